@@ -1,0 +1,210 @@
+// The CUB side of the side-by-side benchmarks: CUB of the toolkit that compiles this file.
+//
+// As a shared library it offers cub_run, so that a script times CUB and cubc in one process,
+// interleaved, on the same memory and stream. As a program it times CUB alone and prints one JSON
+// line a workload. Both build from this one file:
+//     nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o libcub_reference.so <this>
+//     nvcc -O3 -std=c++17 -arch=native -o cub_reference <this>
+//
+// A sample is taken exactly as csrc/timing.h takes it: flush the L2, hold the stream, record, call,
+// record, release. The stream is held while the call is queued, so that an algorithm of several
+// kernels does not pay for the host's launches, which would flatter an algorithm of one.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cub/cub.cuh>
+#include <vector>
+
+namespace
+{
+enum type_code { I32 = 3, I64 = 4, F32 = 11, F64 = 12 }; // cubc_type in csrc/cubc.h
+enum { UNSUPPORTED = -1 };                               // beside cudaError_t's own values
+
+struct problem {
+    const void *in;
+    void *out, *temp;
+    size_t *temp_bytes; // written while temp is NULL, as in CUB
+    int64_t n;
+    cudaStream_t stream;
+};
+
+template <class T> int run_typed(const char *algorithm, const problem &p)
+{
+    const T *in = static_cast<const T *>(p.in);
+    T *out = static_cast<T *>(p.out);
+    auto is = [algorithm](const char *name) { return std::strcmp(algorithm, name) == 0; };
+    if (is("reduce.sum")) {
+        return cub::DeviceReduce::Sum(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
+    }
+    if (is("reduce.max")) {
+        return cub::DeviceReduce::Max(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
+    }
+    if (is("reduce.min")) {
+        return cub::DeviceReduce::Min(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
+    }
+    if (is("scan.exclusive.sum")) {
+        return cub::DeviceScan::ExclusiveSum(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
+    }
+    return UNSUPPORTED;
+}
+} // namespace
+
+extern "C" int cub_version()
+{
+    return CUB_VERSION;
+}
+
+// CUB's two phases: with temp NULL it writes the bytes needed to *temp_bytes, else it queues the
+// work on the stream. Returns 0, a cudaError_t, or -1 for a workload it does not have.
+extern "C" int cub_run(const char *algorithm, int type, const void *in, void *out, long long n,
+                       void *temp, size_t *temp_bytes, void *stream)
+{
+    problem p = {in, out, temp, temp_bytes, n, static_cast<cudaStream_t>(stream)};
+    switch (type) {
+    case I32: return run_typed<int32_t>(algorithm, p);
+    case I64: return run_typed<int64_t>(algorithm, p);
+    case F32: return run_typed<float>(algorithm, p);
+    case F64: return run_typed<double>(algorithm, p);
+    default: return UNSUPPORTED;
+    }
+}
+
+// ---- the program --------------------------------------------------------------------------------
+namespace
+{
+#define CHECK(call)                                                                          \
+    do {                                                                                     \
+        int status_ = (call);                                                                \
+        if (status_) {                                                                       \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__,                          \
+                         status_ < 0 ? "no such workload"                                    \
+                                     : cudaGetErrorName(static_cast<cudaError_t>(status_))); \
+            std::exit(1);                                                                    \
+        }                                                                                    \
+    } while (0)
+
+constexpr int samples = 60;
+constexpr int warmup = 3;
+
+// Keeps its stream from going on until the host writes *gate, or for ten seconds, so that a host
+// that blocks before the release does not block forever.
+__global__ void hold(const volatile int *gate)
+{
+    uint64_t start, now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    do {
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    } while (!*gate && now - start < 10000000000u);
+}
+
+__device__ uint64_t scrambled(uint64_t i) // splitmix64
+{
+    uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+// Integers over their whole range, floats in [0, 1).
+template <class T> __global__ void fill(T *out, int64_t n)
+{
+    int64_t stride = int64_t(gridDim.x) * blockDim.x;
+    for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
+        uint64_t bits = scrambled(i);
+        out[i] = T(0.5) != T(0) ? T((bits >> 40) * (1.0 / (1 << 24))) : T(bits);
+    }
+}
+
+struct stopwatch {
+    cudaStream_t stream;
+    cudaEvent_t start, stop;
+    void *l2;
+    int l2_bytes;
+    volatile int *gate;
+
+    stopwatch()
+    {
+        CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+        CHECK(cudaEventCreate(&start));
+        CHECK(cudaEventCreate(&stop));
+        CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0));
+        CHECK(cudaMalloc(&l2, l2_bytes));
+        void *mapped;
+        CHECK(cudaHostAlloc(&mapped, sizeof *gate, cudaHostAllocMapped));
+        gate = static_cast<volatile int *>(mapped);
+    }
+    stopwatch(const stopwatch &) = delete;
+    ~stopwatch()
+    {
+        cudaFreeHost(const_cast<int *>(gate));
+        cudaFree(l2);
+        cudaEventDestroy(stop);
+        cudaEventDestroy(start);
+        cudaStreamDestroy(stream);
+    }
+
+    template <class F> double cold_seconds(F call)
+    {
+        CHECK(cudaMemsetAsync(l2, 0, l2_bytes, stream));
+        *gate = 0;
+        hold<<<1, 1, 0, stream>>>(gate);
+        CHECK(cudaEventRecord(start, stream));
+        call();
+        CHECK(cudaEventRecord(stop, stream));
+        *gate = 1;
+        CHECK(cudaStreamSynchronize(stream));
+        float milliseconds;
+        CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
+        return milliseconds * 1e-3;
+    }
+};
+
+template <class T>
+void measure(stopwatch &watch, const char *algorithm, type_code type, const char *name, int log2n)
+{
+    int64_t n = int64_t(1) << log2n;
+    T *in, *out;
+    void *temp;
+    size_t temp_bytes = 0;
+    CHECK(cudaMalloc(&in, n * sizeof(T)));
+    CHECK(cudaMalloc(&out, n * sizeof(T)));
+    fill<<<1024, 256>>>(in, n);
+    CHECK(cub_run(algorithm, type, in, out, n, nullptr, &temp_bytes, watch.stream));
+    CHECK(cudaMalloc(&temp, temp_bytes));
+    CHECK(cudaDeviceSynchronize());
+
+    auto call = [&] {
+        CHECK(cub_run(algorithm, type, in, out, n, temp, &temp_bytes, watch.stream));
+    };
+    for (int i = 0; i < warmup; i++) call(); // loads the kernels, which a held stream would block
+    CHECK(cudaStreamSynchronize(watch.stream));
+    std::vector<double> seconds;
+    for (int i = 0; i < samples; i++) seconds.push_back(watch.cold_seconds(call));
+    std::sort(seconds.begin(), seconds.end());
+    double median = (seconds[(samples - 1) / 2] + seconds[samples / 2]) / 2;
+    double bytes = double(n) * sizeof(T) * (std::strncmp(algorithm, "scan", 4) ? 1 : 2);
+    std::printf("{\"library\": \"CUB\", \"version\": %d, \"algorithm\": \"%s\", \"type\": \"%s\", "
+                "\"log2n\": %d, \"samples\": %d, \"median_us\": %.2f, \"gb_per_s\": %.1f}\n",
+                CUB_VERSION, algorithm, name, log2n, samples, median * 1e6, bytes / median * 1e-9);
+    std::fflush(stdout);
+    CHECK(cudaFree(temp));
+    CHECK(cudaFree(out));
+    CHECK(cudaFree(in));
+}
+} // namespace
+
+int main()
+{
+    stopwatch watch;
+    for (const char *algorithm : {"reduce.sum", "reduce.max", "scan.exclusive.sum"}) {
+        for (int log2n : {16, 20, 24, 28}) {
+            measure<int32_t>(watch, algorithm, I32, "I32", log2n);
+            measure<int64_t>(watch, algorithm, I64, "I64", log2n);
+            measure<float>(watch, algorithm, F32, "F32", log2n);
+            measure<double>(watch, algorithm, F64, "F64", log2n);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,104 @@
+// Checks and macros that the descriptors share: see problem.h.
+#include "problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {
+    CUBC_I8,  CUBC_I16, CUBC_I32, CUBC_I64,  CUBC_U8,  CUBC_U16,
+    CUBC_U32, CUBC_U64, CUBC_F16, CUBC_BF16, CUBC_F32, CUBC_F64};
+const int problem_elements[4] = {16, 20, 24, 28};
+
+// A bare word that is not an operand is a misspelt operator, not an expression.
+static bool is_word(const char *op)
+{
+    return strspn(op, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+               strlen(op) &&
+           strcmp(op, "a") != 0 && strcmp(op, "b") != 0;
+}
+
+cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init)
+{
+    if (!op) FAIL(CUBC_INVALID_ARGUMENT, "%s: an operator is needed", family);
+    p->op = operator_find(op);
+    if (!p->op && is_word(op)) return operator_unknown(op);
+    if (!p->op) p->expression = op;
+    if (p->acc_type == CUBC_F16 || p->acc_type == CUBC_BF16)
+        FAIL(CUBC_INVALID_TYPE, "%s accumulates F16 and BF16 items in F32, not in %s", family,
+             cubc_type_name((cubc_type)p->acc_type));
+    if (p->op && p->op->arg && init)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", op);
+    p->has_init = init != NULL;
+    if (init) memcpy(&p->init, init, cubc_type_size((cubc_type)p->acc_type));
+    snprintf(p->benchmark, sizeof p->benchmark, "%s.%s", family, p->op ? p->op->name : "custom");
+    return CUBC_OK;
+}
+
+cubc_status problem_array(const char *what, const void *data, uint64_t n, cubc_type type)
+{
+    if (!type_valid(type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type (%d)", what, (int)type);
+    if (!data && n) FAIL(CUBC_INVALID_ARGUMENT, "%s is NULL", what);
+    if ((uintptr_t)data % cubc_type_size(type))
+        FAIL(CUBC_INVALID_ARGUMENT, "%s is not aligned to its %zu-byte items", what,
+             cubc_type_size(type));
+    if (n > INT64_MAX / 8) FAIL(CUBC_INVALID_ARGUMENT, "%s has too many items", what);
+    return CUBC_OK;
+}
+
+cubc_status problem_overlap(problem *p, const void *in, cubc_type in_type)
+{
+    uintptr_t a = (uintptr_t)in, b = (uintptr_t)p->out;
+    uintptr_t a_end = a + p->n * cubc_type_size(in_type);
+    uintptr_t b_end = b + p->n * cubc_type_size((cubc_type)p->out_type);
+    if (a >= b_end || b >= a_end) return CUBC_OK;
+    if (a != b || a_end != b_end)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "input and output overlap: they must be the same array with items of the same size, or "
+             "apart");
+    p->in_place = true;
+    return CUBC_OK;
+}
+
+// A macro's text ends with its line.
+void problem_define_expression(text *out, const char *name, const char *expression)
+{
+    text_printf(out, "#define %s (", name);
+    for (const char *c = expression; *c; c++)
+        text_append(out, *c == '\n' || *c == '\r' ? " " : c, 1);
+    text_puts(out, ")\n");
+}
+
+void problem_define(const problem *p, text *out)
+{
+    bool floating = type_table[p->acc_type].kind == KIND_FLOAT;
+    text_printf(out, "#define TUNE_T %s\n#define TUNE_A %s\n#define TUNE_O %s\n",
+                type_table[p->type].dialect, type_table[p->acc_type].dialect,
+                type_table[p->out_type].dialect);
+    text_printf(out, "#define TUNE_ALIGNED %d\n", p->aligned);
+    if (!p->op) {
+        problem_define_expression(out, "TUNE_OPERATOR", p->expression);
+        return;
+    }
+    problem_define_expression(out, "TUNE_OPERATOR",
+                              floating && p->op->float_expression ? p->op->float_expression
+                                                                  : p->op->expression);
+    if (p->op->arg) text_puts(out, "#define TUNE_ARG 1\n");
+    if (p->op->mask) text_printf(out, "#define TUNE_IDENTITY %s\n", p->op->mask);
+}
+
+const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
+                            int item_bytes)
+{
+    int ipt = variant_value(s, v, "ipt", 1), vector = 1 << variant_value(s, v, "ipv", 0);
+    int vector_bytes = vector * (int)cubc_type_size((cubc_type)p->type);
+    if (ipt % vector) return "ipt is not a multiple of the vector's items";
+    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (vector_bytes > 32) return "a vector is wider than two 16-byte accesses";
+    if (ipt * item_bytes > 512) return "the items of a thread do not fit its registers";
+    // 64 Ki registers of 4 bytes a multiprocessor; some are needed for other things.
+    if (ipt * item_bytes * variant_value(s, v, "tpb", 1) > 4 * 50000)
+        return "the items of a block do not fit the registers of a multiprocessor";
+    if (variant_value(s, v, "ld", 0) == 2 && vector_bytes % 16)
+        return "loads narrower than 16 bytes have no choice of caching";
+    return NULL;
+}

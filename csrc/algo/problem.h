@@ -1,0 +1,25 @@
+// What the descriptors share: checks of operands and the parts of their compile-time workload.
+#ifndef CUBC_ALGO_PROBLEM_H
+#define CUBC_ALGO_PROBLEM_H
+
+#include "../algorithm.h"
+
+// The types that benchmarks range over.
+extern const cubc_type problem_all_types[]; // all but BOOL, 12 of them
+enum { PROBLEM_ALL_TYPES = CUBC_TYPE_COUNT - 1 };
+extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
+
+// Resolves the operator of a reduction or scan into op or expression, and takes in init.
+cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
+// Pointers that exist, are aligned to their type, and do not overlap but for `out == in`.
+cubc_status problem_array(const char *what, const void *data, uint64_t n, cubc_type type);
+cubc_status problem_overlap(problem *p, const void *in, cubc_type in_type);
+// TUNE_T, TUNE_A, TUNE_O, the operator, TUNE_ALIGNED.
+void problem_define(const problem *p, text *out);
+void problem_define_expression(text *out, const char *name, const char *expression);
+// The limits that hold for any kernel with ipt, tpb and ipv; item_bytes is what a thread keeps of
+// an item in registers.
+const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
+                            int item_bytes);
+
+#endif

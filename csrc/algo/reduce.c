@@ -1,0 +1,132 @@
+// Descriptor of reduce: kernels/reduce.cu.
+#include "problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &reduce_algorithm,
+                     .in = params->in,
+                     .out = params->out,
+                     .n = params->n,
+                     .type = (uint8_t)params->type,
+                     .acc_type = (uint8_t)params->acc_type,
+                     .out_type = (uint8_t)params->out_type,
+                     .aligned = (uintptr_t)params->in % 16 == 0};
+    TRY(problem_array("the input of reduce", params->in, params->n, params->type));
+    TRY(problem_array("the output of reduce", params->out, 1, params->out_type));
+    if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    TRY(problem_operator(out, "reduce", params->op, params->init));
+    out->commutative = out->op || params->commutative;
+    if (out->op && out->op->arg && params->out_type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "%s gives an index: its output must be I64, not %s", params->op,
+             cubc_type_name(params->out_type));
+    if (out->op && out->op->arg) out->acc_type = (uint8_t)type_arithmetic(params->type);
+    if (params->n == 0 && !params->init && !(out->op && out->op->identity))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "%s of no items has no value; give an initial value (init=) or at least one item",
+             out->op ? params->op : "a user's operator");
+    return CUBC_OK;
+}
+
+static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    const char *name = strchr(b->name, '.') + 1;
+    const operator_info *op = operator_find(name);
+    cubc_type acc = op->widens ? type_widened(type) : type;
+    *out = (problem){.op = op,
+                     .n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type_arithmetic(acc),
+                     .out_type = (uint8_t)(op->arg ? CUBC_I64 : acc),
+                     .commutative = true,
+                     .aligned = true};
+    return CUBC_OK;
+}
+
+static void reduce_define(const problem *p, text *out)
+{
+    problem_define(p, out);
+    text_printf(out, "#define TUNE_COMMUTATIVE %d\n", p->commutative);
+}
+
+static int acc_bytes(const problem *p)
+{
+    int value = (int)cubc_type_size((cubc_type)p->acc_type);
+    if (p->op && p->op->arg) return value > 4 ? 16 : 12;
+    return p->op ? value : value + 4;
+}
+
+static const char *reduce_invalid(const problem *p, const char *kind, const space *s,
+                                  const variant *v)
+{
+    int vector = 1 << variant_value(s, v, "ipv", 0);
+    if (strcmp(kind, "cuda") == 0 && vector * acc_bytes(p) > 128)
+        return "the accumulators of a vector take more than 32 registers";
+    return problem_invalid(p, kind, s, v, (int)cubc_type_size((cubc_type)p->type));
+}
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t vector = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
+    uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    uint64_t tile = ipt * kernel->threads, row = vector * kernel->threads;
+    uint64_t resident = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
+                        (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t grid, steps;
+    if (p->commutative && variant_value(&i->space, &i->variant, "sm", 0)) {
+        // Blocks take turns by rows, so that a short input reaches every multiprocessor.
+        grid = ceil_div(p->n, row);
+        if (grid > resident) grid = resident;
+        if (grid == 0) grid = 1;
+        steps = ceil_div(p->n, grid * tile);
+    } else {
+        uint64_t tiles = ceil_div(p->n, tile);
+        uint64_t least = (uint64_t)variant_value(&i->space, &i->variant, "ms", 1);
+        steps = ceil_div(tiles, resident);
+        if (steps < least) steps = least;
+        grid = ceil_div(tiles, steps);
+        if (grid == 0) grid = 1;
+        if (steps > tiles) steps = tiles;
+    }
+    uint64_t words = ((uint64_t)acc_bytes(p) + 3) / 4;
+    out->message_bytes = 8 * (1 + grid * words);
+    out->launch_count = 1;
+    out->launches[0] = (launch){
+        .kernel = kernel,
+        .grid = (unsigned)grid,
+        .messages_at = 4,
+        .args_count = 7,
+        .args = {(uintptr_t)p->in, (uintptr_t)p->out, p->n, steps, 0, p->init, p->has_init}};
+    return CUBC_OK;
+}
+
+static double reduce_traffic(const problem *p)
+{
+    return (double)p->n * (double)cubc_type_size((cubc_type)p->type) +
+           (double)cubc_type_size((cubc_type)p->out_type);
+}
+
+#define BENCHMARK(op) {"reduce." op, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark reduce_benchmarks[] = {BENCHMARK("sum"), BENCHMARK("prod"),
+                                              BENCHMARK("min"), BENCHMARK("max"),
+                                              BENCHMARK("argmin"), BENCHMARK("argmax")};
+
+const algorithm reduce_algorithm = {.name = "reduce",
+                                    .source = "reduce.cu",
+                                    .kernels = {"reduce_blocks"},
+                                    .benchmarks = reduce_benchmarks,
+                                    .benchmark_count = COUNT_OF(reduce_benchmarks),
+                                    .one_output = true,
+                                    .workload = reduce_workload,
+                                    .define = reduce_define,
+                                    .invalid = reduce_invalid,
+                                    .plan = reduce_plan,
+                                    .traffic = reduce_traffic};

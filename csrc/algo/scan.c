@@ -1,0 +1,119 @@
+// Descriptor of scan: kernels/scan.cu.
+#include "problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void name_benchmark(problem *p)
+{
+    snprintf(p->benchmark, sizeof p->benchmark, "scan.%s.%s",
+             p->inclusive ? "inclusive" : "exclusive", p->op ? p->op->name : "custom");
+}
+
+// An exclusive scan begins with the operator's identity unless a value is given.
+static cubc_status begin_exclusive(problem *p)
+{
+    if (p->inclusive || p->has_init) return CUBC_OK;
+    if (!p->op || !p->op->identity)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "an exclusive scan with %s needs an initial value (init=): it has no identity",
+             p->op ? p->op->name : "a user's operator");
+    bool one = strcmp(p->op->identity, "1") == 0;
+    double one_f64 = 1.0;
+    float one_f32 = 1.0f;
+    p->has_init = true;
+    p->init = one;
+    if (one && p->acc_type == CUBC_F64) memcpy(&p->init, &one_f64, 8);
+    if (one && p->acc_type == CUBC_F32) memcpy(&p->init, &one_f32, 4);
+    return CUBC_OK;
+}
+
+cubc_status scan_problem(const cubc_scan_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &scan_algorithm,
+                     .in = params->in,
+                     .out = params->out,
+                     .n = params->n,
+                     .type = (uint8_t)params->type,
+                     .acc_type = (uint8_t)params->acc_type,
+                     .out_type = (uint8_t)params->out_type,
+                     .inclusive = params->inclusive != 0,
+                     .aligned = ((uintptr_t)params->in | (uintptr_t)params->out) % 16 == 0};
+    TRY(problem_array("the input of scan", params->in, params->n, params->type));
+    TRY(problem_array("the output of scan", params->out, params->n, params->out_type));
+    if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    TRY(problem_overlap(out, params->in, params->type));
+    TRY(problem_operator(out, "scan", params->op, params->init));
+    if (out->op && out->op->arg)
+        FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
+    name_benchmark(out);
+    return begin_exclusive(out);
+}
+
+static cubc_status scan_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    *out = (problem){.op = operator_find(strrchr(b->name, '.') + 1),
+                     .n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type_arithmetic(type),
+                     .out_type = (uint8_t)type,
+                     .inclusive = strncmp(b->name, "scan.inclusive", 14) == 0,
+                     .aligned = true};
+    return begin_exclusive(out);
+}
+
+static void scan_define(const problem *p, text *out)
+{
+    problem_define(p, out);
+    text_printf(out, "#define TUNE_INCLUSIVE %d\n", p->inclusive);
+    // Memory that the kernel itself writes must not be read through the read-only path.
+    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+}
+
+static const char *scan_invalid(const problem *p, const char *kind, const space *s,
+                                const variant *v)
+{
+    return problem_invalid(p, kind, s, v, (int)cubc_type_size((cubc_type)p->acc_type));
+}
+
+static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "scan of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    uint64_t words = (cubc_type_size((cubc_type)p->acc_type) + 3) / 4;
+    out->message_bytes = 8 * (1 + tiles * words);
+    out->launch_count = tiles > 0;
+    out->launches[0] = (launch){.kernel = kernel,
+                                .grid = (unsigned)tiles,
+                                .messages_at = 3,
+                                .args_count = 6,
+                                .args = {(uintptr_t)p->in, (uintptr_t)p->out, p->n, 0, p->init,
+                                         p->has_init}};
+    return CUBC_OK;
+}
+
+static double scan_traffic(const problem *p)
+{
+    return (double)p->n * (double)(cubc_type_size((cubc_type)p->type) +
+                                   cubc_type_size((cubc_type)p->out_type));
+}
+
+#define BENCHMARK(name) {"scan." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark scan_benchmarks[] = {BENCHMARK("exclusive.sum"), BENCHMARK("inclusive.sum"),
+                                            BENCHMARK("inclusive.min"),
+                                            BENCHMARK("inclusive.max")};
+
+const algorithm scan_algorithm = {.name = "scan",
+                                  .source = "scan.cu",
+                                  .kernels = {"scan_tiles"},
+                                  .benchmarks = scan_benchmarks,
+                                  .benchmark_count = COUNT_OF(scan_benchmarks),
+                                  .workload = scan_workload,
+                                  .define = scan_define,
+                                  .invalid = scan_invalid,
+                                  .plan = scan_plan,
+                                  .traffic = scan_traffic};

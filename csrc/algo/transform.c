@@ -1,0 +1,175 @@
+// Descriptor of transform: kernels/transform.cu.
+#include "problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Benchmarks stand for a number of input arrays, under the names of BabelStream's kernels.
+static const char *const names_by_arrays[] = {"transform.fill", "transform.mul", "transform.triad",
+                                              "transform.nstream"};
+
+static int count_arrays(const problem *p)
+{
+    int arrays = 0;
+    for (int k = 0; k < p->operand_count; k++) arrays += !p->operands[k].scalar;
+    return arrays;
+}
+
+static bool is_name(const char *name)
+{
+    return name && *name && strlen(name) < 32 && (*name < '0' || *name > '9') &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+               strlen(name);
+}
+
+static cubc_status check_operand(problem *p, const cubc_operand *o)
+{
+    char what[64];
+    if (!is_name(o->name) || strcmp(o->name, "i") == 0)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "'%.40s' cannot name an operand: take an identifier of at most 31 letters, and not i, "
+             "which is the index",
+             o->name ? o->name : "");
+    for (const cubc_operand *other = p->operands; other < o; other++)
+        if (strcmp(other->name, o->name) == 0)
+            FAIL(CUBC_INVALID_ARGUMENT, "two operands are called '%s'", o->name);
+    snprintf(what, sizeof what, "operand '%s'", o->name);
+    if (o->scalar) {
+        if (!type_valid(o->type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type", what);
+        if (!o->data) FAIL(CUBC_INVALID_ARGUMENT, "%s is NULL", what);
+        return CUBC_OK;
+    }
+    TRY(problem_array(what, o->data, p->n, o->type));
+    if ((uintptr_t)o->data % 16) p->aligned = false;
+    return problem_overlap(p, o->data, o->type);
+}
+
+cubc_status transform_problem(const cubc_transform_params *params, problem *out)
+{
+    if (params->operand_count < 0 || params->operand_count > MAX_OPERANDS)
+        FAIL(CUBC_INVALID_ARGUMENT, "transform takes at most %d operands, not %d", MAX_OPERANDS,
+             params->operand_count);
+    if (!params->expression || strspn(params->expression, " \t\n") == strlen(params->expression))
+        FAIL(CUBC_INVALID_ARGUMENT, "transform: an expression is needed");
+    *out = (problem){.algorithm = &transform_algorithm,
+                     .expression = params->expression,
+                     .operand_count = (uint8_t)params->operand_count,
+                     .out = params->out,
+                     .n = params->n,
+                     .type = (uint8_t)params->out_type,
+                     .acc_type = (uint8_t)params->out_type,
+                     .out_type = (uint8_t)params->out_type,
+                     .aligned = (uintptr_t)params->out % 16 == 0};
+    TRY(problem_array("the output of transform", params->out, params->n, params->out_type));
+    for (int k = 0; k < params->operand_count; k++) {
+        out->operands[k] = params->operands[k];
+        TRY(check_operand(out, &out->operands[k]));
+    }
+    int arrays = count_arrays(out);
+    snprintf(out->benchmark, sizeof out->benchmark, "%s", names_by_arrays[arrays < 3 ? arrays : 3]);
+    return CUBC_OK;
+}
+
+static cubc_status transform_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    static const struct {
+        const char *name, *expression;
+        int arrays;
+    } kinds[] = {{"transform.fill", "3", 0},
+                 {"transform.mul", "3 * x", 1},
+                 {"transform.triad", "x + 3 * y", 2},
+                 {"transform.nstream", "x + y + 3 * z", 3}};
+    static const char *const names[3] = {"x", "y", "z"};
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        if (strcmp(kinds[k].name, b->name) != 0) continue;
+        *out = (problem){.expression = kinds[k].expression,
+                         .operand_count = (uint8_t)kinds[k].arrays,
+                         .n = n,
+                         .type = (uint8_t)type,
+                         .acc_type = (uint8_t)type,
+                         .out_type = (uint8_t)type,
+                         .aligned = true};
+        for (int j = 0; j < kinds[k].arrays; j++)
+            out->operands[j] = (cubc_operand){.name = names[j], .type = type};
+        return CUBC_OK;
+    }
+    FAIL(CUBC_INTERNAL, "%s has no workload", b->name);
+}
+
+static void define_operands(const problem *p, text *out, const char *macro, int scalar)
+{
+    text_printf(out, "#define %s(X)", macro);
+    for (int k = 0; k < p->operand_count; k++)
+        if (!p->operands[k].scalar == !scalar)
+            text_printf(out, " X(%d, %s, %s)", k, type_table[p->operands[k].type].dialect,
+                        p->operands[k].name);
+    text_puts(out, "\n");
+}
+
+static void transform_define(const problem *p, text *out)
+{
+    text_printf(out, "#define TUNE_O %s\n#define TUNE_ALIGNED %d\n",
+                type_table[p->out_type].dialect, p->aligned);
+    define_operands(p, out, "TUNE_ARRAYS", 0);
+    define_operands(p, out, "TUNE_SCALARS", 1);
+    problem_define_expression(out, "TUNE_EXPRESSION", p->expression);
+    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+}
+
+static const char *transform_invalid(const problem *p, const char *kind, const space *s,
+                                     const variant *v)
+{
+    int bytes = 0;
+    for (int k = 0; k < p->operand_count; k++)
+        if (!p->operands[k].scalar) bytes += (int)cubc_type_size(p->operands[k].type);
+    return problem_invalid(p, kind, s, v, bytes);
+}
+
+static cubc_status transform_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "transform of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    out->message_bytes = 0;
+    out->launch_count = tiles > 0;
+    out->launches[0] = (launch){.kernel = kernel,
+                                .grid = (unsigned)tiles,
+                                .messages_at = -1,
+                                .args_count = 2 + MAX_OPERANDS,
+                                .args = {(uintptr_t)p->out, p->n}};
+    for (int k = 0; k < p->operand_count; k++) {
+        const cubc_operand *o = &p->operands[k];
+        uint64_t *word = &out->launches[0].args[2 + k];
+        if (o->scalar)
+            memcpy(word, o->data, cubc_type_size(o->type));
+        else
+            *word = (uintptr_t)o->data;
+    }
+    return CUBC_OK;
+}
+
+static double transform_traffic(const problem *p)
+{
+    double bytes = (double)cubc_type_size((cubc_type)p->out_type);
+    for (int k = 0; k < p->operand_count; k++)
+        if (!p->operands[k].scalar) bytes += (double)cubc_type_size(p->operands[k].type);
+    return bytes * (double)p->n;
+}
+
+#define BENCHMARK(name) {"transform." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark transform_benchmarks[] = {BENCHMARK("fill"), BENCHMARK("mul"),
+                                                 BENCHMARK("triad"), BENCHMARK("nstream")};
+
+const algorithm transform_algorithm = {.name = "transform",
+                                       .source = "transform.cu",
+                                       .kernels = {"transform_tiles"},
+                                       .benchmarks = transform_benchmarks,
+                                       .benchmark_count = COUNT_OF(transform_benchmarks),
+                                       .workload = transform_workload,
+                                       .define = transform_define,
+                                       .invalid = transform_invalid,
+                                       .plan = transform_plan,
+                                       .traffic = transform_traffic};

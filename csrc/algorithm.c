@@ -1,0 +1,136 @@
+// The registry of algorithms, and the text that is compiled for a variant of one.
+#include "algorithm.h"
+
+#include "policy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ALGORITHM(name) &name##_algorithm,
+const algorithm *const algorithm_list[] = {
+#include "algo/list.def"
+    NULL};
+#undef ALGORITHM
+
+cubc_status benchmark_find(const char *name, const algorithm **a, const benchmark **b)
+{
+    const char *names[128];
+    size_t count = 0;
+    for (int k = 0; algorithm_list[k]; k++)
+        for (int j = 0; j < algorithm_list[k]->benchmark_count; j++) {
+            if (strcmp(algorithm_list[k]->benchmarks[j].name, name) == 0) {
+                *a = algorithm_list[k];
+                *b = &algorithm_list[k]->benchmarks[j];
+                return CUBC_OK;
+            }
+            if (count < COUNT_OF(names)) names[count++] = algorithm_list[k]->benchmarks[j].name;
+        }
+    const char *near = nearest_name(name, names, count);
+    FAIL(CUBC_NOT_FOUND, "no benchmark '%.60s'%s%s%s", name, near ? "; did you mean '" : "",
+         near ? near : "", near ? "'?" : "");
+}
+
+static const char *kind_of_arch(const char *arch)
+{
+    return strcmp(arch, "cpu") == 0 ? "cpu" : "cuda";
+}
+
+cubc_status algorithm_space(const algorithm *a, const char *arch, space *out)
+{
+    const char *source;
+    TRY(source_load(a->source, &source));
+    cubc_status st = space_parse(source, kind_of_arch(arch), out);
+    if (st) error_prefix("%s: ", a->source);
+    return st;
+}
+
+cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL])
+{
+    policy_key key = {.arch = arch,
+                      .algorithm = p->algorithm->name,
+                      .benchmark = p->benchmark,
+                      .type = cubc_type_name((cubc_type)p->type),
+                      .type_size = cubc_type_size((cubc_type)p->type)};
+    const char *shipped;
+    if (!base) return policy_find(&key, label, MAX_LABEL);
+    TRY(policy_base(&key, &shipped));
+    snprintf(label, MAX_LABEL, "%s", shipped);
+    return CUBC_OK;
+}
+
+cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,
+                              variant *v, char resolved[MAX_LABEL])
+{
+    char base[MAX_LABEL];
+    TRY(algorithm_space(p->algorithm, arch, s));
+    if (strcmp(label, "base") == 0) {
+        TRY(algorithm_policy(p, arch, true, base));
+        label = base;
+    }
+    TRY(variant_parse(s, label, v));
+    const char *reason = p->algorithm->invalid(p, kind_of_arch(arch), s, v);
+    if (reason)
+        FAIL(CUBC_NO_RESOURCES, "%s cannot run %s: %s", p->benchmark, label, reason);
+    variant_label(s, v, resolved);
+    return CUBC_OK;
+}
+
+cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
+                             text *out, char workload_hash[65])
+{
+    const char *kernel, *kind = kind_of_arch(arch);
+    text workload = {0};
+    sha256 h;
+    uint8_t digest[32];
+    cubc_status st;
+    TRY(source_load(p->algorithm->source, &kernel));
+    p->algorithm->define(p, &workload);
+    GUARD(st, text_done(&workload), done);
+
+    int threads = variant_value(s, v, "tpb", 1);
+    bool cpu = strcmp(kind, "cpu") == 0;
+    text_printf(out, "#define SIMT_%s 1\n#define SIMT_THREADS %d\n#define SIMT_WARP %d\n",
+                cpu ? "CPU" : "CUDA", threads, cpu && threads == 1 ? 1 : 32);
+    variant_defines(s, v, out);
+    text_append(out, workload.data, workload.length);
+    text_puts(out, kernel);
+    st = text_done(out);
+
+    sha256_begin(&h);
+    sha256_add(&h, kind, strlen(kind) + 1);
+    sha256_add(&h, workload.data, workload.length);
+    sha256_add(&h, kernel, strlen(kernel));
+    sha256_end(&h, digest);
+    for (int i = 0; i < 32; i++) snprintf(workload_hash + 2 * i, 3, "%02x", digest[i]);
+done:
+    text_free(&workload);
+    return st;
+}
+
+// ---- the public calls ---------------------------------------------------------------------------
+#define DEFINE_PUBLIC(name)                                                                        \
+    cubc_status cubc_##name##_temp_bytes(cubc_device *device, const cubc_##name##_params *params,  \
+                                         size_t *bytes)                                            \
+    {                                                                                              \
+        problem p;                                                                                 \
+        if (!device || !params || !bytes) FAIL(CUBC_INVALID_ARGUMENT, #name ": NULL argument");    \
+        TRY(name##_problem(params, &p));                                                           \
+        return algorithm_temp_bytes(device, &p, bytes);                                            \
+    }                                                                                              \
+    cubc_status cubc_##name(cubc_device *device, const cubc_##name##_params *params, void *temp,   \
+                            size_t temp_bytes, cubc_stream stream)                                 \
+    {                                                                                              \
+        problem p;                                                                                 \
+        if (!device || !params) FAIL(CUBC_INVALID_ARGUMENT, #name ": NULL argument");              \
+        TRY(name##_problem(params, &p));                                                           \
+        return algorithm_run(device, &p, temp, temp_bytes, stream);                                \
+    }
+
+DEFINE_PUBLIC(reduce)
+DEFINE_PUBLIC(scan)
+DEFINE_PUBLIC(transform)
+
+const char *cubc_version(void)
+{
+    return CUBC_VERSION;
+}

@@ -1,0 +1,155 @@
+// What an algorithm is, and how one is run.
+//
+// An algorithm is one kernel file plus one descriptor (csrc/algo/<name>.c). The descriptor says
+// which operands and types there are, which variants make sense, what is launched and how many
+// bytes must move; everything else is derived: macros, search spaces, benchmarks, store keys,
+// temporary storage. Built-in primitives have no other way in.
+//
+// Life of a call: the caller fills a `problem`; its compile-time part selects an `instance` (a
+// variant, chosen by policy, compiled and loaded); the descriptor turns problem and instance into a
+// `plan` (launches and their arguments), which is queued on the stream.
+#ifndef CUBC_ALGORITHM_H
+#define CUBC_ALGORITHM_H
+
+#include "device.h"
+#include "types.h"
+#include "variant.h"
+
+enum { MAX_KERNELS = 2, MAX_ARGS = 24, MAX_OPERANDS = 8, MAX_AXIS_VALUES = 16 };
+
+typedef struct algorithm algorithm;
+
+// ---- operators ----------------------------------------------------------------------------------
+typedef struct operator_info {
+    const char *name;       // "sum"
+    const char *expression; // of a and b
+    const char *float_expression; // where floats need another (NaN), else NULL
+    const char *identity;   // of value_t; NULL: an empty reduction is an error
+    const char *mask;       // identity used inside the kernel; differs where `identity` is NULL
+    bool arg;               // the result is the index
+    bool widens;            // reductions of integers accumulate in 64 bits, as NumPy's do
+} operator_info;
+
+// A built-in by name, or NULL.
+const operator_info *operator_find(const char *name);
+// For an error: "no operator 'smu'; did you mean 'sum'? ..."
+cubc_status operator_unknown(const char *name);
+
+// ---- problems ---------------------------------------------------------------------------------
+// Everything about one call. The compile-time workload comes first: two problems that agree in it
+// run the same compiled code.
+typedef struct problem {
+    const algorithm *algorithm;
+    const operator_info *op; // NULL: `expression` is the operator
+    const char *expression;
+    cubc_operand operands[MAX_OPERANDS]; // of a transform; names are borrowed
+    uint8_t operand_count;
+    uint8_t type, acc_type, out_type; // cubc_type
+    bool commutative, inclusive;
+    bool aligned;  // all arrays start on 16 bytes
+    bool in_place; // the output is the input: no read-only loads
+    char benchmark[40]; // the benchmark that stands for this problem: "reduce.sum"
+
+    // Run-time workload.
+    const void *in;
+    void *out;
+    uint64_t n;
+    uint64_t init; // bits of one acc_type value
+    bool has_init;
+} problem;
+
+// ---- instances and plans ------------------------------------------------------------------------
+typedef struct instance instance; // a loaded variant; opaque but for these
+struct instance {
+    struct instance *next; // in the device's table
+    problem key;           // its compile-time part, texts copied
+    uint64_t hash;
+    unsigned generation; // of the policies it was chosen under
+    space space;
+    variant variant;
+    char label[MAX_LABEL];
+    cubc_device *device; // borrowed
+    device_module *module;
+    device_kernel kernels[MAX_KERNELS];
+};
+
+typedef struct launch {
+    const device_kernel *kernel;
+    unsigned grid;
+    int messages_at; // which argument receives the address of the messages; -1: none
+    size_t args_count;
+    uint64_t args[MAX_ARGS];
+} launch;
+
+typedef struct plan {
+    size_t message_bytes; // temporary storage that is zero before the first launch (message.h)
+    int launch_count;
+    launch launches[MAX_KERNELS];
+} plan;
+
+// ---- descriptors --------------------------------------------------------------------------------
+typedef struct benchmark {
+    const char *name;                 // "reduce.sum"
+    const cubc_type *types;           // the T{ct} axis
+    int type_count;
+    const int *elements;              // the Elements{io}[pow2] axis, exponents of two
+    int element_count;
+} benchmark;
+
+struct algorithm {
+    const char *name;   // "reduce"
+    const char *source; // "reduce.cu"
+    const char *kernels[MAX_KERNELS]; // entry points in launch order
+    const benchmark *benchmarks;
+    int benchmark_count;
+    bool one_output; // one item comes out, whatever n is
+
+    // A benchmark's problem, without pointers: types, operator and n.
+    cubc_status (*workload)(const benchmark *b, cubc_type type, uint64_t n, problem *out);
+    // The compile-time workload as macros, in front of the source.
+    void (*define)(const problem *p, text *out);
+    // Why a variant makes no sense on this kind of device, or NULL; says so without compiling.
+    const char *(*invalid)(const problem *p, const char *kind, const space *s, const variant *v);
+    cubc_status (*plan)(const problem *p, const instance *i, plan *out);
+    // Compulsory traffic in bytes.
+    double (*traffic)(const problem *p);
+};
+
+#define ALGORITHM(name) extern const algorithm name##_algorithm;
+#include "algo/list.def"
+#undef ALGORITHM
+extern const algorithm *const algorithm_list[]; // ends with NULL
+// A benchmark by its full name; unknown: CUBC_NOT_FOUND with the nearest.
+cubc_status benchmark_find(const char *name, const algorithm **a, const benchmark **b);
+
+// ---- problems from the public parameters (algo/<name>.c) ----------------------------------------
+cubc_status reduce_problem(const cubc_reduce_params *params, problem *out);
+cubc_status scan_problem(const cubc_scan_params *params, problem *out);
+cubc_status transform_problem(const cubc_transform_params *params, problem *out);
+
+// ---- running ------------------------------------------------------------------------------------
+// The variant that the policies choose, compiled on first use. temp NULL: from the device's pool.
+cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
+                          void *stream);
+cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
+
+// The text that is compiled for a variant: macros, kernel, checks. key_out: SHA-256 of the part that
+// all variants of this workload share.
+cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
+                             text *out, char workload_hash[65]);
+cubc_status algorithm_space(const algorithm *a, const char *arch, space *out);
+// "base" or a label to a variant that is valid for the problem.
+cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,
+                              variant *v, char resolved[MAX_LABEL]);
+// The shipped (`base`) or the current policy's label for a problem on an arch.
+cubc_status algorithm_policy(const problem *p, const char *arch, bool base,
+                             char label[MAX_LABEL]);
+
+// A variant of one's own choice, outside of the device's table.
+cubc_status instance_open(cubc_device *device, const problem *p, const char *label,
+                          instance **out);
+void instance_close(instance *i);
+// Queues a problem on an instance; the workspace comes from the device's pool.
+cubc_status instance_run(instance *i, const problem *p, void *stream);
+
+#endif

@@ -1,0 +1,142 @@
+// cubc: device-wide primitives that tune themselves. The public C interface.
+//
+// Every call returns a cubc_status; the text of the last failure on this thread is
+// cubc_error_message(), the compiler's output (if any) cubc_error_log(). Nothing prints or exits.
+// Handles belong to whoever opened them; every *_close and *_free takes NULL.
+//
+// A primitive is called in two phases, as in CUB: ask for the temporary storage that a problem
+// needs, then run it. Passing temp = NULL to the run lets the device's own pool provide it.
+// Pointers are memory of the device (cubc_alloc, cudaMalloc, or host memory on "cpu").
+#ifndef CUBC_H
+#define CUBC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The library is built with hidden visibility; these declarations are what it shows.
+#pragma GCC visibility push(default)
+// The text between the two markers is plain C declarations: cubc.ffi() hands it to CFFI as it is.
+// cffi: begin
+typedef enum cubc_status {
+    CUBC_OK = 0,
+    CUBC_INVALID_ARGUMENT, // a value out of range, a wrong shape, a malformed text
+    CUBC_INVALID_TYPE,     // a type that the call does not take
+    CUBC_NOT_FOUND,        // no such operator, benchmark, axis, parameter or policy
+    CUBC_NO_MEMORY,        // host memory exhausted
+    CUBC_NO_DEVICE_MEMORY, // device memory exhausted
+    CUBC_NO_DEVICE,        // no such device, or its driver, runtime or compiler is missing
+    CUBC_DEVICE_ERROR,     // the device's driver or runtime reported an error
+    CUBC_KERNEL_FAULT,     // a kernel did something illegal: bad address, divergent barrier, ...
+    CUBC_COMPILE_ERROR,    // the kernel compiler rejected the source; see cubc_error_log
+    CUBC_NO_RESOURCES,     // a variant needs more registers, shared memory or threads than there are
+    CUBC_TIMEOUT,          // a deadline passed
+    CUBC_INTERRUPTED,      // the user asked to stop
+    CUBC_IO_ERROR,         // a file could not be read or written
+    CUBC_STORE_ERROR,      // a store is corrupt, locked, read-only or of a newer version
+    CUBC_INTERNAL          // a bug in cubc
+} cubc_status;
+
+typedef enum cubc_type {
+    CUBC_BOOL = 0, // one byte, zero or not
+    CUBC_I8,
+    CUBC_I16,
+    CUBC_I32,
+    CUBC_I64,
+    CUBC_U8,
+    CUBC_U16,
+    CUBC_U32,
+    CUBC_U64,
+    CUBC_F16,
+    CUBC_BF16,
+    CUBC_F32,
+    CUBC_F64,
+    CUBC_TYPE_COUNT
+} cubc_type;
+
+typedef struct cubc_device cubc_device;
+typedef void *cubc_stream; // a CUstream on "cuda:N" (NULL: the default stream); ignored on "cpu"
+
+// A reduction of n items to one: out[0] = init op in[0] op in[1] op ... op in[n-1].
+typedef struct cubc_reduce_params {
+    const void *in;
+    void *out;
+    uint64_t n;
+    cubc_type type;     // of the items
+    cubc_type acc_type; // in which the operator is evaluated
+    cubc_type out_type; // of the result; I64 for argmin and argmax
+    const char *op;     // "sum" "prod" "min" "max" "argmin" "argmax", or a C expression of a and b
+    int commutative;    // for an expression: operands may be reordered (built-in operators are)
+    const void *init;   // one value of acc_type in host memory, or NULL for none
+} cubc_reduce_params;
+
+// A prefix scan: out[i] = init op in[0] op ... op in[i] (inclusive) or ... op in[i-1] (exclusive).
+// out may be in; otherwise they must not overlap.
+typedef struct cubc_scan_params {
+    const void *in;
+    void *out;
+    uint64_t n;
+    cubc_type type;
+    cubc_type acc_type;
+    cubc_type out_type;
+    const char *op; // "sum" "prod" "min" "max", or a C expression of a and b
+    int inclusive;
+    const void *init; // one value of acc_type in host memory; an exclusive expression needs it
+} cubc_scan_params;
+
+// An element-wise map: out[i] = expression, of the operands' names and of the index i.
+typedef struct cubc_operand {
+    const char *name;
+    cubc_type type;
+    const void *data; // n items on the device, or one value in host memory if scalar is set
+    int scalar;
+} cubc_operand;
+
+typedef struct cubc_transform_params {
+    void *out;
+    cubc_type out_type;
+    uint64_t n;
+    const char *expression;
+    const cubc_operand *operands; // at most 8
+    int operand_count;
+} cubc_transform_params;
+
+const char *cubc_version(void);
+const char *cubc_status_name(cubc_status status);
+const char *cubc_error_message(void); // of this thread's last failure; "" if there was none
+const char *cubc_error_log(void);     // compiler output that goes with it; "" if there is none
+size_t cubc_type_size(cubc_type type);
+const char *cubc_type_name(cubc_type type); // "F32", "I64", ...
+
+cubc_status cubc_device_open(const char *name, cubc_device **out); // "cuda:0", "cpu"; NULL: default
+void cubc_device_close(cubc_device *device);
+const char *cubc_device_name(const cubc_device *device);
+
+cubc_status cubc_alloc(cubc_device *device, size_t bytes, cubc_stream stream, void **out);
+void cubc_free(cubc_device *device, void *pointer, cubc_stream stream);
+cubc_status cubc_copy(cubc_device *device, void *to, const void *from, size_t bytes,
+                      cubc_stream stream); // host or device memory on either side
+cubc_status cubc_synchronize(cubc_device *device, cubc_stream stream);
+
+cubc_status cubc_reduce_temp_bytes(cubc_device *device, const cubc_reduce_params *params,
+                                   size_t *bytes);
+cubc_status cubc_reduce(cubc_device *device, const cubc_reduce_params *params, void *temp,
+                        size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_scan_temp_bytes(cubc_device *device, const cubc_scan_params *params,
+                                 size_t *bytes);
+cubc_status cubc_scan(cubc_device *device, const cubc_scan_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_transform_temp_bytes(cubc_device *device, const cubc_transform_params *params,
+                                      size_t *bytes);
+cubc_status cubc_transform(cubc_device *device, const cubc_transform_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
+// cffi: end
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,156 @@
+// Compiles a variant with NVRTC, in this process and on any number of threads at once. Needs no
+// driver and no GPU.
+//
+// The result is a binary for exactly one architecture and not PTX: nothing is left to the driver's
+// compiler at load time, and a binary for 12.x runs on every driver for 12.x.
+#define _POSIX_C_SOURCE 200809L
+#include "device_cuda.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Why a compilation is cancelled. NVRTC asks from threads of its own and wants the same answer once
+// it was yes, so the first reason stays.
+typedef struct watch {
+    double deadline;   // on now_seconds(); 0: none
+    atomic_int reason; // CUBC_OK, CUBC_TIMEOUT or CUBC_INTERRUPTED
+} watch;
+
+static int should_cancel(void *payload, void *reserved)
+{
+    watch *w = payload;
+    (void)reserved;
+    if (atomic_load(&w->reason) != CUBC_OK) return 1;
+    int reason = CUBC_OK, none = CUBC_OK;
+    if (w->deadline > 0 && now_seconds() > w->deadline)
+        reason = CUBC_TIMEOUT;
+    else if (interrupt_pending())
+        reason = CUBC_INTERRUPTED;
+    if (reason == CUBC_OK) return 0;
+    atomic_compare_exchange_strong(&w->reason, &none, reason);
+    return 1;
+}
+
+// "sm_90" or "sm_90a" -> 90; 0 if it is neither.
+static int arch_number(const char *arch)
+{
+    int number = 0;
+    if (strncmp(arch, "sm_", 3) != 0) return 0;
+    for (arch += 3; *arch >= '0' && *arch <= '9' && number < 10000; arch++)
+        number = number * 10 + (*arch - '0');
+    if (*arch == 'a' || *arch == 'f') arch++;
+    return *arch == '\0' ? number : 0;
+}
+
+static cubc_status check_arch(const char *arch)
+{
+    int wanted = arch_number(arch), count = 0, archs[256];
+    if (!wanted) FAIL(CUBC_INVALID_ARGUMENT, "\"%s\" is no CUDA architecture, e.g. sm_90", arch);
+    if (cuda.nvrtcGetNumSupportedArchs(&count) || count <= 0 || count > (int)COUNT_OF(archs) ||
+        cuda.nvrtcGetSupportedArchs(archs))
+        return CUBC_OK; // NVRTC itself will say
+    int least = archs[0], most = archs[0];
+    for (int i = 0; i < count; i++) {
+        if (archs[i] == wanted) return CUBC_OK;
+        if (archs[i] < least) least = archs[i];
+        if (archs[i] > most) most = archs[i];
+    }
+    FAIL(CUBC_NO_DEVICE, "%s needs %s NVRTC: this one, %d.%d, compiles for sm_%d up to sm_%d", arch,
+         wanted < least ? "an older" : "a newer", cuda.nvrtc_major, cuda.nvrtc_minor, least, most);
+}
+
+// The first line of the log that reports an error, for the message.
+static void first_error(const char *log, char *line, size_t size)
+{
+    const char *hit = strstr(log, "error");
+    if (!hit) hit = log;
+    while (hit > log && hit[-1] != '\n') hit--;
+    snprintf(line, size, "%.*s", (int)strcspn(hit, "\n"), hit);
+}
+
+static cubc_status report_failure(nvrtcProgram program, int code, const compile_request *request,
+                                  const watch *w)
+{
+    int reason = atomic_load(&w->reason);
+    if (code == NVRTC_ERROR_CANCELLED && reason == CUBC_INTERRUPTED)
+        FAIL(CUBC_INTERRUPTED, "%s: compilation interrupted", request->label);
+    if (code == NVRTC_ERROR_CANCELLED)
+        FAIL(CUBC_TIMEOUT, "%s: not compiled within %g s", request->label, request->deadline_s);
+
+    size_t size = 0;
+    char line[512] = "", *log = NULL;
+    if (cuda.nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1) {
+        log = mem_zalloc(size + 1, 1);
+        if (!log) return CUBC_NO_MEMORY;
+        if (cuda.nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS)
+            first_error(log, line, sizeof line);
+    }
+    const char *text = cuda.nvrtcGetErrorString(code);
+    cubc_status st = error_set(__FILE__, __LINE__, CUBC_COMPILE_ERROR, "%s (%s): %s",
+                               request->label, request->arch, line[0] ? line : text);
+    if (log) error_set_log(log, strlen(log));
+    mem_free(log);
+    return st;
+}
+
+static cubc_status take_binary(nvrtcProgram program, const compile_request *request, binary *out)
+{
+    size_t size = 0;
+    int code = cuda.nvrtcGetCUBINSize(program, &size);
+    if (code || size == 0)
+        FAIL(CUBC_COMPILE_ERROR, "%s (%s): nvrtcGetCUBINSize: %s", request->label, request->arch,
+             code ? cuda.nvrtcGetErrorString(code) : "no binary");
+    uint8_t *data = mem_alloc(size, 1);
+    if (!data) return CUBC_NO_MEMORY;
+    code = cuda.nvrtcGetCUBIN(program, (char *)data);
+    if (code) {
+        mem_free(data);
+        FAIL(CUBC_COMPILE_ERROR, "%s (%s): nvrtcGetCUBIN: %s", request->label, request->arch,
+             cuda.nvrtcGetErrorString(code));
+    }
+    *out = (binary){data, size};
+    return CUBC_OK;
+}
+
+cubc_status cuda_compile_source(const compile_request *request, binary *out)
+{
+    *out = (binary){0};
+    TRY(cuda_api_compiler_ready());
+    TRY(check_arch(request->arch));
+
+    // The compiler's own messages name the file; a label is the file's name, a space, the variant.
+    char name[128], arch_option[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(request->label, " "), request->label);
+    snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", request->arch);
+    // 177: of the dialect's functions a kernel uses some; the rest is not worth a warning.
+    const char *options[] = {arch_option, "--std=c++17", "--diag-suppress=177",
+                             "--generate-line-info"};
+    const char *debug = getenv("CUBC_DEBUG");
+    int count = debug && debug[0] && strcmp(debug, "0") != 0 ? 4 : 3;
+
+    watch w = {0};
+    atomic_init(&w.reason, CUBC_OK);
+    if (request->deadline_s > 0) w.deadline = now_seconds() + request->deadline_s;
+
+    nvrtcProgram program = NULL;
+    int code = cuda.nvrtcCreateProgram(&program, request->source, name, 0, NULL, NULL);
+    if (code)
+        FAIL(CUBC_COMPILE_ERROR, "%s: nvrtcCreateProgram: %s", request->label,
+             cuda.nvrtcGetErrorString(code));
+    // Before 12.8 there is no callback: a deadline is then checked by nobody.
+    if (cuda.nvrtcSetFlowCallback) cuda.nvrtcSetFlowCallback(program, should_cancel, &w);
+    code = cuda.nvrtcCompileProgram(program, count, options);
+    cubc_status st =
+        code ? report_failure(program, code, request, &w) : take_binary(program, request, out);
+    cuda.nvrtcDestroyProgram(&program);
+    return st;
+}
+
+cubc_status cuda_compile_name(char *name, size_t size)
+{
+    TRY(cuda_api_compiler_ready());
+    snprintf(name, size, "NVRTC %d.%d", cuda.nvrtc_major, cuda.nvrtc_minor);
+    return CUBC_OK;
+}

@@ -1,0 +1,139 @@
+// The device contract: what the rest of the core may ask of a machine that runs kernels.
+//
+// Two back-ends fill the table: device_cuda.c (CUDA runtime, driver and NVRTC, found at run time)
+// and device_cpu.c (the same kernels compiled by the host's C++ compiler). Nothing outside those
+// two files knows which one it talks to, except by reading `info`.
+//
+// Threads: every function may be called from any thread. Compilation needs no open device.
+#ifndef CUBC_DEVICE_H
+#define CUBC_DEVICE_H
+
+#include "base.h"
+
+typedef struct device_info {
+    char name[16];      // "cuda:0", "cpu"
+    char kind[8];       // "cuda", "cpu"
+    char model[128];    // "NVIDIA H200", "Intel(R) Xeon(R) ..."
+    char uuid[48];      // of the physical device; on the cpu a hash of model, cores and host id
+    char arch[24];      // what the compiler targets: "sm_90", "cpu"
+    char compiler[96];  // "NVRTC 13.0", "g++ 12.2.0"; part of every cache key
+    char driver[32];    // "580.159.03 (CUDA 13.0)"; on the cpu the kernel release
+    char runtime[32];   // "13.0"; on the cpu "-"
+    int units;          // multiprocessors; worker threads on the cpu
+    int warp_size;      // 32
+    int max_threads;    // in a block: 1024
+    int threads_per_unit;
+    int64_t shared_bytes_per_block; // most that a launch may ask for (opt-in maximum)
+    int64_t shared_bytes_per_unit;
+    int64_t l2_bytes;
+    int64_t memory_bytes;
+    int64_t clock_khz;        // maximum; 0 if unknown
+    int64_t memory_clock_khz; // 0 if unknown
+    int bus_bits;             // 0 if unknown
+    int ecc;                  // 1 on, 0 off, -1 unknown
+} device_info;
+
+typedef struct binary { // a compiled variant; owned by whoever received it
+    uint8_t *data;
+    size_t size;
+} binary;
+
+typedef struct compile_request {
+    const char *source; // complete text: no #include is left in it
+    const char *label;  // shown in messages: "reduce.cu ipt_16.tpb_256"
+    const char *arch;   // "sm_90"; "cpu"
+    double deadline_s;  // 0: none. Past it the compilation is abandoned with CUBC_TIMEOUT
+} compile_request;
+
+typedef struct device_module device_module; // a loaded binary
+typedef struct device_event device_event;
+
+typedef struct kernel_info {
+    int registers;          // a thread; 0 on the cpu
+    int local_bytes;        // a thread: spills and stack; 0 on the cpu
+    int64_t shared_bytes;   // a block: what the kernel's shared-storage struct takes
+    int64_t args_bytes;     // what the kernel's argument struct takes
+    int max_threads;        // a block may have, given its registers
+    int blocks_per_unit;    // resident at once with `threads` threads each (occupancy)
+} kernel_info;
+
+// One kernel of a loaded module with everything a launch needs; owned by its module.
+typedef struct device_kernel {
+    void *function;
+    unsigned threads; // in a block; fixed by the variant
+    kernel_info info;
+} device_kernel;
+
+typedef struct device_api {
+    const char *kind;
+    // How many devices of this kind are usable; *why says in a sentence why not when it is 0.
+    int (*count)(const char **why);
+    cubc_status (*open)(int index, cubc_device **out);
+    void (*close)(cubc_device *device);
+
+    // Stream-ordered memory. Alignment is at least 256 bytes. bytes may be 0 (gives a valid pointer).
+    cubc_status (*alloc)(cubc_device *device, size_t bytes, void *stream, void **out);
+    void (*free)(cubc_device *device, void *pointer, void *stream);
+    // Either side may be host or device memory. Asynchronous only device to device.
+    cubc_status (*copy)(cubc_device *device, void *to, const void *from, size_t bytes,
+                        void *stream);
+    cubc_status (*fill)(cubc_device *device, void *to, int byte, size_t bytes, void *stream);
+    // Waits; polls interrupt_pending(). Reports faults of kernels that ran on the stream.
+    cubc_status (*synchronize)(cubc_device *device, void *stream);
+    bool (*is_capturing)(cubc_device *device, void *stream); // into a CUDA graph
+    cubc_status (*stream_create)(cubc_device *device, void **out);
+    void (*stream_destroy)(cubc_device *device, void *stream);
+    // A number that no other stream of the device's lifetime has (handles are reused, ids are not).
+    uint64_t (*stream_id)(cubc_device *device, void *stream);
+
+    cubc_status (*event_create)(cubc_device *device, device_event **out);
+    void (*event_destroy)(cubc_device *device, device_event *event);
+    cubc_status (*event_record)(cubc_device *device, device_event *event, void *stream);
+    // Both events must have been reached (synchronize first).
+    cubc_status (*event_elapsed)(cubc_device *device, device_event *start, device_event *stop,
+                                 double *seconds);
+
+    // Compilation: no device needed, any number at once from any threads.
+    cubc_status (*compile)(const compile_request *request, binary *out);
+    cubc_status (*compiler)(char *name, size_t size); // "NVRTC 13.0"
+    cubc_status (*load)(cubc_device *device, const binary *code, device_module **out);
+    void (*unload)(cubc_device *device, device_module *module);
+    // `threads` is the block size that the variant was compiled for; occupancy is computed for it.
+    cubc_status (*kernel)(cubc_device *device, device_module *module, const char *name,
+                          unsigned threads, device_kernel *out);
+    // Copies the arguments before it returns. Asynchronous on cuda, complete on return on cpu.
+    cubc_status (*launch)(cubc_device *device, const device_kernel *kernel, unsigned grid,
+                          const void *args, size_t args_bytes, void *stream);
+
+    // For measuring. flush evicts the last-level cache of the device (a no-op on the cpu, whose
+    // callers find their arrays in cache); hold keeps a stream from starting what is queued after
+    // it until release, so that launch latency stays out of an event interval.
+    cubc_status (*flush)(cubc_device *device, void *stream);
+    cubc_status (*hold)(cubc_device *device, void *stream);
+    cubc_status (*release)(cubc_device *device);
+} device_api;
+
+// Back-ends embed this as their first member. `attached` belongs to algorithm.c (its compiled
+// variants and workspaces); `detach` is called with the device before it closes.
+struct cubc_device {
+    const device_api *api;
+    device_info info;
+    int references;
+    void *attached;
+    void (*detach)(cubc_device *device);
+};
+
+extern const device_api device_cuda_api;
+extern const device_api device_cpu_api;
+
+// By name: "cuda:N", "cuda" (the first), "cpu", NULL (CUBC_DEVICE, else the first cuda, else cpu).
+// Opening the same name twice gives the same device, counted.
+cubc_status device_open(const char *name, cubc_device **out);
+void device_retain(cubc_device *device);
+void device_release(cubc_device *device);
+const device_api *device_api_of_arch(const char *arch); // "sm_90": cuda; "cpu": cpu
+// All usable devices' names, e.g. "cuda:0\0cpu\0"; count of them returned.
+int device_list(char names[][16], int capacity);
+void binary_free(binary *code);
+
+#endif

@@ -1,0 +1,432 @@
+// The CPU device: kernels compiled by the host's C++ compiler (hostcc.c) and run by simt.c.
+//
+// Everything is complete when the call that asked for it returns, so streams and events carry no
+// more than a time. A compiled variant is a shared object in memory, loaded by the dynamic linker;
+// what comes from a cache or from elsewhere is first checked to be a whole file for this machine.
+//
+// Environment: CUBC_CPU_THREADS (1 to 1024) replaces the number of cores this process may use;
+// CUBC_SIMT_SEED makes the order of blocks and threads random but repeatable.
+#define _GNU_SOURCE
+#include "cpu_info.h"
+#include "device.h"
+#include "hostcc.h"
+#include "simt.h"
+#include "simt_switch.h" // SIMT_ASAN
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <elf.h>
+#endif
+
+enum { ALIGNMENT = 256, MAX_WORKERS = 1024 };
+
+typedef struct cpu_device {
+    cubc_device base; // first: this is a cubc_device
+    simt_pool *pool;
+} cpu_device;
+
+struct device_module {
+    void *library;
+    char *kept; // the file it was loaded from if that must stay; else NULL
+};
+
+struct device_event {
+    double seconds;
+};
+
+static simt_pool *pool_of(cubc_device *device)
+{
+    return ((cpu_device *)device)->pool;
+}
+
+// ---- open and close -----------------------------------------------------------------------------
+static int cpu_count(const char **why)
+{
+    if (why) *why = NULL;
+    return 1;
+}
+
+static cubc_status number_from_environment(const char *name, uint64_t least, uint64_t most,
+                                           uint64_t *value)
+{
+    const char *given = getenv(name);
+    if (!given || !*given) return CUBC_OK;
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(given, &end, 10);
+    if (*end || errno || given[0] < '0' || given[0] > '9' || number < least || number > most)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s is \"%s\", must be a number from %llu to %llu", name, given,
+             (unsigned long long)least, (unsigned long long)most);
+    *value = number;
+    return CUBC_OK;
+}
+
+static void cpu_close(cubc_device *device)
+{
+    if (!device) return;
+    simt_pool_close(pool_of(device));
+    mem_free(device);
+}
+
+static cubc_status cpu_open(int index, cubc_device **out)
+{
+    uint64_t workers = 0, seed = 0;
+    if (index != 0) FAIL(CUBC_NO_DEVICE, "there is one cpu device, \"cpu\"");
+    TRY(number_from_environment("CUBC_CPU_THREADS", 1, MAX_WORKERS, &workers));
+    TRY(number_from_environment("CUBC_SIMT_SEED", 0, UINT64_MAX, &seed));
+    cpu_device *d = mem_zalloc(1, sizeof *d);
+    if (!d) return CUBC_NO_MEMORY;
+    d->base.api = &device_cpu_api;
+    cubc_status status;
+    GUARD(status, simt_pool_open((int)workers, &d->pool), failed);
+    simt_pool_seed(d->pool, seed);
+    GUARD(status, cpu_info_describe(&d->base.info, simt_pool_workers(d->pool)), failed);
+    *out = &d->base;
+    return CUBC_OK;
+failed:
+    cpu_close(&d->base);
+    return status;
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+// The block that mem_alloc gave is kept just in front of what the caller gets.
+static cubc_status cpu_alloc(cubc_device *device, size_t bytes, void *stream, void **out)
+{
+    (void)device;
+    (void)stream;
+    char *block = bytes <= SIZE_MAX - 2 * ALIGNMENT ? mem_alloc(bytes + 2 * ALIGNMENT, 1) : NULL;
+    if (!block)
+        FAIL(CUBC_NO_DEVICE_MEMORY, "out of memory on \"cpu\": %zu bytes were asked for", bytes);
+    uintptr_t aligned = ((uintptr_t)block + 2 * ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+    ((void **)aligned)[-1] = block;
+    *out = (void *)aligned;
+    return CUBC_OK;
+}
+
+static void cpu_free(cubc_device *device, void *pointer, void *stream)
+{
+    (void)device;
+    (void)stream;
+    if (pointer) mem_free(((void **)pointer)[-1]);
+}
+
+static cubc_status cpu_copy(cubc_device *device, void *to, const void *from, size_t bytes,
+                            void *stream)
+{
+    (void)device;
+    (void)stream;
+    if (bytes) memmove(to, from, bytes);
+    return CUBC_OK;
+}
+
+static cubc_status cpu_fill(cubc_device *device, void *to, int byte, size_t bytes, void *stream)
+{
+    (void)device;
+    (void)stream;
+    if (bytes) memset(to, byte, bytes);
+    return CUBC_OK;
+}
+
+// ---- streams and events -------------------------------------------------------------------------
+static cubc_status cpu_nothing(cubc_device *device, void *stream) // synchronize, flush, hold
+{
+    (void)device;
+    (void)stream;
+    return CUBC_OK;
+}
+
+static cubc_status cpu_release(cubc_device *device)
+{
+    (void)device;
+    return CUBC_OK;
+}
+
+static bool cpu_is_capturing(cubc_device *device, void *stream)
+{
+    (void)device;
+    (void)stream;
+    return false;
+}
+
+static cubc_status cpu_stream_create(cubc_device *device, void **out) // a stream is its id
+{
+    static atomic_ullong streams;
+    (void)device;
+    uint64_t *stream = mem_alloc(1, sizeof *stream);
+    if (!stream) return CUBC_NO_MEMORY;
+    *stream = atomic_fetch_add(&streams, 1) + 1;
+    *out = stream;
+    return CUBC_OK;
+}
+
+static void cpu_stream_destroy(cubc_device *device, void *stream)
+{
+    (void)device;
+    mem_free(stream);
+}
+
+static uint64_t cpu_stream_id(cubc_device *device, void *stream)
+{
+    (void)device;
+    return stream ? *(uint64_t *)stream : 0;
+}
+
+static cubc_status cpu_event_create(cubc_device *device, device_event **out)
+{
+    (void)device;
+    *out = mem_zalloc(1, sizeof **out);
+    return *out ? CUBC_OK : CUBC_NO_MEMORY;
+}
+
+static void cpu_event_destroy(cubc_device *device, device_event *event)
+{
+    (void)device;
+    mem_free(event);
+}
+
+static cubc_status cpu_event_record(cubc_device *device, device_event *event, void *stream)
+{
+    (void)device;
+    (void)stream;
+    event->seconds = now_seconds();
+    return CUBC_OK;
+}
+
+static cubc_status cpu_event_elapsed(cubc_device *device, device_event *start, device_event *stop,
+                                     double *seconds)
+{
+    (void)device;
+    *seconds = stop->seconds - start->seconds;
+    return CUBC_OK;
+}
+
+// ---- loading ------------------------------------------------------------------------------------
+#if defined(__linux__)
+static bool lies_within(uint64_t offset, uint64_t length, uint64_t size)
+{
+    return offset <= size && length <= size - offset;
+}
+
+// What the dynamic linker takes on trust: that the file is whole and for this machine. It maps
+// segments as the headers say, and a page past the end of a file is a bus error.
+static const char *what_is_wrong(const binary *code)
+{
+    Elf64_Ehdr header, own;
+    if (code->size < sizeof header) return "it is too short";
+    memcpy(&header, code->data, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "it is no ELF file";
+    memset(&own, 0, sizeof own);
+#if defined(__x86_64__)
+    own.e_machine = EM_X86_64;
+#elif defined(__aarch64__)
+    own.e_machine = EM_AARCH64;
+#else
+    own.e_machine = header.e_machine;
+#endif
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN ||
+        header.e_machine != own.e_machine)
+        return "it is no shared object for this machine";
+    uint64_t table = (uint64_t)header.e_phnum * sizeof(Elf64_Phdr);
+    if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 ||
+        !lies_within(header.e_phoff, table, code->size) ||
+        !lies_within(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize, code->size))
+        return "it is truncated";
+    for (unsigned i = 0; i < header.e_phnum; i++) {
+        Elf64_Phdr segment;
+        memcpy(&segment, code->data + header.e_phoff + i * sizeof segment, sizeof segment);
+        if (!lies_within(segment.p_offset, segment.p_filesz, code->size)) return "it is truncated";
+    }
+    return NULL;
+}
+#else
+static const char *what_is_wrong(const binary *code)
+{
+    return code->size < 64 ? "it is too short" : NULL;
+}
+#endif
+
+static bool write_all(int file, const uint8_t *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(file, bytes, length);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+// Debuggers and sanitizers read a library's file while it is loaded.
+static bool must_keep_file(void)
+{
+    const char *extra = getenv("CUBC_CXXFLAGS");
+    return SIMT_ASAN || (extra && strstr(extra, "-g"));
+}
+
+#if defined(__linux__) && defined(MFD_CLOEXEC)
+// The dynamic linker knows libraries by path, and the path of a descriptor comes back when its
+// number is reused. Spelling a counter into it, as "./" for 1 and ".//" for 0, tells them apart.
+static void unique_path(char *path, size_t size, int file)
+{
+    static atomic_uint loads;
+    size_t used = (size_t)snprintf(path, size, "/proc/self/fd/");
+    for (unsigned n = atomic_fetch_add(&loads, 1) + 1; n > 0 && used < size; n >>= 1)
+        used += (size_t)snprintf(path + used, size - used, "%s", n & 1 ? "./" : ".//");
+    if (used < size) snprintf(path + used, size - used, "%d", file);
+}
+
+static void *open_in_memory(const binary *code)
+{
+    char path[160];
+    void *library = NULL;
+    int file = memfd_create("cubc-variant", MFD_CLOEXEC);
+    if (file < 0) return NULL;
+    unique_path(path, sizeof path, file);
+    if (write_all(file, code->data, code->size)) library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    close(file);
+    return library;
+}
+#else
+static void *open_in_memory(const binary *code)
+{
+    (void)code;
+    return NULL;
+}
+#endif
+
+static cubc_status open_in_file(const binary *code, device_module *module)
+{
+    text path = {0};
+    text_printf(&path, "%s/cubc-variant-XXXXXX", hostcc_temporary_folder());
+    TRY(text_done(&path));
+    module->kept = path.data;
+    int file = mkstemp(path.data);
+    if (file < 0) {
+        int error = errno;
+        module->kept = NULL;
+        text_free(&path);
+        FAIL(CUBC_IO_ERROR, "cannot make a file in %s: %s", hostcc_temporary_folder(),
+             strerror(error));
+    }
+    bool written = write_all(file, code->data, code->size);
+    close(file);
+    if (!written) FAIL(CUBC_IO_ERROR, "cannot write %s", module->kept);
+    module->library = dlopen(module->kept, RTLD_NOW | RTLD_LOCAL);
+    return CUBC_OK;
+}
+
+static void cpu_unload(cubc_device *device, device_module *module)
+{
+    (void)device;
+    if (!module) return;
+    if (module->library) dlclose(module->library);
+    if (module->kept) unlink(module->kept);
+    mem_free(module->kept);
+    mem_free(module);
+}
+
+static cubc_status open_library(const binary *code, device_module *module)
+{
+    const char *wrong = what_is_wrong(code);
+    if (wrong) FAIL(CUBC_DEVICE_ERROR, "cannot load a compiled variant: %s", wrong);
+    if (!must_keep_file()) module->library = open_in_memory(code);
+    if (!module->library) TRY(open_in_file(code, module));
+    if (!module->library) FAIL(CUBC_DEVICE_ERROR, "cannot load a compiled variant: %s", dlerror());
+    if (!must_keep_file() && module->kept) unlink(module->kept);
+    const simt_api **runtime = dlsym(module->library, "simt");
+    if (!runtime)
+        FAIL(CUBC_DEVICE_ERROR, "cannot load a compiled variant: it has no kernels in it");
+    *runtime = &simt_runtime;
+    return CUBC_OK;
+}
+
+static cubc_status cpu_load(cubc_device *device, const binary *code, device_module **out)
+{
+    device_module *module = mem_zalloc(1, sizeof *module);
+    if (!module) return CUBC_NO_MEMORY;
+    cubc_status status = open_library(code, module);
+    if (status) {
+        cpu_unload(device, module);
+        return status;
+    }
+    *out = module;
+    return CUBC_OK;
+}
+
+// ---- launching ----------------------------------------------------------------------------------
+static cubc_status cpu_kernel(cubc_device *device, device_module *module, const char *name,
+                              unsigned threads, device_kernel *out)
+{
+    char layout_name[128];
+    snprintf(layout_name, sizeof layout_name, "%s_layout", name);
+    void *function = dlsym(module->library, name);
+    const uint32_t *layout = dlsym(module->library, layout_name);
+    if (!function || !layout) FAIL(CUBC_NOT_FOUND, "the variant has no kernel \"%s\"", name);
+    if (threads < 1 || threads > (unsigned)device->info.max_threads)
+        FAIL(CUBC_NO_RESOURCES, "%s wants blocks of %u threads, \"cpu\" runs 1 to %d", name,
+             threads, device->info.max_threads);
+    if (layout[1] > device->info.shared_bytes_per_block)
+        FAIL(CUBC_NO_RESOURCES, "%s wants %u bytes of shared storage, \"cpu\" has %lld", name,
+             layout[1], (long long)device->info.shared_bytes_per_block);
+    *out = (device_kernel){.function = function,
+                           .threads = threads,
+                           .info = {.args_bytes = layout[0],
+                                    .shared_bytes = layout[1],
+                                    .max_threads = device->info.max_threads,
+                                    .blocks_per_unit = 1}};
+    return CUBC_OK;
+}
+
+static cubc_status cpu_launch(cubc_device *device, const device_kernel *kernel, unsigned grid,
+                              const void *args, size_t args_bytes, void *stream)
+{
+    (void)stream;
+    if (args_bytes != (size_t)kernel->info.args_bytes)
+        FAIL(CUBC_INVALID_ARGUMENT, "a launch passes %zu bytes of arguments, the kernel takes %lld",
+             args_bytes, (long long)kernel->info.args_bytes);
+    simt_launch launch = {.args = args,
+                          .grid = grid,
+                          .threads = kernel->threads,
+                          .shared_bytes = (size_t)kernel->info.shared_bytes};
+    memcpy(&launch.function, &kernel->function, sizeof launch.function); // ISO C has no cast for it
+    return simt_run(pool_of(device), &launch);
+}
+
+const device_api device_cpu_api = {
+    .kind = "cpu",
+    .count = cpu_count,
+    .open = cpu_open,
+    .close = cpu_close,
+    .alloc = cpu_alloc,
+    .free = cpu_free,
+    .copy = cpu_copy,
+    .fill = cpu_fill,
+    .synchronize = cpu_nothing,
+    .is_capturing = cpu_is_capturing,
+    .stream_create = cpu_stream_create,
+    .stream_destroy = cpu_stream_destroy,
+    .stream_id = cpu_stream_id,
+    .event_create = cpu_event_create,
+    .event_destroy = cpu_event_destroy,
+    .event_record = cpu_event_record,
+    .event_elapsed = cpu_event_elapsed,
+    .compile = hostcc_compile,
+    .compiler = hostcc_name,
+    .load = cpu_load,
+    .unload = cpu_unload,
+    .kernel = cpu_kernel,
+    .launch = cpu_launch,
+    .flush = cpu_nothing,
+    .hold = cpu_nothing,
+    .release = cpu_release,
+};

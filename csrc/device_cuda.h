@@ -1,0 +1,57 @@
+// What the files of the CUDA device share: device_cuda.c (memory, streams, events),
+// cuda_module.c (kernels), cuda_compile.c (NVRTC) and cuda_hold.c (what measuring needs). Nothing
+// else includes this.
+#ifndef CUBC_DEVICE_CUDA_H
+#define CUBC_DEVICE_CUDA_H
+
+#include "cuda_api.h"
+#include "device.h"
+
+#include <pthread.h>
+
+enum { SHARED_WITHOUT_OPT_IN = 48 * 1024 }; // bytes that any block may use, on every device
+
+typedef struct cuda_hold {
+    pthread_mutex_t lock; // guards creation
+    bool created;
+    device_module *module;
+    device_kernel kernel;
+    _Atomic uint64_t *words; // mapped host memory: [0] last released ticket, [1] last late one
+    void *device_words;      // the same words as the kernel sees them
+    uint64_t ticket;         // last one handed out
+    void *flush_buffer;      // of exactly the size of the last-level cache; NULL until first used
+} cuda_hold;
+
+typedef struct cuda_device {
+    cubc_device base;
+    int ordinal; // as CUDA counts, and as CuPy and PyTorch do
+    CUdevice handle;
+    CUcontext context;  // the primary one, shared with every other user of the runtime
+    cudaMemPool_t pool; // NULL where the device has no stream-ordered allocator
+    cudaStream_t aside; // for our own copies: waits for no other stream and no other for it
+    cuda_hold hold;
+} cuda_device;
+
+// Make the device's primary context current, and undo that. It mostly is current already, which
+// costs one look at a thread-local; otherwise it is pushed for the call only, so that the device
+// that the calling thread had chosen (torch.cuda.set_device) stays chosen.
+cubc_status device_cuda_enter(const cuda_device *device, bool *pushed);
+void device_cuda_leave(bool pushed);
+
+cubc_status cuda_compile_source(const compile_request *request, binary *out);
+cubc_status cuda_compile_name(char *name, size_t size);
+
+cubc_status cuda_module_load(cubc_device *device, const binary *code, device_module **out);
+void cuda_module_unload(cubc_device *device, device_module *module);
+cubc_status cuda_module_kernel(cubc_device *device, device_module *module, const char *name,
+                               unsigned threads, device_kernel *out);
+cubc_status cuda_module_launch(cubc_device *device, const device_kernel *kernel, unsigned grid,
+                               const void *args, size_t args_bytes, void *stream);
+
+cubc_status cuda_hold_open(cuda_device *device);
+void cuda_hold_close(cuda_device *device); // with the context current
+cubc_status cuda_hold_flush(cubc_device *device, void *stream);
+cubc_status cuda_hold_begin(cubc_device *device, void *stream);
+cubc_status cuda_hold_end(cubc_device *device);
+
+#endif

@@ -1,0 +1,281 @@
+// Instances: variants compiled and loaded on a device, and the table that finds them again.
+//
+// The table is looked up on every call, so the compile-time part of a problem is hashed and
+// compared as it stands; entries are never freed before the device closes, because another thread
+// may be running one.
+#include "algorithm.h"
+#include "policy.h"
+#include "workspace.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BUCKETS = 256 };
+
+typedef struct attachment { // of a device
+    pthread_mutex_t lock;
+    instance *table[BUCKETS];
+    workspace_pool workspaces;
+} attachment;
+
+// ---- keys ---------------------------------------------------------------------------------------
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+}
+
+static uint64_t flags(const problem *p)
+{
+    return (uint64_t)p->type | (uint64_t)p->acc_type << 8 | (uint64_t)p->out_type << 16 |
+           (uint64_t)p->commutative << 24 | (uint64_t)p->inclusive << 25 |
+           (uint64_t)p->aligned << 26 | (uint64_t)p->in_place << 27 |
+           (uint64_t)p->operand_count << 32;
+}
+
+static uint64_t hash_key(const problem *p)
+{
+    uint64_t h = mix((uintptr_t)p->algorithm, flags(p));
+    h = mix(h, (uintptr_t)p->op);
+    if (p->expression) h = mix(h, hash64(p->expression, strlen(p->expression)));
+    for (int k = 0; k < p->operand_count; k++) {
+        const cubc_operand *o = &p->operands[k];
+        h = mix(h, hash64(o->name, strlen(o->name)) + 2 * (uint64_t)o->type + (o->scalar != 0));
+    }
+    return h;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_key(const problem *a, const problem *b)
+{
+    if (a->algorithm != b->algorithm || flags(a) != flags(b) || a->op != b->op ||
+        !same_text(a->expression, b->expression))
+        return false;
+    for (int k = 0; k < a->operand_count; k++) {
+        const cubc_operand *x = &a->operands[k], *y = &b->operands[k];
+        if (x->type != y->type || !x->scalar != !y->scalar || strcmp(x->name, y->name) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void free_key(problem *key)
+{
+    for (int k = 0; k < key->operand_count; k++) mem_free((char *)key->operands[k].name);
+    mem_free((char *)key->expression);
+}
+
+static cubc_status copy_key(const problem *p, problem *out)
+{
+    *out = *p;
+    out->in = out->out = NULL;
+    for (int k = 0; k < p->operand_count; k++) out->operands[k].name = NULL;
+    out->expression = NULL;
+    if (p->expression && !(out->expression = mem_strdup(p->expression))) return CUBC_NO_MEMORY;
+    for (int k = 0; k < p->operand_count; k++) {
+        out->operands[k].data = NULL;
+        if (!(out->operands[k].name = mem_strdup(p->operands[k].name))) {
+            free_key(out);
+            *out = (problem){0};
+            return CUBC_NO_MEMORY;
+        }
+    }
+    return CUBC_OK;
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+static cubc_status load_kernels(instance *i, const binary *code)
+{
+    const device_api *api = i->device->api;
+    unsigned threads = (unsigned)variant_value(&i->space, &i->variant, "tpb", 1);
+    TRY(api->load(i->device, code, &i->module));
+    for (int k = 0; k < MAX_KERNELS && i->key.algorithm->kernels[k]; k++) {
+        TRY(api->kernel(i->device, i->module, i->key.algorithm->kernels[k], threads,
+                        &i->kernels[k]));
+        if (i->kernels[k].info.blocks_per_unit < 1)
+            FAIL(CUBC_NO_RESOURCES,
+                 "%s %s: a block of %u threads with %d registers each does not fit a multiprocessor",
+                 i->key.benchmark, i->label, threads, i->kernels[k].info.registers);
+    }
+    return CUBC_OK;
+}
+
+cubc_status instance_open(cubc_device *device, const problem *p, const char *label, instance **out)
+{
+    const char *arch = device->info.arch;
+    char workload_hash[65], title[MAX_LABEL + 64];
+    text source = {0};
+    binary code = {0};
+    double seconds;
+    cubc_status st;
+    instance *i = mem_zalloc(1, sizeof *i);
+    if (!i) return CUBC_NO_MEMORY;
+    i->device = device;
+    GUARD(st, copy_key(p, &i->key), done);
+    i->hash = hash_key(p);
+    GUARD(st, algorithm_variant(p, arch, label, &i->space, &i->variant, i->label), done);
+    GUARD(st, algorithm_source(p, arch, &i->space, &i->variant, &source, workload_hash), done);
+    snprintf(title, sizeof title, "%s %s", i->key.benchmark, i->label);
+    st = variant_compile(arch, source.data, title, 0, &code, &seconds);
+    if (st == CUBC_COMPILE_ERROR && p->expression)
+        error_prefix("expression '%.200s': ", p->expression);
+    if (!st) st = load_kernels(i, &code);
+done:
+    binary_free(&code);
+    text_free(&source);
+    if (st) {
+        instance_close(i);
+        i = NULL;
+    }
+    *out = i;
+    return st;
+}
+
+void instance_close(instance *i)
+{
+    if (!i) return;
+    if (i->module) i->device->api->unload(i->device, i->module);
+    free_key(&i->key);
+    mem_free(i);
+}
+
+// ---- the device's table -------------------------------------------------------------------------
+static void detach(cubc_device *device)
+{
+    attachment *at = device->attached;
+    if (!at) return;
+    for (int b = 0; b < BUCKETS; b++)
+        while (at->table[b]) {
+            instance *i = at->table[b];
+            at->table[b] = i->next;
+            instance_close(i);
+        }
+    workspace_close(&at->workspaces, device);
+    pthread_mutex_destroy(&at->lock);
+    mem_free(at);
+    device->attached = NULL;
+}
+
+static cubc_status attach(cubc_device *device, attachment **out)
+{
+    static pthread_mutex_t attaching = PTHREAD_MUTEX_INITIALIZER;
+    cubc_status st = CUBC_OK;
+    *out = __atomic_load_n(&device->attached, __ATOMIC_ACQUIRE);
+    if (*out) return CUBC_OK;
+    pthread_mutex_lock(&attaching);
+    *out = device->attached;
+    if (!*out && (*out = mem_zalloc(1, sizeof **out))) {
+        pthread_mutex_init(&(*out)->lock, NULL);
+        device->detach = detach;
+        __atomic_store_n(&device->attached, *out, __ATOMIC_RELEASE);
+    }
+    if (!*out) st = CUBC_NO_MEMORY;
+    pthread_mutex_unlock(&attaching);
+    return st;
+}
+
+// What the policies choose now; of an older generation only if they still choose the same.
+static cubc_status open_current(attachment *at, cubc_device *device, const problem *p,
+                                uint64_t hash, instance **out)
+{
+    char label[MAX_LABEL];
+    unsigned generation = policy_generation();
+    instance *i;
+    TRY(algorithm_policy(p, device->info.arch, false, label));
+    for (i = at->table[hash % BUCKETS]; i; i = i->next)
+        if (i->hash == hash && same_key(&i->key, p) && strcmp(i->label, label) == 0) break;
+    if (!i) {
+        TRY(instance_open(device, p, label, &i));
+        i->next = at->table[hash % BUCKETS];
+        at->table[hash % BUCKETS] = i;
+    }
+    __atomic_store_n(&i->generation, generation, __ATOMIC_RELAXED);
+    *out = i;
+    return CUBC_OK;
+}
+
+static cubc_status find_instance(attachment *at, cubc_device *device, const problem *p,
+                                 instance **out)
+{
+    uint64_t hash = hash_key(p);
+    unsigned generation = policy_generation();
+    cubc_status st = CUBC_OK;
+    pthread_mutex_lock(&at->lock);
+    instance *i = at->table[hash % BUCKETS];
+    while (i && !(i->hash == hash && i->generation == generation && same_key(&i->key, p)))
+        i = i->next;
+    if (!i) st = open_current(at, device, p, hash, &i);
+    pthread_mutex_unlock(&at->lock);
+    *out = i;
+    return st;
+}
+
+// ---- running ------------------------------------------------------------------------------------
+static cubc_status queue_plan(cubc_device *device, plan *pl, void *messages, void *stream)
+{
+    for (int k = 0; k < pl->launch_count; k++) {
+        launch *l = &pl->launches[k];
+        if ((size_t)l->kernel->info.args_bytes != 8 * l->args_count)
+            FAIL(CUBC_INTERNAL, "kernel and descriptor disagree: %lld and %zu bytes of arguments",
+                 (long long)l->kernel->info.args_bytes, 8 * l->args_count);
+        if (l->messages_at >= 0) l->args[l->messages_at] = (uintptr_t)messages;
+        TRY(device->api->launch(device, l->kernel, l->grid, l->args, 8 * l->args_count, stream));
+    }
+    return CUBC_OK;
+}
+
+static cubc_status run_plan(attachment *at, cubc_device *device, plan *pl, void *stream)
+{
+    workspace_lease lease = {0};
+    if (pl->message_bytes && pl->launch_count)
+        TRY(workspace_acquire(&at->workspaces, device, pl->message_bytes, stream, &lease));
+    cubc_status st = queue_plan(device, pl, lease.memory, stream);
+    workspace_release(device, &lease, stream);
+    return st;
+}
+
+cubc_status instance_run(instance *i, const problem *p, void *stream)
+{
+    attachment *at;
+    plan pl;
+    TRY(attach(i->device, &at));
+    TRY(p->algorithm->plan(p, i, &pl));
+    return run_plan(at, i->device, &pl, stream);
+}
+
+cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
+                          void *stream)
+{
+    attachment *at;
+    instance *i;
+    plan pl;
+    TRY(attach(device, &at));
+    TRY(find_instance(at, device, p, &i));
+    TRY(p->algorithm->plan(p, i, &pl));
+    if (!temp) return run_plan(at, device, &pl, stream);
+    if (temp_bytes < pl.message_bytes)
+        FAIL(CUBC_INVALID_ARGUMENT, "the workspace has %zu bytes, %zu are needed", temp_bytes,
+             pl.message_bytes);
+    if ((uintptr_t)temp % 8)
+        FAIL(CUBC_INVALID_ARGUMENT, "the workspace is not aligned to 8 bytes");
+    if (pl.message_bytes)
+        TRY(device->api->fill(device, temp, 0, pl.message_bytes, stream));
+    return queue_plan(device, &pl, temp, stream);
+}
+
+cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
+{
+    attachment *at;
+    instance *i;
+    plan pl;
+    TRY(attach(device, &at));
+    TRY(find_instance(at, device, p, &i));
+    TRY(p->algorithm->plan(p, i, &pl));
+    *bytes = pl.message_bytes > 8 ? pl.message_bytes : 8; // never 0: NULL means the device's pool
+    return CUBC_OK;
+}

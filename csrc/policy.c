@@ -1,0 +1,126 @@
+// Lookup and overlay of policies: see policy.h.
+#include "policy.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct shipped_policy {
+    const char *arch, *what, *type, *label;
+} shipped_policy;
+
+#define POLICY(arch, what, type, label) {arch, what, type, label},
+static const shipped_policy shipped[] = {
+#include "policies.def"
+};
+
+typedef struct overlay {
+    struct overlay *next;
+    char arch[24], benchmark[40], type[8];
+    char label[];
+} overlay;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static overlay *overlays; // newest first
+static atomic_uint generation = 1;
+
+unsigned policy_generation(void)
+{
+    return atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+// 90 for sm_90, 0 for the cpu, -1 for what is neither.
+static int arch_number(const char *arch)
+{
+    if (strcmp(arch, "cpu") == 0) return 0;
+    return strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : -1;
+}
+
+// How well a row's architecture fits a device's: its number if it is at or below, else -1.
+static int arch_fit(const char *row, const char *device)
+{
+    int of_row = arch_number(row), of_device = arch_number(device);
+    return (of_row == 0) == (of_device == 0) && of_row <= of_device ? of_row : -1;
+}
+
+// 0: not for this workload. Benchmark counts before type.
+static int row_fit(const shipped_policy *row, const policy_key *key)
+{
+    char size[8];
+    int what = !strcmp(row->what, key->benchmark) ? 8 : !strcmp(row->what, key->algorithm) ? 4 : 0;
+    snprintf(size, sizeof size, "B%zu", key->type_size);
+    int type = !strcmp(row->type, key->type) ? 3 : !strcmp(row->type, size) ? 2
+               : !strcmp(row->type, "*")     ? 1
+                                             : 0;
+    return what && type ? what + type : 0;
+}
+
+cubc_status policy_base(const policy_key *key, const char **label)
+{
+    int best_arch = -1, best_fit = 0;
+    for (size_t r = 0; r < COUNT_OF(shipped); r++) {
+        int arch = arch_fit(shipped[r].arch, key->arch), fit = row_fit(&shipped[r], key);
+        if (arch < 0 || fit == 0) continue;
+        if (arch > best_arch || (arch == best_arch && fit > best_fit)) {
+            best_arch = arch;
+            best_fit = fit;
+            *label = shipped[r].label;
+        }
+    }
+    if (best_fit == 0)
+        FAIL(CUBC_NOT_FOUND, "no policy for %s with %s on %s: the oldest architecture is sm_75",
+             key->benchmark, key->type, key->arch);
+    return CUBC_OK;
+}
+
+cubc_status policy_find(const policy_key *key, char *label, size_t size)
+{
+    const char *base;
+    int best = -1;
+    pthread_mutex_lock(&lock);
+    for (const overlay *o = overlays; o; o = o->next) {
+        if (strcmp(o->benchmark, key->benchmark) != 0 || strcmp(o->type, key->type) != 0) continue;
+        int arch = arch_fit(o->arch, key->arch);
+        if (arch > best) {
+            best = arch;
+            snprintf(label, size, "%s", o->label);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (best >= 0) return CUBC_OK;
+    TRY(policy_base(key, &base));
+    snprintf(label, size, "%s", base);
+    return CUBC_OK;
+}
+
+cubc_status policy_overlay(const char *arch, const char *benchmark, const char *type,
+                           const char *label)
+{
+    size_t length = strlen(label) + 1;
+    overlay *o = mem_zalloc(1, sizeof *o + length);
+    if (!o) return CUBC_NO_MEMORY;
+    snprintf(o->arch, sizeof o->arch, "%s", arch);
+    snprintf(o->benchmark, sizeof o->benchmark, "%s", benchmark);
+    snprintf(o->type, sizeof o->type, "%s", type);
+    memcpy(o->label, label, length);
+    pthread_mutex_lock(&lock);
+    o->next = overlays;
+    overlays = o;
+    atomic_fetch_add(&generation, 1);
+    pthread_mutex_unlock(&lock);
+    return CUBC_OK;
+}
+
+void policy_clear(void)
+{
+    pthread_mutex_lock(&lock);
+    while (overlays) {
+        overlay *o = overlays;
+        overlays = o->next;
+        mem_free(o);
+    }
+    atomic_fetch_add(&generation, 1);
+    pthread_mutex_unlock(&lock);
+}

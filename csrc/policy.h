@@ -1,0 +1,31 @@
+// Policies: which variant an architecture runs for a compile-time workload.
+//
+// policies.def holds the shipped rows; rows taken from a store are overlaid and win. Lookup goes
+// from the particular to the general: overlaid before shipped; the nearest architecture at or below
+// the device's; the exact benchmark before the algorithm's wildcard; the exact type before its size
+// before any. So every workload has a policy, and a more particular row is only ever a refinement.
+#ifndef CUBC_POLICY_H
+#define CUBC_POLICY_H
+
+#include "base.h"
+
+typedef struct policy_key {
+    const char *arch;      // "sm_90", "cpu"
+    const char *algorithm; // "reduce"
+    const char *benchmark; // "reduce.sum"
+    const char *type;      // "F32"
+    size_t type_size;      // 4
+} policy_key;
+
+// The label of the shipped row (the base), borrowed for the life of the process.
+cubc_status policy_base(const policy_key *key, const char **label);
+// The same with overlaid rows first; copied because an overlay may be dropped at any time.
+cubc_status policy_find(const policy_key *key, char *label, size_t size);
+// Overlays a row for one benchmark and type. The label must have been checked (variant_parse).
+cubc_status policy_overlay(const char *arch, const char *benchmark, const char *type,
+                           const char *label);
+void policy_clear(void);
+// Grows with every overlay and clear: compiled policies of an older generation are stale.
+unsigned policy_generation(void);
+
+#endif

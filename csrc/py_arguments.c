@@ -1,0 +1,63 @@
+// Matching of arguments for the calls that must be quick: no tuple, no dict, no format string.
+#include "py_common.h"
+
+static int find_name(const py_signature *s, PyObject *name)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->interned[i] == name) return i; // keywords in calls are interned
+    for (int i = 0; i < s->count; i++)
+        if (PyUnicode_Compare(s->interned[i], name) == 0) return i;
+    return -1;
+}
+
+static int intern_names(py_signature *s)
+{
+    for (int i = 0; i < s->count; i++)
+        if (!s->interned[i] && !(s->interned[i] = PyUnicode_InternFromString(s->names[i])))
+            return -1;
+    return 0;
+}
+
+static int unknown_name(const py_signature *s, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    const char *near = text ? nearest_name(text, s->names, (size_t)s->count) : NULL;
+    if (text && near)
+        PyErr_Format(PyExc_TypeError, "%s() has no argument '%s'; did you mean '%s'?", s->function,
+                     text, near);
+    else if (text)
+        PyErr_Format(PyExc_TypeError, "%s() has no argument '%s'", s->function, text);
+    return -1;
+}
+
+int py_arguments(py_signature *s, PyObject *const *args, Py_ssize_t n, PyObject *names,
+                 PyObject **values)
+{
+    if (!s->interned[s->count - 1] && intern_names(s) < 0) return -1;
+    for (int i = 0; i < s->count; i++) values[i] = NULL;
+    if (n > s->positional) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments, %zd were given",
+                     s->function, s->positional, n);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) values[i] = args[i];
+    Py_ssize_t keywords = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t k = 0; k < keywords; k++) {
+        PyObject *name = PyTuple_GetItem(names, k);
+        int at = find_name(s, name);
+        if (at < 0) return unknown_name(s, name);
+        if (values[at]) {
+            PyErr_Format(PyExc_TypeError, "%s() got '%s' twice", s->function, s->names[at]);
+            return -1;
+        }
+        values[at] = args[n + k];
+    }
+    for (int i = 0; i < s->required; i++)
+        if (!values[i]) {
+            PyErr_Format(PyExc_TypeError, "%s() needs the argument '%s'", s->function, s->names[i]);
+            return -1;
+        }
+    for (int i = s->required; i < s->count; i++)
+        if (values[i] == Py_None) values[i] = NULL;
+    return 0;
+}

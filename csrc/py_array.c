@@ -1,0 +1,457 @@
+// cubc.Array: a contiguous array in a device's memory.
+#include "py_common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+PyObject *py_array_type;
+
+bool py_array_check(PyObject *object)
+{
+    return Py_IS_TYPE(object, (PyTypeObject *)py_array_type);
+}
+
+// ---- life ---------------------------------------------------------------------------------------
+static py_array *new_array(cubc_device *device, cubc_type type, int ndim, const Py_ssize_t *shape)
+{
+    PyTypeObject *cls = (PyTypeObject *)py_array_type;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(cls, Py_tp_alloc);
+    py_array *a = (py_array *)allocate(cls, 0);
+    if (!a) return NULL;
+    a->type = type;
+    a->ndim = ndim;
+    a->n = 1;
+    for (int d = 0; d < ndim; d++) {
+        a->shape[d] = shape[d];
+        a->n *= (uint64_t)shape[d];
+    }
+    a->device = device;
+    device_retain(device);
+    return a;
+}
+
+PyObject *py_array_new(cubc_device *device, cubc_type type, int ndim, const Py_ssize_t *shape,
+                       void *stream)
+{
+    py_array *a = new_array(device, type, ndim, shape);
+    if (!a) return NULL;
+    cubc_status st;
+    a->stream = stream;
+    Py_BEGIN_ALLOW_THREADS
+    st = device->api->alloc(device, a->n * cubc_type_size(type), stream, &a->data);
+    Py_END_ALLOW_THREADS
+    if (!st) return (PyObject *)a;
+    Py_DECREF(a);
+    return py_raise(st);
+}
+
+PyObject *py_array_wrap(const py_view *view, PyObject *base)
+{
+    py_array *a = new_array(view->device, view->type, view->ndim, view->shape);
+    if (!a) return NULL;
+    a->data = view->data;
+    a->stream = view->stream;
+    a->base = Py_NewRef(base);
+    return (PyObject *)a;
+}
+
+cubc_status py_array_use(py_array *a, void *stream)
+{
+    if (stream == a->stream || stream == a->other) return CUBC_OK;
+    // Memory goes back to the pool when the array dies; by then the last user must be done.
+    void *previous = a->other;
+    a->other = stream;
+    return previous ? a->device->api->synchronize(a->device, previous) : CUBC_OK;
+}
+
+static void array_dealloc(PyObject *self)
+{
+    py_array *a = (py_array *)self;
+    PyTypeObject *cls = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(cls, Py_tp_free);
+    if (a->device && !a->base) {
+        Py_BEGIN_ALLOW_THREADS
+        if (a->other) (void)a->device->api->synchronize(a->device, a->other);
+        a->device->api->free(a->device, a->data, a->stream);
+        Py_END_ALLOW_THREADS
+    }
+    if (a->device) device_release(a->device);
+    Py_XDECREF(a->base);
+    release(self);
+    Py_DECREF(cls);
+}
+
+// ---- to the host --------------------------------------------------------------------------------
+static PyObject *array_numpy(PyObject *self, PyObject *unused)
+{
+    py_array *a = (py_array *)self;
+    PyObject *shape = PyTuple_New(a->ndim), *dtype = py_numpy_dtype(a->type), *array = NULL;
+    Py_buffer buffer;
+    cubc_status st = CUBC_OK;
+    (void)unused;
+    for (int d = 0; shape && d < a->ndim; d++)
+        PyTuple_SetItem(shape, d, PyLong_FromSsize_t(a->shape[d]));
+    if (shape && dtype) array = PyObject_CallMethod(py_numpy, "empty", "OO", shape, dtype);
+    Py_XDECREF(shape);
+    Py_XDECREF(dtype);
+    if (!array) return NULL;
+    // bfloat16 arrays do not export a buffer; their words do.
+    PyObject *words = a->type == CUBC_BF16 ? PyObject_CallMethod(array, "view", "s", "uint16")
+                                           : Py_NewRef(array);
+    if (!words || PyObject_GetBuffer(words, &buffer, PyBUF_ANY_CONTIGUOUS | PyBUF_WRITABLE) < 0) {
+        Py_XDECREF(words);
+        Py_DECREF(array);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    if (a->other) st = a->device->api->synchronize(a->device, a->other);
+    if (!st) st = cubc_copy(a->device, buffer.buf, a->data, (size_t)buffer.len, a->stream);
+    if (!st) st = cubc_synchronize(a->device, a->stream);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&buffer);
+    Py_DECREF(words);
+    if (!st) return array;
+    Py_DECREF(array);
+    return py_raise(st);
+}
+
+static PyObject *array_array(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"dtype", "copy", NULL};
+    PyObject *dtype = Py_None, *copy = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:__array__", names, &dtype, &copy))
+        return NULL;
+    if (copy == Py_False) {
+        PyErr_SetString(PyExc_ValueError, "device memory cannot become a NumPy array without a copy");
+        return NULL;
+    }
+    PyObject *array = array_numpy(self, NULL);
+    if (!array || dtype == Py_None) return array;
+    PyObject *cast = PyObject_CallMethod(array, "astype", "O", dtype);
+    Py_DECREF(array);
+    return cast;
+}
+
+static PyObject *array_item(PyObject *self, PyObject *unused)
+{
+    py_array *a = (py_array *)self;
+    (void)unused;
+    if (a->n != 1) {
+        PyErr_SetString(PyExc_ValueError, "only an array of one item can become a scalar");
+        return NULL;
+    }
+    PyObject *array = array_numpy(self, NULL);
+    PyObject *item = array ? PyObject_CallMethod(array, "item", NULL) : NULL;
+    Py_XDECREF(array);
+    return item;
+}
+
+static PyObject *array_float(PyObject *self)
+{
+    PyObject *item = array_item(self, NULL), *number = item ? PyNumber_Float(item) : NULL;
+    Py_XDECREF(item);
+    return number;
+}
+
+static PyObject *array_int(PyObject *self)
+{
+    PyObject *item = array_item(self, NULL), *number = item ? PyNumber_Long(item) : NULL;
+    Py_XDECREF(item);
+    return number;
+}
+
+static PyObject *array_index(PyObject *self)
+{
+    PyObject *item = array_item(self, NULL), *number = item ? PyNumber_Index(item) : NULL;
+    Py_XDECREF(item);
+    return number;
+}
+
+static int array_bool(PyObject *self)
+{
+    PyObject *item = array_item(self, NULL);
+    int truth = item ? PyObject_IsTrue(item) : -1;
+    Py_XDECREF(item);
+    return truth;
+}
+
+static Py_ssize_t array_length(PyObject *self)
+{
+    py_array *a = (py_array *)self;
+    if (a->ndim) return a->shape[0];
+    PyErr_SetString(PyExc_TypeError, "len() of an array without dimensions");
+    return -1;
+}
+
+static PyObject *array_repr(PyObject *self)
+{
+    py_array *a = (py_array *)self;
+    PyObject *values = array_numpy(self, NULL);
+    PyObject *text = values ? PyObject_Str(values) : NULL;
+    PyObject *repr = text ? PyUnicode_FromFormat("cubc.Array(%U, dtype=%s, device='%s')", text,
+                                                 type_table[a->type].name, a->device->info.name)
+                          : NULL;
+    Py_XDECREF(text);
+    Py_XDECREF(values);
+    return repr;
+}
+
+// ---- properties ---------------------------------------------------------------------------------
+static PyObject *get_shape(PyObject *self, void *unused)
+{
+    py_array *a = (py_array *)self;
+    PyObject *shape = PyTuple_New(a->ndim);
+    (void)unused;
+    for (int d = 0; shape && d < a->ndim; d++)
+        PyTuple_SetItem(shape, d, PyLong_FromSsize_t(a->shape[d]));
+    return shape;
+}
+
+static PyObject *get_size(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(((py_array *)self)->n);
+}
+
+static PyObject *get_ndim(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(((py_array *)self)->ndim);
+}
+
+static PyObject *get_itemsize(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(cubc_type_size(((py_array *)self)->type));
+}
+
+static PyObject *get_nbytes(PyObject *self, void *unused)
+{
+    py_array *a = (py_array *)self;
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(a->n * cubc_type_size(a->type));
+}
+
+static PyObject *get_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    return py_numpy_dtype(((py_array *)self)->type);
+}
+
+static PyObject *get_device(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(((py_array *)self)->device->info.name);
+}
+
+static PyObject *get_ptr(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromVoidPtr(((py_array *)self)->data);
+}
+
+static PyObject *get_cuda_interface(PyObject *self, void *unused)
+{
+    static const char kinds[] = {
+        [KIND_BOOL] = 'b', [KIND_SIGNED] = 'i', [KIND_UNSIGNED] = 'u', [KIND_FLOAT] = 'f'};
+    py_array *a = (py_array *)self;
+    char typestr[8];
+    if (strcmp(a->device->info.kind, "cuda") != 0) {
+        PyErr_SetString(PyExc_AttributeError, "the array is not in CUDA memory");
+        return NULL;
+    }
+    PyOS_snprintf(typestr, sizeof typestr, "%c%c%d", type_table[a->type].size > 1 ? '<' : '|',
+                  a->type == CUBC_BF16 ? 'V' : kinds[type_table[a->type].kind],
+                  type_table[a->type].size);
+    PyObject *shape = get_shape(self, unused);
+    if (!shape) return NULL;
+    // 0 is forbidden as a stream: 1 names the legacy default stream.
+    return Py_BuildValue("{s:N,s:s,s:(NO),s:i,s:n}", "shape", shape, "typestr", typestr, "data",
+                         PyLong_FromVoidPtr(a->data), Py_False, "version", 3, "stream",
+                         a->stream ? (Py_ssize_t)a->stream : (Py_ssize_t)1);
+}
+
+static PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    py_array *a = (py_array *)self;
+    PyObject *stream_object = keywords ? PyDict_GetItemString(keywords, "stream") : NULL;
+    void *stream = NULL;
+    cubc_status st = CUBC_OK;
+    (void)args;
+    bool quiet = stream_object && PyLong_Check(stream_object) &&
+                 PyLong_AsLong(stream_object) == -1 && !PyErr_Occurred();
+    if (!quiet && py_stream(stream_object, &stream) < 0) return NULL;
+    if (stream == (void *)1) stream = NULL;
+    if (!quiet && (stream != a->stream || a->other)) { // the consumer must see finished work
+        Py_BEGIN_ALLOW_THREADS
+        st = a->device->api->synchronize(a->device, a->stream);
+        if (!st && a->other) st = a->device->api->synchronize(a->device, a->other);
+        Py_END_ALLOW_THREADS
+    }
+    return st ? py_raise(st) : py_dlpack_export(a);
+}
+
+static PyObject *array_dlpack_device(PyObject *self, PyObject *unused)
+{
+    const char *colon = strchr(((py_array *)self)->device->info.name, ':');
+    (void)unused;
+    return Py_BuildValue("(ii)", colon ? 2 : 1, colon ? atoi(colon + 1) : 0);
+}
+
+// ---- the type -----------------------------------------------------------------------------------
+static PyGetSetDef properties[] = {
+    {"shape", get_shape, NULL, "Extents, a tuple of int.", NULL},
+    {"size", get_size, NULL, "Number of items.", NULL},
+    {"ndim", get_ndim, NULL, "Number of dimensions.", NULL},
+    {"itemsize", get_itemsize, NULL, "Bytes of an item.", NULL},
+    {"nbytes", get_nbytes, NULL, "Bytes of all items.", NULL},
+    {"dtype", get_dtype, NULL, "The items' type, a numpy.dtype.", NULL},
+    {"device", get_device, NULL, "Name of the device, as 'cuda:0'.", NULL},
+    {"ptr", get_ptr, NULL, "Address in the device's memory.", NULL},
+    {"__cuda_array_interface__", get_cuda_interface, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+#define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
+static PyMethodDef array_methods[] = {
+    {"numpy", array_numpy, METH_NOARGS, "A copy as a NumPy array."},
+    {"item", array_item, METH_NOARGS, "The only item as a Python number."},
+    {"__array__", KEYWORDS(array_array), METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__dlpack__", KEYWORDS(array_dlpack), METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__dlpack_device__", array_dlpack_device, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot slots[] = {{Py_tp_doc, "A contiguous array in a device's memory."},
+                              {Py_tp_dealloc, array_dealloc},
+                              {Py_tp_repr, array_repr},
+                              {Py_tp_methods, array_methods},
+                              {Py_tp_getset, properties},
+                              {Py_sq_length, array_length},
+                              {Py_nb_float, array_float},
+                              {Py_nb_int, array_int},
+                              {Py_nb_index, array_index},
+                              {Py_nb_bool, array_bool},
+                              {0, NULL}};
+static PyType_Spec spec = {"cubc._core.Array", sizeof(py_array), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+int py_array_setup(PyObject *module)
+{
+    return py_add_type(module, &spec, &py_array_type);
+}
+
+// ---- asarray, empty -----------------------------------------------------------------------------
+static PyObject *copy_to_device(const py_view *view, cubc_device *device, void *stream)
+{
+    PyObject *array = py_array_new(device, view->type, view->ndim, view->shape, stream);
+    if (!array) return NULL;
+    cubc_status st = CUBC_OK;
+    Py_BEGIN_ALLOW_THREADS
+    if (view->device && view->stream != stream)
+        st = view->device->api->synchronize(view->device, view->stream);
+    if (!st)
+        st = cubc_copy(device, ((py_array *)array)->data, view->data,
+                       view->n * cubc_type_size(view->type), stream);
+    // The source may go away as soon as this returns.
+    if (!st) st = cubc_synchronize(device, stream);
+    Py_END_ALLOW_THREADS
+    if (!st) return array;
+    Py_DECREF(array);
+    return py_raise(st);
+}
+
+// numpy.asarray(x, dtype): x itself if there is nothing to convert.
+static PyObject *converted(PyObject *x, PyObject *dtype)
+{
+    cubc_type type;
+    if (!dtype) return Py_NewRef(x);
+    if (py_dtype(dtype, &type) < 0) return NULL;
+    PyObject *numpy_dtype = py_numpy_dtype(type);
+    PyObject *array = numpy_dtype ? PyObject_CallMethod(py_numpy, "asarray", "OO", x, numpy_dtype)
+                                  : NULL;
+    Py_XDECREF(numpy_dtype);
+    return array;
+}
+
+PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    static py_signature signature = {"asarray", 4, 2, 1, {"x", "dtype", "device", "stream"}, {0}};
+    PyObject *v[4], *result = NULL, *source = NULL;
+    py_view view = {0};
+    cubc_device *device = NULL;
+    cubc_type type;
+    cubc_status st;
+    void *stream;
+    (void)self;
+    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0) return NULL;
+    if (py_view_get(v[0], "the array", false, stream, &view) < 0) goto done;
+    if (v[1] && py_dtype(v[1], &type) < 0) goto done;
+    if (v[1] && type != view.type) {
+        py_view_release(&view);
+        source = converted(v[0], v[1]);
+        if (!source || py_view_get(source, "the array", false, stream, &view) < 0) goto done;
+    }
+    if (view.device && !v[2]) {
+        device = view.device;
+        device_retain(device);
+    } else if ((st = py_device(v[2], &device))) {
+        py_raise(st);
+        goto done;
+    }
+    if (view.device == device)
+        result = py_array_check(view.owner) ? Py_NewRef(view.owner)
+                                            : py_array_wrap(&view, view.capsule ? view.capsule
+                                                                                : view.owner);
+    else
+        result = copy_to_device(&view, device, stream);
+done:
+    if (device) device_release(device);
+    py_view_release(&view);
+    Py_XDECREF(source);
+    return result;
+}
+
+static int parse_shape(PyObject *object, Py_ssize_t *shape, int *ndim)
+{
+    Py_ssize_t count = 1;
+    bool single = PyLong_Check(object) || PyIndex_Check(object);
+    if (!single) count = PySequence_Size(object);
+    if (count < 0 || count > VIEW_DIMENSIONS) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "too many dimensions");
+        return -1;
+    }
+    double bytes = 8;
+    for (Py_ssize_t d = 0; d < count; d++) {
+        PyObject *extent = single ? Py_NewRef(object) : PySequence_GetItem(object, d);
+        shape[d] = extent ? PyNumber_AsSsize_t(extent, PyExc_OverflowError) : -1;
+        Py_XDECREF(extent);
+        if (PyErr_Occurred()) return -1;
+        bytes *= (double)shape[d];
+        if (shape[d] < 0 || bytes > 4e18) {
+            PyErr_SetString(PyExc_ValueError, "a shape is made of non-negative extents, less than "
+                                              "2^59 items in all");
+            return -1;
+        }
+    }
+    *ndim = (int)count;
+    return 0;
+}
+
+PyObject *py_empty(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    static py_signature signature = {"empty", 4, 2, 1, {"shape", "dtype", "device", "stream"}, {0}};
+    PyObject *v[4], *result = NULL;
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+    cubc_type type = CUBC_F64;
+    cubc_device *device;
+    cubc_status st;
+    void *stream;
+    int ndim;
+    (void)self;
+    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0 ||
+        parse_shape(v[0], shape, &ndim) < 0 || (v[1] && py_dtype(v[1], &type) < 0))
+        return NULL;
+    if ((st = py_device(v[2], &device))) return py_raise(st);
+    result = py_array_new(device, type, ndim, shape, stream);
+    device_release(device);
+    return result;
+}

@@ -1,0 +1,130 @@
+// What the files of the CPython binding share. The binding is the only code that sees Python.h, and
+// uses the stable ABI of 3.11, so that one build serves all later versions.
+//
+// Ownership: a function returning PyObject* returns a new reference; a Python object that needs
+// another (a plan its workload, an array what it wraps) holds a reference to it. The GIL is dropped
+// around everything that may wait: compilation, launches, copies, measurements, SQLite.
+#ifndef CUBC_PY_COMMON_H
+#define CUBC_PY_COMMON_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030B0000
+#endif
+#include <Python.h>
+
+#include "algorithm.h"
+#include "device.h"
+
+// A C program may link this shared object for cubc.h without libpython. Functions of Python are
+// bound when first called, which then never happens; data must be weak to be left unbound.
+#pragma weak _Py_NoneStruct
+#pragma weak _Py_TrueStruct
+#pragma weak _Py_FalseStruct
+#pragma weak PyExc_ValueError
+#pragma weak PyExc_TypeError
+#pragma weak PyExc_AttributeError
+#pragma weak PyExc_MemoryError
+#pragma weak PyExc_RuntimeError
+#pragma weak PyExc_KeyError
+#pragma weak PyExc_OverflowError
+#pragma weak PyExc_BufferError
+#pragma weak PyExc_UserWarning
+#pragma weak PyExc_StopIteration
+#pragma weak PyFloat_Type
+#pragma weak PyBool_Type
+#pragma weak PyCFunction_Type
+
+// ---- py_module.c --------------------------------------------------------------------------------
+extern PyObject *py_numpy; // the numpy module
+// Raises the exception of the last error; always NULL.
+PyObject *py_raise(cubc_status status);
+// Opens a device named by a str or None (the default device), counted.
+cubc_status py_device(PyObject *name, cubc_device **out);
+cubc_status py_open_device(const char *name, cubc_device **out);
+int py_add_type(PyObject *module, PyType_Spec *spec, PyObject **out);
+
+// ---- py_view.c ----------------------------------------------------------------------------------
+enum { VIEW_DIMENSIONS = 32 };
+
+// An operand: any array-like object as contiguous typed memory. Zero-initialise, release always.
+typedef struct py_view {
+    void *data;
+    uint64_t n;
+    cubc_type type;
+    int ndim;
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+    bool on_host;        // host memory (NumPy and the like), not a device array
+    bool read_only;
+    cubc_device *device; // of a device array; counted
+    void *stream;        // on which its producer works; NULL if it does not say
+    PyObject *owner;     // keeps the memory
+    Py_buffer buffer;
+    bool has_buffer;
+    PyObject *capsule; // of DLPack
+} py_view;
+
+// -1 with an exception set on failure. what names the operand in messages. With writable, the memory
+// itself is needed: read-only and non-contiguous objects are refused, not copied.
+int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out);
+void py_view_release(py_view *view);
+// A stream argument: None, an int, or an object of CuPy, PyTorch, Numba or cuda.core.
+int py_stream(PyObject *object, void **out);
+// A dtype argument of NumPy, PyTorch or by name.
+int py_dtype(PyObject *object, cubc_type *out);
+PyObject *py_numpy_dtype(cubc_type type); // new reference
+PyObject *py_numpy_scalar(cubc_type type, const void *value);
+// A Python or NumPy scalar as one value of a type; 8 bytes are written.
+int py_scalar(PyObject *object, cubc_type type, uint64_t *bits);
+
+// ---- py_array.c ---------------------------------------------------------------------------------
+typedef struct py_array {
+    PyObject_HEAD
+    void *data;
+    cubc_device *device;
+    cubc_type type;
+    int ndim;
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+    uint64_t n;
+    void *stream; // its memory is ordered on this stream
+    void *other;  // another stream that used it since, or NULL
+    PyObject *base; // whose memory it is, or NULL: its own
+} py_array;
+extern PyObject *py_array_type;
+PyObject *py_array_new(cubc_device *device, cubc_type type, int ndim, const Py_ssize_t *shape,
+                       void *stream);
+// A device array over memory that `base` owns.
+PyObject *py_array_wrap(const py_view *view, PyObject *base);
+bool py_array_check(PyObject *object);
+// Says that a stream is about to use the array.
+cubc_status py_array_use(py_array *array, void *stream);
+int py_array_setup(PyObject *module);
+PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+PyObject *py_empty(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+
+// ---- py_dlpack.c --------------------------------------------------------------------------------
+PyObject *py_dlpack_export(py_array *array);
+// Fills a view from an object with __dlpack__; 1 done, 0 no such protocol, -1 exception.
+int py_dlpack_import(PyObject *object, const char *what, void *stream, py_view *out);
+
+// ---- py_arguments.c -----------------------------------------------------------------------------
+// Matches a vectorcall's arguments with parameter names; values are borrowed, NULL where not given.
+// The first `positional` names may be given by place. -1 with a TypeError set.
+typedef struct py_signature {
+    const char *function;
+    int count, positional, required;
+    const char *names[12];
+    PyObject *interned[12]; // filled on first use
+} py_signature;
+int py_arguments(py_signature *signature, PyObject *const *args, Py_ssize_t n, PyObject *names,
+                 PyObject **values);
+
+// ---- the other parts of the module --------------------------------------------------------------
+PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords);
+int py_tuner_setup(PyObject *module); // py_tuner.c: spaces, policies, compilation
+int py_workload_setup(PyObject *module);
+int py_store_setup(PyObject *module);
+
+#endif

@@ -1,0 +1,284 @@
+// Store: the file of measurements as a Python object.
+#include "py_common.h"
+
+#include "store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static PyObject *store_type, *rows_type;
+
+typedef struct py_store {
+    PyObject_HEAD
+    store *store; // NULL once closed
+} py_store;
+
+typedef struct py_rows { // iterator
+    PyObject_HEAD
+    PyObject *owner;
+    store_cursor *cursor;
+} py_rows;
+
+static store *open_store(PyObject *self)
+{
+    store *s = ((py_store *)self)->store;
+    if (!s) PyErr_SetString(PyExc_ValueError, "the store is closed");
+    return s;
+}
+
+static PyObject *store_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"path", "create", NULL};
+    PyObject *path = NULL, *self;
+    int create = 0;
+    cubc_status st;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|p:Store", names, PyUnicode_FSConverter,
+                                     &path, &create))
+        return NULL;
+    self = ((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
+    if (self) {
+        const char *name = PyBytes_AsString(path);
+        Py_BEGIN_ALLOW_THREADS
+        st = store_open(name, create ? STORE_CREATE : STORE_READ, &((py_store *)self)->store);
+        Py_END_ALLOW_THREADS
+        if (st) {
+            Py_DECREF(self);
+            self = py_raise(st);
+        }
+    }
+    Py_DECREF(path);
+    return self;
+}
+
+static void close_store(py_store *s)
+{
+    store *closing = s->store;
+    s->store = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    store_close(closing);
+    Py_END_ALLOW_THREADS
+}
+
+static PyObject *store_close_method(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    close_store((py_store *)self);
+    Py_RETURN_NONE;
+}
+
+static void store_dealloc(PyObject *self)
+{
+    PyTypeObject *cls = Py_TYPE(self);
+    close_store((py_store *)self);
+    ((freefunc)PyType_GetSlot(cls, Py_tp_free))(self);
+    Py_DECREF(cls);
+}
+
+// ---- dicts to structs ---------------------------------------------------------------------------
+static const char *text_of(PyObject *dict, const char *key)
+{
+    PyObject *value = PyDict_GetItemString(dict, key);
+    const char *text = value && value != Py_None ? PyUnicode_AsUTF8AndSize(value, NULL) : "";
+    return text ? text : ""; // the exception stays set
+}
+
+static long long integer_of(PyObject *dict, const char *key)
+{
+    PyObject *value = PyDict_GetItemString(dict, key);
+    return value && value != Py_None ? PyLong_AsLongLong(value) : 0;
+}
+
+static size_t samples_of(PyObject *dict, const char *key, const float **out)
+{
+    PyObject *value = PyDict_GetItemString(dict, key);
+    char *bytes = NULL;
+    Py_ssize_t length = 0;
+    if (value && value != Py_None && PyBytes_AsStringAndSize(value, &bytes, &length) == 0 &&
+        length % 4)
+        PyErr_Format(PyExc_ValueError, "%s are float32 bytes", key);
+    *out = (const float *)(const void *)bytes;
+    return (size_t)length / 4;
+}
+
+static int row_from(PyObject *dict, store_row *out)
+{
+    PyObject *bytes = PyDict_GetItemString(dict, "bytes");
+    *out = (store_row){.benchmark = text_of(dict, "benchmark"),
+                       .axes = text_of(dict, "axes"),
+                       .source_hash = text_of(dict, "source_hash"),
+                       .ct = text_of(dict, "ct"),
+                       .variant = text_of(dict, "variant"),
+                       .rt = text_of(dict, "rt"),
+                       .status = text_of(dict, "status"),
+                       .message = text_of(dict, "message"),
+                       .bytes = bytes && bytes != Py_None ? PyFloat_AsDouble(bytes) : 0,
+                       .registers = (int)integer_of(dict, "registers"),
+                       .local_bytes = (int)integer_of(dict, "local_bytes"),
+                       .shared_bytes = (int)integer_of(dict, "shared_bytes"),
+                       .blocks_per_unit = (int)integer_of(dict, "blocks_per_unit")};
+    out->sample_count = samples_of(dict, "samples", &out->samples);
+    out->base_count = samples_of(dict, "base_samples", &out->base_samples);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static void copy_text(PyObject *dict, const char *key, char *out, size_t size)
+{
+    PyOS_snprintf(out, size, "%s", text_of(dict, key));
+}
+
+static PyObject *store_set_device(PyObject *self, PyObject *dict)
+{
+    store *s = open_store(self);
+    device_info i = {0};
+    cubc_status st;
+    if (!s) return NULL;
+    if (!PyDict_Check(dict)) {
+        PyErr_SetString(PyExc_TypeError, "expected the dict of device_info()");
+        return NULL;
+    }
+    copy_text(dict, "name", i.name, sizeof i.name);
+    copy_text(dict, "kind", i.kind, sizeof i.kind);
+    copy_text(dict, "model", i.model, sizeof i.model);
+    copy_text(dict, "uuid", i.uuid, sizeof i.uuid);
+    copy_text(dict, "arch", i.arch, sizeof i.arch);
+    copy_text(dict, "compiler", i.compiler, sizeof i.compiler);
+    copy_text(dict, "driver", i.driver, sizeof i.driver);
+    copy_text(dict, "runtime", i.runtime, sizeof i.runtime);
+    i.units = (int)integer_of(dict, "units");
+    i.l2_bytes = integer_of(dict, "l2_bytes");
+    i.memory_bytes = integer_of(dict, "memory_bytes");
+    i.clock_khz = integer_of(dict, "clock_khz");
+    i.memory_clock_khz = integer_of(dict, "memory_clock_khz");
+    i.bus_bits = (int)integer_of(dict, "bus_bits");
+    i.ecc = (int)integer_of(dict, "ecc");
+    if (PyErr_Occurred()) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = store_device(s, &i, cubc_version());
+    Py_END_ALLOW_THREADS
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *store_row_call(PyObject *self, PyObject *dict, bool add)
+{
+    store *s = open_store(self);
+    store_row row;
+    cubc_status st;
+    bool answer = false;
+    if (!s) return NULL;
+    if (!PyDict_Check(dict)) {
+        PyErr_SetString(PyExc_TypeError, "a row is a dict");
+        return NULL;
+    }
+    if (row_from(dict, &row) < 0) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = add ? store_add(s, &row, &answer) : store_has(s, &row, &answer);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : PyBool_FromLong(answer);
+}
+
+static PyObject *store_add_method(PyObject *self, PyObject *dict)
+{
+    return store_row_call(self, dict, true);
+}
+
+static PyObject *store_has_method(PyObject *self, PyObject *dict)
+{
+    return store_row_call(self, dict, false);
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+static PyObject *store_rows(PyObject *self, PyObject *unused)
+{
+    store *s = open_store(self);
+    cubc_status st;
+    (void)unused;
+    if (!s) return NULL;
+    PyTypeObject *cls = (PyTypeObject *)rows_type;
+    py_rows *rows = (py_rows *)((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
+    if (!rows) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = store_begin(s, &rows->cursor);
+    Py_END_ALLOW_THREADS
+    if (st) {
+        Py_DECREF(rows);
+        return py_raise(st);
+    }
+    rows->owner = Py_NewRef(self);
+    return (PyObject *)rows;
+}
+
+static PyObject *record_dict(const store_record *r)
+{
+    const store_row *row = &r->row;
+    return Py_BuildValue(
+        "{s:L,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:y#,s:y#,s:d,s:i,s:i,s:i,s:i,s:d,s:d,s:s,s:s,s:s,"
+        "s:s,s:s,s:s,s:s,s:s,s:s}",
+        "id", (long long)r->id, "benchmark", row->benchmark, "axes", row->axes, "source_hash",
+        row->source_hash, "ct", row->ct, "variant", row->variant, "rt", row->rt, "status",
+        row->status, "message", row->message, "samples",
+        row->sample_count ? (const char *)row->samples : "", (Py_ssize_t)(4 * row->sample_count),
+        "base_samples", row->base_count ? (const char *)row->base_samples : "",
+        (Py_ssize_t)(4 * row->base_count), "bytes", row->bytes, "registers", row->registers,
+        "local_bytes", row->local_bytes, "shared_bytes", row->shared_bytes, "blocks_per_unit",
+        row->blocks_per_unit, "center", r->center, "base_center", r->base_center, "device_uuid",
+        r->device_uuid, "device_model", r->device_model, "device_name", r->device_name, "arch",
+        r->arch, "driver", r->driver, "runtime", r->runtime, "compiler", r->compiler, "version",
+        r->version, "created", r->created);
+}
+
+static PyObject *rows_next(PyObject *self)
+{
+    py_rows *rows = (py_rows *)self;
+    store_record record;
+    bool more = false;
+    cubc_status st;
+    if (!open_store(rows->owner)) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = store_next(rows->cursor, &record, &more);
+    Py_END_ALLOW_THREADS
+    if (st) return py_raise(st);
+    return more ? record_dict(&record) : NULL; // NULL without an exception ends the iteration
+}
+
+static PyObject *rows_iter(PyObject *self)
+{
+    return Py_NewRef(self);
+}
+
+static void rows_dealloc(PyObject *self)
+{
+    py_rows *rows = (py_rows *)self;
+    PyTypeObject *cls = Py_TYPE(self);
+    store_end(rows->cursor);
+    Py_XDECREF(rows->owner);
+    ((freefunc)PyType_GetSlot(cls, Py_tp_free))(self);
+    Py_DECREF(cls);
+}
+
+// ---- types --------------------------------------------------------------------------------------
+static PyMethodDef store_methods[] = {
+    {"set_device", store_set_device, METH_O, "The device that rows added from here on are of."},
+    {"add", store_add_method, METH_O, "Add a row; False if its key was there."},
+    {"has", store_has_method, METH_O, "Whether a row with this key is there."},
+    {"rows", store_rows, METH_NOARGS, "All rows, oldest first."},
+    {"close", store_close_method, METH_NOARGS, "Close the file."},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot store_slots[] = {{Py_tp_new, store_new},
+                                    {Py_tp_dealloc, store_dealloc},
+                                    {Py_tp_methods, store_methods},
+                                    {0, NULL}};
+static PyType_Spec store_spec = {"cubc._core.Store", sizeof(py_store), 0, Py_TPFLAGS_DEFAULT,
+                                 store_slots};
+static PyType_Slot rows_slots[] = {{Py_tp_dealloc, rows_dealloc},
+                                   {Py_tp_iter, rows_iter},
+                                   {Py_tp_iternext, rows_next},
+                                   {0, NULL}};
+static PyType_Spec rows_spec = {"cubc._core._Rows", sizeof(py_rows), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, rows_slots};
+
+int py_store_setup(PyObject *module)
+{
+    if (py_add_type(module, &store_spec, &store_type) < 0) return -1;
+    return py_add_type(module, &rows_spec, &rows_type);
+}

@@ -1,0 +1,228 @@
+// For cubc.tuner: declared benchmarks and spaces, policies, compilation.
+#include "py_common.h"
+
+#include "policy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- declared benchmarks ------------------------------------------------------------------------
+static PyObject *axis_values(const benchmark *b)
+{
+    PyObject *types = PyList_New(b->type_count), *elements = PyList_New(b->element_count);
+    for (int i = 0; types && i < b->type_count; i++)
+        PyList_SetItem(types, i, PyUnicode_FromString(cubc_type_name(b->types[i])));
+    for (int i = 0; elements && i < b->element_count; i++)
+        PyList_SetItem(elements, i, PyLong_FromLong(b->elements[i]));
+    return types && elements
+               ? Py_BuildValue("{s:N,s:N}", "T{ct}", types, "Elements{io}[pow2]", elements)
+               : NULL;
+}
+
+static PyObject *benchmarks(PyObject *self, PyObject *unused)
+{
+    PyObject *all = PyDict_New();
+    (void)self, (void)unused;
+    for (int a = 0; all && algorithm_list[a]; a++)
+        for (int j = 0; j < algorithm_list[a]->benchmark_count; j++) {
+            const benchmark *b = &algorithm_list[a]->benchmarks[j];
+            PyObject *axes = axis_values(b);
+            int failed = !axes || PyDict_SetItemString(all, b->name, axes) < 0;
+            Py_XDECREF(axes);
+            if (failed) {
+                Py_DECREF(all);
+                return NULL;
+            }
+        }
+    return all;
+}
+
+// A problem for a benchmark and {"T{ct}": "F32"}: enough to compile for, not to run.
+static int problem_from(const char *name, PyObject *ct, problem *out)
+{
+    const algorithm *a;
+    const benchmark *b;
+    cubc_type type;
+    cubc_status st = benchmark_find(name, &a, &b);
+    if (st) {
+        py_raise(st);
+        return -1;
+    }
+    PyObject *value = PyDict_Check(ct) ? PyDict_GetItemString(ct, "T{ct}") : NULL;
+    const char *text = value ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+    if (!text || PyDict_Size(ct) != 1) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_ValueError, "%s: the compile-time workload is {'T{ct}': type}", name);
+        return -1;
+    }
+    st = type_from_name(text, &type);
+    if (!st) st = a->workload(b, type, (uint64_t)1 << 20, out);
+    if (st) {
+        py_raise(st);
+        return -1;
+    }
+    out->algorithm = a;
+    snprintf(out->benchmark, sizeof out->benchmark, "%s", b->name);
+    return 0;
+}
+
+static PyObject *parameters(PyObject *self, PyObject *args)
+{
+    const char *name, *device = NULL, *arch = "cpu";
+    const algorithm *a;
+    const benchmark *b;
+    cubc_device *opened = NULL;
+    space s;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s|z:parameters", &name, &device)) return NULL;
+    cubc_status st = benchmark_find(name, &a, &b);
+    if (!st && device && strncmp(device, "sm_", 3) == 0) {
+        arch = device;
+    } else if (!st) {
+        st = py_open_device(device, &opened);
+        if (!st) arch = opened->info.arch;
+    }
+    if (!st) st = algorithm_space(a, arch, &s);
+    if (opened) cubc_device_close(opened);
+    if (st) return py_raise(st);
+    PyObject *list = PyList_New(s.count);
+    for (int i = 0; list && i < s.count; i++)
+        PyList_SetItem(list, i,
+                       Py_BuildValue("(ssiii)", s.parameters[i].macro, s.parameters[i].label,
+                                     s.parameters[i].start, s.parameters[i].end,
+                                     s.parameters[i].step));
+    return list;
+}
+
+// ---- policies -----------------------------------------------------------------------------------
+static PyObject *policy_label(PyObject *args, bool base)
+{
+    const char *name, *arch;
+    PyObject *ct;
+    problem p;
+    char label[MAX_LABEL];
+    if (!PyArg_ParseTuple(args, "sOs", &name, &ct, &arch) || problem_from(name, ct, &p) < 0)
+        return NULL;
+    cubc_status st = algorithm_policy(&p, arch, base, label);
+    return st ? py_raise(st) : PyUnicode_FromString(label);
+}
+
+static PyObject *base(PyObject *self, PyObject *args)
+{
+    (void)self;
+    return policy_label(args, true);
+}
+
+static PyObject *policy(PyObject *self, PyObject *args)
+{
+    (void)self;
+    return policy_label(args, false);
+}
+
+static PyObject *use_policy(PyObject *self, PyObject *args)
+{
+    const char *name, *arch, *label;
+    char resolved[MAX_LABEL];
+    PyObject *ct;
+    problem p;
+    space s;
+    variant v;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sOss:use_policy", &name, &ct, &arch, &label) ||
+        problem_from(name, ct, &p) < 0)
+        return NULL;
+    cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
+    if (!st) st = policy_overlay(arch, name, cubc_type_name((cubc_type)p.type), resolved);
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *clear_policies(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    policy_clear();
+    Py_RETURN_NONE;
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static PyObject *variant_invalid(PyObject *self, PyObject *args)
+{
+    const char *name, *arch, *label;
+    char resolved[MAX_LABEL];
+    PyObject *ct;
+    problem p;
+    space s;
+    variant v;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sOss:variant_invalid", &name, &ct, &arch, &label) ||
+        problem_from(name, ct, &p) < 0)
+        return NULL;
+    cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
+    if (st == CUBC_NO_RESOURCES) return PyUnicode_FromString(cubc_error_message());
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *source_hash(PyObject *self, PyObject *args)
+{
+    const char *name, *arch;
+    char resolved[MAX_LABEL], hash[65];
+    PyObject *ct;
+    problem p;
+    space s;
+    variant v;
+    text source = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sOs:source_hash", &name, &ct, &arch) ||
+        problem_from(name, ct, &p) < 0)
+        return NULL;
+    cubc_status st = algorithm_variant(&p, arch, "base", &s, &v, resolved);
+    if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
+    text_free(&source);
+    return st ? py_raise(st) : PyUnicode_FromString(hash);
+}
+
+static PyObject *compile_variant(PyObject *self, PyObject *args)
+{
+    const char *name, *arch, *label;
+    char resolved[MAX_LABEL], hash[65], title[MAX_LABEL + 64];
+    double deadline = 0, seconds = 0;
+    PyObject *ct;
+    problem p;
+    space s;
+    variant v;
+    text source = {0};
+    binary code = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sOss|d:compile", &name, &ct, &arch, &label, &deadline) ||
+        problem_from(name, ct, &p) < 0)
+        return NULL;
+    cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
+    if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
+    if (!st) {
+        snprintf(title, sizeof title, "%s %s", name, resolved);
+        Py_BEGIN_ALLOW_THREADS
+        st = variant_compile(arch, source.data, title, deadline, &code, &seconds);
+        Py_END_ALLOW_THREADS
+    }
+    binary_free(&code);
+    text_free(&source);
+    return st ? py_raise(st) : PyFloat_FromDouble(seconds);
+}
+
+static PyMethodDef methods[] = {
+    {"benchmarks", benchmarks, METH_NOARGS, "Declared benchmarks and their axes."},
+    {"parameters", parameters, METH_VARARGS, "The parameter space of a benchmark."},
+    {"base", base, METH_VARARGS, "Label of the shipped policy."},
+    {"policy", policy, METH_VARARGS, "Label that the next call runs."},
+    {"use_policy", use_policy, METH_VARARGS, "Overlay a policy."},
+    {"clear_policies", clear_policies, METH_NOARGS, "Drop all overlaid policies."},
+    {"variant_invalid", variant_invalid, METH_VARARGS, "Why a variant makes no sense, or None."},
+    {"source_hash", source_hash, METH_VARARGS, "SHA-256 of source and compile-time workload."},
+    {"compile", compile_variant, METH_VARARGS, "Compile a variant into the cache."},
+    {NULL, NULL, 0, NULL}};
+
+int py_tuner_setup(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

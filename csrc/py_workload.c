@@ -1,0 +1,245 @@
+// Workload and Plan: what a search measures, as Python objects.
+#include "py_common.h"
+
+#include "timing.h"
+#include "workload.h"
+
+static PyObject *workload_type, *plan_type;
+
+typedef struct py_workload {
+    PyObject_HEAD
+    workload *workload;
+} py_workload;
+
+typedef struct py_plan {
+    PyObject_HEAD
+    PyObject *owner; // its py_workload, which must outlive it
+    instance *instance;
+} py_plan;
+
+static PyObject *allocate(PyTypeObject *cls)
+{
+    return ((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
+}
+
+static void release(PyObject *self)
+{
+    PyTypeObject *cls = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(cls, Py_tp_free))(self);
+    Py_DECREF(cls);
+}
+
+// ---- Workload -----------------------------------------------------------------------------------
+static PyObject *workload_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"benchmark", "ct", "rt", "device", "seed", NULL};
+    const char *name;
+    unsigned long long seed = 42;
+    PyObject *ct, *rt, *device_name = NULL, *self = NULL;
+    cubc_device *device;
+    cubc_type type;
+    cubc_status st;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!O!|OK:Workload", names, &name,
+                                     &PyDict_Type, &ct, &PyDict_Type, &rt, &device_name, &seed))
+        return NULL;
+    PyObject *type_name = PyDict_GetItemString(ct, "T{ct}");
+    PyObject *elements = PyDict_GetItemString(rt, "Elements{io}[pow2]");
+    const char *text = type_name ? PyUnicode_AsUTF8AndSize(type_name, NULL) : NULL;
+    if (!text || !elements || !PyLong_Check(elements)) {
+        PyErr_SetString(PyExc_ValueError, "a workload is ct={'T{ct}': type} and "
+                                          "rt={'Elements{io}[pow2]': exponent}");
+        return NULL;
+    }
+    long exponent = PyLong_AsLong(elements);
+    if (PyErr_Occurred()) return NULL;
+    if ((st = type_from_name(text, &type)) || (st = py_device(device_name, &device)))
+        return py_raise(st);
+    self = allocate(cls);
+    if (self) {
+        workload **w = &((py_workload *)self)->workload;
+        Py_BEGIN_ALLOW_THREADS
+        st = workload_open(device, name, type, exponent > 100 ? 100 : (int)exponent, seed, w);
+        Py_END_ALLOW_THREADS
+    }
+    device_release(device);
+    if (!self || !st) return self;
+    Py_DECREF(self);
+    return py_raise(st);
+}
+
+static void workload_dealloc(PyObject *self)
+{
+    workload *w = ((py_workload *)self)->workload;
+    Py_BEGIN_ALLOW_THREADS
+    workload_close(w);
+    Py_END_ALLOW_THREADS
+    release(self);
+}
+
+static PyObject *get_bytes(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromDouble(workload_bytes(((py_workload *)self)->workload));
+}
+
+static PyObject *workload_make_plan(PyObject *self, PyObject *label_object)
+{
+    const char *label = PyUnicode_AsUTF8AndSize(label_object, NULL);
+    PyObject *plan = label ? allocate((PyTypeObject *)plan_type) : NULL;
+    cubc_status st;
+    if (!plan) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_plan(((py_workload *)self)->workload, label, &((py_plan *)plan)->instance);
+    Py_END_ALLOW_THREADS
+    if (st) {
+        Py_DECREF(plan);
+        return py_raise(st);
+    }
+    ((py_plan *)plan)->owner = Py_NewRef(self);
+    return plan;
+}
+
+// A plan of this very workload.
+static instance *own_plan(PyObject *self, PyObject *object)
+{
+    if (!Py_IS_TYPE(object, (PyTypeObject *)plan_type) || ((py_plan *)object)->owner != self) {
+        PyErr_SetString(PyExc_TypeError, "expected a plan of this workload");
+        return NULL;
+    }
+    return ((py_plan *)object)->instance;
+}
+
+static PyObject *workload_check(PyObject *self, PyObject *plan)
+{
+    instance *i = own_plan(self, plan);
+    uint64_t wrong;
+    cubc_status st;
+    if (!i) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_verify(((py_workload *)self)->workload, i, &wrong);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : PyLong_FromUnsignedLongLong(wrong);
+}
+
+// ---- measuring ----------------------------------------------------------------------------------
+typedef struct queued {
+    const workload *workload;
+    instance *instance;
+} queued;
+
+static cubc_status queue(void *context, void *stream)
+{
+    const queued *q = context;
+    return workload_queue(q->workload, q->instance, stream);
+}
+
+static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"plan", "reference", "min_samples", "max_samples", "max_noise",
+                            "timeout", NULL};
+    workload *w = ((py_workload *)self)->workload;
+    PyObject *plan, *reference = Py_None, *pair = NULL;
+    timing_options given = {0}, options = timing_defaults(workload_device(w));
+    timing_series series = {0}, reference_series = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$iidd:measure", names, &plan, &reference,
+                                     &given.min_samples, &given.max_samples, &given.max_noise,
+                                     &given.timeout_s))
+        return NULL;
+    queued work = {w, own_plan(self, plan)}, base = {w, NULL};
+    if (!work.instance) return NULL;
+    if (reference != Py_None && !(base.instance = own_plan(self, reference))) return NULL;
+    if (given.min_samples > 0) options.min_samples = given.min_samples;
+    if (given.max_samples > 0) options.max_samples = given.max_samples;
+    if (given.max_noise > 0) options.max_noise = given.max_noise;
+    if (given.timeout_s > 0) options.timeout_s = given.timeout_s;
+    if (options.max_samples < options.min_samples) options.max_samples = options.min_samples;
+    timing_work of_plan = {queue, &work}, of_base = {queue, &base};
+    cubc_status st;
+    Py_BEGIN_ALLOW_THREADS
+    st = timing_measure(workload_device(w), &of_plan, base.instance ? &of_base : NULL, &options,
+                        NULL, &series, &reference_series);
+    Py_END_ALLOW_THREADS
+    pair = st ? py_raise(st)
+              : Py_BuildValue("(y#y#O)", (char *)series.seconds,
+                              (Py_ssize_t)series.count * (Py_ssize_t)sizeof(float),
+                              reference_series.count ? (char *)reference_series.seconds : "",
+                              (Py_ssize_t)reference_series.count * (Py_ssize_t)sizeof(float),
+                              series.timed_out ? Py_True : Py_False);
+    timing_free(&series);
+    timing_free(&reference_series);
+    return pair;
+}
+
+// ---- Plan ---------------------------------------------------------------------------------------
+static void plan_dealloc(PyObject *self)
+{
+    py_plan *p = (py_plan *)self;
+    Py_BEGIN_ALLOW_THREADS
+    instance_close(p->instance);
+    Py_END_ALLOW_THREADS
+    Py_XDECREF(p->owner);
+    release(self);
+}
+
+static PyObject *plan_run(PyObject *self, PyObject *unused)
+{
+    py_plan *p = (py_plan *)self;
+    cubc_status st;
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_queue(((py_workload *)p->owner)->workload, p->instance, NULL);
+    Py_END_ALLOW_THREADS
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_variant(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(((py_plan *)self)->instance->label);
+}
+
+static PyObject *get_info(PyObject *self, void *unused)
+{
+    const kernel_info *i = &((py_plan *)self)->instance->kernels[0].info;
+    (void)unused;
+    return Py_BuildValue("{s:i,s:i,s:L,s:i,s:i}", "registers", i->registers, "local_bytes",
+                         i->local_bytes, "shared_bytes", (long long)i->shared_bytes,
+                         "blocks_per_unit", i->blocks_per_unit, "max_threads", i->max_threads);
+}
+
+// ---- types --------------------------------------------------------------------------------------
+static PyGetSetDef workload_properties[] = {
+    {"bytes", get_bytes, NULL, "Compulsory traffic in bytes.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef workload_methods[] = {
+    {"plan", workload_make_plan, METH_O, "Compile, load and bind a variant."},
+    {"verify", workload_check, METH_O, "Number of output items that differ from the base's."},
+    {"measure", (PyCFunction)(void (*)(void))workload_time, METH_VARARGS | METH_KEYWORDS,
+     "Samples of a plan and of a reference."},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot workload_slots[] = {{Py_tp_new, workload_new},
+                                       {Py_tp_dealloc, workload_dealloc},
+                                       {Py_tp_methods, workload_methods},
+                                       {Py_tp_getset, workload_properties},
+                                       {0, NULL}};
+static PyType_Spec workload_spec = {"cubc._core.Workload", sizeof(py_workload), 0,
+                                    Py_TPFLAGS_DEFAULT, workload_slots};
+
+static PyGetSetDef plan_properties[] = {
+    {"variant", get_variant, NULL, "The variant's label.", NULL},
+    {"info", get_info, NULL, "What the compiler made of it.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef plan_methods[] = {{"run", plan_run, METH_NOARGS, "Queue the work once."},
+                                     {NULL, NULL, 0, NULL}};
+static PyType_Slot plan_slots[] = {{Py_tp_dealloc, plan_dealloc},
+                                   {Py_tp_methods, plan_methods},
+                                   {Py_tp_getset, plan_properties},
+                                   {0, NULL}};
+static PyType_Spec plan_spec = {"cubc._core.Plan", sizeof(py_plan), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, plan_slots};
+
+int py_workload_setup(PyObject *module)
+{
+    if (py_add_type(module, &workload_spec, &workload_type) < 0) return -1;
+    return py_add_type(module, &plan_spec, &plan_type);
+}

@@ -1,0 +1,56 @@
+// Switching between stacks: the one part of the CPU device that needs assembly.
+//
+// A context is a stack that is parked somewhere; simt_switch_to parks the running one and continues
+// another. On x86-64 and aarch64 this is about ten instructions that save what the calling
+// convention says a function must keep, floating-point control included; elsewhere ucontext does
+// it, which is correct everywhere but makes a system call. Under AddressSanitizer every switch is
+// announced, so that its idea of the stack's bounds stays true.
+#ifndef CUBC_SIMT_SWITCH_H
+#define CUBC_SIMT_SWITCH_H
+
+#include <stddef.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SIMT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SIMT_ASAN 1
+#endif
+#endif
+#ifndef SIMT_ASAN
+#define SIMT_ASAN 0
+#endif
+
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(SIMT_SWITCH_PORTABLE)
+#define SIMT_SWITCH_ASSEMBLY 1
+#else
+#define SIMT_SWITCH_ASSEMBLY 0
+#include <ucontext.h>
+#endif
+
+typedef struct simt_context {
+#if SIMT_SWITCH_ASSEMBLY
+    void *sp; // everything else that must survive is on the stack it points to
+#else
+    ucontext_t machine;
+#endif
+    void (*entry)(void *argument);
+    void *argument;
+#if SIMT_ASAN
+    struct simt_context *from; // who switched here last
+    void *fake_stack;
+    const void *stack; // bounds; those of a thread's own stack are learnt when it switches away
+    size_t size;
+#endif
+} simt_context;
+
+// Makes `c` start entry(argument) on the given stack when it is first switched to. entry must not
+// return: it ends in simt_switch_leave. Preparing a parked context again forgets where it was.
+void simt_switch_prepare(simt_context *c, void *stack, size_t size, void (*entry)(void *argument),
+                         void *argument);
+// Parks the running context in `from` (filled in here) and continues `to`.
+void simt_switch_to(simt_context *from, simt_context *to);
+// The same for a context that is not coming back.
+_Noreturn void simt_switch_leave(simt_context *from, simt_context *to);
+
+#endif

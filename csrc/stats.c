@@ -1,0 +1,95 @@
+// Order statistics of timing samples: see stats.h.
+//
+// Timings have a hard floor and a long tail, so the tuner decides on medians; mean and deviation
+// are there for tables. Samples are floats (a clock tick is far above their resolution), every sum
+// and interpolation is in double.
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static cubc_status sorted_copy(const float *samples, size_t n, float **out)
+{
+    if (n == 0) FAIL(CUBC_INVALID_ARGUMENT, "no samples: an order statistic needs at least one");
+    for (size_t i = 0; i < n; i++)
+        if (isnan(samples[i])) FAIL(CUBC_INVALID_ARGUMENT, "sample %zu is not a number", i);
+    float *sorted = mem_alloc(n, sizeof *sorted);
+    if (!sorted) return CUBC_NO_MEMORY;
+    memcpy(sorted, samples, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_floats);
+    *out = sorted;
+    return CUBC_OK;
+}
+
+// Between two neighbours, from the nearer one, so that the ends come out exact (as NumPy does).
+static double quantile_of_sorted(const float *sorted, size_t n, double p)
+{
+    double place = (double)(n - 1) * p;
+    size_t below = (size_t)place;
+    double low = sorted[below], high = sorted[below + 1 < n ? below + 1 : below];
+    double weight = place - (double)below;
+    return weight < 0.5 ? low + (high - low) * weight : high - (high - low) * (1.0 - weight);
+}
+
+double stats_mean(const float *samples, size_t n)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) sum += samples[i];
+    return n ? sum / (double)n : NAN;
+}
+
+double stats_stdev(const float *samples, size_t n)
+{
+    double mean = stats_mean(samples, n), squares = 0.0;
+    if (n < 2) return 0.0;
+    for (size_t i = 0; i < n; i++) squares += (samples[i] - mean) * (samples[i] - mean);
+    return sqrt(squares / (double)(n - 1));
+}
+
+cubc_status stats_quantiles(const float *samples, size_t n, const double *p, size_t count,
+                            double *out)
+{
+    float *sorted;
+    for (size_t i = 0; i < count; i++)
+        if (!(p[i] >= 0.0 && p[i] <= 1.0))
+            FAIL(CUBC_INVALID_ARGUMENT, "quantile %g is outside 0 to 1", p[i]);
+    TRY(sorted_copy(samples, n, &sorted));
+    for (size_t i = 0; i < count; i++) out[i] = quantile_of_sorted(sorted, n, p[i]);
+    mem_free(sorted);
+    return CUBC_OK;
+}
+
+cubc_status stats_median(const float *samples, size_t n, double *out)
+{
+    const double half = 0.5;
+    return stats_quantiles(samples, n, &half, 1, out);
+}
+
+// How many samples lie below the true median is binomial(n, 1/2): its standard deviation is
+// sqrt(n)/2 ranks. What a rank is worth in seconds is read off between the ranks that bound the
+// median with 95 % confidence. On normal samples this is 0.95 to 1.2 times the true error from
+// n = 2 upwards; reading it off one standard deviation apart would be half as precise again.
+cubc_status stats_median_error(const float *samples, size_t n, double *out)
+{
+    float *sorted;
+    TRY(sorted_copy(samples, n, &sorted));
+    double root = sqrt((double)n), median = quantile_of_sorted(sorted, n, 0.5);
+    double bound = ceil(0.5 * ((double)n - 1.96 * root)); // 1-based rank of the lower bound
+    size_t low = bound > 1.0 ? (size_t)bound - 1 : 0, high = n - 1 - low;
+    if (n < 2)
+        *out = INFINITY; // one sample says nothing about its own error
+    else if (sorted[high] <= sorted[low])
+        *out = 0.0;
+    else
+        *out =
+            ((double)sorted[high] - sorted[low]) / (double)(high - low) * 0.5 * root / fabs(median);
+    mem_free(sorted);
+    return CUBC_OK;
+}

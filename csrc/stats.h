@@ -1,0 +1,19 @@
+// Order statistics of timing samples. Inputs are not modified; n is at least 1 unless said.
+#ifndef CUBC_STATS_H
+#define CUBC_STATS_H
+
+#include "base.h"
+
+double stats_mean(const float *samples, size_t n);
+// Unbiased; 0 for n < 2.
+double stats_stdev(const float *samples, size_t n);
+// Linear interpolation between order statistics (NumPy's default), p in [0, 1].
+cubc_status stats_quantiles(const float *samples, size_t n, const double *p, size_t count,
+                            double *out);
+cubc_status stats_median(const float *samples, size_t n, double *out);
+// Standard error of the median from the distance of order statistics around it (binomial bound,
+// Conover, Practical Nonparametric Statistics, 1999, section 3.2), relative to the median.
+// Infinite for n = 1.
+cubc_status stats_median_error(const float *samples, size_t n, double *out);
+
+#endif

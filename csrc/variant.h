@@ -1,0 +1,52 @@
+// Parameter spaces, variants and their compilation.
+//
+// A kernel file declares its space in comments, as CUB's benchmarks do:
+//     // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=256:4096:256
+// macro, label, start:end:step with the end included, and optionally another range for one kind of
+// device. A variant is one value a parameter; its label joins them in declared order:
+// "ipt_16.tpb_256". Labels may come from somebody else's store: they are parsed to integers that
+// lie in the declared range, and nothing else of them reaches a compiler.
+#ifndef CUBC_VARIANT_H
+#define CUBC_VARIANT_H
+
+#include "device.h"
+
+enum { MAX_PARAMETERS = 12, MAX_LABEL = 192 };
+
+typedef struct parameter {
+    char macro[48]; // "TUNE_ITEMS_PER_THREAD"
+    char label[12]; // "ipt"
+    int start, end, step;
+} parameter;
+
+typedef struct space {
+    parameter parameters[MAX_PARAMETERS];
+    int count;
+} space;
+
+typedef struct variant { // values in the space's order
+    int values[MAX_PARAMETERS];
+} variant;
+
+// Reads the %RANGE% lines of a source for a kind of device ("cuda", "cpu"). A malformed line is
+// CUBC_INVALID_ARGUMENT with its number and what is wrong with it.
+cubc_status space_parse(const char *source, const char *kind, space *out);
+uint64_t space_size(const space *s);
+// All parameters, each once, in any order, in range and on the step.
+cubc_status variant_parse(const space *s, const char *label, variant *out);
+void variant_label(const space *s, const variant *v, char label[MAX_LABEL]);
+// The value of a parameter by label; `otherwise` if the space has no such parameter.
+int variant_value(const space *s, const variant *v, const char *label, int otherwise);
+void variant_defines(const space *s, const variant *v, text *out); // "#define TUNE_... 16\n" each
+
+// A kernel file with its includes flattened into it, each once, #line directives keeping places.
+// Files come from the kernels folder beside the library (or CUBC_KERNELS). *out is a borrowed text
+// that lives as long as the process: files are read once.
+cubc_status source_load(const char *file, const char **out);
+
+// Compiles a complete source for an arch, through the cache on disk. key_out (may be NULL) receives
+// the cache key: SHA-256 of source, arch and compiler. *seconds: 0 if it came from the cache.
+cubc_status variant_compile(const char *arch, const char *source, const char *label,
+                            double deadline_s, binary *out, double *seconds);
+
+#endif

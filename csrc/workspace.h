@@ -1,0 +1,30 @@
+// Temporary storage for the messages of a launch (kernels/message.h), one block of it a stream.
+//
+// Messages need memory that is zero before its first launch and is then left alone: every launch
+// leaves it ready for the next. So a stream keeps its block, and a call neither allocates nor
+// clears. Two cases get a block of their own, cleared first: storage that the caller provides, and
+// launches captured into a graph, whose replays may run beside anything.
+#ifndef CUBC_WORKSPACE_H
+#define CUBC_WORKSPACE_H
+
+#include "device.h"
+
+typedef struct workspace workspace;
+typedef struct workspace_pool { // zero-initialised but for the lock
+    workspace *first;
+} workspace_pool;
+
+typedef struct workspace_lease {
+    void *memory;     // the messages
+    workspace *owner; // NULL: temporary, freed on release
+} workspace_lease;
+
+// Until the release no other thread queues work on the same block.
+cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes, void *stream,
+                              workspace_lease *out);
+void workspace_release(cubc_device *device, workspace_lease *lease, void *stream);
+void workspace_close(workspace_pool *pool, cubc_device *device);
+// For tests: pretend that a stream's block has seen this many launches.
+void workspace_set_launches(workspace_pool *pool, uint32_t launches);
+
+#endif

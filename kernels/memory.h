@@ -1,0 +1,69 @@
+// Loads and stores of several consecutive items a thread, as wide as the device likes them.
+//
+// TUNE_ALIGNED says that all arrays of the launch start on a 16-byte boundary; an array that does
+// not is another compile-time workload, so that no branch on it is left in the code.
+#pragma once
+#include "simt.h"
+
+template <class T, int N>
+union pack {
+    T item[N];
+    bytes16 chunk[(N * sizeof(T) + 15) / 16];
+    u64 two_words;
+    u32 word;
+    u16 half;
+};
+
+// out[j] = p[j] for j in [0, N); p is a multiple of N items from the array's start.
+template <int CACHING, int N, class T>
+FUNCTION void load_items(const T* p, T (&out)[N])
+{
+    constexpr int bytes = N * static_cast<int>(sizeof(T));
+    if constexpr (TUNE_ALIGNED && SIMT_VECTOR_BYTES == 16 && bytes % 16 == 0) {
+        pack<T, N> v;
+        UNROLL
+        for (int c = 0; c < bytes / 16; c++)
+            v.chunk[c] = load_bytes16<CACHING>(reinterpret_cast<const bytes16*>(p) + c);
+        UNROLL
+        for (int j = 0; j < N; j++) out[j] = v.item[j];
+    } else if constexpr (TUNE_ALIGNED && SIMT_VECTOR_BYTES == 16 && N > 1 &&
+                         (bytes == 8 || bytes == 4 || bytes == 2)) {
+        pack<T, N> v;
+        if constexpr (bytes == 8)
+            v.two_words = *reinterpret_cast<const u64*>(p);
+        else if constexpr (bytes == 4)
+            v.word = *reinterpret_cast<const u32*>(p);
+        else
+            v.half = *reinterpret_cast<const u16*>(p);
+        UNROLL
+        for (int j = 0; j < N; j++) out[j] = v.item[j];
+    } else {
+        UNROLL
+        for (int j = 0; j < N; j++) out[j] = p[j];
+    }
+}
+
+// p[j] = in[j] for j in [0, N); p as for load_items.
+template <int N, class T>
+FUNCTION void store_items(T* p, const T (&in)[N])
+{
+    constexpr int bytes = N * static_cast<int>(sizeof(T));
+    if constexpr (TUNE_ALIGNED && SIMT_VECTOR_BYTES == 16 && N > 1 &&
+                  (bytes % 16 == 0 || bytes == 8 || bytes == 4 || bytes == 2)) {
+        pack<T, N> v;
+        UNROLL
+        for (int j = 0; j < N; j++) v.item[j] = in[j];
+        if constexpr (bytes % 16 == 0) {
+            UNROLL
+            for (int c = 0; c < bytes / 16; c++) reinterpret_cast<bytes16*>(p)[c] = v.chunk[c];
+        } else if constexpr (bytes == 8)
+            *reinterpret_cast<u64*>(p) = v.two_words;
+        else if constexpr (bytes == 4)
+            *reinterpret_cast<u32*>(p) = v.word;
+        else
+            *reinterpret_cast<u16*>(p) = v.half;
+    } else {
+        UNROLL
+        for (int j = 0; j < N; j++) p[j] = in[j];
+    }
+}

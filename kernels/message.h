@@ -1,0 +1,92 @@
+// Messages between blocks: a value passed through global memory without fences or a second kernel.
+//
+// A message is one 64-bit word for each 32 bits of the value: the value's bits below, a tag above.
+// A word is written and read in one access, so whoever reads the expected tag in every word has
+// read the value; nothing else needs to be ordered. (The idea of packing status and value into one
+// word is that of Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
+// NVIDIA technical report NVR-2016-002; splitting wide values over tagged words needs no 128-bit
+// accesses.)
+//
+// The tag holds the launch's epoch, so that messages of earlier launches are never taken for this
+// one's and the memory needs no clearing between launches. A counter in front of the messages gives
+// each block of a launch its epoch and its rank in the order in which blocks started. A block that
+// waits only for lower ranks waits for blocks that run: it cannot deadlock, whatever the order.
+//
+// Memory: u64[1 + messages * words], zero before the first launch and then left to its kernels.
+#pragma once
+#include "simt.h"
+
+enum message_status { MESSAGE_NONE = 0, MESSAGE_PARTIAL = 1, MESSAGE_COMPLETE = 2 };
+
+struct ticket {
+    u32 epoch;
+    u32 rank;
+};
+
+// One thread a block calls this, once a launch.
+FUNCTION ticket take_ticket(u64* memory)
+{
+    const u64 t = atomic_add(memory, 1);
+    return ticket{static_cast<u32>(t >> 32), static_cast<u32>(t)};
+}
+
+// The block of the highest rank calls this from one thread: the next launch gets the next epoch.
+FUNCTION void close_tickets(u64* memory, ticket t)
+{
+    store_relaxed(memory, static_cast<u64>(t.epoch + 1u) << 32);
+}
+
+FUNCTION u32 message_tag(ticket t, message_status status) { return t.epoch << 2 | status; }
+
+template <class V>
+FUNCTION constexpr int message_words()
+{
+    return static_cast<int>((sizeof(V) + 3) / 4);
+}
+
+template <class V>
+union message_bits {
+    V value;
+    u32 word[(sizeof(V) + 3) / 4];
+};
+
+template <class V>
+FUNCTION void message_send(u64* memory, u64 slot, V value, u32 tag)
+{
+    constexpr int words = message_words<V>();
+    message_bits<V> bits;
+    bits.word[words - 1] = 0;
+    bits.value = value;
+    UNROLL
+    for (int w = 0; w < words; w++)
+        store_relaxed(memory + 1 + slot * words + w, static_cast<u64>(tag) << 32 | bits.word[w]);
+}
+
+// The status of the message in a slot, and its value if there is one.
+template <class V>
+FUNCTION message_status message_poll(const u64* memory, u64 slot, ticket t, V& value)
+{
+    constexpr int words = message_words<V>();
+    message_bits<V> bits;
+    const u64 first = load_relaxed(memory + 1 + slot * words);
+    const u32 tag = static_cast<u32>(first >> 32);
+    bool whole = tag >> 2 == (t.epoch & 0x3fffffffu);
+    bits.word[0] = static_cast<u32>(first);
+    UNROLL
+    for (int w = 1; w < words; w++) {
+        const u64 next = load_relaxed(memory + 1 + slot * words + w);
+        whole = whole && static_cast<u32>(next >> 32) == tag;
+        bits.word[w] = static_cast<u32>(next);
+    }
+    if (!whole) return MESSAGE_NONE;
+    value = bits.value;
+    return static_cast<message_status>(tag & 3u);
+}
+
+template <class V>
+FUNCTION V message_wait(const u64* memory, u64 slot, ticket t)
+{
+    V value;
+    while (message_poll(memory, slot, t, value) == MESSAGE_NONE) spin_pause();
+    return value;
+}

@@ -1,0 +1,72 @@
+// What is accumulated and how: the operator of a reduction or scan, from the workload's macros.
+//     TUNE_T, TUNE_A, TUNE_O      types of the items, of the accumulator, of the result
+//     TUNE_OPERATOR               an expression of a and b, both of type value_t
+//     TUNE_IDENTITY               the operator's identity; absent for a user's own operator
+//     TUNE_ARG                    1: the accumulator carries the index (argmin, argmax)
+#pragma once
+#include "types.h"
+
+typedef TUNE_T item_t;
+typedef TUNE_A value_t;
+typedef TUNE_O out_t;
+
+#if defined(TUNE_ARG)
+// The better value wins, NaN before any number, the lower index among equals: NumPy's rule.
+struct acc_t {
+    value_t value;
+    i64 index;
+};
+FUNCTION bool better(value_t a, value_t b) { return (TUNE_OPERATOR) || (a != a && b == b); }
+struct combine {
+    FUNCTION_MEMBER acc_t operator()(acc_t x, acc_t y) const
+    {
+        if (x.index < 0) return y;
+        if (y.index < 0) return x;
+        const bool x_better = better(x.value, y.value), y_better = better(y.value, x.value);
+        if (x_better != y_better) return x_better ? x : y;
+        return x.index < y.index ? x : y;
+    }
+};
+FUNCTION acc_t acc_identity() { return acc_t{value_t(0), -1}; }
+FUNCTION acc_t acc_of(item_t item, u64 index)
+{
+    return acc_t{convert<value_t>(item), static_cast<i64>(index)};
+}
+FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc.index); }
+
+#else
+FUNCTION value_t apply_operator(value_t a, value_t b)
+{
+    return static_cast<value_t>(TUNE_OPERATOR);
+}
+
+#if defined(TUNE_IDENTITY)
+typedef value_t acc_t;
+struct combine {
+    FUNCTION_MEMBER acc_t operator()(acc_t a, acc_t b) const { return apply_operator(a, b); }
+};
+FUNCTION acc_t acc_identity() { return TUNE_IDENTITY; }
+FUNCTION acc_t acc_of(item_t item, u64) { return convert<value_t>(item); }
+FUNCTION acc_t acc_of_value(value_t value) { return value; }
+FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc); }
+
+#else
+// Without an identity an accumulator knows whether it holds anything.
+struct acc_t {
+    value_t value;
+    u32 filled;
+};
+struct combine {
+    FUNCTION_MEMBER acc_t operator()(acc_t x, acc_t y) const
+    {
+        if (!x.filled) return y;
+        if (!y.filled) return x;
+        return acc_t{apply_operator(x.value, y.value), 1u};
+    }
+};
+FUNCTION acc_t acc_identity() { return acc_t{value_t(0), 0u}; }
+FUNCTION acc_t acc_of(item_t item, u64) { return acc_t{convert<value_t>(item), 1u}; }
+FUNCTION acc_t acc_of_value(value_t value) { return acc_t{value, 1u}; }
+FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc.value); }
+#endif
+#endif

@@ -1,0 +1,149 @@
+// Reduction of n items to one, in a single launch.
+//
+// Each block folds its share of the items and sends its partial result as a message (message.h);
+// the block that started last collects the messages, in the order of the blocks. It takes its
+// ticket before it reads its items, so that the ticket's latency hides behind theirs, and it waits
+// only for blocks that run already.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=128:1024:128
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_STRIP_MINE sm 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_WAVES wav 1:6:1 cpu=1:16:1
+// %RANGE% TUNE_MIN_STEPS ms 1:1:1 cpu=1:64:1
+//
+// ipt   items a thread holds at once: its loads in flight
+// ipv   items a vector; every position of the vector has its own accumulator
+// ld    caching of the loads, see load_bytes16
+// sm    1: blocks take turns (neighbouring blocks read neighbouring memory); 0: each block has one
+//       contiguous share. An operator that does not commute always gets the latter.
+// wav   blocks, in multiples of what is resident at once
+// ms    steps that a block takes at least: below it another block costs more than it helps
+//
+// Traffic: n items read, one written. The grid depends on n, the variant and the device alone, so a
+// result is the same from run to run.
+#include "block.h"
+#include "memory.h"
+#include "message.h"
+#include "operator.h"
+
+enum {
+    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
+    LOADS = TUNE_ITEMS_PER_THREAD / VECTOR,
+    STRIP_MINE = TUNE_COMMUTATIVE && TUNE_STRIP_MINE
+};
+
+struct reduce_args {
+    const item_t* in;
+    out_t* out;
+    u64 n;
+    u64 steps;     // of every block
+    u64* messages; // one a block
+    value_t init;
+    u64 has_init;
+};
+
+struct reduce_shared {
+    block_reduce_storage<acc_t> reduce;
+    ticket block_ticket;
+};
+
+// The index of vector `load` of this thread in a step, in vectors.
+FUNCTION u64 vector_index(const reduce_args& a, u64 step, int load)
+{
+    const u64 block = block_id();
+    if constexpr (!TUNE_COMMUTATIVE) // a thread's vectors are neighbours
+        return ((block * a.steps + step) * SIMT_THREADS + thread_id()) * LOADS +
+               static_cast<u64>(load);
+    else if constexpr (STRIP_MINE)
+        return ((step * LOADS + static_cast<u64>(load)) * block_count() + block) * SIMT_THREADS +
+               thread_id();
+    else
+        return ((block * a.steps + step) * LOADS + static_cast<u64>(load)) * SIMT_THREADS +
+               thread_id();
+}
+
+// Folds one step's items into the accumulators. WHOLE: all of them exist.
+template <bool WHOLE>
+FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[VECTOR])
+{
+    item_t item[LOADS][VECTOR];
+    UNROLL
+    for (int l = 0; l < LOADS; l++) {
+        const u64 first = vector_index(a, step, l) * VECTOR;
+        if (WHOLE || first + VECTOR <= a.n) load_items<TUNE_LOAD>(a.in + first, item[l]);
+    }
+    UNROLL
+    for (int l = 0; l < LOADS; l++) {
+        const u64 first = vector_index(a, step, l) * VECTOR;
+        if (WHOLE || first + VECTOR <= a.n) {
+            UNROLL
+            for (int j = 0; j < VECTOR; j++) {
+                // In order: one accumulator. Otherwise as many as keep the additions independent.
+                acc_t& sum = acc[TUNE_COMMUTATIVE ? j : 0];
+                sum = combine()(sum, acc_of(item[l][j], first + static_cast<u64>(j)));
+            }
+        } else {
+            for (u64 i = first; i < a.n; i++) acc[0] = combine()(acc[0], acc_of(a.in[i], i));
+        }
+    }
+}
+
+FUNCTION bool step_is_whole(const reduce_args& a, u64 step)
+{
+    const u64 tile = static_cast<u64>(SIMT_THREADS) * LOADS * VECTOR;
+    const u64 last = STRIP_MINE ? (step + 1) * block_count() : block_id() * a.steps + step + 1;
+    return last * tile <= a.n;
+}
+
+KERNEL(reduce_blocks, reduce_args, reduce_shared)
+{
+    if (thread_id() == 0) s.block_ticket = take_ticket(a.messages);
+
+    acc_t acc[VECTOR];
+    UNROLL
+    for (int j = 0; j < VECTOR; j++) acc[j] = acc_identity();
+    acc_t sum = acc_identity();
+    u64 step = 0;
+    if constexpr (TUNE_COMMUTATIVE) {
+        for (; step < a.steps && step_is_whole(a, step); step++) reduce_step<true>(a, step, acc);
+        for (; step < a.steps; step++) reduce_step<false>(a, step, acc);
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) sum = combine()(sum, acc[j]);
+        sum = block_reduce(sum, combine(), s.reduce);
+    } else {
+        for (; step < a.steps; step++) {
+            acc[0] = acc_identity();
+            if (step_is_whole(a, step))
+                reduce_step<true>(a, step, acc);
+            else
+                reduce_step<false>(a, step, acc);
+            const acc_t tile = block_reduce(acc[0], combine(), s.reduce);
+            sum = combine()(sum, tile); // meaningful in thread 0
+            block_sync();
+        }
+    }
+
+    if (thread_id() == 0 && block_count() > 1)
+        message_send(a.messages, block_id(), sum, message_tag(s.block_ticket, MESSAGE_COMPLETE));
+    block_sync();
+    const ticket mine = s.block_ticket;
+    if (mine.rank + 1 == block_count()) {
+        if (block_count() > 1) {
+            const u64 share = (block_count() + SIMT_THREADS - 1) / SIMT_THREADS;
+            const u64 first = thread_id() * share;
+            sum = acc_identity();
+            for (u64 b = first; b < first + share && b < block_count(); b++)
+                sum = combine()(sum, message_wait<acc_t>(a.messages, b, mine));
+            sum = block_reduce(sum, combine(), s.reduce);
+        }
+        if (thread_id() == 0) {
+            close_tickets(a.messages, mine);
+#if !defined(TUNE_ARG)
+            if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
+#endif
+            a.out[0] = acc_result(sum);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+// Prefix scan in a single pass over the items, with decoupled look-back.
+//
+// A block takes a tile: a warp of it a contiguous part, a row of that part one vector a lane. So
+// loads and stores are wide and coalesced without an exchange through shared memory: each lane scans
+// its vector, the warp scans the vectors' totals row by row (the rows are independent), the block
+// scans its warps' totals. The prefix of everything before the tile comes from the tiles before it:
+// each publishes its own total at once and its inclusive prefix as soon as it knows it, and warp 0
+// looks back over the published totals until it meets a prefix (Merrill and Garland, "Single-pass
+// Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002). Tiles are numbered by ticket.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:48:4 cpu=1024:16384:1024
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+//
+// ipt   items a thread
+// ipv   items a vector
+// ld    caching of the loads, see load_bytes16
+//
+// Traffic: n items read, n written. Floating sums may differ in the last digits from run to run,
+// because how many totals a look-back adds up depends on timing.
+#include "block.h"
+#include "memory.h"
+#include "message.h"
+#include "operator.h"
+
+enum {
+    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
+    ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
+    ROW_ITEMS = SIMT_WARP * VECTOR
+};
+
+struct scan_args {
+    const item_t* in;
+    out_t* out;
+    u64 n;
+    u64* messages; // one a tile
+    value_t init;
+    u64 has_init;
+};
+
+struct scan_shared {
+    ticket tile_ticket;
+    value_t warp_total[SIMT_WARPS]; // of the warp; then of all warps up to it
+    value_t prefix;                 // of everything before the tile
+    u32 has_prefix;                 // 0 for the first tile if there is no initial value
+};
+
+struct apply {
+    FUNCTION_MEMBER value_t operator()(value_t a, value_t b) const { return apply_operator(a, b); }
+};
+
+// The values of lanes 0 to `last` combined, the highest lane first; valid in lane 0.
+FUNCTION value_t reduce_backwards(value_t value, u32 last)
+{
+    UNROLL
+    for (u32 d = 1; d < SIMT_WARP; d *= 2) {
+        const value_t other = warp_shuffle(value, lane_id() + d);
+        if (lane_id() + d <= last) value = apply()(other, value);
+    }
+    return value;
+}
+
+// Everything before `tile`, for all lanes of the calling warp. The first tile never calls it.
+FUNCTION value_t look_back(const u64* messages, u64 tile, ticket mine)
+{
+    value_t prefix{}, value{};
+    bool have_prefix = false;
+    for (u64 nearest = tile;; nearest -= SIMT_WARP) { // lane l looks at nearest - 1 - l
+        u32 complete, known;
+        for (;;) {
+            message_status status = MESSAGE_NONE;
+            if (lane_id() < nearest)
+                status = message_poll(messages, nearest - 1 - lane_id(), mine, value);
+            complete = warp_ballot(FULL_WARP, status == MESSAGE_COMPLETE);
+            known = warp_ballot(FULL_WARP, status != MESSAGE_NONE);
+            // All that counts is known: the lanes up to the first complete one, or all lanes.
+            const u32 needed = complete ? (complete & (0u - complete)) - 1u : FULL_WARP;
+            if ((known & needed) == needed) break;
+            spin_pause();
+        }
+        const u32 last = complete ? first_set(complete) : SIMT_WARP - 1;
+        value_t window = warp_shuffle(reduce_backwards(value, last), 0);
+        prefix = have_prefix ? apply()(window, prefix) : window;
+        have_prefix = true;
+        if (complete) return prefix;
+    }
+}
+
+template <bool WHOLE>
+FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
+{
+    const u64 tile = mine.rank;
+    const u64 first = tile * (static_cast<u64>(SIMT_THREADS) * ROWS * VECTOR) +
+                      warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
+    value_t item[ROWS][VECTOR]; // then: prefixes inside the vector
+    value_t before[ROWS];       // the lanes before this one, in the row
+    value_t carry[ROWS];        // the rows up to this one, in the warp
+
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
+        item_t raw[VECTOR];
+        if (WHOLE || at + VECTOR <= a.n)
+            load_items<TUNE_LOAD>(a.in + at, raw);
+        else
+            for (int j = 0; j < VECTOR; j++) // past the end anything will do: nothing follows it
+                raw[j] = at + static_cast<u64>(j) < a.n ? a.in[at + static_cast<u64>(j)] : item_t{};
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) item[r][j] = convert<value_t>(raw[j]);
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        UNROLL
+        for (int j = 1; j < VECTOR; j++) item[r][j] = apply()(item[r][j - 1], item[r][j]);
+        const value_t through = warp_scan(item[r][VECTOR - 1], apply());
+        before[r] = warp_shuffle(through, lane_id() - 1);
+        carry[r] = warp_shuffle(through, SIMT_WARP - 1);
+        if (r > 0) carry[r] = apply()(carry[r - 1], carry[r]);
+    }
+    if (lane_id() == 0) s.warp_total[warp_id()] = carry[ROWS - 1];
+    block_sync();
+
+    if (warp_id() == 0) {
+        value_t total = s.warp_total[lane_id() < SIMT_WARPS ? lane_id() : 0];
+        total = warp_scan(total, apply());
+        if (lane_id() < SIMT_WARPS) s.warp_total[lane_id()] = total;
+        total = warp_shuffle(total, SIMT_WARPS - 1);
+        value_t prefix = a.init;
+        bool has_prefix = a.has_init != 0;
+        if (tile > 0) {
+            if (lane_id() == 0)
+                message_send(a.messages, tile, total, message_tag(mine, MESSAGE_PARTIAL));
+            prefix = look_back(a.messages, tile, mine);
+            has_prefix = true;
+        }
+        if (lane_id() == 0) {
+            message_send(a.messages, tile, has_prefix ? apply()(prefix, total) : total,
+                         message_tag(mine, MESSAGE_COMPLETE));
+            s.prefix = prefix;
+            s.has_prefix = has_prefix;
+        }
+    }
+    block_sync();
+
+    // The prefix of this warp, then of each row, then of each lane's vector.
+    value_t warp_prefix = s.prefix;
+    bool has_prefix = s.has_prefix != 0;
+    if (warp_id() > 0) {
+        const value_t warps = s.warp_total[warp_id() - 1];
+        warp_prefix = has_prefix ? apply()(warp_prefix, warps) : warps;
+        has_prefix = true;
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        value_t prefix = warp_prefix;
+        bool has = has_prefix;
+        if (r > 0) {
+            prefix = has ? apply()(prefix, carry[r - 1]) : carry[r - 1];
+            has = true;
+        }
+        if (lane_id() > 0) {
+            prefix = has ? apply()(prefix, before[r]) : before[r];
+            has = true;
+        }
+        out_t result[VECTOR];
+        if constexpr (TUNE_INCLUSIVE) {
+            UNROLL
+            for (int j = 0; j < VECTOR; j++)
+                result[j] = convert<out_t>(has ? apply()(prefix, item[r][j]) : item[r][j]);
+        } else {
+            result[0] = convert<out_t>(prefix);
+            UNROLL
+            for (int j = 1; j < VECTOR; j++)
+                result[j] = convert<out_t>(apply()(prefix, item[r][j - 1]));
+        }
+        const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
+        if (WHOLE || at + VECTOR <= a.n)
+            store_items(a.out + at, result);
+        else
+            for (int j = 0; j < VECTOR; j++)
+                if (at + static_cast<u64>(j) < a.n) a.out[at + static_cast<u64>(j)] = result[j];
+    }
+}
+
+KERNEL(scan_tiles, scan_args, scan_shared)
+{
+    if (thread_id() == 0) {
+        const ticket t = take_ticket(a.messages);
+        if (t.rank + 1 == block_count()) close_tickets(a.messages, t);
+        s.tile_ticket = t;
+    }
+    block_sync();
+    const ticket mine = s.tile_ticket;
+    const u64 tile_items = static_cast<u64>(SIMT_THREADS) * ROWS * VECTOR;
+    if ((mine.rank + 1) * tile_items <= a.n)
+        scan_tile<true>(a, s, mine);
+    else
+        scan_tile<false>(a, s, mine);
+}

@@ -1,0 +1,225 @@
+// The kernel dialect: what a .cu file of this folder may use, on either device.
+//
+// A C++17 subset that NVRTC, g++ and clang++ all take, without any standard or CUDA header, so that
+// NVRTC compiles a variant in about 0.1 s. The core flattens the #includes of a kernel file into one
+// text and puts the variant in front of it as #defines:
+//     SIMT_CUDA or SIMT_CPU     the device
+//     SIMT_THREADS              threads in a block
+//     SIMT_WARP                 lanes in a warp: 32; 1 when SIMT_THREADS is 1 on the cpu
+//     TUNE_...                  the variant's parameters and the compile-time workload
+//
+// Rules for kernel code:
+//  1. A kernel takes one by-value struct of 8-byte fields and one shared-storage struct.
+//  2. No early return before the last barrier; a barrier is reached by all threads or by none.
+//  3. Warp operations name their lanes in an explicit mask.
+//  4. Code that waits for another block calls spin_pause() and takes its place from an atomic
+//     ticket: then the block waited for has always started, in whatever order blocks run.
+//  5. No #ifdef on the device outside this file and types.h.
+#pragma once
+
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+#define FULL_WARP (SIMT_WARP == 32 ? 0xffffffffu : 1u)
+static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
+
+// KERNEL(name, args_t, shared_t) { ... } defines a kernel whose body sees its arguments as `a` and
+// its block's shared storage (uninitialised) as `s`. The core reads both sizes from name_layout.
+// FUNCTION marks everything that a kernel calls (FUNCTION_MEMBER inside a struct).
+
+// =================================================================================================
+#if defined(SIMT_CUDA)
+
+#define FUNCTION static __device__ __forceinline__
+#define FUNCTION_MEMBER __device__ __forceinline__
+#define SIMT_VECTOR_BYTES 16 // widest access worth asking for
+#define UNROLL _Pragma("unroll")
+#ifndef SIMT_MIN_BLOCKS
+#define SIMT_MIN_BLOCKS 1
+#endif
+
+#define KERNEL(name, args_t, shared_t)                                                            \
+    FUNCTION void name##_body(const args_t& a, shared_t& s);                                      \
+    extern "C" {                                                                                  \
+    __device__ u32 name##_layout[2] = {sizeof(args_t), sizeof(shared_t)};                         \
+    __global__ void __launch_bounds__(SIMT_THREADS, SIMT_MIN_BLOCKS) name(const args_t a)         \
+    {                                                                                             \
+        extern __shared__ __align__(16) u8 simt_shared[];                                         \
+        name##_body(a, *reinterpret_cast<shared_t*>(simt_shared));                                \
+    }                                                                                             \
+    }                                                                                             \
+    FUNCTION void name##_body(const args_t& a, shared_t& s)
+
+FUNCTION u32 thread_id() { return threadIdx.x; }
+FUNCTION u32 block_id() { return blockIdx.x; }
+FUNCTION u32 block_count() { return gridDim.x; }
+
+#define block_sync() __syncthreads()
+#define warp_sync(mask) __syncwarp(mask)
+FUNCTION void spin_pause() { __nanosleep(20); }
+
+FUNCTION u32 warp_shuffle_word(u32 mask, u32 word, u32 lane)
+{
+    return __shfl_sync(mask, word, static_cast<int>(lane));
+}
+FUNCTION u32 warp_ballot(u32 mask, bool vote) { return __ballot_sync(mask, vote); }
+
+// Relaxed, device-wide: the word itself is the message, nothing else is ordered by it.
+FUNCTION u64 load_relaxed(const u64* p)
+{
+    u64 v;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+FUNCTION void store_relaxed(u64* p, u64 v)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+FUNCTION u64 atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
+
+FUNCTION u32 bits_of(f32 v) { return __float_as_uint(v); }
+FUNCTION f32 f32_of(u32 v) { return __uint_as_float(v); }
+FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__ffs(static_cast<int>(v))) - 1u; }
+
+// Sixteen aligned bytes from memory that the kernel does not write. Caching: 0 as the hardware
+// likes, 1 through the read-only path, 2 the same without a place in L1 and first out of L2.
+struct alignas(16) bytes16 {
+    u32 word[4];
+};
+template <int CACHING>
+FUNCTION bytes16 load_bytes16(const void* p)
+{
+    bytes16 v;
+    if constexpr (CACHING == 0)
+        v = *static_cast<const bytes16*>(p);
+    else if constexpr (CACHING == 1)
+        asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+                     : "l"(p));
+    else
+        asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+                     : "l"(p));
+    return v;
+}
+
+// =================================================================================================
+#elif defined(SIMT_CPU)
+
+#define FUNCTION static inline __attribute__((always_inline))
+#define FUNCTION_MEMBER inline __attribute__((always_inline))
+#define SIMT_VECTOR_BYTES 0 // plain loops: the compiler vectorises them
+#define UNROLL
+
+// What the core offers to a kernel running on the CPU; the same struct as simt_api in csrc/simt.h.
+// The loader fills `simt` before the first launch and checks `size`.
+struct simt_api {
+    u64 size;
+    u32 (*thread_id)(void);
+    u32 (*block_id)(void);
+    u32 (*block_count)(void);
+    void (*block_sync)(const char* file, int line);
+    // Parks the calling lane until every lane of `mask` has called it, then gives it what each lane
+    // brought (`bytes` each, lane i at all + i * bytes; lanes outside the mask: undefined).
+    void (*warp_exchange)(u32 mask, const void* mine, u32 bytes, void* all, const char* file,
+                          int line);
+    void (*spin_pause)(void);
+};
+extern "C" {
+__attribute__((visibility("default"))) const simt_api* simt = nullptr;
+}
+
+#define KERNEL(name, args_t, shared_t)                                                            \
+    static void name##_body(const args_t& a, shared_t& s);                                        \
+    extern "C" {                                                                                  \
+    __attribute__((visibility("default"))) u32 name##_layout[2] = {sizeof(args_t),                \
+                                                                   sizeof(shared_t)};             \
+    __attribute__((visibility("default"))) void name(const void* args, void* shared)              \
+    {                                                                                             \
+        name##_body(*static_cast<const args_t*>(args), *static_cast<shared_t*>(shared));          \
+    }                                                                                             \
+    }                                                                                             \
+    static void name##_body(const args_t& a, shared_t& s)
+
+FUNCTION u32 block_id() { return simt->block_id(); }
+FUNCTION u32 block_count() { return simt->block_count(); }
+FUNCTION void spin_pause() { simt->spin_pause(); }
+
+// A block of one thread needs no scheduler: it is ordinary, vectorisable C++.
+#if SIMT_THREADS == 1
+FUNCTION u32 thread_id() { return 0; }
+#define block_sync() ((void)0)
+#define warp_sync(mask) ((void)(mask))
+FUNCTION u32 warp_shuffle_word(u32, u32 word, u32) { return word; }
+FUNCTION u32 warp_ballot(u32, bool vote) { return vote ? 1u : 0u; }
+#else
+FUNCTION u32 thread_id() { return simt->thread_id(); }
+#define block_sync() simt->block_sync(__FILE__, __LINE__)
+#define warp_sync(mask) simt_warp_sync((mask), __FILE__, __LINE__)
+#define warp_shuffle_word(mask, word, lane) \
+    simt_shuffle_word((mask), (word), (lane), __FILE__, __LINE__)
+#define warp_ballot(mask, vote) simt_ballot((mask), (vote), __FILE__, __LINE__)
+static inline void simt_warp_sync(u32 mask, const char* file, int line)
+{
+    u8 mine = 0, all[SIMT_WARP];
+    simt->warp_exchange(mask, &mine, 1, all, file, line);
+}
+static inline u32 simt_shuffle_word(u32 mask, u32 word, u32 lane, const char* file, int line)
+{
+    u32 all[SIMT_WARP];
+    simt->warp_exchange(mask, &word, 4, all, file, line);
+    return all[lane % SIMT_WARP];
+}
+static inline u32 simt_ballot(u32 mask, bool vote, const char* file, int line)
+{
+    u8 mine = vote, all[SIMT_WARP];
+    simt->warp_exchange(mask, &mine, 1, all, file, line);
+    u32 votes = 0;
+    for (u32 i = 0; i < SIMT_WARP; i++)
+        if (mask >> i & 1u) votes |= static_cast<u32>(all[i] & 1u) << i;
+    return votes;
+}
+#endif
+
+FUNCTION u64 load_relaxed(const u64* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+FUNCTION void store_relaxed(u64* p, u64 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
+FUNCTION u64 atomic_add(u64* p, u64 v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+
+FUNCTION u32 bits_of(f32 v)
+{
+    u32 b;
+    __builtin_memcpy(&b, &v, 4);
+    return b;
+}
+FUNCTION f32 f32_of(u32 b)
+{
+    f32 v;
+    __builtin_memcpy(&v, &b, 4);
+    return v;
+}
+FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__builtin_ctz(v)); }
+
+struct alignas(16) bytes16 {
+    u32 word[4];
+};
+template <int CACHING>
+FUNCTION bytes16 load_bytes16(const void* p)
+{
+    return *static_cast<const bytes16*>(p);
+}
+
+#else
+#error "define SIMT_CUDA or SIMT_CPU"
+#endif
+
+FUNCTION u32 lane_id() { return thread_id() % SIMT_WARP; }
+FUNCTION u32 warp_id() { return thread_id() / SIMT_WARP; }
+#define SIMT_WARPS ((SIMT_THREADS + SIMT_WARP - 1) / SIMT_WARP)

@@ -1,0 +1,132 @@
+// Number types that C++ lacks, and their limits.
+//
+// f16 and bf16 are storage formats: every operator is evaluated in f32, which both convert to
+// implicitly. They are plain structs without constructors so that they may live in unions.
+#pragma once
+#include "simt.h"
+
+struct f16 {
+    u16 bits;
+    FUNCTION_MEMBER operator f32() const;
+};
+struct bf16 {
+    u16 bits;
+    FUNCTION_MEMBER operator f32() const { return f32_of(static_cast<u32>(bits) << 16); }
+};
+
+#if defined(SIMT_CUDA)
+FUNCTION_MEMBER f16::operator f32() const
+{
+    f32 v;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"(bits));
+    return v;
+}
+FUNCTION u16 f16_bits(f32 v)
+{
+    u16 b;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(b) : "f"(v));
+    return b;
+}
+#else
+FUNCTION_MEMBER f16::operator f32() const
+{
+    const u32 sign = static_cast<u32>(bits & 0x8000u) << 16, magnitude = bits & 0x7fffu;
+    // Scaling by 2^112 moves the exponent from half to single and normalises subnormals for free.
+    const f32 scaled = f32_of(magnitude << 13) * f32_of(0x77800000u);
+    const u32 special = magnitude >= 0x7c00u ? (magnitude << 13 | 0x7f800000u) : bits_of(scaled);
+    return f32_of(sign | special);
+}
+// Round to nearest even: adding a number whose unit in the last place is that of the result lets
+// the hardware round; one addition serves normal and subnormal results.
+FUNCTION u16 f16_bits(f32 v)
+{
+    const u32 sign = bits_of(v) >> 16 & 0x8000u, magnitude = bits_of(v) & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return static_cast<u16>(sign | 0x7e00u);
+    if (magnitude >= 0x477ff000u) return static_cast<u16>(sign | 0x7c00u); // 65520 and above
+    const u32 least = magnitude < 0x38800000u ? 0x38800000u : magnitude & 0x7f800000u;
+    const f32 magic = f32_of(least + (13u << 23));
+    const u32 rounded = bits_of(f32_of(magnitude) + magic) - bits_of(magic);
+    const u32 exponent = (least >> 23) - 113u;
+    return static_cast<u16>(sign | ((exponent << 10) + rounded));
+}
+#endif
+
+FUNCTION u16 bf16_bits(f32 v)
+{
+    const u32 b = bits_of(v);
+    if ((b & 0x7fffffffu) > 0x7f800000u) return static_cast<u16>(b >> 16 | 0x40u); // a quiet NaN
+    return static_cast<u16>((b + 0x7fffu + (b >> 16 & 1u)) >> 16);
+}
+
+// convert<T>(v): a number as a T, with the rounding of T; bool is "not zero".
+template <class T>
+struct conversion {
+    template <class V>
+    FUNCTION_MEMBER static T of(V v)
+    {
+        return static_cast<T>(v);
+    }
+};
+template <>
+struct conversion<f16> {
+    FUNCTION_MEMBER static f16 of(f16 v) { return v; }
+    template <class V>
+    FUNCTION_MEMBER static f16 of(V v)
+    {
+        return f16{f16_bits(static_cast<f32>(v))};
+    }
+};
+template <>
+struct conversion<bf16> {
+    FUNCTION_MEMBER static bf16 of(bf16 v) { return v; }
+    template <class V>
+    FUNCTION_MEMBER static bf16 of(V v)
+    {
+        return bf16{bf16_bits(static_cast<f32>(v))};
+    }
+};
+template <>
+struct conversion<bool> {
+    template <class V>
+    FUNCTION_MEMBER static bool of(V v)
+    {
+        return v != V(0);
+    }
+};
+template <class T, class V>
+FUNCTION T convert(V v)
+{
+    return conversion<T>::of(v);
+}
+
+// lowest and highest: the identities of max and min (infinities for floating types).
+template <class T>
+struct limits;
+#define LIMITS_OF(type, low, high)                                  \
+    template <>                                                     \
+    struct limits<type> {                                           \
+        FUNCTION_MEMBER static type lowest() { return (low); }      \
+        FUNCTION_MEMBER static type highest() { return (high); }    \
+    };
+LIMITS_OF(bool, false, true)
+LIMITS_OF(i8, -128, 127)
+LIMITS_OF(i16, -32768, 32767)
+LIMITS_OF(i32, -2147483647 - 1, 2147483647)
+LIMITS_OF(i64, -9223372036854775807ll - 1, 9223372036854775807ll)
+LIMITS_OF(u8, 0, 255)
+LIMITS_OF(u16, 0, 65535)
+LIMITS_OF(u32, 0, 4294967295u)
+LIMITS_OF(u64, 0, 18446744073709551615ull)
+LIMITS_OF(f32, f32_of(0xff800000u), f32_of(0x7f800000u))
+LIMITS_OF(f64, static_cast<f64>(f32_of(0xff800000u)), static_cast<f64>(f32_of(0x7f800000u)))
+#undef LIMITS_OF
+
+// A counter-based generator (splitmix64, Steele, Lea and Flood, OOPSLA 2014): the i-th number of a
+// stream without the ones before it.
+FUNCTION u64 random_u64(u64 seed, u64 i)
+{
+    u64 z = seed * 0xd1342543de82ef95ull + i * 0x9e3779b97f4a7c15ull;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return z ^ z >> 31;
+}

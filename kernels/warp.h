@@ -1,0 +1,49 @@
+// Collectives of a warp. All lanes of the warp call them together.
+//
+// Op is any associative functor; operands keep the order of the lanes, so it need not commute.
+#pragma once
+#include "simt.h"
+
+template <class V>
+union warp_words {
+    V value;
+    u32 word[(sizeof(V) + 3) / 4];
+};
+
+// The value that `lane` holds.
+template <class V>
+FUNCTION V warp_shuffle(V value, u32 lane)
+{
+    constexpr int words = static_cast<int>((sizeof(V) + 3) / 4);
+    warp_words<V> in, out;
+    in.word[words - 1] = 0; // a value need not fill its last word
+    in.value = value;
+    UNROLL
+    for (int w = 0; w < words; w++)
+        out.word[w] = warp_shuffle_word(FULL_WARP, in.word[w], lane % SIMT_WARP);
+    return out.value;
+}
+
+// The first `count` lanes' values combined; the result is valid in lane 0.
+template <class V, class Op>
+FUNCTION V warp_reduce(V value, Op op, u32 count = SIMT_WARP)
+{
+    UNROLL
+    for (u32 d = 1; d < SIMT_WARP; d *= 2) {
+        const V other = warp_shuffle(value, lane_id() + d);
+        if (lane_id() + d < count) value = op(value, other);
+    }
+    return value;
+}
+
+// Inclusive prefix: lane i receives the values of lanes 0 to i combined.
+template <class V, class Op>
+FUNCTION V warp_scan(V value, Op op)
+{
+    UNROLL
+    for (u32 d = 1; d < SIMT_WARP; d *= 2) {
+        const V other = warp_shuffle(value, lane_id() - d);
+        if (lane_id() >= d) value = op(other, value);
+    }
+    return value;
+}

@@ -1,0 +1,102 @@
+"""GPU primitives that tune themselves, on NumPy, CuPy, PyTorch and cubc arrays.
+
+>>> import numpy as np, cubc
+>>> cubc.reduce(np.arange(10.0))
+np.float64(45.0)
+
+``reduce``, ``scan`` and ``transform`` run on the default device: the first CUDA device, else the
+CPU; ``device=``, ``cubc.device`` and the environment variable ``CUBC_DEVICE`` choose another.
+``cubc.tuner`` searches for the fastest variant of each and ``use_policies`` applies what it found.
+"""
+
+import os as _os
+
+from . import _core
+from ._core import (
+    Array,
+    CompileError,
+    DeviceError,
+    DeviceMemoryError,
+    KernelFault,
+    NoDeviceError,
+    ResourceError,
+    StoreError,
+    __version__,
+    asarray,
+    device_info,
+    devices,
+    empty,
+    reduce,
+    scan,
+    synchronize,
+    transform,
+)
+from ._device import device, find_cuda
+from ._interface import ffi, get_include, get_library
+from ._reductions import argmax, argmin, max, min, prod, sum
+
+__all__ = [
+    "Array",
+    "CompileError",
+    "DeviceError",
+    "DeviceMemoryError",
+    "KernelFault",
+    "NoDeviceError",
+    "ResourceError",
+    "StoreError",
+    "__version__",
+    "argmax",
+    "argmin",
+    "asarray",
+    "clear_policies",
+    "device",
+    "device_info",
+    "devices",
+    "empty",
+    "ffi",
+    "get_include",
+    "get_library",
+    "max",
+    "min",
+    "prod",
+    "reduce",
+    "scan",
+    "sum",
+    "synchronize",
+    "transform",
+    "use_policies",
+]
+
+
+def use_policies(*stores):
+    """Let the next calls run the best variants that these stores hold.
+
+    Parameters
+    ----------
+    *stores : str or os.PathLike
+        Files written by ``cubc.tuner.search``; the last one wins where several know a workload.
+
+    Returns
+    -------
+    int
+        How many policies were applied: one an architecture, benchmark and compile-time workload
+        whose best variant beat the base.
+
+    Raises
+    ------
+    StoreError
+        A file is not a store, or a row of it carries a label that is not a declared variant.
+    """
+    from .tuner.policies import use_policies as apply
+
+    return apply(stores)
+
+
+def clear_policies():
+    """Go back to the shipped policies."""
+    _core.clear_policies()
+
+
+find_cuda()
+if _os.environ.get("CUBC_POLICIES"):
+    use_policies(*_os.environ["CUBC_POLICIES"].split(_os.pathsep))

@@ -1,0 +1,201 @@
+"""Types of the C extension. The public faces are ``cubc`` and ``cubc.tuner``."""
+
+from collections.abc import Iterator
+from typing import Any, final
+
+import numpy as np
+
+class DeviceMemoryError(MemoryError): ...
+class NoDeviceError(RuntimeError): ...
+class DeviceError(RuntimeError): ...
+class KernelFault(RuntimeError): ...
+
+class CompileError(RuntimeError):
+    log: str
+
+class ResourceError(RuntimeError): ...
+class StoreError(RuntimeError): ...
+
+__version__: str
+
+def devices() -> list[str]: ...
+def device_info(device: str | None = None, /) -> dict[str, Any]: ...
+def synchronize(device: str | None = None, stream: Any = None) -> None: ...
+def set_cuda_paths(cudart: str | None, nvrtc: str | None, /) -> None: ...
+
+@final
+class Array:
+    """A contiguous array in a device's memory."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def ptr(self) -> int: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def numpy(self) -> np.ndarray[Any, Any]: ...
+    def item(self) -> Any: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]: ...
+    def __dlpack__(self, *, stream: Any = None, **ignored: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __len__(self) -> int: ...
+    def __float__(self) -> float: ...
+    def __int__(self) -> int: ...
+    def __bool__(self) -> bool: ...
+    def __index__(self) -> int: ...
+
+def asarray(x: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None) -> Array: ...
+def empty(shape: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None) -> Array: ...
+def reduce(
+    x: Any,
+    /,
+    op: str = "sum",
+    *,
+    init: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    commutative: bool = False,
+    stream: Any = None,
+    workspace: Any = None,
+    device: str | None = None,
+) -> Any: ...
+def scan(
+    x: Any,
+    /,
+    op: str = "sum",
+    *,
+    inclusive: bool = True,
+    init: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    stream: Any = None,
+    workspace: Any = None,
+    device: str | None = None,
+) -> Any: ...
+def transform(
+    expression: str,
+    /,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    size: int | None = None,
+    stream: Any = None,
+    device: str | None = None,
+    **operands: Any,
+) -> Any: ...
+
+# ---- for cubc.tuner --------------------------------------------------------------------------------
+
+def benchmarks() -> dict[str, dict[str, list[Any]]]:
+    """Declared benchmarks: {"reduce.sum": {"T{ct}": ["I8", ...], "Elements{io}[pow2]": [16, ...]}}.
+
+    Axes are in declared order; values of ``{ct}`` axes are strings, of the others integers.
+    """
+
+def parameters(benchmark: str, device: str | None = None, /) -> list[tuple[str, str, int, int, int]]:
+    """The parameter space on a device or arch: (macro, label, start, end, step) a parameter."""
+
+def base(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
+    """The label of the shipped policy (``base``), as ``ipt_16.tpb_256...``."""
+
+def policy(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
+    """The label that the next call runs: an overlaid policy if there is one, else the base."""
+
+def use_policy(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -> None:
+    """Overlay one policy. The label is parsed and checked against the declared ranges."""
+
+def clear_policies() -> None:
+    """Drop all overlaid policies."""
+
+def variant_invalid(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -> str | None:
+    """Why a variant makes no sense for this workload (said without compiling it); None if it does."""
+
+def source_hash(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
+    """SHA-256 of the kernel source with its compile-time workload: part of a store's key."""
+
+def compile(benchmark: str, ct: dict[str, str], arch: str, variant: str, deadline: float = 0.0, /) -> float:
+    """Compile a variant ("base" or a label) into the cache; seconds taken (0.0 if it was there).
+
+    Needs no device of that arch, drops the GIL, may be called from many threads. Raises
+    CompileError, TimeoutError (past the deadline in seconds; 0: none), ValueError for a label that
+    does not parse.
+    """
+
+@final
+class Workload:
+    """One benchmark at one compile-time and run-time workload, with its inputs on a device."""
+
+    def __new__(
+        cls,
+        benchmark: str,
+        ct: dict[str, str],
+        rt: dict[str, int],
+        device: str | None = None,
+        seed: int = 42,
+    ) -> Workload: ...
+    @property
+    def bytes(self) -> int:
+        """Bytes that any implementation has to read and write (compulsory traffic)."""
+    def plan(self, variant: str, /) -> Plan:
+        """Compile (or take from the cache), load and bind a variant, "base" included."""
+    def verify(self, plan: Plan, /) -> int:
+        """Run once on a poisoned output and count the items that differ from the base's output."""
+    def measure(
+        self,
+        plan: Plan,
+        reference: Plan | None = None,
+        *,
+        min_samples: int = 0,
+        max_samples: int = 0,
+        max_noise: float = 0.0,
+        timeout: float = 0.0,
+    ) -> tuple[bytes, bytes, bool]:
+        """Samples of ``plan`` and, taken alternately with them, of ``reference``.
+
+        Returns (float32 seconds in measured order, the same of the reference, timed out). Options
+        left at 0 take the device's defaults.
+        """
+
+@final
+class Plan:
+    """A loaded variant bound to a workload."""
+
+    @property
+    def variant(self) -> str: ...
+    @property
+    def info(self) -> dict[str, int]:
+        """registers, local_bytes (spills), shared_bytes, blocks_per_unit, max_threads."""
+    def run(self) -> None:
+        """Queue the work once."""
+
+@final
+class Store:
+    """A file of measurements (see csrc/store.h)."""
+
+    def __new__(cls, path: str, create: bool = False) -> Store: ...
+    def set_device(self, info: dict[str, Any], /) -> None:
+        """The device (as of device_info()) that rows added from here on were measured on."""
+    def add(self, row: dict[str, Any], /) -> bool:
+        """Add one row, durable on return; False if its key was there already (left as it was).
+
+        Keys: benchmark, axes (JSON text), source_hash, ct, variant, rt, status, message,
+        samples (float32 bytes), base_samples, bytes, registers, local_bytes, shared_bytes,
+        blocks_per_unit. Missing ones are empty or 0.
+        """
+    def has(self, row: dict[str, Any], /) -> bool: ...
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """All rows, oldest first: the keys above and id, center, base_center, device_uuid,
+        device_model, device_name, arch, driver, runtime, compiler, version, created."""
+    def close(self) -> None: ...

@@ -1,0 +1,23 @@
+"""The tuner: search a parameter space, analyse what was measured, run the best of it.
+
+>>> from cubc import tuner
+>>> r = tuner.search("reduce.sum", axes={"T": ["F32", "I64"]}, db="my.db")   # doctest: +SKIP
+>>> tuner.analyze("my.db").top(5)                                            # doctest: +SKIP
+>>> cubc.use_policies("my.db")                                               # doctest: +SKIP
+"""
+
+from .analyze import Analysis, Best, analyze
+from .policies import use_policies
+from .process import BaseFailed
+from .search import Result, Search, search
+
+__all__ = [
+    "Analysis",
+    "BaseFailed",
+    "Best",
+    "Result",
+    "Search",
+    "analyze",
+    "search",
+    "use_policies",
+]

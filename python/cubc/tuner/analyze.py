@@ -1,0 +1,249 @@
+"""What stores say about the variants in them: tables, and the policies that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import axes as ax
+from . import records
+from .records import Group, StorePaths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best complete variant of a benchmark and compile-time workload on a device.
+
+    Attributes
+    ----------
+    benchmark, ct, arch, device
+        What it is best for; `ct` by full axis name.
+    label : str
+        The variant; ``"base"`` if nothing beat it.
+    score : float
+        CUB's score, 1.0 for base.
+    speedups : dict of str to float
+        Median of base over median of the variant, by run-time workload.
+    """
+
+    benchmark: str
+    ct: dict[str, str]
+    arch: str
+    device: str
+    label: str
+    score: float
+    speedups: dict[str, float]
+
+
+class Analysis:
+    """Measurements of one or several stores, grouped so that only like is compared with like."""
+
+    def __init__(self, groups: list[Group]):
+        self.groups = groups
+
+    def best(self) -> Best | list[Best]:
+        """Best complete variant of each group; the single one where there is one group.
+
+        Raises
+        ------
+        ValueError
+            If no variant was measured at all workloads.
+        """
+        found = []
+        for group in self.groups:
+            if ranked := group.ranked():
+                score, label = ranked[0]
+                about = (group.benchmark, group.ct, group.arch, group.device)
+                found.append(Best(*about, label, score, group.speedups(label)))
+        if not found:
+            raise ValueError("no variant was measured at all its workloads")
+        return found[0] if len(self.groups) == 1 else found
+
+    def top(self, n: int = 5) -> pd.DataFrame:
+        """Best `n` variants of each group, of those measured at all workloads of the group.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns benchmark, ct, device, variant, score, mins, means, maxs; the last three are
+            over the speedups at the run-time workloads. Base is among them, with score 1.
+        """
+        rows = []
+        for group in self.groups:
+            for score, variant in group.ranked()[:n]:
+                speedups = list(group.speedups(variant).values())
+                mean = sum(speedups) / len(speedups)
+                numbers = (score, min(speedups), mean, max(speedups))
+                rows.append((*_about(group), variant, *numbers))
+        return _frame(rows, [*_ABOUT, "variant", "score", "mins", "means", "maxs"])
+
+    def scores(self) -> pd.DataFrame:
+        """All variants with status and score, best first; a failed one has no score.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns benchmark, ct, device, variant, status, score, and the speedup at each run-time
+            workload.
+        """
+        import pandas as pd
+
+        rows = []
+        for group in self.groups:
+            for variant in group.cells:
+                head = zip(_ABOUT, _about(group), strict=True)
+                row: dict[str, Any] = {**dict(head), "variant": variant}
+                row["status"] = group.status(variant)
+                rows.append(row | {"score": group.score(variant)} | group.speedups(variant))
+        frame = pd.DataFrame(rows)
+        if rows:
+            order = [*_ABOUT, "score"]
+            frame = frame.astype({"score": float})
+            frame = frame.sort_values(order, ascending=[True, True, True, False], kind="stable")
+        return frame.reset_index(drop=True)
+
+    def coverage(self) -> pd.DataFrame:
+        """Share of the valid parameter space that was measured.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns benchmark, ct, device, measured, failed (counts of variants; the failed ones
+            were tried too), valid (an estimate above 200 000 variants) and coverage. Measurements
+            of another version of the kernel have no valid count.
+        """
+        rows = []
+        for group in self.groups:
+            tried = {tuple(group.parameters(variant).items()) for variant in group.cells}
+            failed = sum(group.status(v) not in ("ok", "partial") for v in group.cells)
+            valid = group.space().count() if group.current else None
+            share = min(1.0, len(tried) / valid) if valid else None
+            rows.append((*_about(group), len(tried), failed, valid, share))
+        frame = _frame(rows, [*_ABOUT, "measured", "failed", "valid", "coverage"])
+        return frame.astype({"valid": "Int64", "coverage": float})
+
+    def policies(self) -> str:
+        """Rows ready for ``csrc/policies.def``: the best variant of each group that beats base."""
+        return "\n".join(
+            f'POLICY("{group.arch}", "{group.benchmark}", "{group.workload}", "{label}")'
+            for group, label, _ in winners(self.groups)
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """All measurements, one row for each variant, run-time workload and device.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: benchmark; each axis by its plain name; variant; each parameter by its label;
+            status and message; center_us and base_us (medians, microseconds); speedup; gbps (10^9
+            bytes that must move, a second); samples (count); registers, local_bytes, shared_bytes,
+            blocks_per_unit; device, arch, device_uuid, driver, compiler, source_hash, created,
+            store, id.
+        """
+        import pandas as pd
+
+        rows = [row for group in self.groups for row in _tidy(group)]
+        frame = pd.DataFrame(rows)
+        for name in {name for row in rows for name, value in row.items() if type(value) is int}:
+            if frame[name].isna().any():  # a parameter that other benchmarks lack
+                frame[name] = frame[name].astype("Int64")
+        return frame
+
+    def _repr_html_(self) -> str:
+        return self.top().to_html(index=False, float_format="{:.3f}".format)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.groups)} groups, {sum(len(g.cells) for g in self.groups)} variants"
+        return f"<{type(self).__name__}: {counts}>"
+
+
+_ABOUT = ["benchmark", "ct", "device"]
+
+
+def _about(group: Group) -> tuple[str, str, str]:
+    return group.benchmark, group.workload, group.device
+
+
+def _frame(rows: list[tuple], columns: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _tidy(group: Group) -> list[dict[str, Any]]:
+    rows = []
+    where = ("device", "arch", "device_uuid", "driver", "compiler", "source_hash")
+    names = list(dict.fromkeys(name for v in group.cells for name in group.parameters(v)))
+    for variant, cells in group.cells.items():
+        parameters = group.parameters(variant)
+        for rt in filter(cells.__contains__, group.rts):
+            cell = cells[rt]
+            base = cell.base_center if variant != "base" else cell.center
+            moved = cell.extra["bytes"]
+            row: dict[str, Any] = {"benchmark": group.benchmark}
+            row |= {ax.split_name(k)[0]: v for k, v in (group.ct | cell.rt).items()}
+            row |= {"variant": variant} | {name: parameters.get(name) for name in names}
+            row |= {"status": cell.status, "message": cell.message}
+            row["center_us"] = cell.center * 1e6 if cell.center else float("nan")
+            row["base_us"] = base * 1e6 if base else float("nan")
+            row["speedup"] = group.speedup(variant, rt) or float("nan")
+            row["gbps"] = moved / cell.center * 1e-9 if moved and cell.center else float("nan")
+            row["samples"] = cell.samples
+            row |= {name: value for name, value in cell.extra.items() if name != "bytes"}
+            row |= {name: getattr(group, name) for name in where}
+            rows.append(row | {"store": cell.store, "id": cell.id})
+    return rows
+
+
+def winners(groups: list[Group]) -> list[tuple[Group, str, float]]:
+    """Group, label and score of the best complete variant that beats base, one a workload.
+
+    Where several devices of one architecture were measured, the highest score wins.
+    """
+    best: dict[tuple, tuple[Group, str, float]] = {}
+    for group in groups:
+        for score, label in group.ranked()[:1]:
+            key = (group.arch, group.benchmark, ax.workload_text(group.ct))
+            if label != "base" and score > best.get(key, (None, "", 1.0))[2]:
+                best[key] = (group, label, score)
+    return list(best.values())
+
+
+def analyze(
+    paths: StorePaths, R: str | None = None, axes: Mapping[str, Any] | None = None
+) -> Analysis:
+    """Read stores for analysis.
+
+    Parameters
+    ----------
+    paths
+        One store or glob pattern, or several.
+    R
+        Regular expression that a benchmark's name must match from its start; all by default.
+    axes
+        Axis name to one value or several: only these workloads are looked at.
+
+    Returns
+    -------
+    Analysis
+
+    Raises
+    ------
+    FileNotFoundError
+        If a path names no store.
+    StoreError
+        If a file is no store, or of a newer version.
+    LookupError
+        If no benchmark matches `R`, or an axis is unknown.
+    ValueError
+        If a value is not declared, or nothing is left to analyse.
+    """
+    groups = records.restrict(records.read(paths), R, axes)
+    if not groups:
+        raise ValueError(f"{', '.join(records.expand(paths))}: nothing was measured of this")
+    return Analysis(groups)

@@ -1,0 +1,218 @@
+"""Axes of a benchmark: names with flags, values, and the choice that a user makes among them.
+
+A name carries its flags as in CUB: ``T{ct}`` is compile-time, ``Elements{io}[pow2]`` is
+importance-ordered and holds exponents of two. A user may write the plain name. Only declared values
+can be chosen, because a weight in the score comes from the place among them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cubc import _core
+
+Value = str | int
+_NAME = re.compile(r"([A-Za-z]\w*)((?:\{\w+\}|\[\w+\])*)", re.ASCII)
+_ARGUMENT = re.compile(r"\s*([^=\s]+)\s*=\s*(.+?)\s*")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One declared axis: its full name and its values in declared order."""
+
+    name: str
+    values: tuple[Value, ...]
+
+    @property
+    def plain(self) -> str:
+        """The name without flags."""
+        return split_name(self.name)[0]
+
+    @property
+    def compile_time(self) -> bool:
+        """Whether each value is another kernel (``{ct}``)."""
+        return "{ct}" in self.name
+
+    @property
+    def ordered(self) -> bool:
+        """Whether later values weigh more in the score (``{io}``)."""
+        return "{io}" in self.name
+
+    def convert(self, value: Any) -> Value:
+        """Give a value this axis's type; ValueError if it has another."""
+        if isinstance(self.values[0], str):
+            return str(value)
+        return int(value) if isinstance(value, str) else value.__index__()
+
+
+def split_name(name: str) -> tuple[str, frozenset[str]]:
+    """Plain name and flags of an axis: ``("Elements", {"{io}", "[pow2]"})``."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise ValueError(f"{name!r} is no axis name, as T{{ct}} or Elements{{io}}[pow2]")
+    return match[1], frozenset(re.findall(r"\{\w+\}|\[\w+\]", match[2]))
+
+
+def declared(benchmark: str) -> tuple[Axis, ...]:
+    """Axes that a benchmark declares, in declared order."""
+    return tuple(Axis(name, tuple(v)) for name, v in _core.benchmarks()[benchmark].items())
+
+
+def find(axes: Sequence[Axis], name: str) -> Axis | None:
+    """Axis that `name` means: its plain name, with none, some or all of its flags."""
+    plain, flags = split_name(name)
+    for axis in axes:
+        known, known_flags = split_name(axis.name)
+        if known == plain and flags <= known_flags:
+            return axis
+    return None
+
+
+def unknown(owner: str, kind: str, name: str, names: Iterable[str]) -> LookupError:
+    """Error for a name that `owner` does not declare, with the nearest that it does."""
+    known = sorted(names)
+    folded = {re.sub(r"[\[{].*", "", text).casefold(): text for text in known}
+    near = difflib.get_close_matches(re.sub(r"[\[{].*", "", name).casefold(), folded, n=1)
+    hint = f"did you mean {folded[near[0]]}? " if near else ""
+    return LookupError(f"{owner} has no {kind} {name!r}; {hint}it has {', '.join(known) or 'none'}")
+
+
+def choose(
+    owner: str, axes: Sequence[Axis], wanted: Mapping[str, Any] | None
+) -> dict[str, tuple[Value, ...]]:
+    """Values to use on each axis: the wanted ones where given, else all declared.
+
+    Parameters
+    ----------
+    owner
+        The benchmark's name, for messages.
+    axes
+        What it declares.
+    wanted
+        Axis name, with or without its flags, to one value or to several.
+
+    Returns
+    -------
+    dict
+        Values in declared order, by full axis name, in declared order.
+
+    Raises
+    ------
+    LookupError
+        For an axis that is not declared, with the nearest one.
+    ValueError
+        For a value that is not declared, with those that are; for no values.
+    """
+    chosen = {axis.name: axis.values for axis in axes}
+    for name, values in (wanted or {}).items():
+        axis = find(axes, name)
+        if axis is None:
+            raise unknown(owner, "axis", name, (axis.name for axis in axes))
+        chosen[axis.name] = _check(owner, axis, values)
+    return chosen
+
+
+def _check(owner: str, axis: Axis, values: Any) -> tuple[Value, ...]:
+    several = isinstance(values, Iterable) and not isinstance(values, str)
+    wanted = set()
+    for value in values if several else (values,):
+        try:
+            typed = axis.convert(value)
+        except (AttributeError, ValueError):
+            typed = None
+        if typed not in axis.values:
+            known = ", ".join(map(str, axis.values))
+            raise ValueError(
+                f"{owner} does not declare {value} on axis {axis.name}; it declares {known}"
+            )
+        wanted.add(typed)
+    if not wanted:
+        raise ValueError(f"{owner}: no value given for axis {axis.name}")
+    return tuple(value for value in axis.values if value in wanted)
+
+
+def combinations(axes: Sequence[Axis], chosen: Mapping[str, Sequence[Value]]) -> list[dict]:
+    """All workloads of some axes: one value of each, the last axis varying fastest."""
+    names = [axis.name for axis in axes]
+    return [
+        dict(zip(names, values, strict=True))
+        for values in itertools.product(*(chosen[name] for name in names))
+    ]
+
+
+def parse_argument(text: str) -> tuple[str, list[str] | range]:
+    """Name and values of one ``-a`` argument.
+
+    The forms are ``Axis=value``, ``Axis=[value,value]`` and, for integers, the ranges
+    ``Axis=[16:28:4]`` and ``Axis=(16,28,4)``, whose end is included.
+
+    Raises
+    ------
+    ValueError
+        If `text` has none of these forms.
+    """
+    match = _ARGUMENT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not of the form Axis=value or Axis=[value,value]")
+    name, values = match.groups()
+    split_name(name)
+    steps = re.fullmatch(r"\[(-?\d+):(-?\d+)(?::(\d+))?\]|\((-?\d+),(-?\d+)(?:,(\d+))?\)", values)
+    if steps is not None:
+        start, end, step = (int(part) for part in (*filter(None, steps.groups()), 1)[:3])
+        if step < 1 or end < start:
+            raise ValueError(f"{text!r} holds no value: a range is start, end, step")
+        return name, range(start, end + 1, step)
+    listed = values[1:-1] if values[0] == "[" and values[-1] == "]" else values
+    parts = [part.strip() for part in listed.split(",")]
+    if not all(re.fullmatch(r"[\w.+-]+", part) for part in parts):
+        raise ValueError(f"{text!r}: {values!r} is no value and no list of values")
+    return name, parts
+
+
+def parse_arguments(arguments: Iterable[str]) -> dict[str, list]:
+    """Wanted values by axis name, from several ``-a`` arguments."""
+    wanted: dict[str, list] = {}
+    for argument in arguments:
+        name, values = parse_argument(argument)
+        wanted.setdefault(name, []).extend(values)
+    return wanted
+
+
+def workload_text(workload: Mapping[str, Value]) -> str:
+    """Text of a workload as a store keeps it: ``T{ct}=F32,OffsetT{ct}=I64``."""
+    return ",".join(f"{name}={value}" for name, value in workload.items())
+
+
+def parse_workload(text: str) -> dict[str, str]:
+    """Inverse of `workload_text`, values left as text; ValueError if it is malformed."""
+    workload = {}
+    for part in filter(None, text.split(",")):
+        match = re.fullmatch(rf"({_NAME.pattern})=([\w.+-]+)", part, re.ASCII)
+        if match is None:
+            raise ValueError(f"{text!r} is no workload")
+        workload[match[1]] = match[4]
+    return workload
+
+
+def axes_text(axes: Sequence[Axis]) -> str:
+    """JSON text of declared axes as a store keeps it."""
+    return json.dumps([[axis.name, list(axis.values)] for axis in axes])
+
+
+def parse_axes(text: str) -> tuple[Axis, ...]:
+    """Inverse of `axes_text`; ValueError if it is malformed."""
+    try:
+        axes = tuple(Axis(name, tuple(values)) for name, values in json.loads(text))
+        for axis in axes:
+            split_name(axis.name)
+            if not axis.values or not all(type(value) is int for value in axis.values):
+                raise ValueError
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{text!r:.200} declares no axes") from error
+    return axes

@@ -1,0 +1,140 @@
+"""The command ``cubc``, with the flags that users of CUB's scripts know."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from cubc import _core
+
+from . import axes as ax
+from .analyze import Analysis, analyze
+from .process import BaseFailed
+from .search import search
+from .space import Space
+from .strategy import STRATEGIES
+from .unit import matching
+
+# What a user can put right; anything else is a bug and keeps its traceback.
+ERRORS = (
+    ValueError,
+    LookupError,
+    OSError,
+    MemoryError,
+    BaseFailed,
+    _core.NoDeviceError,
+    _core.DeviceError,
+    _core.CompileError,
+    _core.StoreError,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 2 after an error and 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            options.run(options)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of our output has left, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ERRORS as error:
+        print(f"cubc: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"cubc: {message}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("cubc", description="Tune cubc's kernels for a device.")
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "-R", metavar="REGEX", help="benchmarks whose name the expression matches from its start"
+    )
+    common.add_argument(
+        "-a",
+        action="append",
+        default=[],
+        metavar="AXIS",
+        help="only these values of an axis: 'T{ct}=[F32,I64]', 'Elements{io}[pow2]=[16:28:4]'",
+    )
+
+    find = commands.add_parser("search", parents=[common], help="measure variants into a store")
+    find.add_argument("-l", "--list-benches", action="store_true", help="list benchmarks and axes")
+    find.add_argument("--db", default="cubc_meta_bench.db", help="the store (default: %(default)s)")
+    find.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
+    find.add_argument("--strategy", choices=sorted(STRATEGIES), default="random")
+    find.add_argument("--variants", type=int, help="so many at each compile-time workload")
+    find.add_argument("--seconds", type=float, help="stop after this time")
+    find.add_argument("--seed", type=int, default=0, help="decides the order")
+    find.add_argument("--quiet", action="store_true", help="show no progress")
+    find.set_defaults(run=_search)
+
+    look = commands.add_parser("analyze", parents=[common], help="tables of what stores hold")
+    look.add_argument("files", nargs="+", help="stores or glob patterns")
+    look.add_argument("--top", type=int, metavar="N", help="best N variants (default: 7)")
+    look.add_argument("--coverage", action="store_true", help="share of the space measured")
+    look.add_argument("--policies", action="store_true", help="rows for policies.def")
+    look.set_defaults(run=_analyze)
+
+    devices = commands.add_parser("devices", help="list the devices that can be used")
+    devices.set_defaults(run=_devices)
+    return parser
+
+
+def _search(options: argparse.Namespace) -> None:
+    if options.list_benches:
+        return _list(options)
+    result = search(
+        options.R or ".*",
+        ax.parse_arguments(options.a),
+        db=options.db,
+        device=options.device,
+        strategy=options.strategy,
+        variants=options.variants,
+        seconds=options.seconds,
+        seed=options.seed,
+        progress=False if options.quiet else None,
+    )
+    return _show_top(result, 5)
+
+
+def _list(options: argparse.Namespace) -> None:
+    device = _core.device_info(options.device)
+    for name in matching(options.R or ".*"):
+        axes = ax.declared(name)
+        ct = {axis.name: str(axis.values[0]) for axis in axes if axis.compile_time}
+        print(f"{name}: {Space(name, ct, device['arch']).size} variants on {device['name']}")
+        for axis in axes:
+            print(f"    {axis.name} = [{','.join(map(str, axis.values))}]")
+
+
+def _analyze(options: argparse.Namespace) -> None:
+    analysis = analyze(options.files, options.R, ax.parse_arguments(options.a))
+    if options.coverage:
+        print(analysis.coverage().to_string(index=False, float_format="{:.1%}".format))
+    if options.policies:
+        print(analysis.policies())
+    if options.top or not (options.coverage or options.policies):
+        _show_top(analysis, options.top or 7)
+
+
+def _show_top(analysis: Analysis, n: int) -> None:
+    print(analysis.top(n).to_string(index=False, float_format="{:.3f}".format))
+
+
+def _devices(options: argparse.Namespace) -> None:
+    for name in _core.devices():
+        info = _core.device_info(name)
+        print(f"{name:8} {info['model']} ({info['arch']}, {info['compiler']})")

@@ -1,0 +1,65 @@
+"""From a store to the next call: the best measured variants become the policies that run."""
+
+from __future__ import annotations
+
+import warnings
+
+from cubc import _core
+
+from . import records
+from .analyze import winners
+
+
+def use_policies(paths: records.StorePaths) -> int:
+    """Run the best variants of some stores from the next call on, in this process.
+
+    For each architecture, benchmark and compile-time workload the best variant is taken that was
+    measured at all run-time workloads and beats base. Measurements of another version of the kernel
+    source are skipped with a warning.
+
+    Parameters
+    ----------
+    paths
+        One store or glob pattern, or several; the last one wins where several know a workload.
+
+    Returns
+    -------
+    int
+        How many policies came into force: one an architecture, benchmark and compile-time workload.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a path names no store.
+    StoreError
+        If a file is no store, or of a newer version; if a row is malformed or its variant lies
+        outside the declared ranges (the message has its number and store). Then nothing changes.
+    """
+    chosen: dict[tuple, tuple[records.Group, str]] = {}
+    stale: set[str] = set()
+    for path in records.expand(paths):
+        groups = records.read(path, strict=True)
+        stale |= {group.benchmark for group in groups if not group.current}
+        for group, label, _ in winners([group for group in groups if group.current]):
+            _check(group, label)
+            chosen[group.arch, group.benchmark, group.workload] = (group, label)
+    if stale:
+        warnings.warn(
+            f"{', '.join(sorted(stale))}: some measurements were skipped because they were taken "
+            "with another version of the kernel; search again to renew them",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    for group, label in chosen.values():  # all have been checked before the first is used
+        _core.use_policy(group.benchmark, group.ct, group.arch, label)
+    return len(chosen)
+
+
+def _check(group: records.Group, label: str) -> None:
+    try:
+        reason = _core.variant_invalid(group.benchmark, group.ct, group.arch, label)
+    except (LookupError, ValueError) as error:
+        reason = str(error)
+    if reason is not None:
+        row = next(iter(group.cells[label].values()))
+        raise _core.StoreError(f"{row.store}: row {row.id} was refused: {label}: {reason}")

@@ -1,0 +1,189 @@
+"""The driver's hold on the measuring process (worker.py): start, ask, wait with a deadline, kill.
+
+The process is started as a plain command rather than through multiprocessing, which would import
+the user's ``__main__`` and so fail in notebooks and in scripts without a guard. It has a session of
+its own, so that a Ctrl-C in the terminal reaches only the driver.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
+TAIL = 2000  # bytes of the dead process's last words that are kept
+
+
+class WorkerDied(RuntimeError):
+    """The measuring process ended by itself."""
+
+
+class WorkerLate(RuntimeError):
+    """The measuring process gave no answer in time."""
+
+
+class BaseFailed(RuntimeError):
+    """A compile-time workload cannot be searched because its base does not run."""
+
+
+class Process:
+    """One measuring process."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        # The base is the shipped one, whatever policies the user has overlaid.
+        environment = {k: v for k, v in os.environ.items() if k != "CUBC_POLICIES"}
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115
+        command = [sys.executable, "-m", "cubc.tuner.worker"]
+        with theirs:
+            self._process = subprocess.Popen(
+                [*command, str(theirs.fileno()), str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                stdout=self._words,
+                stderr=self._words,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                env=environment,
+            )
+        self._connection = Connection(ours.detach())
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    def send(self, *request: Any) -> None:
+        """Send a request; WorkerDied if nobody is there to read it."""
+        try:
+            self._connection.send(request)
+        except OSError:
+            raise WorkerDied(self._last_words()) from None
+
+    def receive(self, until: float | None = None) -> tuple:
+        """Next reply; WorkerDied, or WorkerLate past the moment `until` of the monotonic clock."""
+        left = None if until is None else max(0.0, until - time.monotonic())
+        try:
+            if not self._connection.poll(left):
+                raise WorkerLate
+            return self._connection.recv()
+        except (EOFError, OSError):
+            raise WorkerDied(self._last_words()) from None
+
+    def _last_words(self) -> str:
+        try:
+            code = self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        how = f"died of {signal.Signals(-code).name}" if code < 0 else f"left with status {code}"
+        size = self._words.seek(0, os.SEEK_END)
+        self._words.seek(max(0, size - TAIL))
+        words = self._words.read().decode(errors="replace").strip()
+        return f"the measuring process {how}" + (f"\n{words}" if words else "")
+
+    def kill(self) -> None:
+        """End the process at once and give back everything that belongs to it."""
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+        self._words.close()
+
+
+class Bench:
+    """A benchmark opened in a measuring process that is replaced when it dies or hangs."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+        self._process: Process | None = None
+        self._what: tuple = ()  # asked for, not necessarily open yet
+        self._open = False
+
+    def close(self) -> None:
+        """End the process; it is started again when it is needed."""
+        self._open = False
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def open(self, benchmark: str, ct: dict, rts: Sequence[dict]) -> None:
+        """Set up a compile-time workload with all its run-time workloads.
+
+        Raises
+        ------
+        BaseFailed
+            If base does not compile or load, the inputs do not fit, or the process died three
+            times in a row.
+        """
+        self._what, self._open = (benchmark, ct, list(rts), self._device), False
+        self._ensure()
+
+    def _ensure(self) -> Process:
+        """Return a process that has the benchmark open."""
+        deaths = 0
+        while True:
+            try:
+                if self._process is None:
+                    self._process = Process()
+                if not self._open:
+                    self._set_up(self._process)
+                return self._process
+            except WorkerDied as death:
+                self.close()
+                deaths += 1
+                if deaths == ATTEMPTS:
+                    raise BaseFailed(f"{death}\n({deaths} times in a row)") from None
+
+    def _set_up(self, process: Process) -> None:
+        process.send("open", *self._what)
+        reply = process.receive()
+        if reply[0] == "refused":
+            raise BaseFailed(reply[1])
+        self._open = True
+
+    def evaluate(
+        self, variant: str, which: Sequence[int], timing: dict, seconds: float | None
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Verify and measure a variant, in order, up to its first failure.
+
+        Parameters
+        ----------
+        variant
+            A label or ``"base"``.
+        which
+            Places of the run-time workloads among those opened.
+        timing
+            Options of ``Workload.measure``.
+        seconds
+            Wall time that all of it may take; None for no limit.
+
+        Yields
+        ------
+        tuple
+            A place, and the fields of a store's row that the evaluation found.
+        """
+        process = self._ensure()
+        until = None if seconds is None else time.monotonic() + seconds
+        left = list(which)
+        failed = False
+        try:
+            process.send("evaluate", variant, left.copy(), timing)
+            while (reply := process.receive(until))[0] == "result":
+                left.remove(reply[1])
+                failed = reply[2]["status"] == "fault"
+                yield reply[1], reply[2]
+        except WorkerDied as death:
+            self.close()
+            if left and not failed:  # after a fault it leaves of its own accord
+                yield left[0], {"status": "fault", "message": str(death)}
+        except WorkerLate:
+            self.close()
+            if left:
+                yield left[0], {"status": "timeout", "message": f"ran for over {seconds:.1f} s"}

@@ -1,0 +1,67 @@
+"""The parameter space of a benchmark at one compile-time workload, addressed by number.
+
+A space may hold billions of variants, so nothing here lists it: a variant's number is turned into
+its label, and what makes no sense is sorted out one label at a time.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Mapping
+
+from cubc import _core
+
+_LABEL = re.compile(r"[A-Za-z]\w{0,15}_\d{1,9}(?:\.[A-Za-z]\w{0,15}_\d{1,9})*", re.ASCII)
+COUNTED = 200_000  # above this many variants the valid ones are estimated
+SAMPLED = 20_000
+
+
+def parse_label(label: str) -> dict[str, int]:
+    """Values of a variant by parameter label: ``{"ipt": 16, "tpb": 256}``.
+
+    Raises
+    ------
+    ValueError
+        If `label` is not written as a variant is. Ranges are not checked here.
+    """
+    if not _LABEL.fullmatch(label):
+        raise ValueError(f"{label!r:.80} is no variant; one looks like ipt_16.tpb_256")
+    values = {}
+    for part in label.split("."):
+        name, _, value = part.rpartition("_")
+        values[name] = int(value)
+    return values
+
+
+class Space:
+    """Parameter space of a benchmark at a compile-time workload on an architecture."""
+
+    def __init__(self, benchmark: str, ct: Mapping[str, str], arch: str):
+        self.benchmark, self.ct, self.arch = benchmark, dict(ct), arch
+        self.ranges = {
+            label: range(start, end + 1, step)
+            for _, label, start, end, step in _core.parameters(benchmark, arch)
+        }
+        self.size = math.prod(map(len, self.ranges.values()))
+
+    def label(self, index: int) -> str:
+        """Label of variant number `index`; the last parameter varies fastest."""
+        parts = []
+        for name, values in reversed(self.ranges.items()):
+            index, place = divmod(index, len(values))
+            parts.append(f"{name}_{values[place]}")
+        return ".".join(reversed(parts))
+
+    def valid(self, label: str) -> bool:
+        """Whether a variant makes sense for the workload, said without compiling it."""
+        return _core.variant_invalid(self.benchmark, self.ct, self.arch, label) is None
+
+    def count(self) -> int:
+        """Count the valid variants; for more than 200 000 variants estimate it from a sample."""
+        if self.size <= COUNTED:
+            return sum(self.valid(self.label(index)) for index in range(self.size))
+        rng = random.Random(0)
+        hits = sum(self.valid(self.label(rng.randrange(self.size))) for _ in range(SAMPLED))
+        return round(self.size * hits / SAMPLED)

@@ -1,0 +1,123 @@
+"""What a search is made of: benchmarks at compile-time workloads, with the workloads to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from cubc import _core
+
+from . import axes as ax
+from . import records
+from .space import Space
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A benchmark at one compile-time workload on an architecture."""
+
+    benchmark: str
+    axes: tuple[ax.Axis, ...]  # the declared run-time axes, with all their values
+    ct: dict[str, str]
+    rts: list[dict[str, int]]  # the run-time workloads to measure
+    arch: str
+
+    @property
+    def where(self) -> tuple[str, dict[str, str], str]:
+        """What the core wants to know before a variant."""
+        return self.benchmark, self.ct, self.arch
+
+    @cached_property
+    def space(self) -> Space:
+        """The parameter space."""
+        return Space(*self.where)
+
+    @cached_property
+    def base(self) -> str:
+        """Label of base."""
+        return _core.base(*self.where)
+
+    @cached_property
+    def source_hash(self) -> str:
+        """Hash of the kernel source with this workload."""
+        return _core.source_hash(*self.where)
+
+    def row(self, variant: str, place: int) -> dict[str, Any]:
+        """Key of a store's row: a variant at the run-time workload with a place in `rts`."""
+        return {
+            "benchmark": self.benchmark,
+            "axes": ax.axes_text(self.axes),
+            "source_hash": self.source_hash,
+            "ct": ax.workload_text(self.ct),
+            "variant": variant,
+            "rt": ax.workload_text(self.rts[place]),
+        }
+
+    def group(self, device: Mapping[str, Any], groups: Sequence[records.Group]) -> records.Group:
+        """Measurements of this unit on a device, among those read from a store; maybe none yet."""
+        new = records.Group(
+            benchmark=self.benchmark,
+            ct=self.ct,
+            arch=self.arch,
+            device=device["model"],
+            device_uuid=device["uuid"],
+            driver=device["driver"],
+            compiler=device["compiler"],
+            source_hash=self.source_hash,
+            axes=self.axes,
+        )
+        return next((group for group in groups if group.key == new.key), new).only(self.rts)
+
+    def __str__(self) -> str:
+        return " ".join([self.benchmark, *self.ct.values()])
+
+
+def units(benchmark: str, axes: Mapping[str, Any] | None, arch: str) -> list[Unit]:
+    """Units of the benchmarks that a name or a regular expression means.
+
+    An axis has to be declared by at least one of the benchmarks; the others are taken whole.
+
+    Raises
+    ------
+    LookupError
+        For an unknown benchmark or axis, with the nearest name.
+    ValueError
+        For an undeclared value, with the declared ones.
+    """
+    names = matching(benchmark)
+    wanted = dict(axes or {})
+    every = [axis for name in names for axis in ax.declared(name)]
+    for axis in wanted:
+        if ax.find(every, axis) is None:
+            raise ax.unknown(", ".join(names), "axis", axis, {known.name for known in every})
+    found = []
+    for name in names:
+        declared = ax.declared(name)
+        mine = {axis: values for axis, values in wanted.items() if ax.find(declared, axis)}
+        chosen = ax.choose(name, declared, mine)
+        at_run = tuple(axis for axis in declared if not axis.compile_time)
+        rts = ax.combinations(at_run, chosen)
+        cts = ax.combinations([axis for axis in declared if axis.compile_time], chosen)
+        found += [Unit(name, at_run, ct, rts, arch) for ct in cts]
+    return found
+
+
+def matching(pattern: str) -> list[str]:
+    """Benchmark of this name, or all whose names the expression matches from their start.
+
+    Raises
+    ------
+    LookupError
+        If there is none.
+    ValueError
+        If `pattern` is no regular expression.
+    """
+    names = list(_core.benchmarks())
+    if pattern in names:
+        return [pattern]
+    found = list(filter(records.compiled(pattern).match, names))
+    if not found:
+        raise ax.unknown("cubc", "benchmark", pattern, names)
+    return found

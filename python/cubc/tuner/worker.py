@@ -1,0 +1,118 @@
+"""The measuring process: ``python -m cubc.tuner.worker <socket> <parent>``.
+
+A kernel that reads a bad address poisons its CUDA context, and one that hangs blocks it; so
+variants run here and never in the user's process. The driver (see process.py) sends requests over a
+socket and may kill this process at any moment. Requests and replies are plain tuples:
+
+    ("open", benchmark, ct, rts, device)   ->  ("opened",) or ("refused", message)
+    ("evaluate", variant, which, timing)   ->  ("result", place in rts, fields)..., ("done",)
+
+An evaluation ends with its first failure. After a fault the process does not trust its device any
+more and leaves; the driver starts another.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+from cubc import _core
+
+from .status import FAILURES, explain, failure
+
+
+class Bench:
+    """A benchmark at one compile-time workload, with the inputs of all its run-time workloads."""
+
+    def __init__(self, benchmark: str, ct: dict, rts: Sequence[dict], device: str):
+        self._workloads: dict[int, _core.Workload] = {}
+        # The largest first: if memory does not suffice, that shows before anything is measured.
+        for place in sorted(range(len(rts)), key=lambda i: -sum(rts[i].values())):
+            self._workloads[place] = _core.Workload(benchmark, ct, rts[place], device)
+        self._bases = {place: load.plan("base") for place, load in self._workloads.items()}
+
+    def evaluate(self, variant: str, place: int, timing: dict[str, Any]) -> dict[str, Any]:
+        """Verify and measure a variant at one run-time workload."""
+        workload, base = self._workloads[place], self._bases[place]
+        plan = base if variant == "base" else workload.plan(variant)
+        row = {"status": "ok", "bytes": workload.bytes} | {
+            name: plan.info[name]
+            for name in ("registers", "local_bytes", "shared_bytes", "blocks_per_unit")
+        }
+        if variant == "base":
+            samples, _, _ = workload.measure(plan, **timing)
+            return row | {"samples": samples}
+        wrong = workload.verify(plan)
+        if wrong:
+            return row | {"status": "wrong", "message": f"{wrong} items differ from base's output"}
+        samples, base_samples, _ = workload.measure(plan, base, **timing)
+        return row | {"samples": samples, "base_samples": base_samples}
+
+
+def evaluate(bench: Bench, variant: str, which: Sequence[int], timing: dict) -> Iterator[tuple]:
+    """Reply for each run-time workload, up to the first failure."""
+    for place in which:
+        try:
+            row = bench.evaluate(variant, place, timing)
+        except FAILURES as error:
+            row = failure(error)
+        yield ("result", place, row)
+        if row["status"] == "fault":
+            sys.exit()
+        if row["status"] != "ok":
+            break
+    yield ("done",)
+
+
+def serve(connection: Connection) -> None:
+    """Answer requests until the driver closes its end."""
+    bench: Any = None
+    while True:
+        try:
+            kind, *arguments = connection.recv()
+        except EOFError:
+            return
+        if kind == "open":
+            bench = None  # frees the memory of the one before
+            try:
+                bench = Bench(*arguments)
+            except Exception as error:
+                connection.send(("refused", explain(error)))
+            else:
+                connection.send(("opened",))
+        else:
+            for reply in evaluate(bench, *arguments):
+                connection.send(reply)
+
+
+def leave_with_driver(socket: int, parent: int) -> None:
+    """End this process as soon as the driver is gone, whatever a kernel is doing.
+
+    The second condition serves when somebody else still holds the driver's end of the socket.
+    """
+    poll = select.poll()
+    poll.register(socket, 0)  # nothing but the other end closing
+    while not poll.poll(1000) and os.getppid() == parent:
+        pass
+    os._exit(1)
+
+
+def main() -> None:
+    """Serve the driver that started this process."""
+    socket, parent = map(int, sys.argv[1:])
+    faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=leave_with_driver, args=(socket, parent), daemon=True).start()
+    with Connection(socket) as connection:
+        serve(connection)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,307 @@
+// The CPU device: what it says of the machine, memory, compiling, loading, failing allocations.
+//
+// An argument runs only the tests whose names contain it.
+#define _GNU_SOURCE
+#include "cpu_fixture.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static cubc_device *device;
+
+static void test_info(void)
+{
+    const device_info *info = &device->info;
+    CHECK(strcmp(info->name, "cpu") == 0 && strcmp(info->arch, "cpu") == 0);
+    CHECK(info->units == 2 && info->warp_size == 32 && info->max_threads == 1024);
+    CHECK(info->model[0] && strlen(info->uuid) == 40 && info->l2_bytes > 0);
+    CHECK(info->memory_bytes > 0 && info->shared_bytes_per_block == 227 * 1024);
+    char name[96], again[96];
+    CHECK_STATUS(device_cpu_api.compiler(name, sizeof name), CUBC_OK);
+    CHECK(strcmp(name, info->compiler) == 0 && strstr(name, "++ "));
+    setenv("CUBC_CXXFLAGS", "-DSOMETHING", 1); // another binary, so another name
+    CHECK_STATUS(device_cpu_api.compiler(again, sizeof again), CUBC_OK);
+    CHECK(strcmp(name, again) != 0);
+    unsetenv("CUBC_CXXFLAGS");
+    CHECK(device_cpu_api.count(NULL) == 1);
+
+    cubc_device *d = NULL;
+    setenv("CUBC_CPU_THREADS", "many", 1);
+    CHECK_STATUS(device_cpu_api.open(0, &d), CUBC_INVALID_ARGUMENT);
+    setenv("CUBC_CPU_THREADS", "1025", 1);
+    CHECK_STATUS(device_cpu_api.open(0, &d), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "CUBC_CPU_THREADS is \"1025\"");
+    unsetenv("CUBC_CPU_THREADS");
+    CHECK_STATUS(device_cpu_api.open(1, &d), CUBC_NO_DEVICE);
+}
+
+static void test_memory(void)
+{
+    for (size_t bytes = 0; bytes < 2000; bytes += 333) {
+        uint8_t *p = NULL;
+        CHECK_STATUS(device_cpu_api.alloc(device, bytes, NULL, (void **)&p), CUBC_OK);
+        CHECK((uintptr_t)p % 256 == 0);
+        CHECK_STATUS(device_cpu_api.fill(device, p, 7, bytes, NULL), CUBC_OK);
+        CHECK(bytes == 0 || (p[0] == 7 && p[bytes - 1] == 7));
+        device_cpu_api.free(device, p, NULL);
+    }
+    void *p = NULL;
+    CHECK_STATUS(device_cpu_api.alloc(device, SIZE_MAX - 100, NULL, &p), CUBC_NO_DEVICE_MEMORY);
+    CHECK_CONTAINS(cubc_error_message(), "18446744073709551515 bytes");
+}
+
+static void test_streams_and_events(void)
+{
+    void *a = NULL, *b = NULL;
+    device_event *start = NULL, *stop = NULL;
+    double seconds = -1;
+    CHECK_STATUS(device_cpu_api.stream_create(device, &a), CUBC_OK);
+    uint64_t first = device_cpu_api.stream_id(device, a);
+    device_cpu_api.stream_destroy(device, a);
+    CHECK_STATUS(device_cpu_api.stream_create(device, &b), CUBC_OK);
+    CHECK(first && device_cpu_api.stream_id(device, b) != first);
+    CHECK(device_cpu_api.stream_id(device, NULL) == 0);
+    CHECK_STATUS(device_cpu_api.event_create(device, &start), CUBC_OK);
+    CHECK_STATUS(device_cpu_api.event_create(device, &stop), CUBC_OK);
+    CHECK_STATUS(device_cpu_api.event_record(device, start, b), CUBC_OK);
+    usleep(2000);
+    CHECK_STATUS(device_cpu_api.event_record(device, stop, b), CUBC_OK);
+    CHECK_STATUS(device_cpu_api.event_elapsed(device, start, stop, &seconds), CUBC_OK);
+    CHECK(seconds >= 0.002 && seconds < 1);
+    device_cpu_api.event_destroy(device, start);
+    device_cpu_api.event_destroy(device, stop);
+    device_cpu_api.stream_destroy(device, b);
+}
+
+// ---- compiling and loading ----------------------------------------------------------------------
+static void test_compile_error(void)
+{
+    device_module *module = NULL;
+    char *source = source_text("1", "1", "", "\n#line 77 \"k.cu\"\nint x = undeclared_thing;\n");
+    CHECK_STATUS(build_source(device, source, &module), CUBC_COMPILE_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "k.cu test does not compile: k.cu:77");
+    CHECK_CONTAINS(cubc_error_message(), "undeclared_thing");
+    CHECK_CONTAINS(cubc_error_log(), "k.cu:77:9: error: ");
+    mem_free(source);
+}
+
+static bool interrupt_always(void)
+{
+    return true;
+}
+
+// A compiler whose child goes on; the temporary folder must be empty afterwards.
+static void test_compile_deadline(void)
+{
+    char folder[] = "/tmp/cubc-test-XXXXXX", script[64];
+    if (!CHECK(mkdtemp(folder) != NULL)) return;
+    snprintf(script, sizeof script, "%s/slow", folder);
+    FILE *file = fopen(script, "w");
+    fprintf(file, "#!/bin/sh\n(sleep 0.8; touch %s/alive) &\nwait\n", folder);
+    fclose(file);
+    chmod(script, 0700);
+    setenv("CUBC_CXX", script, 1);
+    setenv("TMPDIR", folder, 1);
+    compile_request request = {.source = "", .label = "slow", .arch = "cpu", .deadline_s = 0.2};
+    binary code = {0};
+    double start = now_seconds();
+    CHECK_STATUS(device_cpu_api.compile(&request, &code), CUBC_TIMEOUT);
+    CHECK_CONTAINS(cubc_error_message(), "slow was not compiled before its deadline");
+    interrupt_set_hook(interrupt_always);
+    CHECK_STATUS(device_cpu_api.compile(&request, &code), CUBC_INTERRUPTED);
+    interrupt_set_hook(NULL);
+    CHECK(now_seconds() - start < 0.7);
+    usleep(1000 * 1000); // a child left behind would leave its file by then
+    unsetenv("CUBC_CXX");
+    unsetenv("TMPDIR");
+    unlink(script);
+    CHECK(rmdir(folder) == 0);
+}
+
+static void test_no_compiler(void)
+{
+    char *path = mem_strdup(getenv("PATH"));
+    compile_request request = {.source = "", .label = "none", .arch = "cpu"};
+    binary code = {0};
+    cubc_device *d = NULL;
+    setenv("PATH", "/nowhere", 1);
+    CHECK_STATUS(device_cpu_api.compile(&request, &code), CUBC_COMPILE_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "install g++");
+    CHECK_CONTAINS(cubc_error_message(), "CUBC_CXX");
+    CHECK_STATUS(device_cpu_api.open(0, &d), CUBC_OK);
+    CHECK(d && strcmp(d->info.compiler, "none") == 0);
+    device_cpu_api.close(d);
+    setenv("CUBC_CXX", "/nowhere/c++ -v", 1);
+    CHECK_STATUS(device_cpu_api.compile(&request, &code), CUBC_COMPILE_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "CUBC_CXX names the C++ compiler \"/nowhere/c++ -v\"");
+    unsetenv("CUBC_CXX");
+    setenv("PATH", path, 1);
+    mem_free(path);
+}
+
+static const char tiny[] = "struct a_t { u64 x; };\nstruct s_t { u64 y; };\n"
+                           "KERNEL(tiny, a_t, s_t) { *(u64*)a.x = 1; block_sync(); }\n";
+
+static void use_fast_compiler(void) // these tests are not about the code that comes out
+{
+    setenv("CUBC_CXXFLAGS", "-O0 -fno-sanitize=all", 1);
+}
+
+static void test_ignored_children(void)
+{
+    char *source = source_text("1", "1", tiny, "");
+    device_module *module = NULL;
+    use_fast_compiler();
+    signal(SIGCHLD, SIG_IGN);
+    CHECK_STATUS(build_source(device, source, &module), CUBC_OK);
+    device_cpu_api.unload(device, module);
+    mem_free(source);
+    source = mem_strdup("not C++");
+    CHECK_STATUS(build_source(device, source, &module), CUBC_COMPILE_ERROR);
+    signal(SIGCHLD, SIG_DFL);
+    mem_free(source);
+    unsetenv("CUBC_CXXFLAGS");
+}
+
+static void *compile_tiny(void *failed)
+{
+    char *source = source_text("1", "1", tiny, "");
+    device_module *module = NULL;
+    *(bool *)failed = build_source(device, source, &module) != CUBC_OK;
+    device_cpu_api.unload(device, module);
+    mem_free(source);
+    return NULL;
+}
+
+static void test_compile_from_many_threads(void)
+{
+    pthread_t threads[4];
+    bool failed[4];
+    use_fast_compiler();
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, compile_tiny, &failed[i]);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(!failed[i]);
+    }
+    unsetenv("CUBC_CXXFLAGS");
+}
+
+static void test_damaged_binaries(void)
+{
+    char *source = source_text("1", "1", tiny, "");
+    compile_request request = {.source = source, .label = "tiny", .arch = "cpu"};
+    binary code = {0};
+    device_module *module = NULL;
+    use_fast_compiler();
+    CHECK_STATUS(device_cpu_api.compile(&request, &code), CUBC_OK);
+    for (size_t size = 0; size < code.size; size += 1 + size / 8) {
+        binary part = {code.data, size};
+        CHECK_STATUS(device_cpu_api.load(device, &part, &module), CUBC_DEVICE_ERROR);
+    }
+    memset(code.data, 'x', 64);
+    CHECK_STATUS(device_cpu_api.load(device, &code, &module), CUBC_DEVICE_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "it is no ELF file");
+    mem_free(code.data);
+    request.source = "int foreign;";
+    CHECK_STATUS(device_cpu_api.compile(&request, &code), CUBC_OK);
+    CHECK_STATUS(device_cpu_api.load(device, &code, &module), CUBC_DEVICE_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "no kernels");
+    mem_free(code.data);
+    mem_free(source);
+    unsetenv("CUBC_CXXFLAGS");
+}
+
+// Modules loaded, unloaded and loaded again must not be taken for one another.
+static void test_reload(void)
+{
+    device_module *modules[3] = {NULL};
+    use_fast_compiler();
+    for (int round = 0; round < 3; round++) {
+        char body[256];
+        uint64_t result = 0;
+        snprintf(body, sizeof body,
+                 "struct a_t { u64* x; };\nstruct s_t { u64 y; };\n"
+                 "KERNEL(tiny, a_t, s_t) { *a.x = %d; }\n",
+                 round + 40);
+        char *source = source_text("1", "1", body, "");
+        CHECK_STATUS(build_source(device, source, &modules[round]), CUBC_OK);
+        mem_free(source);
+        for (int i = 0; i <= round; i++) {
+            device_kernel kernel;
+            uint64_t a = ADDRESS(&result);
+            CHECK_STATUS(device_cpu_api.kernel(device, modules[i], "tiny", 1, &kernel), CUBC_OK);
+            CHECK_STATUS(device_cpu_api.launch(device, &kernel, 1, &a, sizeof a, NULL), CUBC_OK);
+            CHECK(result == (uint64_t)i + 40);
+        }
+    }
+    for (int i = 0; i < 3; i++) device_cpu_api.unload(device, modules[i]);
+    unsetenv("CUBC_CXXFLAGS");
+}
+
+// ---- failing allocations ------------------------------------------------------------------------
+static cubc_status everything(char *source)
+{
+    cubc_device *d = NULL;
+    device_module *module = NULL;
+    device_kernel kernel;
+    uint64_t *result = NULL, a;
+    cubc_status status;
+    GUARD(status, device_cpu_api.open(0, &d), done);
+    GUARD(status, device_cpu_api.alloc(d, 8, NULL, (void **)&result), done);
+    a = ADDRESS(result);
+    GUARD(status, build_source(d, source, &module), done);
+    GUARD(status, device_cpu_api.kernel(d, module, "tiny", 48, &kernel), done);
+    GUARD(status, device_cpu_api.launch(d, &kernel, 4, &a, sizeof a, NULL), done);
+    CHECK(*result == 1);
+done:
+    device_cpu_api.unload(d, module);
+    device_cpu_api.free(d, result, NULL);
+    device_cpu_api.close(d);
+    return status;
+}
+
+static void test_failing_allocations(void)
+{
+    char *source = source_text("48", "32", tiny, "");
+    use_fast_compiler();
+    setenv("CUBC_CPU_THREADS", "2", 1);
+    long nth = 1, before = mem_outstanding();
+    for (; nth < 200; nth++) {
+        mem_fail_at(nth);
+        cubc_status status = everything(source);
+        mem_fail_at(0);
+        CHECK(mem_outstanding() == before);
+        if (status == CUBC_OK) break;
+        CHECK(status == CUBC_NO_MEMORY || status == CUBC_NO_DEVICE_MEMORY);
+    }
+    CHECK(nth > 20 && nth < 200);
+    mem_free(source);
+    unsetenv("CUBC_CXXFLAGS");
+}
+
+// ---- the list -----------------------------------------------------------------------------------
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        {"info", test_info},
+        {"memory", test_memory},
+        {"streams and events", test_streams_and_events},
+        {"compile error", test_compile_error},
+        {"compile deadline", test_compile_deadline},
+        {"no compiler", test_no_compiler},
+        {"ignored children", test_ignored_children},
+        {"compile from many threads", test_compile_from_many_threads},
+        {"damaged binaries", test_damaged_binaries},
+        {"reload", test_reload},
+        {"failing allocations", test_failing_allocations},
+    };
+    long before = mem_outstanding();
+    device = open_with("2", "0");
+    if (!device) return 1;
+    int failed = check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
+    device_cpu_api.close(device);
+    CHECK(mem_outstanding() == before);
+    return failed || mem_outstanding() != before;
+}

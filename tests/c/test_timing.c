@@ -1,0 +1,381 @@
+// The measurement loop: on a device made up for the purpose, whose clock is a counter and which
+// records what it is asked; and on the cpu.
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+#include "stats.h"
+#include "timing.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+// ---- a device with a clock of its own -----------------------------------------------------------
+struct device_event {
+    double at;
+};
+
+// What happened, a letter each: F flush, H hold, E event, A and B the works, R release, S wait.
+static char trace[4096];
+static double clock_s;
+static int live_events;
+static cubc_status release_status, wait_status;
+
+static void note(char what)
+{
+    size_t length = strlen(trace);
+    if (length + 1 < sizeof trace) trace[length] = what;
+}
+
+static cubc_status fake_flush(cubc_device *device, void *stream)
+{
+    (void)device, (void)stream;
+    note('F');
+    clock_s += 5;
+    return CUBC_OK;
+}
+static cubc_status fake_hold(cubc_device *device, void *stream)
+{
+    (void)device, (void)stream;
+    note('H');
+    return CUBC_OK;
+}
+static cubc_status fake_release(cubc_device *device)
+{
+    (void)device;
+    note('R');
+    return release_status ? error_set(__FILE__, __LINE__, release_status, "released late")
+                          : CUBC_OK;
+}
+static cubc_status fake_synchronize(cubc_device *device, void *stream)
+{
+    (void)device, (void)stream;
+    note('S');
+    return wait_status ? error_set(__FILE__, __LINE__, wait_status, "fault in a kernel") : CUBC_OK;
+}
+static cubc_status fake_event_create(cubc_device *device, device_event **out)
+{
+    (void)device;
+    *out = mem_zalloc(1, sizeof **out);
+    live_events += *out != NULL;
+    return *out ? CUBC_OK : CUBC_NO_MEMORY;
+}
+static void fake_event_destroy(cubc_device *device, device_event *event)
+{
+    (void)device;
+    live_events -= event != NULL;
+    mem_free(event);
+}
+static cubc_status fake_event_record(cubc_device *device, device_event *event, void *stream)
+{
+    (void)device, (void)stream;
+    note('E');
+    event->at = clock_s;
+    return CUBC_OK;
+}
+static cubc_status fake_event_elapsed(cubc_device *device, device_event *start, device_event *stop,
+                                      double *seconds)
+{
+    (void)device;
+    *seconds = stop->at - start->at;
+    return CUBC_OK;
+}
+
+static const device_api fake_api = {
+    .kind = "fake",
+    .flush = fake_flush,
+    .hold = fake_hold,
+    .release = fake_release,
+    .synchronize = fake_synchronize,
+    .event_create = fake_event_create,
+    .event_destroy = fake_event_destroy,
+    .event_record = fake_event_record,
+    .event_elapsed = fake_event_elapsed,
+};
+static cubc_device fake = {.api = &fake_api};
+
+static void reset(void)
+{
+    memset(trace, 0, sizeof trace);
+    clock_s = 0;
+    release_status = wait_status = CUBC_OK;
+}
+
+// Takes `seconds`, and `drift` more with each run of any work; fails in run `fail_at`.
+typedef struct fake_work {
+    char letter;
+    double seconds, drift, jitter;
+    int runs, fail_at;
+} fake_work;
+static int all_runs;
+
+static cubc_status run_fake(void *context, void *stream)
+{
+    fake_work *w = context;
+    (void)stream;
+    note(w->letter);
+    if (++w->runs == w->fail_at) FAIL(CUBC_NO_RESOURCES, "too many registers");
+    clock_s += w->seconds + w->drift * all_runs++ + w->jitter * (w->runs * 7 % 5);
+    return CUBC_OK;
+}
+
+static const timing_options five = {
+    .min_samples = 5, .max_samples = 5, .timeout_s = 10, .warmup = 1, .cold = true};
+
+static double median_of(const timing_series *series)
+{
+    double median = 0;
+    CHECK_STATUS(stats_median(series->seconds, (size_t)series->count, &median), CUBC_OK);
+    return median;
+}
+
+// ---- the tests ----------------------------------------------------------------------------------
+static void one_sample_is_flush_hold_event_work_event_release_wait(void)
+{
+    reset();
+    fake_work a = {.letter = 'A', .seconds = 2};
+    timing_series out;
+    timing_options options = five;
+    options.min_samples = options.max_samples = 2;
+    CHECK_STATUS(
+        timing_measure(&fake, &(timing_work){run_fake, &a}, NULL, &options, NULL, &out, NULL),
+        CUBC_OK);
+    CHECK(strcmp(trace, "FAS"
+                        "FHEAERS"
+                        "FHEAERS") == 0); // the warm-up is not held
+    CHECK(out.count == 2 && !out.timed_out);
+    CHECK(out.count == 2 && out.seconds[0] == 2.0f && out.seconds[1] == 2.0f);
+    timing_free(&out);
+    CHECK(out.seconds == NULL && live_events == 0);
+
+    reset();
+    options.cold = false;
+    options.warmup = 0;
+    options.min_samples = options.max_samples = 1;
+    CHECK_STATUS(
+        timing_measure(&fake, &(timing_work){run_fake, &a}, NULL, &options, NULL, &out, NULL),
+        CUBC_OK);
+    CHECK(strcmp(trace, "HEAERS") == 0 && out.count == 1);
+    timing_free(&out);
+}
+
+static void a_linear_drift_cancels_against_the_reference(void)
+{
+    reset();
+    fake_work a = {.letter = 'A', .seconds = 1, .drift = 0.01};
+    fake_work b = {.letter = 'B', .seconds = 1, .drift = 0.01};
+    timing_series out, reference;
+    timing_options options = five;
+    options.min_samples = options.max_samples = 8;
+    options.warmup = 0;
+    options.cold = false;
+    CHECK_STATUS(timing_measure(&fake, &(timing_work){run_fake, &a}, &(timing_work){run_fake, &b},
+                                &options, NULL, &out, &reference),
+                 CUBC_OK);
+    CHECK(out.count == 8 && reference.count == 8);
+    CHECK(strncmp(trace, "HEAERSHEBERSHEBERSHEAERS", 24) == 0); // A B B A
+    CHECK(fabs(median_of(&out) - median_of(&reference)) < 1e-6);
+    timing_free(&out);
+    timing_free(&reference);
+}
+
+static void stops_when_quiet_at_the_maximum_or_at_the_deadline(void)
+{
+    timing_series out, reference;
+    timing_options options = {
+        .min_samples = 5, .max_samples = 1000, .max_noise = 0.02, .timeout_s = 60};
+    reset();
+    fake_work quiet = {.letter = 'A', .seconds = 1};
+    timing_work work = {run_fake, &quiet};
+    CHECK_STATUS(timing_measure(&fake, &work, NULL, &options, NULL, &out, NULL), CUBC_OK);
+    CHECK(out.count == 5 && !out.timed_out);
+    timing_free(&out);
+
+    fake_work noisy = {.letter = 'B', .seconds = 1, .jitter = 0.1};
+    timing_work other = {run_fake, &noisy};
+    CHECK_STATUS(timing_measure(&fake, &work, &other, &options, NULL, &out, &reference), CUBC_OK);
+    double error = 1;
+    CHECK_STATUS(stats_median_error(reference.seconds, (size_t)reference.count, &error), CUBC_OK);
+    CHECK(reference.count > 5 && reference.count < 1000 && error < 0.02); // both must be quiet
+    CHECK(out.count == reference.count && !out.timed_out);
+    timing_free(&out);
+    timing_free(&reference);
+
+    options.max_noise = 0; // never quiet enough
+    options.max_samples = 333;
+    CHECK_STATUS(timing_measure(&fake, &work, NULL, &options, NULL, &out, NULL), CUBC_OK);
+    CHECK(out.count == 333 && !out.timed_out);
+    timing_free(&out);
+
+    options.timeout_s = 0; // still one sample each
+    CHECK_STATUS(timing_measure(&fake, &work, &other, &options, NULL, &out, &reference), CUBC_OK);
+    CHECK(out.count == 1 && out.timed_out && reference.count == 1 && reference.timed_out);
+    timing_free(&out);
+    timing_free(&reference);
+}
+
+static void work_that_fails_lets_the_stream_go(void)
+{
+    fake_work a = {.letter = 'A', .seconds = 1, .fail_at = 3};
+    timing_work work = {run_fake, &a};
+    timing_series out;
+    reset();
+    wait_status = CUBC_OK;
+    CHECK_STATUS(timing_measure(&fake, &work, NULL, &five, NULL, &out, NULL), CUBC_NO_RESOURCES);
+    CHECK(strcmp(trace, "FASFHEAERSFHEARS") == 0);
+    CHECK(out.seconds == NULL && out.count == 0 && live_events == 0);
+    CHECK(strcmp(cubc_error_message(), "too many registers") == 0);
+
+    // What goes wrong afterwards does not replace the first error.
+    a.runs = 2;
+    reset();
+    timing_options options = five;
+    options.warmup = 0;
+    release_status = CUBC_TIMEOUT;
+    wait_status = CUBC_KERNEL_FAULT;
+    CHECK_STATUS(timing_measure(&fake, &work, NULL, &options, NULL, &out, NULL), CUBC_NO_RESOURCES);
+    CHECK(strcmp(cubc_error_message(), "too many registers") == 0);
+}
+
+static void faults_and_late_releases_are_reported(void)
+{
+    fake_work a = {.letter = 'A', .seconds = 1};
+    timing_work work = {run_fake, &a};
+    timing_series out;
+    timing_options options = five;
+    options.warmup = 0;
+    reset();
+    wait_status = CUBC_KERNEL_FAULT;
+    CHECK_STATUS(timing_measure(&fake, &work, NULL, &options, NULL, &out, NULL), CUBC_KERNEL_FAULT);
+    CHECK(out.seconds == NULL && live_events == 0);
+    reset();
+    release_status = CUBC_TIMEOUT;
+    CHECK_STATUS(timing_measure(&fake, &work, NULL, &options, NULL, &out, NULL), CUBC_TIMEOUT);
+    CHECK(strcmp(trace, "FHEAERS") == 0);
+    CHECK(strcmp(cubc_error_message(), "released late") == 0);
+}
+
+static bool always(void)
+{
+    return true;
+}
+
+static void can_be_interrupted(void)
+{
+    fake_work a = {.letter = 'A', .seconds = 1};
+    timing_series out;
+    reset();
+    interrupt_set_hook(always);
+    CHECK_STATUS(timing_measure(&fake, &(timing_work){run_fake, &a}, NULL, &five, NULL, &out, NULL),
+                 CUBC_INTERRUPTED);
+    interrupt_set_hook(NULL);
+    CHECK(out.seconds == NULL && live_events == 0);
+}
+
+static void senseless_options_are_refused(void)
+{
+    fake_work a = {.letter = 'A', .seconds = 1};
+    timing_work work = {run_fake, &a};
+    timing_series out;
+    timing_options wrong[6];
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) wrong[i] = five;
+    wrong[0].min_samples = 0;
+    wrong[1].max_samples = 4;
+    wrong[2].max_noise = NAN;
+    wrong[3].max_noise = -1;
+    wrong[4].timeout_s = -1;
+    wrong[5].warmup = -1;
+    reset();
+    for (size_t i = 0; i < COUNT_OF(wrong); i++)
+        CHECK_STATUS(timing_measure(&fake, &work, NULL, &wrong[i], NULL, &out, NULL),
+                     CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(timing_measure(&fake, &work, &work, &five, NULL, &out, NULL),
+                 CUBC_INVALID_ARGUMENT);
+    CHECK(trace[0] == '\0' && a.runs == 0);
+}
+
+static void exhausted_memory_is_reported_and_leaks_nothing(void)
+{
+    fake_work a = {.letter = 'A', .seconds = 1};
+    timing_work work = {run_fake, &a};
+    timing_series out, reference;
+    for (long n = 1; n <= 4; n++) { // two events, then the two series
+        reset();
+        mem_fail_at(n);
+        CHECK_STATUS(timing_measure(&fake, &work, &work, &five, NULL, &out, &reference),
+                     CUBC_NO_MEMORY);
+        mem_fail_at(0);
+        CHECK(live_events == 0 && out.seconds == NULL && reference.seconds == NULL);
+    }
+}
+
+// ---- on the cpu ---------------------------------------------------------------------------------
+static cubc_status sleep_a_little(void *context, void *stream)
+{
+    long milliseconds = *(const long *)context;
+    (void)stream;
+    nanosleep(&(struct timespec){0, milliseconds * 1000000}, NULL);
+    return CUBC_OK;
+}
+
+static void measures_seconds_on_the_cpu(void)
+{
+    cubc_device *cpu = NULL, *again = NULL;
+    long two = 2, four = 4;
+    timing_series out, reference;
+    CHECK_STATUS(device_open("cpu", &cpu), CUBC_OK);
+    CHECK_STATUS(device_open("cpu", &again), CUBC_OK);
+    CHECK(cpu != NULL && cpu == again && cpu->references == 2);
+    if (!cpu) return;
+    timing_options options = timing_defaults(cpu);
+    CHECK(!options.cold && options.min_samples == 5);
+    options.max_samples = 10;
+    CHECK_STATUS(timing_measure(cpu, &(timing_work){sleep_a_little, &two},
+                                &(timing_work){sleep_a_little, &four}, &options, NULL, &out,
+                                &reference),
+                 CUBC_OK);
+    CHECK(out.count >= 5 && reference.count == out.count);
+    CHECK(median_of(&out) >= 0.002 && median_of(&reference) >= 0.004);
+    CHECK(median_of(&out) < 0.5);
+    timing_free(&out);
+    timing_free(&reference);
+    device_release(again);
+    device_release(cpu);
+    device_release(NULL);
+}
+
+static void devices_are_opened_by_name(void)
+{
+    cubc_device *device;
+    char names[8][16];
+    int count = device_list(names, 8);
+    CHECK(count >= 1 && device_list(names, 0) == count);
+    CHECK(count <= 8 && strcmp(names[count - 1], "cpu") == 0);
+    const char *unknown[] = {"gpu",   "cuda:", "cuda:x", "cuda:-1", "cuda:99", "cuda:99999999999",
+                             "cpu:0", "CPU"};
+    for (size_t i = 0; i < COUNT_OF(unknown); i++) {
+        CHECK_STATUS(device_open(unknown[i], &device), CUBC_NO_DEVICE);
+        CHECK(device == NULL && strstr(cubc_error_message(), unknown[i]) != NULL);
+        CHECK(strstr(cubc_error_message(), "cpu") != NULL);
+    }
+    CHECK(device_api_of_arch("cpu") == &device_cpu_api);
+    CHECK(device_api_of_arch("sm_90") == &device_cuda_api);
+}
+
+static const check_test tests[] = {
+    {"one_sample_is_flush_hold_event_work_event_release_wait", one_sample_is_flush_hold_event_work_event_release_wait},
+    {"a_linear_drift_cancels_against_the_reference", a_linear_drift_cancels_against_the_reference},
+    {"stops_when_quiet_at_the_maximum_or_at_the_deadline", stops_when_quiet_at_the_maximum_or_at_the_deadline},
+    {"work_that_fails_lets_the_stream_go", work_that_fails_lets_the_stream_go},
+    {"faults_and_late_releases_are_reported", faults_and_late_releases_are_reported},
+    {"can_be_interrupted", can_be_interrupted},
+    {"senseless_options_are_refused", senseless_options_are_refused},
+    {"exhausted_memory_is_reported_and_leaks_nothing", exhausted_memory_is_reported_and_leaks_nothing},
+    {"measures_seconds_on_the_cpu", measures_seconds_on_the_cpu},
+    {"devices_are_opened_by_name", devices_are_opened_by_name},
+};
+
+int main(int argc, char **argv)
+{
+    return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
+}

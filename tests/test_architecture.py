@@ -1,0 +1,239 @@
+"""The house rules that a machine can check: include directions, forbidden calls, file sizes.
+
+Each rule is a function from a path and its text to a list of offences. It runs over every source
+file, and over a planted offence, so that a rule that has gone blind shows as well.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LONGEST = 500
+
+# The first word of a file's name is its layer: device_cuda.c and device.h are both "device". A file
+# includes from its own rank or below, except that the blocks of rank 3 keep apart.
+RANK = {
+    "cubc": 0,
+    "base": 0,
+    "stats": 0,
+    "types": 0,
+    "cuda": 1,
+    "device": 1,
+    "hostcc": 1,
+    "simt": 1,
+    "cache": 2,
+    "variant": 2,
+    "policy": 2,
+    "policies": 2,
+    "algorithm": 3,
+    "algo": 3,
+    "instance": 3,
+    "operator": 3,
+    "workload": 3,
+    "workspace": 3,
+    "timing": 3,
+    "store": 3,
+    "lattice": 3,
+    "py": 4,
+}
+OF_ALGORITHM = {"algo", "instance", "operator", "workload", "workspace"}
+APART = {"algorithm", "timing", "store"}  # the tuner joins them, in Python
+CUDA_HEADER = re.compile(r"^(cuda|nvrtc|nvml|nvJitLink|cub/|thrust/|cupti|driver_types)")
+
+
+def source_files(folder, *suffixes):
+    found = (path for path in (ROOT / folder).rglob("*") if path.suffix in suffixes)
+    return sorted(p for p in found if p.is_file() and not p.parent.is_symlink())
+
+
+CORE = source_files("csrc", ".c", ".h", ".def")
+KERNELS = source_files("kernels", ".cu", ".h")
+C_TESTS = source_files("tests/c", ".c", ".h")
+PYTHON = [
+    path
+    for folder in ("python", "tests", "benchmarks", "tools")
+    for path in source_files(folder, ".py", ".pyi")
+]
+EVERYTHING = [
+    *CORE,
+    *KERNELS,
+    *C_TESTS,
+    *PYTHON,
+    *source_files("benchmarks", ".cu"),
+    *source_files("tools", ".sh"),
+    ROOT / "setup.py",
+    ROOT / "Makefile",
+]
+PROSE = [
+    *ROOT.glob("*.md"),
+    ROOT / "pyproject.toml",
+    ROOT / ".ci/run",
+    *source_files("notebooks", ".ipynb"),
+    *source_files("benchmarks", ".md", ".json", ".jsonl", ".csv"),
+]
+
+
+def without_comments(text, keep_strings=False):
+    """Blank out comments (and the contents of literals), keeping the line structure."""
+    token = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+
+    def blank(match):
+        word = match.group()
+        if word[0] in "\"'":
+            return word if keep_strings else word[0] * 2
+        return "\n" * word.count("\n")
+
+    return re.sub(token, blank, text, flags=re.DOTALL)
+
+
+def includes(text):
+    code = without_comments(text, keep_strings=True)
+    return re.findall(r'^\s*#\s*include\s*[<"]([^">]+)[">]', code, flags=re.MULTILINE)
+
+
+def block(path):
+    return "algo" if path.parent.name == "algo" else re.split(r"[_.]", path.name)[0]
+
+
+def group(name):
+    return "algorithm" if name in OF_ALGORITHM else name
+
+
+def include_direction(path, text):
+    here, offences = block(path), []
+    if here not in RANK:
+        return [f"no layer is known for {path.name}: add it to RANK"]
+    for header in includes(text):
+        found = [folder / header for folder in (path.parent, ROOT / "csrc")]
+        there = next((block(file.resolve()) for file in found if file.exists()), None)
+        if there is None or there not in RANK:
+            continue  # the system's, or reported for the header itself
+        if RANK[there] > RANK[here]:
+            offences.append(f"{here} includes {header}, which is above it")
+        elif {group(here), group(there)} <= APART and group(here) != group(there):
+            offences.append(f"{here} includes {header}: they know nothing of each other")
+    return offences
+
+
+def python_only_in_bindings(path, text):
+    if block(path) == "py":
+        return []
+    return [h for h in includes(text) if Path(h).name in ("Python.h", "structmember.h")]
+
+
+def sqlite_only_in_store(path, text):
+    if block(path) == "store" and path.suffix == ".c":
+        return []
+    return [header for header in includes(text) if header.startswith("sqlite3")]
+
+
+def no_cuda_headers(path, text):
+    foreign = [header for header in includes(text) if not (ROOT / "csrc" / header).exists()]
+    return [header for header in foreign if CUDA_HEADER.match(header)]
+
+
+def core_knows_no_kernels(path, text):
+    return [h for h in includes(text) if "kernels" in Path(h).parts or h.endswith(".cu")]
+
+
+def nothing_prints_or_exits(path, text):
+    code = without_comments(text)
+    calls = r"(?:v?printf|puts|putchar|perror|exit|abort|assert)\s*\("
+    stdio = r"(?:fprintf|fputs|fputc|putc|fwrite)\s*\([^;]*?\b(?:stdout|stderr)\b"
+    return [m.group() for m in re.finditer(rf"\b(?:{calls}|{stdio})", code)]
+
+
+def allocations_are_checked(path, text):
+    if path.name == "base.c":
+        return []
+    return re.findall(r"\b(?:malloc|calloc|realloc|strdup)\s*\(", without_comments(text))
+
+
+def kernels_include_only_kernels(path, text):
+    return [header for header in includes(text) if not (ROOT / "kernels" / header).exists()]
+
+
+def no_device_conditionals(path, text):
+    device = r"SIMT_CUDA|SIMT_CPU|__CUDA_ARCH__|__CUDACC\w*|__NVCC__|__GNUC__|__clang__"
+    conditional = rf"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b[^\n]*\b(?:{device})\b[^\n]*"
+    return re.findall(conditional, without_comments(text), flags=re.MULTILINE)
+
+
+def opens_with_comment(path, text):
+    first = re.sub(r"\A#![^\n]*\n", "", text).lstrip()
+    start = ("#",) if path.suffix in (".sh", "") else ("//", "/*")
+    if path.suffix in (".py", ".pyi"):
+        start = ('"""', 'r"""', "#")
+    return [] if first.startswith(start) else ["says nothing of what it is for"]
+
+
+def not_too_long(path, text):
+    lines = text.count("\n")
+    return [f"{lines} lines: split it by idea"] if lines > LONGEST else []
+
+
+def no_machine_paths(path, text):
+    homes = "|".join(["work", "farm", "root", "Users/\\w+", "home/\\w+", "tmp/\\w+_jobs"])
+    return re.findall(rf"(?<![\w.)}}])/(?:{homes})/[^\s\"']*", text)
+
+
+def nothing_left_undone(path, text):
+    return re.findall("|".join([r"\bTO" + "DO", r"\bFIX" + "ME", r"\bX" + r"XX\b"]), text)
+
+
+# Rule, the files it holds for, and an offence it must see: (name, text).
+RULES = [
+    (include_direction, CORE, ("base.c", '#include "device.h"')),
+    (include_direction, CORE, ("timing.c", '#include "store.h"')),
+    (include_direction, CORE, ("algo/scan.c", '#include "../timing.h"')),
+    (include_direction, CORE, ("unheard_of.c", "")),
+    (python_only_in_bindings, [*CORE, *C_TESTS], ("device_cpu.c", "#include <Python.h>")),
+    (sqlite_only_in_store, [*CORE, *C_TESTS], ("policy.c", " # include <sqlite3.h>")),
+    (no_cuda_headers, [*CORE, *KERNELS, *C_TESTS], ("device_cuda.c", "#include <cuda_runtime.h>")),
+    (core_knows_no_kernels, CORE, ("algorithm.c", '#include "../kernels/simt.h"')),
+    (nothing_prints_or_exits, CORE, ("base.c", 'void f(void) { printf("no"); }')),
+    (nothing_prints_or_exits, CORE, ("base.c", 'void f(void) { fprintf(stderr, "no"); }')),
+    (nothing_prints_or_exits, CORE, ("base.c", "void f(int n) { assert(n > 0); }")),
+    (allocations_are_checked, CORE, ("store.c", "char *p = malloc(n);")),
+    (kernels_include_only_kernels, KERNELS, ("reduce.cu", "#include <cstdint>")),
+    (
+        no_device_conditionals,
+        [path for path in KERNELS if path.suffix == ".cu"],
+        ("reduce.cu", "#if defined(SIMT_CUDA)"),
+    ),
+    (opens_with_comment, EVERYTHING, ("reduce.c", "#include <stddef.h>")),
+    (opens_with_comment, EVERYTHING, ("cli.py", "import sys")),
+    (not_too_long, EVERYTHING, ("long.c", "// one\n" * (LONGEST + 1))),
+    (no_machine_paths, [*EVERYTHING, *PROSE], ("a.c", '"' + "/" + 'home/me/kernels"')),
+    (nothing_left_undone, [*EVERYTHING, *PROSE], ("a.c", "// TO" + "DO")),
+]
+
+
+def called(rule):
+    function, _, (name, text) = rule
+    return f"{function.__name__}-{name}-{text.strip().splitlines()[0][:30] if text else 'empty'}"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=called)
+def test_the_rule_sees_an_offence(rule):
+    function, _, (name, text) = rule
+    assert function(ROOT / "csrc" / name, text)
+
+
+@pytest.mark.parametrize("function", dict.fromkeys(rule[0] for rule in RULES))
+def test_the_tree_keeps_the_rule(function):
+    files = next(files for rule, files, _ in RULES if rule is function)
+    assert files
+    offences = [
+        f"{path.relative_to(ROOT)}: {offence}"
+        for path in files
+        for offence in function(path, path.read_text(encoding="utf-8"))
+    ]
+    assert not offences, "\n".join(offences)
+
+
+def test_comments_and_literals_are_not_code():
+    text = '// abort();\nchar *s = "exit(1)"; /* assert(\n0) */ int snprintf_like, _exit;'
+    assert not nothing_prints_or_exits(ROOT / "csrc/base.c", text)

@@ -1,0 +1,85 @@
+"""Building and installing: what a wheel holds, and what a machine lacking something is told."""
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from cubc import _core
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def build(command, tmp_path, **environment):
+    """Run setup.py with everything it writes kept under tmp_path."""
+    config = tmp_path / "config"
+    config.mkdir()
+    return subprocess.run(
+        [
+            *[sys.executable, "setup.py", "egg_info", "--egg-base", str(config)],
+            *["build", "--build-base", str(tmp_path / "build"), *command],
+        ],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def compiler_without(word, tmp_path):
+    """Make a C compiler that works, except that it knows nothing of any file naming `word`."""
+    path = tmp_path / "cc"
+    path.write_text(f'#!/bin/sh\nfor last; do :; done\ngrep -q {word} "$last" && exit 1\nexit 0\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("word", "packages"),
+    [
+        ("probe", ["gcc"]),
+        ("stdlib.h", ["libc6-dev"]),
+        ("Python.h", ["python3-dev"]),
+        ("sqlite3.h", ["libsqlite3-dev", "sqlite-devel", "brew install sqlite"]),
+    ],
+)
+def test_what_is_missing_is_one_sentence(word, packages, tmp_path):
+    result = build([], tmp_path, CC=compiler_without(word, tmp_path))
+    assert result.returncode == 1
+    sentence = result.stderr.strip().splitlines()[-1]
+    assert sentence.startswith("cubc needs ")
+    assert all(package in sentence for package in packages)
+    assert "Traceback" not in result.stderr
+
+
+def test_no_compiler_at_all(tmp_path):
+    result = build([], tmp_path, CC=str(tmp_path / "none"))
+    assert result.returncode == 1
+    assert "cubc needs a C compiler" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.slow
+def test_a_wheel_has_core_kernels_and_header(tmp_path):
+    wheels = tmp_path / "wheels"
+    result = build(["bdist_wheel", "--dist-dir", str(wheels)], tmp_path)
+    assert result.returncode == 0, result.stderr
+    (wheel,) = wheels.iterdir()
+    assert "-cp311-abi3-" in wheel.name
+    names = set(zipfile.ZipFile(wheel).namelist())
+    kernels = {p.name for p in (ROOT / "kernels").iterdir() if p.suffix in (".cu", ".h")}
+    assert {f"cubc/kernels/{name}" for name in kernels} <= names
+    assert {"cubc/_core.abi3.so", "cubc/include/cubc.h", "cubc/__init__.py"} <= names
+
+
+def test_every_public_function_is_exported():
+    declarations = re.sub(r"//.*", "", (ROOT / "csrc/cubc.h").read_text())
+    names = re.findall(r"\b(cubc_\w+)\(", declarations)
+    library = ctypes.CDLL(_core.__file__)
+    assert names
+    assert [name for name in names if not hasattr(library, name)] == []

@@ -1,0 +1,92 @@
+"""The command line, in process and as a command."""
+
+import subprocess
+import sys
+
+import pytest
+import stores
+from stores import row, write
+
+from cubc import _core
+from cubc.tuner.cli import main
+
+A, B, C = stores.variants()
+
+
+@pytest.fixture
+def db(tmp_path):
+    return write(tmp_path / "s.db", [row("base", 16), row(A, 16, 5e-4), row(B, 16, 1e-4)])
+
+
+def test_devices(capsys):
+    assert main(["devices"]) == 0
+    assert _core.device_info("cpu")["model"] in capsys.readouterr().out
+
+
+def test_list(capsys):
+    assert main(["search", "-R", ".*reduce.*", "-l", "--device", "cpu"]) == 0
+    out = capsys.readouterr().out
+    assert "reduce.sum: " in out
+    assert "    T{ct} = [" in out
+    assert "scan" not in out
+
+
+def test_search_and_analyze(tmp_path, capsys):
+    db = str(tmp_path / "x.db")
+    axes = ["-a", "T{ct}=[F32]", "-a", "Elements{io}[pow2]=16"]
+    command = ["search", "-R", "reduce.sum", *axes, "--db", db, "--device", "cpu", "--variants"]
+    assert main([*command, "2"]) == 0
+    assert "base" in capsys.readouterr().out
+    rows = stores.read(db)
+    assert len({r["variant"] for r in rows}) == 3
+    assert {r["ct"] for r in rows} == {"T{ct}=F32"}
+    assert main(["analyze", "--top", "5", "--coverage", str(tmp_path / "*.db")]) == 0
+    out = capsys.readouterr().out
+    assert "coverage" in out
+    assert "score" in out
+
+
+def test_policies(db, capsys):
+    assert main(["analyze", "--policies", str(db)]) == 0
+    assert capsys.readouterr().out == f'POLICY("cpu", "reduce.sum", "F32", "{B}")\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["search", "-R", "reduse"], "no benchmark"),
+        (["search", "-R", "reduce.sum", "-a", "Elements=22"], "does not declare 22"),
+        (["search", "-R", "reduce.sum", "-a", "Element=20"], "did you mean Elements"),
+        (["search", "-R", "reduce.sum", "-a", "nonsense"], "form"),
+        (["search", "-R", "(", "-l"], "no regular expression"),
+        (["search", "-R", "reduce.sum", "--device", "tpu"], "tpu"),
+        (["search", "-R", "reduce.sum", "--variants", "0"], "at least 1"),
+        (["analyze", "no-such.db"], "no store"),
+    ],
+)
+def test_errors_are_one_line_and_status_2(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.startswith("cubc: ")
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_wrong_usage():
+    with pytest.raises(SystemExit, match="2"):
+        main(["search", "--nonsense"])
+
+
+def test_as_a_module(db):
+    command = [sys.executable, "-m", "cubc.tuner", "analyze", "--top", "1", str(db)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert B in done.stdout
+    assert not done.stderr
+
+
+def test_a_reader_that_leaves(db):
+    command = f"{sys.executable} -m cubc.tuner analyze {db} | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert not done.stderr
