@@ -71,6 +71,22 @@ extern "C" int cub_run(const char *algorithm, int type, const void *in, void *ou
     }
 }
 
+// One call with everything bound, in the form that cubc's own measurement takes a reference in.
+struct cub_call {
+    const char *algorithm;
+    int type;
+    const void *in;
+    void *out;
+    long long n;
+    void *temp;
+    size_t temp_bytes;
+};
+extern "C" int cub_queue(void *context, void *stream)
+{
+    cub_call *c = static_cast<cub_call *>(context);
+    return cub_run(c->algorithm, c->type, c->in, c->out, c->n, c->temp, &c->temp_bytes, stream);
+}
+
 // ---- the program --------------------------------------------------------------------------------
 namespace
 {

@@ -4,6 +4,8 @@
 #include "timing.h"
 #include "workload.h"
 
+#include <string.h>
+
 static PyObject *workload_type, *plan_type;
 
 typedef struct py_workload {
@@ -82,6 +84,13 @@ static PyObject *get_bytes(PyObject *self, void *unused)
     return PyLong_FromDouble(workload_bytes(((py_workload *)self)->workload));
 }
 
+static PyObject *get_pointers(PyObject *self, void *unused)
+{
+    const problem *p = workload_problem(((py_workload *)self)->workload);
+    (void)unused;
+    return Py_BuildValue("(NN)", PyLong_FromVoidPtr((void *)p->in), PyLong_FromVoidPtr(p->out));
+}
+
 static PyObject *workload_make_plan(PyObject *self, PyObject *label_object)
 {
     const char *label = PyUnicode_AsUTF8AndSize(label_object, NULL);
@@ -133,6 +142,40 @@ static cubc_status queue(void *context, void *stream)
     return workload_queue(q->workload, q->instance, stream);
 }
 
+// A C function of somebody else's, int (*)(void *context, void *stream): 0 if the work was queued.
+typedef struct foreign {
+    int (*queue)(void *context, void *stream);
+    void *context;
+} foreign;
+
+static cubc_status queue_foreign(void *context, void *stream)
+{
+    const foreign *f = context;
+    int status = f->queue(f->context, stream);
+    if (status) FAIL(CUBC_DEVICE_ERROR, "the reference's function returned %d", status);
+    return CUBC_OK;
+}
+
+// A reference: a plan of this workload, or (function address, context address). 1 there is one, 0
+// none, -1 exception.
+static int reference_work(PyObject *self, PyObject *object, queued *base, foreign *other,
+                          timing_work *out)
+{
+    if (object == Py_None) return 0;
+    if (PyTuple_Check(object)) {
+        PyObject *function, *context;
+        if (!PyArg_ParseTuple(object, "OO:reference", &function, &context)) return -1;
+        void *address = PyLong_AsVoidPtr(function);
+        memcpy(&other->queue, &address, sizeof address);
+        other->context = PyLong_AsVoidPtr(context);
+        *out = (timing_work){queue_foreign, other};
+        return PyErr_Occurred() ? -1 : 1;
+    }
+    base->instance = own_plan(self, object);
+    *out = (timing_work){queue, base};
+    return base->instance ? 1 : -1;
+}
+
 static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"plan", "reference", "min_samples", "max_samples", "max_noise",
@@ -146,17 +189,19 @@ static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keyword
                                      &given.timeout_s))
         return NULL;
     queued work = {w, own_plan(self, plan)}, base = {w, NULL};
+    foreign other;
+    timing_work of_plan = {queue, &work}, of_base;
     if (!work.instance) return NULL;
-    if (reference != Py_None && !(base.instance = own_plan(self, reference))) return NULL;
+    int referenced = reference_work(self, reference, &base, &other, &of_base);
+    if (referenced < 0) return NULL;
     if (given.min_samples > 0) options.min_samples = given.min_samples;
     if (given.max_samples > 0) options.max_samples = given.max_samples;
     if (given.max_noise > 0) options.max_noise = given.max_noise;
     if (given.timeout_s > 0) options.timeout_s = given.timeout_s;
     if (options.max_samples < options.min_samples) options.max_samples = options.min_samples;
-    timing_work of_plan = {queue, &work}, of_base = {queue, &base};
     cubc_status st;
     Py_BEGIN_ALLOW_THREADS
-    st = timing_measure(workload_device(w), &of_plan, base.instance ? &of_base : NULL, &options,
+    st = timing_measure(workload_device(w), &of_plan, referenced ? &of_base : NULL, &options,
                         NULL, &series, &reference_series);
     Py_END_ALLOW_THREADS
     pair = st ? py_raise(st)
@@ -210,7 +255,9 @@ static PyObject *get_info(PyObject *self, void *unused)
 
 // ---- types --------------------------------------------------------------------------------------
 static PyGetSetDef workload_properties[] = {
-    {"bytes", get_bytes, NULL, "Compulsory traffic in bytes.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+    {"bytes", get_bytes, NULL, "Compulsory traffic in bytes.", NULL},
+    {"pointers", get_pointers, NULL, "Addresses of the input and the output.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef workload_methods[] = {
     {"plan", workload_make_plan, METH_O, "Compile, load and bind a variant."},
     {"verify", workload_check, METH_O, "Number of output items that differ from the base's."},

@@ -11,13 +11,11 @@
 #include "simt_block.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <sched.h>
-#endif
 
 enum { MAX_WORKERS = 1024 };
 static const double SPIN_SECONDS = 20e-6; // how long to look for work before sleeping
@@ -233,8 +231,10 @@ static void leave_launch(simt_pool *pool)
 static void sleep_until_work(simt_pool *pool, uint32_t seen)
 {
     double until = now_seconds() + SPIN_SECONDS;
-    while (now_seconds() < until)
+    while (now_seconds() < until) {
         if (joinable(pool, seen)) return;
+        sched_yield(); // the caller may be waiting for this very core
+    }
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleepers, 1); // before the last look: the caller does it in reverse
     while (!atomic_load(&pool->quit) && !joinable(pool, seen))
@@ -300,8 +300,10 @@ static void close_launch(simt_pool *pool)
     atomic_fetch_and(&pool->state, ~OPEN);
     if (!helpers_inside(pool)) return;
     double until = now_seconds() + SPIN_SECONDS;
-    while (now_seconds() < until)
+    while (now_seconds() < until) {
         if (!helpers_inside(pool)) return;
+        sched_yield(); // so may a helper
+    }
     pthread_mutex_lock(&pool->lock);
     while (helpers_inside(pool)) {
         wait_up_to_50_ms(&pool->done, &pool->lock);

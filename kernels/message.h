@@ -8,9 +8,11 @@
 // accesses.)
 //
 // The tag holds the launch's epoch, so that messages of earlier launches are never taken for this
-// one's and the memory needs no clearing between launches. A counter in front of the messages gives
-// each block of a launch its epoch and its rank in the order in which blocks started. A block that
-// waits only for lower ranks waits for blocks that run: it cannot deadlock, whatever the order.
+// one's and the memory needs no clearing between launches. A block's ticket is the epoch and the
+// block's rank in the order in which blocks started. A block that waits only for lower ranks waits
+// for blocks that run: it cannot deadlock. TUNE_ORDER says where the rank comes from:
+//     0   from a counter in front of the messages: right in whatever order blocks start
+//     1   it is the block's index: GPUs start blocks in order, and an atomic's latency is saved
 //
 // Memory: u64[1 + messages * words], zero before the first launch and then left to its kernels.
 #pragma once
@@ -26,11 +28,13 @@ struct ticket {
 // One thread a block calls this, once a launch.
 FUNCTION ticket take_ticket(u64* memory)
 {
+    if constexpr (TUNE_ORDER) return ticket{static_cast<u32>(load_relaxed(memory) >> 32), block_id()};
     const u64 t = atomic_add(memory, 1);
     return ticket{static_cast<u32>(t >> 32), static_cast<u32>(t)};
 }
 
-// The block of the highest rank calls this from one thread: the next launch gets the next epoch.
+// The block of the highest rank calls this from one thread when it has heard of all others, so that
+// all have their tickets: the next launch gets the next epoch.
 FUNCTION void close_tickets(u64* memory, ticket t)
 {
     store_relaxed(memory, static_cast<u64>(t.epoch + 1u) << 32);

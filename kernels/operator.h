@@ -28,9 +28,12 @@ struct combine {
     }
 };
 FUNCTION acc_t acc_identity() { return acc_t{value_t(0), -1}; }
-FUNCTION acc_t acc_of(item_t item, u64 index)
+// acc with one more item, whose index is above all that acc has seen.
+FUNCTION acc_t accumulate(acc_t acc, item_t item, u64 index)
 {
-    return acc_t{convert<value_t>(item), static_cast<i64>(index)};
+    const value_t value = convert<value_t>(item);
+    const bool take = acc.index < 0 || better(value, acc.value);
+    return acc_t{take ? value : acc.value, take ? static_cast<i64>(index) : acc.index};
 }
 FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc.index); }
 
@@ -46,7 +49,10 @@ struct combine {
     FUNCTION_MEMBER acc_t operator()(acc_t a, acc_t b) const { return apply_operator(a, b); }
 };
 FUNCTION acc_t acc_identity() { return TUNE_IDENTITY; }
-FUNCTION acc_t acc_of(item_t item, u64) { return convert<value_t>(item); }
+FUNCTION acc_t accumulate(acc_t acc, item_t item, u64)
+{
+    return apply_operator(acc, convert<value_t>(item));
+}
 FUNCTION acc_t acc_of_value(value_t value) { return value; }
 FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc); }
 
@@ -65,7 +71,11 @@ struct combine {
     }
 };
 FUNCTION acc_t acc_identity() { return acc_t{value_t(0), 0u}; }
-FUNCTION acc_t acc_of(item_t item, u64) { return acc_t{convert<value_t>(item), 1u}; }
+FUNCTION acc_t accumulate(acc_t acc, item_t item, u64)
+{
+    const value_t value = convert<value_t>(item);
+    return acc_t{acc.filled ? apply_operator(acc.value, value) : value, 1u};
+}
 FUNCTION acc_t acc_of_value(value_t value) { return acc_t{value, 1u}; }
 FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc.value); }
 #endif

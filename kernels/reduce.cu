@@ -1,9 +1,10 @@
 // Reduction of n items to one, in a single launch.
 //
 // Each block folds its share of the items and sends its partial result as a message (message.h);
-// the block that started last collects the messages, in the order of the blocks. It takes its
+// the block of the highest rank collects the messages, in the order of the blocks. It takes its
 // ticket before it reads its items, so that the ticket's latency hides behind theirs, and it waits
-// only for blocks that run already.
+// only for blocks that run already. A short input is dominated by latency, of instructions too (they
+// come from memory as well): hence a single, short path for all steps that are not whole.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=128:1024:128
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
@@ -12,6 +13,7 @@
 // %RANGE% TUNE_STRIP_MINE sm 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_WAVES wav 1:6:1 cpu=1:16:1
 // %RANGE% TUNE_MIN_STEPS ms 1:1:1 cpu=1:64:1
+// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 //
 // ipt   items a thread holds at once: its loads in flight
 // ipv   items a vector; every position of the vector has its own accumulator
@@ -20,6 +22,7 @@
 //       contiguous share. An operator that does not commute always gets the latter.
 // wav   blocks, in multiples of what is resident at once
 // ms    steps that a block takes at least: below it another block costs more than it helps
+// ord   where a block's rank comes from, see message.h
 //
 // Traffic: n items read, one written. The grid depends on n, the variant and the device alone, so a
 // result is the same from run to run.
@@ -31,7 +34,10 @@
 enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
     LOADS = TUNE_ITEMS_PER_THREAD / VECTOR,
-    STRIP_MINE = TUNE_COMMUTATIVE && TUNE_STRIP_MINE
+    STRIP_MINE = TUNE_COMMUTATIVE && TUNE_STRIP_MINE,
+    // In order: one accumulator. Otherwise as many as keep the operations independent.
+    MOST = SIMT_ACCUMULATOR_BYTES / static_cast<int>(sizeof(acc_t)),
+    ACCUMULATORS = !TUNE_COMMUTATIVE ? 1 : VECTOR < MOST ? VECTOR : MOST > 1 ? MOST / 2 * 2 : 1
 };
 
 struct reduce_args {
@@ -64,9 +70,9 @@ FUNCTION u64 vector_index(const reduce_args& a, u64 step, int load)
                thread_id();
 }
 
-// Folds one step's items into the accumulators. WHOLE: all of them exist.
+// Folds one step's vectors into the accumulators. WHOLE: all of them exist.
 template <bool WHOLE>
-FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[VECTOR])
+FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[ACCUMULATORS])
 {
     item_t item[LOADS][VECTOR];
     UNROLL
@@ -80,12 +86,9 @@ FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[VECTOR])
         if (WHOLE || first + VECTOR <= a.n) {
             UNROLL
             for (int j = 0; j < VECTOR; j++) {
-                // In order: one accumulator. Otherwise as many as keep the additions independent.
-                acc_t& sum = acc[TUNE_COMMUTATIVE ? j : 0];
-                sum = combine()(sum, acc_of(item[l][j], first + static_cast<u64>(j)));
+                acc_t& sum = acc[j % ACCUMULATORS];
+                sum = accumulate(sum, item[l][j], first + static_cast<u64>(j));
             }
-        } else {
-            for (u64 i = first; i < a.n; i++) acc[0] = combine()(acc[0], acc_of(a.in[i], i));
         }
     }
 }
@@ -101,28 +104,25 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
 {
     if (thread_id() == 0) s.block_ticket = take_ticket(a.messages);
 
-    acc_t acc[VECTOR];
+    acc_t acc[ACCUMULATORS];
     UNROLL
-    for (int j = 0; j < VECTOR; j++) acc[j] = acc_identity();
+    for (int j = 0; j < ACCUMULATORS; j++) acc[j] = acc_identity();
     acc_t sum = acc_identity();
-    u64 step = 0;
-    if constexpr (TUNE_COMMUTATIVE) {
-        for (; step < a.steps && step_is_whole(a, step); step++) reduce_step<true>(a, step, acc);
-        for (; step < a.steps; step++) reduce_step<false>(a, step, acc);
-        UNROLL
-        for (int j = 0; j < VECTOR; j++) sum = combine()(sum, acc[j]);
-        sum = block_reduce(sum, combine(), s.reduce);
-    } else {
-        for (; step < a.steps; step++) {
+    for (u64 step = 0; step < a.steps; step++) {
+        if (step_is_whole(a, step))
+            reduce_step<true>(a, step, acc);
+        else
+            reduce_step<false>(a, step, acc);
+        if constexpr (!TUNE_COMMUTATIVE) { // the next step's items follow those of all threads
+            sum = combine()(sum, block_reduce(acc[0], combine(), s.reduce)); // in thread 0
             acc[0] = acc_identity();
-            if (step_is_whole(a, step))
-                reduce_step<true>(a, step, acc);
-            else
-                reduce_step<false>(a, step, acc);
-            const acc_t tile = block_reduce(acc[0], combine(), s.reduce);
-            sum = combine()(sum, tile); // meaningful in thread 0
             block_sync();
         }
+    }
+    if constexpr (TUNE_COMMUTATIVE) {
+        UNROLL
+        for (int j = 0; j < ACCUMULATORS; j++) sum = combine()(sum, acc[j]);
+        sum = block_reduce(sum, combine(), s.reduce);
     }
 
     if (thread_id() == 0 && block_count() > 1)
@@ -140,6 +140,7 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
         }
         if (thread_id() == 0) {
             close_tickets(a.messages, mine);
+            for (u64 i = a.n - a.n % VECTOR; i < a.n; i++) sum = accumulate(sum, a.in[i], i);
 #if !defined(TUNE_ARG)
             if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
 #endif

@@ -12,10 +12,12 @@
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 //
 // ipt   items a thread
 // ipv   items a vector
 // ld    caching of the loads, see load_bytes16
+// ord   where a block's rank comes from, see message.h
 //
 // Traffic: n items read, n written. Floating sums may differ in the last digits from run to run,
 // because how many totals a look-back adds up depends on timing.
@@ -88,9 +90,8 @@ FUNCTION value_t look_back(const u64* messages, u64 tile, ticket mine)
 }
 
 template <bool WHOLE>
-FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
+FUNCTION void scan_tile(const scan_args& a, scan_shared& s, u64 tile)
 {
-    const u64 tile = mine.rank;
     const u64 first = tile * (static_cast<u64>(SIMT_THREADS) * ROWS * VECTOR) +
                       warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
     value_t item[ROWS][VECTOR]; // then: prefixes inside the vector
@@ -121,6 +122,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     if (lane_id() == 0) s.warp_total[warp_id()] = carry[ROWS - 1];
     block_sync();
 
+    const ticket mine = s.tile_ticket;
     if (warp_id() == 0) {
         value_t total = s.warp_total[lane_id() < SIMT_WARPS ? lane_id() : 0];
         total = warp_scan(total, apply());
@@ -135,6 +137,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
             has_prefix = true;
         }
         if (lane_id() == 0) {
+            if (tile + 1 == block_count()) close_tickets(a.messages, mine);
             message_send(a.messages, tile, has_prefix ? apply()(prefix, total) : total,
                          message_tag(mine, MESSAGE_COMPLETE));
             s.prefix = prefix;
@@ -186,15 +189,13 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
 KERNEL(scan_tiles, scan_args, scan_shared)
 {
     if (thread_id() == 0) {
-        const ticket t = take_ticket(a.messages);
-        if (t.rank + 1 == block_count()) close_tickets(a.messages, t);
-        s.tile_ticket = t;
+        s.tile_ticket = take_ticket(a.messages);
     }
-    block_sync();
-    const ticket mine = s.tile_ticket;
+    if constexpr (!TUNE_ORDER) block_sync();
+    const u64 tile = TUNE_ORDER ? block_id() : s.tile_ticket.rank;
     const u64 tile_items = static_cast<u64>(SIMT_THREADS) * ROWS * VECTOR;
-    if ((mine.rank + 1) * tile_items <= a.n)
-        scan_tile<true>(a, s, mine);
+    if ((tile + 1) * tile_items <= a.n)
+        scan_tile<true>(a, s, tile);
     else
-        scan_tile<false>(a, s, mine);
+        scan_tile<false>(a, s, tile);
 }

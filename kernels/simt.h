@@ -40,7 +40,8 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 
 #define FUNCTION static __device__ __forceinline__
 #define FUNCTION_MEMBER __device__ __forceinline__
-#define SIMT_VECTOR_BYTES 16 // widest access worth asking for
+#define SIMT_VECTOR_BYTES 16      // widest access worth asking for
+#define SIMT_ACCUMULATOR_BYTES 64 // most that a thread should keep of independent accumulators
 #define UNROLL _Pragma("unroll")
 #ifndef SIMT_MIN_BLOCKS
 #define SIMT_MIN_BLOCKS 1
@@ -116,7 +117,8 @@ FUNCTION bytes16 load_bytes16(const void* p)
 
 #define FUNCTION static inline __attribute__((always_inline))
 #define FUNCTION_MEMBER inline __attribute__((always_inline))
-#define SIMT_VECTOR_BYTES 0 // plain loops: the compiler vectorises them
+#define SIMT_VECTOR_BYTES 0         // plain loops: the compiler vectorises them
+#define SIMT_ACCUMULATOR_BYTES 4096 // vector registers, when the loops are
 #define UNROLL
 
 // What the core offers to a kernel running on the CPU; the same struct as simt_api in csrc/simt.h.

@@ -1,5 +1,6 @@
 """Searches on the cpu: what they leave in the store, and that nothing stops them from resuming."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -340,9 +341,11 @@ def started(db, rows):
     )
     until = time.monotonic() + 60
     while time.monotonic() < until and driver.poll() is None:
-        if os.path.exists(db) and os.path.getsize(db) and len(stores.read(db)) >= rows:
-            return driver
+        with contextlib.suppress(OSError, _core.StoreError):  # not there yet, or empty
+            if len(stores.read(db)) >= rows:
+                return driver
         time.sleep(0.01)
+    driver.kill()
     raise AssertionError(driver.communicate())
 
 

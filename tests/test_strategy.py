@@ -17,7 +17,7 @@ CT = {"T{ct}": "F32"}
 
 @pytest.fixture
 def space():
-    return Space("reduce.sum", CT, "cpu")
+    return Space("scan.exclusive.sum", CT, "cpu")
 
 
 def asked(strategy):
@@ -47,11 +47,11 @@ def test_permutation_of_a_huge_space_is_not_stored():
 def test_labels_are_those_of_the_space(space):
     labels = [space.label(index) for index in range(min(space.size, 5000))]
     assert len(set(labels)) == len(labels)
-    values = [range(p[2], p[3] + 1, p[4]) for p in _core.parameters("reduce.sum", "cpu")]
+    values = [range(p[2], p[3] + 1, p[4]) for p in _core.parameters("scan.exclusive.sum", "cpu")]
     assert space.size == math.prod(map(len, values))
     for label in (labels[0], labels[-1]):
         found = parse_label(label)
-        assert list(found) == [p[1] for p in _core.parameters("reduce.sum", "cpu")]
+        assert list(found) == [p[1] for p in _core.parameters("scan.exclusive.sum", "cpu")]
         assert all(v in r for v, r in zip(found.values(), values, strict=True))
 
 

@@ -61,9 +61,6 @@ static int acc_bytes(const problem *p)
 static const char *reduce_invalid(const problem *p, const char *kind, const space *s,
                                   const variant *v)
 {
-    int vector = 1 << variant_value(s, v, "ipv", 0);
-    if (strcmp(kind, "cuda") == 0 && vector * acc_bytes(p) > 128)
-        return "the accumulators of a vector take more than 32 registers";
     return problem_invalid(p, kind, s, v, (int)cubc_type_size((cubc_type)p->type));
 }
 

@@ -148,6 +148,9 @@ class Workload:
     @property
     def bytes(self) -> int:
         """Bytes that any implementation has to read and write (compulsory traffic)."""
+    @property
+    def pointers(self) -> tuple[int, int]:
+        """Addresses of the input (0 where operands are several) and of the output."""
     def plan(self, variant: str, /) -> Plan:
         """Compile (or take from the cache), load and bind a variant, "base" included."""
     def verify(self, plan: Plan, /) -> int:
@@ -155,7 +158,7 @@ class Workload:
     def measure(
         self,
         plan: Plan,
-        reference: Plan | None = None,
+        reference: Plan | tuple[int, int] | None = None,
         *,
         min_samples: int = 0,
         max_samples: int = 0,
@@ -164,6 +167,8 @@ class Workload:
     ) -> tuple[bytes, bytes, bool]:
         """Samples of ``plan`` and, taken alternately with them, of ``reference``.
 
+        The reference may be another library's work: the addresses of a C function
+        ``int (*)(void *context, void *stream)``, which queues it and returns 0, and of its context.
         Returns (float32 seconds in measured order, the same of the reference, timed out). Options
         left at 0 take the device's defaults.
         """

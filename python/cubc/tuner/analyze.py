@@ -113,7 +113,7 @@ class Analysis:
         -------
         pandas.DataFrame
             Columns benchmark, ct, device, measured, failed (counts of variants; the failed ones
-            were tried too), valid (an estimate above 200 000 variants) and coverage. Measurements
+            were tried too), valid (an estimate above 10 000 variants) and coverage. Measurements
             of another version of the kernel have no valid count.
         """
         rows = []

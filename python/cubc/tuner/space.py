@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from cubc import _core
 
 _LABEL = re.compile(r"[A-Za-z]\w{0,15}_\d{1,9}(?:\.[A-Za-z]\w{0,15}_\d{1,9})*", re.ASCII)
-COUNTED = 200_000  # above this many variants the valid ones are estimated
-SAMPLED = 20_000
+COUNTED = 10_000  # above this many variants the valid ones are estimated
+SAMPLED = 5_000
 
 
 def parse_label(label: str) -> dict[str, int]:
@@ -59,7 +59,7 @@ class Space:
         return _core.variant_invalid(self.benchmark, self.ct, self.arch, label) is None
 
     def count(self) -> int:
-        """Count the valid variants; for more than 200 000 variants estimate it from a sample."""
+        """Count the valid variants; above 10 000 variants estimate it from a sample."""
         if self.size <= COUNTED:
             return sum(self.valid(self.label(index)) for index in range(self.size))
         rng = random.Random(0)

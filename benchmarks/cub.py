@@ -1,0 +1,112 @@
+"""reduce and scan beside CUB, cold, interleaved in one process.
+
+    make bench              or
+    python benchmarks/cub.py [--out FILE] [--samples N]
+
+Each cell samples cubc's current policy and CUB alternately on the same arrays and stream, by cubc's
+own measurement (csrc/timing.h): L2 flushed, stream held, device time of events, medians.
+"""
+
+import argparse
+import ctypes
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import cubc
+from cubc import _core
+
+LIBRARY = Path(__file__).parent.parent / "build/libcub_reference.so"
+TYPE_CODES = {"I32": 3, "I64": 4, "F32": 11, "F64": 12}  # cubc_type in cubc.h
+CELLS = [("reduce.sum", t, e) for t in TYPE_CODES for e in (16, 20, 24, 28)]
+CELLS += [("scan.exclusive.sum", t, e) for t in TYPE_CODES for e in (16, 20, 24, 28)]
+
+
+class CubCall(ctypes.Structure):
+    """struct cub_call of cub_reference.cu."""
+
+    _fields_ = [
+        ("algorithm", ctypes.c_char_p),
+        ("type", ctypes.c_int),
+        ("input", ctypes.c_void_p),
+        ("output", ctypes.c_void_p),
+        ("n", ctypes.c_longlong),
+        ("temp", ctypes.c_void_p),
+        ("temp_bytes", ctypes.c_size_t),
+    ]
+
+
+def cub_call(library, name, dtype, exponent, pointers, device):
+    """CUB's call on the workload's arrays, and the temporary storage that it needs."""
+    source, target = pointers
+    call = CubCall(name.encode(), TYPE_CODES[dtype], source, target, 1 << exponent, None, 0)
+    if library.cub_queue(ctypes.byref(call), None):
+        sys.exit("CUB does not say how much temporary storage it needs")
+    temp = cubc.empty(call.temp_bytes, "uint8", device=device)
+    call.temp = temp.ptr
+    return call, temp
+
+
+def measure(library, name, dtype, exponent, device, samples):
+    ct, rt = {"T{ct}": dtype}, {"Elements{io}[pow2]": exponent}
+    work = _core.Workload(name, ct, rt, device)
+    plan = work.plan(_core.policy(name, ct, cubc.device_info(device)["arch"]))
+    if wrong := work.verify(plan):
+        sys.exit(f"{name} {dtype} 2^{exponent}: {wrong} wrong items")
+    call, temp = cub_call(library, name, dtype, exponent, work.pointers, device)
+    function = ctypes.cast(library.cub_queue, ctypes.c_void_p).value
+    ours, theirs, _ = work.measure(
+        plan,
+        (function, ctypes.addressof(call)),
+        min_samples=samples,
+        max_samples=samples,
+        timeout=20.0,
+    )
+    del temp
+    cubc_us, cub_us = (float(np.median(np.frombuffer(s, "f4"))) * 1e6 for s in (ours, theirs))
+    return {
+        "algorithm": name,
+        "type": dtype,
+        "log2n": exponent,
+        "variant": plan.variant,
+        "cubc_us": round(cubc_us, 2),
+        "cub_us": round(cub_us, 2),
+        "speedup": round(cub_us / cubc_us, 3),
+        "gb_per_s": round(work.bytes / cubc_us * 1e-3, 1),
+        "registers": plan.info["registers"],
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", help="also write the cells as JSON lines to this file")
+    parser.add_argument("--samples", type=int, default=41)
+    parser.add_argument("--library", default=LIBRARY)
+    parser.add_argument("--policies", nargs="*", default=[], help="stores whose policies to use")
+    options = parser.parse_args()
+    if cubc.devices()[0] == "cpu" or not Path(options.library).exists():
+        print("cub.py: needs a CUDA device and", options.library, "(make bench builds it with nvcc)")
+        return
+    library = ctypes.CDLL(str(options.library))
+    if options.policies:
+        cubc.use_policies(*options.policies)
+    rows = []
+    for name, dtype, exponent in CELLS:
+        row = measure(library, name, dtype, exponent, "cuda:0", options.samples)
+        rows.append(row)
+        print(
+            f"{name:20} {dtype} 2^{exponent}  cubc {row['cubc_us']:9.2f} us  CUB {row['cub_us']:9.2f}"
+            f" us  x{row['speedup']:.3f}  {row['gb_per_s']:7.1f} GB/s  {row['variant']}",
+            flush=True,
+        )
+    for name in ("reduce.sum", "scan.exclusive.sum"):
+        speedups = [r["speedup"] for r in rows if r["algorithm"] == name]
+        print(f"{name}: geometric mean x{np.exp(np.mean(np.log(speedups))):.3f}")
+    if options.out:
+        Path(options.out).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+if __name__ == "__main__":
+    main()
