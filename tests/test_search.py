@@ -135,6 +135,16 @@ def test_exhaustive_strategy_goes_in_order(db):
     assert measured == stores.variants(count=3)
 
 
+def test_a_whole_space(db):
+    """Base is in the space; it is measured as base and not once more under its label."""
+    axes = {"T": "F32", "Elements": 16}
+    result = tuner.search("transform.fill", axes, db=db, device="cpu", timing=TIMING)
+    [group] = result.groups
+    assert result.coverage().coverage.tolist() == [1.0]
+    assert len(group.cells) == group.space().count()
+    assert _core.base("transform.fill", {"T{ct}": "F32"}, "cpu") not in group.cells
+
+
 @pytest.mark.gpu
 def test_on_a_gpu(db):
     result = search(db, {"T": "F32", "Elements": [16, 20]}, device="cuda:0", variants=40, timing={})
@@ -313,17 +323,18 @@ def test_not_the_same_process(db):
 
     def note(self):
         begin(self)
-        seen.append(self.pid)
+        seen.append((self.pid, os.getsid(self.pid)))
 
     process.Process.__init__ = note
     try:
         search(db, variants=1)
     finally:
         process.Process.__init__ = begin
-    assert len(seen) == 1
-    assert seen[0] != os.getpid()
+    [(pid, session)] = seen
+    assert pid != os.getpid()
+    assert session == pid  # so that Ctrl-C in a terminal does not reach it
     with pytest.raises(ProcessLookupError):
-        os.kill(seen[0], 0)
+        os.kill(pid, 0)
 
 
 SCRIPT = """

@@ -165,26 +165,55 @@ static void test_ignored_children(void)
     unsetenv("CUBC_CXXFLAGS");
 }
 
-static void *compile_tiny(void *failed)
+// A module of its own for each number, whose kernel stores that number.
+static cubc_status build_number(int number, device_module **module)
 {
-    char *source = source_text("1", "1", tiny, "");
-    device_module *module = NULL;
-    *(bool *)failed = build_source(device, source, &module) != CUBC_OK;
-    device_cpu_api.unload(device, module);
+    char body[256];
+    snprintf(body, sizeof body,
+             "struct a_t { u64* x; };\nstruct s_t { u64 y; };\n"
+             "KERNEL(tiny, a_t, s_t) { *a.x = %d; }\n",
+             number);
+    char *source = source_text("1", "1", body, "");
+    cubc_status status = build_source(device, source, module);
     mem_free(source);
+    return status;
+}
+
+static int number_of(device_module *module)
+{
+    device_kernel kernel;
+    uint64_t result = 0, a = ADDRESS(&result);
+    CHECK_STATUS(device_cpu_api.kernel(device, module, "tiny", 1, &kernel), CUBC_OK);
+    CHECK_STATUS(device_cpu_api.launch(device, &kernel, 1, &a, sizeof a, NULL), CUBC_OK);
+    return (int)result;
+}
+
+typedef struct number_build {
+    pthread_t thread;
+    int number;
+    device_module *module;
+    cubc_status status;
+} number_build;
+
+static void *build_in_thread(void *argument)
+{
+    number_build *b = argument;
+    b->status = build_number(b->number, &b->module);
     return NULL;
 }
 
 static void test_compile_from_many_threads(void)
 {
-    pthread_t threads[4];
-    bool failed[4];
+    number_build builds[4] = {{.number = 0}};
     use_fast_compiler();
-    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, compile_tiny, &failed[i]);
     for (int i = 0; i < 4; i++) {
-        pthread_join(threads[i], NULL);
-        CHECK(!failed[i]);
+        builds[i].number = 70 + i;
+        pthread_create(&builds[i].thread, NULL, build_in_thread, &builds[i]);
     }
+    for (int i = 0; i < 4; i++) pthread_join(builds[i].thread, NULL);
+    for (int i = 0; i < 4; i++)
+        if (CHECK(builds[i].status == CUBC_OK)) CHECK(number_of(builds[i].module) == 70 + i);
+    for (int i = 0; i < 4; i++) device_cpu_api.unload(device, builds[i].module);
     unsetenv("CUBC_CXXFLAGS");
 }
 
@@ -219,22 +248,14 @@ static void test_reload(void)
     device_module *modules[3] = {NULL};
     use_fast_compiler();
     for (int round = 0; round < 3; round++) {
-        char body[256];
-        uint64_t result = 0;
-        snprintf(body, sizeof body,
-                 "struct a_t { u64* x; };\nstruct s_t { u64 y; };\n"
-                 "KERNEL(tiny, a_t, s_t) { *a.x = %d; }\n",
-                 round + 40);
-        char *source = source_text("1", "1", body, "");
-        CHECK_STATUS(build_source(device, source, &modules[round]), CUBC_OK);
-        mem_free(source);
-        for (int i = 0; i <= round; i++) {
-            device_kernel kernel;
-            uint64_t a = ADDRESS(&result);
-            CHECK_STATUS(device_cpu_api.kernel(device, modules[i], "tiny", 1, &kernel), CUBC_OK);
-            CHECK_STATUS(device_cpu_api.launch(device, &kernel, 1, &a, sizeof a, NULL), CUBC_OK);
-            CHECK(result == (uint64_t)i + 40);
-        }
+        if (!CHECK_STATUS(build_number(40 + round, &modules[round]), CUBC_OK)) break;
+        for (int i = 0; i <= round; i++) CHECK(number_of(modules[i]) == 40 + i);
+    }
+    device_cpu_api.unload(device, modules[1]);
+    modules[1] = NULL;
+    if (CHECK_STATUS(build_number(50, &modules[1]), CUBC_OK)) {
+        CHECK(number_of(modules[0]) == 40 && number_of(modules[1]) == 50);
+        CHECK(number_of(modules[2]) == 42);
     }
     for (int i = 0; i < 3; i++) device_cpu_api.unload(device, modules[i]);
     unsetenv("CUBC_CXXFLAGS");
