@@ -102,7 +102,8 @@ FUNCTION bool step_is_whole(const reduce_args& a, u64 step)
 
 KERNEL(reduce_blocks, reduce_args, reduce_shared)
 {
-    if (thread_id() == 0) s.block_ticket = take_ticket(a.messages);
+    ticket mine{}; // in a register of thread 0 until it is needed: its loads must not wait for it
+    if (thread_id() == 0) mine = take_ticket(a.messages);
 
     acc_t acc[ACCUMULATORS];
     UNROLL
@@ -125,10 +126,13 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
         sum = block_reduce(sum, combine(), s.reduce);
     }
 
-    if (thread_id() == 0 && block_count() > 1)
-        message_send(a.messages, block_id(), sum, message_tag(s.block_ticket, MESSAGE_COMPLETE));
+    if (thread_id() == 0) {
+        if (block_count() > 1)
+            message_send(a.messages, block_id(), sum, message_tag(mine, MESSAGE_COMPLETE));
+        s.block_ticket = mine;
+    }
     block_sync();
-    const ticket mine = s.block_ticket;
+    mine = s.block_ticket;
     if (mine.rank + 1 == block_count()) {
         if (block_count() > 1) {
             const u64 share = (block_count() + SIMT_THREADS - 1) / SIMT_THREADS;

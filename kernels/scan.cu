@@ -13,11 +13,17 @@
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
+// %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
+// %RANGE% TUNE_FIRST_DELAY l2w 0:1500:50 cpu=0:0:1
 //
 // ipt   items a thread
 // ipv   items a vector
 // ld    caching of the loads, see load_bytes16
 // ord   where a block's rank comes from, see message.h
+// lb    tiles that a lane looks back at in one round
+// ns    nanoseconds between two polls: a thousand blocks that poll without pause slow the messages
+// l2w   nanoseconds before the first poll, when there are many tiles
 //
 // Traffic: n items read, n written. Floating sums may differ in the last digits from run to run,
 // because how many totals a look-back adds up depends on timing.
@@ -29,7 +35,8 @@
 enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
     ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
-    ROW_ITEMS = SIMT_WARP * VECTOR
+    ROW_ITEMS = SIMT_WARP * VECTOR,
+    MANY_TILES = 500 // fewer finish before their polls could get in each other's way
 };
 
 struct scan_args {
@@ -63,26 +70,54 @@ FUNCTION value_t reduce_backwards(value_t value, u32 last)
     return value;
 }
 
+// What a lane learns from its TUNE_LOOK tiles, the nearest first.
+struct look {
+    value_t value;        // from the nearest up to a complete one, or to the last
+    bool known, complete; // all that counts has arrived; a complete one was met
+};
+
+FUNCTION look look_at(const u64* messages, u64 nearest, ticket mine)
+{
+    value_t value[TUNE_LOOK]{};
+    message_status status[TUNE_LOOK];
+    UNROLL
+    for (int q = 0; q < TUNE_LOOK; q++) {
+        const u64 back = lane_id() * static_cast<u64>(TUNE_LOOK) + static_cast<u64>(q) + 1;
+        status[q] = MESSAGE_NONE; // before the first tile, which is complete, nothing counts
+        if (back <= nearest) status[q] = message_poll(messages, nearest - back, mine, value[q]);
+    }
+    look l{value[0], status[0] != MESSAGE_NONE, status[0] == MESSAGE_COMPLETE};
+    UNROLL
+    for (int q = 1; q < TUNE_LOOK; q++) {
+        if (l.complete || !l.known) continue;
+        l.known = status[q] != MESSAGE_NONE;
+        l.complete = status[q] == MESSAGE_COMPLETE;
+        if (l.known) l.value = apply()(value[q], l.value);
+    }
+    return l;
+}
+
 // Everything before `tile`, for all lanes of the calling warp. The first tile never calls it.
 FUNCTION value_t look_back(const u64* messages, u64 tile, ticket mine)
 {
-    value_t prefix{}, value{};
+    value_t prefix{};
     bool have_prefix = false;
-    for (u64 nearest = tile;; nearest -= SIMT_WARP) { // lane l looks at nearest - 1 - l
-        u32 complete, known;
+    if (TUNE_FIRST_DELAY && block_count() >= MANY_TILES) spin_pause_for(TUNE_FIRST_DELAY);
+    for (u64 nearest = tile;; nearest -= SIMT_WARP * TUNE_LOOK) {
+        look l;
+        u32 complete;
         for (;;) {
-            message_status status = MESSAGE_NONE;
-            if (lane_id() < nearest)
-                status = message_poll(messages, nearest - 1 - lane_id(), mine, value);
-            complete = warp_ballot(FULL_WARP, status == MESSAGE_COMPLETE);
-            known = warp_ballot(FULL_WARP, status != MESSAGE_NONE);
+            l = look_at(messages, nearest, mine);
+            complete = warp_ballot(FULL_WARP, l.complete);
+            const u32 known = warp_ballot(FULL_WARP, l.known);
             // All that counts is known: the lanes up to the first complete one, or all lanes.
-            const u32 needed = complete ? (complete & (0u - complete)) - 1u : FULL_WARP;
+            const u32 first = complete & (0u - complete);
+            const u32 needed = complete ? first | (first - 1u) : FULL_WARP;
             if ((known & needed) == needed) break;
-            spin_pause();
+            spin_pause_for(TUNE_POLL_DELAY);
         }
         const u32 last = complete ? first_set(complete) : SIMT_WARP - 1;
-        value_t window = warp_shuffle(reduce_backwards(value, last), 0);
+        const value_t window = warp_shuffle(reduce_backwards(l.value, last), 0);
         prefix = have_prefix ? apply()(window, prefix) : window;
         have_prefix = true;
         if (complete) return prefix;
@@ -90,8 +125,9 @@ FUNCTION value_t look_back(const u64* messages, u64 tile, ticket mine)
 }
 
 template <bool WHOLE>
-FUNCTION void scan_tile(const scan_args& a, scan_shared& s, u64 tile)
+FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
 {
+    const u64 tile = mine.rank;
     const u64 first = tile * (static_cast<u64>(SIMT_THREADS) * ROWS * VECTOR) +
                       warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
     value_t item[ROWS][VECTOR]; // then: prefixes inside the vector
@@ -122,7 +158,6 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, u64 tile)
     if (lane_id() == 0) s.warp_total[warp_id()] = carry[ROWS - 1];
     block_sync();
 
-    const ticket mine = s.tile_ticket;
     if (warp_id() == 0) {
         value_t total = s.warp_total[lane_id() < SIMT_WARPS ? lane_id() : 0];
         total = warp_scan(total, apply());
@@ -188,14 +223,17 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, u64 tile)
 
 KERNEL(scan_tiles, scan_args, scan_shared)
 {
-    if (thread_id() == 0) {
-        s.tile_ticket = take_ticket(a.messages);
+    ticket mine{};
+    if constexpr (TUNE_ORDER) {
+        mine = take_ticket(a.messages); // only warp 0 uses the epoch, and only once it has its items
+    } else {
+        if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
+        block_sync();
+        mine = s.tile_ticket;
     }
-    if constexpr (!TUNE_ORDER) block_sync();
-    const u64 tile = TUNE_ORDER ? block_id() : s.tile_ticket.rank;
     const u64 tile_items = static_cast<u64>(SIMT_THREADS) * ROWS * VECTOR;
-    if ((tile + 1) * tile_items <= a.n)
-        scan_tile<true>(a, s, tile);
+    if ((mine.rank + 1ull) * tile_items <= a.n)
+        scan_tile<true>(a, s, mine);
     else
-        scan_tile<false>(a, s, tile);
+        scan_tile<false>(a, s, mine);
 }

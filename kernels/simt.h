@@ -66,6 +66,7 @@ FUNCTION u32 block_count() { return gridDim.x; }
 #define block_sync() __syncthreads()
 #define warp_sync(mask) __syncwarp(mask)
 FUNCTION void spin_pause() { __nanosleep(20); }
+FUNCTION void spin_pause_for(u32 nanoseconds) { __nanosleep(nanoseconds); }
 
 FUNCTION u32 warp_shuffle_word(u32 mask, u32 word, u32 lane)
 {
@@ -154,6 +155,7 @@ __attribute__((visibility("default"))) const simt_api* simt = nullptr;
 FUNCTION u32 block_id() { return simt->block_id(); }
 FUNCTION u32 block_count() { return simt->block_count(); }
 FUNCTION void spin_pause() { simt->spin_pause(); }
+FUNCTION void spin_pause_for(u32) { simt->spin_pause(); }
 
 // A block of one thread needs no scheduler: it is ordinary, vectorisable C++.
 #if SIMT_THREADS == 1

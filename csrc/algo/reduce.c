@@ -72,27 +72,13 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t vector = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
-    uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
-    uint64_t tile = ipt * kernel->threads, row = vector * kernel->threads;
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t resident = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
                         (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
-    uint64_t grid, steps;
-    if (p->commutative && variant_value(&i->space, &i->variant, "sm", 0)) {
-        // Blocks take turns by rows, so that a short input reaches every multiprocessor.
-        grid = ceil_div(p->n, row);
-        if (grid > resident) grid = resident;
-        if (grid == 0) grid = 1;
-        steps = ceil_div(p->n, grid * tile);
-    } else {
-        uint64_t tiles = ceil_div(p->n, tile);
-        uint64_t least = (uint64_t)variant_value(&i->space, &i->variant, "ms", 1);
-        steps = ceil_div(tiles, resident);
-        if (steps < least) steps = least;
-        grid = ceil_div(tiles, steps);
-        if (grid == 0) grid = 1;
-        if (steps > tiles) steps = tiles;
-    }
+    uint64_t least = (uint64_t)variant_value(&i->space, &i->variant, "ms", 1);
+    uint64_t tiles = ceil_div(p->n, tile), steps = ceil_div(tiles, resident);
+    if (steps < least) steps = tiles < least ? tiles : least;
+    uint64_t grid = steps ? ceil_div(tiles, steps) : 1;
     uint64_t words = ((uint64_t)acc_bytes(p) + 3) / 4;
     out->message_bytes = 8 * (1 + grid * words);
     out->launch_count = 1;
