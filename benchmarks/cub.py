@@ -87,7 +87,9 @@ def main():
     parser.add_argument("--policies", nargs="*", default=[], help="stores whose policies to use")
     options = parser.parse_args()
     if cubc.devices()[0] == "cpu" or not Path(options.library).exists():
-        print("cub.py: needs a CUDA device and", options.library, "(make bench builds it with nvcc)")
+        print(
+            "cub.py: needs a CUDA device and", options.library, "(make bench builds it with nvcc)"
+        )
         return
     library = ctypes.CDLL(str(options.library))
     if options.policies:

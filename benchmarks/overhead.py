@@ -1,6 +1,6 @@
 """Host cost of a call on a device array, beside CuPy and PyTorch where they are installed.
 
-    python benchmarks/overhead.py
+python benchmarks/overhead.py
 """
 
 import importlib.util
@@ -30,7 +30,9 @@ def main():
     out = cubc.empty((), "float32", device=device)
     finish = cubc.synchronize
     # Few calls a round: a full launch queue would make the host wait for the GPU.
-    print(f"cubc.reduce(x, out=o)    {host_us(lambda: cubc.reduce(x, out=out), finish, 500):6.2f} us")
+    print(
+        f"cubc.reduce(x, out=o)    {host_us(lambda: cubc.reduce(x, out=out), finish, 500):6.2f} us"
+    )
     print(f"cubc.reduce(x)           {host_us(lambda: cubc.reduce(x), finish, 500):6.2f} us")
     if device == "cpu":
         return
@@ -39,8 +41,12 @@ def main():
 
         y, o = cupy.asarray(x), cupy.empty((), "float32")
         finish = cupy.cuda.Device().synchronize
-        print(f"cupy.sum(x, out=o)       {host_us(lambda: cupy.sum(y, out=o), finish, 500):6.2f} us")
-        print(f"cubc.reduce(CuPy, out=o) {host_us(lambda: cubc.reduce(y, out=o), finish, 500):6.2f} us")
+        print(
+            f"cupy.sum(x, out=o)       {host_us(lambda: cupy.sum(y, out=o), finish, 500):6.2f} us"
+        )
+        print(
+            f"cubc.reduce(CuPy, out=o) {host_us(lambda: cubc.reduce(y, out=o), finish, 500):6.2f} us"
+        )
     if importlib.util.find_spec("torch"):
         import torch
 

@@ -69,8 +69,7 @@ cubc_status algorithm_variant(const problem *p, const char *arch, const char *la
     }
     TRY(variant_parse(s, label, v));
     const char *reason = p->algorithm->invalid(p, kind_of_arch(arch), s, v);
-    if (reason)
-        FAIL(CUBC_NO_RESOURCES, "%s cannot run %s: %s", p->benchmark, label, reason);
+    if (reason) FAIL(CUBC_NO_RESOURCES, "%s cannot run %s: %s", p->benchmark, label, reason);
     variant_label(s, v, resolved);
     return CUBC_OK;
 }
@@ -108,22 +107,22 @@ done:
 }
 
 // ---- the public calls ---------------------------------------------------------------------------
-#define DEFINE_PUBLIC(name)                                                                        \
-    cubc_status cubc_##name##_temp_bytes(cubc_device *device, const cubc_##name##_params *params,  \
-                                         size_t *bytes)                                            \
-    {                                                                                              \
-        problem p;                                                                                 \
-        if (!device || !params || !bytes) FAIL(CUBC_INVALID_ARGUMENT, #name ": NULL argument");    \
-        TRY(name##_problem(params, &p));                                                           \
-        return algorithm_temp_bytes(device, &p, bytes);                                            \
-    }                                                                                              \
-    cubc_status cubc_##name(cubc_device *device, const cubc_##name##_params *params, void *temp,   \
-                            size_t temp_bytes, cubc_stream stream)                                 \
-    {                                                                                              \
-        problem p;                                                                                 \
-        if (!device || !params) FAIL(CUBC_INVALID_ARGUMENT, #name ": NULL argument");              \
-        TRY(name##_problem(params, &p));                                                           \
-        return algorithm_run(device, &p, temp, temp_bytes, stream);                                \
+#define DEFINE_PUBLIC(name)                                                                       \
+    cubc_status cubc_##name##_temp_bytes(cubc_device *device, const cubc_##name##_params *params, \
+                                         size_t *bytes)                                           \
+    {                                                                                             \
+        problem p;                                                                                \
+        if (!device || !params || !bytes) FAIL(CUBC_INVALID_ARGUMENT, #name ": NULL argument");   \
+        TRY(name##_problem(params, &p));                                                          \
+        return algorithm_temp_bytes(device, &p, bytes);                                           \
+    }                                                                                             \
+    cubc_status cubc_##name(cubc_device *device, const cubc_##name##_params *params, void *temp,  \
+                            size_t temp_bytes, cubc_stream stream)                                \
+    {                                                                                             \
+        problem p;                                                                                \
+        if (!device || !params) FAIL(CUBC_INVALID_ARGUMENT, #name ": NULL argument");             \
+        TRY(name##_problem(params, &p));                                                          \
+        return algorithm_run(device, &p, temp, temp_bytes, stream);                               \
     }
 
 DEFINE_PUBLIC(reduce)

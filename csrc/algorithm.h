@@ -21,13 +21,13 @@ typedef struct algorithm algorithm;
 
 // ---- operators ----------------------------------------------------------------------------------
 typedef struct operator_info {
-    const char *name;       // "sum"
-    const char *expression; // of a and b
+    const char *name;             // "sum"
+    const char *expression;       // of a and b
     const char *float_expression; // where floats need another (NaN), else NULL
-    const char *identity;   // of value_t; NULL: an empty reduction is an error
-    const char *mask;       // identity used inside the kernel; differs where `identity` is NULL
-    bool arg;               // the result is the index
-    bool widens;            // reductions of integers accumulate in 64 bits, as NumPy's do
+    const char *identity;         // of value_t; NULL: an empty reduction is an error
+    const char *mask; // identity used inside the kernel; differs where `identity` is NULL
+    bool arg;         // the result is the index
+    bool widens;      // reductions of integers accumulate in 64 bits, as NumPy's do
 } operator_info;
 
 // A built-in by name, or NULL.
@@ -46,8 +46,8 @@ typedef struct problem {
     uint8_t operand_count;
     uint8_t type, acc_type, out_type; // cubc_type
     bool commutative, inclusive;
-    bool aligned;  // all arrays start on 16 bytes
-    bool in_place; // the output is the input: no read-only loads
+    bool aligned;       // all arrays start on 16 bytes
+    bool in_place;      // the output is the input: no read-only loads
     char benchmark[40]; // the benchmark that stands for this problem: "reduce.sum"
 
     // Run-time workload.
@@ -89,16 +89,16 @@ typedef struct plan {
 
 // ---- descriptors --------------------------------------------------------------------------------
 typedef struct benchmark {
-    const char *name;                 // "reduce.sum"
-    const cubc_type *types;           // the T{ct} axis
+    const char *name;       // "reduce.sum"
+    const cubc_type *types; // the T{ct} axis
     int type_count;
-    const int *elements;              // the Elements{io}[pow2] axis, exponents of two
+    const int *elements; // the Elements{io}[pow2] axis, exponents of two
     int element_count;
 } benchmark;
 
 struct algorithm {
-    const char *name;   // "reduce"
-    const char *source; // "reduce.cu"
+    const char *name;                 // "reduce"
+    const char *source;               // "reduce.cu"
     const char *kernels[MAX_KERNELS]; // entry points in launch order
     const benchmark *benchmarks;
     int benchmark_count;
@@ -133,8 +133,8 @@ cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, siz
                           void *stream);
 cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
 
-// The text that is compiled for a variant: macros, kernel, checks. key_out: SHA-256 of the part that
-// all variants of this workload share.
+// The text that is compiled for a variant: macros, kernel, checks. key_out: SHA-256 of the part
+// that all variants of this workload share.
 cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
                              text *out, char workload_hash[65]);
 cubc_status algorithm_space(const algorithm *a, const char *arch, space *out);
@@ -142,12 +142,10 @@ cubc_status algorithm_space(const algorithm *a, const char *arch, space *out);
 cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,
                               variant *v, char resolved[MAX_LABEL]);
 // The shipped (`base`) or the current policy's label for a problem on an arch.
-cubc_status algorithm_policy(const problem *p, const char *arch, bool base,
-                             char label[MAX_LABEL]);
+cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL]);
 
 // A variant of one's own choice, outside of the device's table.
-cubc_status instance_open(cubc_device *device, const problem *p, const char *label,
-                          instance **out);
+cubc_status instance_open(cubc_device *device, const problem *p, const char *label, instance **out);
 void instance_close(instance *i);
 // Queues a problem on an instance; the workspace comes from the device's pool.
 cubc_status instance_run(instance *i, const problem *p, void *stream);

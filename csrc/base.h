@@ -52,15 +52,15 @@ const char *error_place(void); // "file.c:123" of the last failure
 const char *status_exception(cubc_status status);
 
 #define FAIL(status, ...) return error_set(__FILE__, __LINE__, (status), __VA_ARGS__)
-#define TRY(call)                              \
-    do {                                       \
-        cubc_status try_status_ = (call);      \
-        if (try_status_) return try_status_;   \
+#define TRY(call)                            \
+    do {                                     \
+        cubc_status try_status_ = (call);    \
+        if (try_status_) return try_status_; \
     } while (0)
-#define GUARD(status, call, label)      \
-    do {                                \
-        (status) = (call);              \
-        if (status) goto label;         \
+#define GUARD(status, call, label) \
+    do {                           \
+        (status) = (call);         \
+        if (status) goto label;    \
     } while (0)
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -11,17 +11,17 @@
 #include "base.h"
 
 typedef struct device_info {
-    char name[16];      // "cuda:0", "cpu"
-    char kind[8];       // "cuda", "cpu"
-    char model[128];    // "NVIDIA H200", "Intel(R) Xeon(R) ..."
-    char uuid[48];      // of the physical device; on the cpu a hash of model, cores and host id
-    char arch[24];      // what the compiler targets: "sm_90", "cpu"
-    char compiler[96];  // "NVRTC 13.0", "g++ 12.2.0"; part of every cache key
-    char driver[32];    // "580.159.03 (CUDA 13.0)"; on the cpu the kernel release
-    char runtime[32];   // "13.0"; on the cpu "-"
-    int units;          // multiprocessors; worker threads on the cpu
-    int warp_size;      // 32
-    int max_threads;    // in a block: 1024
+    char name[16];     // "cuda:0", "cpu"
+    char kind[8];      // "cuda", "cpu"
+    char model[128];   // "NVIDIA H200", "Intel(R) Xeon(R) ..."
+    char uuid[48];     // of the physical device; on the cpu a hash of model, cores and host id
+    char arch[24];     // what the compiler targets: "sm_90", "cpu"
+    char compiler[96]; // "NVRTC 13.0", "g++ 12.2.0"; part of every cache key
+    char driver[32];   // "580.159.03 (CUDA 13.0)"; on the cpu the kernel release
+    char runtime[32];  // "13.0"; on the cpu "-"
+    int units;         // multiprocessors; worker threads on the cpu
+    int warp_size;     // 32
+    int max_threads;   // in a block: 1024
     int threads_per_unit;
     int64_t shared_bytes_per_block; // most that a launch may ask for (opt-in maximum)
     int64_t shared_bytes_per_unit;
@@ -49,12 +49,12 @@ typedef struct device_module device_module; // a loaded binary
 typedef struct device_event device_event;
 
 typedef struct kernel_info {
-    int registers;          // a thread; 0 on the cpu
-    int local_bytes;        // a thread: spills and stack; 0 on the cpu
-    int64_t shared_bytes;   // a block: what the kernel's shared-storage struct takes
-    int64_t args_bytes;     // what the kernel's argument struct takes
-    int max_threads;        // a block may have, given its registers
-    int blocks_per_unit;    // resident at once with `threads` threads each (occupancy)
+    int registers;        // a thread; 0 on the cpu
+    int local_bytes;      // a thread: spills and stack; 0 on the cpu
+    int64_t shared_bytes; // a block: what the kernel's shared-storage struct takes
+    int64_t args_bytes;   // what the kernel's argument struct takes
+    int max_threads;      // a block may have, given its registers
+    int blocks_per_unit;  // resident at once with `threads` threads each (occupancy)
 } kernel_info;
 
 // One kernel of a loaded module with everything a launch needs; owned by its module.
@@ -71,7 +71,8 @@ typedef struct device_api {
     cubc_status (*open)(int index, cubc_device **out);
     void (*close)(cubc_device *device);
 
-    // Stream-ordered memory. Alignment is at least 256 bytes. bytes may be 0 (gives a valid pointer).
+    // Stream-ordered memory. Alignment is at least 256 bytes. bytes may be 0 (gives a valid
+    // pointer).
     cubc_status (*alloc)(cubc_device *device, size_t bytes, void *stream, void **out);
     void (*free)(cubc_device *device, void *pointer, void *stream);
     // Either side may be host or device memory. Asynchronous only device to device.

@@ -98,9 +98,10 @@ static cubc_status load_kernels(instance *i, const binary *code)
         TRY(api->kernel(i->device, i->module, i->key.algorithm->kernels[k], threads,
                         &i->kernels[k]));
         if (i->kernels[k].info.blocks_per_unit < 1)
-            FAIL(CUBC_NO_RESOURCES,
-                 "%s %s: a block of %u threads with %d registers each does not fit a multiprocessor",
-                 i->key.benchmark, i->label, threads, i->kernels[k].info.registers);
+            FAIL(
+                CUBC_NO_RESOURCES,
+                "%s %s: a block of %u threads with %d registers each does not fit a multiprocessor",
+                i->key.benchmark, i->label, threads, i->kernels[k].info.registers);
     }
     return CUBC_OK;
 }
@@ -261,10 +262,8 @@ cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, siz
     if (temp_bytes < pl.message_bytes)
         FAIL(CUBC_INVALID_ARGUMENT, "the workspace has %zu bytes, %zu are needed", temp_bytes,
              pl.message_bytes);
-    if ((uintptr_t)temp % 8)
-        FAIL(CUBC_INVALID_ARGUMENT, "the workspace is not aligned to 8 bytes");
-    if (pl.message_bytes)
-        TRY(device->api->fill(device, temp, 0, pl.message_bytes, stream));
+    if ((uintptr_t)temp % 8) FAIL(CUBC_INVALID_ARGUMENT, "the workspace is not aligned to 8 bytes");
+    if (pl.message_bytes) TRY(device->api->fill(device, temp, 0, pl.message_bytes, stream));
     return queue_plan(device, &pl, temp, stream);
 }
 

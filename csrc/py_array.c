@@ -37,10 +37,9 @@ PyObject *py_array_new(cubc_device *device, cubc_type type, int ndim, const Py_s
     if (!a) return NULL;
     cubc_status st;
     a->stream = stream;
-    Py_BEGIN_ALLOW_THREADS
-    st = device->api->alloc(device, a->n * cubc_type_size(type), stream, &a->data);
-    Py_END_ALLOW_THREADS
-    if (!st) return (PyObject *)a;
+    Py_BEGIN_ALLOW_THREADS st =
+        device->api->alloc(device, a->n * cubc_type_size(type), stream, &a->data);
+    Py_END_ALLOW_THREADS if (!st) return (PyObject *)a;
     Py_DECREF(a);
     return py_raise(st);
 }
@@ -70,8 +69,7 @@ static void array_dealloc(PyObject *self)
     PyTypeObject *cls = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(cls, Py_tp_free);
     if (a->device && !a->base) {
-        Py_BEGIN_ALLOW_THREADS
-        if (a->other) (void)a->device->api->synchronize(a->device, a->other);
+        Py_BEGIN_ALLOW_THREADS if (a->other)(void) a->device->api->synchronize(a->device, a->other);
         a->device->api->free(a->device, a->data, a->stream);
         Py_END_ALLOW_THREADS
     }
@@ -96,19 +94,17 @@ static PyObject *array_numpy(PyObject *self, PyObject *unused)
     Py_XDECREF(dtype);
     if (!array) return NULL;
     // bfloat16 arrays do not export a buffer; their words do.
-    PyObject *words = a->type == CUBC_BF16 ? PyObject_CallMethod(array, "view", "s", "uint16")
-                                           : Py_NewRef(array);
+    PyObject *words =
+        a->type == CUBC_BF16 ? PyObject_CallMethod(array, "view", "s", "uint16") : Py_NewRef(array);
     if (!words || PyObject_GetBuffer(words, &buffer, PyBUF_ANY_CONTIGUOUS | PyBUF_WRITABLE) < 0) {
         Py_XDECREF(words);
         Py_DECREF(array);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    if (a->other) st = a->device->api->synchronize(a->device, a->other);
+    Py_BEGIN_ALLOW_THREADS if (a->other) st = a->device->api->synchronize(a->device, a->other);
     if (!st) st = cubc_copy(a->device, buffer.buf, a->data, (size_t)buffer.len, a->stream);
     if (!st) st = cubc_synchronize(a->device, a->stream);
-    Py_END_ALLOW_THREADS
-    PyBuffer_Release(&buffer);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
     Py_DECREF(words);
     if (!st) return array;
     Py_DECREF(array);
@@ -122,7 +118,8 @@ static PyObject *array_array(PyObject *self, PyObject *args, PyObject *keywords)
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:__array__", names, &dtype, &copy))
         return NULL;
     if (copy == Py_False) {
-        PyErr_SetString(PyExc_ValueError, "device memory cannot become a NumPy array without a copy");
+        PyErr_SetString(PyExc_ValueError,
+                        "device memory cannot become a NumPy array without a copy");
         return NULL;
     }
     PyObject *array = array_numpy(self, NULL);
@@ -283,8 +280,7 @@ static PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *keywords
     if (!quiet && py_stream(stream_object, &stream) < 0) return NULL;
     if (stream == (void *)1) stream = NULL;
     if (!quiet && (stream != a->stream || a->other)) { // the consumer must see finished work
-        Py_BEGIN_ALLOW_THREADS
-        st = a->device->api->synchronize(a->device, a->stream);
+        Py_BEGIN_ALLOW_THREADS st = a->device->api->synchronize(a->device, a->stream);
         if (!st && a->other) st = a->device->api->synchronize(a->device, a->other);
         Py_END_ALLOW_THREADS
     }
@@ -345,16 +341,14 @@ static PyObject *copy_to_device(const py_view *view, cubc_device *device, void *
     PyObject *array = py_array_new(device, view->type, view->ndim, view->shape, stream);
     if (!array) return NULL;
     cubc_status st = CUBC_OK;
-    Py_BEGIN_ALLOW_THREADS
-    if (view->device && view->stream != stream)
-        st = view->device->api->synchronize(view->device, view->stream);
+    Py_BEGIN_ALLOW_THREADS if (view->device && view->stream != stream) st =
+        view->device->api->synchronize(view->device, view->stream);
     if (!st)
         st = cubc_copy(device, ((py_array *)array)->data, view->data,
                        view->n * cubc_type_size(view->type), stream);
     // The source may go away as soon as this returns.
     if (!st) st = cubc_synchronize(device, stream);
-    Py_END_ALLOW_THREADS
-    if (!st) return array;
+    Py_END_ALLOW_THREADS if (!st) return array;
     Py_DECREF(array);
     return py_raise(st);
 }
@@ -366,8 +360,8 @@ static PyObject *converted(PyObject *x, PyObject *dtype)
     if (!dtype) return Py_NewRef(x);
     if (py_dtype(dtype, &type) < 0) return NULL;
     PyObject *numpy_dtype = py_numpy_dtype(type);
-    PyObject *array = numpy_dtype ? PyObject_CallMethod(py_numpy, "asarray", "OO", x, numpy_dtype)
-                                  : NULL;
+    PyObject *array =
+        numpy_dtype ? PyObject_CallMethod(py_numpy, "asarray", "OO", x, numpy_dtype) : NULL;
     Py_XDECREF(numpy_dtype);
     return array;
 }
@@ -382,7 +376,8 @@ PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObje
     cubc_status st;
     void *stream;
     (void)self;
-    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0) return NULL;
+    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0)
+        return NULL;
     if (py_view_get(v[0], "the array", false, stream, &view) < 0) goto done;
     if (v[1] && py_dtype(v[1], &type) < 0) goto done;
     if (v[1] && type != view.type) {
@@ -398,9 +393,9 @@ PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObje
         goto done;
     }
     if (view.device == device)
-        result = py_array_check(view.owner) ? Py_NewRef(view.owner)
-                                            : py_array_wrap(&view, view.capsule ? view.capsule
-                                                                                : view.owner);
+        result = py_array_check(view.owner)
+                     ? Py_NewRef(view.owner)
+                     : py_array_wrap(&view, view.capsule ? view.capsule : view.owner);
     else
         result = copy_to_device(&view, device, stream);
 done:

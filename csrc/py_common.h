@@ -54,7 +54,7 @@ typedef struct py_view {
     cubc_type type;
     int ndim;
     Py_ssize_t shape[VIEW_DIMENSIONS];
-    bool on_host;        // host memory (NumPy and the like), not a device array
+    bool on_host; // host memory (NumPy and the like), not a device array
     bool read_only;
     cubc_device *device; // of a device array; counted
     void *stream;        // on which its producer works; NULL if it does not say
@@ -64,8 +64,8 @@ typedef struct py_view {
     PyObject *capsule; // of DLPack
 } py_view;
 
-// -1 with an exception set on failure. what names the operand in messages. With writable, the memory
-// itself is needed: read-only and non-contiguous objects are refused, not copied.
+// -1 with an exception set on failure. what names the operand in messages. With writable, the
+// memory itself is needed: read-only and non-contiguous objects are refused, not copied.
 int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out);
 void py_view_release(py_view *view);
 // A stream argument: None, an int, or an object of CuPy, PyTorch, Numba or cuda.core.
@@ -79,15 +79,14 @@ int py_scalar(PyObject *object, cubc_type type, uint64_t *bits);
 
 // ---- py_array.c ---------------------------------------------------------------------------------
 typedef struct py_array {
-    PyObject_HEAD
-    void *data;
+    PyObject_HEAD void *data;
     cubc_device *device;
     cubc_type type;
     int ndim;
     Py_ssize_t shape[VIEW_DIMENSIONS];
     uint64_t n;
-    void *stream; // its memory is ordered on this stream
-    void *other;  // another stream that used it since, or NULL
+    void *stream;   // its memory is ordered on this stream
+    void *other;    // another stream that used it since, or NULL
     PyObject *base; // whose memory it is, or NULL: its own
 } py_array;
 extern PyObject *py_array_type;

@@ -122,8 +122,9 @@ static int fill_view(const DLTensor *t, const char *what, py_view *out)
 {
     int64_t expected = 1;
     if (type_from_dl(t->dtype, &out->type) < 0) {
-        PyErr_Format(PyExc_TypeError, "%s has a type that cubc does not support (DLPack %d, %d bits)",
-                     what, t->dtype.code, t->dtype.bits);
+        PyErr_Format(PyExc_TypeError,
+                     "%s has a type that cubc does not support (DLPack %d, %d bits)", what,
+                     t->dtype.code, t->dtype.bits);
         return -1;
     }
     if (t->ndim > VIEW_DIMENSIONS) {
@@ -138,8 +139,8 @@ static int fill_view(const DLTensor *t, const char *what, py_view *out)
     }
     for (int d = t->ndim - 1; t->strides && d >= 0; d--) {
         if (t->shape[d] != 1 && t->strides[d] != expected && out->n) {
-            PyErr_Format(PyExc_ValueError, "%s is not contiguous in C order; pass a contiguous copy",
-                         what);
+            PyErr_Format(PyExc_ValueError,
+                         "%s is not contiguous in C order; pass a contiguous copy", what);
             return -1;
         }
         expected *= t->shape[d];

@@ -43,11 +43,13 @@ PyObject *py_raise(cubc_status status)
         return NULL;
     }
     const char *log = cubc_error_log();
-    PyObject *error = *log ? PyObject_CallFunction(type, "N", PyUnicode_FromFormat(
-                                                                  "%s\n%s", cubc_error_message(), log))
-                           : PyObject_CallFunction(type, "s", cubc_error_message());
+    PyObject *error =
+        *log ? PyObject_CallFunction(type, "N",
+                                     PyUnicode_FromFormat("%s\n%s", cubc_error_message(), log))
+             : PyObject_CallFunction(type, "s", cubc_error_message());
     PyObject *text = PyUnicode_DecodeUTF8(log, (Py_ssize_t)strlen(log), "replace");
-    if (error && text && PyObject_SetAttrString(error, "log", text) == 0) PyErr_SetObject(type, error);
+    if (error && text && PyObject_SetAttrString(error, "log", text) == 0)
+        PyErr_SetObject(type, error);
     Py_XDECREF(text);
     Py_XDECREF(error);
     return NULL;
@@ -65,8 +67,8 @@ static bool check_signals(void)
 }
 
 // ---- devices ------------------------------------------------------------------------------------
-// A device that Python has named once stays open: compiled variants, worker threads and memory pools
-// hang on it, and no call should pay for them twice. The GIL guards the table.
+// A device that Python has named once stays open: compiled variants, worker threads and memory
+// pools hang on it, and no call should pay for them twice. The GIL guards the table.
 static void keep_open(cubc_device *device)
 {
     static cubc_device *kept[64];
@@ -104,10 +106,8 @@ static PyObject *devices(PyObject *self, PyObject *unused)
     char names[64][16];
     int count;
     (void)self, (void)unused;
-    Py_BEGIN_ALLOW_THREADS
-    count = device_list(names, 64);
-    Py_END_ALLOW_THREADS
-    PyObject *list = PyList_New(0);
+    Py_BEGIN_ALLOW_THREADS count = device_list(names, 64);
+    Py_END_ALLOW_THREADS PyObject *list = PyList_New(0);
     for (int i = 0; list && i < count; i++) {
         PyObject *name = PyUnicode_FromString(names[i]);
         if (!name || PyList_Append(list, name) < 0) Py_CLEAR(list);
@@ -151,10 +151,8 @@ static PyObject *synchronize(PyObject *self, PyObject *args, PyObject *keywords)
         py_stream(stream_object, &stream) < 0)
         return NULL;
     if ((st = py_device(name, &device))) return py_raise(st);
-    Py_BEGIN_ALLOW_THREADS
-    st = cubc_synchronize(device, stream);
-    Py_END_ALLOW_THREADS
-    cubc_device_close(device);
+    Py_BEGIN_ALLOW_THREADS st = cubc_synchronize(device, stream);
+    Py_END_ALLOW_THREADS cubc_device_close(device);
     if (st) return py_raise(st);
     Py_RETURN_NONE;
 }
@@ -201,8 +199,8 @@ static PyMethodDef methods[] = {
     {"transform", FAST(py_transform), METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "cubc._core", NULL, -1, methods,
-                                        NULL, NULL, NULL, NULL};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "cubc._core", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
@@ -211,8 +209,7 @@ PyMODINIT_FUNC PyInit__core(void)
     if (!module) return NULL;
     py_numpy = PyImport_ImportModule("numpy");
     if (!py_numpy || make_exceptions(module) < 0 || py_array_setup(module) < 0 ||
-        py_tuner_setup(module) < 0 || py_workload_setup(module) < 0 ||
-        py_store_setup(module) < 0 ||
+        py_tuner_setup(module) < 0 || py_workload_setup(module) < 0 || py_store_setup(module) < 0 ||
         PyModule_AddStringConstant(module, "__version__", cubc_version()) < 0) {
         Py_DECREF(module);
         return NULL;

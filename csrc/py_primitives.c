@@ -12,14 +12,14 @@
 typedef struct call {
     cubc_device *device; // counted
     void *stream;
-    bool host;          // operands are host memory
-    bool wait;          // temporary memory is in use: finish before returning
+    bool host; // operands are host memory
+    bool wait; // temporary memory is in use: finish before returning
     py_view in[MAX_OPERANDS];
     PyObject *staged[MAX_OPERANDS]; // device copies of host operands
     int in_count;
     py_view out;
-    PyObject *out_object;  // what the call returns: given or made
-    PyObject *out_staged;  // device memory that stands for a host output
+    PyObject *out_object; // what the call returns: given or made
+    PyObject *out_staged; // device memory that stands for a host output
     py_view workspace;
 } call;
 
@@ -101,10 +101,9 @@ static cubc_status ready_operand(call *c, py_view *view, PyObject **staged)
     c->wait = true;
     void *data = ((py_array *)*staged)->data;
     cubc_status st;
-    Py_BEGIN_ALLOW_THREADS
-    st = cubc_copy(c->device, data, view->data, view->n * cubc_type_size(view->type), c->stream);
-    Py_END_ALLOW_THREADS
-    view->data = data;
+    Py_BEGIN_ALLOW_THREADS st =
+        cubc_copy(c->device, data, view->data, view->n * cubc_type_size(view->type), c->stream);
+    Py_END_ALLOW_THREADS view->data = data;
     return st;
 }
 
@@ -205,14 +204,12 @@ static cubc_status run(call *c, const problem *p)
 {
     cubc_status st;
     size_t room = c->workspace.n * cubc_type_size(c->workspace.type);
-    Py_BEGIN_ALLOW_THREADS
-    st = algorithm_run(c->device, p, c->workspace.data, room, c->stream);
+    Py_BEGIN_ALLOW_THREADS st = algorithm_run(c->device, p, c->workspace.data, room, c->stream);
     if (!st && c->out_staged)
-        st = cubc_copy(c->device, c->out.data, out_data(c),
-                       c->out.n * cubc_type_size(c->out.type), c->stream);
+        st = cubc_copy(c->device, c->out.data, out_data(c), c->out.n * cubc_type_size(c->out.type),
+                       c->stream);
     if (!st && c->wait) st = cubc_synchronize(c->device, c->stream);
-    Py_END_ALLOW_THREADS
-    return st;
+    Py_END_ALLOW_THREADS return st;
 }
 
 // What the caller gets: the output as it is, or a NumPy scalar for a single number without out=.
@@ -266,8 +263,12 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
 {
     enum { X, OP, INIT, OUT, DTYPE, COMMUTATIVE, STREAM, WORKSPACE, DEVICE, COUNT };
     static py_signature signature = {
-        "reduce", COUNT, 2, 1,
-        {"x", "op", "init", "out", "dtype", "commutative", "stream", "workspace", "device"}, {0}};
+        "reduce",
+        COUNT,
+        2,
+        1,
+        {"x", "op", "init", "out", "dtype", "commutative", "stream", "workspace", "device"},
+        {0}};
     PyObject *v[COUNT], *value = NULL;
     cubc_type acc, out;
     cubc_status st;
@@ -306,8 +307,12 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
 {
     enum { X, OP, INCLUSIVE, INIT, OUT, DTYPE, STREAM, WORKSPACE, DEVICE, COUNT };
     static py_signature signature = {
-        "scan", COUNT, 2, 1,
-        {"x", "op", "inclusive", "init", "out", "dtype", "stream", "workspace", "device"}, {0}};
+        "scan",
+        COUNT,
+        2,
+        1,
+        {"x", "op", "inclusive", "init", "out", "dtype", "stream", "workspace", "device"},
+        {0}};
     PyObject *v[COUNT], *value = NULL;
     cubc_type acc, out;
     cubc_status st;
@@ -498,9 +503,9 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
     call c = {0};
     (void)self;
     if (!PyArg_ParseTuple(args, "s:transform", &expression)) return NULL;
-    if (collect_operands(&c, keywords, &m, operands, numbers, &count) < 0 ||
-        check_shapes(&c) < 0 || view_out(&c, m.out) < 0 ||
-        choose_device(&c, m.device, m.stream) < 0 || result_type(&c, &type) < 0)
+    if (collect_operands(&c, keywords, &m, operands, numbers, &count) < 0 || check_shapes(&c) < 0 ||
+        view_out(&c, m.out) < 0 || choose_device(&c, m.device, m.stream) < 0 ||
+        result_type(&c, &type) < 0)
         goto done;
     if (c.in_count == 0 && !c.out_object) c.host = m.device == NULL;
     if (m.dtype && py_dtype(m.dtype, &type) < 0) goto done;

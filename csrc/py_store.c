@@ -9,13 +9,11 @@
 static PyObject *store_type, *rows_type;
 
 typedef struct py_store {
-    PyObject_HEAD
-    store *store; // NULL once closed
+    PyObject_HEAD store *store; // NULL once closed
 } py_store;
 
 typedef struct py_rows { // iterator
-    PyObject_HEAD
-    PyObject *owner;
+    PyObject_HEAD PyObject *owner;
     store_cursor *cursor;
 } py_rows;
 
@@ -38,10 +36,10 @@ static PyObject *store_new(PyTypeObject *cls, PyObject *args, PyObject *keywords
     self = ((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
     if (self) {
         const char *name = PyBytes_AsString(path);
-        Py_BEGIN_ALLOW_THREADS
-        st = store_open(name, create ? STORE_CREATE : STORE_READ, &((py_store *)self)->store);
-        Py_END_ALLOW_THREADS
-        if (st) {
+        Py_BEGIN_ALLOW_THREADS st =
+            store_open(name, create ? STORE_CREATE : STORE_READ, &((py_store *)self)->store);
+        Py_END_ALLOW_THREADS if (st)
+        {
             Py_DECREF(self);
             self = py_raise(st);
         }
@@ -54,8 +52,7 @@ static void close_store(py_store *s)
 {
     store *closing = s->store;
     s->store = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    store_close(closing);
+    Py_BEGIN_ALLOW_THREADS store_close(closing);
     Py_END_ALLOW_THREADS
 }
 
@@ -152,10 +149,8 @@ static PyObject *store_set_device(PyObject *self, PyObject *dict)
     i.bus_bits = (int)integer_of(dict, "bus_bits");
     i.ecc = (int)integer_of(dict, "ecc");
     if (PyErr_Occurred()) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    st = store_device(s, &i, cubc_version());
-    Py_END_ALLOW_THREADS
-    if (st) return py_raise(st);
+    Py_BEGIN_ALLOW_THREADS st = store_device(s, &i, cubc_version());
+    Py_END_ALLOW_THREADS if (st) return py_raise(st);
     Py_RETURN_NONE;
 }
 
@@ -171,10 +166,8 @@ static PyObject *store_row_call(PyObject *self, PyObject *dict, bool add)
         return NULL;
     }
     if (row_from(dict, &row) < 0) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    st = add ? store_add(s, &row, &answer) : store_has(s, &row, &answer);
-    Py_END_ALLOW_THREADS
-    return st ? py_raise(st) : PyBool_FromLong(answer);
+    Py_BEGIN_ALLOW_THREADS st = add ? store_add(s, &row, &answer) : store_has(s, &row, &answer);
+    Py_END_ALLOW_THREADS return st ? py_raise(st) : PyBool_FromLong(answer);
 }
 
 static PyObject *store_add_method(PyObject *self, PyObject *dict)
@@ -197,10 +190,9 @@ static PyObject *store_rows(PyObject *self, PyObject *unused)
     PyTypeObject *cls = (PyTypeObject *)rows_type;
     py_rows *rows = (py_rows *)((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
     if (!rows) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    st = store_begin(s, &rows->cursor);
-    Py_END_ALLOW_THREADS
-    if (st) {
+    Py_BEGIN_ALLOW_THREADS st = store_begin(s, &rows->cursor);
+    Py_END_ALLOW_THREADS if (st)
+    {
         Py_DECREF(rows);
         return py_raise(st);
     }
@@ -234,10 +226,8 @@ static PyObject *rows_next(PyObject *self)
     bool more = false;
     cubc_status st;
     if (!open_store(rows->owner)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    st = store_next(rows->cursor, &record, &more);
-    Py_END_ALLOW_THREADS
-    if (st) return py_raise(st);
+    Py_BEGIN_ALLOW_THREADS st = store_next(rows->cursor, &record, &more);
+    Py_END_ALLOW_THREADS if (st) return py_raise(st);
     return more ? record_dict(&record) : NULL; // NULL without an exception ends the iteration
 }
 
@@ -270,10 +260,8 @@ static PyType_Slot store_slots[] = {{Py_tp_new, store_new},
                                     {0, NULL}};
 static PyType_Spec store_spec = {"cubc._core.Store", sizeof(py_store), 0, Py_TPFLAGS_DEFAULT,
                                  store_slots};
-static PyType_Slot rows_slots[] = {{Py_tp_dealloc, rows_dealloc},
-                                   {Py_tp_iter, rows_iter},
-                                   {Py_tp_iternext, rows_next},
-                                   {0, NULL}};
+static PyType_Slot rows_slots[] = {
+    {Py_tp_dealloc, rows_dealloc}, {Py_tp_iter, rows_iter}, {Py_tp_iternext, rows_next}, {0, NULL}};
 static PyType_Spec rows_spec = {"cubc._core._Rows", sizeof(py_rows), 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, rows_slots};
 

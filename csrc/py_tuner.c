@@ -201,8 +201,8 @@ static PyObject *compile_variant(PyObject *self, PyObject *args)
     if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
     if (!st) {
         snprintf(title, sizeof title, "%s %s", name, resolved);
-        Py_BEGIN_ALLOW_THREADS
-        st = variant_compile(arch, source.data, title, deadline, &code, &seconds);
+        Py_BEGIN_ALLOW_THREADS st =
+            variant_compile(arch, source.data, title, deadline, &code, &seconds);
         Py_END_ALLOW_THREADS
     }
     binary_free(&code);

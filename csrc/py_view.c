@@ -57,7 +57,7 @@ static int unsupported(const char *what, const char *type)
 }
 
 static const char *const numpy_names[CUBC_TYPE_COUNT] = {
-    "bool",   "int8",   "int16",  "int32",   "int64",    "uint8",   "uint16",
+    "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
     "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
 
 static int type_of_name(const char *name, cubc_type *out)
@@ -215,10 +215,11 @@ static int shape_from_tuple(py_view *view, const char *what, PyObject *shape)
 
 static int not_contiguous(const char *what)
 {
-    PyErr_Format(PyExc_ValueError,
-                 "%s is not contiguous in C order; pass a contiguous copy (numpy.ascontiguousarray, "
-                 "cupy.ascontiguousarray, tensor.contiguous())",
-                 what);
+    PyErr_Format(
+        PyExc_ValueError,
+        "%s is not contiguous in C order; pass a contiguous copy (numpy.ascontiguousarray, "
+        "cupy.ascontiguousarray, tensor.contiguous())",
+        what);
     return -1;
 }
 
@@ -361,8 +362,8 @@ static int from_bfloat16(PyObject *array, const char *what, bool writable, py_vi
 
 static int from_numpy(PyObject *object, const char *what, bool writable, py_view *out)
 {
-    PyObject *array = PyObject_CallMethod(py_numpy, writable ? "asarray" : "ascontiguousarray", "O",
-                                          object);
+    PyObject *array =
+        PyObject_CallMethod(py_numpy, writable ? "asarray" : "ascontiguousarray", "O", object);
     int status = -1;
     cubc_type type;
     if (!array) return -1;

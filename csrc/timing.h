@@ -16,12 +16,12 @@ typedef struct timing_work {
 } timing_work;
 
 typedef struct timing_options {
-    int min_samples;    // of each work; at least 1
-    int max_samples;    // of each work
-    double max_noise;   // stop once the standard error of the median, relative to it, is below this
-    double timeout_s;   // stop after this wall time, whatever was reached (at least one sample each)
-    int warmup;         // runs of each work before the first sample
-    bool cold;          // flush the cache before each sample
+    int min_samples;  // of each work; at least 1
+    int max_samples;  // of each work
+    double max_noise; // stop once the standard error of the median, relative to it, is below this
+    double timeout_s; // stop after this wall time, whatever was reached (at least one sample each)
+    int warmup;       // runs of each work before the first sample
+    bool cold;        // flush the cache before each sample
 } timing_options;
 timing_options timing_defaults(const cubc_device *device);
 

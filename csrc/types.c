@@ -4,18 +4,12 @@
 #include <string.h>
 
 const type_info type_table[CUBC_TYPE_COUNT] = {
-    [CUBC_BOOL] = {"BOOL", "bool", 1, KIND_BOOL},
-    [CUBC_I8] = {"I8", "i8", 1, KIND_SIGNED},
-    [CUBC_I16] = {"I16", "i16", 2, KIND_SIGNED},
-    [CUBC_I32] = {"I32", "i32", 4, KIND_SIGNED},
-    [CUBC_I64] = {"I64", "i64", 8, KIND_SIGNED},
-    [CUBC_U8] = {"U8", "u8", 1, KIND_UNSIGNED},
-    [CUBC_U16] = {"U16", "u16", 2, KIND_UNSIGNED},
-    [CUBC_U32] = {"U32", "u32", 4, KIND_UNSIGNED},
-    [CUBC_U64] = {"U64", "u64", 8, KIND_UNSIGNED},
-    [CUBC_F16] = {"F16", "f16", 2, KIND_FLOAT},
-    [CUBC_BF16] = {"BF16", "bf16", 2, KIND_FLOAT},
-    [CUBC_F32] = {"F32", "f32", 4, KIND_FLOAT},
+    [CUBC_BOOL] = {"BOOL", "bool", 1, KIND_BOOL},  [CUBC_I8] = {"I8", "i8", 1, KIND_SIGNED},
+    [CUBC_I16] = {"I16", "i16", 2, KIND_SIGNED},   [CUBC_I32] = {"I32", "i32", 4, KIND_SIGNED},
+    [CUBC_I64] = {"I64", "i64", 8, KIND_SIGNED},   [CUBC_U8] = {"U8", "u8", 1, KIND_UNSIGNED},
+    [CUBC_U16] = {"U16", "u16", 2, KIND_UNSIGNED}, [CUBC_U32] = {"U32", "u32", 4, KIND_UNSIGNED},
+    [CUBC_U64] = {"U64", "u64", 8, KIND_UNSIGNED}, [CUBC_F16] = {"F16", "f16", 2, KIND_FLOAT},
+    [CUBC_BF16] = {"BF16", "bf16", 2, KIND_FLOAT}, [CUBC_F32] = {"F32", "f32", 4, KIND_FLOAT},
     [CUBC_F64] = {"F64", "f64", 8, KIND_FLOAT},
 };
 

@@ -132,7 +132,8 @@ cubc_status variant_parse(const space *s, const char *label, variant *out)
         errno = 0;
         long value = strtol(underscore + 1, &end, 10);
         if (end == underscore + 1 || strchr(" \t\n+", underscore[1]) || errno ||
-            (*end && *end != '.') || (*end == '.' && k + 1 == s->count) || (!*end && k + 1 < s->count))
+            (*end && *end != '.') || (*end == '.' && k + 1 == s->count) ||
+            (!*end && k + 1 < s->count))
             FAIL(CUBC_INVALID_ARGUMENT,
                  "variant '%.100s': every one of the %d parameters takes one integer, as in %s_%d",
                  label, s->count, p->label, p->start);

@@ -72,7 +72,8 @@ cubc_status workload_open(cubc_device *device, const char *name, cubc_type type,
     *out = NULL;
     TRY(benchmark_find(name, &a, &b));
     if (log2_n < 0 || log2_n > 40)
-        FAIL(CUBC_INVALID_ARGUMENT, "Elements{io}[pow2]=%d: expected an exponent of 0 to 40", log2_n);
+        FAIL(CUBC_INVALID_ARGUMENT, "Elements{io}[pow2]=%d: expected an exponent of 0 to 40",
+             log2_n);
     workload *w = mem_zalloc(1, sizeof *w);
     if (!w) return CUBC_NO_MEMORY;
     w->device = device;
@@ -166,7 +167,8 @@ done:
 // The bytes of the outputs are compared, as unsigned numbers of the same size.
 static cubc_status count_differences(workload *w, uint64_t *count)
 {
-    static const cubc_type by_size[] = {[1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64};
+    static const cubc_type by_size[] = {
+        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64};
     cubc_type type = by_size[cubc_type_size((cubc_type)w->problem.out_type)];
     cubc_operand operands[2] = {{.name = "x", .type = type, .data = w->out},
                                 {.name = "y", .type = type, .data = w->expected}};

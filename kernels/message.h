@@ -28,7 +28,8 @@ struct ticket {
 // One thread a block calls this, once a launch.
 FUNCTION ticket take_ticket(u64* memory)
 {
-    if constexpr (TUNE_ORDER) return ticket{static_cast<u32>(load_relaxed(memory) >> 32), block_id()};
+    if constexpr (TUNE_ORDER)
+        return ticket{static_cast<u32>(load_relaxed(memory) >> 32), block_id()};
     const u64 t = atomic_add(memory, 1);
     return ticket{static_cast<u32>(t >> 32), static_cast<u32>(t)};
 }

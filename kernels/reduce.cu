@@ -3,8 +3,8 @@
 // Each block folds its share of the items and sends its partial result as a message (message.h);
 // the block of the highest rank collects the messages, in the order of the blocks. It takes its
 // ticket before it reads its items, so that the ticket's latency hides behind theirs, and it waits
-// only for blocks that run already. A short input is dominated by latency, of instructions too (they
-// come from memory as well): hence a single, short path for all steps that are not whole.
+// only for blocks that run already. A short input is dominated by latency, of instructions too
+// (they come from memory as well): hence a single, short path for all steps that are not whole.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=128:1024:128
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
@@ -37,7 +37,10 @@ enum {
     STRIP_MINE = TUNE_COMMUTATIVE && TUNE_STRIP_MINE,
     // In order: one accumulator. Otherwise as many as keep the operations independent.
     MOST = SIMT_ACCUMULATOR_BYTES / static_cast<int>(sizeof(acc_t)),
-    ACCUMULATORS = !TUNE_COMMUTATIVE ? 1 : VECTOR < MOST ? VECTOR : MOST > 1 ? MOST / 2 * 2 : 1
+    ACCUMULATORS = !TUNE_COMMUTATIVE ? 1
+                   : VECTOR < MOST   ? VECTOR
+                   : MOST > 1        ? MOST / 2 * 2
+                                     : 1
 };
 
 struct reduce_args {
@@ -53,6 +56,7 @@ struct reduce_args {
 struct reduce_shared {
     block_reduce_storage<acc_t> reduce;
     ticket block_ticket;
+    acc_t block_sum;
 };
 
 // The index of vector `load` of this thread in a step, in vectors.
@@ -100,6 +104,51 @@ FUNCTION bool step_is_whole(const reduce_args& a, u64 step)
     return last * tile <= a.n;
 }
 
+// The result, by thread 0 of the last block: what precedes and follows the blocks' sum.
+FUNCTION void finish(const reduce_args& a, ticket mine, acc_t sum)
+{
+    close_tickets(a.messages, mine);
+    for (u64 i = a.n - a.n % VECTOR; i < a.n; i++) sum = accumulate(sum, a.in[i], i);
+#if !defined(TUNE_ARG)
+    if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
+#endif
+    a.out[0] = acc_result(sum);
+}
+
+// A block's own sum need not travel. Few blocks: warp 0 does without barriers.
+FUNCTION void collect_few(const reduce_args& a, ticket mine, acc_t sum)
+{
+    if (warp_id() != 0) return; // there is no barrier left
+    mine = warp_shuffle(mine, 0);
+    sum = warp_shuffle(sum, 0);
+    if (mine.rank + 1 != block_count()) return;
+    if (lane_id() >= block_count())
+        sum = acc_identity();
+    else if (lane_id() != block_id())
+        sum = message_wait<acc_t>(a.messages, lane_id(), mine);
+    sum = warp_reduce(sum, combine());
+    if (lane_id() == 0) finish(a, mine, sum);
+}
+
+FUNCTION void collect_many(const reduce_args& a, reduce_shared& s, ticket mine, acc_t sum)
+{
+    if (thread_id() == 0) {
+        s.block_ticket = mine;
+        s.block_sum = sum;
+    }
+    block_sync();
+    mine = s.block_ticket;
+    const bool last = mine.rank + 1 == block_count();
+    const u64 share = (block_count() + SIMT_THREADS - 1) / SIMT_THREADS;
+    const u64 first = thread_id() * share;
+    sum = acc_identity();
+    for (u64 b = first; last && b < first + share && b < block_count(); b++)
+        sum = combine()(sum,
+                        b == block_id() ? s.block_sum : message_wait<acc_t>(a.messages, b, mine));
+    if (last) sum = block_reduce(sum, combine(), s.reduce);
+    if (last && thread_id() == 0) finish(a, mine, sum);
+}
+
 KERNEL(reduce_blocks, reduce_args, reduce_shared)
 {
     ticket mine{}; // in a register of thread 0 until it is needed: its loads must not wait for it
@@ -126,29 +175,14 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
         sum = block_reduce(sum, combine(), s.reduce);
     }
 
-    if (thread_id() == 0) {
-        if (block_count() > 1)
+    if (block_count() == 1) {
+        if (thread_id() == 0) finish(a, mine, sum);
+    } else {
+        if (thread_id() == 0)
             message_send(a.messages, block_id(), sum, message_tag(mine, MESSAGE_COMPLETE));
-        s.block_ticket = mine;
-    }
-    block_sync();
-    mine = s.block_ticket;
-    if (mine.rank + 1 == block_count()) {
-        if (block_count() > 1) {
-            const u64 share = (block_count() + SIMT_THREADS - 1) / SIMT_THREADS;
-            const u64 first = thread_id() * share;
-            sum = acc_identity();
-            for (u64 b = first; b < first + share && b < block_count(); b++)
-                sum = combine()(sum, message_wait<acc_t>(a.messages, b, mine));
-            sum = block_reduce(sum, combine(), s.reduce);
-        }
-        if (thread_id() == 0) {
-            close_tickets(a.messages, mine);
-            for (u64 i = a.n - a.n % VECTOR; i < a.n; i++) sum = accumulate(sum, a.in[i], i);
-#if !defined(TUNE_ARG)
-            if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
-#endif
-            a.out[0] = acc_result(sum);
-        }
+        if (block_count() <= SIMT_WARP)
+            collect_few(a, mine, sum);
+        else
+            collect_many(a, s, mine, sum);
     }
 }

@@ -1,12 +1,13 @@
 // Prefix scan in a single pass over the items, with decoupled look-back.
 //
 // A block takes a tile: a warp of it a contiguous part, a row of that part one vector a lane. So
-// loads and stores are wide and coalesced without an exchange through shared memory: each lane scans
-// its vector, the warp scans the vectors' totals row by row (the rows are independent), the block
-// scans its warps' totals. The prefix of everything before the tile comes from the tiles before it:
-// each publishes its own total at once and its inclusive prefix as soon as it knows it, and warp 0
-// looks back over the published totals until it meets a prefix (Merrill and Garland, "Single-pass
-// Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002). Tiles are numbered by ticket.
+// loads and stores are wide and coalesced without an exchange through shared memory: each lane
+// scans its vector, the warp scans the vectors' totals row by row (the rows are independent), the
+// block scans its warps' totals. The prefix of everything before the tile comes from the tiles
+// before it: each publishes its own total at once and its inclusive prefix as soon as it knows it,
+// and warp 0 looks back over the published totals until it meets a prefix (Merrill and Garland,
+// "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002). Tiles are numbered by
+// ticket.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:48:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
@@ -225,7 +226,8 @@ KERNEL(scan_tiles, scan_args, scan_shared)
 {
     ticket mine{};
     if constexpr (TUNE_ORDER) {
-        mine = take_ticket(a.messages); // only warp 0 uses the epoch, and only once it has its items
+        mine =
+            take_ticket(a.messages); // only warp 0 uses the epoch, and only once it has its items
     } else {
         if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
         block_sync();

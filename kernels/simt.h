@@ -1,8 +1,8 @@
 // The kernel dialect: what a .cu file of this folder may use, on either device.
 //
 // A C++17 subset that NVRTC, g++ and clang++ all take, without any standard or CUDA header, so that
-// NVRTC compiles a variant in about 0.1 s. The core flattens the #includes of a kernel file into one
-// text and puts the variant in front of it as #defines:
+// NVRTC compiles a variant in about 0.1 s. The core flattens the #includes of a kernel file into
+// one text and puts the variant in front of it as #defines:
 //     SIMT_CUDA or SIMT_CPU     the device
 //     SIMT_THREADS              threads in a block
 //     SIMT_WARP                 lanes in a warp: 32; 1 when SIMT_THREADS is 1 on the cpu
@@ -47,16 +47,16 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 #define SIMT_MIN_BLOCKS 1
 #endif
 
-#define KERNEL(name, args_t, shared_t)                                                            \
-    FUNCTION void name##_body(const args_t& a, shared_t& s);                                      \
-    extern "C" {                                                                                  \
-    __device__ u32 name##_layout[2] = {sizeof(args_t), sizeof(shared_t)};                         \
-    __global__ void __launch_bounds__(SIMT_THREADS, SIMT_MIN_BLOCKS) name(const args_t a)         \
-    {                                                                                             \
-        extern __shared__ __align__(16) u8 simt_shared[];                                         \
-        name##_body(a, *reinterpret_cast<shared_t*>(simt_shared));                                \
-    }                                                                                             \
-    }                                                                                             \
+#define KERNEL(name, args_t, shared_t)                                                    \
+    FUNCTION void name##_body(const args_t& a, shared_t& s);                              \
+    extern "C" {                                                                          \
+    __device__ u32 name##_layout[2] = {sizeof(args_t), sizeof(shared_t)};                 \
+    __global__ void __launch_bounds__(SIMT_THREADS, SIMT_MIN_BLOCKS) name(const args_t a) \
+    {                                                                                     \
+        extern __shared__ __align__(16) u8 simt_shared[];                                 \
+        name##_body(a, *reinterpret_cast<shared_t*>(simt_shared));                        \
+    }                                                                                     \
+    }                                                                                     \
     FUNCTION void name##_body(const args_t& a, shared_t& s)
 
 FUNCTION u32 thread_id() { return threadIdx.x; }
@@ -140,16 +140,16 @@ extern "C" {
 __attribute__((visibility("default"))) const simt_api* simt = nullptr;
 }
 
-#define KERNEL(name, args_t, shared_t)                                                            \
-    static void name##_body(const args_t& a, shared_t& s);                                        \
-    extern "C" {                                                                                  \
-    __attribute__((visibility("default"))) u32 name##_layout[2] = {sizeof(args_t),                \
-                                                                   sizeof(shared_t)};             \
-    __attribute__((visibility("default"))) void name(const void* args, void* shared)              \
-    {                                                                                             \
-        name##_body(*static_cast<const args_t*>(args), *static_cast<shared_t*>(shared));          \
-    }                                                                                             \
-    }                                                                                             \
+#define KERNEL(name, args_t, shared_t)                                                   \
+    static void name##_body(const args_t& a, shared_t& s);                               \
+    extern "C" {                                                                         \
+    __attribute__((visibility("default"))) u32 name##_layout[2] = {sizeof(args_t),       \
+                                                                   sizeof(shared_t)};    \
+    __attribute__((visibility("default"))) void name(const void* args, void* shared)     \
+    {                                                                                    \
+        name##_body(*static_cast<const args_t*>(args), *static_cast<shared_t*>(shared)); \
+    }                                                                                    \
+    }                                                                                    \
     static void name##_body(const args_t& a, shared_t& s)
 
 FUNCTION u32 block_id() { return simt->block_id(); }

@@ -9,9 +9,9 @@
 //
 // The workload's macros:
 //     TUNE_O                     type of the result
-//     TUNE_ARRAYS(X)             X(k, type, name) for each array operand; k is its place in the args
-//     TUNE_SCALARS(X)            the same for operands of one value
-//     TUNE_EXPRESSION            of the operands' names and of i
+//     TUNE_ARRAYS(X)             X(k, type, name) for each array operand; k is its place in the
+//     args TUNE_SCALARS(X)            the same for operands of one value TUNE_EXPRESSION of the
+//     operands' names and of i
 // Traffic: every array read once, the result written once.
 #include "memory.h"
 #include "types.h"
@@ -59,7 +59,8 @@ FUNCTION out_t transform_item(const u64 i TUNE_ARRAYS(OPERAND_PARAMETER)
 KERNEL(transform_tiles, transform_args, transform_shared)
 {
     (void)s;
-    const u64 tile = static_cast<u64>(block_id()) * (static_cast<u64>(SIMT_THREADS) * LOADS * VECTOR);
+    const u64 tile =
+        static_cast<u64>(block_id()) * (static_cast<u64>(SIMT_THREADS) * LOADS * VECTOR);
     TUNE_ARRAYS(DECLARE_ARRAY)
     TUNE_SCALARS(DECLARE_SCALAR)
     UNROLL
@@ -77,7 +78,7 @@ KERNEL(transform_tiles, transform_args, transform_shared)
             UNROLL
             for (int j = 0; j < VECTOR; j++)
                 result[j] = transform_item(first + static_cast<u64>(j) TUNE_ARRAYS(LOADED_ITEM)
-                                               TUNE_SCALARS(SCALAR_ITEM));
+                                                       TUNE_SCALARS(SCALAR_ITEM));
             store_items(a.out + first, result);
         } else {
             for (u64 i = first; i < a.n; i++)

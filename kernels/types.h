@@ -102,11 +102,11 @@ FUNCTION T convert(V v)
 // lowest and highest: the identities of max and min (infinities for floating types).
 template <class T>
 struct limits;
-#define LIMITS_OF(type, low, high)                                  \
-    template <>                                                     \
-    struct limits<type> {                                           \
-        FUNCTION_MEMBER static type lowest() { return (low); }      \
-        FUNCTION_MEMBER static type highest() { return (high); }    \
+#define LIMITS_OF(type, low, high)                               \
+    template <>                                                  \
+    struct limits<type> {                                        \
+        FUNCTION_MEMBER static type lowest() { return (low); }   \
+        FUNCTION_MEMBER static type highest() { return (high); } \
     };
 LIMITS_OF(bool, false, true)
 LIMITS_OF(i8, -128, 127)

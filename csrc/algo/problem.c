@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {
-    CUBC_I8,  CUBC_I16, CUBC_I32, CUBC_I64,  CUBC_U8,  CUBC_U16,
-    CUBC_U32, CUBC_U64, CUBC_F16, CUBC_BF16, CUBC_F32, CUBC_F64};
+const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {CUBC_I8,  CUBC_I16,  CUBC_I32, CUBC_I64,
+                                                        CUBC_U8,  CUBC_U16,  CUBC_U32, CUBC_U64,
+                                                        CUBC_F16, CUBC_BF16, CUBC_F32, CUBC_F64};
 const int problem_elements[4] = {16, 20, 24, 28};
 
 // A bare word that is not an operand is a misspelt operator, not an expression.
@@ -26,8 +26,7 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
     if (p->acc_type == CUBC_F16 || p->acc_type == CUBC_BF16)
         FAIL(CUBC_INVALID_TYPE, "%s accumulates F16 and BF16 items in F32, not in %s", family,
              cubc_type_name((cubc_type)p->acc_type));
-    if (p->op && p->op->arg && init)
-        FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", op);
+    if (p->op && p->op->arg && init) FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", op);
     p->has_init = init != NULL;
     if (init) memcpy(&p->init, init, cubc_type_size((cubc_type)p->acc_type));
     snprintf(p->benchmark, sizeof p->benchmark, "%s.%s", family, p->op ? p->op->name : "custom");
@@ -52,9 +51,10 @@ cubc_status problem_overlap(problem *p, const void *in, cubc_type in_type)
     uintptr_t b_end = b + p->n * cubc_type_size((cubc_type)p->out_type);
     if (a >= b_end || b >= a_end) return CUBC_OK;
     if (a != b || a_end != b_end)
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "input and output overlap: they must be the same array with items of the same size, or "
-             "apart");
+        FAIL(
+            CUBC_INVALID_ARGUMENT,
+            "input and output overlap: they must be the same array with items of the same size, or "
+            "apart");
     p->in_place = true;
     return CUBC_OK;
 }

@@ -98,8 +98,8 @@ static double reduce_traffic(const problem *p)
 }
 
 #define BENCHMARK(op) {"reduce." op, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark reduce_benchmarks[] = {BENCHMARK("sum"), BENCHMARK("prod"),
-                                              BENCHMARK("min"), BENCHMARK("max"),
+static const benchmark reduce_benchmarks[] = {BENCHMARK("sum"),    BENCHMARK("prod"),
+                                              BENCHMARK("min"),    BENCHMARK("max"),
                                               BENCHMARK("argmin"), BENCHMARK("argmax")};
 
 const algorithm reduce_algorithm = {.name = "reduce",

@@ -87,25 +87,24 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
     uint64_t words = (cubc_type_size((cubc_type)p->acc_type) + 3) / 4;
     out->message_bytes = 8 * (1 + tiles * words);
     out->launch_count = tiles > 0;
-    out->launches[0] = (launch){.kernel = kernel,
-                                .grid = (unsigned)tiles,
-                                .messages_at = 3,
-                                .args_count = 6,
-                                .args = {(uintptr_t)p->in, (uintptr_t)p->out, p->n, 0, p->init,
-                                         p->has_init}};
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .grid = (unsigned)tiles,
+                 .messages_at = 3,
+                 .args_count = 6,
+                 .args = {(uintptr_t)p->in, (uintptr_t)p->out, p->n, 0, p->init, p->has_init}};
     return CUBC_OK;
 }
 
 static double scan_traffic(const problem *p)
 {
-    return (double)p->n * (double)(cubc_type_size((cubc_type)p->type) +
-                                   cubc_type_size((cubc_type)p->out_type));
+    return (double)p->n *
+           (double)(cubc_type_size((cubc_type)p->type) + cubc_type_size((cubc_type)p->out_type));
 }
 
 #define BENCHMARK(name) {"scan." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
 static const benchmark scan_benchmarks[] = {BENCHMARK("exclusive.sum"), BENCHMARK("inclusive.sum"),
-                                            BENCHMARK("inclusive.min"),
-                                            BENCHMARK("inclusive.max")};
+                                            BENCHMARK("inclusive.min"), BENCHMARK("inclusive.max")};
 
 const algorithm scan_algorithm = {.name = "scan",
                                   .source = "scan.cu",

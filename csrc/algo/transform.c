@@ -159,7 +159,8 @@ static double transform_traffic(const problem *p)
     return bytes * (double)p->n;
 }
 
-#define BENCHMARK(name) {"transform." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+#define BENCHMARK(name) \
+    {"transform." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
 static const benchmark transform_benchmarks[] = {BENCHMARK("fill"), BENCHMARK("mul"),
                                                  BENCHMARK("triad"), BENCHMARK("nstream")};
 

@@ -56,8 +56,12 @@ class Array:
     def __bool__(self) -> bool: ...
     def __index__(self) -> int: ...
 
-def asarray(x: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None) -> Array: ...
-def empty(shape: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None) -> Array: ...
+def asarray(
+    x: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None
+) -> Array: ...
+def empty(
+    shape: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None
+) -> Array: ...
 def reduce(
     x: Any,
     /,
@@ -104,7 +108,9 @@ def benchmarks() -> dict[str, dict[str, list[Any]]]:
     Axes are in declared order; values of ``{ct}`` axes are strings, of the others integers.
     """
 
-def parameters(benchmark: str, device: str | None = None, /) -> list[tuple[str, str, int, int, int]]:
+def parameters(
+    benchmark: str, device: str | None = None, /
+) -> list[tuple[str, str, int, int, int]]:
     """The parameter space on a device or arch: (macro, label, start, end, step) a parameter."""
 
 def base(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
@@ -125,7 +131,9 @@ def variant_invalid(benchmark: str, ct: dict[str, str], arch: str, variant: str,
 def source_hash(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
     """SHA-256 of the kernel source with its compile-time workload: part of a store's key."""
 
-def compile(benchmark: str, ct: dict[str, str], arch: str, variant: str, deadline: float = 0.0, /) -> float:
+def compile(
+    benchmark: str, ct: dict[str, str], arch: str, variant: str, deadline: float = 0.0, /
+) -> float:
     """Compile a variant ("base" or a label) into the cache; seconds taken (0.0 if it was there).
 
     Needs no device of that arch, drops the GIL, may be called from many threads. Raises
@@ -202,5 +210,6 @@ class Store:
     def has(self, row: dict[str, Any], /) -> bool: ...
     def rows(self) -> Iterator[dict[str, Any]]:
         """All rows, oldest first: the keys above and id, center, base_center, device_uuid,
-        device_model, device_name, arch, driver, runtime, compiler, version, created."""
+        device_model, device_name, arch, driver, runtime, compiler, version, created.
+        """
     def close(self) -> None: ...

@@ -363,14 +363,17 @@ static void devices_are_opened_by_name(void)
 }
 
 static const check_test tests[] = {
-    {"one_sample_is_flush_hold_event_work_event_release_wait", one_sample_is_flush_hold_event_work_event_release_wait},
+    {"one_sample_is_flush_hold_event_work_event_release_wait",
+     one_sample_is_flush_hold_event_work_event_release_wait},
     {"a_linear_drift_cancels_against_the_reference", a_linear_drift_cancels_against_the_reference},
-    {"stops_when_quiet_at_the_maximum_or_at_the_deadline", stops_when_quiet_at_the_maximum_or_at_the_deadline},
+    {"stops_when_quiet_at_the_maximum_or_at_the_deadline",
+     stops_when_quiet_at_the_maximum_or_at_the_deadline},
     {"work_that_fails_lets_the_stream_go", work_that_fails_lets_the_stream_go},
     {"faults_and_late_releases_are_reported", faults_and_late_releases_are_reported},
     {"can_be_interrupted", can_be_interrupted},
     {"senseless_options_are_refused", senseless_options_are_refused},
-    {"exhausted_memory_is_reported_and_leaks_nothing", exhausted_memory_is_reported_and_leaks_nothing},
+    {"exhausted_memory_is_reported_and_leaks_nothing",
+     exhausted_memory_is_reported_and_leaks_nothing},
     {"measures_seconds_on_the_cpu", measures_seconds_on_the_cpu},
     {"devices_are_opened_by_name", devices_are_opened_by_name},
 };
