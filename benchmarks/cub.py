@@ -99,8 +99,8 @@ def main():
         row = measure(library, name, dtype, exponent, "cuda:0", options.samples)
         rows.append(row)
         print(
-            f"{name:20} {dtype} 2^{exponent}  cubc {row['cubc_us']:9.2f} us  CUB {row['cub_us']:9.2f}"
-            f" us  x{row['speedup']:.3f}  {row['gb_per_s']:7.1f} GB/s  {row['variant']}",
+            f"{name:20} {dtype} 2^{exponent}  cubc {row['cubc_us']:9.2f} us"
+            f"  CUB {row['cub_us']:9.2f} us  x{row['speedup']:.3f}  {row['gb_per_s']:7.1f} GB/s  {row['variant']}",
             flush=True,
         )
     for name in ("reduce.sum", "scan.exclusive.sum"):

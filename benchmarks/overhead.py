@@ -24,16 +24,18 @@ def host_us(call, finish, calls=2000, rounds=7):
     return sorted(means)[rounds // 2]
 
 
+def report(name, call, finish):
+    # Few calls a round: a full launch queue would make the host wait for the GPU.
+    print(f"{name:26}{host_us(call, finish, 500):6.2f} us", flush=True)
+
+
 def main():
     device = cubc.devices()[0]
     x = cubc.transform("i % 7", size=1 << 10, dtype="float32", device=device)
     out = cubc.empty((), "float32", device=device)
     finish = cubc.synchronize
-    # Few calls a round: a full launch queue would make the host wait for the GPU.
-    print(
-        f"cubc.reduce(x, out=o)    {host_us(lambda: cubc.reduce(x, out=out), finish, 500):6.2f} us"
-    )
-    print(f"cubc.reduce(x)           {host_us(lambda: cubc.reduce(x), finish, 500):6.2f} us")
+    report("cubc.reduce(x, out=o)", lambda: cubc.reduce(x, out=out), finish)
+    report("cubc.reduce(x)", lambda: cubc.reduce(x), finish)
     if device == "cpu":
         return
     if importlib.util.find_spec("cupy"):
@@ -41,18 +43,14 @@ def main():
 
         y, o = cupy.asarray(x), cupy.empty((), "float32")
         finish = cupy.cuda.Device().synchronize
-        print(
-            f"cupy.sum(x, out=o)       {host_us(lambda: cupy.sum(y, out=o), finish, 500):6.2f} us"
-        )
-        print(
-            f"cubc.reduce(CuPy, out=o) {host_us(lambda: cubc.reduce(y, out=o), finish, 500):6.2f} us"
-        )
+        report("cupy.sum(x, out=o)", lambda: cupy.sum(y, out=o), finish)
+        report("cubc.reduce(CuPy, out=o)", lambda: cubc.reduce(y, out=o), finish)
     if importlib.util.find_spec("torch"):
         import torch
 
         t = torch.from_dlpack(x)
         finish = torch.cuda.synchronize
-        print(f"torch.sum(x)             {host_us(lambda: torch.sum(t), finish, 500):6.2f} us")
+        report("torch.sum(x)", lambda: torch.sum(t), finish)
 
 
 if __name__ == "__main__":

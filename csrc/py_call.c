@@ -1,0 +1,201 @@
+// The steps around a primitive's launch: see py_call.h.
+#include "py_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void py_call_end(py_call *c)
+{
+    for (int k = 0; k < c->in_count; k++) {
+        py_view_release(&c->in[k]);
+        Py_XDECREF(c->staged[k]);
+    }
+    py_view_release(&c->out);
+    py_view_release(&c->workspace);
+    Py_XDECREF(c->out_object);
+    Py_XDECREF(c->out_staged);
+    if (c->device) device_release(c->device);
+}
+
+static bool same_device(const py_view *a, const cubc_device *device)
+{
+    return a->device == NULL || a->device == device;
+}
+
+// The device of the arrays, or the one asked for, or the default; and the stream.
+int py_call_device(py_call *c, PyObject *device, PyObject *stream)
+{
+    cubc_status st;
+    for (int k = 0; k < c->in_count && !c->device; k++)
+        if (c->in[k].device) {
+            c->device = c->in[k].device;
+            device_retain(c->device);
+            if (!stream) c->stream = c->in[k].stream;
+        }
+    c->host = !c->device;
+    if (!c->device && c->out.device) { // no array among the operands
+        c->device = c->out.device;
+        device_retain(c->device);
+        c->host = false;
+        if (!stream) c->stream = c->out.stream;
+    }
+    if (c->device && device) {
+        cubc_device *asked;
+        if ((st = py_device(device, &asked))) {
+            py_raise(st);
+            return -1;
+        }
+        bool same = asked == c->device;
+        device_release(asked);
+        if (!same) {
+            PyErr_Format(PyExc_ValueError,
+                         "the arrays are on %s; to compute elsewhere, move them with "
+                         "cubc.asarray(x, device=...)",
+                         c->device->info.name);
+            return -1;
+        }
+    }
+    if (!c->device && (st = py_device(device, &c->device))) {
+        py_raise(st);
+        return -1;
+    }
+    for (int k = 0; k < c->in_count; k++)
+        if (!same_device(&c->in[k], c->device) || (!c->host && c->in[k].on_host)) {
+            PyErr_SetString(PyExc_ValueError, "the operands are on different devices; move them "
+                                              "with cubc.asarray(x, device=...)");
+            return -1;
+        }
+    return stream ? py_stream(stream, &c->stream) : 0;
+}
+
+// Work of another stream on an operand must be done before this call's; host operands travel.
+static cubc_status ready_operand(py_call *c, py_view *view, PyObject **staged)
+{
+    if (py_array_check(view->owner)) return py_array_use((py_array *)view->owner, c->stream);
+    if (view->device)
+        return view->stream == c->stream
+                   ? CUBC_OK
+                   : view->device->api->synchronize(view->device, view->stream);
+    if (strcmp(c->device->info.kind, "cpu") == 0) return CUBC_OK; // host memory is its memory
+    *staged = py_array_new(c->device, view->type, view->ndim, view->shape, c->stream);
+    if (!*staged) return CUBC_NO_DEVICE_MEMORY;
+    c->wait = true;
+    void *data = ((py_array *)*staged)->data;
+    cubc_status st;
+    Py_BEGIN_ALLOW_THREADS st =
+        cubc_copy(c->device, data, view->data, view->n * cubc_type_size(view->type), c->stream);
+    Py_END_ALLOW_THREADS view->data = data;
+    return st;
+}
+
+bool py_call_same_shape(const py_view *v, int ndim, const Py_ssize_t *shape)
+{
+    if (v->ndim != ndim) return false;
+    for (int d = 0; d < ndim; d++)
+        if (v->shape[d] != shape[d]) return false;
+    return true;
+}
+
+static int wrong_out(const char *function, const py_view *got, int ndim, const Py_ssize_t *shape)
+{
+    char expected[256] = "", given[256] = "";
+    for (int d = 0; d < ndim && strlen(expected) < 200; d++)
+        PyOS_snprintf(expected + strlen(expected), 32, "%s%zd", d ? ", " : "", shape[d]);
+    for (int d = 0; d < got->ndim && strlen(given) < 200; d++)
+        PyOS_snprintf(given + strlen(given), 32, "%s%zd", d ? ", " : "", got->shape[d]);
+    PyErr_Format(PyExc_ValueError, "%s(): out has the shape (%s), expected (%s)", function, given,
+                 expected);
+    return -1;
+}
+
+// Looks at a given output before the device is chosen, since its type may decide the result's.
+int py_call_view_out(py_call *c, PyObject *out)
+{
+    if (!out) return 0;
+    c->out_object = Py_NewRef(out);
+    return py_view_get(out, "out", true, NULL, &c->out);
+}
+
+// The given output, or a new one of the type and shape; then its device memory.
+int py_call_prepare_out(py_call *c, const char *function, cubc_type type, int ndim,
+                        const Py_ssize_t *shape)
+{
+    if (!c->out_object) {
+        if (c->host) {
+            PyObject *extents = PyTuple_New(ndim), *dtype = py_numpy_dtype(type);
+            for (int d = 0; extents && d < ndim; d++)
+                PyTuple_SetItem(extents, d, PyLong_FromSsize_t(shape[d]));
+            if (extents && dtype)
+                c->out_object = PyObject_CallMethod(py_numpy, "empty", "OO", extents, dtype);
+            Py_XDECREF(extents);
+            Py_XDECREF(dtype);
+        } else {
+            c->out_object = py_array_new(c->device, type, ndim, shape, c->stream);
+        }
+        if (!c->out_object || py_view_get(c->out_object, "out", true, NULL, &c->out) < 0) return -1;
+    }
+    if (!py_call_same_shape(&c->out, ndim, shape) && !(ndim == 0 && c->out.n == 1))
+        return wrong_out(function, &c->out, ndim, shape);
+    if (c->host != c->out.on_host || !same_device(&c->out, c->device)) {
+        PyErr_Format(PyExc_ValueError, "%s(): out must be %s as the input is", function,
+                     c->host ? "host memory" : c->device->info.name);
+        return -1;
+    }
+    if (py_array_check(c->out.owner)) {
+        cubc_status st = py_array_use((py_array *)c->out.owner, c->stream);
+        if (st) py_raise(st);
+        return st ? -1 : 0;
+    }
+    if (!c->host || strcmp(c->device->info.kind, "cpu") == 0) return 0;
+    c->out_staged = py_array_new(c->device, c->out.type, c->out.ndim, c->out.shape, c->stream);
+    c->wait = true;
+    return c->out_staged ? 0 : -1;
+}
+
+void *py_call_out_data(const py_call *c)
+{
+    return c->out_staged ? ((py_array *)c->out_staged)->data : c->out.data;
+}
+
+int py_call_workspace(py_call *c, PyObject *workspace)
+{
+    if (!workspace) return 0;
+    if (py_view_get(workspace, "workspace", true, c->stream, &c->workspace) < 0) return -1;
+    bool host_on_cpu = c->workspace.on_host && strcmp(c->device->info.kind, "cpu") == 0;
+    if (!host_on_cpu && c->workspace.device != c->device) {
+        PyErr_SetString(PyExc_ValueError, "workspace must be memory of the device that computes");
+        return -1;
+    }
+    if (py_array_check(c->workspace.owner)) py_array_use((py_array *)c->workspace.owner, c->stream);
+    return 0;
+}
+
+int py_call_stage_inputs(py_call *c)
+{
+    for (int k = 0; k < c->in_count; k++) {
+        cubc_status st = ready_operand(c, &c->in[k], &c->staged[k]);
+        if (!st) continue;
+        py_raise(st);
+        return -1;
+    }
+    return 0;
+}
+
+cubc_status py_call_run(py_call *c, const problem *p)
+{
+    cubc_status st;
+    size_t room = c->workspace.n * cubc_type_size(c->workspace.type);
+    Py_BEGIN_ALLOW_THREADS st = algorithm_run(c->device, p, c->workspace.data, room, c->stream);
+    if (!st && c->out_staged)
+        st = cubc_copy(c->device, c->out.data, py_call_out_data(c),
+                       c->out.n * cubc_type_size(c->out.type), c->stream);
+    if (!st && c->wait) st = cubc_synchronize(c->device, c->stream);
+    Py_END_ALLOW_THREADS return st;
+}
+
+// What the caller gets: the output as it is, or a NumPy scalar for a single number without out=.
+PyObject *py_call_result(py_call *c, bool scalar)
+{
+    if (scalar && c->host) return py_numpy_scalar(c->out.type, c->out.data);
+    return Py_NewRef(c->out_object);
+}

@@ -1,0 +1,42 @@
+// What reduce, scan and transform have in common on their way from Python operands to the core:
+// which device and stream, where host operands are staged, what the output is.
+//
+// NumPy in gives NumPy out: on a GPU such operands travel there and back. Device arrays stay where
+// they are and the call is asynchronous; this is the path that must be quick.
+#ifndef CUBC_PY_CALL_H
+#define CUBC_PY_CALL_H
+
+#include "py_common.h"
+
+// Zero-initialise; py_call_end always. The functions below return -1 with an exception set.
+typedef struct py_call {
+    cubc_device *device; // counted
+    void *stream;
+    bool host; // operands are host memory
+    bool wait; // temporary memory is in use: finish before returning
+    py_view in[MAX_OPERANDS];
+    PyObject *staged[MAX_OPERANDS]; // device copies of host operands
+    int in_count;
+    py_view out;
+    PyObject *out_object; // what the call returns: given or made
+    PyObject *out_staged; // device memory that stands for a host output
+    py_view workspace;
+} py_call;
+
+void py_call_end(py_call *c);
+// Looks at a given output before the device is chosen, since its type may decide the result's.
+int py_call_view_out(py_call *c, PyObject *out);
+// The device of the arrays, or the one asked for, or the default; and the stream.
+int py_call_device(py_call *c, PyObject *device, PyObject *stream);
+int py_call_stage_inputs(py_call *c);
+// The given output, or a new one of the type and shape; then its device memory.
+int py_call_prepare_out(py_call *c, const char *function, cubc_type type, int ndim,
+                        const Py_ssize_t *shape);
+void *py_call_out_data(const py_call *c);
+int py_call_workspace(py_call *c, PyObject *workspace);
+cubc_status py_call_run(py_call *c, const problem *p);
+// The output as it is, or a NumPy scalar for a single number without out=.
+PyObject *py_call_result(py_call *c, bool scalar);
+bool py_call_same_shape(const py_view *v, int ndim, const Py_ssize_t *shape);
+
+#endif

@@ -1,0 +1,190 @@
+// cubc.transform: operands by name.
+#include "py_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct map_arguments {
+    PyObject *out, *dtype, *size, *stream, *device;
+} map_arguments;
+
+// Takes a named argument of the call itself; 0 if the name is an operand's.
+static int take_argument(map_arguments *m, const char *name, PyObject *value)
+{
+    PyObject **slot = !strcmp(name, "out")      ? &m->out
+                      : !strcmp(name, "dtype")  ? &m->dtype
+                      : !strcmp(name, "size")   ? &m->size
+                      : !strcmp(name, "stream") ? &m->stream
+                      : !strcmp(name, "device") ? &m->device
+                                                : NULL;
+    if (slot && value != Py_None) *slot = value;
+    return slot != NULL;
+}
+
+static bool is_number(PyObject *object)
+{
+    return PyLong_Check(object) || PyFloat_Check(object) || PyBool_Check(object);
+}
+
+// A Python number takes its type from its neighbours, as in NumPy: a float with float32 arrays is a
+// float32. `result` is the type of the result.
+static int scalar_operand(PyObject *number, cubc_type result, cubc_operand *o, uint64_t *bits)
+{
+    if (PyFloat_Check(number))
+        o->type = type_table[result].kind == KIND_FLOAT ? type_arithmetic(result) : CUBC_F64;
+    else
+        o->type = type_table[result].kind == KIND_FLOAT ? type_arithmetic(result) : CUBC_I64;
+    o->scalar = 1;
+    o->data = bits;
+    return py_scalar(number, o->type, bits);
+}
+
+// numpy.result_type of the arrays; float64 if there is none.
+static int result_type(const py_call *c, cubc_type *out)
+{
+    PyObject *dtypes = PyTuple_New(c->in_count), *function = NULL, *dtype = NULL;
+    int status = -1;
+    *out = CUBC_F64;
+    if (c->in_count == 0) {
+        status = 0;
+        goto done;
+    }
+    if (!dtypes) goto done;
+    for (int k = 0; k < c->in_count; k++) {
+        if (k && c->in[k].type != c->in[0].type) status = 1;
+        *out = c->in[0].type;
+    }
+    if (status < 1) { // all alike
+        status = 0;
+        goto done;
+    }
+    status = -1;
+    for (int k = 0; k < c->in_count; k++) {
+        PyObject *one = py_numpy_dtype(c->in[k].type);
+        if (!one) goto done;
+        PyTuple_SetItem(dtypes, k, one);
+    }
+    function = PyObject_GetAttrString(py_numpy, "result_type");
+    dtype = function ? PyObject_Call(function, dtypes, NULL) : NULL;
+    if (dtype) status = py_dtype(dtype, out);
+done:
+    Py_XDECREF(dtype);
+    Py_XDECREF(function);
+    Py_XDECREF(dtypes);
+    return status;
+}
+
+static int check_shapes(const py_call *c)
+{
+    for (int k = 1; k < c->in_count; k++)
+        if (!py_call_same_shape(&c->in[k], c->in[0].ndim, c->in[0].shape)) {
+            PyErr_SetString(PyExc_ValueError, "the arrays of a transform must have the same shape");
+            return -1;
+        }
+    return 0;
+}
+
+// The operands by name: arrays become views of the call, numbers wait for the result's type.
+static int collect_operands(py_call *c, PyObject *keywords, map_arguments *m,
+                            cubc_operand *operands, PyObject **numbers, int *count)
+{
+    PyObject *name_object, *value;
+    Py_ssize_t at = 0;
+    while (keywords && PyDict_Next(keywords, &at, &name_object, &value)) {
+        const char *name = PyUnicode_AsUTF8AndSize(name_object, NULL);
+        if (!name) return -1;
+        if (take_argument(m, name, value)) continue;
+        if (*count == MAX_OPERANDS) {
+            PyErr_Format(PyExc_ValueError, "a transform takes at most %d operands", MAX_OPERANDS);
+            return -1;
+        }
+        operands[*count] = (cubc_operand){.name = name};
+        if (is_number(value)) {
+            numbers[(*count)++] = value;
+            continue;
+        }
+        char what[64];
+        PyOS_snprintf(what, sizeof what, "operand '%.40s'", name);
+        int k = c->in_count++;
+        if (py_view_get(value, what, false, NULL, &c->in[k]) < 0) return -1;
+        operands[*count].type = c->in[k].type;
+        (*count)++;
+    }
+    return 0;
+}
+
+// The result's shape: of the arrays, else of out, else size.
+static int map_shape(const py_call *c, const map_arguments *m, int *ndim, const Py_ssize_t **shape,
+                     Py_ssize_t *size)
+{
+    if (c->in_count) {
+        *ndim = c->in[0].ndim;
+        *shape = c->in[0].shape;
+    } else if (c->out_object) {
+        *ndim = c->out.ndim;
+        *shape = c->out.shape;
+    } else {
+        if (!m->size) {
+            PyErr_SetString(PyExc_ValueError, "a transform without array operands needs out= or "
+                                              "size=");
+            return -1;
+        }
+        *size = PyNumber_AsSsize_t(m->size, PyExc_OverflowError);
+        if (PyErr_Occurred()) return -1;
+        if (*size < 0) {
+            PyErr_SetString(PyExc_ValueError, "size must not be negative");
+            return -1;
+        }
+        *ndim = 1;
+        *shape = size;
+    }
+    return 0;
+}
+
+PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    cubc_operand operands[MAX_OPERANDS];
+    PyObject *numbers[MAX_OPERANDS] = {NULL}, *value = NULL;
+    uint64_t bits[MAX_OPERANDS];
+    const char *expression;
+    const Py_ssize_t *shape;
+    Py_ssize_t size;
+    map_arguments m = {0};
+    int count = 0, ndim;
+    cubc_type type;
+    problem p;
+    py_call c = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s:transform", &expression)) return NULL;
+    if (collect_operands(&c, keywords, &m, operands, numbers, &count) < 0 || check_shapes(&c) < 0 ||
+        py_call_view_out(&c, m.out) < 0 || py_call_device(&c, m.device, m.stream) < 0 ||
+        result_type(&c, &type) < 0)
+        goto done;
+    if (c.in_count == 0 && !c.out_object) c.host = m.device == NULL;
+    if (m.dtype && py_dtype(m.dtype, &type) < 0) goto done;
+    if (c.out_object && !m.dtype) type = c.out.type;
+    if (c.out_object && type != c.out.type) {
+        PyErr_Format(PyExc_TypeError, "dtype is %s but out has %s", cubc_type_name(type),
+                     cubc_type_name(c.out.type));
+        goto done;
+    }
+    for (int k = 0; k < count; k++)
+        if (numbers[k] && scalar_operand(numbers[k], type, &operands[k], &bits[k]) < 0) goto done;
+    if (map_shape(&c, &m, &ndim, &shape, &size) < 0 || py_call_stage_inputs(&c) < 0 ||
+        py_call_prepare_out(&c, "transform", type, ndim, shape) < 0)
+        goto done;
+    for (int k = 0, view = 0; k < count; k++)
+        if (!numbers[k]) operands[k].data = c.in[view++].data;
+    cubc_transform_params params = {.out = py_call_out_data(&c),
+                                    .out_type = type,
+                                    .n = c.out.n,
+                                    .expression = expression,
+                                    .operands = operands,
+                                    .operand_count = count};
+    cubc_status st = transform_problem(&params, &p);
+    if (!st) st = py_call_run(&c, &p);
+    value = st ? py_raise(st) : py_call_result(&c, false);
+done:
+    py_call_end(&c);
+    return value;
+}
