@@ -100,7 +100,8 @@ def main():
         rows.append(row)
         print(
             f"{name:20} {dtype} 2^{exponent}  cubc {row['cubc_us']:9.2f} us"
-            f"  CUB {row['cub_us']:9.2f} us  x{row['speedup']:.3f}  {row['gb_per_s']:7.1f} GB/s  {row['variant']}",
+            f"  CUB {row['cub_us']:9.2f} us  x{row['speedup']:.3f}"
+            f"  {row['gb_per_s']:7.1f} GB/s  {row['variant']}",
             flush=True,
         )
     for name in ("reduce.sum", "scan.exclusive.sum"):

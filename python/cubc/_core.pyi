@@ -1,5 +1,6 @@
 """Types of the C extension. The public faces are ``cubc`` and ``cubc.tuner``."""
 
+import builtins
 from collections.abc import Iterator
 from typing import Any, final
 
@@ -172,7 +173,7 @@ class Workload:
         max_samples: int = 0,
         max_noise: float = 0.0,
         timeout: float = 0.0,
-    ) -> tuple[bytes, bytes, bool]:
+    ) -> tuple[builtins.bytes, builtins.bytes, bool]:
         """Samples of ``plan`` and, taken alternately with them, of ``reference``.
 
         The reference may be another library's work: the addresses of a C function
