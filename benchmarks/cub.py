@@ -11,6 +11,7 @@ import argparse
 import ctypes
 import json
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +82,7 @@ def measure(library, name, dtype, exponent, device, samples):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", help="also write the cells as JSON lines to this file")
+    parser.add_argument("--out", help="also write device and cells as JSON lines to this file")
     parser.add_argument("--samples", type=int, default=41)
     parser.add_argument("--library", default=LIBRARY)
     parser.add_argument("--policies", nargs="*", default=[], help="stores whose policies to use")
@@ -108,7 +109,8 @@ def main():
         speedups = [r["speedup"] for r in rows if r["algorithm"] == name]
         print(f"{name}: geometric mean x{np.exp(np.mean(np.log(speedups))):.3f}")
     if options.out:
-        Path(options.out).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        lines = [{"date": time.strftime("%Y-%m-%d"), "cubc": cubc.__version__, **cubc.device_info()}]
+        Path(options.out).write_text("".join(json.dumps(row) + "\n" for row in lines + rows))
 
 
 if __name__ == "__main__":

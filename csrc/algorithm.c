@@ -58,17 +58,36 @@ cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char
     return CUBC_OK;
 }
 
+// The cpu also runs the variants of GPUs, which is how they are tested without one: a label outside
+// the cpu's ranges may lie in those of cuda. *kind: whose variant it is.
+static cubc_status parse_label(const algorithm *a, const char *arch, const char *label, space *s,
+                               variant *v, const char **kind)
+{
+    const char *source;
+    space own;
+    *kind = kind_of_arch(arch);
+    TRY(algorithm_space(a, arch, &own));
+    *s = own;
+    cubc_status st = variant_parse(s, label, v);
+    if (st != CUBC_INVALID_ARGUMENT || strcmp(*kind, "cpu") != 0) return st;
+    TRY(source_load(a->source, &source));
+    *kind = "cuda";
+    TRY(space_parse(source, *kind, s));
+    // When it is in neither, the message is about the cpu's.
+    return variant_parse(s, label, v) ? variant_parse(&own, label, v) : CUBC_OK;
+}
+
 cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,
                               variant *v, char resolved[MAX_LABEL])
 {
     char base[MAX_LABEL];
-    TRY(algorithm_space(p->algorithm, arch, s));
+    const char *kind;
     if (strcmp(label, "base") == 0) {
         TRY(algorithm_policy(p, arch, true, base));
         label = base;
     }
-    TRY(variant_parse(s, label, v));
-    const char *reason = p->algorithm->invalid(p, kind_of_arch(arch), s, v);
+    TRY(parse_label(p->algorithm, arch, label, s, v, &kind));
+    const char *reason = p->algorithm->invalid(p, kind, s, v);
     if (reason) FAIL(CUBC_NO_RESOURCES, "%s cannot run %s: %s", p->benchmark, label, reason);
     variant_label(s, v, resolved);
     return CUBC_OK;

@@ -138,7 +138,8 @@ cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *
 cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
                              text *out, char workload_hash[65]);
 cubc_status algorithm_space(const algorithm *a, const char *arch, space *out);
-// "base" or a label to a variant that is valid for the problem.
+// "base" or a label to a variant that is valid for the problem, and the space that it is of: on the
+// cpu that of cuda for a label outside the cpu's own ranges.
 cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,
                               variant *v, char resolved[MAX_LABEL]);
 // The shipped (`base`) or the current policy's label for a problem on an arch.

@@ -114,6 +114,12 @@ static cubc_status take_binary(nvrtcProgram program, const compile_request *requ
     return CUBC_OK;
 }
 
+static bool wants_line_info(void)
+{
+    const char *debug = getenv("CUBC_DEBUG");
+    return debug && debug[0] && strcmp(debug, "0") != 0;
+}
+
 cubc_status cuda_compile_source(const compile_request *request, binary *out)
 {
     *out = (binary){0};
@@ -127,8 +133,7 @@ cubc_status cuda_compile_source(const compile_request *request, binary *out)
     // 177: of the dialect's functions a kernel uses some; the rest is not worth a warning.
     const char *options[] = {arch_option, "--std=c++17", "--diag-suppress=177",
                              "--generate-line-info"};
-    const char *debug = getenv("CUBC_DEBUG");
-    int count = debug && debug[0] && strcmp(debug, "0") != 0 ? 4 : 3;
+    int count = wants_line_info() ? 4 : 3;
 
     watch w = {0};
     atomic_init(&w.reason, CUBC_OK);
@@ -151,6 +156,8 @@ cubc_status cuda_compile_source(const compile_request *request, binary *out)
 cubc_status cuda_compile_name(char *name, size_t size)
 {
     TRY(cuda_api_compiler_ready());
-    snprintf(name, size, "NVRTC %d.%d", cuda.nvrtc_major, cuda.nvrtc_minor);
+    // The name keys caches: what changes the code belongs to it.
+    snprintf(name, size, "NVRTC %d.%d%s", cuda.nvrtc_major, cuda.nvrtc_minor,
+             wants_line_info() ? " --generate-line-info" : "");
     return CUBC_OK;
 }

@@ -2,7 +2,9 @@
 #include "py_common.h"
 
 #include "cuda_api.h"
+#include "py_docs.h"
 
+#include <pthread.h>
 #include <string.h>
 
 PyObject *py_numpy;
@@ -55,11 +57,14 @@ PyObject *py_raise(cubc_status status)
     return NULL;
 }
 
+static pthread_t main_thread; // the one that imported the module
+
 // Runs Python's signal handlers in the middle of a wait, so that Ctrl-C ends it. The exception that
 // they raise stays set; py_raise finds it.
 static bool check_signals(void)
 {
-    if (!Py_IsInitialized()) return false;
+    // Only Python's main thread runs handlers; others need not queue for the GIL to learn that.
+    if (!pthread_equal(pthread_self(), main_thread) || !Py_IsInitialized()) return false;
     PyGILState_STATE state = PyGILState_Ensure();
     bool pending = PyErr_Occurred() || PyErr_CheckSignals() < 0;
     PyGILState_Release(state);
@@ -192,11 +197,11 @@ static PyMethodDef methods[] = {
     {"set_cuda_paths", set_cuda_paths, METH_VARARGS, "Files to load cudart and NVRTC from."},
     {"_fail_allocation", fail_allocation, METH_VARARGS, NULL},
     {"_outstanding", outstanding, METH_NOARGS, NULL},
-    {"asarray", FAST(py_asarray), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"empty", FAST(py_empty), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"reduce", FAST(py_reduce), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"scan", FAST(py_scan), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"transform", FAST(py_transform), METH_VARARGS | METH_KEYWORDS, NULL},
+    {"asarray", FAST(py_asarray), METH_FASTCALL | METH_KEYWORDS, asarray_doc},
+    {"empty", FAST(py_empty), METH_FASTCALL | METH_KEYWORDS, empty_doc},
+    {"reduce", FAST(py_reduce), METH_FASTCALL | METH_KEYWORDS, reduce_doc},
+    {"scan", FAST(py_scan), METH_FASTCALL | METH_KEYWORDS, scan_doc},
+    {"transform", FAST(py_transform), METH_VARARGS | METH_KEYWORDS, transform_doc},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {
@@ -214,6 +219,7 @@ PyMODINIT_FUNC PyInit__core(void)
         Py_DECREF(module);
         return NULL;
     }
+    main_thread = pthread_self();
     interrupt_set_hook(check_signals);
     return module;
 }

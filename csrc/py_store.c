@@ -228,7 +228,13 @@ static PyObject *rows_next(PyObject *self)
     if (!open_store(rows->owner)) return NULL;
     Py_BEGIN_ALLOW_THREADS st = store_next(rows->cursor, &record, &more);
     Py_END_ALLOW_THREADS if (st) return py_raise(st);
-    return more ? record_dict(&record) : NULL; // NULL without an exception ends the iteration
+    if (!more) return NULL; // without an exception: the end of the iteration
+    PyObject *dict = record_dict(&record);
+    if (dict || PyErr_ExceptionMatches(PyExc_MemoryError)) return dict;
+    PyErr_Clear();
+    return py_raise(error_set(__FILE__, __LINE__, CUBC_STORE_ERROR,
+                              "row %lld of the store holds text that is not UTF-8",
+                              (long long)record.id));
 }
 
 static PyObject *rows_iter(PyObject *self)

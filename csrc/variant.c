@@ -274,6 +274,7 @@ cubc_status variant_compile(const char *arch, const char *source, const char *la
     if (!api) FAIL(CUBC_INVALID_ARGUMENT, "unknown architecture '%s': expected sm_NN or cpu", arch);
     TRY(api->compiler(compiler, sizeof compiler));
     sha256_begin(&h);
+    sha256_add(&h, cubc_version(), strlen(cubc_version()) + 1); // stands for our own options
     sha256_add(&h, arch, strlen(arch) + 1);
     sha256_add(&h, compiler, strlen(compiler) + 1);
     sha256_add(&h, source, strlen(source));

@@ -12,13 +12,15 @@
 // block's rank in the order in which blocks started. A block that waits only for lower ranks waits
 // for blocks that run: it cannot deadlock. TUNE_ORDER says where the rank comes from:
 //     0   from a counter in front of the messages: right in whatever order blocks start
-//     1   it is the block's index: GPUs start blocks in order, and an atomic's latency is saved
+//     1   it is the block's index, where blocks start in order: an atomic's latency is saved
 //
 // Memory: u64[1 + messages * words], zero before the first launch and then left to its kernels.
 #pragma once
 #include "simt.h"
 
 enum message_status { MESSAGE_NONE = 0, MESSAGE_PARTIAL = 1, MESSAGE_COMPLETE = 2 };
+
+enum { RANK_IS_INDEX = TUNE_ORDER && SIMT_BLOCKS_IN_ORDER };
 
 struct ticket {
     u32 epoch;
@@ -28,7 +30,7 @@ struct ticket {
 // One thread a block calls this, once a launch.
 FUNCTION ticket take_ticket(u64* memory)
 {
-    if constexpr (TUNE_ORDER)
+    if constexpr (RANK_IS_INDEX)
         return ticket{static_cast<u32>(load_relaxed(memory) >> 32), block_id()};
     const u64 t = atomic_add(memory, 1);
     return ticket{static_cast<u32>(t >> 32), static_cast<u32>(t)};

@@ -225,7 +225,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
 KERNEL(scan_tiles, scan_args, scan_shared)
 {
     ticket mine{};
-    if constexpr (TUNE_ORDER) {
+    if constexpr (RANK_IS_INDEX) {
         mine =
             take_ticket(a.messages); // only warp 0 uses the epoch, and only once it has its items
     } else {

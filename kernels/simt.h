@@ -41,6 +41,7 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 #define FUNCTION static __device__ __forceinline__
 #define FUNCTION_MEMBER __device__ __forceinline__
 #define SIMT_VECTOR_BYTES 16      // widest access worth asking for
+#define SIMT_BLOCKS_IN_ORDER 1    // a block starts after all of lower index
 #define SIMT_ACCUMULATOR_BYTES 64 // most that a thread should keep of independent accumulators
 #define UNROLL _Pragma("unroll")
 #ifndef SIMT_MIN_BLOCKS
@@ -119,6 +120,7 @@ FUNCTION bytes16 load_bytes16(const void* p)
 #define FUNCTION static inline __attribute__((always_inline))
 #define FUNCTION_MEMBER inline __attribute__((always_inline))
 #define SIMT_VECTOR_BYTES 0         // plain loops: the compiler vectorises them
+#define SIMT_BLOCKS_IN_ORDER 0      // the seeded scheduler shuffles them
 #define SIMT_ACCUMULATOR_BYTES 4096 // vector registers, when the loops are
 #define UNROLL
 

@@ -1,0 +1,49 @@
+"""Fixtures of all tests: devices, scheduler seeds, and a cache of kernels for the session."""
+
+import os
+import shutil
+import tempfile
+
+import pytest
+
+import cubc
+
+
+def pytest_configure(config):
+    """Give the session an empty cache of compiled kernels; the workers of xdist share it."""
+    if not hasattr(config, "workerinput"):
+        os.environ["CUBC_CACHE"] = tempfile.mkdtemp(prefix="cubc-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(os.environ["CUBC_CACHE"], ignore_errors=True))
+
+
+def why_no_cuda():
+    """Why there is no CUDA device to test on; "" where there is one."""
+    try:
+        cubc.device_info("cuda:0")
+    except cubc.NoDeviceError as error:
+        return str(error)
+    return ""
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("gpu") and (why := why_no_cuda()):
+        pytest.skip(why)
+
+
+@pytest.fixture(scope="session", params=["cpu", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+def device(request):
+    """Every device that there is, by name."""
+    return request.param
+
+
+@pytest.fixture(params=[1, 2, 3])
+def seed(request):
+    """A seed of the cpu's random scheduler, for CUBC_SIMT_SEED of a process of its own."""
+    return request.param
+
+
+@pytest.fixture
+def policies():
+    """Take back what the test overlays."""
+    yield
+    cubc.clear_policies()

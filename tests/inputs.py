@@ -1,0 +1,93 @@
+"""Types, sizes and random inputs that the tests of the primitives share, and their references.
+
+Floating inputs are small integers, so that their sums are exact in any order and a result must
+equal NumPy's bit for bit.
+"""
+
+import ml_dtypes
+import numpy as np
+
+import cubc
+from cubc import _core
+from cubc.tuner.space import parse_label
+
+TYPES = {
+    "I8": np.int8,
+    "I16": np.int16,
+    "I32": np.int32,
+    "I64": np.int64,
+    "U8": np.uint8,
+    "U16": np.uint16,
+    "U32": np.uint32,
+    "U64": np.uint64,
+    "F16": np.float16,
+    "BF16": ml_dtypes.bfloat16,
+    "F32": np.float32,
+    "F64": np.float64,
+}
+FLOATS = ("F16", "BF16", "F32", "F64")
+
+# Affine maps x -> p x + q modulo 2^32, packed as p * 2^32 + q: their composition is associative and
+# does not commute, so it tells whether the order of the items is kept.
+AFFINE = (
+    "((a >> 32) * (b >> 32) << 32) | "
+    "(((b >> 32) * (a & 0xffffffff) + (b & 0xffffffff)) & 0xffffffff)"
+)
+
+
+def random(type, n, seed=0):
+    """Random items of all values of an integer type; of a float small integers with mean 0."""
+    draw = np.random.default_rng(seed)
+    dtype = np.dtype(TYPES[type])
+    if type in FLOATS:
+        return draw.integers(-2, 3, n).astype(dtype)
+    return draw.integers(0, 256, n * dtype.itemsize, dtype=np.uint8).view(dtype)
+
+
+def affine(n, seed=0):
+    """Random affine maps; the factors are odd, so that no item is forgotten."""
+    return np.random.default_rng(seed).integers(0, 2**64, n, dtype=np.uint64) | np.uint64(1 << 32)
+
+
+def compose(maps):
+    """All prefixes of a composition of affine maps."""
+    p, q, prefixes = 1, 0, []
+    for m in map(int, maps):
+        p, q = p * (m >> 32) % 2**32, ((m >> 32) * q + m) % 2**32
+        prefixes.append(p << 32 | q)
+    return np.array(prefixes, np.uint64)
+
+
+def exact(x):
+    """The items in a type in which NumPy's arithmetic on them is exact (or wraps around)."""
+    return x.astype(np.float64) if x.dtype.name in ("float16", "bfloat16", "float32") else x
+
+
+def on(device, x):
+    """The operand for a device: NumPy's array itself on the cpu."""
+    return x if device == "cpu" else cubc.asarray(x, device=device)
+
+
+def same(result, expected):
+    """Compare type, shape and every bit but those of a NaN and of the sign of a zero."""
+    result, expected = np.asarray(result), np.asarray(expected)
+    assert result.dtype == expected.dtype
+    np.testing.assert_array_equal(exact(result), exact(expected))
+
+
+def policy(benchmark, type, device):
+    """The parameters of the variant that runs."""
+    arch = cubc.device_info(device)["arch"]
+    return parse_label(_core.policy(benchmark, {"T{ct}": type}, arch))
+
+
+def sizes_of(values, *, blocks=(1, 2, 33)):
+    """0, 1 and every boundary of vector, warp, block and tile of a variant, plus and minus one."""
+    tile = values["ipt"] * values["tpb"]
+    edges = {1, 2, 1 << values["ipv"], 32, values["tpb"], tile * values.get("ms", 1)}
+    edges |= {tile * count for count in blocks}
+    return sorted({n for edge in edges for n in (edge - 1, edge, edge + 1)})
+
+
+def sizes(benchmark, type, device):
+    return sizes_of(policy(benchmark, type, device))

@@ -1,0 +1,81 @@
+"""The notebooks run from top to bottom, and are kept without their outputs."""
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from cubc import _core
+
+nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+
+FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+SECONDS = 90  # a cell
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def printed(cell):
+    """All text that a cell gave: what it printed and its value, but not its progress."""
+    texts = []
+    for output in cell.outputs:
+        if output.output_type == "stream" and output.name == "stdout":
+            texts.append(output.text)
+        elif output.output_type == "execute_result":
+            texts.append(output.data["text/plain"])
+    return "".join(texts)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_kept_without_outputs(path):
+    notebook = read(path)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source.startswith("# ")
+    for cell in code(notebook):
+        assert not cell.outputs, f"{path.name}: clear the outputs before the commit"
+        assert cell.execution_count is None
+
+
+@pytest.fixture
+def execute(tmp_path, monkeypatch):
+    """Execute a notebook on the cpu device in a folder of its own."""
+    monkeypatch.setenv("CUBC_DEVICE", "cpu")
+    monkeypatch.delenv("CUBC_POLICIES", raising=False)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
+
+    def run(path):
+        notebook = read(path)
+        resources = {"metadata": {"path": str(tmp_path)}}
+        client = nbclient.NotebookClient(
+            notebook, timeout=SECONDS, kernel_name="python3", resources=resources
+        )
+        client.execute(env=dict(os.environ))
+        return [printed(cell) for cell in code(notebook)]
+
+    return run
+
+
+@pytest.mark.slow
+def test_tune_a_reduction(execute, tmp_path):
+    outputs = execute(FOLDER / "02_tune_a_reduction.ipynb")
+    assert _core.device_info("cpu")["model"] in outputs[0]
+    top = outputs[3]
+    assert "score" in top
+    assert "reduce.sum" in top
+    variants = set()
+    store = _core.Store(str(tmp_path / "reduction.db"))
+    for row in store.rows():
+        variants.add(row["variant"])
+    store.close()
+    assert {"base"} < variants
+    assert "before" in outputs[-1]
+    assert any(variant in outputs[-1] for variant in variants)

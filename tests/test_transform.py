@@ -1,0 +1,174 @@
+"""transform against NumPy."""
+
+import inputs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from inputs import TYPES, on, same
+
+import cubc
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_every_type(device, type):
+    x, y = inputs.random(type, 70_001), inputs.random(type, 70_001, seed=1)
+    same(cubc.transform("x", x=on(device, x)), x)
+    wide = inputs.exact(x) + inputs.exact(y) * inputs.exact(x).dtype.type(3)
+    same(cubc.transform("x + 3 * y", x=on(device, x), y=on(device, y)), wide.astype(x.dtype))
+
+
+@pytest.mark.parametrize("arrays", [0, 1, 2, 3, 8])
+def test_operands(device, arrays):
+    named = {f"x{k}": inputs.random("I32", 10_001, seed=k) for k in range(arrays)}
+    expression = " + ".join(["0", *named])
+    moved = {name: on(device, x) for name, x in named.items()}
+    out = on(device, np.full(10_001, 9, np.int32))
+    cubc.transform(expression, out=out, **moved)
+    same(out, sum(named.values(), np.zeros(10_001, np.int32)))
+
+
+@pytest.mark.parametrize(
+    ("type", "benchmark", "expression"),
+    [("F32", "transform.mul", "3 * x"), ("U8", "transform.mul", "x + 1")],
+)
+def test_boundaries_of_the_policy(device, type, benchmark, expression):
+    x = inputs.random(type, 200_000)
+    expected = eval(expression, {"x": x}).astype(x.dtype)
+    for n in inputs.sizes(benchmark, type, device):
+        out = np.full(n + 1, 99, x.dtype)
+        if device == "cpu":  # and nothing is written past the end
+            cubc.transform(expression, x=x[:n], out=out[:n])
+            assert out[n] == 99
+        else:
+            out = cubc.transform(expression, x=on(device, x[:n])).numpy()
+        same(out[:n], expected[:n])
+
+
+def test_the_index(device):
+    same(cubc.transform("i", size=100_003, dtype="int64", device=device), np.arange(100_003))
+    x = inputs.random("F64", 10_001)
+    same(cubc.transform("x * i", x=on(device, x)), x * np.arange(10_001))
+
+
+def test_scalars(device):
+    x = inputs.random("F32", 10_001)
+    d = on(device, x)
+    same(cubc.transform("a * x + b", x=d, a=0.5, b=2), x * np.float32(0.5) + np.float32(2))
+    big = 2**53 + 1  # not a float64
+    same(cubc.transform("c", c=big, size=3, dtype="int64", device=device), np.full(3, big))
+    flags = cubc.transform("x > c ? t : false", x=d, c=1, t=True, dtype=bool)
+    same(flags, x > 1)
+
+
+def test_a_scalar_is_no_part_of_the_code(device):
+    """So that a loop over its values compiles once."""
+    x = on(device, np.ones(10))
+    for k in range(200):
+        assert float(np.asarray(cubc.transform("k * x", x=x, k=k))[9]) == k
+
+
+def test_bool(device):
+    x = inputs.random("I32", 10_001)
+    same(cubc.transform("x & 4", x=on(device, x), dtype=bool), (x & 4) != 0)
+    same(cubc.transform("!x", x=on(device, x > 0)), x <= 0)
+
+
+def test_special_values(device):
+    x = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 65_520, 1e-7, 65_519.996, 1e-42], np.float32)
+    same(cubc.transform("x", x=on(device, x)), x)
+    assert np.signbit(np.asarray(cubc.transform("x", x=on(device, x))))[3]
+    with np.errstate(over="ignore"):
+        expected = x.astype(np.float16)
+    same(cubc.transform("x", x=on(device, x), dtype=np.float16), expected)
+
+
+def test_every_half(device):
+    """All values of float16 and bfloat16 to float32 and back."""
+    words = np.arange(65_536, dtype=np.uint16)
+    for type in ("F16", "BF16"):
+        x = words.view(TYPES[type])
+        same(cubc.transform("x", x=on(device, x), dtype="float32"), x.astype(np.float32))
+        same(cubc.transform("x + 0.0f", x=on(device, x)), x)
+
+
+@pytest.mark.parametrize("type", ["F16", "BF16"])
+def test_rounding_to_half(device, type):
+    x = np.random.default_rng(0).integers(0, 2**32, 100_000, dtype=np.uint32).view(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        expected = x.astype(TYPES[type])
+    same(cubc.transform("x", x=on(device, x), dtype=TYPES[type]), expected)
+
+
+# ---- types ---------------------------------------------------------------------------------------
+def test_result_type_is_numpys(device):
+    x, y = inputs.random("I16", 100), inputs.random("F32", 100)
+    result = cubc.transform("x + y", x=on(device, x), y=on(device, y))
+    assert np.asarray(result).dtype == np.result_type(x, y)
+    wide = cubc.transform("x * y", x=on(device, x), y=on(device, x.astype(np.int64)))
+    same(wide, x * x.astype(np.int64))
+
+
+def test_out_decides_the_type(device):
+    x = inputs.random("F32", 100)
+    out = on(device, np.empty(100, np.float64))
+    assert cubc.transform("x * 0.1", x=on(device, x), out=out) is out
+    same(out, x.astype(np.float64) * 0.1)
+
+
+# ---- operands ------------------------------------------------------------------------------------
+def test_in_place(device):
+    x = inputs.random("F32", 100_003)
+    d = on(device, x.copy())
+    assert cubc.transform("x * 2 + 1", x=d, out=d) is d
+    same(d, x * 2 + 1)
+
+
+def test_in_place_beside_another(device):
+    x, y = inputs.random("I64", 100_003), inputs.random("I64", 100_003, seed=1)
+    d = on(device, x.copy())
+    cubc.transform("x - y", x=d, y=on(device, y), out=d)
+    same(d, x - y)
+
+
+def test_no_items(device):
+    result = cubc.transform("x + 1", x=on(device, np.empty((0, 3), np.float32)))
+    assert result.shape == (0, 3)
+    assert cubc.transform("i", size=0, device=device).shape == (0,)
+
+
+@pytest.mark.parametrize("first", [1, 2, 3])
+def test_misaligned(device, first):
+    x = inputs.random("I16", 20_003)
+    if device == "cpu":
+        out = np.zeros(20_010, np.int16)
+        cubc.transform("x + 1", x=x[first:], out=out[7 : 7 + x.size - first])
+        same(out[7 : 7 + x.size - first], x[first:] + np.int16(1))
+        assert not out[:7].any()
+    else:
+        same(cubc.transform("x + 1", x=cubc.asarray(x[first:])), x[first:] + np.int16(1))
+
+
+def test_shapes(device):
+    x = inputs.random("I32", 24_000)
+    for shape in ((24_000,), (4, 6000), (2, 3, 4, 1000), ()):
+        y = x.reshape(shape) if shape else x[0].reshape(())
+        same(cubc.transform("x + 1", x=on(device, y)), np.asarray(y + 1))
+
+
+def test_non_contiguous_numpy(device):
+    x = inputs.random("I64", 6000).reshape(60, 100)
+    same(cubc.transform("x + y", x=x.T, y=x[::-1].T, device=device), x.T + x[::-1].T)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    x=hnp.arrays(
+        st.sampled_from([np.int8, np.uint16, np.int64, np.float64]),
+        hnp.array_shapes(min_dims=0, max_dims=3, max_side=40),
+        elements=st.integers(0, 100),
+    )
+)
+def test_random_arrays(device, x):
+    same(cubc.transform("x * x + 1", x=x, device=device), (x * x + 1).astype(x.dtype))
