@@ -109,7 +109,8 @@ def main():
         speedups = [r["speedup"] for r in rows if r["algorithm"] == name]
         print(f"{name}: geometric mean x{np.exp(np.mean(np.log(speedups))):.3f}")
     if options.out:
-        lines = [{"date": time.strftime("%Y-%m-%d"), "cubc": cubc.__version__, **cubc.device_info()}]
+        when = {"date": time.strftime("%Y-%m-%d"), "cubc": cubc.__version__}
+        lines = [when | cubc.device_info()]
         Path(options.out).write_text("".join(json.dumps(row) + "\n" for row in lines + rows))
 
 

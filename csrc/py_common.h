@@ -34,6 +34,8 @@
 #pragma weak PyFloat_Type
 #pragma weak PyBool_Type
 #pragma weak PyCFunction_Type
+#pragma weak PyDict_Type
+#pragma weak PyUnicode_FSConverter
 
 // ---- py_module.c --------------------------------------------------------------------------------
 extern PyObject *py_numpy; // the numpy module

@@ -1,6 +1,7 @@
 // The extension module cubc._core: exceptions, devices, and the table of functions.
 #include "py_common.h"
 
+#include "cache.h"
 #include "cuda_api.h"
 #include "py_docs.h"
 
@@ -73,24 +74,29 @@ static bool check_signals(void)
 
 // ---- devices ------------------------------------------------------------------------------------
 // A device that Python has named once stays open: compiled variants, worker threads and memory
-// pools hang on it, and no call should pay for them twice. The GIL guards the table.
-static void keep_open(cubc_device *device)
+// pools hang on it, and no call should pay for them twice. True if it is new. The GIL guards the
+// table.
+static bool keep_open(cubc_device *device)
 {
     static cubc_device *kept[64];
     for (size_t i = 0; i < COUNT_OF(kept); i++) {
-        if (kept[i] == device) return;
+        if (kept[i] == device) return false;
         if (kept[i]) continue;
         device_retain(device);
         kept[i] = device;
-        return;
+        return true;
     }
+    return false;
 }
 
 cubc_status py_open_device(const char *name, cubc_device **out)
 {
     TRY(cubc_device_open(name, out));
-    keep_open(*out);
-    return CUBC_OK;
+    // Without its cache everything works, but every process compiles anew: worth a word, once.
+    if (!keep_open(*out) || !cache_why()) return CUBC_OK;
+    if (PyErr_WarnEx(PyExc_UserWarning, cache_why(), 1) == 0) return CUBC_OK;
+    cubc_device_close(*out);
+    FAIL(CUBC_IO_ERROR, "%s", cache_why());
 }
 
 cubc_status py_device(PyObject *name, cubc_device **out)

@@ -23,7 +23,8 @@ static int choose_types(py_call *c, PyObject *dtype, const operator_info *op, bo
         }
         *out = asked;
     }
-    // A wider result is accumulated in its own type; a narrower one is converted at the end.
+    // The result's type is also the accumulator's, as in NumPy, except that floats are never
+    // accumulated in integers or bool.
     if (!(op && op->arg) && (dtype || c->out_object) &&
         (type_table[*out].kind == KIND_FLOAT) >= (type_table[*acc].kind == KIND_FLOAT) &&
         *out != CUBC_BOOL)

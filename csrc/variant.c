@@ -62,6 +62,7 @@ cubc_status space_parse(const char *source, const char *kind, space *out)
     *out = (space){0};
     for (const char *line = source, *end; *line; line = *end ? end + 1 : end, number++) {
         end = line + strcspn(line, "\n");
+        if (sscanf(line, "#line %d", &number) == 1) number--; // of the line that follows it
         const char *mark = line + strspn(line, " \t/");
         if (strncmp(mark, "%RANGE%", 7) != 0) continue;
         char copy[256];

@@ -3,12 +3,11 @@
 import os
 from pathlib import Path
 
+import nbclient
 import nbformat
 import pytest
 
 from cubc import _core
-
-nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -71,10 +70,8 @@ def test_tune_a_reduction(execute, tmp_path):
     top = outputs[3]
     assert "score" in top
     assert "reduce.sum" in top
-    variants = set()
     store = _core.Store(str(tmp_path / "reduction.db"))
-    for row in store.rows():
-        variants.add(row["variant"])
+    variants = {row["variant"] for row in store.rows()}
     store.close()
     assert {"base"} < variants
     assert "before" in outputs[-1]

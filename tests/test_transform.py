@@ -89,7 +89,9 @@ def test_every_half(device):
     words = np.arange(65_536, dtype=np.uint16)
     for type in ("F16", "BF16"):
         x = words.view(TYPES[type])
-        same(cubc.transform("x", x=on(device, x), dtype="float32"), x.astype(np.float32))
+        with np.errstate(invalid="ignore"):  # there are signalling NaN among them
+            expected = x.astype(np.float32)
+        same(cubc.transform("x", x=on(device, x), dtype="float32"), expected)
         same(cubc.transform("x + 0.0f", x=on(device, x)), x)
 
 

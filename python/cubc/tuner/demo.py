@@ -26,15 +26,15 @@ def main() -> None:
     """Run the demonstration on the default device."""
     device = _core.device_info()
     elements = ELEMENTS[device["kind"]]
-    print(f"Searching reduce.sum for F32 on {device['model']}, about {SECONDS:.0f} s ...\n")
+    print(f"Searching reduce.sum for F64 on {device['model']}, about {SECONDS:.0f} s ...\n")
     _core.clear_policies()
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder, "demo.db")
-        result = search("reduce.sum", {"T": "F32", "Elements": elements}, db=store, seconds=SECONDS)
+        result = search("reduce.sum", {"T": "F64", "Elements": elements}, db=store, seconds=SECONDS)
         tried = len(result.groups[0].cells) - 1
         print(f"{tried} variants were measured. The best, against the policy that cubc ships:\n")
         print(result.top(5).to_string(index=False, float_format="{:.3f}".format))
-        arrays = {e: np.random.default_rng(42).random(1 << e, np.float32) for e in elements}
+        arrays = {e: np.random.default_rng(42).random(1 << e) for e in elements}
         before, after = _compare(arrays, device["name"], store)
     label = result.groups[0].ranked()[0][1]
     chosen = "" if label == "base" else label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import time
 
@@ -19,7 +20,11 @@ class Progress:
     def __init__(self, total: int, show: bool | None):
         self._bar = None
         if watched() if show is None else show:
-            from tqdm.auto import tqdm
+            # Notebooks get a widget where ipywidgets are installed, else the same line as text.
+            if importlib.util.find_spec("ipywidgets"):
+                from tqdm.auto import tqdm
+            else:
+                from tqdm import tqdm
 
             self._bar = tqdm(total=total, bar_format=FORMAT, file=sys.stderr)
         self._total, self._done, self._fresh, self._failed = total, 0, 0, 0

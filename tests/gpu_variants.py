@@ -1,0 +1,85 @@
+"""Runs GPU variants of one algorithm on the cpu, under the scheduler seed of CUBC_SIMT_SEED.
+
+    python gpu_variants.py reduce
+
+Blocks have up to 1024 threads, whose order the seed draws: a missing barrier or a wrong mask shows
+as a wrong result or as a fault. A block's rank is its ticket (ord_0): with ord_1 it is its index,
+which is right only where blocks start in order, as without a seed.
+"""
+
+import sys
+
+import inputs
+import numpy as np
+
+import cubc
+from cubc import _core
+from cubc.tuner.space import parse_label
+
+LABELS = {
+    "reduce": [
+        "ipt_4.tpb_128.ipv_0.ld_0.sm_0.wav_6.ms_1.ord_0",
+        "ipt_16.tpb_256.ipv_2.ld_1.sm_1.wav_1.ms_1.ord_0",
+        "ipt_8.tpb_416.ipv_1.ld_1.sm_0.wav_2.ms_1.ord_0",
+        "ipt_4.tpb_1024.ipv_2.ld_0.sm_1.wav_3.ms_1.ord_0",
+    ],
+    "scan": [
+        "ipt_4.tpb_64.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
+        "ipt_8.tpb_96.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
+        "ipt_12.tpb_256.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
+        "ipt_4.tpb_1024.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
+    ],
+    "transform": [
+        "ipt_3.tpb_64.ipv_0.ld_0",
+        "ipt_4.tpb_224.ipv_1.ld_1",
+        "ipt_8.tpb_256.ipv_2.ld_1",
+        "ipt_2.tpb_1024.ipv_1.ld_0",
+    ],
+}
+BENCHMARKS = {
+    "reduce": ["reduce.sum", "reduce.argmax"],
+    "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
+    "transform": ["transform.mul", "transform.nstream"],
+}
+TYPES = ("F32", "I64", "I8", "BOOL")
+
+
+def against_base():
+    """(what, items that differ from those of the cpu's own variant) of every combination."""
+    for benchmark in BENCHMARKS[sys.argv[1]]:
+        for k, type in enumerate(TYPES):
+            rt = {"Elements{io}[pow2]": 13 + k % 3}
+            workload = _core.Workload(benchmark, {"T{ct}": type}, rt, "cpu")
+            for label in LABELS[sys.argv[1]]:
+                plan = workload.plan(label)
+                assert plan.variant == label
+                for _ in range(2):  # the second launch finds the messages of the first
+                    yield f"{benchmark} {type} {label}", workload.verify(plan)
+
+
+CALLS = {
+    "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
+    "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
+    "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
+}
+
+
+def against_numpy():
+    """The same of whole calls, at every boundary of the variant."""
+    benchmark, call, reference = CALLS[sys.argv[1]]
+    x = inputs.random("I64", 100_000)
+    for label in LABELS[sys.argv[1]]:
+        _core.use_policy(benchmark, {"T{ct}": "I64"}, "cpu", label)
+        for n in inputs.sizes_of(parse_label(label), blocks=(1, 2, 5)):
+            result, expected = call(x[:n]), reference(x[:n])
+            yield f"{benchmark} I64 {label} n={n}", np.count_nonzero(result != expected)
+
+
+if __name__ == "__main__":
+    for case in (against_base, against_numpy):
+        count = 0
+        for what, wrong in case():
+            count += 1
+            if wrong:
+                print(f"{what}: {wrong} items are wrong")
+        print(case.__name__, count)

@@ -1,0 +1,238 @@
+"""cubc.Array: making one, what it tells, and the way to and from other libraries."""
+
+import gc
+import operator
+import weakref
+
+import inputs
+import ml_dtypes
+import numpy as np
+import pytest
+from inputs import TYPES, same
+
+import cubc
+from cubc import _core
+
+
+@pytest.mark.parametrize("type", [*TYPES, "BOOL"])
+def test_there_and_back(device, type):
+    x = inputs.random(type, 5000) if type in TYPES else inputs.random("U8", 5000) > 9
+    a = cubc.asarray(x, device=device)
+    assert a.dtype == x.dtype
+    same(a.numpy(), x)
+    same(np.asarray(a), x)
+
+
+def test_properties(device):
+    a = cubc.asarray(np.zeros((3, 4), np.float32), device=device)
+    assert (a.shape, a.size, a.ndim, a.itemsize, a.nbytes) == ((3, 4), 12, 2, 4, 48)
+    assert a.dtype == np.float32
+    assert a.device == device
+    assert isinstance(a.ptr, int)
+    assert len(a) == 3
+    with pytest.raises(AttributeError):
+        a.shape = (12,)
+    with pytest.raises(AttributeError):
+        a.colour = "blue"
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 3), (0, 7), (1,) * 32])
+def test_shapes(device, shape):
+    a = cubc.empty(shape, np.int16, device=device)
+    assert a.shape == shape
+    assert a.numpy().shape == shape
+    assert a.size == np.prod(shape)
+    b = cubc.asarray(np.ones(shape, np.int16), device=device)
+    assert b.numpy().shape == shape
+
+
+def test_empty(device):
+    assert cubc.empty(7, device=device).dtype == np.float64
+    assert cubc.empty([2, np.int64(3)], "F16", device=device).shape == (2, 3)
+    assert cubc.empty(3, ml_dtypes.bfloat16, device=device).dtype == ml_dtypes.bfloat16
+    assert cubc.empty(1000, device=device).ptr % 256 == 0
+
+
+@pytest.mark.parametrize("shape", [-1, (2, -3), (2**40, 2**40), (1,) * 33])
+def test_shapes_that_cannot_be(shape):
+    with pytest.raises(ValueError, match=r"extents|dimensions"):
+        cubc.empty(shape, device="cpu")
+
+
+def test_more_than_there_is(device):
+    with pytest.raises(cubc.DeviceMemoryError, match=r"[0-9]{15}"):
+        cubc.empty(2**55, np.int8, device=device)
+    assert issubclass(cubc.DeviceMemoryError, MemoryError)
+    assert cubc.sum(cubc.asarray(np.ones(10), device=device)).item() == 10
+
+
+def test_conversion(device):
+    a = cubc.asarray([1, 2, 3], dtype=np.float32, device=device)
+    same(a.numpy(), np.array([1, 2, 3], np.float32))
+    b = cubc.asarray(a, "I8")
+    same(b.numpy(), np.array([1, 2, 3], np.int8))
+    assert cubc.asarray(a, np.float32) is a
+    assert cubc.asarray(a) is a
+
+
+def test_scalars(device):
+    one = cubc.asarray(np.array([42], np.int32), device=device)
+    assert (int(one), float(one), operator.index(one), bool(one), one.item()) == (42,) * 3 + (1, 42)
+    assert not cubc.asarray(np.array(0.0), device=device)
+    half = cubc.asarray(np.array(2.5, ml_dtypes.bfloat16), device=device)
+    assert float(half) == 2.5
+    with pytest.raises(TypeError):
+        operator.index(half)
+    for many in (cubc.empty(2, device=device), cubc.empty(0, device=device)):
+        for convert in (int, float, bool, operator.index, lambda a: a.item()):
+            with pytest.raises(ValueError, match="one item"):
+                convert(many)
+    with pytest.raises(TypeError, match="without dimensions"):
+        len(cubc.empty((), device=device))
+
+
+def test_repr(device):
+    a = cubc.asarray(np.arange(3, dtype=np.int32), device=device)
+    assert repr(a) == f"cubc.Array([0 1 2], dtype=I32, device='{device}')"
+
+
+def test_array_protocol(device):
+    a = cubc.asarray(np.arange(4), device=device)
+    assert np.asarray(a, dtype=np.float32).dtype == np.float32
+    assert np.add(a, 1).tolist() == [1, 2, 3, 4]
+    with pytest.raises(ValueError, match="without a copy"):
+        a.__array__(copy=False)
+
+
+def test_numpy_is_a_copy(device):
+    a = cubc.asarray(np.zeros(4), device=device)
+    a.numpy()[:] = 1
+    assert not a.numpy().any()
+
+
+def test_numbers_and_buffers(device):
+    assert cubc.asarray(3, device=device).shape == ()
+    assert cubc.asarray([[1.5], [2]], device=device).shape == (2, 1)
+    assert cubc.asarray(b"abc", device=device).numpy().tolist() == [97, 98, 99]
+    assert cubc.asarray(np.arange(6).reshape(2, 3).T, device=device).numpy().tolist() == [
+        [0, 3],
+        [1, 4],
+        [2, 5],
+    ]
+
+
+# ---- other libraries -----------------------------------------------------------------------------
+@pytest.mark.parametrize("type", ["BOOL", "I8", "U64", "F16", "F32"])
+def test_dlpack_to_numpy(type):
+    x = inputs.random(type, 24).reshape(2, 3, 4) if type != "BOOL" else np.eye(3, dtype=bool)
+    a = cubc.asarray(x, device="cpu")
+    view = np.from_dlpack(a)
+    same(view, x)
+    assert view.ctypes.data == a.ptr
+    assert a.__dlpack_device__() == (1, 0)
+
+
+class DLPackOnly:
+    """What speaks DLPack and nothing else, as a tensor of another library does."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **keywords):
+        return self.x.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.mark.parametrize("type", ["I16", "F16", "F64"])
+def test_dlpack_from_numpy(type):
+    x = inputs.random(type, 60).reshape(3, 4, 5)
+    same(cubc.transform("x", x=DLPackOnly(x), device="cpu"), x)
+    same(cubc.asarray(DLPackOnly(x), device="cpu").numpy(), x)
+    with pytest.raises(ValueError, match="contiguous"):
+        cubc.sum(DLPackOnly(x.T), device="cpu")
+    with pytest.raises(TypeError, match="does not support"):
+        cubc.sum(DLPackOnly(np.zeros(3, complex)), device="cpu")
+
+
+def test_a_capsule_nobody_takes(device):
+    before = _core._outstanding()
+    a = cubc.empty(10, device=device)
+    capsule = a.__dlpack__()
+    del a, capsule
+    gc.collect()
+    assert _core._outstanding() == before
+
+
+def test_no_cuda_interface_on_the_cpu():
+    a = cubc.empty(3, device="cpu")
+    assert not hasattr(a, "__cuda_array_interface__")
+    with pytest.raises(AttributeError, match="not in CUDA memory"):
+        _ = a.__cuda_array_interface__
+
+
+@pytest.mark.gpu
+def test_cuda_interface():
+    a = cubc.asarray(np.zeros((2, 3), np.float32), device="cuda:0")
+    interface = a.__cuda_array_interface__
+    assert interface["shape"] == (2, 3)
+    assert interface["typestr"] == "<f4"
+    assert interface["data"] == (a.ptr, False)
+    assert interface["stream"] == 1
+    assert a.__dlpack_device__() == (2, 0)
+
+
+# ---- lifetime ------------------------------------------------------------------------------------
+def test_memory_is_given_back(device):
+    cubc.empty(10, device=device)
+    before = _core._outstanding()
+    arrays = [cubc.empty(1000, device=device) for _ in range(5)]
+    if device == "cpu":
+        assert _core._outstanding() == before + 5
+    del arrays
+    assert _core._outstanding() == before
+
+
+def test_a_view_keeps_its_array_alive():
+    before = _core._outstanding()
+    view = np.from_dlpack(cubc.asarray(np.arange(1000), device="cpu"))
+    gc.collect()
+    assert view.sum() == 499_500
+    assert _core._outstanding() > before
+    del view
+    gc.collect()
+    assert _core._outstanding() == before
+
+
+def test_operands_are_let_go():
+    class Tracked(np.ndarray):
+        pass
+
+    x = np.zeros(1000).view(Tracked)
+    gone = weakref.ref(x)
+    cubc.sum(x, device="cpu")
+    with pytest.raises(LookupError):
+        cubc.reduce(x, "smu", device="cpu")
+    cubc.transform("x", x=x, device="cpu")
+    with pytest.raises(cubc.CompileError):
+        cubc.transform("no_such_name", x=x, device="cpu")
+    del x
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_plan_keeps_its_workload_alive():
+    workload = _core.Workload("reduce.sum", {"T{ct}": "F32"}, {"Elements{io}[pow2]": 10}, "cpu")
+    plan = workload.plan("base")
+    del workload
+    gc.collect()
+    plan.run()
+    other = _core.Workload("reduce.sum", {"T{ct}": "F32"}, {"Elements{io}[pow2]": 10}, "cpu")
+    with pytest.raises(TypeError, match="plan of this workload"):
+        other.verify(plan)
+
+
+def test_no_array_from_nothing():
+    with pytest.raises(TypeError):
+        cubc.Array()

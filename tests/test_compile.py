@@ -1,0 +1,44 @@
+"""Every base policy compiles for the GPUs that are supported. Needs NVRTC, but no GPU."""
+
+import pytest
+
+from cubc import _core
+
+BENCHMARKS = _core.benchmarks()
+SOME_TYPES = ("I8", "BF16", "F32", "F64")
+
+
+def why_no_nvrtc():
+    try:
+        _core.compile("transform.fill", {"T{ct}": "F32"}, "sm_90", "base")
+    except RuntimeError as error:
+        if "NVRTC" in str(error) and not isinstance(error, _core.CompileError):
+            return str(error)
+    return ""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nvrtc():
+    if why := why_no_nvrtc():
+        pytest.skip(why)
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_base_policies(benchmark, arch):
+    types = BENCHMARKS[benchmark]["T{ct}"]
+    for type in types if arch == "sm_90" else SOME_TYPES:
+        assert type in types
+        assert _core.compile(benchmark, {"T{ct}": type}, arch, "base") >= 0
+
+
+def test_a_second_time_comes_from_the_cache():
+    workload = ("reduce.max", {"T{ct}": "I16"}, "sm_80", "base")
+    _core.compile(*workload)
+    assert _core.compile(*workload) == 0
+
+
+def test_a_deadline():
+    label = "ipt_24.tpb_608.ipv_2.ld_0.sm_0.wav_6.ms_1.ord_1"
+    with pytest.raises(TimeoutError):
+        _core.compile("reduce.sum", {"T{ct}": "U32"}, "sm_90", label, 1e-6)

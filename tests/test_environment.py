@@ -1,0 +1,254 @@
+"""What is missing or broken around cubc: compilers, CUDA, the cache, kernel files.
+
+Each is read once a process, so every test has a Python of its own.
+"""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import isolated
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+REDUCE = "import cubc, numpy as np; print(cubc.reduce(np.arange(100.0), {!r}, device='cpu'))"
+SUM = REDUCE.format("sum")
+
+
+def last_line(result):
+    assert result.returncode != 0
+    return result.stderr.strip().splitlines()[-1]
+
+
+# ---- compilers -----------------------------------------------------------------------------------
+def test_no_compiler(tmp_path):
+    result = isolated.run(SUM, PATH="", CUBC_CXX=None, CXX=None, CUBC_CACHE=tmp_path / "c")
+    assert "CompileError: no C++ compiler on PATH" in last_line(result)
+    assert "apt install g++" in last_line(result)
+
+
+def test_a_compiler_that_is_not_there(tmp_path):
+    result = isolated.run(SUM, PATH="", CUBC_CXX="/nonexistent", CUBC_CACHE=tmp_path / "c")
+    assert 'CompileError: CUBC_CXX names the C++ compiler "/nonexistent"' in last_line(result)
+
+
+def test_a_compiler_that_fails(tmp_path):
+    compiler = tmp_path / "cxx"
+    compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo "cxx 1.0"\nexit 3\n')
+    compiler.chmod(0o755)
+    result = isolated.run(SUM, CUBC_CXX=compiler, CUBC_CACHE=tmp_path / "c")
+    assert "CompileError" in result.stderr
+
+
+def test_what_needs_no_compiler_works_without_one():
+    code = "import cubc, numpy as np; print(cubc.devices(), cubc.empty(3, device='cpu').size)"
+    assert "'cpu'] 3" in isolated.output(code, PATH="", CUBC_CXX=None, CXX=None)
+
+
+# ---- CUDA ----------------------------------------------------------------------------------------
+OPEN_CUDA = "import cubc; cubc.device_info('cuda:0')"
+
+
+def fake_library(path, table, functions=""):
+    """A library with every function of a table of cuda_api.h; those not given return an error."""
+    header = (ROOT / "csrc/cuda_api.h").read_text()
+    text = re.search(rf"#define {table}\(.*?\)((?:.*\\\n)+.*)", header)[1]
+    names = re.findall(r"(?:required|optional)\([^,]+,\s*(\w+),", text)
+    assert names
+    missing = [name for name in names if f"{name}(" not in functions]
+    source = functions + "".join(f"\nint {name}(void) {{ return 999; }}" for name in missing)
+    command = ["cc", "-shared", "-fPIC", "-w", "-x", "c", "-", "-o", path]
+    subprocess.run(command, input=source, text=True, check=True)
+    return path
+
+
+def fake_driver(folder, version):
+    get = f"int cuDriverGetVersion(int *v) {{ *v = {version}; return 0; }}"
+    fake_library(folder / "libcuda.so.1", "CUDA_DRIVER_TABLE", get)
+
+
+@pytest.fixture
+def fakes(tmp_path):
+    """A driver for CUDA 12 and nothing else: builds libraries of any version beside it."""
+    code = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
+    for name in ("libcudart.so.12", "libnvrtc.so.12"):
+        for path in (name, f"/usr/local/cuda/lib64/{name}"):
+            if isolated.run(code, path).returncode == 0:
+                pytest.skip(f"{path} is there and would be taken instead")
+    fake_driver(tmp_path, 12000)
+
+    def build(name, version):
+        if name == "cudart":
+            get = f"int cudaRuntimeGetVersion(int *v) {{ *v = {version}; return 0; }}"
+            return fake_library(tmp_path / "cudart.so", "CUDA_RUNTIME_TABLE", get)
+        major, minor = version // 1000, version % 1000 // 10
+        get = f"int nvrtcVersion(int *a, int *b) {{ *a = {major}; *b = {minor}; return 0; }}"
+        return fake_library(tmp_path / "nvrtc.so", "CUDA_NVRTC_TABLE", get)
+
+    return build
+
+
+def test_no_driver():
+    result = isolated.run(OPEN_CUDA, CUDA_VISIBLE_DEVICES="")
+    assert 'NoDeviceError: no device "cuda:0"; there is: cpu (no cuda: ' in last_line(result)
+
+
+needs_cc = pytest.mark.skipif(not shutil.which("cc"), reason="makes libraries with cc")
+
+
+@needs_cc
+def test_an_old_driver(tmp_path):
+    fake_driver(tmp_path, 11080)
+    result = isolated.run(OPEN_CUDA, LD_LIBRARY_PATH=tmp_path)
+    assert "driver supports CUDA 11.8, cubc needs one for 12.0 or newer" in last_line(result)
+
+
+@needs_cc
+def test_a_stub_of_a_driver(tmp_path):
+    stub = ["cc", "-shared", "-x", "c", "/dev/null", "-o", tmp_path / "libcuda.so.1"]
+    subprocess.run(stub, check=True)
+    result = isolated.run(OPEN_CUDA, LD_LIBRARY_PATH=tmp_path)
+    assert "is a stub or too old" in last_line(result)
+
+
+@needs_cc
+@pytest.mark.parametrize(("version", "shown"), [(11020, "11.2"), (99000, "99.0")])
+def test_a_cuda_runtime_of_the_wrong_version(tmp_path, fakes, version, shown):
+    runtime = fakes("cudart", version)
+    places = {"LD_LIBRARY_PATH": tmp_path, "CUBC_CUDART": runtime}
+    line = last_line(isolated.run(OPEN_CUDA, **places))
+    assert "NoDeviceError" in line
+    assert "both 12.x for this driver" in line
+    assert f"CUDA runtime {shown} was found ({runtime})" in line
+    assert "pip install cubc[cuda12]" in line
+    assert isolated.output(SUM, **places) == "4950.0"
+
+
+@needs_cc
+def test_an_nvrtc_of_the_wrong_version(tmp_path, fakes):
+    nvrtc = fakes("nvrtc", 11040)
+    places = {"CUBC_CUDART": fakes("cudart", 12060), "CUBC_NVRTC": nvrtc}
+    line = last_line(isolated.run(OPEN_CUDA, LD_LIBRARY_PATH=tmp_path, **places))
+    assert f"NVRTC 11.4 was found ({nvrtc})" in line
+
+
+def test_an_unknown_architecture():
+    code = "from cubc import _core; _core.compile('reduce.sum', {'T{ct}': 'F32'}, '%s', 'base')"
+    assert "oldest architecture is sm_75" in last_line(isolated.run(code % "sm_70"))
+    assert "no policy for reduce.sum" in last_line(isolated.run(code % "gfx90a"))
+
+
+# ---- the cache -----------------------------------------------------------------------------------
+WARNED = "import warnings; warnings.simplefilter('always'); " + SUM
+
+
+def test_a_cache_that_cannot_be_written(tmp_path):
+    """Everything works, and a warning says why the next process will be as slow."""
+    (tmp_path / "file").touch()
+    result = isolated.run(WARNED, CUBC_CACHE=tmp_path / "file/cache")
+    assert result.stdout == "4950.0\n"
+    assert f"compiled kernels cannot be kept in {tmp_path / 'file/cache'}" in result.stderr
+    assert result.stderr.count("UserWarning") == 1
+
+
+def test_a_cache_that_others_can_write(tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o777)
+    result = isolated.run(WARNED, CUBC_CACHE=tmp_path / "cache")
+    assert result.stdout == "4950.0\n"
+    assert "other users can write to it" in result.stderr
+    assert not list((tmp_path / "cache").iterdir())
+
+
+def test_no_place_for_a_cache():
+    result = isolated.run(WARNED, CUBC_CACHE=None, XDG_CACHE_HOME=None, HOME=None)
+    assert result.stdout == "4950.0\n"
+    assert "HOME and CUBC_CACHE are not set" in result.stderr
+
+
+def test_a_refused_warning_is_an_error(tmp_path):
+    (tmp_path / "file").touch()
+    result = isolated.run(SUM, CUBC_CACHE=tmp_path / "file/cache")
+    assert "UserWarning: compiled kernels cannot be kept" in last_line(result)
+
+
+@pytest.fixture
+def cache(tmp_path):
+    """A cache with one kernel, and that kernel's file."""
+    folder = tmp_path / "cache"
+    assert isolated.output(SUM, CUBC_CACHE=folder) == "4950.0"
+    [file] = [path for path in folder.rglob("*") if path.is_file()]
+    return folder, file
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda old: old[: len(old) // 2],
+        lambda old: old[:-1],
+        lambda old: b"",
+        lambda old: b"\x7fELF" + bytes(5000),
+        lambda old: old[:200] + bytes([old[200] ^ 1]) + old[201:],
+        lambda old: old + b"more",
+    ],
+    ids=["half", "short", "empty", "foreign", "bit", "long"],
+)
+def test_a_spoilt_file_is_a_miss(cache, spoil):
+    folder, file = cache
+    whole = file.read_bytes()
+    file.write_bytes(spoil(whole))
+    assert isolated.output(SUM, CUBC_CACHE=folder) == "4950.0"
+    assert len(file.read_bytes()) >= 0.9 * len(whole)
+    written = file.stat().st_ino
+    assert isolated.output(SUM, CUBC_CACHE=folder) == "4950.0"
+    assert file.stat().st_ino == written  # a hit
+
+
+def test_a_file_of_another_kernel_is_a_miss(cache):
+    """Under the name of the sum lies the product, whole and with a right hash."""
+    folder, file = cache
+    sum_bytes = file.read_bytes()
+    file.unlink()
+    product = REDUCE.format("max")
+    assert isolated.output(product, CUBC_CACHE=folder) == "99.0"
+    [other] = [path for path in folder.rglob("*") if path.is_file()]
+    assert other.name != file.name
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(other.read_bytes())
+    assert isolated.output(SUM, CUBC_CACHE=folder) == "4950.0"
+    assert file.read_bytes()[:100] == sum_bytes[:100]
+
+
+# ---- kernel files --------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("// %RANGE% TUNE_X", "expected: MACRO label start:end:step"),
+        ("// %RANGE% TUNE_X x 5:1:1", "start <= end and step > 0"),
+        ("// %RANGE% TUNE_X x 1:5:0", "start <= end and step > 0"),
+        ("// %RANGE% TUNE_X x 1:5", "start:end:step"),
+        ("// %RANGE% TUNE-X x 1:5:1", "macro is not an identifier"),
+        ("// %RANGE% TUNE_X x_y 1:5:1", "label must be letters and digits"),
+        ("// %RANGE% TUNE_X ipt 1:5:1", "used before"),
+        ("// %RANGE% TUNE_X x 1:5:1 cpu", "only kind=start:end:step may follow"),
+        ("// %RANGE% TUNE_X x " + "1" * 300, "longer than 255"),
+    ],
+)
+def test_a_malformed_range(tmp_path, line, message):
+    kernels = tmp_path / "kernels"
+    shutil.copytree(ROOT / "kernels", kernels)
+    source = (kernels / "reduce.cu").read_text()
+    first = source.index("// %RANGE% TUNE_THREADS")
+    (kernels / "reduce.cu").write_text(source[:first] + line + "\n" + source[first:])
+    number = source[:first].count("\n") + 1
+    got = last_line(isolated.run(SUM, CUBC_KERNELS=kernels))
+    assert got.startswith("ValueError: reduce.cu: line ")
+    assert f"line {number}: malformed %RANGE%: " in got
+    assert message in got
+
+
+def test_no_kernels(tmp_path):
+    result = isolated.run(SUM, CUBC_KERNELS=tmp_path)
+    assert "OSError" in last_line(result)
+    assert "reduce.cu" in last_line(result)

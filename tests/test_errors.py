@@ -1,0 +1,323 @@
+"""Bad input gets a clear error, and the next call works."""
+
+import numpy as np
+import pytest
+from inputs import on
+
+import cubc
+from cubc import _core
+
+X = np.arange(100, dtype=np.float32)
+
+
+# ---- types ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "call", [cubc.sum, cubc.scan, lambda x, **k: cubc.transform("x", x=x, **k)]
+)
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.zeros(3, complex),
+        np.array(["a"]),
+        np.array([None]),
+        np.zeros(3, ">f4"),
+        np.zeros(3, ">i2").T,
+        np.zeros(3, "M8[s]"),
+        np.zeros(3, np.longdouble),
+        np.zeros(3, [("x", "f4")]),
+    ],
+    ids=lambda x: str(x.dtype),
+)
+def test_unsupported_types(device, call, x):
+    with pytest.raises(TypeError, match="supported are bool, int8 to int64"):
+        call(x, device=device)
+
+
+def test_no_array_at_all(device):
+    with pytest.raises(TypeError):
+        cubc.sum(object(), device=device)
+    with pytest.raises((TypeError, ValueError)):
+        cubc.sum([[1], [2, 3]], device=device)
+    with pytest.raises(TypeError, match="needs the argument 'x'"):
+        cubc.reduce()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "F31", np.void, 3])
+def test_unsupported_result(device, dtype):
+    with pytest.raises(TypeError, match="supported are"):
+        cubc.sum(X, dtype=dtype, device=device)
+
+
+# ---- operators and expressions -------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("op", "near"), [("smu", "sum"), ("Sum", "sum"), ("maxx", "max"), ("argmn", "argmin")]
+)
+@pytest.mark.parametrize("call", [cubc.reduce, cubc.scan])
+def test_unknown_operator(device, call, op, near):
+    with pytest.raises(LookupError, match=f"no operator '{op}', did you mean '{near}'"):
+        call(X, op, device=device)
+
+
+def test_an_operator_is_text(device):
+    with pytest.raises(TypeError):
+        cubc.reduce(X, np.add, device=device)
+    with pytest.raises(ValueError, match="op is empty"):
+        cubc.reduce(X, "", device=device)
+
+
+@pytest.mark.parametrize("expression", ["a +* b", "a + nonsense(b)", "a + b; }", "a +"])
+@pytest.mark.parametrize("call", [cubc.reduce, cubc.scan])
+def test_an_expression_that_does_not_compile(device, call, expression):
+    with pytest.raises(cubc.CompileError) as caught:
+        call(X, expression, device=device)
+    assert expression in str(caught.value)
+    assert "error" in caught.value.log
+    assert caught.value.log in str(caught.value)
+    assert call(X, "sum", device=device) is not None
+
+
+def test_a_transform_that_does_not_compile(device):
+    with pytest.raises(cubc.CompileError, match=r"(?s)expression 'x \+ z'.*error.*z") as caught:
+        cubc.transform("x + z", x=X, device=device)
+    assert "z" in caught.value.log
+    with pytest.raises(ValueError, match="an expression is needed"):
+        cubc.transform("  ", x=X, device=device)
+
+
+def test_an_exclusive_scan_begins_with_something(device):
+    for op in ("max", "min", "a * b"):
+        with pytest.raises(ValueError, match="needs an initial value"):
+            cubc.scan(X, op, inclusive=False, device=device)
+    for op in ("argmin", "argmax"):
+        with pytest.raises(ValueError, match=f"scan does not take {op}"):
+            cubc.scan(X, op, device=device)
+    with pytest.raises(ValueError, match="takes no initial value"):
+        cubc.reduce(X, "argmin", init=3, device=device)
+
+
+@pytest.mark.parametrize(("init", "error"), [([1, 2], ValueError), ("three", ValueError)])
+def test_wrong_init(device, init, error):
+    with pytest.raises(error):
+        cubc.sum(X, init=init, device=device)
+
+
+# ---- out and other arguments ---------------------------------------------------------------------
+def read_only(x):
+    x.flags.writeable = False
+    return x
+
+
+@pytest.mark.parametrize(
+    ("call", "out", "error", "message"),
+    [
+        (cubc.sum, np.zeros(2, np.float32), ValueError, r"shape \(2\), expected \(\)"),
+        (cubc.scan, np.zeros(99, np.float32), ValueError, r"shape \(99\), expected \(100\)"),
+        (cubc.scan, np.zeros((10, 10), np.float32), ValueError, r"shape \(10, 10\), expected"),
+        (cubc.argmax, np.zeros((), np.int32), TypeError, "must be I64, not I32"),
+        (cubc.sum, read_only(np.zeros((), np.float32)), ValueError, "out is read-only"),
+        (cubc.scan, np.zeros(200, np.float32)[::2], ValueError, "out is not contiguous"),
+        (cubc.scan, np.zeros(100, complex), TypeError, "out has the type"),
+        (cubc.scan, np.zeros(100, ">f4"), TypeError, "out has the type"),
+        (cubc.scan, [0.0] * 100, TypeError, "out must be an array"),
+    ],
+)
+def test_wrong_out(device, call, out, error, message):
+    with pytest.raises(error, match=message):
+        call(X, out=out, device=device)
+
+
+def test_dtype_against_out(device):
+    with pytest.raises(TypeError, match="dtype is F64 but out has F32"):
+        cubc.sum(X, dtype="F64", out=np.zeros((), np.float32), device=device)
+    with pytest.raises(TypeError, match="dtype is F64 but out has F32"):
+        cubc.transform("x", x=X, dtype="F64", out=np.zeros(100, np.float32), device=device)
+
+
+def test_out_elsewhere(device):
+    array = cubc.empty((), np.float32, device=device)
+    with pytest.raises(ValueError, match=r"out must be host memory|different devices"):
+        cubc.sum(X, out=array, device=device)
+    with pytest.raises(ValueError, match=f"out must be {device}"):
+        cubc.sum(cubc.asarray(X, device=device), out=np.zeros((), np.float32))
+
+
+@pytest.mark.parametrize("shift", [1, 50, -3])
+def test_overlap(shift):
+    x = np.arange(300, dtype=np.float32)
+    source, target = x[100:200], x[100 + shift : 200 + shift]
+    with pytest.raises(ValueError, match="input and output overlap"):
+        cubc.scan(source, out=target, device="cpu")
+    with pytest.raises(ValueError, match="input and output overlap"):
+        cubc.transform("x", x=source, out=target, device="cpu")
+    with pytest.raises(ValueError, match="input and output overlap"):
+        wide = x[:200].view(np.float64)
+        cubc.scan(x[:100], out=wide, device="cpu")
+    assert np.array_equal(x, np.arange(300))
+
+
+def test_transform_operands(device):
+    with pytest.raises(ValueError, match="same shape"):
+        cubc.transform("x + y", x=X, y=X[:50], device=device)
+    with pytest.raises(ValueError, match="same shape"):
+        cubc.transform("x + y", x=X, y=X.reshape(10, 10), device=device)
+    with pytest.raises(ValueError, match="cannot name an operand"):
+        cubc.transform("i", i=X, device=device)
+    with pytest.raises(ValueError, match="cannot name an operand"):
+        cubc.transform("1", **{"x; }": X}, device=device)
+    with pytest.raises(ValueError, match="at most 8"):
+        cubc.transform("x0", **{f"x{k}": X for k in range(9)}, device=device)
+    with pytest.raises(ValueError, match="needs out= or size="):
+        cubc.transform("i", device=device)
+    with pytest.raises(ValueError, match="not be negative"):
+        cubc.transform("i", size=-1, device=device)
+    with pytest.raises(TypeError):
+        cubc.transform("z", z=3j, device=device)
+    with pytest.raises(OverflowError):
+        cubc.transform("c + x", x=np.arange(3), c=2**70, device=device)
+
+
+@pytest.mark.parametrize("call", [cubc.reduce, cubc.scan])
+def test_arguments(call):
+    with pytest.raises(TypeError, match="no argument 'dtpye'; did you mean 'dtype'"):
+        call(X, dtpye="F64")
+    with pytest.raises(TypeError, match="got 'op' twice"):
+        call(X, "sum", op="sum")
+    with pytest.raises(TypeError, match="at most 2 positional"):
+        call(X, "sum", 3)
+    with pytest.raises(TypeError, match="stream must be"):
+        call(X, stream="fast", device="cpu")
+
+
+def test_workspace(device):
+    x = on(device, np.arange(100_000, dtype=np.int64))
+    for workspace, message in (
+        (np.zeros(1, np.uint64), "workspace"),
+        (np.zeros(9000, np.uint8)[1:8194], "aligned"),
+    ):
+        for call in (cubc.sum, cubc.scan):
+            if device == "cpu":
+                with pytest.raises(ValueError, match=message):
+                    call(x, workspace=workspace)
+    with pytest.raises(ValueError, match="read-only"):
+        cubc.sum(x, workspace=b"\0" * 8192)
+    if device != "cpu":
+        with pytest.raises(ValueError, match="memory of the device"):
+            cubc.sum(x, workspace=np.zeros(8192, np.uint8))
+
+
+# ---- devices -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["gpu", "cuda:99", "cpu:1", "cuda:x", "cuda:-1"])
+def test_no_such_device(name):
+    with pytest.raises(cubc.NoDeviceError, match="no device"):
+        cubc.sum(X, device=name)
+    with pytest.raises(cubc.NoDeviceError), cubc.device(name):
+        pass
+
+
+def test_a_device_is_named_by_text():
+    with pytest.raises(TypeError, match="device must be a str"):
+        cubc.sum(X, device=0)
+
+
+def test_the_arrays_decide(device):
+    other = "cpu" if device != "cpu" else "cuda:0"
+    if other not in cubc.devices():
+        return
+    with pytest.raises(ValueError, match="move them"):
+        cubc.sum(cubc.asarray(X, device=device), device=other)
+
+
+def test_default_device(monkeypatch):
+    with cubc.device("cpu"):
+        assert cubc.empty(3).device == "cpu"
+    monkeypatch.setenv("CUBC_DEVICE", "nonsense")
+    with pytest.raises(cubc.NoDeviceError, match="nonsense"):
+        cubc.empty(3)
+
+
+# ---- labels --------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "label",
+    [
+        "",
+        "base ",
+        "ipt_512",
+        "ipt_512.ipt_512",
+        'ipt_512" -DEVIL',
+        "ipt_512\n#define EVIL 1",
+        "ipt_99999999999999999999",
+        "ipt_+512",
+        "ipt_0x10",
+        "ipt_512." * 50,
+        "$(touch evil)",
+    ],
+)
+def test_hostile_labels(label):
+    ct = {"T{ct}": "F32"}
+    rest = ".tpb_1.ipv_5.ld_0.sm_0.wav_4.ms_32.ord_0"
+    workload = _core.Workload("reduce.sum", ct, {"Elements{io}[pow2]": 10}, "cpu")
+    for text in (label, label + rest, label.replace("ipt_512", "ipt_513") + rest):
+        if text == "ipt_512" + rest:
+            continue
+        with pytest.raises(ValueError, match="variant"):
+            _core.use_policy("reduce.sum", ct, "cpu", text)
+        with pytest.raises(ValueError, match="variant"):
+            workload.plan(text)
+        with pytest.raises(ValueError, match="variant"):
+            _core.compile("reduce.sum", ct, "cpu", text)
+
+
+# ---- memory --------------------------------------------------------------------------------------
+WARM = {
+    "reduce": lambda x: cubc.sum(x),
+    "scan": lambda x: cubc.scan(x),
+    "reduce a device array": lambda x: cubc.sum(cubc.asarray(x, device="cpu")),
+    "scan a device array": lambda x: cubc.scan(cubc.asarray(x, device="cpu")),
+}
+
+
+@pytest.fixture
+def failing():
+    yield _core._fail_allocation
+    _core._fail_allocation(0)
+
+
+@pytest.mark.parametrize("name", WARM)
+def test_allocations_of_a_warm_call_fail(failing, name):
+    call, x = WARM[name], np.arange(70_001)
+    expected = np.asarray(call(x))
+    failures = 0
+    for nth in range(1, 30):
+        before = _core._outstanding()
+        failing(nth)
+        try:
+            result = call(x)
+        except MemoryError:
+            failures += 1
+        else:
+            np.testing.assert_array_equal(np.asarray(result), expected)
+            del result
+        failing(0)
+        assert _core._outstanding() == before
+        np.testing.assert_array_equal(np.asarray(call(x)), expected)
+    assert failures or "device" not in name
+
+
+def test_allocations_of_a_first_call_fail(failing):
+    """Finding, compiling, loading: each failure is an error, and the call works in the end."""
+    x = np.arange(1000)
+    cubc.reduce(x, "a + b + 0 * 0", device="cpu")
+    failures = 0
+    for nth in range(1, 100):
+        before = _core._outstanding()
+        failing(nth)
+        try:
+            result = cubc.reduce(x, "a + b + 0 * 1", device="cpu")
+        except (MemoryError, cubc.CompileError):
+            failures += 1
+            failing(0)
+            assert _core._outstanding() == before
+        else:
+            assert result == x.sum()
+            break
+    assert failures > 5

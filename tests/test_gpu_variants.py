@@ -1,0 +1,63 @@
+"""The variants of GPUs on the cpu, thread for thread: see gpu_variants.py."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import gpu_variants
+import isolated
+import pytest
+
+from cubc import _core
+
+PROGRAM = Path(gpu_variants.__file__)
+
+
+@pytest.mark.parametrize("algorithm", gpu_variants.LABELS)
+def test_under_a_random_scheduler(algorithm, seed):
+    result = subprocess.run(
+        [sys.executable, "-W", "error", PROGRAM, algorithm],
+        env=isolated.environment(CUBC_SIMT_SEED=seed, CUBC_CPU_THREADS=2),
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert result.returncode == 0, result.stderr
+    counts = dict(re.findall(r"^(against_\w+) (\d+)$", result.stdout, re.MULTILINE))
+    assert len(result.stdout.splitlines()) == 2, result.stdout
+    assert int(counts["against_base"]) == 64
+    assert int(counts["against_numpy"]) > 30
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
+@pytest.mark.parametrize(
+    "benchmark", ["reduce.sum", "reduce.argmin", "scan.exclusive.sum", "transform.triad"]
+)
+@pytest.mark.parametrize("type", ["I8", "F16", "F32", "I64"])
+def test_shipped_policies(benchmark, type, arch):
+    """Blocks in order, as GPUs start them."""
+    label = _core.base(benchmark, {"T{ct}": type}, arch)
+    workload = _core.Workload(benchmark, {"T{ct}": type}, {"Elements{io}[pow2]": 14}, "cpu")
+    assert workload.verify(workload.plan(label)) == 0
+
+
+def test_limits_of_a_gpu_hold_for_its_variants():
+    """What no GPU could hold in its registers is refused on the cpu too."""
+    label = "ipt_32.tpb_1024.ipv_1.ld_1.sm_1.wav_1.ms_1.ord_0"
+    why = _core.variant_invalid("reduce.sum", {"T{ct}": "I64"}, "cpu", label)
+    assert "do not fit the registers" in why
+
+
+@pytest.mark.parametrize("label", ["ipt_512.tpb_256", "ipt_16.tpb_1", "ipt_256.tpb_64"])
+def test_a_variant_is_of_one_device(label):
+    """Values of the cpu's ranges and of cuda's do not mix."""
+    label += ".ipv_2.ld_1.sm_1.wav_1.ms_1.ord_0"
+    with pytest.raises(ValueError, match="declared"):
+        _core.variant_invalid("reduce.sum", {"T{ct}": "F32"}, "cpu", label)
+
+
+def test_a_gpu_runs_no_variant_of_the_cpu():
+    label = _core.base("reduce.sum", {"T{ct}": "F32"}, "cpu")
+    with pytest.raises(ValueError, match="declared as 4:32:4"):
+        _core.variant_invalid("reduce.sum", {"T{ct}": "F32"}, "sm_90", label)

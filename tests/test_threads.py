@@ -1,0 +1,138 @@
+"""Calls from several threads and processes at once, and Ctrl-C."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import inputs
+import isolated
+import numpy as np
+import pytest
+from inputs import on
+
+import cubc
+
+
+def at_once(function, threads=8):
+    """Results of function(k) of threads that begin together."""
+    barrier = threading.Barrier(threads)
+
+    def run(k):
+        barrier.wait()
+        return function(k)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(run, range(threads)))
+
+
+def test_calls_at_once(device):
+    arrays = [inputs.random("I64", 50_000 + 1000 * k, seed=k) for k in range(8)]
+    moved = [on(device, x) for x in arrays]
+
+    def calls(k):
+        for _ in range(30):
+            assert cubc.sum(moved[k]) == arrays[k].sum()
+            assert cubc.argmax(moved[k]) == arrays[k].argmax()
+            scan = np.asarray(cubc.scan(moved[k]))
+            assert np.array_equal(scan, arrays[k].cumsum())
+
+    at_once(calls)
+
+
+def test_first_calls_at_once(device):
+    """The same new kernel is asked for by all threads: each gets it."""
+    x = on(device, np.arange(1000))
+    for k in range(3):
+        assert (
+            at_once(lambda _, k=k: int(cubc.reduce(x, f"a + b + 0 * {k + 100}"))) == [499_500] * 8
+        )
+
+
+def test_errors_belong_to_their_thread(device):
+    x = np.arange(1000)
+
+    def call(k):
+        if k % 2:
+            with pytest.raises(LookupError, match=f"no operator 'nosuch{k}'"):
+                cubc.reduce(x, f"nosuch{k}", device=device)
+            return 499_500
+        return int(cubc.sum(x, device=device))
+
+    for _ in range(20):
+        assert at_once(call) == [499_500] * 8
+
+
+def test_policies_change_while_others_run(policies):
+    from cubc import _core
+
+    ct, label = {"T{ct}": "I64"}, "ipt_{}.tpb_1.ipv_5.ld_0.sm_0.wav_4.ms_32.ord_0"
+    x = inputs.random("I64", 100_000)
+
+    def call(k):
+        for turn in range(40):
+            if k == 0:
+                _core.use_policy("reduce.sum", ct, "cpu", label.format(128 * (1 + turn % 3)))
+            assert cubc.sum(x, device="cpu") == x.sum()
+
+    at_once(call, 4)
+
+
+FIRST_CALL = """
+import sys, time, numpy as np, cubc
+while time.time() < float(sys.argv[1]): pass
+print(cubc.reduce(np.arange(100.0), "a + b + 0 * 99", device="cpu"))
+"""
+
+
+def test_processes_fill_one_cache(tmp_path):
+    environment = isolated.environment(CUBC_CACHE=tmp_path / "cache")
+    command = [sys.executable, "-c", FIRST_CALL, str(time.time() + 2)]
+    processes = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    assert [process.communicate()[0] for process in processes] == ["4950.0\n"] * 4
+    [file] = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert file.stat().st_size > 1000
+
+
+LONG = """
+import numpy as np, cubc
+spin = "[](double v) { for (int k = 0; k < 20000; k++) v = v * 0.999 + 1; return v; }"
+cubc.transform(spin + "(x)", x=np.ones(1), device="cpu")
+print("ready", flush=True)
+try:
+    cubc.transform(spin + "(x)", x=np.ones(10_000_000), device="cpu")
+except KeyboardInterrupt:
+    print("interrupted", cubc.sum(np.arange(10.0), device="cpu"), flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_long_launch():
+    process = subprocess.Popen(
+        [sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    with process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted 45.0\n"
+        assert time.monotonic() - begin < 2
+        assert process.wait(10) == 0
+
+
+def test_the_interpreter_runs_while_a_kernel_does():
+    """The GIL is dropped around a launch."""
+    spin = "[](double v) { for (int k = 0; k < 5000; k++) v = v * 0.999 + 1; return v; }(x)"
+    cubc.transform(spin, x=np.ones(1), device="cpu")
+    thread = threading.Thread(target=lambda: cubc.transform(spin, x=np.ones(100_000), device="cpu"))
+    thread.start()
+    turns = 0
+    while thread.is_alive():
+        time.sleep(0.001)
+        turns += 1
+    assert turns > 20
