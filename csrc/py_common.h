@@ -17,7 +17,8 @@
 #include "device.h"
 
 // A C program may link this shared object for cubc.h without libpython. Functions of Python are
-// bound when first called, which then never happens; data must be weak to be left unbound.
+// bound when first called, which then never happens; data, and functions whose address is taken,
+// must be weak to be left unbound.
 #pragma weak _Py_NoneStruct
 #pragma weak _Py_TrueStruct
 #pragma weak _Py_FalseStruct

@@ -1,0 +1,202 @@
+// Memory for messages: one block a stream, zero before its first launch and again before the epochs
+// of its launches repeat; blocks of their own for graphs; nothing lost when allocations fail.
+//
+// An argument runs only the tests whose names contain it.
+#define _GNU_SOURCE
+#include "cpu_fixture.h"
+#include "workspace.h"
+
+#include <pthread.h>
+
+static cubc_device *device;
+
+static bool all_zero(const void *memory, size_t bytes)
+{
+    const uint8_t *byte = memory;
+    for (size_t i = 0; i < bytes; i++)
+        if (byte[i]) return false;
+    return true;
+}
+
+// A launch as the block sees it: all of it is written.
+static void *launch(workspace_pool *pool, size_t bytes, void *stream)
+{
+    workspace_lease lease = {0};
+    if (!CHECK_STATUS(workspace_acquire(pool, device, bytes, stream, &lease), CUBC_OK)) return NULL;
+    void *memory = lease.memory;
+    memset(memory, 0xAB, bytes);
+    workspace_release(device, &lease, stream);
+    CHECK(!lease.memory && !lease.owner);
+    return memory;
+}
+
+static void test_reuse(void)
+{
+    workspace_pool pool = {0};
+    workspace_lease lease = {0};
+    CHECK_STATUS(workspace_acquire(&pool, device, 1000, NULL, &lease), CUBC_OK);
+    CHECK(all_zero(lease.memory, 1000) && (uintptr_t)lease.memory % 8 == 0);
+    void *first = lease.memory;
+    workspace_release(device, &lease, NULL);
+    launch(&pool, 1000, NULL);
+    CHECK_STATUS(workspace_acquire(&pool, device, 500, NULL, &lease), CUBC_OK);
+    CHECK(lease.memory == first); // as the launch before has left it
+    CHECK(((uint8_t *)lease.memory)[0] == 0xAB);
+    workspace_release(device, &lease, NULL);
+    workspace_close(&pool, device);
+}
+
+static void test_growth(void)
+{
+    workspace_pool pool = {0};
+    for (size_t bytes = 8; bytes <= (size_t)1 << 22; bytes *= 4) {
+        workspace_lease lease = {0};
+        CHECK_STATUS(workspace_acquire(&pool, device, bytes, NULL, &lease), CUBC_OK);
+        CHECK(all_zero((uint8_t *)lease.memory + bytes / 2, bytes - bytes / 2));
+        memset(lease.memory, 1, bytes / 2);
+        workspace_release(device, &lease, NULL);
+    }
+    workspace_close(&pool, device);
+}
+
+static void test_epochs_wrap(void)
+{
+    workspace_pool pool = {0};
+    launch(&pool, 4096, NULL);
+    // The last launch whose epoch fits a tag, and the one after.
+    workspace_set_launches(&pool, (1u << 30) - 3);
+    workspace_lease lease = {0};
+    CHECK_STATUS(workspace_acquire(&pool, device, 4096, NULL, &lease), CUBC_OK);
+    CHECK(((uint8_t *)lease.memory)[4095] == 0xAB);
+    workspace_release(device, &lease, NULL);
+    CHECK_STATUS(workspace_acquire(&pool, device, 64, NULL, &lease), CUBC_OK);
+    CHECK(all_zero(lease.memory, 65536)); // whole, not only what this launch needs
+    workspace_release(device, &lease, NULL);
+    launch(&pool, 4096, NULL);
+    CHECK_STATUS(workspace_acquire(&pool, device, 64, NULL, &lease), CUBC_OK);
+    CHECK(((uint8_t *)lease.memory)[0] == 0xAB); // counting began anew
+    workspace_release(device, &lease, NULL);
+    workspace_close(&pool, device);
+}
+
+static void test_streams_are_apart(void)
+{
+    workspace_pool pool = {0};
+    void *streams[3] = {NULL};
+    workspace_lease leases[3] = {{0}};
+    for (int s = 1; s < 3; s++)
+        CHECK_STATUS(device->api->stream_create(device, &streams[s]), CUBC_OK);
+    for (int s = 0; s < 3; s++)
+        CHECK_STATUS(workspace_acquire(&pool, device, 64, streams[s], &leases[s]), CUBC_OK);
+    CHECK(leases[0].memory != leases[1].memory && leases[1].memory != leases[2].memory);
+    for (int s = 0; s < 3; s++) workspace_release(device, &leases[s], streams[s]);
+    CHECK(launch(&pool, 64, streams[1]) != launch(&pool, 64, streams[2]));
+    for (int s = 1; s < 3; s++) device->api->stream_destroy(device, streams[s]);
+    workspace_close(&pool, device);
+}
+
+// ---- graphs -------------------------------------------------------------------------------------
+static bool always(cubc_device *d, void *stream)
+{
+    (void)d, (void)stream;
+    return true;
+}
+
+static void test_captured_launches_have_their_own(void)
+{
+    device_api capturing = *device->api;
+    cubc_device other = *device;
+    workspace_pool pool = {0};
+    workspace_lease a = {0}, b = {0};
+    capturing.is_capturing = always;
+    other.api = &capturing;
+    long before = mem_outstanding();
+    CHECK_STATUS(workspace_acquire(&pool, &other, 256, NULL, &a), CUBC_OK);
+    memset(a.memory, 1, 256);
+    CHECK_STATUS(workspace_acquire(&pool, &other, 256, NULL, &b), CUBC_OK); // no wait for the first
+    CHECK(a.memory != b.memory && !a.owner && all_zero(b.memory, 256));
+    workspace_release(&other, &a, NULL);
+    workspace_release(&other, &b, NULL);
+    CHECK(mem_outstanding() == before && !pool.first);
+    workspace_close(&pool, &other);
+}
+
+// ---- threads ------------------------------------------------------------------------------------
+typedef struct shared_block {
+    workspace_pool pool;
+    int inside, most;
+} shared_block;
+
+static void *queue_often(void *argument)
+{
+    shared_block *shared = argument;
+    for (int i = 0; i < 2000; i++) {
+        workspace_lease lease = {0};
+        if (workspace_acquire(&shared->pool, device, 64, NULL, &lease)) return argument;
+        int now = ++shared->inside; // only the lease protects it
+        if (now > shared->most) shared->most = now;
+        shared->inside--;
+        workspace_release(device, &lease, NULL);
+    }
+    return NULL;
+}
+
+static void test_one_thread_at_a_time(void)
+{
+    shared_block shared = {{0}, 0, 0};
+    pthread_t threads[4];
+    void *failed;
+    for (int t = 0; t < 4; t++) CHECK(!pthread_create(&threads[t], NULL, queue_often, &shared));
+    for (int t = 0; t < 4; t++) CHECK(!pthread_join(threads[t], &failed) && !failed);
+    CHECK(shared.most == 1 && shared.inside == 0);
+    CHECK(shared.pool.first != NULL);
+    workspace_close(&shared.pool, device);
+    CHECK(shared.pool.first == NULL);
+}
+
+// ---- failing allocations ------------------------------------------------------------------------
+static void test_allocations_fail(void)
+{
+    long before = mem_outstanding();
+    workspace_pool pool = {0};
+    int failures = 0;
+    for (long nth = 1; nth < 6; nth++) {
+        workspace_lease lease = {0};
+        mem_fail_at(nth);
+        cubc_status st = workspace_acquire(&pool, device, 100, NULL, &lease);
+        mem_fail_at(0);
+        CHECK(st == CUBC_OK || st == CUBC_NO_MEMORY || st == CUBC_NO_DEVICE_MEMORY);
+        CHECK((lease.memory != NULL) == (st == CUBC_OK));
+        failures += st != CUBC_OK;
+        workspace_release(device, &lease, NULL);
+    }
+    CHECK(failures == 2); // the block's record and its memory
+    launch(&pool, 100, NULL);
+    mem_fail_at(1); // to grow
+    workspace_lease lease = {0};
+    CHECK_STATUS(workspace_acquire(&pool, device, 1 << 20, NULL, &lease), CUBC_NO_DEVICE_MEMORY);
+    mem_fail_at(0);
+    CHECK(launch(&pool, 100, NULL) != NULL); // the old one is still good
+    CHECK(launch(&pool, 1 << 20, NULL) != NULL);
+    workspace_close(&pool, device);
+    CHECK(mem_outstanding() == before);
+}
+
+static const check_test tests[] = {
+    {"reuse", test_reuse},
+    {"growth", test_growth},
+    {"epochs wrap", test_epochs_wrap},
+    {"streams are apart", test_streams_are_apart},
+    {"captured launches have their own", test_captured_launches_have_their_own},
+    {"one thread at a time", test_one_thread_at_a_time},
+    {"allocations fail", test_allocations_fail},
+};
+
+int main(int argc, char **argv)
+{
+    device = open_with("2", "0");
+    if (!device) return 1;
+    int status = check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
+    device_cpu_api.close(device);
+    return status;
+}

@@ -1,0 +1,216 @@
+"""What only a GPU has: streams, graphs, asynchrony, other libraries' arrays, memory that ends."""
+
+import time
+
+import inputs
+import numpy as np
+import pytest
+from inputs import same
+
+import cubc
+
+pytestmark = pytest.mark.gpu
+GPU = "cuda:0"
+
+
+@pytest.fixture
+def stream():
+    from cudart import Stream
+
+    stream = Stream()
+    yield stream
+    stream.close()
+
+
+def array(x):
+    return cubc.asarray(x, device=GPU)
+
+
+# ---- streams -------------------------------------------------------------------------------------
+def test_a_call_returns_before_its_work_is_done(stream):
+    x = inputs.random("I32", 1_000_003)
+    d, out, sums = array(x), array(np.zeros((), np.int64)), cubc.empty(x.size, "I32", device=GPU)
+    for _ in range(2):  # the first compiles and allocates
+        cubc.sum(d, out=out, stream=stream)
+        cubc.scan(d, out=sums, stream=stream)
+        stream.wait()
+    with stream.held():
+        begin = time.monotonic()
+        cubc.transform("x * 0", x=out, out=out, stream=stream)
+        cubc.sum(d, out=out, stream=stream)
+        cubc.scan(d, out=sums, stream=stream)
+        assert time.monotonic() - begin < 5
+        assert not stream.done()
+    assert int(out) == x.sum()
+    same(sums.numpy(), np.cumsum(x, dtype=np.int32))
+
+
+def test_two_streams_at_once(stream):
+    """One that is held does not hold the other, nor do their messages meet."""
+    x, y = inputs.random("I64", 500_001), inputs.random("I64", 700_001, seed=1)
+    dx, dy = array(x), array(y)
+    second = type(stream)()
+    outs = [array(np.zeros((), np.int64)) for _ in range(2)]
+    for s, d, out in ((stream, dx, outs[0]), (second, dy, outs[1])):
+        cubc.max(d, out=out, stream=s)
+        s.wait()
+    with stream.held():
+        cubc.max(dx, out=outs[0], stream=stream)
+        cubc.max(dy, out=outs[1], stream=second)
+        second.wait()
+        assert not stream.done()
+    assert (int(outs[0]), int(outs[1])) == (x.max(), y.max())
+    for _ in range(200):
+        cubc.sum(dx, out=outs[0], stream=stream)
+        cubc.sum(dy, out=outs[1], stream=second)
+    stream.wait()
+    second.wait()
+    assert (int(outs[0]), int(outs[1])) == (x.sum(), y.sum())
+    second.close()
+
+
+def test_stream_arguments(stream):
+    x = inputs.random("I32", 10_001)
+    d = array(x)
+
+    class CudaCore:
+        def __cuda_stream__(self):
+            return 0, stream.handle
+
+    for given in (None, 0, stream, stream.handle, CudaCore()):
+        result = cubc.sum(d, stream=given)
+        cubc.synchronize(GPU, given)
+        assert int(result) == x.sum()
+
+
+# ---- graphs --------------------------------------------------------------------------------------
+def test_graphs(stream):
+    """Replays see the input as it is then, and may follow each other without a pause."""
+    n = 300_001
+    d, out = cubc.empty(n, "I32", device=GPU), array(np.zeros((), np.int64))
+    sums = cubc.empty(n, "I32", device=GPU)
+    one = cubc.empty(n, "I32", device=GPU)
+
+    def queue():
+        cubc.sum(d, out=out, stream=stream)
+        cubc.scan(d, out=sums, stream=stream)
+        cubc.transform("x + 1", x=d, out=one, stream=stream)
+
+    cubc.transform("i", out=d, stream=stream)
+    queue()  # compiles: that cannot be captured
+    stream.wait()
+    replay = stream.capture(queue)
+    for k in range(1, 4):
+        cubc.transform("k * i % 1000", k=k, out=d, stream=stream)
+        for _ in range(5):
+            replay()
+        stream.wait()
+        x = k * np.arange(n) % 1000
+        assert int(out) == x.sum()
+        same(sums.numpy(), np.cumsum(x, dtype=np.int32))
+        same(one.numpy(), (x + 1).astype(np.int32))
+
+
+# ---- other libraries -----------------------------------------------------------------------------
+@pytest.fixture
+def torch():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    return torch
+
+
+@pytest.fixture
+def cupy():
+    return pytest.importorskip("cupy", reason="CuPy is not installed")
+
+
+def test_torch_shares_memory(torch):
+    t = torch.arange(100_001, device="cuda", dtype=torch.float32)
+    assert cubc.asarray(t).ptr == t.data_ptr()
+    assert float(cubc.sum(t, dtype="float64")) == float(t.double().sum())
+    out = torch.empty_like(t)
+    cubc.scan(t, out=out)
+    assert torch.equal(out, t.cumsum(0))
+    back = torch.from_dlpack(cubc.asarray(t))
+    assert back.data_ptr() == t.data_ptr()
+    half = torch.ones(5000, device="cuda", dtype=torch.bfloat16)
+    assert float(cubc.sum(half, dtype="float32")) == 5000
+    with pytest.raises(ValueError, match="contiguous"):
+        cubc.sum(t[::2])
+
+
+def test_torch_streams_and_graphs(torch):
+    stream = torch.cuda.Stream()
+    t = torch.ones(1_000_000, device="cuda")
+    out = torch.zeros((), device="cuda")
+    cubc.sum(t, out=out)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        t.mul_(3)
+        cubc.sum(t, out=out, stream=stream)
+    stream.synchronize()
+    assert float(out) == 3_000_000
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        cubc.sum(t, out=out, stream=torch.cuda.current_stream())
+    t.fill_(2)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert float(out) == 2_000_000
+
+
+def test_cupy_shares_memory(cupy):
+    c = cupy.arange(100_001, dtype=cupy.float64)
+    assert cubc.asarray(c).ptr == c.data.ptr
+    assert float(cubc.sum(c)) == float(c.sum())
+    out = cupy.empty_like(c)
+    cubc.scan(c, out=out)
+    assert bool((out == c.cumsum()).all())
+    assert cupy.asarray(cubc.asarray(c)).data.ptr == c.data.ptr
+    with pytest.raises(ValueError, match="contiguous"):
+        cubc.sum(c[::2])
+
+
+def test_cupy_streams(cupy):
+    c, out = cupy.ones(1_000_000, cupy.float32), cupy.zeros((), cupy.float32)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        c *= 3
+        cubc.sum(c, out=out, stream=stream)
+    stream.synchronize()
+    assert float(out) == 3_000_000
+
+
+# ---- memory --------------------------------------------------------------------------------------
+def test_memory_exhausted():
+    total = cubc.device_info(GPU)["memory_bytes"]
+    kept = []
+    with pytest.raises(cubc.DeviceMemoryError):
+        kept.extend(cubc.empty(total // 8, "I8", device=GPU) for _ in range(100))
+    x = inputs.random("I64", 1000)
+    kept.clear()
+    cubc.synchronize(GPU)
+    assert cubc.sum(array(x)).item() == x.sum()
+
+
+def test_numpy_in_and_out():
+    x = inputs.random("F32", 100_001)
+    out = np.empty(x.size, np.float32)
+    assert cubc.transform("2 * x", x=x, out=out, device=GPU) is out
+    same(out, 2 * x)
+    assert type(cubc.sum(x, device=GPU)) is np.float32
+
+
+def test_host_cost_of_a_call():
+    """Far above what is measured in benchmarks/: only a lost fast path shows here."""
+    d, out = array(np.ones(1000, np.float32)), array(np.zeros((), np.float32))
+    cubc.sum(d, out=out)
+    best = 1.0
+    for _ in range(20):
+        cubc.synchronize(GPU)
+        begin = time.perf_counter()
+        for _ in range(100):
+            cubc.reduce(d, out=out)
+        best = min(best, (time.perf_counter() - begin) / 100)
+    assert best < 50e-6
