@@ -133,7 +133,7 @@ cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, siz
                           void *stream);
 cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
 
-// The text that is compiled for a variant: macros, kernel, checks. key_out: SHA-256 of the part
+// The text that is compiled for a variant: macros and kernel. workload_hash: SHA-256 of the part
 // that all variants of this workload share.
 cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
                              text *out, char workload_hash[65]);

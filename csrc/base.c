@@ -398,6 +398,52 @@ uint64_t hash64(const void *bytes, size_t length)
     return h;
 }
 
+// ---- fork ---------------------------------------------------------------------------------------
+enum { MOST_LOCKS = 128 }; // a lock beyond them is not repaired, nothing else
+static pthread_mutex_t *registered[MOST_LOCKS];
+static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint forks;
+
+static void after_fork(void)
+{
+    pthread_mutex_init(&registry, NULL);
+    for (int i = 0; i < MOST_LOCKS; i++)
+        if (registered[i]) pthread_mutex_init(registered[i], NULL);
+    atomic_fetch_add(&forks, 1);
+}
+
+static void watch_forks(void) __attribute__((constructor));
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+static void replace_registered(pthread_mutex_t *old, pthread_mutex_t *new)
+{
+    pthread_mutex_lock(&registry);
+    for (int i = 0; i < MOST_LOCKS; i++)
+        if (registered[i] == old) {
+            registered[i] = new;
+            break;
+        }
+    pthread_mutex_unlock(&registry);
+}
+
+void fork_register(pthread_mutex_t *lock)
+{
+    replace_registered(NULL, lock);
+}
+
+void fork_unregister(pthread_mutex_t *lock)
+{
+    replace_registered(lock, NULL);
+}
+
+unsigned fork_count(void)
+{
+    return atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
 // ---- time and interruption --------------------------------------------------------------------
 double now_seconds(void)
 {

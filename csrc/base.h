@@ -12,6 +12,7 @@
 
 #include "cubc.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,6 +105,21 @@ void sha256_add(sha256 *h, const void *bytes, size_t length);
 void sha256_end(sha256 *h, uint8_t digest[32]);
 void sha256_hex(const void *bytes, size_t length, char hex[65]);
 uint64_t hash64(const void *bytes, size_t length); // FNV-1a, for tables in memory
+
+// ---- fork ---------------------------------------------------------------------------------------
+// A child of fork has only the forking thread; locks that others held would stay locked for ever.
+// Registered locks are free in the child.
+void fork_register(pthread_mutex_t *lock);
+void fork_unregister(pthread_mutex_t *lock);
+unsigned fork_count(void); // forks between the first process and this one
+#define FORK_SAFE_MUTEX(name)                                         \
+    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;          \
+    static void name##_registered(void) __attribute__((constructor)); \
+    static void name##_registered(void)                               \
+    {                                                                 \
+        fork_register(&name);                                         \
+    }                                                                 \
+    static pthread_mutex_t name
 
 // ---- time and interruption --------------------------------------------------------------------
 double now_seconds(void); // monotonic

@@ -68,7 +68,7 @@ static library nvrtc = {.title = "NVRTC",
                         .entry_count = COUNT_OF(nvrtc_entries),
                         .version = nvrtc_version};
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards what follows, and `given`
+FORK_SAFE_MUTEX(lock); // guards what follows, and `given`
 static bool resolved;
 static char runtime_why[1024], compiler_why[1024]; // why not ready
 static atomic_bool runtime_ready, compiler_ready;  // read without the lock; once true, for good

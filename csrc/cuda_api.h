@@ -82,6 +82,7 @@ enum {
     cudaStreamCaptureStatusActive = 1,
     cudaStreamCaptureModeRelaxed = 2,
     cudaEventDefault = 0,
+    cudaEventDisableTiming = 2,
     cudaHostAllocMapped = 2,
     cudaMemAllocationTypePinned = 1,
     cudaMemLocationTypeDevice = 1,
@@ -197,6 +198,8 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     required(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t *event, unsigned flags))         \
     required(cudaError_t, cudaEventDestroy, (cudaEvent_t event))                                  \
     required(cudaError_t, cudaEventRecord, (cudaEvent_t event, cudaStream_t stream))              \
+    required(cudaError_t, cudaStreamWaitEvent,                                                    \
+             (cudaStream_t stream, cudaEvent_t event, unsigned flags))                            \
     required(cudaError_t, cudaEventElapsedTime,                                                   \
              (float *milliseconds, cudaEvent_t start, cudaEvent_t stop))
 

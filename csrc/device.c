@@ -17,7 +17,7 @@ typedef struct open_device {
     struct open_device *next;
 } open_device;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards the list and all counts in it
+FORK_SAFE_MUTEX(lock); // guards the list and all counts in it
 static open_device *open_devices;
 
 // ---- names ------------------------------------------------------------------------------------

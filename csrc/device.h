@@ -81,6 +81,9 @@ typedef struct device_api {
     cubc_status (*fill)(cubc_device *device, void *to, int byte, size_t bytes, void *stream);
     // Waits; polls interrupt_pending(). Reports faults of kernels that ran on the stream.
     cubc_status (*synchronize)(cubc_device *device, void *stream);
+    // What is queued on `later` from now on waits for what is queued on `earlier` by now. Between a
+    // stream that is being captured into a graph and one that is not there is no such order.
+    cubc_status (*order)(cubc_device *device, void *later, void *earlier);
     bool (*is_capturing)(cubc_device *device, void *stream); // into a CUDA graph
     cubc_status (*stream_create)(cubc_device *device, void **out);
     void (*stream_destroy)(cubc_device *device, void *stream);
@@ -114,7 +117,7 @@ typedef struct device_api {
     cubc_status (*release)(cubc_device *device);
 } device_api;
 
-// Back-ends embed this as their first member. `attached` belongs to algorithm.c (its compiled
+// Back-ends embed this as their first member. `attached` belongs to instance.c (its compiled
 // variants and workspaces); `detach` is called with the device before it closes.
 struct cubc_device {
     const device_api *api;

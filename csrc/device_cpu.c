@@ -174,10 +174,16 @@ static void cpu_stream_destroy(cubc_device *device, void *stream)
     mem_free(stream);
 }
 
+static cubc_status cpu_order(cubc_device *device, void *later, void *earlier)
+{
+    (void)device, (void)later, (void)earlier; // work is done when it was queued
+    return CUBC_OK;
+}
+
 static uint64_t cpu_stream_id(cubc_device *device, void *stream)
 {
-    (void)device;
-    return stream ? *(uint64_t *)stream : 0;
+    (void)device, (void)stream; // whatever it is, it is another library's: the cpu has no streams
+    return 0;
 }
 
 static cubc_status cpu_event_create(cubc_device *device, device_event **out)
@@ -344,8 +350,10 @@ static cubc_status open_library(const binary *code, device_module *module)
     if (!module->library) FAIL(CUBC_DEVICE_ERROR, "cannot load a compiled variant: %s", dlerror());
     if (!must_keep_file() && module->kept) unlink(module->kept);
     const simt_api **runtime = dlsym(module->library, "simt");
-    if (!runtime)
-        FAIL(CUBC_DEVICE_ERROR, "cannot load a compiled variant: it has no kernels in it");
+    const uint64_t *size = dlsym(module->library, "simt_size");
+    if (!runtime || !size || *size != sizeof simt_runtime)
+        FAIL(CUBC_DEVICE_ERROR,
+             "cannot load a compiled variant: it has no kernels of this cubc in it");
     *runtime = &simt_runtime;
     return CUBC_OK;
 }
@@ -412,6 +420,7 @@ const device_api device_cpu_api = {
     .copy = cpu_copy,
     .fill = cpu_fill,
     .synchronize = cpu_nothing,
+    .order = cpu_order,
     .is_capturing = cpu_is_capturing,
     .stream_create = cpu_stream_create,
     .stream_destroy = cpu_stream_destroy,

@@ -415,6 +415,28 @@ static void cuda_event_destroy(cubc_device *device, device_event *event)
     mem_free(event);
 }
 
+static cubc_status wait_in_stream(void *later, void *earlier)
+{
+    cudaEvent_t event;
+    TRY(RUNTIME(cuda.cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
+                "cudaEventCreateWithFlags"));
+    cubc_status st = RUNTIME(cuda.cudaEventRecord(event, earlier), "cudaEventRecord");
+    if (!st) st = RUNTIME(cuda.cudaStreamWaitEvent(later, event, 0), "cudaStreamWaitEvent");
+    if (cuda.cudaEventDestroy(event)) cuda.cudaGetLastError(); // once it has been reached
+    return st;
+}
+
+static cubc_status cuda_order(cubc_device *device, void *later, void *earlier)
+{
+    bool pushed;
+    if (later == earlier) return CUBC_OK;
+    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    cubc_status st = CUBC_OK;
+    if (is_capturing(later) == is_capturing(earlier)) st = wait_in_stream(later, earlier);
+    device_cuda_leave(pushed);
+    return st;
+}
+
 static cubc_status cuda_event_record(cubc_device *device, device_event *event, void *stream)
 {
     bool pushed;
@@ -447,6 +469,7 @@ const device_api device_cuda_api = {
     .copy = cuda_copy,
     .fill = cuda_fill,
     .synchronize = cuda_synchronize,
+    .order = cuda_order,
     .is_capturing = cuda_is_capturing,
     .stream_create = cuda_stream_create,
     .stream_destroy = cuda_stream_destroy,

@@ -28,7 +28,7 @@ enum { MAX_ARGUMENTS = 96, MAX_LOG = 64 * 1024 };
 // No -ffast-math: a sum keeps the order that its variant says. errno and trapping are not observed.
 static const char options[] =
     "-x c++ -std=c++17 -O3 -march=native -fPIC -shared -fvisibility=hidden -fno-math-errno "
-    "-fno-trapping-math -fno-exceptions -fno-rtti -w -pipe"
+    "-fno-trapping-math -fwrapv -fno-strict-aliasing -fno-exceptions -fno-rtti -w -pipe"
 #if SIMT_ASAN
     " -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 #endif

@@ -157,14 +157,16 @@ static void detach(cubc_device *device)
             instance_close(i);
         }
     workspace_close(&at->workspaces, device);
+    fork_unregister(&at->lock);
     pthread_mutex_destroy(&at->lock);
     mem_free(at);
     device->attached = NULL;
 }
 
+FORK_SAFE_MUTEX(attaching);
+
 static cubc_status attach(cubc_device *device, attachment **out)
 {
-    static pthread_mutex_t attaching = PTHREAD_MUTEX_INITIALIZER;
     cubc_status st = CUBC_OK;
     *out = __atomic_load_n(&device->attached, __ATOMIC_ACQUIRE);
     if (*out) return CUBC_OK;
@@ -172,6 +174,7 @@ static cubc_status attach(cubc_device *device, attachment **out)
     *out = device->attached;
     if (!*out && (*out = mem_zalloc(1, sizeof **out))) {
         pthread_mutex_init(&(*out)->lock, NULL);
+        fork_register(&(*out)->lock);
         device->detach = detach;
         __atomic_store_n(&device->attached, *out, __ATOMIC_RELEASE);
     }
@@ -191,7 +194,10 @@ static cubc_status open_current(attachment *at, cubc_device *device, const probl
     for (i = at->table[hash % BUCKETS]; i; i = i->next)
         if (i->hash == hash && same_key(&i->key, p) && strcmp(i->label, label) == 0) break;
     if (!i) {
-        TRY(instance_open(device, p, label, &i));
+        cubc_status st = instance_open(device, p, label, &i);
+        // An overlaid policy was found with other accumulators or operands than this problem's.
+        if (st == CUBC_NO_RESOURCES) st = instance_open(device, p, "base", &i);
+        if (st) return st;
         i->next = at->table[hash % BUCKETS];
         at->table[hash % BUCKETS] = i;
     }
@@ -236,7 +242,7 @@ static cubc_status run_plan(attachment *at, cubc_device *device, plan *pl, void 
     if (pl->message_bytes && pl->launch_count)
         TRY(workspace_acquire(&at->workspaces, device, pl->message_bytes, stream, &lease));
     cubc_status st = queue_plan(device, pl, lease.memory, stream);
-    workspace_release(device, &lease, stream);
+    workspace_release(device, &lease, stream, st);
     return st;
 }
 

@@ -22,7 +22,7 @@ typedef struct overlay {
     char label[];
 } overlay;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_SAFE_MUTEX(lock);
 static overlay *overlays; // newest first
 static atomic_uint generation = 1;
 

@@ -37,9 +37,10 @@ PyObject *py_array_new(cubc_device *device, cubc_type type, int ndim, const Py_s
     if (!a) return NULL;
     cubc_status st;
     a->stream = stream;
-    Py_BEGIN_ALLOW_THREADS st =
-        device->api->alloc(device, a->n * cubc_type_size(type), stream, &a->data);
-    Py_END_ALLOW_THREADS if (!st) return (PyObject *)a;
+    Py_BEGIN_ALLOW_THREADS
+    st = device->api->alloc(device, a->n * cubc_type_size(type), stream, &a->data);
+    Py_END_ALLOW_THREADS
+    if (!st) return (PyObject *)a;
     Py_DECREF(a);
     return py_raise(st);
 }
@@ -50,17 +51,20 @@ PyObject *py_array_wrap(const py_view *view, PyObject *base)
     if (!a) return NULL;
     a->data = view->data;
     a->stream = view->stream;
+    a->read_only = view->read_only;
     a->base = Py_NewRef(base);
     return (PyObject *)a;
 }
 
-cubc_status py_array_use(py_array *a, void *stream)
+cubc_status py_array_use(py_array *a, void *stream, PyObject *stream_object)
 {
-    if (stream == a->stream || stream == a->other) return CUBC_OK;
-    // Memory goes back to the pool when the array dies; by then the last user must be done.
-    void *previous = a->other;
-    a->other = stream;
-    return previous ? a->device->api->synchronize(a->device, previous) : CUBC_OK;
+    if (stream == a->stream) return CUBC_OK;
+    TRY(a->device->api->order(a->device, stream, a->stream));
+    PyObject *old = a->stream_object;
+    a->stream = stream;
+    a->stream_object = stream_object ? Py_NewRef(stream_object) : NULL;
+    Py_XDECREF(old);
+    return CUBC_OK;
 }
 
 static void array_dealloc(PyObject *self)
@@ -69,12 +73,13 @@ static void array_dealloc(PyObject *self)
     PyTypeObject *cls = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(cls, Py_tp_free);
     if (a->device && !a->base) {
-        Py_BEGIN_ALLOW_THREADS if (a->other)(void) a->device->api->synchronize(a->device, a->other);
+        Py_BEGIN_ALLOW_THREADS
         a->device->api->free(a->device, a->data, a->stream);
         Py_END_ALLOW_THREADS
     }
     if (a->device) device_release(a->device);
     Py_XDECREF(a->base);
+    Py_XDECREF(a->stream_object);
     release(self);
     Py_DECREF(cls);
 }
@@ -101,10 +106,11 @@ static PyObject *array_numpy(PyObject *self, PyObject *unused)
         Py_DECREF(array);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS if (a->other) st = a->device->api->synchronize(a->device, a->other);
-    if (!st) st = cubc_copy(a->device, buffer.buf, a->data, (size_t)buffer.len, a->stream);
+    Py_BEGIN_ALLOW_THREADS
+    st = cubc_copy(a->device, buffer.buf, a->data, (size_t)buffer.len, a->stream);
     if (!st) st = cubc_synchronize(a->device, a->stream);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&buffer);
     Py_DECREF(words);
     if (!st) return array;
     Py_DECREF(array);
@@ -272,18 +278,23 @@ static PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *keywords
 {
     py_array *a = (py_array *)self;
     PyObject *stream_object = keywords ? PyDict_GetItemString(keywords, "stream") : NULL;
+    PyObject *copy = keywords ? PyDict_GetItemString(keywords, "copy") : NULL;
     void *stream = NULL;
     cubc_status st = CUBC_OK;
     (void)args;
+    if (copy == Py_True) {
+        PyErr_SetString(PyExc_BufferError, "cubc.Array exports its own memory; copy the result");
+        return NULL;
+    }
+    if (a->read_only) {
+        PyErr_SetString(PyExc_BufferError, "the array is read-only, which DLPack cannot say");
+        return NULL;
+    }
     bool quiet = stream_object && PyLong_Check(stream_object) &&
                  PyLong_AsLong(stream_object) == -1 && !PyErr_Occurred();
     if (!quiet && py_stream(stream_object, &stream) < 0) return NULL;
     if (stream == (void *)1) stream = NULL;
-    if (!quiet && (stream != a->stream || a->other)) { // the consumer must see finished work
-        Py_BEGIN_ALLOW_THREADS st = a->device->api->synchronize(a->device, a->stream);
-        if (!st && a->other) st = a->device->api->synchronize(a->device, a->other);
-        Py_END_ALLOW_THREADS
-    }
+    if (!quiet) st = a->device->api->order(a->device, stream, a->stream);
     return st ? py_raise(st) : py_dlpack_export(a);
 }
 
@@ -340,29 +351,39 @@ static PyObject *copy_to_device(const py_view *view, cubc_device *device, void *
 {
     PyObject *array = py_array_new(device, view->type, view->ndim, view->shape, stream);
     if (!array) return NULL;
+    void *to = ((py_array *)array)->data;
+    size_t bytes = view->n * cubc_type_size(view->type);
+    // The side that is a GPU copies: it knows both memories.
+    bool source_copies = view->device && strcmp(device->info.kind, "cpu") == 0;
+    cubc_device *copier = source_copies ? view->device : device;
+    void *on = source_copies ? view->stream : stream;
     cubc_status st = CUBC_OK;
-    Py_BEGIN_ALLOW_THREADS if (view->device && view->stream != stream) st =
-        view->device->api->synchronize(view->device, view->stream);
-    if (!st)
-        st = cubc_copy(device, ((py_array *)array)->data, view->data,
-                       view->n * cubc_type_size(view->type), stream);
+    Py_BEGIN_ALLOW_THREADS
+    if (view->device && !source_copies) st = cubc_synchronize(view->device, view->stream);
+    if (!st) st = cubc_copy(copier, to, view->data, bytes, on);
     // The source may go away as soon as this returns.
-    if (!st) st = cubc_synchronize(device, stream);
-    Py_END_ALLOW_THREADS if (!st) return array;
+    if (!st) st = cubc_synchronize(copier, on);
+    Py_END_ALLOW_THREADS
+    if (!st) return array;
     Py_DECREF(array);
     return py_raise(st);
 }
 
-// numpy.asarray(x, dtype): x itself if there is nothing to convert.
-static PyObject *converted(PyObject *x, PyObject *dtype)
+// The same numbers in another type: on the device that they are on, otherwise by NumPy.
+static PyObject *converted(PyObject *x, const py_view *view, cubc_type type, PyObject *stream)
 {
-    cubc_type type;
-    if (!dtype) return Py_NewRef(x);
-    if (py_dtype(dtype, &type) < 0) return NULL;
-    PyObject *numpy_dtype = py_numpy_dtype(type);
-    PyObject *array =
-        numpy_dtype ? PyObject_CallMethod(py_numpy, "asarray", "OO", x, numpy_dtype) : NULL;
-    Py_XDECREF(numpy_dtype);
+    if (!view->device) {
+        PyObject *dtype = py_numpy_dtype(type), *array = NULL;
+        if (dtype) array = PyObject_CallMethod(py_numpy, "asarray", "(OO)", x, dtype);
+        Py_XDECREF(dtype);
+        return array;
+    }
+    PyObject *arguments = Py_BuildValue("(s)", "v");
+    PyObject *keywords = Py_BuildValue("{s:O,s:s,s:O}", "v", x, "dtype", cubc_type_name(type),
+                                       "stream", stream ? stream : Py_None);
+    PyObject *array = arguments && keywords ? py_transform(NULL, arguments, keywords) : NULL;
+    Py_XDECREF(arguments);
+    Py_XDECREF(keywords);
     return array;
 }
 
@@ -381,8 +402,8 @@ PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObje
     if (py_view_get(v[0], "the array", false, stream, &view) < 0) goto done;
     if (v[1] && py_dtype(v[1], &type) < 0) goto done;
     if (v[1] && type != view.type) {
+        source = converted(v[0], &view, type, v[3]);
         py_view_release(&view);
-        source = converted(v[0], v[1]);
         if (!source || py_view_get(source, "the array", false, stream, &view) < 0) goto done;
     }
     if (view.device && !v[2]) {
@@ -398,6 +419,8 @@ PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObje
                      : py_array_wrap(&view, view.capsule ? view.capsule : view.owner);
     else
         result = copy_to_device(&view, device, stream);
+    if (result && v[3] && !((py_array *)result)->stream_object)
+        ((py_array *)result)->stream_object = Py_NewRef(v[3]);
 done:
     if (device) device_release(device);
     py_view_release(&view);
@@ -448,5 +471,6 @@ PyObject *py_empty(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject
     if ((st = py_device(v[2], &device))) return py_raise(st);
     result = py_array_new(device, type, ndim, shape, stream);
     device_release(device);
+    if (result && v[3]) ((py_array *)result)->stream_object = Py_NewRef(v[3]);
     return result;
 }

@@ -22,23 +22,23 @@ static bool same_device(const py_view *a, const cubc_device *device)
     return a->device == NULL || a->device == device;
 }
 
+// Works where a device array is, on the stream of its last work.
+static void follow(py_call *c, const py_view *view)
+{
+    if (!view->device) return;
+    c->device = view->device;
+    device_retain(c->device);
+    c->stream = view->stream;
+    if (py_array_check(view->owner)) c->stream_object = ((py_array *)view->owner)->stream_object;
+}
+
 // The device of the arrays, or the one asked for, or the default; and the stream.
 int py_call_device(py_call *c, PyObject *device, PyObject *stream)
 {
     cubc_status st;
-    for (int k = 0; k < c->in_count && !c->device; k++)
-        if (c->in[k].device) {
-            c->device = c->in[k].device;
-            device_retain(c->device);
-            if (!stream) c->stream = c->in[k].stream;
-        }
+    for (int k = 0; k < c->in_count && !c->device; k++) follow(c, &c->in[k]);
+    if (!c->device) follow(c, &c->out); // no array among the operands
     c->host = !c->device;
-    if (!c->device && c->out.device) { // no array among the operands
-        c->device = c->out.device;
-        device_retain(c->device);
-        c->host = false;
-        if (!stream) c->stream = c->out.stream;
-    }
     if (c->device && device) {
         cubc_device *asked;
         if ((st = py_device(device, &asked))) {
@@ -65,26 +65,33 @@ int py_call_device(py_call *c, PyObject *device, PyObject *stream)
                                               "with cubc.asarray(x, device=...)");
             return -1;
         }
+    if (stream) c->stream_object = PyLong_Check(stream) ? NULL : stream;
     return stream ? py_stream(stream, &c->stream) : 0;
 }
 
-// Work of another stream on an operand must be done before this call's; host operands travel.
+// This call's work comes after what another stream has to do with the memory, where that is known.
+static cubc_status order_after(py_call *c, py_view *view)
+{
+    if (view->owner && py_array_check(view->owner))
+        return py_array_use((py_array *)view->owner, c->stream, c->stream_object);
+    if (!view->device || !view->has_stream) return CUBC_OK;
+    return view->device->api->order(view->device, c->stream, view->stream);
+}
+
+// Host operands travel to the device.
 static cubc_status ready_operand(py_call *c, py_view *view, PyObject **staged)
 {
-    if (py_array_check(view->owner)) return py_array_use((py_array *)view->owner, c->stream);
-    if (view->device)
-        return view->stream == c->stream
-                   ? CUBC_OK
-                   : view->device->api->synchronize(view->device, view->stream);
+    if (view->device) return order_after(c, view);
     if (strcmp(c->device->info.kind, "cpu") == 0) return CUBC_OK; // host memory is its memory
     *staged = py_array_new(c->device, view->type, view->ndim, view->shape, c->stream);
     if (!*staged) return CUBC_NO_DEVICE_MEMORY;
     c->wait = true;
     void *data = ((py_array *)*staged)->data;
     cubc_status st;
-    Py_BEGIN_ALLOW_THREADS st =
-        cubc_copy(c->device, data, view->data, view->n * cubc_type_size(view->type), c->stream);
-    Py_END_ALLOW_THREADS view->data = data;
+    Py_BEGIN_ALLOW_THREADS
+    st = cubc_copy(c->device, data, view->data, view->n * cubc_type_size(view->type), c->stream);
+    Py_END_ALLOW_THREADS
+    view->data = data;
     return st;
 }
 
@@ -141,10 +148,10 @@ int py_call_prepare_out(py_call *c, const char *function, cubc_type type, int nd
                      c->host ? "host memory" : c->device->info.name);
         return -1;
     }
-    if (py_array_check(c->out.owner)) {
-        cubc_status st = py_array_use((py_array *)c->out.owner, c->stream);
-        if (st) py_raise(st);
-        return st ? -1 : 0;
+    cubc_status st = order_after(c, &c->out);
+    if (st) {
+        py_raise(st);
+        return -1;
     }
     if (!c->host || strcmp(c->device->info.kind, "cpu") == 0) return 0;
     c->out_staged = py_array_new(c->device, c->out.type, c->out.ndim, c->out.shape, c->stream);
@@ -166,8 +173,9 @@ int py_call_workspace(py_call *c, PyObject *workspace)
         PyErr_SetString(PyExc_ValueError, "workspace must be memory of the device that computes");
         return -1;
     }
-    if (py_array_check(c->workspace.owner)) py_array_use((py_array *)c->workspace.owner, c->stream);
-    return 0;
+    cubc_status st = order_after(c, &c->workspace);
+    if (st) py_raise(st);
+    return st ? -1 : 0;
 }
 
 int py_call_stage_inputs(py_call *c)
@@ -185,12 +193,14 @@ cubc_status py_call_run(py_call *c, const problem *p)
 {
     cubc_status st;
     size_t room = c->workspace.n * cubc_type_size(c->workspace.type);
-    Py_BEGIN_ALLOW_THREADS st = algorithm_run(c->device, p, c->workspace.data, room, c->stream);
+    Py_BEGIN_ALLOW_THREADS
+    st = algorithm_run(c->device, p, c->workspace.data, room, c->stream);
     if (!st && c->out_staged)
         st = cubc_copy(c->device, c->out.data, py_call_out_data(c),
                        c->out.n * cubc_type_size(c->out.type), c->stream);
     if (!st && c->wait) st = cubc_synchronize(c->device, c->stream);
-    Py_END_ALLOW_THREADS return st;
+    Py_END_ALLOW_THREADS
+    return st;
 }
 
 // What the caller gets: the output as it is, or a NumPy scalar for a single number without out=.

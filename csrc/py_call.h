@@ -12,8 +12,9 @@
 typedef struct py_call {
     cubc_device *device; // counted
     void *stream;
-    bool host; // operands are host memory
-    bool wait; // temporary memory is in use: finish before returning
+    PyObject *stream_object; // that keeps the stream, or NULL; borrowed
+    bool host;               // operands are host memory
+    bool wait;               // temporary memory is in use: finish before returning
     py_view in[MAX_OPERANDS];
     PyObject *staged[MAX_OPERANDS]; // device copies of host operands
     int in_count;

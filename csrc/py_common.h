@@ -45,6 +45,8 @@ PyObject *py_raise(cubc_status status);
 // Opens a device named by a str or None (the default device), counted.
 cubc_status py_device(PyObject *name, cubc_device **out);
 cubc_status py_open_device(const char *name, cubc_device **out);
+// Lets Python say where CUDA's libraries are, once, before they are first needed.
+void py_find_cuda(void);
 int py_add_type(PyObject *module, PyType_Spec *spec, PyObject **out);
 
 // ---- py_view.c ----------------------------------------------------------------------------------
@@ -60,7 +62,8 @@ typedef struct py_view {
     bool on_host; // host memory (NumPy and the like), not a device array
     bool read_only;
     cubc_device *device; // of a device array; counted
-    void *stream;        // on which its producer works; NULL if it does not say
+    void *stream;        // on which its producer works
+    bool has_stream;     // the producer named it; otherwise the order is up to its user
     PyObject *owner;     // keeps the memory
     Py_buffer buffer;
     bool has_buffer;
@@ -71,6 +74,8 @@ typedef struct py_view {
 // memory itself is needed: read-only and non-contiguous objects are refused, not copied.
 int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out);
 void py_view_release(py_view *view);
+// Checks extents that are in shape already and counts the items.
+int py_view_set_shape(py_view *view, const char *what, int ndim);
 // A stream argument: None, an int, or an object of CuPy, PyTorch, Numba or cuda.core.
 int py_stream(PyObject *object, void **out);
 // A dtype argument of NumPy, PyTorch or by name.
@@ -82,14 +87,16 @@ int py_scalar(PyObject *object, cubc_type type, uint64_t *bits);
 
 // ---- py_array.c ---------------------------------------------------------------------------------
 typedef struct py_array {
-    PyObject_HEAD void *data;
+    PyObject_HEAD
+    void *data;
     cubc_device *device;
     cubc_type type;
     int ndim;
     Py_ssize_t shape[VIEW_DIMENSIONS];
     uint64_t n;
-    void *stream;   // its memory is ordered on this stream
-    void *other;    // another stream that used it since, or NULL
+    void *stream;            // of the last work on it; its memory is freed in that order
+    PyObject *stream_object; // keeps that stream, where somebody's object stands for it
+    bool read_only;
     PyObject *base; // whose memory it is, or NULL: its own
 } py_array;
 extern PyObject *py_array_type;
@@ -98,8 +105,9 @@ PyObject *py_array_new(cubc_device *device, cubc_type type, int ndim, const Py_s
 // A device array over memory that `base` owns.
 PyObject *py_array_wrap(const py_view *view, PyObject *base);
 bool py_array_check(PyObject *object);
-// Says that a stream is about to use the array.
-cubc_status py_array_use(py_array *array, void *stream);
+// Orders the work that is about to be queued on a stream after all earlier work on the array.
+// stream_object: whatever the caller gave for the stream, or NULL.
+cubc_status py_array_use(py_array *array, void *stream, PyObject *stream_object);
 int py_array_setup(PyObject *module);
 PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *py_empty(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);

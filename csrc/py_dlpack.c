@@ -127,16 +127,9 @@ static int fill_view(const DLTensor *t, const char *what, py_view *out)
                      t->dtype.code, t->dtype.bits);
         return -1;
     }
-    if (t->ndim > VIEW_DIMENSIONS) {
-        PyErr_Format(PyExc_ValueError, "%s has too many dimensions", what);
-        return -1;
-    }
-    out->ndim = t->ndim;
-    out->n = 1;
-    for (int d = 0; d < t->ndim; d++) {
+    for (int d = 0; d < t->ndim && d < VIEW_DIMENSIONS; d++)
         out->shape[d] = (Py_ssize_t)t->shape[d];
-        out->n *= (uint64_t)t->shape[d];
-    }
+    if (py_view_set_shape(out, what, t->ndim) < 0) return -1;
     for (int d = t->ndim - 1; t->strides && d >= 0; d--) {
         if (t->shape[d] != 1 && t->strides[d] != expected && out->n) {
             PyErr_Format(PyExc_ValueError,
@@ -186,5 +179,6 @@ int py_dlpack_import(PyObject *object, const char *what, void *stream, py_view *
     out->capsule = capsule;
     out->owner = Py_NewRef(object);
     out->stream = stream;
+    out->has_stream = true;
     return fill_view(&managed->dl_tensor, what, out) < 0 ? -1 : 1;
 }

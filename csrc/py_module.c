@@ -36,25 +36,29 @@ static int make_exceptions(PyObject *module)
     return 0;
 }
 
+// A message may quote bytes that are not UTF-8, or be cut inside a character.
+static PyObject *decoded(const char *text)
+{
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
 PyObject *py_raise(cubc_status status)
 {
     PyObject *type = (unsigned)status <= CUBC_INTERNAL ? exceptions[status] : NULL;
     if (PyErr_Occurred()) return NULL; // a signal handler has raised already
     if (!type) type = exceptions[CUBC_INTERNAL];
-    if (status != CUBC_COMPILE_ERROR) {
-        PyErr_SetString(type, cubc_error_message());
-        return NULL;
+    PyObject *message = decoded(cubc_error_message()), *log = decoded(cubc_error_log());
+    if (message && log && PyUnicode_GetLength(log) > 0) {
+        PyObject *longer = PyUnicode_FromFormat("%U\n%U", message, log);
+        Py_DECREF(message);
+        message = longer;
     }
-    const char *log = cubc_error_log();
-    PyObject *error =
-        *log ? PyObject_CallFunction(type, "N",
-                                     PyUnicode_FromFormat("%s\n%s", cubc_error_message(), log))
-             : PyObject_CallFunction(type, "s", cubc_error_message());
-    PyObject *text = PyUnicode_DecodeUTF8(log, (Py_ssize_t)strlen(log), "replace");
-    if (error && text && PyObject_SetAttrString(error, "log", text) == 0)
+    PyObject *error = message && log ? PyObject_CallFunction(type, "O", message) : NULL;
+    if (error && (status != CUBC_COMPILE_ERROR || PyObject_SetAttrString(error, "log", log) == 0))
         PyErr_SetObject(type, error);
-    Py_XDECREF(text);
     Py_XDECREF(error);
+    Py_XDECREF(log);
+    Py_XDECREF(message);
     return NULL;
 }
 
@@ -89,8 +93,35 @@ static bool keep_open(cubc_device *device)
     return false;
 }
 
+void py_find_cuda(void)
+{
+    static bool found;
+    if (found) return;
+    found = true;
+    PyObject *module = PyImport_ImportModule("cubc._device");
+    PyObject *none = module ? PyObject_CallMethod(module, "find_cuda", NULL) : NULL;
+    PyErr_Clear(); // then the core looks under the loader's usual names
+    Py_XDECREF(none);
+    Py_XDECREF(module);
+}
+
+// Of `with cubc.device(...)`, in the thread that runs it.
+static _Thread_local char default_device[16];
+
+static PyObject *set_default_device(PyObject *self, PyObject *args)
+{
+    const char *name;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s:_set_default_device", &name)) return NULL;
+    PyObject *before = PyUnicode_FromString(default_device);
+    if (before) PyOS_snprintf(default_device, sizeof default_device, "%s", name);
+    return before;
+}
+
 cubc_status py_open_device(const char *name, cubc_device **out)
 {
+    if (!name && default_device[0]) name = default_device;
+    if (!name || strcmp(name, "cpu") != 0) py_find_cuda();
     TRY(cubc_device_open(name, out));
     // Without its cache everything works, but every process compiles anew: worth a word, once.
     if (!keep_open(*out) || !cache_why()) return CUBC_OK;
@@ -117,8 +148,11 @@ static PyObject *devices(PyObject *self, PyObject *unused)
     char names[64][16];
     int count;
     (void)self, (void)unused;
-    Py_BEGIN_ALLOW_THREADS count = device_list(names, 64);
-    Py_END_ALLOW_THREADS PyObject *list = PyList_New(0);
+    py_find_cuda();
+    Py_BEGIN_ALLOW_THREADS
+    count = device_list(names, 64);
+    Py_END_ALLOW_THREADS
+    PyObject *list = PyList_New(0);
     for (int i = 0; list && i < count; i++) {
         PyObject *name = PyUnicode_FromString(names[i]);
         if (!name || PyList_Append(list, name) < 0) Py_CLEAR(list);
@@ -162,8 +196,10 @@ static PyObject *synchronize(PyObject *self, PyObject *args, PyObject *keywords)
         py_stream(stream_object, &stream) < 0)
         return NULL;
     if ((st = py_device(name, &device))) return py_raise(st);
-    Py_BEGIN_ALLOW_THREADS st = cubc_synchronize(device, stream);
-    Py_END_ALLOW_THREADS cubc_device_close(device);
+    Py_BEGIN_ALLOW_THREADS
+    st = cubc_synchronize(device, stream);
+    Py_END_ALLOW_THREADS
+    cubc_device_close(device);
     if (st) return py_raise(st);
     Py_RETURN_NONE;
 }
@@ -201,6 +237,7 @@ static PyMethodDef methods[] = {
     {"synchronize", FAST(synchronize), METH_VARARGS | METH_KEYWORDS,
      "Wait for a device's stream; faults of its kernels are raised here."},
     {"set_cuda_paths", set_cuda_paths, METH_VARARGS, "Files to load cudart and NVRTC from."},
+    {"_set_default_device", set_default_device, METH_VARARGS, NULL},
     {"_fail_allocation", fail_allocation, METH_VARARGS, NULL},
     {"_outstanding", outstanding, METH_NOARGS, NULL},
     {"asarray", FAST(py_asarray), METH_FASTCALL | METH_KEYWORDS, asarray_doc},

@@ -63,8 +63,9 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     (void)self;
     if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
     const char *op = operator_text(v[OP]);
+    int commutative = v[COMMUTATIVE] ? PyObject_IsTrue(v[COMMUTATIVE]) : 0;
     c.in_count = 1;
-    if (!op || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
+    if (!op || commutative < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
         py_call_view_out(&c, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], acc, &init) < 0) || py_call_stage_inputs(&c) < 0 ||
@@ -78,7 +79,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
                                  .acc_type = acc,
                                  .out_type = out,
                                  .op = op,
-                                 .commutative = v[COMMUTATIVE] && PyObject_IsTrue(v[COMMUTATIVE]),
+                                 .commutative = commutative,
                                  .init = v[INIT] ? &init : NULL};
     st = reduce_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);
@@ -108,8 +109,9 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     (void)self;
     if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
     const char *op = operator_text(v[OP]);
+    int inclusive = v[INCLUSIVE] ? PyObject_IsTrue(v[INCLUSIVE]) : 1;
     c.in_count = 1;
-    if (!op || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
+    if (!op || inclusive < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
         py_call_view_out(&c, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_types(&c, v[DTYPE], operator_find(op), false, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], acc, &init) < 0) || py_call_stage_inputs(&c) < 0)
@@ -127,7 +129,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
                                .acc_type = acc,
                                .out_type = out,
                                .op = op,
-                               .inclusive = !v[INCLUSIVE] || PyObject_IsTrue(v[INCLUSIVE]),
+                               .inclusive = inclusive,
                                .init = v[INIT] ? &init : NULL};
     st = scan_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);

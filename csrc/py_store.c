@@ -8,20 +8,49 @@
 
 static PyObject *store_type, *rows_type;
 
+// Other threads may call while one is in SQLite without the GIL: the file stays open until the last
+// of them, and the last iterator, is done.
 typedef struct py_store {
-    PyObject_HEAD store *store; // NULL once closed
+    PyObject_HEAD
+    store *store; // NULL once closed
+    int users;    // calls and iterators under way; the GIL guards it
+    bool closed;  // by close(): for new calls it is
 } py_store;
 
 typedef struct py_rows { // iterator
-    PyObject_HEAD PyObject *owner;
+    PyObject_HEAD
+    PyObject *owner;
     store_cursor *cursor;
+    bool running; // in some thread
 } py_rows;
 
-static store *open_store(PyObject *self)
+static void close_unused(py_store *s)
 {
-    store *s = ((py_store *)self)->store;
-    if (!s) PyErr_SetString(PyExc_ValueError, "the store is closed");
-    return s;
+    store *closing = s->store;
+    if (s->users > 0 || !closing) return;
+    s->store = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    store_close(closing);
+    Py_END_ALLOW_THREADS
+}
+
+// NULL with an exception if it is closed; otherwise end_use must follow.
+static store *begin_use(PyObject *self)
+{
+    py_store *s = (py_store *)self;
+    if (s->closed) {
+        PyErr_SetString(PyExc_ValueError, "the store is closed");
+        return NULL;
+    }
+    s->users++;
+    return s->store;
+}
+
+static void end_use(PyObject *self)
+{
+    py_store *s = (py_store *)self;
+    s->users--;
+    if (s->closed) close_unused(s);
 }
 
 static PyObject *store_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
@@ -36,10 +65,10 @@ static PyObject *store_new(PyTypeObject *cls, PyObject *args, PyObject *keywords
     self = ((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
     if (self) {
         const char *name = PyBytes_AsString(path);
-        Py_BEGIN_ALLOW_THREADS st =
-            store_open(name, create ? STORE_CREATE : STORE_READ, &((py_store *)self)->store);
-        Py_END_ALLOW_THREADS if (st)
-        {
+        Py_BEGIN_ALLOW_THREADS
+        st = store_open(name, create ? STORE_CREATE : STORE_READ, &((py_store *)self)->store);
+        Py_END_ALLOW_THREADS
+        if (st) {
             Py_DECREF(self);
             self = py_raise(st);
         }
@@ -48,25 +77,18 @@ static PyObject *store_new(PyTypeObject *cls, PyObject *args, PyObject *keywords
     return self;
 }
 
-static void close_store(py_store *s)
-{
-    store *closing = s->store;
-    s->store = NULL;
-    Py_BEGIN_ALLOW_THREADS store_close(closing);
-    Py_END_ALLOW_THREADS
-}
-
 static PyObject *store_close_method(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    close_store((py_store *)self);
+    ((py_store *)self)->closed = true;
+    close_unused((py_store *)self);
     Py_RETURN_NONE;
 }
 
 static void store_dealloc(PyObject *self)
 {
     PyTypeObject *cls = Py_TYPE(self);
-    close_store((py_store *)self);
+    close_unused((py_store *)self);
     ((freefunc)PyType_GetSlot(cls, Py_tp_free))(self);
     Py_DECREF(cls);
 }
@@ -125,10 +147,8 @@ static void copy_text(PyObject *dict, const char *key, char *out, size_t size)
 
 static PyObject *store_set_device(PyObject *self, PyObject *dict)
 {
-    store *s = open_store(self);
     device_info i = {0};
     cubc_status st;
-    if (!s) return NULL;
     if (!PyDict_Check(dict)) {
         PyErr_SetString(PyExc_TypeError, "expected the dict of device_info()");
         return NULL;
@@ -148,26 +168,37 @@ static PyObject *store_set_device(PyObject *self, PyObject *dict)
     i.memory_clock_khz = integer_of(dict, "memory_clock_khz");
     i.bus_bits = (int)integer_of(dict, "bus_bits");
     i.ecc = (int)integer_of(dict, "ecc");
-    if (PyErr_Occurred()) return NULL;
-    Py_BEGIN_ALLOW_THREADS st = store_device(s, &i, cubc_version());
-    Py_END_ALLOW_THREADS if (st) return py_raise(st);
+    store *s = PyErr_Occurred() ? NULL : begin_use(self);
+    if (!s) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = store_device(s, &i, cubc_version());
+    Py_END_ALLOW_THREADS
+    end_use(self);
+    if (st) return py_raise(st);
     Py_RETURN_NONE;
 }
 
-static PyObject *store_row_call(PyObject *self, PyObject *dict, bool add)
+static PyObject *store_row_call(PyObject *self, PyObject *given, bool add)
 {
-    store *s = open_store(self);
     store_row row;
     cubc_status st;
     bool answer = false;
-    if (!s) return NULL;
-    if (!PyDict_Check(dict)) {
+    if (!PyDict_Check(given)) {
         PyErr_SetString(PyExc_TypeError, "a row is a dict");
         return NULL;
     }
-    if (row_from(dict, &row) < 0) return NULL;
-    Py_BEGIN_ALLOW_THREADS st = add ? store_add(s, &row, &answer) : store_has(s, &row, &answer);
-    Py_END_ALLOW_THREADS return st ? py_raise(st) : PyBool_FromLong(answer);
+    PyObject *dict = PyDict_Copy(given); // keeps the values while the GIL is dropped
+    if (!dict) return NULL;
+    store *s = row_from(dict, &row) < 0 ? NULL : begin_use(self);
+    if (s) {
+        Py_BEGIN_ALLOW_THREADS
+        st = add ? store_add(s, &row, &answer) : store_has(s, &row, &answer);
+        Py_END_ALLOW_THREADS
+        end_use(self);
+    }
+    Py_DECREF(dict);
+    if (!s) return NULL;
+    return st ? py_raise(st) : PyBool_FromLong(answer);
 }
 
 static PyObject *store_add_method(PyObject *self, PyObject *dict)
@@ -183,21 +214,22 @@ static PyObject *store_has_method(PyObject *self, PyObject *dict)
 // ---- rows ---------------------------------------------------------------------------------------
 static PyObject *store_rows(PyObject *self, PyObject *unused)
 {
-    store *s = open_store(self);
-    cubc_status st;
-    (void)unused;
-    if (!s) return NULL;
     PyTypeObject *cls = (PyTypeObject *)rows_type;
     py_rows *rows = (py_rows *)((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
-    if (!rows) return NULL;
-    Py_BEGIN_ALLOW_THREADS st = store_begin(s, &rows->cursor);
-    Py_END_ALLOW_THREADS if (st)
-    {
-        Py_DECREF(rows);
-        return py_raise(st);
+    store *s = rows ? begin_use(self) : NULL;
+    cubc_status st;
+    (void)unused;
+    if (!s) {
+        Py_XDECREF((PyObject *)rows);
+        return NULL;
     }
-    rows->owner = Py_NewRef(self);
-    return (PyObject *)rows;
+    rows->owner = Py_NewRef(self); // in use from here on, until the iterator goes
+    Py_BEGIN_ALLOW_THREADS
+    st = store_begin(s, &rows->cursor);
+    Py_END_ALLOW_THREADS
+    if (!st) return (PyObject *)rows;
+    Py_DECREF(rows);
+    return py_raise(st);
 }
 
 static PyObject *record_dict(const store_record *r)
@@ -225,12 +257,19 @@ static PyObject *rows_next(PyObject *self)
     store_record record;
     bool more = false;
     cubc_status st;
-    if (!open_store(rows->owner)) return NULL;
-    Py_BEGIN_ALLOW_THREADS st = store_next(rows->cursor, &record, &more);
-    Py_END_ALLOW_THREADS if (st) return py_raise(st);
-    if (!more) return NULL; // without an exception: the end of the iteration
-    PyObject *dict = record_dict(&record);
-    if (dict || PyErr_ExceptionMatches(PyExc_MemoryError)) return dict;
+    if (rows->running || ((py_store *)rows->owner)->closed) {
+        PyErr_SetString(PyExc_ValueError, rows->running ? "another thread is at this iterator"
+                                                        : "the store is closed");
+        return NULL;
+    }
+    rows->running = true; // the record's texts are the cursor's until its next step
+    Py_BEGIN_ALLOW_THREADS
+    st = store_next(rows->cursor, &record, &more);
+    Py_END_ALLOW_THREADS
+    PyObject *dict = st || !more ? NULL : record_dict(&record);
+    rows->running = false;
+    if (st) return py_raise(st);
+    if (!more || dict || PyErr_ExceptionMatches(PyExc_MemoryError)) return dict;
     PyErr_Clear();
     return py_raise(error_set(__FILE__, __LINE__, CUBC_STORE_ERROR,
                               "row %lld of the store holds text that is not UTF-8",
@@ -247,6 +286,7 @@ static void rows_dealloc(PyObject *self)
     py_rows *rows = (py_rows *)self;
     PyTypeObject *cls = Py_TYPE(self);
     store_end(rows->cursor);
+    if (rows->owner) end_use(rows->owner);
     Py_XDECREF(rows->owner);
     ((freefunc)PyType_GetSlot(cls, Py_tp_free))(self);
     Py_DECREF(cls);

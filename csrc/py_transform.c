@@ -23,14 +23,19 @@ static int take_argument(map_arguments *m, const char *name, PyObject *value)
 
 static bool is_number(PyObject *object)
 {
-    return PyLong_Check(object) || PyFloat_Check(object) || PyBool_Check(object);
+    static PyObject *generic; // of NumPy's scalars
+    if (PyLong_Check(object) || PyFloat_Check(object) || PyBool_Check(object)) return true;
+    if (!generic) generic = PyObject_GetAttrString(py_numpy, "generic");
+    bool scalar = generic && PyObject_IsInstance(object, generic) == 1;
+    PyErr_Clear();
+    return scalar;
 }
 
 // A Python number takes its type from its neighbours, as in NumPy: a float with float32 arrays is a
 // float32. `result` is the type of the result.
 static int scalar_operand(PyObject *number, cubc_type result, cubc_operand *o, uint64_t *bits)
 {
-    if (PyFloat_Check(number))
+    if (!PyIndex_Check(number))
         o->type = type_table[result].kind == KIND_FLOAT ? type_arithmetic(result) : CUBC_F64;
     else
         o->type = type_table[result].kind == KIND_FLOAT ? type_arithmetic(result) : CUBC_I64;

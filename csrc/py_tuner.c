@@ -199,10 +199,11 @@ static PyObject *compile_variant(PyObject *self, PyObject *args)
         return NULL;
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
     if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
+    if (strcmp(arch, "cpu") != 0) py_find_cuda();
     if (!st) {
         snprintf(title, sizeof title, "%s %s", name, resolved);
-        Py_BEGIN_ALLOW_THREADS st =
-            variant_compile(arch, source.data, title, deadline, &code, &seconds);
+        Py_BEGIN_ALLOW_THREADS
+        st = variant_compile(arch, source.data, title, deadline, &code, &seconds);
         Py_END_ALLOW_THREADS
     }
     binary_free(&code);

@@ -86,7 +86,7 @@ static int type_of_str(PyObject *object, cubc_type *out)
 int py_dtype(PyObject *object, cubc_type *out)
 {
     if (type_of_str(object, out) == 0) return 0; // names, and PyTorch's dtypes
-    PyObject *dtype = PyObject_CallMethod(py_numpy, "dtype", "O", object);
+    PyObject *dtype = PyObject_CallMethod(py_numpy, "dtype", "(O)", object);
     PyErr_Clear();
     int status = dtype ? type_of_str(dtype, out) : -1;
     Py_XDECREF(dtype);
@@ -124,13 +124,28 @@ PyObject *py_numpy_scalar(cubc_type type, const void *value)
     return item;
 }
 
+// An integer type takes a number only if nothing of it is lost.
+static int check_integral(PyObject *object, cubc_type type)
+{
+    if (type_table[type].kind == KIND_FLOAT || PyIndex_Check(object)) return 0;
+    PyObject *number = PyNumber_Float(object);
+    double value = number ? PyFloat_AsDouble(number) : 0;
+    Py_XDECREF(number);
+    if (PyErr_Occurred()) return -1;
+    if (value == (double)(int64_t)value && value > -9.2e18 && value < 9.2e18) return 0;
+    PyErr_Format(PyExc_ValueError, "%R is not an integer, as %s takes", object,
+                 type_table[type].name);
+    return -1;
+}
+
 int py_scalar(PyObject *object, cubc_type type, uint64_t *bits)
 {
     int status = -1;
+    if (check_integral(object, type) < 0) return -1;
     Py_buffer buffer;
     PyObject *dtype = py_numpy_dtype(type), *array = NULL;
     // BF16 is not a type that a buffer can say; no accumulator has it.
-    if (dtype) array = PyObject_CallMethod(py_numpy, "asarray", "OO", object, dtype);
+    if (dtype) array = PyObject_CallMethod(py_numpy, "asarray", "(OO)", object, dtype);
     if (array && PyObject_GetBuffer(array, &buffer, PyBUF_C_CONTIGUOUS) == 0) {
         if ((size_t)buffer.len == cubc_type_size(type)) {
             *bits = 0;
@@ -188,16 +203,23 @@ int py_stream(PyObject *object, void **out)
 }
 
 // ---- shapes -------------------------------------------------------------------------------------
-static int set_shape(py_view *view, const char *what, int ndim)
+int py_view_set_shape(py_view *view, const char *what, int ndim)
 {
-    if (ndim > VIEW_DIMENSIONS) {
+    if (ndim < 0 || ndim > VIEW_DIMENSIONS) {
         PyErr_Format(PyExc_ValueError, "%s has %d dimensions; at most %d are supported", what, ndim,
                      VIEW_DIMENSIONS);
         return -1;
     }
     view->ndim = ndim;
     view->n = 1;
-    for (int d = 0; d < ndim; d++) view->n *= (uint64_t)view->shape[d];
+    for (int d = 0; d < ndim; d++) {
+        if (view->shape[d] < 0 ||
+            (view->shape[d] && view->n > (uint64_t)INT64_MAX / 8 / (uint64_t)view->shape[d])) {
+            PyErr_Format(PyExc_ValueError, "%s has a negative or an impossibly large extent", what);
+            return -1;
+        }
+        view->n *= (uint64_t)view->shape[d];
+    }
     return 0;
 }
 
@@ -210,7 +232,7 @@ static int shape_from_tuple(py_view *view, const char *what, PyObject *shape)
         PyErr_Format(PyExc_TypeError, "%s has a malformed shape", what);
         return -1;
     }
-    return set_shape(view, what, (int)ndim);
+    return py_view_set_shape(view, what, (int)ndim);
 }
 
 static int not_contiguous(const char *what)
@@ -237,9 +259,13 @@ static bool contiguous(const py_view *view, PyObject *strides)
 }
 
 // ---- sources ------------------------------------------------------------------------------------
-static int from_array(PyObject *object, py_view *out)
+static int from_array(PyObject *object, const char *what, bool writable, py_view *out)
 {
     py_array *array = (py_array *)object;
+    if (writable && array->read_only) {
+        PyErr_Format(PyExc_ValueError, "%s is read-only", what);
+        return -1;
+    }
     out->data = array->data;
     out->n = array->n;
     out->type = array->type;
@@ -248,6 +274,8 @@ static int from_array(PyObject *object, py_view *out)
     out->device = array->device;
     device_retain(out->device);
     out->stream = array->stream;
+    out->has_stream = true;
+    out->read_only = array->read_only;
     out->owner = Py_NewRef(object);
     return 0;
 }
@@ -304,6 +332,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
     PyObject *stream = PyMapping_GetItemString(interface, "stream");
     PyErr_Clear();
     if (stream && PyLong_Check(stream)) {
+        out->has_stream = true;
         out->stream = PyLong_AsVoidPtr(stream);
         if (out->stream == (void *)1) out->stream = NULL; // the legacy default stream
     }
@@ -332,7 +361,7 @@ static int from_buffer(PyObject *object, const char *what, bool writable, py_vie
         return unsupported(what, b->format ? b->format : "bytes");
     if (b->ndim <= VIEW_DIMENSIONS)
         memcpy(out->shape, b->shape, (size_t)b->ndim * sizeof *b->shape);
-    if (set_shape(out, what, b->ndim) < 0) return -1;
+    if (py_view_set_shape(out, what, b->ndim) < 0) return -1;
     if (!PyBuffer_IsContiguous(b, 'C')) {
         if (writable) return not_contiguous(what);
         PyBuffer_Release(&out->buffer);
@@ -360,16 +389,23 @@ static int from_bfloat16(PyObject *array, const char *what, bool writable, py_vi
     return status == 1 ? 0 : -1;
 }
 
+// numpy.asarray(object), contiguous; a copy only where that changes something.
+static PyObject *as_numpy(PyObject *object)
+{
+    PyObject *array = PyObject_CallMethod(py_numpy, "asarray", "(O)", object);
+    if (!array) return NULL;
+    PyObject *require = PyObject_CallMethod(py_numpy, "require", "OOs", array, Py_None, "C");
+    Py_DECREF(array);
+    return require;
+}
+
 static int from_numpy(PyObject *object, const char *what, bool writable, py_view *out)
 {
-    PyObject *array =
-        PyObject_CallMethod(py_numpy, writable ? "asarray" : "ascontiguousarray", "O", object);
+    PyObject *array = as_numpy(object);
     int status = -1;
     cubc_type type;
     if (!array) return -1;
     PyObject *dtype = PyObject_GetAttrString(array, "dtype");
-    PyObject *ndim = PyObject_GetAttrString(object, "ndim"); // ascontiguousarray makes 0-d 1-d
-    PyErr_Clear();
     if (writable && array != object) {
         PyErr_Format(PyExc_TypeError, "%s must be an array", what);
     } else if (type_of_str(dtype, &type) == 0 && type == CUBC_BF16) {
@@ -383,31 +419,39 @@ static int from_numpy(PyObject *object, const char *what, bool writable, py_view
         }
         status = got == 1 ? 0 : -1;
     }
-    if (status == 0 && (!ndim || PyLong_AsLong(ndim) == 0) && !PySequence_Check(object)) {
-        out->ndim = 0;
-        out->n = 1;
-    }
-    Py_XDECREF(ndim);
     Py_XDECREF(dtype);
     Py_DECREF(array);
     return status;
 }
 
+// An attribute that need not be there: NULL without an exception if it is not. Other exceptions of
+// its property are the caller's to see.
+static PyObject *optional_attribute(PyObject *object, const char *name)
+{
+    PyObject *value = PyObject_GetAttrString(object, name);
+    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+    return value;
+}
+
 int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out)
 {
-    if (py_array_check(object)) return from_array(object, out);
-    PyObject *interface = PyObject_GetAttrString(object, "__cuda_array_interface__");
+    if (py_array_check(object)) return from_array(object, what, writable, out);
+    PyObject *interface = optional_attribute(object, "__cuda_array_interface__");
     if (interface) {
         int status = from_cuda_interface(object, interface, what, writable, out);
         Py_DECREF(interface);
         return status;
     }
-    PyErr_Clear();
+    if (PyErr_Occurred()) return -1;
     if (PyObject_CheckBuffer(object)) {
         int status = from_buffer(object, what, writable, out);
         if (status) return status < 0 ? -1 : 0;
     } else {
         int status = py_dlpack_import(object, what, stream, out);
+        if (status > 0 && writable && out->on_host) { // DLPack 0.8 cannot say what is immutable
+            PyErr_Format(PyExc_TypeError, "%s must be a NumPy array or a device array", what);
+            return -1;
+        }
         if (status) return status < 0 ? -1 : 0;
     }
     return from_numpy(object, what, writable, out);

@@ -9,11 +9,13 @@
 static PyObject *workload_type, *plan_type;
 
 typedef struct py_workload {
-    PyObject_HEAD workload *workload;
+    PyObject_HEAD
+    workload *workload;
 } py_workload;
 
 typedef struct py_plan {
-    PyObject_HEAD PyObject *owner; // its py_workload, which must outlive it
+    PyObject_HEAD
+    PyObject *owner; // its py_workload, which must outlive it
     instance *instance;
 } py_plan;
 
@@ -57,8 +59,8 @@ static PyObject *workload_new(PyTypeObject *cls, PyObject *args, PyObject *keywo
     self = allocate(cls);
     if (self) {
         workload **w = &((py_workload *)self)->workload;
-        Py_BEGIN_ALLOW_THREADS st =
-            workload_open(device, name, type, exponent > 100 ? 100 : (int)exponent, seed, w);
+        Py_BEGIN_ALLOW_THREADS
+        st = workload_open(device, name, type, exponent > 100 ? 100 : (int)exponent, seed, w);
         Py_END_ALLOW_THREADS
     }
     device_release(device);
@@ -70,8 +72,10 @@ static PyObject *workload_new(PyTypeObject *cls, PyObject *args, PyObject *keywo
 static void workload_dealloc(PyObject *self)
 {
     workload *w = ((py_workload *)self)->workload;
-    Py_BEGIN_ALLOW_THREADS workload_close(w);
-    Py_END_ALLOW_THREADS release(self);
+    Py_BEGIN_ALLOW_THREADS
+    workload_close(w);
+    Py_END_ALLOW_THREADS
+    release(self);
 }
 
 static PyObject *get_bytes(PyObject *self, void *unused)
@@ -93,10 +97,10 @@ static PyObject *workload_make_plan(PyObject *self, PyObject *label_object)
     PyObject *plan = label ? allocate((PyTypeObject *)plan_type) : NULL;
     cubc_status st;
     if (!plan) return NULL;
-    Py_BEGIN_ALLOW_THREADS st =
-        workload_plan(((py_workload *)self)->workload, label, &((py_plan *)plan)->instance);
-    Py_END_ALLOW_THREADS if (st)
-    {
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_plan(((py_workload *)self)->workload, label, &((py_plan *)plan)->instance);
+    Py_END_ALLOW_THREADS
+    if (st) {
         Py_DECREF(plan);
         return py_raise(st);
     }
@@ -120,8 +124,10 @@ static PyObject *workload_check(PyObject *self, PyObject *plan)
     uint64_t wrong;
     cubc_status st;
     if (!i) return NULL;
-    Py_BEGIN_ALLOW_THREADS st = workload_verify(((py_workload *)self)->workload, i, &wrong);
-    Py_END_ALLOW_THREADS return st ? py_raise(st) : PyLong_FromUnsignedLongLong(wrong);
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_verify(((py_workload *)self)->workload, i, &wrong);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : PyLong_FromUnsignedLongLong(wrong);
 }
 
 // ---- measuring ----------------------------------------------------------------------------------
@@ -194,16 +200,16 @@ static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keyword
     if (given.timeout_s > 0) options.timeout_s = given.timeout_s;
     if (options.max_samples < options.min_samples) options.max_samples = options.min_samples;
     cubc_status st;
-    Py_BEGIN_ALLOW_THREADS st =
-        timing_measure(workload_device(w), &of_plan, referenced ? &of_base : NULL, &options, NULL,
-                       &series, &reference_series);
-    Py_END_ALLOW_THREADS pair =
-        st ? py_raise(st)
-           : Py_BuildValue("(y#y#O)", (char *)series.seconds,
-                           (Py_ssize_t)series.count * (Py_ssize_t)sizeof(float),
-                           reference_series.count ? (char *)reference_series.seconds : "",
-                           (Py_ssize_t)reference_series.count * (Py_ssize_t)sizeof(float),
-                           series.timed_out ? Py_True : Py_False);
+    Py_BEGIN_ALLOW_THREADS
+    st = timing_measure(workload_device(w), &of_plan, referenced ? &of_base : NULL, &options, NULL,
+                        &series, &reference_series);
+    Py_END_ALLOW_THREADS
+    pair = st ? py_raise(st)
+              : Py_BuildValue("(y#y#O)", (char *)series.seconds,
+                              (Py_ssize_t)series.count * (Py_ssize_t)sizeof(float),
+                              reference_series.count ? (char *)reference_series.seconds : "",
+                              (Py_ssize_t)reference_series.count * (Py_ssize_t)sizeof(float),
+                              series.timed_out ? Py_True : Py_False);
     timing_free(&series);
     timing_free(&reference_series);
     return pair;
@@ -213,8 +219,10 @@ static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keyword
 static void plan_dealloc(PyObject *self)
 {
     py_plan *p = (py_plan *)self;
-    Py_BEGIN_ALLOW_THREADS instance_close(p->instance);
-    Py_END_ALLOW_THREADS Py_XDECREF(p->owner);
+    Py_BEGIN_ALLOW_THREADS
+    instance_close(p->instance);
+    Py_END_ALLOW_THREADS
+    Py_XDECREF(p->owner);
     release(self);
 }
 
@@ -223,9 +231,10 @@ static PyObject *plan_run(PyObject *self, PyObject *unused)
     py_plan *p = (py_plan *)self;
     cubc_status st;
     (void)unused;
-    Py_BEGIN_ALLOW_THREADS st =
-        workload_queue(((py_workload *)p->owner)->workload, p->instance, NULL);
-    Py_END_ALLOW_THREADS if (st) return py_raise(st);
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_queue(((py_workload *)p->owner)->workload, p->instance, NULL);
+    Py_END_ALLOW_THREADS
+    if (st) return py_raise(st);
     Py_RETURN_NONE;
 }
 

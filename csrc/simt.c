@@ -195,6 +195,9 @@ static void work(simt_pool *pool, simt_worker *w)
             uint32_t block = seed ? permuted(i, grid, seed) : i;
             if (simt_block_run(w, block, seed) == CUBC_KERNEL_FAULT) record_fault(pool, w);
         }
+    } else if (w->trapped) {
+        w->trapped = false;
+        record_fault(pool, w);
     }
     simt_worker_end(w);
 }
@@ -370,6 +373,7 @@ cubc_status simt_pool_open(int workers, simt_pool **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
+    simt_traps_install();
     if (workers <= 0) workers = usable_cores();
     if (workers > MAX_WORKERS) workers = MAX_WORKERS;
     simt_pool *pool = mem_zalloc(1, sizeof *pool);

@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include "simt_block.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 #if SIMT_ASAN
@@ -250,6 +252,45 @@ static void spin_pause(void)
     }
     w->spinning = 0;
     go_to_scheduler(w, self, ASKS_PAUSE);
+}
+
+// ---- traps --------------------------------------------------------------------------------------
+// x86 processors trap where others give some result; a user's expression must not end the process.
+static struct sigaction previous_fpe;
+
+static void on_arithmetic_trap(int number, siginfo_t *info, void *context)
+{
+    simt_worker *w = current;
+    if (!w) { // not in a kernel: as if this handler were not there
+        if (previous_fpe.sa_flags & SA_SIGINFO)
+            previous_fpe.sa_sigaction(number, info, context);
+        else if (previous_fpe.sa_handler != SIG_DFL && previous_fpe.sa_handler != SIG_IGN)
+            previous_fpe.sa_handler(number);
+        else
+            signal(number, SIG_DFL); // the instruction is repeated, and ends the process
+        return;
+    }
+    simt_fault fault = {FAULT_DIVISION, .thread = w->threads == 1 ? 0 : w->thread};
+    if (w->threads > 1) report(w, fault); // does not return
+    fault.block = w->block;
+    simt_fault_text(&fault, w->message, sizeof w->message);
+    w->trapped = true;
+    _longjmp(w->escape, 1);
+}
+
+static void install_traps(void)
+{
+    // The handler does not return, so the signal must not stay blocked.
+    struct sigaction action = {.sa_sigaction = on_arithmetic_trap,
+                               .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGFPE, &action, &previous_fpe);
+}
+
+void simt_traps_install(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install_traps);
 }
 
 const simt_api simt_runtime = {

@@ -72,6 +72,7 @@ typedef struct simt_worker {
     bool is_caller;     // only the calling thread may ask whether the user interrupted
     double next_poll;
     jmp_buf escape; // out of a block of one thread
+    bool trapped;   // it left that way because of a fault; message says which
     char message[768];
 
     // Kept between launches.
@@ -103,6 +104,9 @@ bool simt_canary_alive(const simt_fibre *f);
 // through w->escape, which the caller of simt_block_run has set.
 void simt_worker_begin(simt_worker *w, const simt_launch *launch);
 void simt_worker_end(simt_worker *w);
+// Makes an arithmetic trap inside a kernel a fault of that kernel; others go where they went
+// before.
+void simt_traps_install(void);
 // CUBC_KERNEL_FAULT: w->message says what happened. CUBC_INTERRUPTED: the launch was stopped.
 cubc_status simt_block_run(simt_worker *w, uint32_t block, uint64_t seed);
 

@@ -66,6 +66,11 @@ void simt_fault_text(const simt_fault *f, char *to, size_t size)
                  "stack overflow in thread %u of block %u, seen at " AT ": a thread has %d KiB",
                  f->thread, f->block, file ? file : "its end", line, f->stack_kib);
         break;
+    case FAULT_DIVISION:
+        snprintf(to, size,
+                 "thread %u of block %u divided an integer by zero (or the least integer by -1)",
+                 f->thread, f->block);
+        break;
     case FAULT_DEADLOCK: deadlock_text(f, to, size); break;
     case FAULT_NONE: snprintf(to, size, "no fault"); break;
     }

@@ -2,7 +2,7 @@
 //
 // One sample: flush the device's last-level cache, hold the stream, queue start event, work, stop
 // event, release, wait, read the interval: so launch latency stays out of it. This is NVBench's
-// isolated measurement. When a reference is given, both are sampled alternately in short blocks, so
+// isolated measurement. When a reference is given, both are sampled alternately (A B, B A, ...), so
 // that a drift of clocks or temperature moves both alike and cancels in their ratio.
 #ifndef CUBC_TIMING_H
 #define CUBC_TIMING_H

@@ -230,9 +230,10 @@ done:
     return st;
 }
 
+FORK_SAFE_MUTEX(source_lock);
+
 cubc_status source_load(const char *file, const char **out)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct {
         char name[MAX_FILE_NAME];
         char *source;
@@ -242,7 +243,7 @@ cubc_status source_load(const char *file, const char **out)
     text flat = {0};
     included done = {0};
     cubc_status st = CUBC_OK;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&source_lock);
     for (int i = 0; i < count; i++)
         if (strcmp(loaded[i].name, file) == 0) {
             *out = loaded[i].source;
@@ -259,7 +260,7 @@ cubc_status source_load(const char *file, const char **out)
     flat = (text){0}; // the table owns it
     *out = loaded[count++].source;
 unlock:
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&source_lock);
     text_free(&flat);
     return st;
 }

@@ -44,8 +44,8 @@ void variant_defines(const space *s, const variant *v, text *out); // "#define T
 // that lives as long as the process: files are read once.
 cubc_status source_load(const char *file, const char **out);
 
-// Compiles a complete source for an arch, through the cache on disk. key_out (may be NULL) receives
-// the cache key: SHA-256 of source, arch and compiler. *seconds: 0 if it came from the cache.
+// Compiles a complete source for an arch, through the cache on disk. *seconds: how long it took, 0
+// if it came from the cache.
 cubc_status variant_compile(const char *arch, const char *source, const char *label,
                             double deadline_s, binary *out, double *seconds);
 

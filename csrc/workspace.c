@@ -1,7 +1,9 @@
 // See workspace.h.
+#define _POSIX_C_SOURCE 200809L // pthread_mutex_timedlock
 #include "workspace.h"
 
 #include <pthread.h>
+#include <time.h>
 
 struct workspace {
     workspace *next;
@@ -10,11 +12,32 @@ struct workspace {
     void *memory;
     size_t bytes;
     uint32_t launches; // since it was cleared
+    unsigned forks;    // of the process when it was last used
 };
 
 // A message's tag has 30 bits for the epoch; before they repeat, the block is cleared.
 static const uint32_t most_launches = (1u << 30) - 2;
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_SAFE_MUTEX(list_lock);
+
+// On the cpu a launch is over before the block is released, so a wait here may be long.
+static cubc_status wait_until_free(workspace *w)
+{
+    if (w->forks != fork_count()) { // a launch of the parent may have left its lock and messages
+        pthread_mutex_init(&w->busy, NULL);
+        w->forks = fork_count();
+        w->launches = most_launches;
+    }
+    while (pthread_mutex_trylock(&w->busy) != 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 50000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_mutex_timedlock(&w->busy, &until) == 0) break;
+        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while another call was busy");
+    }
+    return CUBC_OK;
+}
 
 static cubc_status find(workspace_pool *pool, uint64_t id, workspace **out)
 {
@@ -27,6 +50,7 @@ static cubc_status find(workspace_pool *pool, uint64_t id, workspace **out)
         if (w) {
             pthread_mutex_init(&w->busy, NULL);
             w->stream_id = id;
+            w->forks = fork_count();
             w->next = pool->first;
             pool->first = w;
         } else {
@@ -67,7 +91,7 @@ cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t 
     if (device->api->is_capturing(device, stream))
         return allocate_cleared(device, bytes, stream, &out->memory);
     TRY(find(pool, device->api->stream_id(device, stream), &w));
-    pthread_mutex_lock(&w->busy);
+    TRY(wait_until_free(w));
     cubc_status st = CUBC_OK;
     if (w->bytes < bytes) {
         st = grow(w, device, bytes, stream);
@@ -84,11 +108,13 @@ cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t 
     return CUBC_OK;
 }
 
-void workspace_release(cubc_device *device, workspace_lease *lease, void *stream)
+void workspace_release(cubc_device *device, workspace_lease *lease, void *stream,
+                       cubc_status launched)
 {
-    if (lease->owner)
+    if (lease->owner) {
+        if (launched) lease->owner->launches = most_launches;
         pthread_mutex_unlock(&lease->owner->busy);
-    else if (lease->memory)
+    } else if (lease->memory)
         device->api->free(device, lease->memory, stream);
     *lease = (workspace_lease){0};
 }

@@ -10,7 +10,7 @@
 #include "device.h"
 
 typedef struct workspace workspace;
-typedef struct workspace_pool { // zero-initialised but for the lock
+typedef struct workspace_pool { // zero-initialised
     workspace *first;
 } workspace_pool;
 
@@ -22,7 +22,10 @@ typedef struct workspace_lease {
 // Until the release no other thread queues work on the same block.
 cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes, void *stream,
                               workspace_lease *out);
-void workspace_release(cubc_device *device, workspace_lease *lease, void *stream);
+// With the status of the launch: after a failure the block is cleared before it is used again,
+// because an abandoned launch has left half of its messages.
+void workspace_release(cubc_device *device, workspace_lease *lease, void *stream,
+                       cubc_status launched);
 void workspace_close(workspace_pool *pool, cubc_device *device);
 // For tests: pretend that a stream's block has seen this many launches.
 void workspace_set_launches(workspace_pool *pool, uint32_t launches);

@@ -10,7 +10,7 @@
 // The tag holds the launch's epoch, so that messages of earlier launches are never taken for this
 // one's and the memory needs no clearing between launches. A block's ticket is the epoch and the
 // block's rank in the order in which blocks started. A block that waits only for lower ranks waits
-// for blocks that run: it cannot deadlock. TUNE_ORDER says where the rank comes from:
+// for blocks that run, and cannot deadlock. TUNE_ORDER says where the rank comes from:
 //     0   from a counter in front of the messages: right in whatever order blocks start
 //     1   it is the block's index, where blocks start in order: an atomic's latency is saved
 //

@@ -43,6 +43,8 @@ enum {
                                      : 1
 };
 
+static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for these messages");
+
 struct reduce_args {
     const item_t* in;
     out_t* out;

@@ -142,8 +142,10 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
         if (WHOLE || at + VECTOR <= a.n)
             load_items<TUNE_LOAD>(a.in + at, raw);
         else
-            for (int j = 0; j < VECTOR; j++) // past the end anything will do: nothing follows it
-                raw[j] = at + static_cast<u64>(j) < a.n ? a.in[at + static_cast<u64>(j)] : item_t{};
+            for (int j = 0; j < VECTOR; j++) { // past the end any item will do: nothing follows it
+                const u64 i = at + static_cast<u64>(j);
+                raw[j] = a.in[i < a.n ? i : a.n - 1];
+            }
         UNROLL
         for (int j = 0; j < VECTOR; j++) item[r][j] = convert<value_t>(raw[j]);
     }

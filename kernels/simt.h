@@ -125,7 +125,7 @@ FUNCTION bytes16 load_bytes16(const void* p)
 #define UNROLL
 
 // What the core offers to a kernel running on the CPU; the same struct as simt_api in csrc/simt.h.
-// The loader fills `simt` before the first launch and checks `size`.
+// The loader fills `simt` before the first launch and checks `simt_size`.
 struct simt_api {
     u64 size;
     u32 (*thread_id)(void);
@@ -140,6 +140,7 @@ struct simt_api {
 };
 extern "C" {
 __attribute__((visibility("default"))) const simt_api* simt = nullptr;
+__attribute__((visibility("default"))) u64 simt_size = sizeof(simt_api);
 }
 
 #define KERNEL(name, args_t, shared_t)                                                   \

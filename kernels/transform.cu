@@ -8,10 +8,10 @@
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 //
 // The workload's macros:
-//     TUNE_O                     type of the result
-//     TUNE_ARRAYS(X)             X(k, type, name) for each array operand; k is its place in the
-//     args TUNE_SCALARS(X)            the same for operands of one value TUNE_EXPRESSION of the
-//     operands' names and of i
+//     TUNE_O                type of the result
+//     TUNE_ARRAYS(X)        X(k, type, name) for each array operand; k is its place in the args
+//     TUNE_SCALARS(X)       the same for operands of one value
+//     TUNE_EXPRESSION       of the operands' names and of i
 // Traffic: every array read once, the result written once.
 #include "memory.h"
 #include "types.h"

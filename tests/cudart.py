@@ -28,15 +28,15 @@ def call(name, *arguments):
 
 
 class Stream:
-    """A stream that does not wait for the default stream; as cubc takes it: it has a handle."""
+    """A stream that does not wait for the default stream; as cubc takes it: it has a handle.
+
+    It lives as long as the process: memory that was used on it is given back on it.
+    """
 
     def __init__(self):
         handle = c_void_p()
         call("cudaStreamCreateWithFlags", byref(handle), c_uint(NON_BLOCKING))
         self.handle = handle.value
-
-    def close(self):
-        call("cudaStreamDestroy", c_void_p(self.handle))
 
     def done(self):
         return library().cudaStreamQuery(c_void_p(self.handle)) == 0

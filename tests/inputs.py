@@ -68,6 +68,11 @@ def on(device, x):
     return x if device == "cpu" else cubc.asarray(x, device=device)
 
 
+def value(result):
+    """A result of no dimensions as a NumPy scalar."""
+    return np.asarray(result)[()]
+
+
 def same(result, expected):
     """Compare type, shape and every bit but those of a NaN and of the sign of a zero."""
     result, expected = np.asarray(result), np.asarray(expected)

@@ -24,12 +24,12 @@ def nvrtc():
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
-@pytest.mark.parametrize("benchmark", BENCHMARKS)
-def test_base_policies(benchmark, arch):
-    types = BENCHMARKS[benchmark]["T{ct}"]
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_base_policies(name, arch):
+    types = BENCHMARKS[name]["T{ct}"]
     for type in types if arch == "sm_90" else SOME_TYPES:
         assert type in types
-        assert _core.compile(benchmark, {"T{ct}": type}, arch, "base") >= 0
+        assert _core.compile(name, {"T{ct}": type}, arch, "base") >= 0
 
 
 def test_a_second_time_comes_from_the_cache():

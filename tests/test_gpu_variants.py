@@ -32,13 +32,13 @@ def test_under_a_random_scheduler(algorithm, seed):
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
 @pytest.mark.parametrize(
-    "benchmark", ["reduce.sum", "reduce.argmin", "scan.exclusive.sum", "transform.triad"]
+    "name", ["reduce.sum", "reduce.argmin", "scan.exclusive.sum", "transform.triad"]
 )
 @pytest.mark.parametrize("type", ["I8", "F16", "F32", "I64"])
-def test_shipped_policies(benchmark, type, arch):
+def test_shipped_policies(name, type, arch):
     """Blocks in order, as GPUs start them."""
-    label = _core.base(benchmark, {"T{ct}": type}, arch)
-    workload = _core.Workload(benchmark, {"T{ct}": type}, {"Elements{io}[pow2]": 14}, "cpu")
+    label = _core.base(name, {"T{ct}": type}, arch)
+    workload = _core.Workload(name, {"T{ct}": type}, {"Elements{io}[pow2]": 14}, "cpu")
     assert workload.verify(workload.plan(label)) == 0
 
 

@@ -30,13 +30,13 @@ def test_operands(device, arrays):
 
 
 @pytest.mark.parametrize(
-    ("type", "benchmark", "expression"),
+    ("type", "name", "expression"),
     [("F32", "transform.mul", "3 * x"), ("U8", "transform.mul", "x + 1")],
 )
-def test_boundaries_of_the_policy(device, type, benchmark, expression):
-    x = inputs.random(type, 200_000)
+def test_boundaries_of_the_policy(device, type, name, expression):
+    x = inputs.random(type, 500_000)
     expected = eval(expression, {"x": x}).astype(x.dtype)
-    for n in inputs.sizes(benchmark, type, device):
+    for n in inputs.sizes(name, type, device):
         out = np.full(n + 1, 99, x.dtype)
         if device == "cpu":  # and nothing is written past the end
             cubc.transform(expression, x=x[:n], out=out[:n])

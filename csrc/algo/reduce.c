@@ -45,17 +45,20 @@ static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t 
     return CUBC_OK;
 }
 
-static void reduce_define(const problem *p, text *out)
-{
-    problem_define(p, out);
-    text_printf(out, "#define TUNE_COMMUTATIVE %d\n", p->commutative);
-}
-
+// sizeof(acc_t) of kernels/operator.h; the kernel asserts that the two agree.
 static int acc_bytes(const problem *p)
 {
     int value = (int)cubc_type_size((cubc_type)p->acc_type);
-    if (p->op && p->op->arg) return value > 4 ? 16 : 12;
-    return p->op ? value : value + 4;
+    if (p->op && p->op->arg) return 16; // and an i64
+    if (p->op) return value;
+    return value > 4 ? 16 : 8; // and a u32
+}
+
+static void reduce_define(const problem *p, text *out)
+{
+    problem_define(p, out);
+    text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
+                acc_bytes(p));
 }
 
 static const char *reduce_invalid(const problem *p, const char *kind, const space *s,

@@ -10,6 +10,7 @@ CPU; ``device=``, ``cubc.device`` and the environment variable ``CUBC_DEVICE`` c
 """
 
 import os as _os
+import warnings as _warnings
 
 from . import _core
 from ._core import (
@@ -31,7 +32,7 @@ from ._core import (
     synchronize,
     transform,
 )
-from ._device import device, find_cuda
+from ._device import device
 from ._interface import ffi, get_include, get_library
 from ._reductions import argmax, argmin, max, min, prod, sum
 
@@ -97,6 +98,9 @@ def clear_policies():
     _core.clear_policies()
 
 
-find_cuda()
 if _os.environ.get("CUBC_POLICIES"):
-    use_policies(*_os.environ["CUBC_POLICIES"].split(_os.pathsep))
+    try:
+        use_policies(*_os.environ["CUBC_POLICIES"].split(_os.pathsep))
+    except (OSError, StoreError, ValueError) as error:
+        # A program must not die of a stale variable in its environment.
+        _warnings.warn(f"CUBC_POLICIES is ignored: {error}", stacklevel=2)

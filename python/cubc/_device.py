@@ -9,8 +9,9 @@ from . import _core
 def find_cuda():
     """Tell the core where cudart and NVRTC are, if cuda-pathfinder knows.
 
-    Files named by ``CUBC_CUDART`` and ``CUBC_NVRTC`` come first. What is found nowhere is looked
-    for again by the core, under the loader's usual names, when a CUDA device is first asked for.
+    The core calls this when a CUDA device is first asked for. Files named by ``CUBC_CUDART`` and
+    ``CUBC_NVRTC`` come first; what is found nowhere the core looks for again, under the loader's
+    usual names.
     """
     found = []
     for variable, library in (("CUBC_CUDART", "cudart"), ("CUBC_NVRTC", "nvrtc")):
@@ -27,7 +28,7 @@ def find_cuda():
 
 @contextlib.contextmanager
 def device(name):
-    """Make a device the default inside a ``with`` block.
+    """Make a device the default inside a ``with`` block, in the thread that runs it.
 
     Parameters
     ----------
@@ -40,12 +41,8 @@ def device(name):
         There is no such device; the message says which there are.
     """
     _core.device_info(name)  # an unknown name fails here, not at the first call
-    before = os.environ.get("CUBC_DEVICE")
-    os.environ["CUBC_DEVICE"] = name
+    before = _core._set_default_device(name)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["CUBC_DEVICE"]
-        else:
-            os.environ["CUBC_DEVICE"] = before
+        _core._set_default_device(before)

@@ -11,7 +11,9 @@ FORMAT = "{desc}{percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt}{postfix}"
 
 def watched() -> bool:
     """Whether somebody is there to read it."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return sys.stderr.isatty() or getattr(shell, "kernel", None) is not None
 
 
 class Progress:
