@@ -21,10 +21,14 @@ static int take_argument(map_arguments *m, const char *name, PyObject *value)
     return slot != NULL;
 }
 
-static bool is_number(PyObject *object)
+static bool is_python_number(PyObject *object)
 {
-    static PyObject *generic; // of NumPy's scalars
-    if (PyLong_Check(object) || PyFloat_Check(object) || PyBool_Check(object)) return true;
+    return PyLong_Check(object) || PyFloat_Check(object) || PyBool_Check(object);
+}
+
+static bool is_numpy_scalar(PyObject *object)
+{
+    static PyObject *generic; // NumPy's base class of them
     if (!generic) generic = PyObject_GetAttrString(py_numpy, "generic");
     bool scalar = generic && PyObject_IsInstance(object, generic) == 1;
     PyErr_Clear();
@@ -89,12 +93,28 @@ static int check_shapes(const py_call *c)
     return 0;
 }
 
+// Beside arrays NumPy's scalars are numbers; alone they are arrays without dimensions.
+static bool has_arrays(PyObject *keywords)
+{
+    PyObject *name_object, *value;
+    Py_ssize_t at = 0;
+    map_arguments ignored = {0};
+    while (keywords && PyDict_Next(keywords, &at, &name_object, &value)) {
+        const char *name = PyUnicode_AsUTF8AndSize(name_object, NULL);
+        bool operand = name && !take_argument(&ignored, name, value);
+        if (operand && !is_python_number(value) && !is_numpy_scalar(value)) return true;
+    }
+    PyErr_Clear();
+    return false;
+}
+
 // The operands by name: arrays become views of the call, numbers wait for the result's type.
 static int collect_operands(py_call *c, PyObject *keywords, map_arguments *m,
                             cubc_operand *operands, PyObject **numbers, int *count)
 {
     PyObject *name_object, *value;
     Py_ssize_t at = 0;
+    bool arrays = has_arrays(keywords);
     while (keywords && PyDict_Next(keywords, &at, &name_object, &value)) {
         const char *name = PyUnicode_AsUTF8AndSize(name_object, NULL);
         if (!name) return -1;
@@ -104,7 +124,7 @@ static int collect_operands(py_call *c, PyObject *keywords, map_arguments *m,
             return -1;
         }
         operands[*count] = (cubc_operand){.name = name};
-        if (is_number(value)) {
+        if (is_python_number(value) || (arrays && is_numpy_scalar(value))) {
             numbers[(*count)++] = value;
             continue;
         }
