@@ -148,7 +148,8 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     required(CUresult, cuCtxGetCurrent, (CUcontext *context))                                     \
     required(CUresult, cuCtxPushCurrent_v2, (CUcontext context))                                  \
     required(CUresult, cuCtxPopCurrent_v2, (CUcontext *context))                                  \
-    required(CUresult, cuPointerGetAttribute, (void *value, int attribute, CUdeviceptr pointer))  \
+    required(CUresult, cuPointerGetAttributes,                                                    \
+             (unsigned count, int *attributes, void **values, CUdeviceptr pointer))               \
     required(CUresult, cuStreamQuery, (cudaStream_t stream))                                      \
     required(CUresult, cuStreamGetId, (cudaStream_t stream, unsigned long long *id))              \
     required(CUresult, cuModuleLoadData, (CUmodule *module, const void *image))                   \

@@ -163,10 +163,12 @@ static void create_pool(cuda_device *d)
 {
     cudaMemPoolProps properties = {.allocType = cudaMemAllocationTypePinned,
                                    .location = {cudaMemLocationTypeDevice, d->ordinal}};
-    uint64_t keep_all = UINT64_MAX;
+    // What is freed stays for the next allocation, but not all of a device: other processes, such
+    // as the one that a search measures in, need some of it.
+    uint64_t keep = (uint64_t)d->base.info.memory_bytes / 8;
     if (!attribute_or(d->ordinal, cudaDevAttrMemoryPoolsSupported, 0)) return;
     if (cuda.cudaMemPoolCreate(&d->pool, &properties)) d->pool = NULL;
-    if (d->pool) cuda.cudaMemPoolSetAttribute(d->pool, cudaMemPoolAttrReleaseThreshold, &keep_all);
+    if (d->pool) cuda.cudaMemPoolSetAttribute(d->pool, cudaMemPoolAttrReleaseThreshold, &keep);
     cuda.cudaGetLastError();
 }
 
@@ -343,12 +345,14 @@ static void cuda_free(cubc_device *device, void *pointer, void *stream)
     device_cuda_leave(pushed);
 }
 
-// Unregistered host memory is unknown to the driver, which says so with an error.
+// Unregistered host memory is unknown to the driver: its type is left at 0. (The call for a single
+// attribute makes that an error, which a debugger would report.)
 static bool is_on_device(const void *pointer)
 {
-    int type = 0;
-    return cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                      (CUdeviceptr)(uintptr_t)pointer) == CUDA_SUCCESS &&
+    int type = 0, attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    void *values[] = {&type};
+    return cuda.cuPointerGetAttributes(1, &attribute, values, (CUdeviceptr)(uintptr_t)pointer) ==
+               CUDA_SUCCESS &&
            type == CU_MEMORYTYPE_DEVICE;
 }
 

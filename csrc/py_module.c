@@ -98,6 +98,7 @@ void py_find_cuda(void)
     static bool found;
     if (found) return;
     found = true;
+    if (cuda_api_compiler_ready() == CUBC_OK) return; // under its usual name, and so is the runtime
     PyObject *module = PyImport_ImportModule("cubc._device");
     PyObject *none = module ? PyObject_CallMethod(module, "find_cuda", NULL) : NULL;
     PyErr_Clear(); // then the core looks under the loader's usual names

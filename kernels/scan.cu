@@ -51,9 +51,10 @@ struct scan_args {
 
 struct scan_shared {
     ticket tile_ticket;
-    value_t warp_total[SIMT_WARPS]; // of the warp; then of all warps up to it
-    value_t prefix;                 // of everything before the tile
-    u32 has_prefix;                 // 0 for the first tile if there is no initial value
+    value_t warp_total[SIMT_WARPS];
+    value_t warps_through[SIMT_WARPS]; // the totals of all warps up to this one
+    value_t prefix;                    // of everything before the tile
+    u32 has_prefix;                    // 0 for the first tile if there is no initial value
 };
 
 struct apply {
@@ -164,7 +165,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     if (warp_id() == 0) {
         value_t total = s.warp_total[lane_id() < SIMT_WARPS ? lane_id() : 0];
         total = warp_scan(total, apply());
-        if (lane_id() < SIMT_WARPS) s.warp_total[lane_id()] = total;
+        if (lane_id() < SIMT_WARPS) s.warps_through[lane_id()] = total;
         total = warp_shuffle(total, SIMT_WARPS - 1);
         value_t prefix = a.init;
         bool has_prefix = a.has_init != 0;
@@ -188,7 +189,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     value_t warp_prefix = s.prefix;
     bool has_prefix = s.has_prefix != 0;
     if (warp_id() > 0) {
-        const value_t warps = s.warp_total[warp_id() - 1];
+        const value_t warps = s.warps_through[warp_id() - 1];
         warp_prefix = has_prefix ? apply()(warp_prefix, warps) : warps;
         has_prefix = true;
     }

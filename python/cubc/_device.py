@@ -9,9 +9,9 @@ from . import _core
 def find_cuda():
     """Tell the core where cudart and NVRTC are, if cuda-pathfinder knows.
 
-    The core calls this when a CUDA device is first asked for. Files named by ``CUBC_CUDART`` and
-    ``CUBC_NVRTC`` come first; what is found nowhere the core looks for again, under the loader's
-    usual names.
+    The core calls this when CUDA is first asked for and nothing is there under the loader's usual
+    names: then NVIDIA's wheels may have it. Files named by ``CUBC_CUDART`` and ``CUBC_NVRTC`` come
+    first.
     """
     found = []
     for variable, library in (("CUBC_CUDART", "cudart"), ("CUBC_NVRTC", "nvrtc")):
