@@ -157,21 +157,17 @@ static bool cpu_is_capturing(cubc_device *device, void *stream)
     return false;
 }
 
-static cubc_status cpu_stream_create(cubc_device *device, void **out) // a stream is its id
+static cubc_status cpu_stream_create(cubc_device *device, void **out)
 {
     static atomic_ullong streams;
     (void)device;
-    uint64_t *stream = mem_alloc(1, sizeof *stream);
-    if (!stream) return CUBC_NO_MEMORY;
-    *stream = atomic_fetch_add(&streams, 1) + 1;
-    *out = stream;
+    *out = (void *)(uintptr_t)(atomic_fetch_add(&streams, 1) + 1); // a number: nothing to own
     return CUBC_OK;
 }
 
 static void cpu_stream_destroy(cubc_device *device, void *stream)
 {
-    (void)device;
-    mem_free(stream);
+    (void)device, (void)stream;
 }
 
 static cubc_status cpu_order(cubc_device *device, void *later, void *earlier)
@@ -180,10 +176,11 @@ static cubc_status cpu_order(cubc_device *device, void *later, void *earlier)
     return CUBC_OK;
 }
 
+// A handle may be another library's: it is never followed.
 static uint64_t cpu_stream_id(cubc_device *device, void *stream)
 {
-    (void)device, (void)stream; // whatever it is, it is another library's: the cpu has no streams
-    return 0;
+    (void)device;
+    return (uintptr_t)stream;
 }
 
 static cubc_status cpu_event_create(cubc_device *device, device_event **out)

@@ -266,7 +266,8 @@ static void start_helpers(simt_pool *pool, int wanted)
 {
     if (pool->started >= wanted) return;
     sigset_t all, old;
-    sigfillset(&all); // signals are for the program's own threads
+    sigfillset(&all);        // signals are for the program's own threads
+    sigdelset(&all, SIGFPE); // raised by a kernel: it must reach the handler in simt_block.c
     pthread_sigmask(SIG_SETMASK, &all, &old);
     while (pool->started < wanted) {
         int i = pool->started + 1;

@@ -25,7 +25,7 @@ static void *launch(workspace_pool *pool, size_t bytes, void *stream)
     if (!CHECK_STATUS(workspace_acquire(pool, device, bytes, stream, &lease), CUBC_OK)) return NULL;
     void *memory = lease.memory;
     memset(memory, 0xAB, bytes);
-    workspace_release(device, &lease, stream);
+    workspace_release(device, &lease, stream, CUBC_OK);
     CHECK(!lease.memory && !lease.owner);
     return memory;
 }
@@ -37,12 +37,12 @@ static void test_reuse(void)
     CHECK_STATUS(workspace_acquire(&pool, device, 1000, NULL, &lease), CUBC_OK);
     CHECK(all_zero(lease.memory, 1000) && (uintptr_t)lease.memory % 8 == 0);
     void *first = lease.memory;
-    workspace_release(device, &lease, NULL);
+    workspace_release(device, &lease, NULL, CUBC_OK);
     launch(&pool, 1000, NULL);
     CHECK_STATUS(workspace_acquire(&pool, device, 500, NULL, &lease), CUBC_OK);
     CHECK(lease.memory == first); // as the launch before has left it
     CHECK(((uint8_t *)lease.memory)[0] == 0xAB);
-    workspace_release(device, &lease, NULL);
+    workspace_release(device, &lease, NULL, CUBC_OK);
     workspace_close(&pool, device);
 }
 
@@ -54,7 +54,7 @@ static void test_growth(void)
         CHECK_STATUS(workspace_acquire(&pool, device, bytes, NULL, &lease), CUBC_OK);
         CHECK(all_zero((uint8_t *)lease.memory + bytes / 2, bytes - bytes / 2));
         memset(lease.memory, 1, bytes / 2);
-        workspace_release(device, &lease, NULL);
+        workspace_release(device, &lease, NULL, CUBC_OK);
     }
     workspace_close(&pool, device);
 }
@@ -68,14 +68,14 @@ static void test_epochs_wrap(void)
     workspace_lease lease = {0};
     CHECK_STATUS(workspace_acquire(&pool, device, 4096, NULL, &lease), CUBC_OK);
     CHECK(((uint8_t *)lease.memory)[4095] == 0xAB);
-    workspace_release(device, &lease, NULL);
+    workspace_release(device, &lease, NULL, CUBC_OK);
     CHECK_STATUS(workspace_acquire(&pool, device, 64, NULL, &lease), CUBC_OK);
     CHECK(all_zero(lease.memory, 65536)); // whole, not only what this launch needs
-    workspace_release(device, &lease, NULL);
+    workspace_release(device, &lease, NULL, CUBC_OK);
     launch(&pool, 4096, NULL);
     CHECK_STATUS(workspace_acquire(&pool, device, 64, NULL, &lease), CUBC_OK);
     CHECK(((uint8_t *)lease.memory)[0] == 0xAB); // counting began anew
-    workspace_release(device, &lease, NULL);
+    workspace_release(device, &lease, NULL, CUBC_OK);
     workspace_close(&pool, device);
 }
 
@@ -89,7 +89,7 @@ static void test_streams_are_apart(void)
     for (int s = 0; s < 3; s++)
         CHECK_STATUS(workspace_acquire(&pool, device, 64, streams[s], &leases[s]), CUBC_OK);
     CHECK(leases[0].memory != leases[1].memory && leases[1].memory != leases[2].memory);
-    for (int s = 0; s < 3; s++) workspace_release(device, &leases[s], streams[s]);
+    for (int s = 0; s < 3; s++) workspace_release(device, &leases[s], streams[s], CUBC_OK);
     CHECK(launch(&pool, 64, streams[1]) != launch(&pool, 64, streams[2]));
     for (int s = 1; s < 3; s++) device->api->stream_destroy(device, streams[s]);
     workspace_close(&pool, device);
@@ -115,8 +115,8 @@ static void test_captured_launches_have_their_own(void)
     memset(a.memory, 1, 256);
     CHECK_STATUS(workspace_acquire(&pool, &other, 256, NULL, &b), CUBC_OK); // no wait for the first
     CHECK(a.memory != b.memory && !a.owner && all_zero(b.memory, 256));
-    workspace_release(&other, &a, NULL);
-    workspace_release(&other, &b, NULL);
+    workspace_release(&other, &a, NULL, CUBC_OK);
+    workspace_release(&other, &b, NULL, CUBC_OK);
     CHECK(mem_outstanding() == before && !pool.first);
     workspace_close(&pool, &other);
 }
@@ -136,7 +136,7 @@ static void *queue_often(void *argument)
         int now = ++shared->inside; // only the lease protects it
         if (now > shared->most) shared->most = now;
         shared->inside--;
-        workspace_release(device, &lease, NULL);
+        workspace_release(device, &lease, NULL, CUBC_OK);
     }
     return NULL;
 }
@@ -168,7 +168,7 @@ static void test_allocations_fail(void)
         CHECK(st == CUBC_OK || st == CUBC_NO_MEMORY || st == CUBC_NO_DEVICE_MEMORY);
         CHECK((lease.memory != NULL) == (st == CUBC_OK));
         failures += st != CUBC_OK;
-        workspace_release(device, &lease, NULL);
+        workspace_release(device, &lease, NULL, CUBC_OK);
     }
     CHECK(failures == 2); // the block's record and its memory
     launch(&pool, 100, NULL);
