@@ -34,8 +34,18 @@ static int choose_types(py_call *c, PyObject *dtype, const operator_info *op, bo
 
 static const char *operator_text(PyObject *op)
 {
-    const char *text = op ? PyUnicode_AsUTF8AndSize(op, NULL) : "sum";
-    if (text && strlen(text) == 0) {
+    Py_ssize_t length = 3;
+    if (op && !PyUnicode_Check(op)) {
+        PyErr_SetString(PyExc_TypeError, "op must be a str: a name such as 'sum' or a C expression "
+                                         "of a and b such as 'a + b'");
+        return NULL;
+    }
+    const char *text = op ? PyUnicode_AsUTF8AndSize(op, &length) : "sum";
+    if (text && strlen(text) != (size_t)length) {
+        PyErr_SetString(PyExc_ValueError, "op contains a NUL character");
+        return NULL;
+    }
+    if (text && length == 0) {
         PyErr_SetString(PyExc_ValueError, "op is empty: expected a name such as 'sum' or a C "
                                           "expression of a and b");
         return NULL;

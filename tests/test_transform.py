@@ -174,3 +174,13 @@ def test_non_contiguous_numpy(device):
 )
 def test_random_arrays(device, x):
     same(cubc.transform("x * x + 1", x=x, device=device), (x * x + 1).astype(x.dtype))
+
+
+def test_mathematical_functions(device):
+    x = np.linspace(0.1, 0.9, 1000)
+    for name in ("sqrt", "exp", "log", "sin", "tanh", "floor", "fabs", "erf"):
+        y = cubc.transform(f"{name}(x)", x=on(device, x))
+        assert np.asarray(y).shape == x.shape, name
+    y = np.asarray(cubc.transform("pow(x, 2.0) + fmax(x, y)", x=on(device, x), y=on(device, x)))
+    assert np.allclose(y, x**2 + x)
+    assert np.allclose(np.asarray(cubc.transform("sqrt(x)", x=on(device, x))), np.sqrt(x))
