@@ -122,3 +122,8 @@ def test_malformed_axes(text):
 
 def test_axes_round_trip():
     assert ax.parse_axes(ax.axes_text([ELEMENTS])) == (ELEMENTS,)
+
+
+def test_a_range_is_bounded():
+    with pytest.raises(ValueError, match="more than"):
+        ax.parse_argument("Elements{io}[pow2]=[0:999999999999:1]")

@@ -180,6 +180,7 @@ def test_progress(db, capfd):
         ({"axes": {"T": []}}, ValueError, "no value"),
         ({"strategy": "best"}, LookupError, "no strategy 'best'"),
         ({"variants": 0}, ValueError, "at least 1"),
+        ({"variants": 1.5}, ValueError, "whole number"),
         ({"seconds": -1}, ValueError, "positive"),
         ({"timing": {"samples": 1}}, LookupError, "did you mean m.._samples"),
         ({"device": "tpu"}, Exception, "tpu"),

@@ -19,6 +19,7 @@ from cubc import _core
 
 Value = str | int
 _NAME = re.compile(r"([A-Za-z]\w*)((?:\{\w+\}|\[\w+\])*)", re.ASCII)
+MOST_VALUES = 10_000  # of a range: no axis declares as many
 _ARGUMENT = re.compile(r"\s*([^=\s]+)\s*=\s*(.+?)\s*")
 
 
@@ -167,6 +168,8 @@ def parse_argument(text: str) -> tuple[str, list[str] | range]:
         start, end, step = (int(part) for part in (*filter(None, steps.groups()), 1)[:3])
         if step < 1 or end < start:
             raise ValueError(f"{text!r} holds no value: a range is start, end, step")
+        if (end - start) // step >= MOST_VALUES:
+            raise ValueError(f"{text!r} holds more than {MOST_VALUES} values")
         return name, range(start, end + 1, step)
     listed = values[1:-1] if values[0] == "[" and values[-1] == "]" else values
     parts = [part.strip() for part in listed.split(",")]

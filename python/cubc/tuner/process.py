@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
+SET_UP_SECONDS = 300.0  # to start, open a device and draw the inputs
 TAIL = 2000  # bytes of the dead process's last words that are kept
 
 
@@ -135,7 +136,9 @@ class Bench:
                 if not self._open:
                     self._set_up(self._process)
                 return self._process
-            except WorkerDied as death:
+            except (WorkerDied, WorkerLate) as death:
+                if isinstance(death, WorkerLate):
+                    death = f"the measuring process was not ready within {SET_UP_SECONDS:.0f} s"
                 self.close()
                 deaths += 1
                 if deaths == ATTEMPTS:
@@ -143,7 +146,7 @@ class Bench:
 
     def _set_up(self, process: Process) -> None:
         process.send("open", *self._what)
-        reply = process.receive()
+        reply = process.receive(time.monotonic() + SET_UP_SECONDS)
         if reply[0] == "refused":
             raise BaseFailed(reply[1])
         self._open = True

@@ -54,8 +54,8 @@ class Search:
         timing: Mapping[str, float] | None = None,
         progress: bool | None = None,
     ):
-        if variants is not None and variants < 1:
-            raise ValueError(f"variants is {variants}, must be at least 1")
+        if variants is not None and (not isinstance(variants, int) or variants < 1):
+            raise ValueError(f"variants is {variants!r}, must be a whole number of at least 1")
         if seconds is not None and not seconds > 0:
             raise ValueError(f"seconds is {seconds}, must be positive")
         for name in timing or {}:
