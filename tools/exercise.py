@@ -1,0 +1,18 @@
+"""Every algorithm once at small sizes on the default device: something for a checker to watch.
+
+compute-sanitizer --tool memcheck python tools/exercise.py     (or racecheck, synccheck, initcheck)
+"""
+
+import numpy as np
+
+import cubc
+
+for name in ("int8", "float32", "float64"):
+    for n in (1, 1000, 100003):
+        x = (np.arange(n) % 7).astype(name)
+        d = cubc.asarray(x)
+        assert cubc.reduce(d).item() == x.sum(dtype="int64" if name == "int8" else "float64")
+        assert cubc.argmax(d).item() == x.argmax()
+        assert (cubc.scan(d).numpy() == np.cumsum(x, dtype=name)).all()
+        assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
+print("ok on", cubc.device_info()["name"])
