@@ -53,13 +53,13 @@ def cub_call(library, name, dtype, exponent, pointers, device):
 def measure(library, name, dtype, exponent, device, samples):
     ct, rt = {"T{ct}": dtype}, {"Elements{io}[pow2]": exponent}
     work = _core.Workload(name, ct, rt, device)
-    plan = work.plan(_core.policy(name, ct, cubc.device_info(device)["arch"]))
-    if wrong := work.verify(plan):
+    variant = work.variant(_core.policy(name, ct, cubc.device_info(device)["arch"]))
+    if wrong := work.verify(variant):
         sys.exit(f"{name} {dtype} 2^{exponent}: {wrong} wrong items")
     call, temp = cub_call(library, name, dtype, exponent, work.pointers, device)
     function = ctypes.cast(library.cub_queue, ctypes.c_void_p).value
     ours, theirs, _ = work.measure(
-        plan,
+        variant,
         (function, ctypes.addressof(call)),
         min_samples=samples,
         max_samples=samples,
@@ -71,12 +71,12 @@ def measure(library, name, dtype, exponent, device, samples):
         "algorithm": name,
         "type": dtype,
         "log2n": exponent,
-        "variant": plan.variant,
+        "variant": variant.label,
         "cubc_us": round(cubc_us, 2),
         "cub_us": round(cub_us, 2),
         "speedup": round(cub_us / cubc_us, 3),
         "gb_per_s": round(work.bytes / cubc_us * 1e-3, 1),
-        "registers": plan.info["registers"],
+        "registers": variant.info["registers"],
     }
 
 

@@ -35,13 +35,33 @@ static const char *kind_of_arch(const char *arch)
     return strcmp(arch, "cpu") == 0 ? "cpu" : "cuda";
 }
 
-cubc_status algorithm_space(const algorithm *a, const char *arch, space *out)
+// Sources are read once a process, and so are the spaces that they declare: a search asks for them
+// thousands of times a second.
+FORK_SAFE_MUTEX(spaces_lock);
+static struct known_space {
+    bool known;
+    space space;
+} spaces[COUNT_OF(algorithm_list)][2]; // of the cpu and of cuda
+
+static cubc_status space_of(const algorithm *a, const char *kind, space *out)
 {
     const char *source;
+    size_t k = 0;
+    while (algorithm_list[k] != a) k++;
+    struct known_space *s = &spaces[k][strcmp(kind, "cpu") != 0];
     TRY(source_load(a->source, &source));
-    cubc_status st = space_parse(source, kind_of_arch(arch), out);
+    pthread_mutex_lock(&spaces_lock);
+    cubc_status st = s->known ? CUBC_OK : space_parse(source, kind, &s->space);
+    s->known = st == CUBC_OK;
+    *out = s->space;
+    pthread_mutex_unlock(&spaces_lock);
     if (st) error_prefix("%s: ", a->source);
     return st;
+}
+
+cubc_status algorithm_space(const algorithm *a, const char *arch, space *out)
+{
+    return space_of(a, kind_of_arch(arch), out);
 }
 
 cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL])
@@ -63,16 +83,14 @@ cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char
 static cubc_status parse_label(const algorithm *a, const char *arch, const char *label, space *s,
                                variant *v, const char **kind)
 {
-    const char *source;
     space own;
     *kind = kind_of_arch(arch);
     TRY(algorithm_space(a, arch, &own));
     *s = own;
     cubc_status st = variant_parse(s, label, v);
     if (st != CUBC_INVALID_ARGUMENT || strcmp(*kind, "cpu") != 0) return st;
-    TRY(source_load(a->source, &source));
     *kind = "cuda";
-    TRY(space_parse(source, *kind, s));
+    TRY(space_of(a, *kind, s));
     // When it is in neither, the message is about the cpu's.
     return variant_parse(s, label, v) ? variant_parse(&own, label, v) : CUBC_OK;
 }

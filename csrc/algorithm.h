@@ -75,7 +75,7 @@ struct instance {
 
 typedef struct launch {
     const device_kernel *kernel;
-    unsigned grid;
+    launch_shape shape;
     int messages_at; // which argument receives the address of the messages; -1: none
     size_t args_count;
     uint64_t args[MAX_ARGS];

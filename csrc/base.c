@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 // ---- last error -------------------------------------------------------------------------------
 // A buffer a thread, made with its first failure and freed when it ends. It is not thread-local
@@ -65,6 +66,15 @@ cubc_status error_set(const char *file, int line, cubc_status status, const char
     snprintf(last->place, sizeof last->place, "%s:%d", base ? base + 1 : file, line);
     last->log[0] = '\0';
     return status;
+}
+
+void error_line(const char *log, char *line, size_t size)
+{
+    const char *hit = strstr(log, "error: ");
+    if (!hit) hit = strstr(log, "error"); // "ptxas error   : "
+    if (!hit) hit = log;
+    while (hit > log && hit[-1] != '\n') hit--;
+    snprintf(line, size, "%.*s", (int)strcspn(hit, "\n"), hit);
 }
 
 void error_prefix(const char *format, ...)
@@ -265,6 +275,18 @@ cubc_status file_read(const char *path, text *out)
     fclose(file);
     if (broken) FAIL(CUBC_IO_ERROR, "cannot read %s: %s", path, strerror(errno));
     return text_done(out);
+}
+
+bool file_write(int file, const void *bytes, size_t length)
+{
+    for (const char *from = bytes; length > 0;) {
+        ssize_t written = write(file, from, length);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        from += written;
+        length -= (size_t)written;
+    }
+    return true;
 }
 
 // Levenshtein distance, one row at a time; names longer than the row are not compared.

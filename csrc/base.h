@@ -47,6 +47,8 @@
 cubc_status error_set(const char *file, int line, cubc_status status, const char *format, ...)
     PRINTF_LIKE(4, 5);
 void error_set_log(const char *text, size_t length); // attach compiler output to the last error
+// The first line of a compiler's log that reports an error, for a message.
+void error_line(const char *log, char *line, size_t size);
 void error_prefix(const char *format, ...) PRINTF_LIKE(1, 2); // say in front what was being done
 void error_clear(void);
 const char *error_place(void); // "file.c:123" of the last failure
@@ -91,6 +93,7 @@ cubc_status text_done(const text *t); // CUBC_NO_MEMORY if any append failed
 void text_free(text *t);
 
 cubc_status file_read(const char *path, text *out);
+bool file_write(int file, const void *bytes, size_t length); // all of it; errno says why not
 // Edit-distance neighbour of `name`, or NULL if nothing is close; for "did you mean".
 const char *nearest_name(const char *name, const char *const *names, size_t count);
 

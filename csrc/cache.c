@@ -57,14 +57,35 @@ static bool choose_path(void)
     return false;
 }
 
-static void make_folders(void) // what fails shows when the folder is opened
+// Why a folder could not be made; 0: none failed. That a folder's parent is missing is no reason.
+static int make_folders(void)
 {
-    for (char *slash = strchr(folder_path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(folder_path, 0700);
-        *slash = '/';
+    int error = 0;
+    for (char *slash = folder_path; slash;) {
+        slash = strchr(slash + 1, '/');
+        if (slash) *slash = '\0';
+        if (mkdir(folder_path, 0700) && errno != EEXIST && errno != ENOENT) error = errno;
+        if (slash) *slash = '/';
     }
-    mkdir(folder_path, 0700);
+    return error;
+}
+
+static bool read_limit(int64_t *bytes)
+{
+    const char *text = getenv("CUBC_CACHE_MAX_MB");
+    char *end;
+    *bytes = INT64_C(1024) << 20;
+    if (!text || !*text) return true;
+    errno = 0;
+    long long megabytes = strtoll(text, &end, 10);
+    *bytes = megabytes >= 0 && megabytes <= INT64_MAX >> 20 ? (int64_t)megabytes << 20 : -1;
+    if (!errno && !*end && *bytes >= 0) return true;
+    snprintf(
+        folder_why, sizeof folder_why,
+        "compiled kernels are not kept: CUBC_CACHE_MAX_MB is \"%.64s\", must be a whole number "
+        "of megabytes",
+        text);
+    return false;
 }
 
 static bool is_private(const struct stat *info)
@@ -75,12 +96,15 @@ static bool is_private(const struct stat *info)
 static void open_folder(void)
 {
     struct stat info;
-    if (!choose_path()) return;
-    make_folders();
+    int64_t limit;
+    if (!choose_path() || !read_limit(&limit)) return;
+    int error = make_folders();
     int fd = open(folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info)) {
-        snprintf(folder_why, sizeof folder_why, "compiled kernels cannot be kept in %s: %s",
-                 folder_path, strerror(errno));
+        snprintf(folder_why, sizeof folder_why,
+                 "compiled kernels cannot be kept in %s: %s; set CUBC_CACHE to a folder that can "
+                 "be written",
+                 folder_path, strerror(error && errno == ENOENT ? error : errno));
     } else if (!is_private(&info)) {
         snprintf(folder_why, sizeof folder_why,
                  "compiled kernels are not kept in %s: %s; make it yours alone (chmod 700) or set "
@@ -89,7 +113,9 @@ static void open_folder(void)
                  info.st_uid == geteuid() ? "other users can write to it"
                                           : "it belongs to another user");
     } else if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS)) {
-        snprintf(folder_why, sizeof folder_why, "compiled kernels cannot be kept in %s: %s",
+        snprintf(folder_why, sizeof folder_why,
+                 "compiled kernels cannot be kept in %s: %s; set CUBC_CACHE to a folder that can "
+                 "be written",
                  folder_path, strerror(errno));
     } else {
         folder_fd = fd;
@@ -138,18 +164,6 @@ static bool read_all(int fd, void *to, size_t bytes)
         if (got <= 0) return false;
         p += got;
         bytes -= (size_t)got;
-    }
-    return true;
-}
-
-static bool write_all(int fd, const void *from, size_t bytes)
-{
-    for (const char *p = from; bytes;) {
-        ssize_t put = write(fd, p, bytes);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        p += put;
-        bytes -= (size_t)put;
     }
     return true;
 }
@@ -224,7 +238,7 @@ static bool write_file(int fd, const char *key, const binary *code)
 {
     uint8_t header[HEADER_BYTES];
     make_header(key, code->data, code->size, header);
-    return write_all(fd, header, sizeof header) && write_all(fd, code->data, code->size);
+    return file_write(fd, header, sizeof header) && file_write(fd, code->data, code->size);
 }
 
 // ---- trimming ---------------------------------------------------------------------------------
@@ -286,16 +300,6 @@ static int compare_used(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-static int64_t limit_bytes(void)
-{
-    const char *text = getenv("CUBC_CACHE_MAX_MB");
-    char *end;
-    long long megabytes = text ? strtoll(text, &end, 10) : -1;
-    if (!text || end == text || *end || megabytes < 0 || megabytes > INT64_MAX >> 20)
-        megabytes = 1024;
-    return (int64_t)megabytes << 20;
-}
-
 static void remove_oldest(listing *all, int64_t limit)
 {
     qsort(all->entries, all->count, sizeof *all->entries, compare_used);
@@ -312,6 +316,7 @@ static void remove_oldest(listing *all, int64_t limit)
 static void trim(void)
 {
     listing all = {0};
+    int64_t limit;
     bool complete = true;
     for (int i = 0; i < 256 && complete; i++) {
         char shelf[3];
@@ -321,8 +326,8 @@ static void trim(void)
     }
     if (!complete)
         error_clear(); // no memory: the next one will do it
-    else if (all.bytes > limit_bytes())
-        remove_oldest(&all, limit_bytes() - limit_bytes() / 10); // not again at once
+    else if (read_limit(&limit) && all.bytes > limit)
+        remove_oldest(&all, limit - limit / 10); // not again at once
     mem_free(all.entries);
 }
 

@@ -87,10 +87,17 @@ static bool bind_entries(void *handle, const entry *entries, size_t count)
     return complete;
 }
 
+// What the user insists on: then no other copy is looked for.
+static const char *insisted_path(const library *lib)
+{
+    const char *path = getenv(lib->variable);
+    return path && path[0] ? path : NULL;
+}
+
 static const char *given_path(const library *lib)
 {
-    const char *path = lib->given[0] ? lib->given : getenv(lib->variable);
-    return path && path[0] ? path : NULL;
+    const char *path = insisted_path(lib);
+    return path ? path : lib->given[0] ? lib->given : NULL;
 }
 
 static void *open_file(const library *lib, place where, int major)
@@ -107,8 +114,9 @@ static void *open_file(const library *lib, place where, int major)
 // Binds the copy of `lib` at `where` if there is one of that major version.
 static bool bind_at(const library *lib, place where, int major)
 {
-    void *handle = open_file(lib, where, major);
     int found_major = 0, found_minor = 0;
+    if (where != PLACE_GIVEN && insisted_path(lib)) return false;
+    void *handle = open_file(lib, where, major);
     if (!handle) return false;
     bool complete = bind_entries(handle, lib->entries, lib->entry_count);
     if (complete && lib->version(&found_major, &found_minor) && found_major == major) return true;
@@ -127,7 +135,15 @@ static bool bind_anywhere(const library *lib, int major)
 static void describe_unusable(const library *lib, char *text, size_t size)
 {
     char names[5][128];
-    const char *candidates[6] = {given_path(lib)};
+    const char *candidates[6] = {given_path(lib)}, *insisted = insisted_path(lib);
+    void *library = insisted ? dlopen(insisted, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (insisted && !library) {
+        const char *reason = dlerror();
+        snprintf(text, size, "%s=%.100s cannot be loaded (%.200s)", lib->variable, insisted,
+                 reason ? reason : "no reason was given");
+        return;
+    }
+    if (library) dlclose(library);
     static const char *const formats[] = {"%s.13", "%s.12", "%s.11.0", "%s.11.2",
                                           TOOLKIT_FOLDER "%s"};
     for (size_t i = 0; i < COUNT_OF(formats); i++) {

@@ -88,6 +88,7 @@ enum {
     cudaMemLocationTypeDevice = 1,
     cudaMemPoolAttrReleaseThreshold = 4,
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
     CU_MEMORYTYPE_DEVICE = 2,
     NVRTC_SUCCESS = 0,
     NVRTC_ERROR_CANCELLED = 16,
@@ -106,13 +107,16 @@ typedef struct cudaMemPoolProps {
 } cudaMemPoolProps;
 _Static_assert(sizeof(cudaMemPoolProps) == 88, "CUDA's cudaMemPoolProps has 88 bytes");
 
+enum {
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+};
 typedef union CUlaunchAttributeValue {
     char pad[64];
-    int cooperative; // id 2
     struct {
         unsigned x, y, z;
-    } clusterDim;                               // id 4
-    int programmaticStreamSerializationAllowed; // id 6
+    } clusterDim;
+    int programmaticStreamSerializationAllowed;
 } CUlaunchAttributeValue;
 typedef struct CUlaunchAttribute {
     int id;

@@ -33,21 +33,11 @@ static int should_cancel(void *payload, void *reserved)
     return 1;
 }
 
-// "sm_90" or "sm_90a" -> 90; 0 if it is neither.
-static int arch_number(const char *arch)
-{
-    int number = 0;
-    if (strncmp(arch, "sm_", 3) != 0) return 0;
-    for (arch += 3; *arch >= '0' && *arch <= '9' && number < 10000; arch++)
-        number = number * 10 + (*arch - '0');
-    if (*arch == 'a' || *arch == 'f') arch++;
-    return *arch == '\0' ? number : 0;
-}
-
 static cubc_status check_arch(const char *arch)
 {
-    int wanted = arch_number(arch), count = 0, archs[256];
-    if (!wanted) FAIL(CUBC_INVALID_ARGUMENT, "\"%s\" is no CUDA architecture, e.g. sm_90", arch);
+    int wanted = device_arch_number(arch), count = 0, archs[256];
+    if (wanted <= 0)
+        FAIL(CUBC_INVALID_ARGUMENT, "\"%s\" is no CUDA architecture, e.g. sm_90", arch);
     if (cuda.nvrtcGetNumSupportedArchs(&count) || count <= 0 || count > (int)COUNT_OF(archs) ||
         cuda.nvrtcGetSupportedArchs(archs))
         return CUBC_OK; // NVRTC itself will say
@@ -61,23 +51,15 @@ static cubc_status check_arch(const char *arch)
          wanted < least ? "an older" : "a newer", cuda.nvrtc_major, cuda.nvrtc_minor, least, most);
 }
 
-// The first line of the log that reports an error, for the message.
-static void first_error(const char *log, char *line, size_t size)
-{
-    const char *hit = strstr(log, "error");
-    if (!hit) hit = log;
-    while (hit > log && hit[-1] != '\n') hit--;
-    snprintf(line, size, "%.*s", (int)strcspn(hit, "\n"), hit);
-}
-
 static cubc_status report_failure(nvrtcProgram program, int code, const compile_request *request,
                                   const watch *w)
 {
     int reason = atomic_load(&w->reason);
     if (code == NVRTC_ERROR_CANCELLED && reason == CUBC_INTERRUPTED)
-        FAIL(CUBC_INTERRUPTED, "%s: compilation interrupted", request->label);
+        FAIL(CUBC_INTERRUPTED, "interrupted while compiling %s", request->label);
     if (code == NVRTC_ERROR_CANCELLED)
-        FAIL(CUBC_TIMEOUT, "%s: not compiled within %g s", request->label, request->deadline_s);
+        FAIL(CUBC_TIMEOUT, "compiling %s took longer than %g s and was stopped", request->label,
+             request->deadline_s);
 
     size_t size = 0;
     char line[512] = "", *log = NULL;
@@ -85,11 +67,12 @@ static cubc_status report_failure(nvrtcProgram program, int code, const compile_
         log = mem_zalloc(size + 1, 1);
         if (!log) return CUBC_NO_MEMORY;
         if (cuda.nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS)
-            first_error(log, line, sizeof line);
+            error_line(log, line, sizeof line);
     }
     const char *text = cuda.nvrtcGetErrorString(code);
-    cubc_status st = error_set(__FILE__, __LINE__, CUBC_COMPILE_ERROR, "%s (%s): %s",
-                               request->label, request->arch, line[0] ? line : text);
+    cubc_status st =
+        error_set(__FILE__, __LINE__, CUBC_COMPILE_ERROR, "%s does not compile for %s: %s",
+                  request->label, request->arch, line[0] ? line : text);
     if (log) error_set_log(log, strlen(log));
     mem_free(log);
     return st;
@@ -126,9 +109,7 @@ cubc_status cuda_compile_source(const compile_request *request, binary *out)
     TRY(cuda_api_compiler_ready());
     TRY(check_arch(request->arch));
 
-    // The compiler's own messages name the file; a label is the file's name, a space, the variant.
-    char name[128], arch_option[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(request->label, " "), request->label);
+    char arch_option[64];
     snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", request->arch);
     // 177: of the dialect's functions a kernel uses some; the rest is not worth a warning.
     const char *options[] = {arch_option, "--std=c++17", "--diag-suppress=177",
@@ -140,7 +121,7 @@ cubc_status cuda_compile_source(const compile_request *request, binary *out)
     if (request->deadline_s > 0) w.deadline = now_seconds() + request->deadline_s;
 
     nvrtcProgram program = NULL;
-    int code = cuda.nvrtcCreateProgram(&program, request->source, name, 0, NULL, NULL);
+    int code = cuda.nvrtcCreateProgram(&program, request->source, "cubc", 0, NULL, NULL);
     if (code)
         FAIL(CUBC_COMPILE_ERROR, "%s: nvrtcCreateProgram: %s", request->label,
              cuda.nvrtcGetErrorString(code));

@@ -43,7 +43,8 @@ static const uint64_t limit_ns = 30ull * 1000 * 1000 * 1000;
 static cubc_status launch_hold(cuda_device *d, uint64_t ticket, void *stream)
 {
     hold_args args = {d->hold.device_words, ticket, limit_ns};
-    return d->base.api->launch(&d->base, &d->hold.kernel, 1, &args, sizeof args, stream);
+    return d->base.api->launch(&d->base, &d->hold.kernel, &(launch_shape){.grid = 1}, &args,
+                               sizeof args, stream);
 }
 
 static void destroy(cuda_device *d)

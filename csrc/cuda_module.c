@@ -164,26 +164,48 @@ cubc_status cuda_module_kernel(cubc_device *device, device_module *module, const
     return st;
 }
 
-// The hot path: two driver calls where the context is current already.
-cubc_status cuda_module_launch(cubc_device *device, const device_kernel *kernel, unsigned grid,
-                               const void *args, size_t args_bytes, void *stream)
+static unsigned attributes(const launch_shape *shape, CUlaunchAttribute out[2])
 {
+    unsigned count = 0;
+    if (shape->cluster > 1)
+        out[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                           .value.clusterDim = {shape->cluster, 1, 1}};
+    if (shape->early)
+        out[count++] =
+            (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                .value.programmaticStreamSerializationAllowed = 1};
+    return count;
+}
+
+// The hot path: two driver calls where the context is current already.
+cubc_status cuda_module_launch(cubc_device *device, const device_kernel *kernel,
+                               const launch_shape *shape, const void *args, size_t args_bytes,
+                               void *stream)
+{
+    const cuda_device *d = (const cuda_device *)device;
     bool pushed;
     if ((int64_t)args_bytes != kernel->info.args_bytes)
         FAIL(CUBC_INTERNAL, "a kernel takes %lld bytes of arguments, not %zu",
              (long long)kernel->info.args_bytes, args_bytes);
+    if (shape->cluster > 1 && d->capability < 90)
+        FAIL(CUBC_NO_RESOURCES, "%s (%s) has no clusters of blocks; they came with sm_90",
+             device->info.model, device->info.arch);
     void *parameters[1] = {(void *)args}; // CUDA reads them only
-    CUlaunchConfig config = {.gridDimX = grid,
+    CUlaunchAttribute attrs[2];
+    CUlaunchConfig config = {.gridDimX = shape->grid,
                              .gridDimY = 1,
                              .gridDimZ = 1,
                              .blockDimX = kernel->threads,
                              .blockDimY = 1,
                              .blockDimZ = 1,
                              .sharedMemBytes = (unsigned)kernel->info.shared_bytes,
-                             .hStream = stream};
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+                             .hStream = stream,
+                             .attrs = attrs,
+                             .numAttrs = attributes(shape, attrs)};
+    TRY(device_cuda_enter(d, &pushed));
     cubc_status st = DRIVER(cuda.cuLaunchKernelEx(&config, kernel->function, parameters, NULL),
-                            "cuLaunchKernelEx(%u blocks of %u threads)", grid, kernel->threads);
+                            "cuLaunchKernelEx(%u blocks of %u threads, clusters of %u)",
+                            shape->grid, kernel->threads, shape->cluster);
     device_cuda_leave(pushed);
     return st;
 }

@@ -46,12 +46,13 @@ static int parse_cuda(const char *name)
     if (strncmp(name, "cuda:", 5) != 0 || name[5] == '\0') return -1;
     for (const char *digit = name + 5; *digit; digit++) {
         if (*digit < '0' || *digit > '9' || index >= 1000) return -1;
+        if (index == 0 && digit > name + 5) return -1; // each device has one name
         index = index * 10 + (*digit - '0');
     }
     return index;
 }
 
-static cubc_status fail_unknown(const char *name)
+static cubc_status fail_unknown(const char *name, const char *origin, bool malformed)
 {
     char names[16][16];
     const char *why = "";
@@ -62,10 +63,22 @@ static cubc_status fail_unknown(const char *name)
     if (device_cuda_api.count(&why) == 0) text_printf(&known, " (no cuda: %s)", why);
     cubc_status st = text_done(&known);
     if (!st)
-        st = error_set(__FILE__, __LINE__, CUBC_NO_DEVICE, "no device \"%.64s\"; there is: %s",
-                       name, known.data);
+        st = error_set(__FILE__, __LINE__, CUBC_NO_DEVICE, "no device \"%.64s\"%s; %sthere is: %s",
+                       name, origin, malformed ? "a name is \"cpu\" or \"cuda:N\", and " : "",
+                       known.data);
     text_free(&known);
     return st;
+}
+
+int device_arch_number(const char *arch)
+{
+    int number = 0;
+    if (strcmp(arch, "cpu") == 0) return 0;
+    if (strncmp(arch, "sm_", 3) != 0) return -1;
+    for (arch += 3; *arch >= '0' && *arch <= '9' && number < 10000; arch++)
+        number = number * 10 + (*arch - '0');
+    if (*arch == 'a' || *arch == 'f') arch++;
+    return *arch == '\0' && number > 0 ? number : -1;
 }
 
 const device_api *device_api_of_arch(const char *arch)
@@ -119,6 +132,7 @@ static cubc_status open_default(cubc_device **out)
 cubc_status device_open(const char *name, cubc_device **out)
 {
     *out = NULL;
+    const char *origin = name ? "" : " (of CUBC_DEVICE)";
     if (!name) name = getenv("CUBC_DEVICE");
     bool by_default = !name || !name[0];
     int index = by_default ? -1 : parse_cuda(name);
@@ -126,7 +140,7 @@ cubc_status device_open(const char *name, cubc_device **out)
     const char *why;
     if (!by_default && strcmp(name, "cpu") != 0 &&
         (index < 0 || index >= device_cuda_api.count(&why)))
-        return fail_unknown(name);
+        return fail_unknown(name, origin, index < 0);
     pthread_mutex_lock(&lock);
     if (by_default)
         st = open_default(out);

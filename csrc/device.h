@@ -64,10 +64,21 @@ typedef struct device_kernel {
     kernel_info info;
 } device_kernel;
 
+typedef struct launch_shape {
+    unsigned grid; // blocks
+    // Launch attributes; 0 and false: none.
+    unsigned cluster; // blocks that run at once and share their shared memory; divides the grid.
+                      // cuda, compute capability 9.0 and up; else CUBC_NO_RESOURCES
+    bool early;       // may start when the kernel before it on the stream allows it, not only when
+                      // that one has ended (programmatic dependent launch); no promise
+} launch_shape;
+
 typedef struct device_api {
     const char *kind;
     // How many devices of this kind are usable; *why says in a sentence why not when it is 0.
     int (*count)(const char **why);
+    // The index of the device that the memory is on; -1: on none, or it is not known.
+    int (*index_of)(const void *pointer);
     cubc_status (*open)(int index, cubc_device **out);
     void (*close)(cubc_device *device);
 
@@ -93,6 +104,8 @@ typedef struct device_api {
     cubc_status (*event_create)(cubc_device *device, device_event **out);
     void (*event_destroy)(cubc_device *device, device_event *event);
     cubc_status (*event_record)(cubc_device *device, device_event *event, void *stream);
+    // What is queued on the stream from now on waits for the event.
+    cubc_status (*event_wait)(cubc_device *device, device_event *event, void *stream);
     // Both events must have been reached (synchronize first).
     cubc_status (*event_elapsed)(cubc_device *device, device_event *start, device_event *stop,
                                  double *seconds);
@@ -106,8 +119,9 @@ typedef struct device_api {
     cubc_status (*kernel)(cubc_device *device, device_module *module, const char *name,
                           unsigned threads, device_kernel *out);
     // Copies the arguments before it returns. Asynchronous on cuda, complete on return on cpu.
-    cubc_status (*launch)(cubc_device *device, const device_kernel *kernel, unsigned grid,
-                          const void *args, size_t args_bytes, void *stream);
+    cubc_status (*launch)(cubc_device *device, const device_kernel *kernel,
+                          const launch_shape *shape, const void *args, size_t args_bytes,
+                          void *stream);
 
     // For measuring. flush evicts the last-level cache of the device (a no-op on the cpu, whose
     // callers find their arrays in cache); hold keeps a stream from starting what is queued after
@@ -135,6 +149,7 @@ extern const device_api device_cpu_api;
 cubc_status device_open(const char *name, cubc_device **out);
 void device_retain(cubc_device *device);
 void device_release(cubc_device *device);
+int device_arch_number(const char *arch); // 90 of "sm_90" and "sm_90a", 0 of "cpu", else -1
 const device_api *device_api_of_arch(const char *arch); // "sm_90": cuda; "cpu": cpu
 // All usable devices' names, e.g. "cuda:0\0cpu\0"; count of them returned.
 int device_list(char names[][16], int capacity);

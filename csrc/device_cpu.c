@@ -204,6 +204,12 @@ static cubc_status cpu_event_record(cubc_device *device, device_event *event, vo
     return CUBC_OK;
 }
 
+static cubc_status cpu_event_wait(cubc_device *device, device_event *event, void *stream)
+{
+    (void)device, (void)event, (void)stream;
+    return CUBC_OK;
+}
+
 static cubc_status cpu_event_elapsed(cubc_device *device, device_event *start, device_event *stop,
                                      double *seconds)
 {
@@ -257,18 +263,6 @@ static const char *what_is_wrong(const binary *code)
 }
 #endif
 
-static bool write_all(int file, const uint8_t *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(file, bytes, length);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return true;
-}
-
 // Debuggers and sanitizers read a library's file while it is loaded.
 static bool must_keep_file(void)
 {
@@ -295,7 +289,7 @@ static void *open_in_memory(const binary *code)
     int file = memfd_create("cubc-variant", MFD_CLOEXEC);
     if (file < 0) return NULL;
     unique_path(path, sizeof path, file);
-    if (write_all(file, code->data, code->size)) library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (file_write(file, code->data, code->size)) library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     close(file);
     return library;
 }
@@ -321,7 +315,7 @@ static cubc_status open_in_file(const binary *code, device_module *module)
         FAIL(CUBC_IO_ERROR, "cannot make a file in %s: %s", hostcc_temporary_folder(),
              strerror(error));
     }
-    bool written = write_all(file, code->data, code->size);
+    bool written = file_write(file, code->data, code->size);
     close(file);
     if (!written) FAIL(CUBC_IO_ERROR, "cannot write %s", module->kept);
     module->library = dlopen(module->kept, RTLD_NOW | RTLD_LOCAL);
@@ -392,15 +386,25 @@ static cubc_status cpu_kernel(cubc_device *device, device_module *module, const 
     return CUBC_OK;
 }
 
-static cubc_status cpu_launch(cubc_device *device, const device_kernel *kernel, unsigned grid,
-                              const void *args, size_t args_bytes, void *stream)
+static int cpu_index_of(const void *pointer)
+{
+    (void)pointer;
+    return -1; // the host's memory, as far as this is known
+}
+
+static cubc_status cpu_launch(cubc_device *device, const device_kernel *kernel,
+                              const launch_shape *shape, const void *args, size_t args_bytes,
+                              void *stream)
 {
     (void)stream;
+    if (shape->cluster > 1)
+        FAIL(CUBC_NO_RESOURCES, "the cpu has no clusters of blocks, a launch asks for %u blocks",
+             shape->cluster);
     if (args_bytes != (size_t)kernel->info.args_bytes)
         FAIL(CUBC_INVALID_ARGUMENT, "a launch passes %zu bytes of arguments, the kernel takes %lld",
              args_bytes, (long long)kernel->info.args_bytes);
     simt_launch launch = {.args = args,
-                          .grid = grid,
+                          .grid = shape->grid,
                           .threads = kernel->threads,
                           .shared_bytes = (size_t)kernel->info.shared_bytes};
     memcpy(&launch.function, &kernel->function, sizeof launch.function); // ISO C has no cast for it
@@ -410,6 +414,7 @@ static cubc_status cpu_launch(cubc_device *device, const device_kernel *kernel, 
 const device_api device_cpu_api = {
     .kind = "cpu",
     .count = cpu_count,
+    .index_of = cpu_index_of,
     .open = cpu_open,
     .close = cpu_close,
     .alloc = cpu_alloc,
@@ -425,6 +430,7 @@ const device_api device_cpu_api = {
     .event_create = cpu_event_create,
     .event_destroy = cpu_event_destroy,
     .event_record = cpu_event_record,
+    .event_wait = cpu_event_wait,
     .event_elapsed = cpu_event_elapsed,
     .compile = hostcc_compile,
     .compiler = hostcc_name,

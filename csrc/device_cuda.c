@@ -1,6 +1,6 @@
-// The CUDA device: what there is, memory, streams and events, over CUDA's runtime. Compilation is
-// in cuda_compile.c, loading and launching in cuda_module.c, the aids to measuring in cuda_hold.c,
-// and where the libraries come from in cuda_api.c.
+// The CUDA device: what there is, and memory, over CUDA's runtime. Streams and events are in
+// cuda_stream.c, compilation in cuda_compile.c, loading and launching in cuda_module.c, the aids to
+// measuring in cuda_hold.c, and where the libraries come from in cuda_api.c.
 //
 // It works in the device's primary context, together with CuPy, PyTorch, Numba and JAX: their
 // pointers and streams are ours. NULL is the legacy default stream, and CUDA's special handles 1
@@ -15,16 +15,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-enum { LEAST_CAPABILITY = 75 };          // sm_75: what CUDA 13 still compiles for
-static const double spin_s = 50e-6;      // a wait spins this long, then sleeps in between
-static const double interrupt_s = 50e-3; // how often a wait looks for Ctrl-C
-static const long sleep_ns = 50000;
-
-struct device_event {
-    cudaEvent_t handle;
-};
+enum { LEAST_CAPABILITY = 75 }; // sm_75: what CUDA 13 still compiles for
 
 // ---- context ----------------------------------------------------------------------------------
 cubc_status device_cuda_enter(const cuda_device *d, bool *pushed)
@@ -139,7 +131,7 @@ static cubc_status read_info(cuda_device *d)
     format_versions(info);
     snprintf(info->name, sizeof info->name, "cuda:%d", n);
     snprintf(info->kind, sizeof info->kind, "cuda");
-    snprintf(info->arch, sizeof info->arch, "sm_%d", capability(n));
+    snprintf(info->arch, sizeof info->arch, "sm_%d", d->capability);
     info->units = (int)attribute_or(n, cudaDevAttrMultiProcessorCount, 1);
     info->warp_size = (int)attribute_or(n, cudaDevAttrWarpSize, 32);
     info->max_threads = (int)attribute_or(n, cudaDevAttrMaxThreadsPerBlock, 1024);
@@ -220,6 +212,7 @@ static cubc_status cuda_open(int index, cubc_device **out)
     if (!d) return CUBC_NO_MEMORY;
     d->base.api = &device_cuda_api;
     d->ordinal = index;
+    d->capability = capability(index);
     cubc_status st = open_device(d);
     if (st) {
         mem_free(d);
@@ -236,88 +229,6 @@ static cubc_status cuda_open(int index, cubc_device **out)
     else
         *out = &d->base;
     return st;
-}
-
-// ---- streams ----------------------------------------------------------------------------------
-static bool is_capturing(void *stream)
-{
-    int status = 0;
-    if (cuda.cudaStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
-        return status == cudaStreamCaptureStatusActive;
-    cuda.cudaGetLastError();
-    return false;
-}
-
-static bool cuda_is_capturing(cubc_device *device, void *stream)
-{
-    bool pushed;
-    if (device_cuda_enter((cuda_device *)device, &pushed)) return false;
-    bool capturing = is_capturing(stream);
-    device_cuda_leave(pushed);
-    return capturing;
-}
-
-static cubc_status wait_for(void *stream)
-{
-    if (is_capturing(stream)) // asking would spoil the capture
-        FAIL(CUBC_DEVICE_ERROR, "the stream is being captured into a graph: it cannot be waited "
-                                "for, nor copied to or from the host");
-    double start = now_seconds(), polled = start;
-    for (;;) {
-        // The driver's call and not the runtime's, whose "not ready" would stay behind as the
-        // last error that another library reads.
-        CUresult code = cuda.cuStreamQuery(stream);
-        if (code != CUDA_ERROR_NOT_READY) return DRIVER(code, "cuStreamQuery");
-        double now = now_seconds();
-        if (now - start < spin_s) continue;
-        if (now - polled > interrupt_s) {
-            polled = now;
-            if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while waiting for a GPU");
-        }
-        nanosleep(&(struct timespec){0, sleep_ns}, NULL);
-    }
-}
-
-static cubc_status cuda_synchronize(cubc_device *device, void *stream)
-{
-    bool pushed;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
-    cubc_status st = wait_for(stream);
-    device_cuda_leave(pushed);
-    return st;
-}
-
-// An ordinary (blocking) stream: it stays in order with the legacy default stream, where code that
-// never heard of streams puts its work.
-static cubc_status cuda_stream_create(cubc_device *device, void **out)
-{
-    cudaStream_t stream = NULL;
-    bool pushed;
-    *out = NULL;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
-    cubc_status st = RUNTIME(cuda.cudaStreamCreateWithFlags(&stream, cudaStreamDefault),
-                             "cudaStreamCreateWithFlags");
-    device_cuda_leave(pushed);
-    *out = stream;
-    return st;
-}
-
-static void cuda_stream_destroy(cubc_device *device, void *stream)
-{
-    bool pushed;
-    if (!stream || device_cuda_enter((cuda_device *)device, &pushed)) return;
-    if (cuda.cudaStreamDestroy(stream)) cuda.cudaGetLastError();
-    device_cuda_leave(pushed);
-}
-
-static uint64_t cuda_stream_id(cubc_device *device, void *stream)
-{
-    unsigned long long id = (uintptr_t)stream;
-    bool pushed;
-    if (device_cuda_enter((cuda_device *)device, &pushed)) return id;
-    if (cuda.cuStreamGetId(stream, &id)) id = (uintptr_t)stream;
-    device_cuda_leave(pushed);
-    return id;
 }
 
 // ---- memory -----------------------------------------------------------------------------------
@@ -356,14 +267,26 @@ static bool is_on_device(const void *pointer)
            type == CU_MEMORYTYPE_DEVICE;
 }
 
-static cubc_status copy(void *to, const void *from, size_t bytes, void *stream)
+static int cuda_index_of(const void *pointer)
+{
+    const char *why;
+    int type = 0, ordinal = -1;
+    int attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    void *values[] = {&type, &ordinal};
+    if (cuda_count(&why) == 0 ||
+        cuda.cuPointerGetAttributes(2, attributes, values, (CUdeviceptr)(uintptr_t)pointer))
+        return -1;
+    return type == CU_MEMORYTYPE_DEVICE ? ordinal : -1;
+}
+
+static cubc_status copy(cubc_device *device, void *to, const void *from, size_t bytes, void *stream)
 {
     bool with_host = !is_on_device(to) || !is_on_device(from);
-    if (with_host && is_capturing(stream))
-        return wait_for(stream); // fails, before anything is queued
+    if (with_host && cuda_stream_is_capturing(device, stream))
+        return cuda_stream_wait(stream); // fails, before anything is queued
     TRY(RUNTIME(cuda.cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
                 "cudaMemcpyAsync(%zu)", bytes));
-    return with_host ? wait_for(stream) : CUBC_OK;
+    return with_host ? cuda_stream_wait(stream) : CUBC_OK;
 }
 
 static cubc_status cuda_copy(cubc_device *device, void *to, const void *from, size_t bytes,
@@ -372,7 +295,7 @@ static cubc_status cuda_copy(cubc_device *device, void *to, const void *from, si
     bool pushed;
     if (bytes == 0) return CUBC_OK;
     TRY(device_cuda_enter((cuda_device *)device, &pushed));
-    cubc_status st = copy(to, from, bytes, stream);
+    cubc_status st = copy(device, to, from, bytes, stream);
     device_cuda_leave(pushed);
     return st;
 }
@@ -388,99 +311,26 @@ static cubc_status cuda_fill(cubc_device *device, void *to, int byte, size_t byt
     return st;
 }
 
-// ---- events -----------------------------------------------------------------------------------
-static cubc_status cuda_event_create(cubc_device *device, device_event **out)
-{
-    bool pushed;
-    *out = NULL;
-    device_event *event = mem_zalloc(1, sizeof *event);
-    if (!event) return CUBC_NO_MEMORY;
-    cubc_status st = device_cuda_enter((cuda_device *)device, &pushed);
-    if (!st) {
-        st = RUNTIME(cuda.cudaEventCreateWithFlags(&event->handle, cudaEventDefault),
-                     "cudaEventCreateWithFlags");
-        device_cuda_leave(pushed);
-    }
-    if (st)
-        mem_free(event);
-    else
-        *out = event;
-    return st;
-}
-
-static void cuda_event_destroy(cubc_device *device, device_event *event)
-{
-    bool pushed;
-    if (!event) return;
-    if (!device_cuda_enter((cuda_device *)device, &pushed)) {
-        if (cuda.cudaEventDestroy(event->handle)) cuda.cudaGetLastError();
-        device_cuda_leave(pushed);
-    }
-    mem_free(event);
-}
-
-static cubc_status wait_in_stream(void *later, void *earlier)
-{
-    cudaEvent_t event;
-    TRY(RUNTIME(cuda.cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
-                "cudaEventCreateWithFlags"));
-    cubc_status st = RUNTIME(cuda.cudaEventRecord(event, earlier), "cudaEventRecord");
-    if (!st) st = RUNTIME(cuda.cudaStreamWaitEvent(later, event, 0), "cudaStreamWaitEvent");
-    if (cuda.cudaEventDestroy(event)) cuda.cudaGetLastError(); // once it has been reached
-    return st;
-}
-
-static cubc_status cuda_order(cubc_device *device, void *later, void *earlier)
-{
-    bool pushed;
-    if (later == earlier) return CUBC_OK;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
-    cubc_status st = CUBC_OK;
-    if (is_capturing(later) == is_capturing(earlier)) st = wait_in_stream(later, earlier);
-    device_cuda_leave(pushed);
-    return st;
-}
-
-static cubc_status cuda_event_record(cubc_device *device, device_event *event, void *stream)
-{
-    bool pushed;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
-    cubc_status st = RUNTIME(cuda.cudaEventRecord(event->handle, stream), "cudaEventRecord");
-    device_cuda_leave(pushed);
-    return st;
-}
-
-static cubc_status cuda_event_elapsed(cubc_device *device, device_event *start, device_event *stop,
-                                      double *seconds)
-{
-    float milliseconds = 0;
-    bool pushed;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
-    cubc_status st = RUNTIME(cuda.cudaEventElapsedTime(&milliseconds, start->handle, stop->handle),
-                             "cudaEventElapsedTime");
-    device_cuda_leave(pushed);
-    *seconds = 1e-3 * (double)milliseconds;
-    return st;
-}
-
 const device_api device_cuda_api = {
     .kind = "cuda",
     .count = cuda_count,
+    .index_of = cuda_index_of,
     .open = cuda_open,
     .close = cuda_close,
     .alloc = cuda_alloc,
     .free = cuda_free,
     .copy = cuda_copy,
     .fill = cuda_fill,
-    .synchronize = cuda_synchronize,
-    .order = cuda_order,
-    .is_capturing = cuda_is_capturing,
+    .synchronize = cuda_stream_synchronize,
+    .order = cuda_stream_order,
+    .is_capturing = cuda_stream_is_capturing,
     .stream_create = cuda_stream_create,
     .stream_destroy = cuda_stream_destroy,
     .stream_id = cuda_stream_id,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,
     .event_record = cuda_event_record,
+    .event_wait = cuda_event_wait,
     .event_elapsed = cuda_event_elapsed,
     .compile = cuda_compile_source,
     .compiler = cuda_compile_name,

@@ -1,6 +1,6 @@
-// What the files of the CUDA device share: device_cuda.c (memory, streams, events),
-// cuda_module.c (kernels), cuda_compile.c (NVRTC) and cuda_hold.c (what measuring needs). Nothing
-// else includes this.
+// What the files of the CUDA device share: device_cuda.c (devices and memory),
+// cuda_stream.c (streams and events), cuda_module.c (kernels), cuda_compile.c (NVRTC) and
+// cuda_hold.c (what measuring needs). Nothing else includes this.
 #ifndef CUBC_DEVICE_CUDA_H
 #define CUBC_DEVICE_CUDA_H
 
@@ -26,6 +26,7 @@ typedef struct cuda_device {
     cubc_device base;
     int ordinal; // as CUDA counts, and as CuPy and PyTorch do
     CUdevice handle;
+    int capability;     // 90: sm_90
     CUcontext context;  // the primary one, shared with every other user of the runtime
     cudaMemPool_t pool; // NULL where the device has no stream-ordered allocator
     cudaStream_t aside; // for our own copies: waits for no other stream and no other for it
@@ -38,6 +39,20 @@ typedef struct cuda_device {
 cubc_status device_cuda_enter(const cuda_device *device, bool *pushed);
 void device_cuda_leave(bool pushed);
 
+cubc_status cuda_stream_wait(void *stream); // with the context current
+cubc_status cuda_stream_synchronize(cubc_device *device, void *stream);
+cubc_status cuda_stream_order(cubc_device *device, void *later, void *earlier);
+bool cuda_stream_is_capturing(cubc_device *device, void *stream);
+cubc_status cuda_stream_create(cubc_device *device, void **out);
+void cuda_stream_destroy(cubc_device *device, void *stream);
+uint64_t cuda_stream_id(cubc_device *device, void *stream);
+cubc_status cuda_event_create(cubc_device *device, device_event **out);
+void cuda_event_destroy(cubc_device *device, device_event *event);
+cubc_status cuda_event_record(cubc_device *device, device_event *event, void *stream);
+cubc_status cuda_event_wait(cubc_device *device, device_event *event, void *stream);
+cubc_status cuda_event_elapsed(cubc_device *device, device_event *start, device_event *stop,
+                               double *seconds);
+
 cubc_status cuda_compile_source(const compile_request *request, binary *out);
 cubc_status cuda_compile_name(char *name, size_t size);
 
@@ -45,8 +60,9 @@ cubc_status cuda_module_load(cubc_device *device, const binary *code, device_mod
 void cuda_module_unload(cubc_device *device, device_module *module);
 cubc_status cuda_module_kernel(cubc_device *device, device_module *module, const char *name,
                                unsigned threads, device_kernel *out);
-cubc_status cuda_module_launch(cubc_device *device, const device_kernel *kernel, unsigned grid,
-                               const void *args, size_t args_bytes, void *stream);
+cubc_status cuda_module_launch(cubc_device *device, const device_kernel *kernel,
+                               const launch_shape *shape, const void *args, size_t args_bytes,
+                               void *stream);
 
 cubc_status cuda_hold_open(cuda_device *device);
 void cuda_hold_close(cuda_device *device); // with the context current

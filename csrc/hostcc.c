@@ -129,8 +129,9 @@ static cubc_status folder_make(text *path)
     if (!mkdtemp(path->data)) {
         int error = errno;
         path->length = 0;
-        FAIL(CUBC_IO_ERROR, "cannot make a folder in %s (TMPDIR): %s", hostcc_temporary_folder(),
-             strerror(error));
+        FAIL(CUBC_IO_ERROR,
+             "cannot make a folder in %s: %s; set TMPDIR to a folder that can be written",
+             hostcc_temporary_folder(), strerror(error));
     }
     return CUBC_OK;
 }
@@ -150,16 +151,10 @@ static void folder_remove(const text *path)
 static cubc_status write_file(const char *path, const char *bytes, size_t length)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    while (file >= 0 && length > 0) {
-        ssize_t written = write(file, bytes, length);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) break;
-        bytes += written;
-        length -= (size_t)written;
-    }
+    bool written = file >= 0 && file_write(file, bytes, length);
     int error = errno;
     if (file >= 0) close(file);
-    if (file < 0 || length > 0) FAIL(CUBC_IO_ERROR, "cannot write %s: %s", path, strerror(error));
+    if (!written) FAIL(CUBC_IO_ERROR, "cannot write %s: %s", path, strerror(error));
     return CUBC_OK;
 }
 
@@ -249,15 +244,16 @@ static cubc_status job_start(job *j, char **arguments, char **environment, const
 }
 
 // Reads messages until everybody has closed the pipe. What does not fit in the log is dropped.
-static cubc_status job_read(job *j, double deadline, const char *label)
+static cubc_status job_read(job *j, double limit_s, const char *doing)
 {
     char chunk[4096];
+    double deadline = limit_s > 0 ? now_seconds() + limit_s : 0;
     for (;;) {
         struct pollfd wait = {.fd = j->messages, .events = POLLIN};
         int ready = poll(&wait, 1, 50);
-        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while compiling %s", label);
+        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while %s", doing);
         if (deadline > 0 && now_seconds() > deadline)
-            FAIL(CUBC_TIMEOUT, "%s was not compiled before its deadline", label);
+            FAIL(CUBC_TIMEOUT, "%s took longer than %g s and was stopped", doing, limit_s);
         if (ready <= 0) continue; // nothing yet, or a signal
         ssize_t length = read(j->messages, chunk, sizeof chunk);
         if (length < 0 && errno == EINTR) continue;
@@ -277,9 +273,9 @@ static int job_wait(job *j)
 }
 
 // Runs to the end, or kills the whole group. *exit_status is set on success.
-static cubc_status job_finish(job *j, double deadline, const char *label, int *exit_status)
+static cubc_status job_finish(job *j, double limit_s, const char *doing, int *exit_status)
 {
-    cubc_status status = job_read(j, deadline, label);
+    cubc_status status = job_read(j, limit_s, doing);
     if (status) kill(-j->pid, SIGKILL);
     *exit_status = job_wait(j);
     close(j->messages);
@@ -316,7 +312,8 @@ static cubc_status ask_version(const char *path, const char *more, char *name, s
     c.arguments[c.count++] = (char *)path;
     GUARD(status, command_add(&c, words.data), done);
     GUARD(status, job_start(&j, c.arguments, environ, "/dev/null"), done);
-    GUARD(status, job_finish(&j, now_seconds() + 30, path, &exit_status), done);
+    GUARD(status, job_finish(&j, 30, "asking the C++ compiler for its version", &exit_status),
+          done);
     if (exit_status != 0 || !j.log.data)
         status = error_set(__FILE__, __LINE__, CUBC_COMPILE_ERROR,
                            "%s --version fails: is it a C++ compiler?", path);
@@ -374,22 +371,10 @@ done:
 }
 
 // ---- compiling ----------------------------------------------------------------------------------
-// The first line that says what is wrong: "error:" from the compiler, else whatever came first.
-static void first_error(const char *log, char *line, size_t size)
-{
-    const char *start = log;
-    const char *error = strstr(log, "error: ");
-    if (error) {
-        start = error;
-        while (start > log && start[-1] != '\n') start--;
-    }
-    snprintf(line, size, "%.*s", (int)strcspn(start, "\n"), start);
-}
-
 static cubc_status rejected(const compile_request *request, const text *log, int exit_status)
 {
     char line[512] = "";
-    if (log->data) first_error(log->data, line, sizeof line);
+    if (log->data) error_line(log->data, line, sizeof line);
     cubc_status status;
     if (WIFSIGNALED(exit_status))
         status = error_set(__FILE__, __LINE__, CUBC_COMPILE_ERROR,
@@ -423,7 +408,7 @@ cubc_status hostcc_compile(const compile_request *request, binary *out)
     job j = {.messages = -1};
     char **environment = NULL;
     const char *more, *extra = getenv("CUBC_CXXFLAGS");
-    double deadline = request->deadline_s > 0 ? now_seconds() + request->deadline_s : 0;
+    char doing[512];
     int exit_status = 0;
     cubc_status status;
     GUARD(status, find_compiler(&path, &more), done);
@@ -454,7 +439,8 @@ cubc_status hostcc_compile(const compile_request *request, binary *out)
     environment = child_environment(temporary.data);
     if (!environment) GUARD(status, CUBC_NO_MEMORY, done);
     GUARD(status, job_start(&j, c.arguments, environment, source.data), done);
-    GUARD(status, job_finish(&j, deadline, request->label, &exit_status), done);
+    snprintf(doing, sizeof doing, "compiling %s", request->label);
+    GUARD(status, job_finish(&j, request->deadline_s, doing, &exit_status), done);
     status = take_output(request, output.data, &j, exit_status, out);
 done:
     folder_remove(&folder);

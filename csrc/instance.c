@@ -1,8 +1,9 @@
 // Instances: variants compiled and loaded on a device, and the table that finds them again.
 //
 // The table is looked up on every call, so the compile-time part of a problem is hashed and
-// compared as it stands; entries are never freed before the device closes, because another thread
-// may be running one.
+// compared as it stands. Entries are never freed before the device closes: another thread may be
+// running one, and a captured graph may run it at any time.
+#define _POSIX_C_SOURCE 200809L // nanosleep
 #include "algorithm.h"
 #include "policy.h"
 #include "workspace.h"
@@ -10,12 +11,18 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { BUCKETS = 256 };
+static const double COMPILE_SECONDS = 300; // far beyond any kernel; an expression can be anything
+
+typedef struct opening opening;
 
 typedef struct attachment { // of a device
     pthread_mutex_t lock;
     instance *table[BUCKETS];
+    opening *openings;
+    unsigned forks; // of the process that wrote `openings`
     workspace_pool workspaces;
 } attachment;
 
@@ -121,10 +128,11 @@ cubc_status instance_open(cubc_device *device, const problem *p, const char *lab
     i->hash = hash_key(p);
     GUARD(st, algorithm_variant(p, arch, label, &i->space, &i->variant, i->label), done);
     GUARD(st, algorithm_source(p, arch, &i->space, &i->variant, &source, workload_hash), done);
-    snprintf(title, sizeof title, "%s %s", i->key.benchmark, i->label);
-    st = variant_compile(arch, source.data, title, 0, &code, &seconds);
-    if (st == CUBC_COMPILE_ERROR && p->expression)
-        error_prefix("expression '%.200s': ", p->expression);
+    if (p->expression) // what the caller wrote, whichever variant it met
+        snprintf(title, sizeof title, "the expression '%.200s'", p->expression);
+    else
+        snprintf(title, sizeof title, "%s %s", i->key.benchmark, i->label);
+    st = variant_compile(arch, source.data, title, COMPILE_SECONDS, &code, &seconds);
     if (!st) st = load_kernels(i, &code);
 done:
     binary_free(&code);
@@ -183,27 +191,69 @@ static cubc_status attach(cubc_device *device, attachment **out)
     return st;
 }
 
-// What the policies choose now; of an older generation only if they still choose the same.
+static instance *find_labelled(const attachment *at, const problem *p, uint64_t hash,
+                               const char *label)
+{
+    instance *i = at->table[hash % BUCKETS];
+    while (i && !(i->hash == hash && same_key(&i->key, p) && strcmp(i->label, label) == 0))
+        i = i->next;
+    return i;
+}
+
+// Of an older generation of the policies, an instance counts only if they still choose it.
+static cubc_status find_or_open(attachment *at, cubc_device *device, const problem *p,
+                                uint64_t hash, bool base, instance **out)
+{
+    char label[MAX_LABEL];
+    TRY(algorithm_policy(p, device->info.arch, base, label));
+    pthread_mutex_lock(&at->lock);
+    *out = find_labelled(at, p, hash, label);
+    pthread_mutex_unlock(&at->lock);
+    if (*out) return CUBC_OK;
+    TRY(instance_open(device, p, label, out));
+    pthread_mutex_lock(&at->lock);
+    (*out)->next = at->table[hash % BUCKETS];
+    at->table[hash % BUCKETS] = *out;
+    pthread_mutex_unlock(&at->lock);
+    return CUBC_OK;
+}
+
 static cubc_status open_current(attachment *at, cubc_device *device, const problem *p,
                                 uint64_t hash, instance **out)
 {
-    char label[MAX_LABEL];
     unsigned generation = policy_generation();
-    instance *i;
-    TRY(algorithm_policy(p, device->info.arch, false, label));
-    for (i = at->table[hash % BUCKETS]; i; i = i->next)
-        if (i->hash == hash && same_key(&i->key, p) && strcmp(i->label, label) == 0) break;
-    if (!i) {
-        cubc_status st = instance_open(device, p, label, &i);
-        // An overlaid policy was found with other accumulators or operands than this problem's.
-        if (st == CUBC_NO_RESOURCES) st = instance_open(device, p, "base", &i);
-        if (st) return st;
-        i->next = at->table[hash % BUCKETS];
-        at->table[hash % BUCKETS] = i;
+    cubc_status st = find_or_open(at, device, p, hash, false, out);
+    // An overlaid policy was found with other accumulators or operands than this problem's.
+    if (st == CUBC_NO_RESOURCES) st = find_or_open(at, device, p, hash, true, out);
+    if (!st) __atomic_store_n(&(*out)->generation, generation, __ATOMIC_RELAXED);
+    return st;
+}
+
+// The table's lock is held for lookups only: opening compiles, and calls whose variants are there
+// already must not wait for that. What is being opened is listed, so that another thread that
+// needs the same waits for it instead of compiling it a second time.
+struct opening { // on the stack of the thread that opens
+    const problem *key;
+    uint64_t hash;
+    opening *next;
+};
+
+static bool is_opening(attachment *at, const problem *p, uint64_t hash)
+{
+    if (at->forks != fork_count()) { // a forked child has the list without the threads
+        at->forks = fork_count();
+        at->openings = NULL;
     }
-    __atomic_store_n(&i->generation, generation, __ATOMIC_RELAXED);
-    *out = i;
-    return CUBC_OK;
+    const opening *o = at->openings;
+    while (o && !(o->hash == hash && same_key(o->key, p))) o = o->next;
+    return o != NULL;
+}
+
+static void remove_opening(attachment *at, const opening *done)
+{
+    opening **link = &at->openings;
+    while (*link != done) link = &(*link)->next;
+    *link = done->next;
 }
 
 static cubc_status find_instance(attachment *at, cubc_device *device, const problem *p,
@@ -211,14 +261,30 @@ static cubc_status find_instance(attachment *at, cubc_device *device, const prob
 {
     uint64_t hash = hash_key(p);
     unsigned generation = policy_generation();
-    cubc_status st = CUBC_OK;
+    opening mine = {.key = p, .hash = hash};
+    for (;;) {
+        pthread_mutex_lock(&at->lock);
+        instance *i = at->table[hash % BUCKETS];
+        while (i && !(i->hash == hash &&
+                      __atomic_load_n(&i->generation, __ATOMIC_RELAXED) == generation &&
+                      same_key(&i->key, p)))
+            i = i->next;
+        bool wait = !i && is_opening(at, p, hash);
+        if (!i && !wait) {
+            mine.next = at->openings;
+            at->openings = &mine;
+        }
+        pthread_mutex_unlock(&at->lock);
+        *out = i;
+        if (i) return CUBC_OK;
+        if (!wait) break;
+        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while a variant was compiled");
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    cubc_status st = open_current(at, device, p, hash, out);
     pthread_mutex_lock(&at->lock);
-    instance *i = at->table[hash % BUCKETS];
-    while (i && !(i->hash == hash && i->generation == generation && same_key(&i->key, p)))
-        i = i->next;
-    if (!i) st = open_current(at, device, p, hash, &i);
+    remove_opening(at, &mine);
     pthread_mutex_unlock(&at->lock);
-    *out = i;
     return st;
 }
 
@@ -231,7 +297,7 @@ static cubc_status queue_plan(cubc_device *device, plan *pl, void *messages, voi
             FAIL(CUBC_INTERNAL, "kernel and descriptor disagree: %lld and %zu bytes of arguments",
                  (long long)l->kernel->info.args_bytes, 8 * l->args_count);
         if (l->messages_at >= 0) l->args[l->messages_at] = (uintptr_t)messages;
-        TRY(device->api->launch(device, l->kernel, l->grid, l->args, 8 * l->args_count, stream));
+        TRY(device->api->launch(device, l->kernel, &l->shape, l->args, 8 * l->args_count, stream));
     }
     return CUBC_OK;
 }

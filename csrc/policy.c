@@ -1,6 +1,8 @@
 // Lookup and overlay of policies: see policy.h.
 #include "policy.h"
 
+#include "device.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -31,17 +33,10 @@ unsigned policy_generation(void)
     return atomic_load_explicit(&generation, memory_order_relaxed);
 }
 
-// 90 for sm_90, 0 for the cpu, -1 for what is neither.
-static int arch_number(const char *arch)
-{
-    if (strcmp(arch, "cpu") == 0) return 0;
-    return strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : -1;
-}
-
 // How well a row's architecture fits a device's: its number if it is at or below, else -1.
 static int arch_fit(const char *row, const char *device)
 {
-    int of_row = arch_number(row), of_device = arch_number(device);
+    int of_row = device_arch_number(row), of_device = device_arch_number(device);
     return (of_row == 0) == (of_device == 0) && of_row <= of_device ? of_row : -1;
 }
 

@@ -1,6 +1,8 @@
 // Matching of arguments for the calls that must be quick: no tuple, no dict, no format string.
 #include "py_common.h"
 
+#include <string.h>
+
 static int find_name(const py_signature *s, PyObject *name)
 {
     for (int i = 0; i < s->count; i++)
@@ -18,15 +20,31 @@ static int intern_names(py_signature *s)
     return 0;
 }
 
+// NumPy's axis is what most people try first.
 static int unknown_name(const py_signature *s, PyObject *name)
 {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     const char *near = text ? nearest_name(text, s->names, (size_t)s->count) : NULL;
-    if (text && near)
+    if (text && strcmp(text, "axis") == 0 && s->flat)
+        PyErr_Format(PyExc_TypeError,
+                     "%s() takes an array whole and flat and has no axis: call it on slices, as in "
+                     "[cubc.%s(row) for row in x]",
+                     s->function, s->function);
+    else if (text && near)
         PyErr_Format(PyExc_TypeError, "%s() has no argument '%s'; did you mean '%s'?", s->function,
                      text, near);
     else if (text)
-        PyErr_Format(PyExc_TypeError, "%s() has no argument '%s'", s->function, text);
+        PyErr_Format(PyExc_TypeError, "%s() has no argument '%s'; help(cubc.%s) lists them",
+                     s->function, text, s->function);
+    return -1;
+}
+
+static int given_twice(const py_signature *s, int at)
+{
+    // Whoever called cubc.sum(x, op=...) has not called reduce.
+    const char *more = s->flat && at == 1 ? "; cubc.sum, cubc.max, ... have their op already" : "";
+    PyErr_Format(PyExc_TypeError, "%s() got '%s' twice, by place and by name%s", s->function,
+                 s->names[at], more);
     return -1;
 }
 
@@ -46,10 +64,7 @@ int py_arguments(py_signature *s, PyObject *const *args, Py_ssize_t n, PyObject 
         PyObject *name = PyTuple_GetItem(names, k);
         int at = find_name(s, name);
         if (at < 0) return unknown_name(s, name);
-        if (values[at]) {
-            PyErr_Format(PyExc_TypeError, "%s() got '%s' twice", s->function, s->names[at]);
-            return -1;
-        }
+        if (values[at]) return given_twice(s, at);
         values[at] = args[n + k];
     }
     for (int i = 0; i < s->required; i++)

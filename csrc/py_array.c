@@ -88,15 +88,10 @@ static void array_dealloc(PyObject *self)
 static PyObject *array_numpy(PyObject *self, PyObject *unused)
 {
     py_array *a = (py_array *)self;
-    PyObject *shape = PyTuple_New(a->ndim), *dtype = py_numpy_dtype(a->type), *array = NULL;
+    PyObject *array = py_numpy_empty(a->type, a->ndim, a->shape);
     Py_buffer buffer;
     cubc_status st = CUBC_OK;
     (void)unused;
-    for (int d = 0; shape && d < a->ndim; d++)
-        PyTuple_SetItem(shape, d, PyLong_FromSsize_t(a->shape[d]));
-    if (shape && dtype) array = PyObject_CallMethod(py_numpy, "empty", "OO", shape, dtype);
-    Py_XDECREF(shape);
-    Py_XDECREF(dtype);
     if (!array) return NULL;
     // bfloat16 arrays do not export a buffer; their words do.
     PyObject *words =
@@ -140,7 +135,10 @@ static PyObject *array_item(PyObject *self, PyObject *unused)
     py_array *a = (py_array *)self;
     (void)unused;
     if (a->n != 1) {
-        PyErr_SetString(PyExc_ValueError, "only an array of one item can become a scalar");
+        PyErr_Format(PyExc_ValueError,
+                     "only an array of one item can become a scalar, this one has %llu: a.numpy() "
+                     "is a copy of all of them",
+                     (unsigned long long)a->n);
         return NULL;
     }
     PyObject *array = array_numpy(self, NULL);
@@ -192,22 +190,44 @@ static PyObject *array_repr(PyObject *self)
     PyObject *values = array_numpy(self, NULL);
     PyObject *text = values ? PyObject_Str(values) : NULL;
     PyObject *repr = text ? PyUnicode_FromFormat("cubc.Array(%U, dtype=%s, device='%s')", text,
-                                                 type_table[a->type].name, a->device->info.name)
+                                                 py_type_name(a->type), a->device->info.name)
                           : NULL;
     Py_XDECREF(text);
     Py_XDECREF(values);
     return repr;
 }
 
+// What NumPy's arrays do item by item would be a copy or a launch each time: said, not done.
+static PyObject *array_compare(PyObject *self, PyObject *other, int operation)
+{
+    (void)self, (void)other, (void)operation;
+    PyErr_SetString(PyExc_TypeError,
+                    "cubc.Array has no comparisons: compare a.numpy(), or on the device "
+                    "cubc.transform('a == b', a=a, b=b, dtype=bool)");
+    return NULL;
+}
+
+static PyObject *array_subscript(PyObject *self, PyObject *index)
+{
+    (void)self, (void)index;
+    PyErr_SetString(PyExc_TypeError, "cubc.Array has no indexing: take a.numpy()[...], or a.item() "
+                                     "for the only item");
+    return NULL;
+}
+
+static PyObject *array_iterate(PyObject *self)
+{
+    (void)self;
+    PyErr_SetString(PyExc_TypeError, "cubc.Array has no iteration: iterate over a.numpy()");
+    return NULL;
+}
+
 // ---- properties ---------------------------------------------------------------------------------
 static PyObject *get_shape(PyObject *self, void *unused)
 {
     py_array *a = (py_array *)self;
-    PyObject *shape = PyTuple_New(a->ndim);
     (void)unused;
-    for (int d = 0; shape && d < a->ndim; d++)
-        PyTuple_SetItem(shape, d, PyLong_FromSsize_t(a->shape[d]));
-    return shape;
+    return py_shape(a->ndim, a->shape);
 }
 
 static PyObject *get_size(PyObject *self, void *unused)
@@ -332,6 +352,9 @@ static PyType_Slot slots[] = {{Py_tp_doc, "A contiguous array in a device's memo
                               {Py_tp_repr, array_repr},
                               {Py_tp_methods, array_methods},
                               {Py_tp_getset, properties},
+                              {Py_tp_richcompare, array_compare},
+                              {Py_tp_iter, array_iterate},
+                              {Py_mp_subscript, array_subscript},
                               {Py_sq_length, array_length},
                               {Py_nb_float, array_float},
                               {Py_nb_int, array_int},
@@ -344,133 +367,4 @@ static PyType_Spec spec = {"cubc._core.Array", sizeof(py_array), 0,
 int py_array_setup(PyObject *module)
 {
     return py_add_type(module, &spec, &py_array_type);
-}
-
-// ---- asarray, empty -----------------------------------------------------------------------------
-static PyObject *copy_to_device(const py_view *view, cubc_device *device, void *stream)
-{
-    PyObject *array = py_array_new(device, view->type, view->ndim, view->shape, stream);
-    if (!array) return NULL;
-    void *to = ((py_array *)array)->data;
-    size_t bytes = view->n * cubc_type_size(view->type);
-    // The side that is a GPU copies: it knows both memories.
-    bool source_copies = view->device && strcmp(device->info.kind, "cpu") == 0;
-    cubc_device *copier = source_copies ? view->device : device;
-    void *on = source_copies ? view->stream : stream;
-    cubc_status st = CUBC_OK;
-    Py_BEGIN_ALLOW_THREADS
-    if (view->device && !source_copies) st = cubc_synchronize(view->device, view->stream);
-    if (!st) st = cubc_copy(copier, to, view->data, bytes, on);
-    // The source may go away as soon as this returns.
-    if (!st) st = cubc_synchronize(copier, on);
-    Py_END_ALLOW_THREADS
-    if (!st) return array;
-    Py_DECREF(array);
-    return py_raise(st);
-}
-
-// The same numbers in another type: on the device that they are on, otherwise by NumPy.
-static PyObject *converted(PyObject *x, const py_view *view, cubc_type type, PyObject *stream)
-{
-    if (!view->device) {
-        PyObject *dtype = py_numpy_dtype(type), *array = NULL;
-        if (dtype) array = PyObject_CallMethod(py_numpy, "asarray", "(OO)", x, dtype);
-        Py_XDECREF(dtype);
-        return array;
-    }
-    PyObject *arguments = Py_BuildValue("(s)", "v");
-    PyObject *keywords = Py_BuildValue("{s:O,s:s,s:O}", "v", x, "dtype", cubc_type_name(type),
-                                       "stream", stream ? stream : Py_None);
-    PyObject *array = arguments && keywords ? py_transform(NULL, arguments, keywords) : NULL;
-    Py_XDECREF(arguments);
-    Py_XDECREF(keywords);
-    return array;
-}
-
-PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
-{
-    static py_signature signature = {"asarray", 4, 2, 1, {"x", "dtype", "device", "stream"}, {0}};
-    PyObject *v[4], *result = NULL, *source = NULL;
-    py_view view = {0};
-    cubc_device *device = NULL;
-    cubc_type type;
-    cubc_status st;
-    void *stream;
-    (void)self;
-    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0)
-        return NULL;
-    if (py_view_get(v[0], "the array", false, stream, &view) < 0) goto done;
-    if (v[1] && py_dtype(v[1], &type) < 0) goto done;
-    if (v[1] && type != view.type) {
-        source = converted(v[0], &view, type, v[3]);
-        py_view_release(&view);
-        if (!source || py_view_get(source, "the array", false, stream, &view) < 0) goto done;
-    }
-    if (view.device && !v[2]) {
-        device = view.device;
-        device_retain(device);
-    } else if ((st = py_device(v[2], &device))) {
-        py_raise(st);
-        goto done;
-    }
-    if (view.device == device)
-        result = py_array_check(view.owner)
-                     ? Py_NewRef(view.owner)
-                     : py_array_wrap(&view, view.capsule ? view.capsule : view.owner);
-    else
-        result = copy_to_device(&view, device, stream);
-    if (result && v[3] && !((py_array *)result)->stream_object)
-        ((py_array *)result)->stream_object = Py_NewRef(v[3]);
-done:
-    if (device) device_release(device);
-    py_view_release(&view);
-    Py_XDECREF(source);
-    return result;
-}
-
-static int parse_shape(PyObject *object, Py_ssize_t *shape, int *ndim)
-{
-    Py_ssize_t count = 1;
-    bool single = PyLong_Check(object) || PyIndex_Check(object);
-    if (!single) count = PySequence_Size(object);
-    if (count < 0 || count > VIEW_DIMENSIONS) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "too many dimensions");
-        return -1;
-    }
-    double bytes = 8;
-    for (Py_ssize_t d = 0; d < count; d++) {
-        PyObject *extent = single ? Py_NewRef(object) : PySequence_GetItem(object, d);
-        shape[d] = extent ? PyNumber_AsSsize_t(extent, PyExc_OverflowError) : -1;
-        Py_XDECREF(extent);
-        if (PyErr_Occurred()) return -1;
-        bytes *= (double)shape[d];
-        if (shape[d] < 0 || bytes > 4e18) {
-            PyErr_SetString(PyExc_ValueError, "a shape is made of non-negative extents, less than "
-                                              "2^59 items in all");
-            return -1;
-        }
-    }
-    *ndim = (int)count;
-    return 0;
-}
-
-PyObject *py_empty(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
-{
-    static py_signature signature = {"empty", 4, 2, 1, {"shape", "dtype", "device", "stream"}, {0}};
-    PyObject *v[4], *result = NULL;
-    Py_ssize_t shape[VIEW_DIMENSIONS];
-    cubc_type type = CUBC_F64;
-    cubc_device *device;
-    cubc_status st;
-    void *stream;
-    int ndim;
-    (void)self;
-    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0 ||
-        parse_shape(v[0], shape, &ndim) < 0 || (v[1] && py_dtype(v[1], &type) < 0))
-        return NULL;
-    if ((st = py_device(v[2], &device))) return py_raise(st);
-    result = py_array_new(device, type, ndim, shape, stream);
-    device_release(device);
-    if (result && v[3]) ((py_array *)result)->stream_object = Py_NewRef(v[3]);
-    return result;
 }

@@ -105,13 +105,12 @@ bool py_call_same_shape(const py_view *v, int ndim, const Py_ssize_t *shape)
 
 static int wrong_out(const char *function, const py_view *got, int ndim, const Py_ssize_t *shape)
 {
-    char expected[256] = "", given[256] = "";
-    for (int d = 0; d < ndim && strlen(expected) < 200; d++)
-        PyOS_snprintf(expected + strlen(expected), 32, "%s%zd", d ? ", " : "", shape[d]);
-    for (int d = 0; d < got->ndim && strlen(given) < 200; d++)
-        PyOS_snprintf(given + strlen(given), 32, "%s%zd", d ? ", " : "", got->shape[d]);
-    PyErr_Format(PyExc_ValueError, "%s(): out has the shape (%s), expected (%s)", function, given,
-                 expected);
+    PyObject *expected = py_shape(ndim, shape), *given = py_shape(got->ndim, got->shape);
+    if (expected && given)
+        PyErr_Format(PyExc_ValueError, "%s(): out has the shape %R, expected %R", function, given,
+                     expected);
+    Py_XDECREF(expected);
+    Py_XDECREF(given);
     return -1;
 }
 
@@ -128,17 +127,8 @@ int py_call_prepare_out(py_call *c, const char *function, cubc_type type, int nd
                         const Py_ssize_t *shape)
 {
     if (!c->out_object) {
-        if (c->host) {
-            PyObject *extents = PyTuple_New(ndim), *dtype = py_numpy_dtype(type);
-            for (int d = 0; extents && d < ndim; d++)
-                PyTuple_SetItem(extents, d, PyLong_FromSsize_t(shape[d]));
-            if (extents && dtype)
-                c->out_object = PyObject_CallMethod(py_numpy, "empty", "OO", extents, dtype);
-            Py_XDECREF(extents);
-            Py_XDECREF(dtype);
-        } else {
-            c->out_object = py_array_new(c->device, type, ndim, shape, c->stream);
-        }
+        c->out_object = c->host ? py_numpy_empty(type, ndim, shape)
+                                : py_array_new(c->device, type, ndim, shape, c->stream);
         if (!c->out_object || py_view_get(c->out_object, "out", true, NULL, &c->out) < 0) return -1;
     }
     if (!py_call_same_shape(&c->out, ndim, shape) && !(ndim == 0 && c->out.n == 1))

@@ -44,6 +44,8 @@ extern PyObject *py_numpy; // the numpy module
 PyObject *py_raise(cubc_status status);
 // Opens a device named by a str or None (the default device), counted.
 cubc_status py_device(PyObject *name, cubc_device **out);
+// The text of a str argument; NUL characters, which would cut it short, are refused.
+cubc_status py_text(PyObject *object, const char *what, const char *expected, const char **out);
 cubc_status py_open_device(const char *name, cubc_device **out);
 // Lets Python say where CUDA's libraries are, once, before they are first needed.
 void py_find_cuda(void);
@@ -76,14 +78,26 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
 void py_view_release(py_view *view);
 // Checks extents that are in shape already and counts the items.
 int py_view_set_shape(py_view *view, const char *what, int ndim);
+int py_not_contiguous(const char *what);               // raises ValueError; -1
+PyObject *py_shape(int ndim, const Py_ssize_t *shape); // a tuple
 // A stream argument: None, an int, or an object of CuPy, PyTorch, Numba or cuda.core.
 int py_stream(PyObject *object, void **out);
+
+// ---- py_types.c ---------------------------------------------------------------------------------
+const char *py_type_name(cubc_type type); // as NumPy calls it: "float32"
+// Of NumPy's kind and size; of the text of a dtype or of its name. -1 without an exception.
+int py_type_of_kind(char kind, Py_ssize_t size, cubc_type *out);
+int py_type_of_str(PyObject *object, cubc_type *out);
+// Raises TypeError for a dtype that no array may have; `otherwise` is its name if NumPy has none.
+int py_unsupported(const char *what, PyObject *dtype, const char *otherwise);
 // A dtype argument of NumPy, PyTorch or by name.
 int py_dtype(PyObject *object, cubc_type *out);
-PyObject *py_numpy_dtype(cubc_type type); // new reference
+int py_check_dtype(cubc_type dtype, cubc_type out); // dtype= beside out=: -1 unless they agree
+PyObject *py_numpy_dtype(cubc_type type);
+PyObject *py_numpy_empty(cubc_type type, int ndim, const Py_ssize_t *shape);
 PyObject *py_numpy_scalar(cubc_type type, const void *value);
 // A Python or NumPy scalar as one value of a type; 8 bytes are written.
-int py_scalar(PyObject *object, cubc_type type, uint64_t *bits);
+int py_scalar(PyObject *object, const char *what, cubc_type type, uint64_t *bits);
 
 // ---- py_array.c ---------------------------------------------------------------------------------
 typedef struct py_array {
@@ -109,6 +123,8 @@ bool py_array_check(PyObject *object);
 // stream_object: whatever the caller gave for the stream, or NULL.
 cubc_status py_array_use(py_array *array, void *stream, PyObject *stream_object);
 int py_array_setup(PyObject *module);
+
+// ---- py_asarray.c -------------------------------------------------------------------------------
 PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *py_empty(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 
@@ -125,6 +141,7 @@ typedef struct py_signature {
     int count, positional, required;
     const char *names[12];
     PyObject *interned[12]; // filled on first use
+    bool flat;              // takes arrays without regard to their axes
 } py_signature;
 int py_arguments(py_signature *signature, PyObject *const *args, Py_ssize_t n, PyObject *names,
                  PyObject **values);

@@ -122,19 +122,21 @@ static int fill_view(const DLTensor *t, const char *what, py_view *out)
 {
     int64_t expected = 1;
     if (type_from_dl(t->dtype, &out->type) < 0) {
-        PyErr_Format(PyExc_TypeError,
-                     "%s has a type that cubc does not support (DLPack %d, %d bits)", what,
-                     t->dtype.code, t->dtype.bits);
-        return -1;
+        static const char *const kinds[] = {"int",    "uint",    "float", "opaque",
+                                            "bfloat", "complex", "bool"};
+        char name[32];
+        PyOS_snprintf(name, sizeof name, "%s%d",
+                      t->dtype.code < COUNT_OF(kinds) ? kinds[t->dtype.code]
+                                                      : "DLPack type of bits ",
+                      t->dtype.bits);
+        return py_unsupported(what, NULL, name);
     }
     for (int d = 0; d < t->ndim && d < VIEW_DIMENSIONS; d++)
         out->shape[d] = (Py_ssize_t)t->shape[d];
     if (py_view_set_shape(out, what, t->ndim) < 0) return -1;
     for (int d = t->ndim - 1; t->strides && d >= 0; d--) {
         if (t->shape[d] != 1 && t->strides[d] != expected && out->n) {
-            PyErr_Format(PyExc_ValueError,
-                         "%s is not contiguous in C order; pass a contiguous copy", what);
-            return -1;
+            return py_not_contiguous(what);
         }
         expected *= t->shape[d];
     }

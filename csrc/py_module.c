@@ -47,11 +47,12 @@ PyObject *py_raise(cubc_status status)
     PyObject *type = (unsigned)status <= CUBC_INTERNAL ? exceptions[status] : NULL;
     if (PyErr_Occurred()) return NULL; // a signal handler has raised already
     if (!type) type = exceptions[CUBC_INTERNAL];
+    // The message has the first error; all that the compiler said is in the exception's log.
     PyObject *message = decoded(cubc_error_message()), *log = decoded(cubc_error_log());
     if (message && log && PyUnicode_GetLength(log) > 0) {
-        PyObject *longer = PyUnicode_FromFormat("%U\n%U", message, log);
-        Py_DECREF(message);
-        message = longer;
+        PyObject *short_message = message;
+        message = PyUnicode_FromFormat("%U (the whole output is in .log)", short_message);
+        Py_DECREF(short_message);
     }
     PyObject *error = message && log ? PyObject_CallFunction(type, "O", message) : NULL;
     if (error && (status != CUBC_COMPILE_ERROR || PyObject_SetAttrString(error, "log", log) == 0))
@@ -113,7 +114,7 @@ static PyObject *set_default_device(PyObject *self, PyObject *args)
 {
     const char *name;
     (void)self;
-    if (!PyArg_ParseTuple(args, "s:_set_default_device", &name)) return NULL;
+    if (!PyArg_ParseTuple(args, "s:device", &name)) return NULL;
     PyObject *before = PyUnicode_FromString(default_device);
     if (before) PyOS_snprintf(default_device, sizeof default_device, "%s", name);
     return before;
@@ -131,16 +132,22 @@ cubc_status py_open_device(const char *name, cubc_device **out)
     FAIL(CUBC_IO_ERROR, "%s", cache_why());
 }
 
+cubc_status py_text(PyObject *object, const char *what, const char *expected, const char **out)
+{
+    Py_ssize_t length = 0;
+    *out = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &length) : NULL;
+    PyErr_Clear(); // of a lone surrogate, which is no text
+    if (!*out) FAIL(CUBC_INVALID_TYPE, "%s must be a str %s", what, expected);
+    if (strlen(*out) != (size_t)length)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s contains a NUL character", what);
+    return CUBC_OK;
+}
+
 cubc_status py_device(PyObject *name, cubc_device **out)
 {
     const char *text = NULL;
-    if (name && name != Py_None) {
-        text = PyUnicode_AsUTF8AndSize(name, NULL);
-        if (!text) {
-            PyErr_Clear();
-            FAIL(CUBC_INVALID_TYPE, "device must be a str such as 'cuda:0' or 'cpu', or None");
-        }
-    }
+    if (name && name != Py_None)
+        TRY(py_text(name, "device", "such as 'cuda:0' or 'cpu', or None", &text));
     return py_open_device(text, out);
 }
 

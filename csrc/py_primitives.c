@@ -16,12 +16,13 @@ static int choose_types(py_call *c, PyObject *dtype, const operator_info *op, bo
     *acc = op && op->arg ? type_arithmetic(type) : type_arithmetic(natural);
     if (dtype) {
         if (py_dtype(dtype, &asked) < 0) return -1;
-        if (c->out_object && asked != *out) {
-            PyErr_Format(PyExc_TypeError, "dtype is %s but out has %s", cubc_type_name(asked),
-                         cubc_type_name(*out));
-            return -1;
-        }
+        if (c->out_object && py_check_dtype(asked, *out) < 0) return -1;
         *out = asked;
+    }
+    if (op && op->arg && *out != CUBC_I64) {
+        PyErr_Format(PyExc_TypeError, "%s gives an index: its result is int64, not %s", op->name,
+                     py_type_name(*out));
+        return -1;
     }
     // The result's type is also the accumulator's, as in NumPy, except that floats are never
     // accumulated in integers or bool.
@@ -34,23 +35,18 @@ static int choose_types(py_call *c, PyObject *dtype, const operator_info *op, bo
 
 static const char *operator_text(PyObject *op)
 {
-    Py_ssize_t length = 3;
-    if (op && !PyUnicode_Check(op)) {
-        PyErr_SetString(PyExc_TypeError, "op must be a str: a name such as 'sum' or a C expression "
-                                         "of a and b such as 'a + b'");
-        return NULL;
-    }
-    const char *text = op ? PyUnicode_AsUTF8AndSize(op, &length) : "sum";
-    if (text && strlen(text) != (size_t)length) {
-        PyErr_SetString(PyExc_ValueError, "op contains a NUL character");
-        return NULL;
-    }
-    if (text && length == 0) {
-        PyErr_SetString(PyExc_ValueError, "op is empty: expected a name such as 'sum' or a C "
-                                          "expression of a and b");
-        return NULL;
-    }
-    return text;
+    const char *text = "sum";
+    cubc_status st = CUBC_OK;
+    if (op)
+        st = py_text(op, "op",
+                     "with a name such as 'sum' or a C expression of a and b such as 'a + b'",
+                     &text);
+    if (!st && !*text)
+        st = error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT,
+                       "op is empty: expected a name such as 'sum' or a C expression of a and b");
+    if (!st) return text;
+    py_raise(st);
+    return NULL;
 }
 
 // ---- reduce -------------------------------------------------------------------------------------
@@ -63,7 +59,8 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
         2,
         1,
         {"x", "op", "init", "out", "dtype", "commutative", "stream", "workspace", "device"},
-        {0}};
+        {0},
+        true};
     PyObject *v[COUNT], *value = NULL;
     cubc_type acc, out;
     cubc_status st;
@@ -78,7 +75,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     if (!op || commutative < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
         py_call_view_out(&c, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
-        (v[INIT] && py_scalar(v[INIT], acc, &init) < 0) || py_call_stage_inputs(&c) < 0 ||
+        (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0 ||
         py_call_prepare_out(&c, "reduce", out, 0, NULL) < 0 ||
         py_call_workspace(&c, v[WORKSPACE]) < 0)
         goto done;
@@ -109,7 +106,8 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
         2,
         1,
         {"x", "op", "inclusive", "init", "out", "dtype", "stream", "workspace", "device"},
-        {0}};
+        {0},
+        true};
     PyObject *v[COUNT], *value = NULL;
     cubc_type acc, out;
     cubc_status st;
@@ -124,7 +122,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     if (!op || inclusive < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
         py_call_view_out(&c, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_types(&c, v[DTYPE], operator_find(op), false, &acc, &out) < 0 ||
-        (v[INIT] && py_scalar(v[INIT], acc, &init) < 0) || py_call_stage_inputs(&c) < 0)
+        (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0)
         goto done;
     Py_ssize_t length = (Py_ssize_t)c.in[0].n; // of the flattened array, as in numpy.cumsum
     bool keep = c.out_object && c.out.ndim == c.in[0].ndim;

@@ -35,17 +35,40 @@ static bool is_numpy_scalar(PyObject *object)
     return scalar;
 }
 
+enum { WHAT_SIZE = 64 };
+
+static const char *name_operand(char what[WHAT_SIZE], const char *name)
+{
+    PyOS_snprintf(what, WHAT_SIZE, "operand '%.40s'", name);
+    return what;
+}
+
+// int64; uint64 for what only that can hold, as with the literals of C.
+static int integer_type(PyObject *number, cubc_type *out)
+{
+    int overflow = 0;
+    PyObject *integer = PyNumber_Index(number);
+    if (!integer) return -1;
+    PyLong_AsLongLongAndOverflow(integer, &overflow);
+    Py_DECREF(integer);
+    *out = overflow > 0 ? CUBC_U64 : CUBC_I64;
+    return 0;
+}
+
 // A Python number takes its type from its neighbours, as in NumPy: a float with float32 arrays is a
 // float32. `result` is the type of the result.
 static int scalar_operand(PyObject *number, cubc_type result, cubc_operand *o, uint64_t *bits)
 {
-    if (!PyIndex_Check(number))
-        o->type = type_table[result].kind == KIND_FLOAT ? type_arithmetic(result) : CUBC_F64;
-    else
-        o->type = type_table[result].kind == KIND_FLOAT ? type_arithmetic(result) : CUBC_I64;
+    char what[WHAT_SIZE];
+    if (type_table[result].kind == KIND_FLOAT)
+        o->type = type_arithmetic(result);
+    else if (!PyIndex_Check(number))
+        o->type = CUBC_F64;
+    else if (integer_type(number, &o->type) < 0)
+        return -1;
     o->scalar = 1;
     o->data = bits;
-    return py_scalar(number, o->type, bits);
+    return py_scalar(number, name_operand(what, o->name), o->type, bits);
 }
 
 // numpy.result_type of the arrays; float64 if there is none.
@@ -83,29 +106,37 @@ done:
     return status;
 }
 
-static int check_shapes(const py_call *c)
+// There is no broadcasting: every array has the first one's shape.
+static int check_shape(const py_call *c, const char *what)
 {
-    for (int k = 1; k < c->in_count; k++)
-        if (!py_call_same_shape(&c->in[k], c->in[0].ndim, c->in[0].shape)) {
-            PyErr_SetString(PyExc_ValueError, "the arrays of a transform must have the same shape");
-            return -1;
-        }
-    return 0;
+    const py_view *last = &c->in[c->in_count - 1];
+    if (py_call_same_shape(last, c->in[0].ndim, c->in[0].shape)) return 0;
+    PyObject *first = py_shape(c->in[0].ndim, c->in[0].shape);
+    PyObject *other = py_shape(last->ndim, last->shape);
+    if (first && other)
+        PyErr_Format(PyExc_ValueError,
+                     "the arrays of a transform must have the same shape: %s has %R, the first "
+                     "array has %R",
+                     what, other, first);
+    Py_XDECREF(first);
+    Py_XDECREF(other);
+    return -1;
 }
 
-// Beside arrays NumPy's scalars are numbers; alone they are arrays without dimensions.
-static bool has_arrays(PyObject *keywords)
+// Beside arrays, or with size=, NumPy's scalars are numbers; alone they are arrays without
+// dimensions.
+static bool has_shape(PyObject *keywords)
 {
     PyObject *name_object, *value;
     Py_ssize_t at = 0;
-    map_arguments ignored = {0};
+    map_arguments m = {0};
     while (keywords && PyDict_Next(keywords, &at, &name_object, &value)) {
         const char *name = PyUnicode_AsUTF8AndSize(name_object, NULL);
-        bool operand = name && !take_argument(&ignored, name, value);
+        bool operand = name && !take_argument(&m, name, value);
         if (operand && !is_python_number(value) && !is_numpy_scalar(value)) return true;
     }
     PyErr_Clear();
-    return false;
+    return m.size != NULL;
 }
 
 // The operands by name: arrays become views of the call, numbers wait for the result's type.
@@ -114,7 +145,7 @@ static int collect_operands(py_call *c, PyObject *keywords, map_arguments *m,
 {
     PyObject *name_object, *value;
     Py_ssize_t at = 0;
-    bool arrays = has_arrays(keywords);
+    bool shaped = has_shape(keywords);
     while (keywords && PyDict_Next(keywords, &at, &name_object, &value)) {
         const char *name = PyUnicode_AsUTF8AndSize(name_object, NULL);
         if (!name) return -1;
@@ -124,45 +155,45 @@ static int collect_operands(py_call *c, PyObject *keywords, map_arguments *m,
             return -1;
         }
         operands[*count] = (cubc_operand){.name = name};
-        if (is_python_number(value) || (arrays && is_numpy_scalar(value))) {
+        if (is_python_number(value) || (shaped && is_numpy_scalar(value))) {
             numbers[(*count)++] = value;
             continue;
         }
-        char what[64];
-        PyOS_snprintf(what, sizeof what, "operand '%.40s'", name);
+        char what[WHAT_SIZE];
         int k = c->in_count++;
-        if (py_view_get(value, what, false, NULL, &c->in[k]) < 0) return -1;
+        if (py_view_get(value, name_operand(what, name), false, NULL, &c->in[k]) < 0 ||
+            check_shape(c, what) < 0)
+            return -1;
         operands[*count].type = c->in[k].type;
         (*count)++;
     }
     return 0;
 }
 
-// The result's shape: of the arrays, else of out, else size.
+// The result's shape: of the arrays, else of out, else size, which must not say anything else.
 static int map_shape(const py_call *c, const map_arguments *m, int *ndim, const Py_ssize_t **shape,
                      Py_ssize_t *size)
 {
-    if (c->in_count) {
-        *ndim = c->in[0].ndim;
-        *shape = c->in[0].shape;
-    } else if (c->out_object) {
-        *ndim = c->out.ndim;
-        *shape = c->out.shape;
-    } else {
-        if (!m->size) {
-            PyErr_SetString(PyExc_ValueError, "a transform without array operands needs out= or "
-                                              "size=");
-            return -1;
-        }
-        *size = PyNumber_AsSsize_t(m->size, PyExc_OverflowError);
-        if (PyErr_Occurred()) return -1;
-        if (*size < 0) {
-            PyErr_SetString(PyExc_ValueError, "size must not be negative");
-            return -1;
-        }
-        *ndim = 1;
-        *shape = size;
+    const py_view *model = c->in_count ? &c->in[0] : c->out_object ? &c->out : NULL;
+    if (!model && !m->size) {
+        PyErr_SetString(PyExc_ValueError, "a transform without array operands needs out= or size=");
+        return -1;
     }
+    *size = m->size ? PyNumber_AsSsize_t(m->size, PyExc_OverflowError) : 0;
+    if (PyErr_Occurred()) return -1;
+    if (*size < 0) {
+        PyErr_Format(PyExc_ValueError, "size must not be negative: %zd", *size);
+        return -1;
+    }
+    if (model && m->size && (uint64_t)*size != model->n) {
+        PyErr_Format(PyExc_ValueError,
+                     "size is %zd, but %s %llu items; leave it away, or name an operand otherwise",
+                     *size, c->in_count ? "the arrays have" : "out has",
+                     (unsigned long long)model->n);
+        return -1;
+    }
+    *ndim = model ? model->ndim : 1;
+    *shape = model ? model->shape : size;
     return 0;
 }
 
@@ -181,18 +212,14 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
     py_call c = {0};
     (void)self;
     if (!PyArg_ParseTuple(args, "s:transform", &expression)) return NULL;
-    if (collect_operands(&c, keywords, &m, operands, numbers, &count) < 0 || check_shapes(&c) < 0 ||
+    if (collect_operands(&c, keywords, &m, operands, numbers, &count) < 0 ||
         py_call_view_out(&c, m.out) < 0 || py_call_device(&c, m.device, m.stream) < 0 ||
         result_type(&c, &type) < 0)
         goto done;
     if (c.in_count == 0 && !c.out_object) c.host = m.device == NULL;
     if (m.dtype && py_dtype(m.dtype, &type) < 0) goto done;
     if (c.out_object && !m.dtype) type = c.out.type;
-    if (c.out_object && type != c.out.type) {
-        PyErr_Format(PyExc_TypeError, "dtype is %s but out has %s", cubc_type_name(type),
-                     cubc_type_name(c.out.type));
-        goto done;
-    }
+    if (c.out_object && py_check_dtype(type, c.out.type) < 0) goto done;
     for (int k = 0; k < count; k++)
         if (numbers[k] && scalar_operand(numbers[k], type, &operands[k], &bits[k]) < 0) goto done;
     if (map_shape(&c, &m, &ndim, &shape, &size) < 0 || py_call_stage_inputs(&c) < 0 ||

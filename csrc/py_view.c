@@ -8,23 +8,6 @@
 #include <string.h>
 
 // ---- types --------------------------------------------------------------------------------------
-static int type_of_kind(char kind, Py_ssize_t size, cubc_type *out)
-{
-    static const struct {
-        char kind, size;
-        cubc_type type;
-    } table[] = {{'b', 1, CUBC_BOOL}, {'i', 1, CUBC_I8},  {'i', 2, CUBC_I16}, {'i', 4, CUBC_I32},
-                 {'i', 8, CUBC_I64},  {'u', 1, CUBC_U8},  {'u', 2, CUBC_U16}, {'u', 4, CUBC_U32},
-                 {'u', 8, CUBC_U64},  {'f', 2, CUBC_F16}, {'f', 4, CUBC_F32}, {'f', 8, CUBC_F64},
-                 {'V', 2, CUBC_BF16}};
-    for (size_t i = 0; i < COUNT_OF(table); i++)
-        if (table[i].kind == kind && table[i].size == size) {
-            *out = table[i].type;
-            return 0;
-        }
-    return -1;
-}
-
 // A struct-module format of one item, as in Py_buffer.
 static int type_of_format(const char *format, Py_ssize_t size, cubc_type *out)
 {
@@ -37,127 +20,26 @@ static int type_of_format(const char *format, Py_ssize_t size, cubc_type *out)
                 : strchr("efd", *format)   ? 'f'
                 : *format == '?'           ? 'b'
                                            : 0;
-    return kind ? type_of_kind(kind, size, out) : -1;
+    return kind ? py_type_of_kind(kind, size, out) : -1;
 }
 
 // "<f4" as in the array interfaces.
 static int type_of_typestr(const char *text, cubc_type *out)
 {
     if (strlen(text) != 3 || *text == '>') return -1;
-    return type_of_kind(text[1], text[2] - '0', out);
+    return py_type_of_kind(text[1], text[2] - '0', out);
 }
 
-static int unsupported(const char *what, const char *type)
+// NumPy knows the name of what a buffer or an array interface says in a code ("Zd", "<c8"): its
+// `function`, asarray or dtype, makes an array or a dtype of it.
+static int wrong_type(const char *what, PyObject *maker, const char *function, const char *code)
 {
-    PyErr_Format(PyExc_TypeError,
-                 "%s has the type %s; supported are bool, int8 to int64, uint8 to uint64, float16, "
-                 "bfloat16, float32 and float64 in native byte order",
-                 what, type);
-    return -1;
-}
-
-static const char *const numpy_names[CUBC_TYPE_COUNT] = {
-    "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
-    "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
-
-static int type_of_name(const char *name, cubc_type *out)
-{
-    const char *dot = strrchr(name, '.'); // "torch.float32"
-    if (dot) name = dot + 1;
-    for (int t = 0; t < CUBC_TYPE_COUNT; t++)
-        if (strcmp(name, numpy_names[t]) == 0 || strcmp(name, type_table[t].name) == 0) {
-            *out = (cubc_type)t;
-            return 0;
-        }
-    return -1;
-}
-
-static int type_of_str(PyObject *object, cubc_type *out)
-{
-    int status = -1;
-    PyObject *text = object ? PyObject_Str(object) : NULL;
-    const char *name = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    if (name) status = type_of_name(name, out);
-    Py_XDECREF(text);
+    PyObject *made = PyObject_CallMethod(py_numpy, function, "(O)", maker);
+    PyObject *dtype = made ? PyObject_GetAttrString(made, "dtype") : NULL;
     PyErr_Clear();
-    return status;
-}
-
-int py_dtype(PyObject *object, cubc_type *out)
-{
-    if (type_of_str(object, out) == 0) return 0; // names, and PyTorch's dtypes
-    PyObject *dtype = PyObject_CallMethod(py_numpy, "dtype", "(O)", object);
-    PyErr_Clear();
-    int status = dtype ? type_of_str(dtype, out) : -1;
+    int status = py_unsupported(what, dtype ? dtype : made, code);
     Py_XDECREF(dtype);
-    if (status == 0) return 0;
-    PyObject *text = PyObject_Str(object);
-    if (text) unsupported("the result", PyUnicode_AsUTF8AndSize(text, NULL));
-    Py_XDECREF(text);
-    return -1;
-}
-
-PyObject *py_numpy_dtype(cubc_type type)
-{
-    if (type != CUBC_BF16) return PyObject_CallMethod(py_numpy, "dtype", "s", numpy_names[type]);
-    PyObject *ml_dtypes = PyImport_ImportModule("ml_dtypes"), *dtype = NULL;
-    if (ml_dtypes) {
-        PyObject *scalar = PyObject_GetAttrString(ml_dtypes, "bfloat16");
-        if (scalar) dtype = PyObject_CallMethod(py_numpy, "dtype", "O", scalar);
-        Py_XDECREF(scalar);
-    } else {
-        PyErr_SetString(PyExc_TypeError, "NumPy has no bfloat16 of its own: pip install ml-dtypes");
-    }
-    Py_XDECREF(ml_dtypes);
-    return dtype;
-}
-
-PyObject *py_numpy_scalar(cubc_type type, const void *value)
-{
-    PyObject *dtype = py_numpy_dtype(type), *array = NULL, *item = NULL;
-    if (dtype)
-        array = PyObject_CallMethod(py_numpy, "frombuffer", "y#O", (const char *)value,
-                                    (Py_ssize_t)cubc_type_size(type), dtype);
-    if (array) item = PySequence_GetItem(array, 0);
-    Py_XDECREF(array);
-    Py_XDECREF(dtype);
-    return item;
-}
-
-// An integer type takes a number only if nothing of it is lost.
-static int check_integral(PyObject *object, cubc_type type)
-{
-    if (type_table[type].kind == KIND_FLOAT || PyIndex_Check(object)) return 0;
-    PyObject *number = PyNumber_Float(object);
-    double value = number ? PyFloat_AsDouble(number) : 0;
-    Py_XDECREF(number);
-    if (PyErr_Occurred()) return -1;
-    if (value == (double)(int64_t)value && value > -9.2e18 && value < 9.2e18) return 0;
-    PyErr_Format(PyExc_ValueError, "%R is not an integer, as %s takes", object,
-                 type_table[type].name);
-    return -1;
-}
-
-int py_scalar(PyObject *object, cubc_type type, uint64_t *bits)
-{
-    int status = -1;
-    if (check_integral(object, type) < 0) return -1;
-    Py_buffer buffer;
-    PyObject *dtype = py_numpy_dtype(type), *array = NULL;
-    // BF16 is not a type that a buffer can say; no accumulator has it.
-    if (dtype) array = PyObject_CallMethod(py_numpy, "asarray", "(OO)", object, dtype);
-    if (array && PyObject_GetBuffer(array, &buffer, PyBUF_C_CONTIGUOUS) == 0) {
-        if ((size_t)buffer.len == cubc_type_size(type)) {
-            *bits = 0;
-            memcpy(bits, buffer.buf, cubc_type_size(type));
-            status = 0;
-        } else {
-            PyErr_SetString(PyExc_ValueError, "expected a single value, not an array");
-        }
-        PyBuffer_Release(&buffer);
-    }
-    Py_XDECREF(array);
-    Py_XDECREF(dtype);
+    Py_XDECREF(made);
     return status;
 }
 
@@ -203,6 +85,14 @@ int py_stream(PyObject *object, void **out)
 }
 
 // ---- shapes -------------------------------------------------------------------------------------
+PyObject *py_shape(int ndim, const Py_ssize_t *shape)
+{
+    PyObject *extents = PyTuple_New(ndim);
+    for (int d = 0; extents && d < ndim; d++)
+        PyTuple_SetItem(extents, d, PyLong_FromSsize_t(shape[d]));
+    return extents;
+}
+
 int py_view_set_shape(py_view *view, const char *what, int ndim)
 {
     if (ndim < 0 || ndim > VIEW_DIMENSIONS) {
@@ -235,7 +125,7 @@ static int shape_from_tuple(py_view *view, const char *what, PyObject *shape)
     return py_view_set_shape(view, what, (int)ndim);
 }
 
-static int not_contiguous(const char *what)
+int py_not_contiguous(const char *what)
 {
     PyErr_Format(
         PyExc_ValueError,
@@ -280,17 +170,21 @@ static int from_array(PyObject *object, const char *what, bool writable, py_view
     return 0;
 }
 
-// The interface does not name the device; where there are several, DLPack's question does.
-static int cuda_device_of(PyObject *object, cubc_device **out)
+// The interface does not name the device: the memory does, and of an array without items DLPack's
+// question.
+static int cuda_device_of(PyObject *object, const void *data, cubc_device **out)
 {
     char name[32] = "cuda";
-    PyObject *pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
-    PyObject *index = pair ? PySequence_GetItem(pair, 1) : NULL;
-    if (index && PyLong_Check(index))
-        PyOS_snprintf(name, sizeof name, "cuda:%ld", PyLong_AsLong(index));
-    PyErr_Clear();
-    Py_XDECREF(index);
-    Py_XDECREF(pair);
+    long index = device_cuda_api.index_of(data);
+    if (index < 0) {
+        PyObject *pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+        PyObject *second = pair ? PySequence_GetItem(pair, 1) : NULL;
+        if (second && PyLong_Check(second)) index = PyLong_AsLong(second);
+        PyErr_Clear();
+        Py_XDECREF(second);
+        Py_XDECREF(pair);
+    }
+    if (index >= 0) PyOS_snprintf(name, sizeof name, "cuda:%ld", index);
     cubc_status st = py_open_device(name, out);
     if (st) py_raise(st);
     return st ? -1 : 0;
@@ -311,7 +205,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
     const char *type = PyUnicode_AsUTF8AndSize(typestr, NULL);
     if (!type) goto done;
     if (type_of_typestr(type, &out->type) < 0) {
-        unsupported(what, type);
+        wrong_type(what, typestr, "dtype", type);
         goto done;
     }
     out->data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
@@ -322,7 +216,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
     bool ordered = contiguous(out, strides);
     Py_XDECREF(strides);
     if (!ordered) {
-        not_contiguous(what);
+        py_not_contiguous(what);
         goto done;
     }
     if (writable && out->read_only) {
@@ -337,7 +231,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
         if (out->stream == (void *)1) out->stream = NULL; // the legacy default stream
     }
     Py_XDECREF(stream);
-    if (cuda_device_of(object, &out->device) < 0) goto done;
+    if (cuda_device_of(object, out->data, &out->device) < 0) goto done;
     out->owner = Py_NewRef(object);
     status = 0;
 done:
@@ -358,12 +252,12 @@ static int from_buffer(PyObject *object, const char *what, bool writable, py_vie
     out->has_buffer = true;
     const Py_buffer *b = &out->buffer;
     if (type_of_format(b->format, b->itemsize, &out->type) < 0)
-        return unsupported(what, b->format ? b->format : "bytes");
+        return wrong_type(what, object, "asarray", b->format ? b->format : "bytes");
     if (b->ndim <= VIEW_DIMENSIONS)
         memcpy(out->shape, b->shape, (size_t)b->ndim * sizeof *b->shape);
     if (py_view_set_shape(out, what, b->ndim) < 0) return -1;
     if (!PyBuffer_IsContiguous(b, 'C')) {
-        if (writable) return not_contiguous(what);
+        if (writable) return py_not_contiguous(what);
         PyBuffer_Release(&out->buffer);
         out->has_buffer = false;
         return 0;
@@ -408,15 +302,11 @@ static int from_numpy(PyObject *object, const char *what, bool writable, py_view
     PyObject *dtype = PyObject_GetAttrString(array, "dtype");
     if (writable && array != object) {
         PyErr_Format(PyExc_TypeError, "%s must be an array", what);
-    } else if (type_of_str(dtype, &type) == 0 && type == CUBC_BF16) {
+    } else if (py_type_of_str(dtype, &type) == 0 && type == CUBC_BF16) {
         status = from_bfloat16(array, what, writable, out);
     } else {
         int got = from_buffer(array, what, writable, out);
-        if (got == 0) {
-            PyObject *text = dtype ? PyObject_Str(dtype) : NULL;
-            unsupported(what, text ? PyUnicode_AsUTF8AndSize(text, NULL) : "?");
-            Py_XDECREF(text);
-        }
+        if (got == 0) py_unsupported(what, dtype, "?");
         status = got == 1 ? 0 : -1;
     }
     Py_XDECREF(dtype);
@@ -433,9 +323,37 @@ static PyObject *optional_attribute(PyObject *object, const char *name)
     return value;
 }
 
+// NumPy's masked arrays are buffers of all their items; without the mask the result would be wrong.
+static int refuse_masked(PyObject *object, const char *what)
+{
+    PyObject *filled = optional_attribute(object, "filled");
+    PyObject *compressed = filled ? optional_attribute(object, "compressed") : NULL;
+    bool masked = filled && compressed;
+    Py_XDECREF(compressed);
+    Py_XDECREF(filled);
+    if (masked)
+        PyErr_Format(
+            PyExc_TypeError,
+            "%s is a masked array, whose mask cubc does not know: pass x.filled(value), or "
+            "x.compressed() without what is masked",
+            what);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static bool is_plain_ndarray(PyObject *object)
+{
+    static PyObject *ndarray;
+    if (!ndarray) ndarray = PyObject_GetAttrString(py_numpy, "ndarray");
+    return Py_IS_TYPE(object, (PyTypeObject *)ndarray);
+}
+
 int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out)
 {
     if (py_array_check(object)) return from_array(object, what, writable, out);
+    if (is_plain_ndarray(object)) { // the common case has none of what is asked for below
+        int status = from_buffer(object, what, writable, out);
+        return status ? status < 0 ? -1 : 0 : from_numpy(object, what, writable, out);
+    }
     PyObject *interface = optional_attribute(object, "__cuda_array_interface__");
     if (interface) {
         int status = from_cuda_interface(object, interface, what, writable, out);
@@ -444,6 +362,7 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
     }
     if (PyErr_Occurred()) return -1;
     if (PyObject_CheckBuffer(object)) {
+        if (refuse_masked(object, what) < 0) return -1;
         int status = from_buffer(object, what, writable, out);
         if (status) return status < 0 ? -1 : 0;
     } else {

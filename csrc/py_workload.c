@@ -1,4 +1,4 @@
-// Workload and Plan: what a search measures, as Python objects.
+// Workload and Variant: what a search measures, as Python objects.
 #include "py_common.h"
 
 #include "timing.h"
@@ -6,18 +6,18 @@
 
 #include <string.h>
 
-static PyObject *workload_type, *plan_type;
+static PyObject *workload_type, *variant_type;
 
 typedef struct py_workload {
     PyObject_HEAD
     workload *workload;
 } py_workload;
 
-typedef struct py_plan {
+typedef struct py_variant {
     PyObject_HEAD
     PyObject *owner; // its py_workload, which must outlive it
     instance *instance;
-} py_plan;
+} py_variant;
 
 static PyObject *allocate(PyTypeObject *cls)
 {
@@ -91,36 +91,38 @@ static PyObject *get_pointers(PyObject *self, void *unused)
     return Py_BuildValue("(NN)", PyLong_FromVoidPtr((void *)p->in), PyLong_FromVoidPtr(p->out));
 }
 
-static PyObject *workload_make_plan(PyObject *self, PyObject *label_object)
+static PyObject *workload_open_variant(PyObject *self, PyObject *label_object)
 {
     const char *label = PyUnicode_AsUTF8AndSize(label_object, NULL);
-    PyObject *plan = label ? allocate((PyTypeObject *)plan_type) : NULL;
+    PyObject *variant = label ? allocate((PyTypeObject *)variant_type) : NULL;
     cubc_status st;
-    if (!plan) return NULL;
+    if (!variant) return NULL;
     Py_BEGIN_ALLOW_THREADS
-    st = workload_plan(((py_workload *)self)->workload, label, &((py_plan *)plan)->instance);
+    st = workload_variant(((py_workload *)self)->workload, label,
+                          &((py_variant *)variant)->instance);
     Py_END_ALLOW_THREADS
     if (st) {
-        Py_DECREF(plan);
+        Py_DECREF(variant);
         return py_raise(st);
     }
-    ((py_plan *)plan)->owner = Py_NewRef(self);
-    return plan;
+    ((py_variant *)variant)->owner = Py_NewRef(self);
+    return variant;
 }
 
-// A plan of this very workload.
-static instance *own_plan(PyObject *self, PyObject *object)
+// A variant of this very workload.
+static instance *own_variant(PyObject *self, PyObject *object)
 {
-    if (!Py_IS_TYPE(object, (PyTypeObject *)plan_type) || ((py_plan *)object)->owner != self) {
-        PyErr_SetString(PyExc_TypeError, "expected a plan of this workload");
+    if (!Py_IS_TYPE(object, (PyTypeObject *)variant_type) ||
+        ((py_variant *)object)->owner != self) {
+        PyErr_SetString(PyExc_TypeError, "expected a variant of this workload");
         return NULL;
     }
-    return ((py_plan *)object)->instance;
+    return ((py_variant *)object)->instance;
 }
 
-static PyObject *workload_check(PyObject *self, PyObject *plan)
+static PyObject *workload_check(PyObject *self, PyObject *variant)
 {
-    instance *i = own_plan(self, plan);
+    instance *i = own_variant(self, variant);
     uint64_t wrong;
     cubc_status st;
     if (!i) return NULL;
@@ -156,8 +158,8 @@ static cubc_status queue_foreign(void *context, void *stream)
     return CUBC_OK;
 }
 
-// A reference: a plan of this workload, or (function address, context address). 1 there is one, 0
-// none, -1 exception.
+// A reference: a variant of this workload, or (function address, context address). 1 there is one,
+// 0 none, -1 exception.
 static int reference_work(PyObject *self, PyObject *object, queued *base, foreign *other,
                           timing_work *out)
 {
@@ -171,26 +173,26 @@ static int reference_work(PyObject *self, PyObject *object, queued *base, foreig
         *out = (timing_work){queue_foreign, other};
         return PyErr_Occurred() ? -1 : 1;
     }
-    base->instance = own_plan(self, object);
+    base->instance = own_variant(self, object);
     *out = (timing_work){queue, base};
     return base->instance ? 1 : -1;
 }
 
 static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"plan",      "reference", "min_samples", "max_samples",
+    static char *names[] = {"variant",   "reference", "min_samples", "max_samples",
                             "max_noise", "timeout",   NULL};
     workload *w = ((py_workload *)self)->workload;
-    PyObject *plan, *reference = Py_None, *pair = NULL;
+    PyObject *variant, *reference = Py_None, *pair = NULL;
     timing_options given = {0}, options = timing_defaults(workload_device(w));
     timing_series series = {0}, reference_series = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$iidd:measure", names, &plan, &reference,
-                                     &given.min_samples, &given.max_samples, &given.max_noise,
-                                     &given.timeout_s))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$iidd:measure", names, &variant,
+                                     &reference, &given.min_samples, &given.max_samples,
+                                     &given.max_noise, &given.timeout_s))
         return NULL;
-    queued work = {w, own_plan(self, plan)}, base = {w, NULL};
+    queued work = {w, own_variant(self, variant)}, base = {w, NULL};
     foreign other;
-    timing_work of_plan = {queue, &work}, of_base;
+    timing_work of_variant = {queue, &work}, of_base;
     if (!work.instance) return NULL;
     int referenced = reference_work(self, reference, &base, &other, &of_base);
     if (referenced < 0) return NULL;
@@ -201,8 +203,8 @@ static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keyword
     if (options.max_samples < options.min_samples) options.max_samples = options.min_samples;
     cubc_status st;
     Py_BEGIN_ALLOW_THREADS
-    st = timing_measure(workload_device(w), &of_plan, referenced ? &of_base : NULL, &options, NULL,
-                        &series, &reference_series);
+    st = timing_measure(workload_device(w), &of_variant, referenced ? &of_base : NULL, &options,
+                        NULL, &series, &reference_series);
     Py_END_ALLOW_THREADS
     pair = st ? py_raise(st)
               : Py_BuildValue("(y#y#O)", (char *)series.seconds,
@@ -215,10 +217,10 @@ static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keyword
     return pair;
 }
 
-// ---- Plan ---------------------------------------------------------------------------------------
-static void plan_dealloc(PyObject *self)
+// ---- Variant ------------------------------------------------------------------------------------
+static void variant_dealloc(PyObject *self)
 {
-    py_plan *p = (py_plan *)self;
+    py_variant *p = (py_variant *)self;
     Py_BEGIN_ALLOW_THREADS
     instance_close(p->instance);
     Py_END_ALLOW_THREADS
@@ -226,9 +228,9 @@ static void plan_dealloc(PyObject *self)
     release(self);
 }
 
-static PyObject *plan_run(PyObject *self, PyObject *unused)
+static PyObject *variant_run(PyObject *self, PyObject *unused)
 {
-    py_plan *p = (py_plan *)self;
+    py_variant *p = (py_variant *)self;
     cubc_status st;
     (void)unused;
     Py_BEGIN_ALLOW_THREADS
@@ -238,15 +240,15 @@ static PyObject *plan_run(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-static PyObject *get_variant(PyObject *self, void *unused)
+static PyObject *get_label(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyUnicode_FromString(((py_plan *)self)->instance->label);
+    return PyUnicode_FromString(((py_variant *)self)->instance->label);
 }
 
 static PyObject *get_info(PyObject *self, void *unused)
 {
-    const kernel_info *i = &((py_plan *)self)->instance->kernels[0].info;
+    const kernel_info *i = &((py_variant *)self)->instance->kernels[0].info;
     (void)unused;
     return Py_BuildValue("{s:i,s:i,s:L,s:i,s:i}", "registers", i->registers, "local_bytes",
                          i->local_bytes, "shared_bytes", (long long)i->shared_bytes,
@@ -259,10 +261,10 @@ static PyGetSetDef workload_properties[] = {
     {"pointers", get_pointers, NULL, "Addresses of the input and the output.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef workload_methods[] = {
-    {"plan", workload_make_plan, METH_O, "Compile, load and bind a variant."},
+    {"variant", workload_open_variant, METH_O, "Compile, load and bind a variant."},
     {"verify", workload_check, METH_O, "Number of output items that differ from the base's."},
     {"measure", (PyCFunction)(void (*)(void))workload_time, METH_VARARGS | METH_KEYWORDS,
-     "Samples of a plan and of a reference."},
+     "Samples of a variant and of a reference."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot workload_slots[] = {{Py_tp_new, workload_new},
                                        {Py_tp_dealloc, workload_dealloc},
@@ -272,21 +274,22 @@ static PyType_Slot workload_slots[] = {{Py_tp_new, workload_new},
 static PyType_Spec workload_spec = {"cubc._core.Workload", sizeof(py_workload), 0,
                                     Py_TPFLAGS_DEFAULT, workload_slots};
 
-static PyGetSetDef plan_properties[] = {
-    {"variant", get_variant, NULL, "The variant's label.", NULL},
+static PyGetSetDef variant_properties[] = {
+    {"label", get_label, NULL, "The variant's label.", NULL},
     {"info", get_info, NULL, "What the compiler made of it.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
-static PyMethodDef plan_methods[] = {{"run", plan_run, METH_NOARGS, "Queue the work once."},
-                                     {NULL, NULL, 0, NULL}};
-static PyType_Slot plan_slots[] = {{Py_tp_dealloc, plan_dealloc},
-                                   {Py_tp_methods, plan_methods},
-                                   {Py_tp_getset, plan_properties},
-                                   {0, NULL}};
-static PyType_Spec plan_spec = {"cubc._core.Plan", sizeof(py_plan), 0,
-                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, plan_slots};
+static PyMethodDef variant_methods[] = {{"run", variant_run, METH_NOARGS, "Queue the work once."},
+                                        {NULL, NULL, 0, NULL}};
+static PyType_Slot variant_slots[] = {{Py_tp_dealloc, variant_dealloc},
+                                      {Py_tp_methods, variant_methods},
+                                      {Py_tp_getset, variant_properties},
+                                      {0, NULL}};
+static PyType_Spec variant_spec = {"cubc._core.Variant", sizeof(py_variant), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                   variant_slots};
 
 int py_workload_setup(PyObject *module)
 {
     if (py_add_type(module, &workload_spec, &workload_type) < 0) return -1;
-    return py_add_type(module, &plan_spec, &plan_type);
+    return py_add_type(module, &variant_spec, &variant_type);
 }

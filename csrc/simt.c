@@ -56,31 +56,9 @@ struct simt_pool {
 };
 
 // ---- fork ---------------------------------------------------------------------------------------
-// A forked child has the pool's memory and none of its threads. It notices by this count, and makes
-// a new start the next time it uses the pool.
-static atomic_uint forks;
-static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void before_fork(void)
-{
-    pthread_mutex_lock(&fork_lock);
-}
-
-static void after_fork_in_parent(void)
-{
-    pthread_mutex_unlock(&fork_lock);
-}
-
-static void after_fork_in_child(void)
-{
-    atomic_fetch_add(&forks, 1);
-    pthread_mutex_unlock(&fork_lock);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-}
+// A forked child has the pool's memory and none of its threads. It notices by the count of forks,
+// and makes a new start the next time it uses the pool.
+FORK_SAFE_MUTEX(restarting); // two threads of the child may come at once
 
 static void prepare_sleeping(simt_pool *pool)
 {
@@ -98,8 +76,8 @@ static void prepare_sleeping(simt_pool *pool)
 
 static void restart_in_child(simt_pool *pool)
 {
-    pthread_mutex_lock(&fork_lock); // two threads of the child may come at once
-    unsigned now = atomic_load(&forks);
+    pthread_mutex_lock(&restarting);
+    unsigned now = fork_count();
     if (atomic_load(&pool->forks) != now) {
         prepare_sleeping(pool); // the old ones may be held by threads that are gone
         pool->started = 0;
@@ -108,7 +86,7 @@ static void restart_in_child(simt_pool *pool)
         atomic_store(&pool->state, atomic_load(&pool->state) & ~(OPEN | INSIDE));
         atomic_store(&pool->forks, now);
     }
-    pthread_mutex_unlock(&fork_lock);
+    pthread_mutex_unlock(&restarting);
 }
 
 // ---- sleeping -----------------------------------------------------------------------------------
@@ -131,7 +109,7 @@ static void wait_up_to_50_ms(pthread_cond_t *condition, pthread_mutex_t *lock)
 // One launch at a time. The wait for the turn can be long and can be interrupted.
 static cubc_status take_turn(simt_pool *pool)
 {
-    if (atomic_load(&pool->forks) != atomic_load(&forks)) restart_in_child(pool);
+    if (atomic_load(&pool->forks) != fork_count()) restart_in_child(pool);
     pthread_mutex_lock(&pool->lock);
     while (pool->busy) {
         wait_up_to_50_ms(&pool->turn, &pool->lock);
@@ -372,15 +350,13 @@ static int usable_cores(void)
 
 cubc_status simt_pool_open(int workers, simt_pool **out)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
     simt_traps_install();
     if (workers <= 0) workers = usable_cores();
     if (workers > MAX_WORKERS) workers = MAX_WORKERS;
     simt_pool *pool = mem_zalloc(1, sizeof *pool);
     if (!pool) return CUBC_NO_MEMORY;
     prepare_sleeping(pool);
-    atomic_store(&pool->forks, atomic_load(&forks));
+    atomic_store(&pool->forks, fork_count());
     pool->workers = workers;
     size_t count = (size_t)workers;
     pool->worker = mem_zalloc(count, sizeof *pool->worker);
@@ -408,7 +384,7 @@ cubc_status simt_pool_open(int workers, simt_pool **out)
 void simt_pool_close(simt_pool *pool)
 {
     if (!pool) return;
-    if (atomic_load(&pool->forks) != atomic_load(&forks)) restart_in_child(pool);
+    if (atomic_load(&pool->forks) != fork_count()) restart_in_child(pool);
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->quit, true);
     pthread_cond_broadcast(&pool->work);

@@ -98,6 +98,7 @@ static cubc_status check_path(const char *path, bool write)
     if (!*path) FAIL(CUBC_INVALID_ARGUMENT, "the path of the store is empty");
     if (stat(path, &info)) {
         if (write && errno == ENOENT) return CUBC_OK;
+        if (errno == ENOENT) FAIL(CUBC_IO_ERROR, "there is no store %s; a search writes one", path);
         FAIL(CUBC_IO_ERROR, "cannot open store %s: %s", path, strerror(errno));
     }
     if (S_ISDIR(info.st_mode)) FAIL(CUBC_IO_ERROR, "%s is a folder, not a store", path);
@@ -159,7 +160,10 @@ static cubc_status prepare_reader(sql *db)
 {
     int64_t version;
     TRY(identify(db, &version));
-    if (version == 0) FAIL(CUBC_STORE_ERROR, "%s is empty: it is not a store yet", sql_path(db));
+    if (version == 0)
+        FAIL(CUBC_STORE_ERROR,
+             "%s is empty: it is not a store yet; \"cubc search\" fills one, or give another file",
+             sql_path(db));
     if (version < STORE_VERSION)
         FAIL(CUBC_STORE_ERROR,
              "%s was written by an older cubc (store version %lld, this one reads %d): open it "

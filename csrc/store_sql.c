@@ -71,10 +71,15 @@ static cubc_status explain(const sql *s, int line)
                 "restore a copy",
                 path);
     case SQLITE_READONLY:
-        EXPLAIN(CUBC_STORE_ERROR, "%s is read-only (the file or its folder): %s", path, detail);
+        EXPLAIN(CUBC_STORE_ERROR,
+                "%s is read-only (the file or its folder): %s; copy it to a folder of yours, or "
+                "make both writable",
+                path, detail);
     case SQLITE_CANTOPEN:
-        EXPLAIN(CUBC_IO_ERROR, "cannot open store %s: %s", path,
-                errnum ? strerror(errnum) : detail);
+        EXPLAIN(
+            CUBC_IO_ERROR,
+            "cannot open store %s: %s; its folder must be there, and both must be yours to open",
+            path, errnum ? strerror(errnum) : detail);
     case SQLITE_PERM:
     case SQLITE_AUTH:
     case SQLITE_IOERR:

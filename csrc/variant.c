@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // ---- %RANGE% lines ------------------------------------------------------------------------------
 static bool parse_range(const char *word, int *start, int *end, int *step)
@@ -180,6 +181,13 @@ static cubc_status source_folder(char *out, size_t size)
     const char *given = getenv("CUBC_KERNELS");
     Dl_info library;
     if (given && *given) {
+        char dialect[PATH_MAX];
+        snprintf(dialect, sizeof dialect, "%s/simt.h", given);
+        if (access(dialect, R_OK) != 0)
+            FAIL(CUBC_IO_ERROR,
+                 "CUBC_KERNELS is \"%.512s\", where there is no simt.h: unset it, or set it to a "
+                 "folder of kernels",
+                 given);
         snprintf(out, size, "%s", given);
         return CUBC_OK;
     }

@@ -124,7 +124,7 @@ double workload_bytes(const workload *w)
     return w->problem.algorithm->traffic(&w->problem);
 }
 
-cubc_status workload_plan(workload *w, const char *label, instance **out)
+cubc_status workload_variant(workload *w, const char *label, instance **out)
 {
     return instance_open(w->device, &w->problem, label, out);
 }
@@ -153,7 +153,7 @@ static cubc_status make_expected(workload *w)
     void *expected = NULL;
     cubc_status st;
     if (!w->difference) TRY(api->alloc(w->device, w->outputs, NULL, &w->difference));
-    TRY(workload_plan(w, "base", &base));
+    TRY(workload_variant(w, "base", &base));
     GUARD(st, api->alloc(w->device, bytes, NULL, &expected), done);
     GUARD(st, run_poisoned(w, base, expected), done);
     w->expected = expected;

@@ -17,7 +17,7 @@ cubc_device *workload_device(const workload *w);
 const problem *workload_problem(const workload *w);
 double workload_bytes(const workload *w); // compulsory traffic
 // Compiles and loads a variant for the workload; release with instance_close before the workload.
-cubc_status workload_plan(workload *w, const char *label, instance **out);
+cubc_status workload_variant(workload *w, const char *label, instance **out);
 // Queues the work of an instance on a stream.
 cubc_status workload_queue(const workload *w, instance *i, void *stream);
 // Runs the instance on a poisoned output; *wrong: items that differ from the base's output.

@@ -5,10 +5,14 @@
 #include <pthread.h>
 #include <time.h>
 
+enum { STREAMS_WITHOUT_EVENT = 32, MAX_STREAMS = 64 };
+
 struct workspace {
     workspace *next;
-    pthread_mutex_t busy;
+    pthread_mutex_t busy; // from the acquire to the release
     uint64_t stream_id;
+    uint64_t used;       // value of the pool's `uses`
+    device_event *event; // after its last launch; NULL: belongs to its stream for good
     void *memory;
     size_t bytes;
     uint32_t launches; // since it was cleared
@@ -39,27 +43,73 @@ static cubc_status wait_until_free(workspace *w)
     return CUBC_OK;
 }
 
-static cubc_status find(workspace_pool *pool, uint64_t id, workspace **out)
+static cubc_status create(workspace_pool *pool, cubc_device *device, bool with_event,
+                          workspace **out)
 {
-    cubc_status st = CUBC_OK;
-    pthread_mutex_lock(&list_lock);
-    workspace *w = pool->first;
-    while (w && w->stream_id != id) w = w->next;
-    if (!w) {
-        w = mem_zalloc(1, sizeof *w);
-        if (w) {
-            pthread_mutex_init(&w->busy, NULL);
-            w->stream_id = id;
-            w->forks = fork_count();
-            w->next = pool->first;
-            pool->first = w;
-        } else {
-            st = CUBC_NO_MEMORY;
-        }
+    workspace *w = *out = mem_zalloc(1, sizeof *w);
+    if (!w) return CUBC_NO_MEMORY;
+    cubc_status st = with_event ? device->api->event_create(device, &w->event) : CUBC_OK;
+    if (st) {
+        mem_free(w);
+        *out = NULL;
+        return st;
     }
-    pthread_mutex_unlock(&list_lock);
+    pthread_mutex_init(&w->busy, NULL);
+    w->forks = fork_count();
+    w->next = pool->first;
+    pool->first = w;
+    return CUBC_OK;
+}
+
+// The one that may be passed on and was used longest ago; its lock is taken. NULL: there is none.
+static workspace *oldest_free(workspace_pool *pool)
+{
+    workspace *oldest = NULL;
+    for (workspace *w = pool->first; w; w = w->next) {
+        if (w->forks != fork_count() || pthread_mutex_trylock(&w->busy) != 0) continue;
+        workspace *other = w;
+        if (w->event && (!oldest || w->used < oldest->used)) {
+            other = oldest;
+            oldest = w;
+        }
+        if (other) pthread_mutex_unlock(&other->busy);
+    }
+    return oldest;
+}
+
+static cubc_status find_or_make(workspace_pool *pool, cubc_device *device, void *stream,
+                                uint64_t id, workspace **out)
+{
+    int count = 0;
+    workspace *w = pool->first;
+    for (; w && w->stream_id != id; w = w->next) count++;
+    if (!w && count >= MAX_STREAMS && (w = oldest_free(pool))) {
+        cubc_status st = device->api->event_wait(device, w->event, stream);
+        if (!st) w->stream_id = id;
+        pthread_mutex_unlock(&w->busy);
+        if (st) return st;
+    }
+    if (!w) TRY(create(pool, device, count >= STREAMS_WITHOUT_EVENT, &w));
+    w->stream_id = id;
+    w->used = ++pool->uses;
     *out = w;
-    return st;
+    return CUBC_OK;
+}
+
+// The stream's block, locked. Until it is locked it may be passed on to another stream.
+static cubc_status lock_block(workspace_pool *pool, cubc_device *device, void *stream,
+                              workspace **out)
+{
+    uint64_t id = device->api->stream_id(device, stream);
+    for (;;) {
+        pthread_mutex_lock(&list_lock);
+        cubc_status st = find_or_make(pool, device, stream, id, out);
+        pthread_mutex_unlock(&list_lock);
+        TRY(st);
+        TRY(wait_until_free(*out));
+        if ((*out)->stream_id == id) return CUBC_OK;
+        pthread_mutex_unlock(&(*out)->busy);
+    }
 }
 
 static cubc_status allocate_cleared(cubc_device *device, size_t bytes, void *stream, void **out)
@@ -90,8 +140,7 @@ cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t 
     *out = (workspace_lease){0};
     if (device->api->is_capturing(device, stream))
         return allocate_cleared(device, bytes, stream, &out->memory);
-    TRY(find(pool, device->api->stream_id(device, stream), &w));
-    TRY(wait_until_free(w));
+    TRY(lock_block(pool, device, stream, &w));
     cubc_status st = CUBC_OK;
     if (w->bytes < bytes) {
         st = grow(w, device, bytes, stream);
@@ -111,9 +160,14 @@ cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t 
 void workspace_release(cubc_device *device, workspace_lease *lease, void *stream,
                        cubc_status launched)
 {
-    if (lease->owner) {
-        if (launched) lease->owner->launches = most_launches;
-        pthread_mutex_unlock(&lease->owner->busy);
+    workspace *w = lease->owner;
+    if (w) {
+        if (launched) w->launches = most_launches;
+        if (w->event && device->api->event_record(device, w->event, stream)) {
+            device->api->event_destroy(device, w->event);
+            w->event = NULL;
+        }
+        pthread_mutex_unlock(&w->busy);
     } else if (lease->memory)
         device->api->free(device, lease->memory, stream);
     *lease = (workspace_lease){0};
@@ -125,6 +179,7 @@ void workspace_close(workspace_pool *pool, cubc_device *device)
         workspace *w = pool->first;
         pool->first = w->next;
         device->api->free(device, w->memory, NULL);
+        device->api->event_destroy(device, w->event);
         pthread_mutex_destroy(&w->busy);
         mem_free(w);
     }

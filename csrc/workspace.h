@@ -4,6 +4,11 @@
 // leaves it ready for the next. So a stream keeps its block, and a call neither allocates nor
 // clears. Two cases get a block of their own, cleared first: storage that the caller provides, and
 // launches captured into a graph, whose replays may run beside anything.
+//
+// Nobody tells when a stream is gone, and programs exist that make a new one for every request. So
+// past a number of streams a block is passed on from the stream that used it longest ago: the new
+// one waits for an event that followed the old one's last launch. The first streams, which are all
+// that most programs have, never pay for an event.
 #ifndef CUBC_WORKSPACE_H
 #define CUBC_WORKSPACE_H
 
@@ -12,6 +17,7 @@
 typedef struct workspace workspace;
 typedef struct workspace_pool { // zero-initialised
     workspace *first;
+    uint64_t uses; // how often any block was asked for: what "longest ago" is measured in
 } workspace_pool;
 
 typedef struct workspace_lease {

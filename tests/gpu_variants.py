@@ -51,10 +51,10 @@ def against_base():
             rt = {"Elements{io}[pow2]": 13 + k % 3}
             workload = _core.Workload(benchmark, {"T{ct}": type}, rt, "cpu")
             for label in LABELS[sys.argv[1]]:
-                plan = workload.plan(label)
-                assert plan.variant == label
+                variant = workload.variant(label)
+                assert variant.label == label
                 for _ in range(2):  # the second launch finds the messages of the first
-                    yield f"{benchmark} {type} {label}", workload.verify(plan)
+                    yield f"{benchmark} {type} {label}", workload.verify(variant)
 
 
 CALLS = {

@@ -1,5 +1,9 @@
 """Analyses of stores written by hand."""
 
+import contextlib
+import sqlite3
+import sys
+
 import pytest
 import stores
 from stores import row, write
@@ -158,6 +162,41 @@ def test_nothing_to_analyse(tmp_path, db):
         tuner.analyze(db, axes={"T": "I64"})
     with pytest.raises(ValueError, match="nothing was measured"):
         tuner.analyze(write(tmp_path / "empty.db", []))
+    with pytest.raises(IsADirectoryError, match=r"is a folder; name the stores in it"):
+        tuner.analyze(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no store was named"):
+        tuner.analyze([])
+
+
+@pytest.mark.parametrize("path", [3, None, b"one.db", [3]])
+def test_what_is_no_path(path):
+    with pytest.raises(TypeError, match="a store is named by a path"):
+        tuner.analyze(path)
+
+
+@pytest.mark.parametrize("path", ["", "a\0b"])
+def test_a_path_that_cannot_be(path):
+    with pytest.raises(ValueError, match="is no path of a store"):
+        tuner.analyze(path)
+
+
+@pytest.mark.parametrize("options", [{"R": 3}, {"axes": ["T"]}, {"axes": {3: 4}}])
+def test_arguments_of_the_wrong_type(db, options):
+    with pytest.raises(TypeError, match=r"regular expression|must be a dict"):
+        tuner.analyze(db, **options)
+
+
+@pytest.mark.parametrize(("n", "error"), [(0, ValueError), (-3, ValueError), (1.5, TypeError)])
+def test_a_count_that_is_none(db, n, error):
+    with pytest.raises(error, match=f"number of variants to show is {n}, must be a whole number"):
+        tuner.analyze(db).top(n)
+
+
+def test_a_missing_package_is_named(db, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for table in ("top", "scores", "coverage", "to_frame"):
+        with pytest.raises(ModuleNotFoundError, match=r"needs pandas.*pip install pandas"):
+            getattr(tuner.analyze(db), table)()
 
 
 def test_a_file_that_is_no_store(tmp_path):
@@ -172,15 +211,94 @@ def test_a_file_that_is_no_store(tmp_path):
     [
         {"variant": "ipt_1;system"},
         {"variant": '"), evil("'},
+        {"variant": "nosuch_1"},
+        {"variant": A.replace("ipt_", "ipt_99")},
         {"rt": "Elements{io}[pow2]=x"},
+        {"rt": "Elements{io}[pow2]=1_6"},
+        {"rt": "Elements{io}[pow2]=" + "9" * 5000},
         {"rt": "Elements{io}[pow2]=17"},
+        {"rt": "Elements{io}[pow2]=16,Elements{io}[pow2]=16"},
         {"ct": 'T{ct}=F32"'},
+        {"ct": "T{ct}=F99"},
+        {"ct": "T=F32"},
+        {"ct": "T{ct}=F32,T{ct}=F32"},
         {"axes": "[["},
+        {"axes": '[["Elements{io}[pow2]", [16, 16]]]'},
         {"benchmark": 'reduce.sum", "'},
+        {"status": "bogus"},
+        {"status": ""},
+        {"samples": b""},
+        {"source_hash": "\x1b[31m"},
     ],
 )
 def test_hostile_rows_are_left_out_with_a_warning(tmp_path, hostile):
-    db = write(tmp_path / "h.db", [row("base", 16), row(A, 16, 1e-5) | hostile, row(B, 16, 1e-4)])
-    with pytest.warns(RuntimeWarning, match=r"h\.db: row 2 was refused"):
+    bad = row(A, 16, 1e-5) | hostile
+    more = row(C, 16, 1e-5) | {"status": "worse"}
+    db = write(tmp_path / "h.db", [row("base", 16), bad, row(B, 16, 1e-4), more])
+    reason = r"h\.db: 2 of its rows left out; the first: row 2 was refused: ."
+    with pytest.warns(RuntimeWarning, match=reason) as caught:
+        analysis = tuner.analyze(db)
+    assert len(caught) == 1
+    assert list(analysis.top(5).variant) == [B, "base"]
+    every_table(analysis)
+    alone = write(tmp_path / "alone.db", [bad])
+    reason = r"alone\.db: none of its rows can be used, 1 were refused; .* row 1 was refused: ."
+    with pytest.raises(_core.StoreError, match=reason):
+        tuner.analyze(alone)
+
+
+def every_table(analysis):
+    for table in ("best", "top", "scores", "coverage", "policies", "to_frame", "_repr_html_"):
+        getattr(analysis, table)()
+
+
+@pytest.mark.parametrize(
+    "device",
+    [{"arch": ""}, {"arch": "bogus"}, {"arch": "sm_00"}, {"arch": "cpu\n"}, {"model": "\x1b[2J"},
+     {"driver": "\x07"}],
+)  # fmt: skip
+def test_hostile_devices(tmp_path, device):
+    db = write(tmp_path / "h.db", [row("base", 16), row(B, 16, 1e-4)])
+    write(db, [row(A, 16, 1e-5)], **{"uuid": "other"} | device)
+    with pytest.warns(RuntimeWarning, match=r"h\.db: 1 of its rows left out; the first: row 3"):
         analysis = tuner.analyze(db)
     assert list(analysis.top(5).variant) == [B, "base"]
+
+
+@pytest.mark.parametrize("strange", [{"ct": ""}, {"ct": "X{ct}=F32"}, {"benchmark": "else.where"}])
+def test_what_another_cubc_may_have_is_shown_as_such(tmp_path, strange):
+    analysis = tuner.analyze(write(tmp_path / "s.db", [row("base", 16) | strange]))
+    assert analysis.coverage().valid.isna().all()
+    every_table(analysis)
+
+
+def test_an_architecture_that_cubc_does_not_have(tmp_path):
+    analysis = tuner.analyze(write(tmp_path / "s.db", [row("base", 16)], arch="sm_10"))
+    assert analysis.coverage().valid.isna().all()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["status = x'00ff'", "registers = 'many'", "samples = 'abc'", "device_id = 99",
+     "variant = cast(x'ff' as text)", "bytes = -1"],
+)  # fmt: skip
+def test_damaged_rows_are_left_out_with_a_warning(db, damage):
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        connection.execute(f"UPDATE measurement SET {damage} WHERE id = 3")
+        connection.commit()
+    with pytest.warns(RuntimeWarning, match=r"one\.db: 1 of its rows left out; the first: row 3"):
+        analysis = tuner.analyze(db)
+    assert analysis.best().label == B
+
+
+def test_a_damaged_page_ends_what_can_be_read(tmp_path):
+    labels = stores.variants(count=200)
+    rows = [row(v, 16, 1e-4, message="m" * 500) for v in labels]
+    db = write(tmp_path / "d.db", rows)
+    content = bytearray(db.read_bytes())
+    for page in range(20 * 4096, len(content), 4096):
+        content[page : page + 100] = b"\xff" * 100
+    db.write_bytes(content)
+    with pytest.warns(RuntimeWarning, match=r"d\.db.* malformed"):
+        analysis = tuner.analyze(db)
+    assert 0 < len(analysis.scores()) < len(labels)

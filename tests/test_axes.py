@@ -113,11 +113,18 @@ def test_axes_of_anything_are_parsed_or_refused(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["{}x", "[[1, [2]]]", '[["T", []]]', '[["T", ["a"]]]', "[" * 10**5]
-)
+    "text",
+    ["{}x", "[[1, [2]]]", '[["T", []]]', '[["T", ["a"]]]', "[" * 10**5, '[["N", [1, 1]]]',
+     '[["N", [1]], ["N{io}", [1]]]', '[["T{ct}", [1]]]', f'[["N", {[*range(10001)]}]]'],
+)  # fmt: skip
 def test_malformed_axes(text):
     with pytest.raises(ValueError, match="declares no axes"):
         ax.parse_axes(text)
+
+
+def test_a_workload_names_an_axis_once():
+    with pytest.raises(ValueError, match="names N twice"):
+        ax.parse_workload("N=1,N=2")
 
 
 def test_axes_round_trip():

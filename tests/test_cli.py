@@ -61,7 +61,11 @@ def test_policies(db, capsys):
         (["search", "-R", "(", "-l"], "no regular expression"),
         (["search", "-R", "reduce.sum", "--device", "tpu"], "tpu"),
         (["search", "-R", "reduce.sum", "--variants", "0"], "at least 1"),
+        (["search", "-R", "reduce.sum", "--seconds", "-1"], "positive"),
         (["analyze", "no-such.db"], "no store"),
+        (["analyze", "*.nothing"], "no store"),
+        (["analyze", "."], "is a folder"),
+        (["analyze", ""], "no path of a store"),
     ],
 )
 def test_errors_are_one_line_and_status_2(arguments, message, capsys, tmp_path, monkeypatch):
@@ -72,6 +76,29 @@ def test_errors_are_one_line_and_status_2(arguments, message, capsys, tmp_path, 
     assert err.startswith("cubc: ")
     assert err.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("n", ["0", "-3"])
+@pytest.mark.parametrize("more", [[], ["--coverage"]])
+def test_a_count_that_is_none(db, n, more, capsys):
+    assert main(["analyze", "--top", n, *more, str(db)]) == 2
+    assert f"number of variants to show is {n}, must be" in capsys.readouterr().err
+
+
+def test_a_missing_package_is_one_line(db, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert main(["analyze", str(db)]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("cubc: this needs pandas")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.filterwarnings("default")
+def test_rows_left_out_are_said_once(tmp_path, capsys):
+    bad = [row(A, 16, status="bogus"), row(C, 16, status="bogus")]
+    db = write(tmp_path / "b.db", [row("base", 16), *bad])
+    assert main(["analyze", str(db)]) == 0
+    assert capsys.readouterr().err.count("2 of its rows left out") == 1
 
 
 def test_wrong_usage():

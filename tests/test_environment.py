@@ -41,6 +41,26 @@ def test_a_compiler_that_fails(tmp_path):
     assert "CompileError" in result.stderr
 
 
+def test_the_first_error_of_a_compiler_is_said_once(tmp_path):
+    """Whatever else has the word in it; the rest is in the log."""
+    compiler = tmp_path / "cxx"
+    said = "errors.h: note: no error\\nk:1: error: first\\nk:2: error: second"
+    compiler.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && exec echo "cxx 1.0"\nprintf "{said}" >&2\nexit 1\n'
+    )
+    compiler.chmod(0o755)
+    code = (
+        "import cubc, numpy as np\n"
+        "try: cubc.transform('x + 1', x=np.ones(4), device='cpu')\n"
+        "except cubc.CompileError as error: print(error, error.log, sep='\\n')\n"
+    )
+    lines = isolated.output(code, CUBC_CXX=compiler, CUBC_CACHE=tmp_path / "c").splitlines()
+    expected = "the expression 'x + 1' does not compile: k:1: error: first"
+    assert lines[0] == expected + " (the whole output is in .log)"
+    assert lines[-3:] == said.split("\\n")
+    assert sum("first" in line for line in lines) == 2  # in the message and in the log
+
+
 def test_what_needs_no_compiler_works_without_one():
     code = "import cubc, numpy as np; print(cubc.devices(), cubc.empty(3, device='cpu').size)"
     assert "'cpu'] 3" in isolated.output(code, PATH="", CUBC_CXX=None, CXX=None)
@@ -126,6 +146,18 @@ def test_a_cuda_runtime_of_the_wrong_version(tmp_path, fakes, version, shown):
 
 
 @needs_cc
+@pytest.mark.parametrize("library", ["cudart", "nvrtc"])
+def test_a_named_library_that_is_not_there(tmp_path, fakes, library):
+    """No other copy is taken in its place."""
+    places = {"CUBC_CUDART": fakes("cudart", 12060), "CUBC_NVRTC": fakes("nvrtc", 12060)}
+    shutil.copy(places[f"CUBC_{library.upper()}"], tmp_path / f"lib{library}.so.12")
+    places[f"CUBC_{library.upper()}"] = tmp_path / "gone.so"
+    line = last_line(isolated.run(OPEN_CUDA, LD_LIBRARY_PATH=tmp_path, **places))
+    assert f"CUBC_{library.upper()}={tmp_path / 'gone.so'} cannot be loaded" in line
+    assert "No such file" in line
+
+
+@needs_cc
 def test_an_nvrtc_of_the_wrong_version(tmp_path, fakes):
     nvrtc = fakes("nvrtc", 11040)
     places = {"CUBC_CUDART": fakes("cudart", 12060), "CUBC_NVRTC": nvrtc}
@@ -152,6 +184,16 @@ def test_a_cache_that_cannot_be_written(tmp_path):
     assert result.stderr.count("UserWarning") == 1
 
 
+@pytest.mark.skipif(not Path("/sys").is_dir(), reason="needs a folder that nobody can write")
+def test_a_cache_that_cannot_be_made():
+    """The reason is the first folder's, not that the last one has no parent."""
+    result = isolated.run(WARNED, CUBC_CACHE="/sys/cubc/deeper/cache")
+    assert result.stdout == "4950.0\n"
+    assert "compiled kernels cannot be kept in /sys/cubc/deeper/cache: " in result.stderr
+    assert "No such file" not in result.stderr
+    assert "set CUBC_CACHE to a folder that can be written" in result.stderr
+
+
 def test_a_cache_that_others_can_write(tmp_path):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache").chmod(0o777)
@@ -159,6 +201,22 @@ def test_a_cache_that_others_can_write(tmp_path):
     assert result.stdout == "4950.0\n"
     assert "other users can write to it" in result.stderr
     assert not list((tmp_path / "cache").iterdir())
+
+
+@pytest.mark.parametrize("limit", ["", "many", "-1", "1e3", "99999999999999999999"])
+def test_a_limit_of_the_cache(tmp_path, limit):
+    result = isolated.run(WARNED, CUBC_CACHE=tmp_path / "cache", CUBC_CACHE_MAX_MB=limit)
+    assert result.stdout == "4950.0\n"
+    said = f'CUBC_CACHE_MAX_MB is "{limit}", must be a whole number of megabytes'
+    assert (said in result.stderr) == bool(limit)
+
+
+def test_a_temporary_folder_that_is_not_there(tmp_path):
+    gone = tmp_path / "gone"
+    result = isolated.run(SUM, TMPDIR=gone, CUBC_CACHE=tmp_path / "cache", CUBC_DEVICE="cpu")
+    line = last_line(result)
+    assert f"cannot make a folder in {gone}: " in line
+    assert "set TMPDIR to a folder that can be written" in line
 
 
 def test_no_place_for_a_cache():
@@ -250,5 +308,4 @@ def test_a_malformed_range(tmp_path, line, message):
 
 def test_no_kernels(tmp_path):
     result = isolated.run(SUM, CUBC_KERNELS=tmp_path)
-    assert "OSError" in last_line(result)
-    assert "reduce.cu" in last_line(result)
+    assert f'OSError: CUBC_KERNELS is "{tmp_path}", where there is no simt.h' in last_line(result)

@@ -1,6 +1,10 @@
 """What only a GPU has: streams, graphs, asynchrony, other libraries' arrays, memory that ends."""
 
+import os
+import shutil
+import subprocess
 import time
+from pathlib import Path
 
 import inputs
 import numpy as np
@@ -65,6 +69,33 @@ def test_two_streams_at_once(stream):
     stream.wait()
     second.wait()
     assert (int(outs[0]), int(outs[1])) == (x.sum(), y.sum())
+
+
+def test_a_result_used_on_another_stream(stream):
+    """What is made on one stream and read on another is read after it was written."""
+    x = inputs.random("I32", 300_001)
+    d, second = array(x), type(stream)()
+
+    def queue():
+        return cubc.sum(cubc.transform("~x", x=d, stream=stream), stream=second)
+
+    queue()  # compiles and allocates: that may wait for the device
+    with stream.held():
+        total = queue()
+        assert not second.done()
+    second.wait()
+    assert total.item() == (~x).sum()
+
+
+def test_a_stream_for_every_call(stream):
+    """Streams come and go; what they leave behind is used again."""
+    x = inputs.random("I32", 100_001)
+    d = array(x)
+    for _ in range(300):
+        passing = type(stream)()
+        total, sums = cubc.sum(d, stream=passing), cubc.scan(d, stream=passing)
+        passing.wait()
+        assert (total.item(), sums.numpy()[-1]) == (x.sum(), np.int32(x.sum()))
 
 
 def test_stream_arguments(stream):
@@ -181,6 +212,25 @@ def test_cupy_streams(cupy):
 
 
 # ---- memory --------------------------------------------------------------------------------------
+def test_launch_attributes(tmp_path):
+    root = Path(__file__).parent.parent
+    if not (root / "csrc").is_dir() or not shutil.which("cc"):
+        pytest.skip("builds the core from csrc/ with cc")
+    sources = [
+        s
+        for s in [*root.glob("csrc/*.c"), *root.glob("csrc/algo/*.c")]
+        if not s.name.startswith(("py_", "store"))
+    ]
+    program = tmp_path / "test_launch"
+    flags = ["-std=c11", "-pthread", "-I", root / "csrc", '-DCUBC_VERSION="0"']
+    main = root / "tests/c/test_launch.c"
+    subprocess.run(["cc", *flags, main, *sources, "-o", program, "-ldl", "-lm"], check=True)
+    environment = os.environ | {"CUBC_KERNELS": str(root / "kernels")}
+    result = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "2 passed" in result.stdout, result.stdout
+
+
 def test_memory_exhausted():
     total = cubc.device_info(GPU)["memory_bytes"]
     kept = []

@@ -39,7 +39,7 @@ def test_shipped_policies(name, type, arch):
     """Blocks in order, as GPUs start them."""
     label = _core.base(name, {"T{ct}": type}, arch)
     workload = _core.Workload(name, {"T{ct}": type}, {"Elements{io}[pow2]": 14}, "cpu")
-    assert workload.verify(workload.plan(label)) == 0
+    assert workload.verify(workload.variant(label)) == 0
 
 
 def test_limits_of_a_gpu_hold_for_its_variants():

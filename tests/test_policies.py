@@ -98,6 +98,21 @@ def test_a_label_outside_the_declared_ranges_is_refused(tmp_path, label):
     assert _core.policy("reduce.sum", {"T{ct}": "I64"}, "cpu") != A
 
 
+@pytest.mark.parametrize("bad", [{"status": "bogus"}, {"ct": "T{ct}=F99"}, {"samples": b""}])
+def test_a_row_that_cannot_be_used_is_refused(tmp_path, bad):
+    shipped = running()
+    db = write(tmp_path / "s.db", [row(A, 16, 1e-4), row(B, 16, 1e-5) | bad])
+    with pytest.raises(_core.StoreError, match=r"s\.db: row 2 was refused"):
+        tuner.use_policies(db)
+    assert running() == shipped
+
+
+def test_a_workload_that_cubc_does_not_have_is_skipped(tmp_path):
+    db = write(tmp_path / "s.db", [row(A, 16, 1e-4) | {"ct": ""}])
+    with pytest.warns(RuntimeWarning, match="another version of the kernel"):
+        assert tuner.use_policies(db) == 0
+
+
 def test_no_store(tmp_path):
     with pytest.raises(FileNotFoundError, match="no store"):
         tuner.use_policies(tmp_path / "none.db")

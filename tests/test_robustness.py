@@ -154,6 +154,63 @@ def test_a_store_is_closed_when_its_last_user_is_done(tmp_path):
     del rows
 
 
+def test_what_is_no_store(tmp_path):
+    """The message says what to do; nothing is made or changed."""
+
+    def refused(name, create=False):
+        with pytest.raises((cubc.StoreError, OSError)) as caught:
+            _core.Store(str(tmp_path / name), create=create)
+        assert str(tmp_path / name) in str(caught.value)
+        return str(caught.value)
+
+    (tmp_path / "empty.db").touch()
+    (tmp_path / "junk.db").write_bytes(b"no store at all" * 1000)
+    assert "a search writes one" in refused("gone.db")
+    assert '"cubc search" fills one, or give another file' in refused("empty.db")
+    assert "move it away, or restore a copy" in refused("junk.db")
+    assert "move it away, or restore a copy" in refused("junk.db", create=True)
+    assert "its folder must be there" in refused("gone/s.db", create=True)
+    assert {path.name for path in tmp_path.iterdir()} == {"empty.db", "junk.db"}
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no store at all" * 1000])
+def test_broken_policies_do_not_stop_a_program(tmp_path, content):
+    store = tmp_path / "p.db"
+    if content is not None:
+        store.write_bytes(content)
+    code = "import warnings; warnings.simplefilter('always'); import cubc; print('goes on')"
+    result = isolated.run(code, CUBC_POLICIES=store)
+    assert result.stdout == "goes on\n"
+    assert result.stderr.count("UserWarning: CUBC_POLICIES is ignored: ") == 1
+    assert str(store) in result.stderr
+
+
+def test_ctrl_c_ends_a_compilation(tmp_path):
+    """The host's compiler is stopped with all its children, and its folder goes."""
+    compiler = tmp_path / "cxx"
+    compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo "cxx 1.0"\nsleep 60\n')
+    compiler.chmod(0o755)
+    (tmp_path / "tmp").mkdir()
+    code = """
+        import os, signal, threading, time
+        import cubc, numpy as np
+
+        def press():
+            while not os.listdir(os.environ["TMPDIR"]):
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=press, daemon=True).start()
+        start = time.monotonic()
+        try:
+            cubc.sum(np.ones(4), device="cpu")
+        except KeyboardInterrupt:
+            print(time.monotonic() - start < 20, os.listdir(os.environ["TMPDIR"]))
+    """
+    places = {"CUBC_CXX": compiler, "CUBC_CACHE": tmp_path / "c", "TMPDIR": tmp_path / "tmp"}
+    assert isolated.output(textwrap.dedent(code), **places) == "True []"
+
+
 def test_a_store_in_many_threads(tmp_path):
     store = _core.Store(str(tmp_path / "s.db"), create=True)
     store.set_device(_core.device_info("cpu"))

@@ -1,58 +1,25 @@
 """Searches on the cpu: what they leave in the store, and that nothing stops them from resuming."""
 
-import contextlib
+import math
 import os
-import signal
-import socket
-import subprocess
 import sys
-import threading
 import time
 
+import numpy as np
 import pytest
 import stores
+from searches import TIMING, keys, search
 
 from cubc import _core, tuner
-from cubc.tuner import driver, process
+from cubc.tuner import driver, process, progress
 from cubc.tuner.unit import units
 
-AXES = {"T": "F32", "Elements": 16}
-TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 1.0}
-
-
-def search(db, axes=AXES, **options):
-    options = {"device": "cpu", "timing": TIMING, "variants": 4} | options
-    return tuner.search("reduce.sum", axes, db=db, **options)
-
-
-def keys(db):
-    return [(r["ct"], r["variant"], r["rt"]) for r in stores.read(db)]
+F32 = {"T{ct}": "F32"}
 
 
 @pytest.fixture
 def db(tmp_path):
     return str(tmp_path / "store.db")
-
-
-@pytest.fixture
-def at_evaluation(monkeypatch):
-    """Calls a function with the measuring process before the n-th evaluation of a variant."""
-
-    def install(nth, action):
-        count = 0
-        send = process.Process.send
-
-        def hooked(self, kind, *arguments):
-            nonlocal count
-            if kind == "evaluate" and arguments[0] != "base":
-                count += 1
-                if count == nth:
-                    action(self)
-            send(self, kind, *arguments)
-
-        monkeypatch.setattr(process.Process, "send", hooked)
-
-    return install
 
 
 def test_base_comes_first_and_every_workload_is_searched(db):
@@ -170,6 +137,25 @@ def test_progress(db, capfd):
     assert not capfd.readouterr().err
 
 
+@pytest.mark.parametrize(("budget", "left"), [(None, "10:00"), (90, "1:30"), (9000, "10:00")])
+def test_the_time_left_is_the_smaller_one(monkeypatch, budget, left):
+    now = 1000.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    bar = progress.Progress(110, False, None if budget is None else now + 60 + budget)
+    now += 60
+    for _ in range(10):
+        bar.step(fresh=True, failed=False)
+    assert f"{left} left" in bar._text()
+
+
+def test_a_missing_package_is_named_before_the_search(db, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install tqdm"):
+        search(db, progress=True)
+    assert not keys(db)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -180,10 +166,31 @@ def test_progress(db, capfd):
         ({"axes": {"T": []}}, ValueError, "no value"),
         ({"strategy": "best"}, LookupError, "no strategy 'best'"),
         ({"variants": 0}, ValueError, "at least 1"),
-        ({"variants": 1.5}, ValueError, "whole number"),
+        ({"variants": 1.5}, TypeError, "variants is 1.5, must be a whole number"),
+        ({"variants": True}, TypeError, "whole number"),
         ({"seconds": -1}, ValueError, "positive"),
+        ({"seconds": math.inf}, ValueError, "finite"),
+        ({"seconds": "3"}, TypeError, "seconds is '3', must be a number"),
+        ({"seed": "a"}, TypeError, "seed is 'a', must be a whole number"),
         ({"timing": {"samples": 1}}, LookupError, "did you mean m.._samples"),
-        ({"device": "tpu"}, Exception, "tpu"),
+        ({"timing": {3: 1}}, LookupError, "no option '3'"),
+        ({"timing": ["timeout"]}, TypeError, "must be a dict of options"),
+        ({"timing": {"min_samples": 2.5}}, TypeError, "min_samples is 2.5"),
+        ({"timing": {"min_samples": 0}}, ValueError, "at least 1"),
+        ({"timing": {"max_samples": 2**31}}, ValueError, "at most 2147483647"),
+        ({"timing": {"timeout": -1}}, ValueError, "timeout is -1, must be positive"),
+        ({"timing": {"max_noise": "low"}}, TypeError, "max_noise is 'low'"),
+        ({"timing": {"min_samples": 9, "max_samples": 3}}, ValueError, "9, more than .* 3"),
+        ({"benchmark": 3}, TypeError, "3 is neither a benchmark's name"),
+        ({"axes": ["T"]}, TypeError, r"axes is \['T'\], must be a dict"),
+        ({"axes": {3: 16}}, TypeError, "must be a dict"),
+        ({"strategy": 3}, TypeError, "must be 'exhaustive' or 'random'"),
+        ({"db": 3}, TypeError, "named by a path"),
+        ({"db": "a\0b"}, ValueError, "no path of a store"),
+        ({"device": "tpu"}, _core.NoDeviceError, "tpu"),
+        ({"device": "c\0pu"}, ValueError, "NUL"),
+        ({"device": "cuda:x"}, _core.NoDeviceError, "cuda:x"),
+        ({"device": 3}, TypeError, "device must be"),
     ],
 )
 def test_errors_come_before_anything_is_built(db, arguments, error, message):
@@ -193,43 +200,16 @@ def test_errors_come_before_anything_is_built(db, arguments, error, message):
     assert not os.path.exists(db)
 
 
+def test_numbers_of_numpy_are_numbers(db):
+    options = {"seed": np.int64(1), "variants": np.int32(2), "seconds": np.float32(9)}
+    checked = tuner.Search("reduce.sum", db=db, device="cpu", **options)
+    assert (checked.seed, checked.variants, checked.seconds) == (1, 2, 9.0)
+
+
 def test_an_expression_means_several_benchmarks():
     names = {unit.benchmark for unit in units(".*", {"T": "F32"}, "cpu")}
     assert names == set(_core.benchmarks())
     assert {str(unit) for unit in units("reduce.s.m", {"T": "F32"}, "cpu")} == {"reduce.sum F32"}
-
-
-def test_a_dead_worker_costs_its_variant_only(db, at_evaluation):
-    at_evaluation(2, lambda worker: os.kill(worker.pid, signal.SIGKILL))
-    result = search(db)
-    rows = [r for r in stores.read(db) if r["variant"] != "base"]
-    assert [r["status"] for r in rows] == ["ok", "fault", "ok", "ok"]
-    assert "SIGKILL" in rows[1]["message"]
-    assert result.scores().set_index("variant").score.isna()[rows[1]["variant"]]
-
-
-def test_a_hanging_variant_is_killed(db, at_evaluation, monkeypatch):
-    monkeypatch.setattr(driver, "RUN_FLOOR", 2.0)
-    monkeypatch.setattr(driver, "RUN_FACTOR", 0.0)
-    stopped = []
-
-    def stop(worker):
-        stopped.append(worker.pid)
-        os.kill(worker.pid, signal.SIGSTOP)
-
-    at_evaluation(2, stop)
-    search(db)
-    rows = [r for r in stores.read(db) if r["variant"] != "base"]
-    assert [r["status"] for r in rows] == ["ok", "timeout", "ok", "ok"]
-    with pytest.raises(ProcessLookupError):
-        os.kill(stopped[0], 0)
-
-
-def test_a_failure_holds_for_all_workloads(db, at_evaluation):
-    declared = _core.benchmarks()["reduce.sum"]["Elements{io}[pow2]"][:2]
-    at_evaluation(1, lambda worker: os.kill(worker.pid, signal.SIGKILL))
-    search(db, {"T": "F32", "Elements": declared}, variants=1)
-    assert [r["status"] for r in stores.read(db)] == ["ok", "ok", "fault", "fault"]
 
 
 def test_a_variant_that_does_not_compile_is_a_result(db, monkeypatch):
@@ -291,19 +271,17 @@ def test_the_other_workloads_are_still_searched(db, monkeypatch):
     assert {ct for ct, _, _ in keys(db)} == {"T{ct}=I64"}
 
 
-def test_a_base_on_which_the_worker_dies_is_given_up(db, monkeypatch):
-    send = process.Process.send
-    deaths = []
-
-    def kill(self, kind, *arguments):
-        deaths.append(self.pid)
-        os.kill(self.pid, signal.SIGKILL)
-        send(self, kind, *arguments)
-
-    monkeypatch.setattr(process.Process, "send", kill)
-    with pytest.raises(tuner.BaseFailed, match=r"(?s)SIGKILL.*3 times"):
-        search(db)
-    assert len(set(deaths)) == 3
+def test_rows_that_cannot_be_used_do_not_stop_a_search(db):
+    """They stay in the store under their keys; what they say does not count."""
+    [first, second] = stores.variants(count=2)
+    bad = stores.row(first, 16) | {"status": "bogus"}
+    stores.write(db, [stores.row("base", 16, message=_core.base("reduce.sum", F32, "cpu")), bad])
+    with pytest.warns(
+        RuntimeWarning, match="1 of its rows left out; .*'bogus' is no status"
+    ) as all:
+        result = search(db, strategy="exhaustive", variants=2)
+    assert len(all) == 1
+    assert set(result.scores().variant) == {"base", second}
 
 
 def test_a_store_against_another_base_is_refused(db):
@@ -315,143 +293,3 @@ def test_a_store_against_another_base_is_refused(db):
         stores.write(other, [r])
     with pytest.raises(ValueError, match="another base"):
         search(other, variants=2)
-
-
-def test_not_the_same_process(db):
-    """The user's process never runs a variant: it may fault."""
-    seen = []
-    begin = process.Process.__init__
-
-    def note(self):
-        begin(self)
-        seen.append((self.pid, os.getsid(self.pid)))
-
-    process.Process.__init__ = note
-    try:
-        search(db, variants=1)
-    finally:
-        process.Process.__init__ = begin
-    [(pid, session)] = seen
-    assert pid != os.getpid()
-    assert session == pid  # so that Ctrl-C in a terminal does not reach it
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
-
-
-SCRIPT = """
-import sys
-from cubc import tuner
-tuner.search("reduce.sum", {"T": "F32", "Elements": 16}, db=sys.argv[1], device="cpu", variants=12,
-             timing={"min_samples": 3, "max_samples": 3, "timeout": 1.0})
-"""
-
-
-def started(db, rows):
-    """A search in a process of its own that has stored so many rows."""
-    driver = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, db], stderr=subprocess.PIPE, start_new_session=True
-    )
-    until = time.monotonic() + 60
-    while time.monotonic() < until and driver.poll() is None:
-        with contextlib.suppress(OSError, _core.StoreError):  # not there yet, or empty
-            if len(stores.read(db)) >= rows:
-                return driver
-        time.sleep(0.01)
-    driver.kill()
-    raise AssertionError(driver.communicate())
-
-
-def children(pid):
-    """Processes of a parent, from /proc."""
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat") as stat:
-                parent = int(stat.read().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == pid:
-            found.append(int(entry))
-    return found
-
-
-def gone(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_kill_9_loses_nothing_and_the_search_resumes(db):
-    driver = started(db, rows=4)
-    workers = children(driver.pid)
-    assert workers
-    driver.kill()
-    driver.communicate()
-    until = time.monotonic() + 5
-    while time.monotonic() < until and not all(map(gone, workers)):
-        time.sleep(0.01)
-    assert all(map(gone, workers))
-    kept = stores.read(db)
-    assert 4 <= len(kept) < 13
-    search(db, variants=12)
-    rows = stores.read(db)
-    assert rows[: len(kept)] == kept
-    assert len({r["variant"] for r in rows}) == len(rows) == 13
-
-
-BUSY = """
-import os, sys, threading, time
-from cubc.tuner import worker
-threading.Thread(target=worker.leave_with_driver, args=(int(sys.argv[1]), os.getppid())).start()
-print("busy", flush=True)
-time.sleep(60)
-"""
-
-
-def test_a_busy_worker_leaves_when_the_driver_is_gone():
-    """A kernel that hangs keeps the process from reading that its socket was closed."""
-    ours, theirs = socket.socketpair()
-    with theirs:
-        worker = subprocess.Popen(
-            [sys.executable, "-c", BUSY, str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdout=subprocess.PIPE,
-        )
-    with worker:
-        assert worker.stdout.readline() == b"busy\n"
-        assert worker.poll() is None
-        ours.close()
-        assert worker.wait(5) == 1
-
-
-def test_ctrl_c_says_how_to_resume(db):
-    driver = started(db, rows=3)
-    driver.send_signal(signal.SIGINT)
-    _, err = driver.communicate(timeout=30)
-    assert driver.returncode != 0
-    assert "the same search resumes" in err.decode()
-    kept = stores.read(db)
-    search(db, variants=12)
-    rows = stores.read(db)
-    assert rows[: len(kept)] == kept
-    assert len({r["variant"] for r in rows}) == len(rows) == 13
-
-
-def test_ctrl_c_ends_the_worker(db, at_evaluation, capfd):
-    pids = []
-
-    def interrupt(worker):
-        pids.append(worker.pid)
-        main = threading.main_thread().ident
-        signal.pthread_kill(main, signal.SIGINT)
-
-    at_evaluation(2, interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        search(db)
-    assert "the same search resumes" in capfd.readouterr().err
-    with pytest.raises(ProcessLookupError):
-        os.kill(pids[0], 0)
-    assert len(keys(db)) == 2

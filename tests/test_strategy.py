@@ -78,6 +78,8 @@ def test_the_seed_decides_the_order(space):
 def test_unknown_strategy():
     with pytest.raises(LookupError, match="did you mean random"):
         make("randon")
+    with pytest.raises(TypeError, match="must be 'exhaustive' or 'random', or a callable"):
+        make(["random"])
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,22 @@ def test_first_calls_at_once(device):
         )
 
 
+def test_a_compilation_holds_nobody_else(device):
+    """While one thread's new kernel is compiled, known ones are still called."""
+    x = on(device, np.arange(1000))
+    cubc.sum(x)
+    long = " + ".join(["a * b"] * 400)  # a second or two of compilation
+    slow = threading.Thread(target=lambda: cubc.reduce(x, f"({long}) * 0 + a + b"))
+    slow.start()
+    calls = 0
+    while slow.is_alive():
+        assert int(cubc.sum(x)) == 499_500
+        calls += 1
+        time.sleep(0.001)
+    slow.join()
+    assert calls > 10
+
+
 def test_errors_belong_to_their_thread(device):
     x = np.arange(1000)
 

@@ -62,6 +62,27 @@ def test_scalars(device):
     same(flags, x > 1)
 
 
+def test_scalars_above_int64(device):
+    x = inputs.random("U64", 1001)
+    for s in (2**63 + 5, np.uint64(2**64 - 1)):
+        same(cubc.transform("x + s", x=on(device, x), s=s), x + np.uint64(s))
+        flags = cubc.transform("x > s", x=on(device, x), s=s, dtype=bool)
+        same(flags, x > np.uint64(s))
+
+
+@pytest.mark.parametrize(
+    "name", ["X", "k", "type", "name", "a", "s", "l", "first", "_x", "x_array"]
+)
+def test_names(device, name):
+    """Those that the kernel has for itself are free for operands."""
+    x = inputs.random("I32", 1001)
+    moved = {name: on(device, x), "x": on(device, x)}
+    same(
+        cubc.transform(f"{name} - 2 * x + i", **moved, dtype="int64"),
+        -x.astype(np.int64) + np.arange(1001),
+    )
+
+
 def test_a_scalar_is_no_part_of_the_code(device):
     """So that a loop over its values compiles once."""
     x = on(device, np.ones(10))

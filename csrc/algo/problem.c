@@ -59,10 +59,10 @@ cubc_status problem_overlap(problem *p, const void *in, cubc_type in_type)
     return CUBC_OK;
 }
 
-// A macro's text ends with its line.
+// A macro's text ends with its line. The compiler's messages call the place "expression".
 void problem_define_expression(text *out, const char *name, const char *expression)
 {
-    text_printf(out, "#define %s (", name);
+    text_printf(out, "#line 1 \"expression\"\n#define %s (", name);
     for (const char *c = expression; *c; c++)
         text_append(out, *c == '\n' || *c == '\r' ? " " : c, 1);
     text_puts(out, ")\n");

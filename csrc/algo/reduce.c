@@ -87,7 +87,7 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     out->launch_count = 1;
     out->launches[0] = (launch){
         .kernel = kernel,
-        .grid = (unsigned)grid,
+        .shape.grid = (unsigned)grid,
         .messages_at = 4,
         .args_count = 7,
         .args = {(uintptr_t)p->in, (uintptr_t)p->out, p->n, steps, 0, p->init, p->has_init}};

@@ -89,7 +89,7 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
     out->launch_count = tiles > 0;
     out->launches[0] =
         (launch){.kernel = kernel,
-                 .grid = (unsigned)tiles,
+                 .shape.grid = (unsigned)tiles,
                  .messages_at = 3,
                  .args_count = 6,
                  .args = {(uintptr_t)p->in, (uintptr_t)p->out, p->n, 0, p->init, p->has_init}};

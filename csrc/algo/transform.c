@@ -1,4 +1,5 @@
 // Descriptor of transform: kernels/transform.cu.
+#include "names.h"
 #include "problem.h"
 
 #include <stdio.h>
@@ -15,21 +16,19 @@ static int count_arrays(const problem *p)
     return arrays;
 }
 
-static bool is_name(const char *name)
-{
-    return name && *name && strlen(name) < 32 && (*name < '0' || *name > '9') &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-               strlen(name);
-}
-
 static cubc_status check_operand(problem *p, const cubc_operand *o)
 {
     char what[64];
-    if (!is_name(o->name) || strcmp(o->name, "i") == 0)
+    if (!o->name || !name_valid(o->name) || strcmp(o->name, "i") == 0)
         FAIL(CUBC_INVALID_ARGUMENT,
              "'%.40s' cannot name an operand: take an identifier of at most 31 letters, and not i, "
              "which is the index",
              o->name ? o->name : "");
+    if (name_reserved(o->name))
+        FAIL(
+            CUBC_INVALID_ARGUMENT,
+            "'%s' cannot name an operand: it is a word of C++ or of the kernels; take another name",
+            o->name);
     for (const cubc_operand *other = p->operands; other < o; other++)
         if (strcmp(other->name, o->name) == 0)
             FAIL(CUBC_INVALID_ARGUMENT, "two operands are called '%s'", o->name);
@@ -65,6 +64,7 @@ cubc_status transform_problem(const cubc_transform_params *params, problem *out)
         out->operands[k] = params->operands[k];
         TRY(check_operand(out, &out->operands[k]));
     }
+    TRY(names_used(out));
     int arrays = count_arrays(out);
     snprintf(out->benchmark, sizeof out->benchmark, "%s", names_by_arrays[arrays < 3 ? arrays : 3]);
     return CUBC_OK;
@@ -98,10 +98,11 @@ static cubc_status transform_workload(const benchmark *b, cubc_type type, uint64
 
 static void define_operands(const problem *p, text *out, const char *macro, int scalar)
 {
-    text_printf(out, "#define %s(X)", macro);
+    // TUNE_X: any other parameter might be an operand's name.
+    text_printf(out, "#define %s(TUNE_X)", macro);
     for (int k = 0; k < p->operand_count; k++)
         if (!p->operands[k].scalar == !scalar)
-            text_printf(out, " X(%d, %s, %s)", k, type_table[p->operands[k].type].dialect,
+            text_printf(out, " TUNE_X(%d, %s, %s)", k, type_table[p->operands[k].type].dialect,
                         p->operands[k].name);
     text_puts(out, "\n");
 }
@@ -136,7 +137,7 @@ static cubc_status transform_plan(const problem *p, const instance *i, plan *out
     out->message_bytes = 0;
     out->launch_count = tiles > 0;
     out->launches[0] = (launch){.kernel = kernel,
-                                .grid = (unsigned)tiles,
+                                .shape.grid = (unsigned)tiles,
                                 .messages_at = -1,
                                 .args_count = 2 + MAX_OPERANDS,
                                 .args = {(uintptr_t)p->out, p->n}};

@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Iterator
-from typing import Any, final
+from typing import Any, ClassVar, NoReturn, final
 
 import numpy as np
 
@@ -56,6 +56,16 @@ class Array:
     def __int__(self) -> int: ...
     def __bool__(self) -> bool: ...
     def __index__(self) -> int: ...
+    # NumPy's arrays have these; here they raise TypeError and say what to do.
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    def __eq__(self, other: object, /) -> NoReturn: ...
+    def __ne__(self, other: object, /) -> NoReturn: ...
+    def __lt__(self, other: object, /) -> NoReturn: ...
+    def __le__(self, other: object, /) -> NoReturn: ...
+    def __gt__(self, other: object, /) -> NoReturn: ...
+    def __ge__(self, other: object, /) -> NoReturn: ...
+    def __getitem__(self, index: object, /) -> NoReturn: ...
+    def __iter__(self) -> NoReturn: ...
 
 def asarray(
     x: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None
@@ -160,21 +170,21 @@ class Workload:
     @property
     def pointers(self) -> tuple[int, int]:
         """Addresses of the input (0 where operands are several) and of the output."""
-    def plan(self, variant: str, /) -> Plan:
+    def variant(self, label: str, /) -> Variant:
         """Compile (or take from the cache), load and bind a variant, "base" included."""
-    def verify(self, plan: Plan, /) -> int:
+    def verify(self, variant: Variant, /) -> int:
         """Run once on a poisoned output and count the items that differ from the base's output."""
     def measure(
         self,
-        plan: Plan,
-        reference: Plan | tuple[int, int] | None = None,
+        variant: Variant,
+        reference: Variant | tuple[int, int] | None = None,
         *,
         min_samples: int = 0,
         max_samples: int = 0,
         max_noise: float = 0.0,
         timeout: float = 0.0,
     ) -> tuple[builtins.bytes, builtins.bytes, bool]:
-        """Samples of ``plan`` and, taken alternately with them, of ``reference``.
+        """Samples of ``variant`` and, taken alternately with them, of ``reference``.
 
         The reference may be another library's work: the addresses of a C function
         ``int (*)(void *context, void *stream)``, which queues it and returns 0, and of its context.
@@ -183,11 +193,11 @@ class Workload:
         """
 
 @final
-class Plan:
+class Variant:
     """A loaded variant bound to a workload."""
 
     @property
-    def variant(self) -> str: ...
+    def label(self) -> str: ...
     @property
     def info(self) -> dict[str, int]:
         """registers, local_bytes (spills), shared_bytes, blocks_per_unit, max_threads."""

@@ -85,7 +85,8 @@ static void a_rejected_source_gives_the_log(void)
     binary code;
     CHECK_STATUS(compile(source.data, "sm_80", 0, &code), CUBC_COMPILE_ERROR);
     CHECK(code.data == NULL);
-    CHECK(strstr(cubc_error_message(), "copy.cu ipt_4.tpb_256 (sm_80): copy.cu(") != NULL);
+    CHECK(strstr(cubc_error_message(), "copy.cu ipt_4.tpb_256 does not compile for sm_80: cubc(") !=
+          NULL);
     CHECK(strstr(cubc_error_message(), "nothing_of_the_kind") != NULL);
     CHECK(strchr(cubc_error_message(), '\n') == NULL);
     CHECK(strstr(cubc_error_log(), "nothing_of_the_kind") != NULL);

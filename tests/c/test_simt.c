@@ -137,7 +137,7 @@ static cubc_status launch_on(cubc_device *d, device_module *module, const char *
 {
     device_kernel kernel;
     TRY(device_cpu_api.kernel(d, module, name, module == module_one ? 1 : THREADS, &kernel));
-    return device_cpu_api.launch(d, &kernel, grid, &a, sizeof a, NULL);
+    return device_cpu_api.launch(d, &kernel, &(launch_shape){.grid = grid}, &a, sizeof a, NULL);
 }
 
 static cubc_status launch(device_module *module, const char *name, unsigned grid, uint64_t n,
@@ -290,8 +290,11 @@ static void test_many_threads(void)
                  CUBC_NO_RESOURCES);
     CHECK_STATUS(device_cpu_api.kernel(device, module_many, "rounds", 1024, &kernel), CUBC_OK);
     CHECK(kernel.info.args_bytes == sizeof a && kernel.info.shared_bytes == 512);
-    CHECK_STATUS(device_cpu_api.launch(device, &kernel, 4, &a, sizeof a, NULL), CUBC_OK);
-    CHECK_STATUS(device_cpu_api.launch(device, &kernel, 4, &a, 8, NULL), CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(
+        device_cpu_api.launch(device, &kernel, &(launch_shape){.grid = 4}, &a, sizeof a, NULL),
+        CUBC_OK);
+    CHECK_STATUS(device_cpu_api.launch(device, &kernel, &(launch_shape){.grid = 4}, &a, 8, NULL),
+                 CUBC_INVALID_ARGUMENT);
 }
 
 // ---- faults -------------------------------------------------------------------------------------

@@ -59,6 +59,30 @@ static void test_growth(void)
     workspace_close(&pool, device);
 }
 
+// A program that makes a stream for every request: blocks are passed on, and what they were left
+// with goes with them. The first streams keep theirs.
+static void test_many_streams(void)
+{
+    workspace_pool pool = {0};
+    void *first = launch(&pool, 64, NULL), *memory[200];
+    long before = 0;
+    for (size_t s = 0; s < COUNT_OF(memory); s++) {
+        void *stream;
+        if (s == 100) before = mem_outstanding();
+        CHECK_STATUS(device->api->stream_create(device, &stream), CUBC_OK);
+        memory[s] = launch(&pool, 64, stream);
+        device->api->stream_destroy(device, stream);
+    }
+    CHECK(mem_outstanding() == before);
+    for (size_t s = 100; s < COUNT_OF(memory); s++) {
+        bool known = false;
+        for (size_t t = 32; t < 64; t++) known |= memory[s] == memory[t];
+        CHECK(known);
+    }
+    CHECK(launch(&pool, 64, NULL) == first);
+    workspace_close(&pool, device);
+}
+
 static void test_epochs_wrap(void)
 {
     workspace_pool pool = {0};
@@ -187,6 +211,7 @@ static const check_test tests[] = {
     {"growth", test_growth},
     {"epochs wrap", test_epochs_wrap},
     {"streams are apart", test_streams_are_apart},
+    {"many streams", test_many_streams},
     {"captured launches have their own", test_captured_launches_have_their_own},
     {"one thread at a time", test_one_thread_at_a_time},
     {"allocations fail", test_allocations_fail},

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import axes as ax
-from . import records
-from .records import Group, StorePaths
+from .axes import split_name
+from .checks import count, need
+from .records import PARTIAL, Group, restrict
+from .status import OK
+from .stores import StorePaths, expand, read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,8 +73,14 @@ class Analysis:
         pandas.DataFrame
             Columns benchmark, ct, device, variant, score, mins, means, maxs; the last three are
             over the speedups at the run-time workloads. Base is among them, with score 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` is no whole number of at least 1.
         """
         rows = []
+        n = count("the number of variants to show", n)
         for group in self.groups:
             for score, variant in group.ranked()[:n]:
                 speedups = list(group.speedups(variant).values())
@@ -90,8 +98,6 @@ class Analysis:
             Columns benchmark, ct, device, variant, status, score, and the speedup at each run-time
             workload.
         """
-        import pandas as pd
-
         rows = []
         for group in self.groups:
             for variant in group.cells:
@@ -99,7 +105,7 @@ class Analysis:
                 row: dict[str, Any] = {**dict(head), "variant": variant}
                 row["status"] = group.status(variant)
                 rows.append(row | {"score": group.score(variant)} | group.speedups(variant))
-        frame = pd.DataFrame(rows)
+        frame = _frame(rows)
         if rows:
             order = [*_ABOUT, "score"]
             frame = frame.astype({"score": float})
@@ -119,7 +125,7 @@ class Analysis:
         rows = []
         for group in self.groups:
             tried = {tuple(group.parameters(variant).items()) for variant in group.cells}
-            failed = sum(group.status(v) not in ("ok", "partial") for v in group.cells)
+            failed = sum(group.status(v) not in (OK, PARTIAL) for v in group.cells)
             valid = group.space().count() if group.current else None
             share = min(1.0, len(tried) / valid) if valid else None
             rows.append((*_about(group), len(tried), failed, valid, share))
@@ -145,10 +151,8 @@ class Analysis:
             blocks_per_unit; device, arch, device_uuid, driver, compiler, source_hash, created,
             store, id.
         """
-        import pandas as pd
-
         rows = [row for group in self.groups for row in _tidy(group)]
-        frame = pd.DataFrame(rows)
+        frame = _frame(rows)
         for name in {name for row in rows for name, value in row.items() if type(value) is int}:
             if frame[name].isna().any():  # a parameter that other benchmarks lack
                 frame[name] = frame[name].astype("Int64")
@@ -169,10 +173,9 @@ def _about(group: Group) -> tuple[str, str, str]:
     return group.benchmark, group.workload, group.device
 
 
-def _frame(rows: list[tuple], columns: list[str]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=columns)
+def _frame(rows: list, columns: list[str] | None = None) -> pd.DataFrame:
+    """Make a table; pandas takes longer to import than cubc, so only here."""
+    return need("pandas").DataFrame(rows, columns=columns)
 
 
 def _tidy(group: Group) -> list[dict[str, Any]]:
@@ -186,7 +189,7 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
             base = cell.base_center if variant != "base" else cell.center
             moved = cell.extra["bytes"]
             row: dict[str, Any] = {"benchmark": group.benchmark}
-            row |= {ax.split_name(k)[0]: v for k, v in (group.ct | cell.rt).items()}
+            row |= {split_name(k)[0]: v for k, v in (group.ct | cell.rt).items()}
             row |= {"variant": variant} | {name: parameters.get(name) for name in names}
             row |= {"status": cell.status, "message": cell.message}
             row["center_us"] = cell.center * 1e6 if cell.center else float("nan")
@@ -208,7 +211,7 @@ def winners(groups: list[Group]) -> list[tuple[Group, str, float]]:
     best: dict[tuple, tuple[Group, str, float]] = {}
     for group in groups:
         for score, label in group.ranked()[:1]:
-            key = (group.arch, group.benchmark, ax.workload_text(group.ct))
+            key = (group.arch, group.benchmark, group.workload)
             if label != "base" and score > best.get(key, (None, "", 1.0))[2]:
                 best[key] = (group, label, score)
     return list(best.values())
@@ -234,16 +237,18 @@ def analyze(
 
     Raises
     ------
-    FileNotFoundError
+    FileNotFoundError, IsADirectoryError
         If a path names no store.
     StoreError
-        If a file is no store, or of a newer version.
+        If a file is no store, or of a newer version; if no row can be used. Where only some cannot,
+        they are left out with a warning.
     LookupError
         If no benchmark matches `R`, or an axis is unknown.
     ValueError
         If a value is not declared, or nothing is left to analyse.
     """
-    groups = records.restrict(records.read(paths), R, axes)
+    names = expand(paths)
+    groups = restrict(read(names), R, axes)
     if not groups:
-        raise ValueError(f"{', '.join(records.expand(paths))}: nothing was measured of this")
+        raise ValueError(f"{', '.join(names)}: nothing was measured of this")
     return Analysis(groups)

@@ -19,7 +19,7 @@ from cubc import _core
 
 Value = str | int
 _NAME = re.compile(r"([A-Za-z]\w*)((?:\{\w+\}|\[\w+\])*)", re.ASCII)
-MOST_VALUES = 10_000  # of a range: no axis declares as many
+MOST_VALUES = 10_000  # no axis declares as many
 _ARGUMENT = re.compile(r"\s*([^=\s]+)\s*=\s*(.+?)\s*")
 
 
@@ -75,9 +75,18 @@ def find(axes: Sequence[Axis], name: str) -> Axis | None:
     return None
 
 
+def given(axes: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a user wants of the axes, by axis name; TypeError if it is no such thing."""
+    wanted = {} if axes is None else axes
+    if not isinstance(wanted, Mapping) or not all(isinstance(name, str) for name in wanted):
+        like = "{'T': 'F32', 'Elements': [16, 20]}"
+        raise TypeError(f"axes is {axes!r:.80}, must be a dict of values by axis name, as {like}")
+    return dict(wanted)
+
+
 def unknown(owner: str, kind: str, name: str, names: Iterable[str]) -> LookupError:
     """Error for a name that `owner` does not declare, with the nearest that it does."""
-    known = sorted(names)
+    known, name = sorted(names), str(name)
     folded = {re.sub(r"[\[{].*", "", text).casefold(): text for text in known}
     near = difflib.get_close_matches(re.sub(r"[\[{].*", "", name).casefold(), folded, n=1)
     hint = f"did you mean {folded[near[0]]}? " if near else ""
@@ -130,7 +139,7 @@ def _check(owner: str, axis: Axis, values: Any) -> tuple[Value, ...]:
         if typed not in axis.values:
             known = ", ".join(map(str, axis.values))
             raise ValueError(
-                f"{owner} does not declare {value} on axis {axis.name}; it declares {known}"
+                f"{owner} does not declare {value!s:.80} on axis {axis.name}; it declares {known}"
             )
         wanted.add(typed)
     if not wanted:
@@ -198,7 +207,9 @@ def parse_workload(text: str) -> dict[str, str]:
     for part in filter(None, text.split(",")):
         match = re.fullmatch(rf"({_NAME.pattern})=([\w.+-]+)", part, re.ASCII)
         if match is None:
-            raise ValueError(f"{text!r} is no workload")
+            raise ValueError(f"{text!r:.80} is no workload")
+        if match[1] in workload:
+            raise ValueError(f"{text!r:.80} names {match[1]} twice")
         workload[match[1]] = match[4]
     return workload
 
@@ -209,12 +220,15 @@ def axes_text(axes: Sequence[Axis]) -> str:
 
 
 def parse_axes(text: str) -> tuple[Axis, ...]:
-    """Inverse of `axes_text`; ValueError if it is malformed."""
+    """Inverse of `axes_text` for run-time axes; ValueError if it is malformed."""
     try:
         axes = tuple(Axis(name, tuple(values)) for name, values in json.loads(text))
+        if len({axis.plain for axis in axes}) < len(axes):
+            raise ValueError
         for axis in axes:
-            split_name(axis.name)
-            if not axis.values or not all(type(value) is int for value in axis.values):
+            if not 1 <= len(set(axis.values)) == len(axis.values) <= MOST_VALUES:
+                raise ValueError
+            if axis.compile_time or not all(type(value) is int for value in axis.values):
                 raise ValueError
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{text!r:.200} declares no axes") from error

@@ -19,6 +19,8 @@ from .space import Space
 from .strategy import STRATEGIES
 from .unit import matching
 
+TOP = 7  # variants that an analysis shows
+
 # What a user can put right; anything else is a bug and keeps its traceback.
 ERRORS = (
     ValueError,
@@ -30,6 +32,7 @@ ERRORS = (
     _core.DeviceError,
     _core.CompileError,
     _core.StoreError,
+    ModuleNotFoundError,
 )
 
 
@@ -83,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
 
     look = commands.add_parser("analyze", parents=[common], help="tables of what stores hold")
     look.add_argument("files", nargs="+", help="stores or glob patterns")
-    look.add_argument("--top", type=int, metavar="N", help="best N variants (default: 7)")
+    look.add_argument("--top", type=int, metavar="N", help=f"best N variants (default: {TOP})")
     look.add_argument("--coverage", action="store_true", help="share of the space measured")
     look.add_argument("--policies", action="store_true", help="rows for policies.def")
     look.set_defaults(run=_analyze)
@@ -126,8 +129,8 @@ def _analyze(options: argparse.Namespace) -> None:
         print(analysis.coverage().to_string(index=False, float_format="{:.1%}".format))
     if options.policies:
         print(analysis.policies())
-    if options.top or not (options.coverage or options.policies):
-        _show_top(analysis, options.top or 7)
+    if options.top is not None or not (options.coverage or options.policies):
+        _show_top(analysis, TOP if options.top is None else options.top)
 
 
 def _show_top(analysis: Analysis, n: int) -> None:

@@ -24,16 +24,17 @@ import numpy as np
 
 from cubc import _core
 
-from .process import ATTEMPTS, BaseFailed, Bench
+from .process import BaseFailed, RemoteBench
 from .progress import Progress
 from .records import Group, Measurement
-from .status import FAILURES, failure
+from .status import FAILURES, OK, TIMEOUT, failure
 from .strategy import Strategy
 from .unit import Unit
 
 # Deadlines: so many times what base took, and at least so many seconds. The factors are CUB's.
 BUILD_FACTOR, BUILD_FLOOR = 10.0, 10.0
 RUN_FACTOR, RUN_FLOOR = 50.0, 5.0
+BASE_SECONDS = 300.0  # for base itself, to compile and then to run, before its timing's timeouts
 AHEAD = 4  # variants compiled in advance, for each thread
 
 
@@ -56,12 +57,12 @@ class Driver:
         threads = cores if self.alone else max(1, cores - 1)
         self.ahead = AHEAD * threads
         self.pool = ThreadPoolExecutor(threads, "cubc-compile")
-        self.bench = Bench(device["name"])
+        self.bench = RemoteBench(device["name"])
         self.progress = Progress(0, False)
 
-    def show(self, total: int, progress: bool | None) -> None:
+    def show(self, total: int, progress: bool | None, until: float | None) -> None:
         """Begin the line of progress."""
-        self.progress = Progress(total, progress)
+        self.progress = Progress(total, progress, until)
 
     def __enter__(self) -> Driver:
         return self
@@ -106,7 +107,6 @@ class Visit:
                 self._evaluate(driver, job, run)
                 if until is not None and time.monotonic() > until:
                     break
-        driver.progress.end()
 
     def _check_base(self) -> None:
         for cell in self._group.cells.get("base", {}).values():
@@ -136,19 +136,19 @@ class Visit:
     def _base(self, driver: Driver, places: list[int]) -> tuple[float, float]:
         """Compile and run base, store what the store lacks, and return the two deadlines."""
         try:
-            built = _core.compile(*self.unit.where, "base")
+            built = _core.compile(*self.unit.where, "base", BASE_SECONDS)
         except FAILURES as error:
             raise BaseFailed(failure(error)["message"]) from error
         driver.bench.open(self.unit.benchmark, self.unit.ct, self.unit.rts)
-        for _ in range(ATTEMPTS):
-            begin = time.monotonic()
-            every = range(len(self.unit.rts))
-            outcomes = list(driver.bench.evaluate("base", every, driver.timing, None))
-            ran = time.monotonic() - begin
-            last = outcomes[-1][1]
-            if last["status"] != "fault":
-                break
-        if last["status"] != "ok":
+        every = range(len(self.unit.rts))
+        limit = BASE_SECONDS + len(every) * driver.timing.get("timeout", 0.0)
+        begin = time.monotonic()
+        outcomes = list(driver.bench.evaluate("base", every, driver.timing, limit))
+        ran = time.monotonic() - begin
+        last = outcomes[-1][1]
+        if last["status"] == TIMEOUT:
+            raise BaseFailed(f"{last['message']}: it hangs, or its workloads are too large")
+        if last["status"] != OK:
             raise BaseFailed(last["message"])
         for place, fields in outcomes:
             if place in places:

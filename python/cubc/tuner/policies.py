@@ -6,11 +6,12 @@ import warnings
 
 from cubc import _core
 
-from . import records
 from .analyze import winners
+from .records import Group
+from .stores import StorePaths, expand, read
 
 
-def use_policies(paths: records.StorePaths) -> int:
+def use_policies(paths: StorePaths) -> int:
     """Run the best variants of some stores from the next call on, in this process.
 
     For each architecture, benchmark and compile-time workload the best variant is taken that was
@@ -35,13 +36,12 @@ def use_policies(paths: records.StorePaths) -> int:
         If a file is no store, or of a newer version; if a row is malformed or its variant lies
         outside the declared ranges (the message has its number and store). Then nothing changes.
     """
-    chosen: dict[tuple, tuple[records.Group, str]] = {}
+    chosen: dict[tuple, tuple[Group, str]] = {}
     stale: set[str] = set()
-    for path in records.expand(paths):
-        groups = records.read(path, strict=True)
+    for path in expand(paths):
+        groups = read(path, bad="raise")
         stale |= {group.benchmark for group in groups if not group.current}
         for group, label, _ in winners([group for group in groups if group.current]):
-            _check(group, label)
             chosen[group.arch, group.benchmark, group.workload] = (group, label)
     if stale:
         warnings.warn(
@@ -50,16 +50,6 @@ def use_policies(paths: records.StorePaths) -> int:
             RuntimeWarning,
             stacklevel=2,
         )
-    for group, label in chosen.values():  # all have been checked before the first is used
+    for group, label in chosen.values():  # every row was checked before the first is used
         _core.use_policy(group.benchmark, group.ct, group.arch, label)
     return len(chosen)
-
-
-def _check(group: records.Group, label: str) -> None:
-    try:
-        reason = _core.variant_invalid(group.benchmark, group.ct, group.arch, label)
-    except (LookupError, ValueError) as error:
-        reason = str(error)
-    if reason is not None:
-        row = next(iter(group.cells[label].values()))
-        raise _core.StoreError(f"{row.store}: row {row.id} was refused: {label}: {reason}")

@@ -18,13 +18,38 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
+from .status import FAULT, OK, TIMEOUT
+
 ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
+DEATHS = 2  # in a row over one variant before they are put down to it
 SET_UP_SECONDS = 300.0  # to start, open a device and draw the inputs
 TAIL = 2000  # bytes of the dead process's last words that are kept
 
+# What a process does to itself. Any other end may have come from outside: SIGKILL is how a system
+# short of memory picks its victims, SIGTERM how an administrator does.
+CRASHES = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT}
+
 
 class WorkerDied(RuntimeError):
-    """The measuring process ended by itself."""
+    """The measuring process ended without a report.
+
+    Attributes
+    ----------
+    crashed : bool
+        Whether it was what it ran that ended it, and so would end it again.
+    """
+
+    def __init__(self, code: int, words: str):
+        self.crashed = -code in CRASHES
+        how = f"died of {_signal_name(-code)}" if code < 0 else f"left with status {code}"
+        super().__init__(f"the measuring process {how}" + (f"\n{words}" if words else ""))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time one
+        return f"signal {number}"
 
 
 class WorkerLate(RuntimeError):
@@ -66,7 +91,7 @@ class Process:
         try:
             self._connection.send(request)
         except OSError:
-            raise WorkerDied(self._last_words()) from None
+            raise self._death() from None
 
     def receive(self, until: float | None = None) -> tuple:
         """Next reply; WorkerDied, or WorkerLate past the moment `until` of the monotonic clock."""
@@ -76,19 +101,17 @@ class Process:
                 raise WorkerLate
             return self._connection.recv()
         except (EOFError, OSError):
-            raise WorkerDied(self._last_words()) from None
+            raise self._death() from None
 
-    def _last_words(self) -> str:
+    def _death(self) -> WorkerDied:
         try:
             code = self._process.wait(5)
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
-        how = f"died of {signal.Signals(-code).name}" if code < 0 else f"left with status {code}"
         size = self._words.seek(0, os.SEEK_END)
         self._words.seek(max(0, size - TAIL))
-        words = self._words.read().decode(errors="replace").strip()
-        return f"the measuring process {how}" + (f"\n{words}" if words else "")
+        return WorkerDied(code, self._words.read().decode(errors="replace").strip())
 
     def kill(self) -> None:
         """End the process at once and give back everything that belongs to it."""
@@ -98,7 +121,7 @@ class Process:
         self._words.close()
 
 
-class Bench:
+class RemoteBench:
     """A benchmark opened in a measuring process that is replaced when it dies or hangs."""
 
     def __init__(self, device: str) -> None:
@@ -137,12 +160,12 @@ class Bench:
                     self._set_up(self._process)
                 return self._process
             except (WorkerDied, WorkerLate) as death:
-                if isinstance(death, WorkerLate):
-                    death = f"the measuring process was not ready within {SET_UP_SECONDS:.0f} s"
                 self.close()
                 deaths += 1
                 if deaths == ATTEMPTS:
-                    raise BaseFailed(f"{death}\n({deaths} times in a row)") from None
+                    late = f"the measuring process was not ready within {SET_UP_SECONDS:.0f} s"
+                    reason = late if isinstance(death, WorkerLate) else str(death)
+                    raise BaseFailed(f"{reason}\n({deaths} times in a row)") from None
 
     def _set_up(self, process: Process) -> None:
         process.send("open", *self._what)
@@ -152,9 +175,11 @@ class Bench:
         self._open = True
 
     def evaluate(
-        self, variant: str, which: Sequence[int], timing: dict, seconds: float | None
+        self, variant: str, which: Sequence[int], timing: dict, seconds: float
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Verify and measure a variant, in order, up to its first failure.
+
+        Where the process dies and the variant need not be the cause, a fresh one goes on once.
 
         Parameters
         ----------
@@ -165,28 +190,37 @@ class Bench:
         timing
             Options of ``Workload.measure``.
         seconds
-            Wall time that all of it may take; None for no limit.
+            Wall time that all of it may take in one process.
 
         Yields
         ------
         tuple
             A place, and the fields of a store's row that the evaluation found.
         """
-        process = self._ensure()
-        until = None if seconds is None else time.monotonic() + seconds
         left = list(which)
-        failed = False
-        try:
-            process.send("evaluate", variant, left.copy(), timing)
-            while (reply := process.receive(until))[0] == "result":
-                left.remove(reply[1])
-                failed = reply[2]["status"] == "fault"
-                yield reply[1], reply[2]
-        except WorkerDied as death:
-            self.close()
-            if left and not failed:  # after a fault it leaves of its own accord
-                yield left[0], {"status": "fault", "message": str(death)}
-        except WorkerLate:
-            self.close()
-            if left:
-                yield left[0], {"status": "timeout", "message": f"ran for over {seconds:.1f} s"}
+        for deaths in range(1, DEATHS + 1):
+            process = self._ensure()
+            ended = False
+            try:
+                process.send("evaluate", variant, left.copy(), timing)
+                until = time.monotonic() + seconds
+                while (reply := process.receive(until))[0] == "result":
+                    _, place, fields = reply
+                    left.remove(place)
+                    ended = not left or fields["status"] != OK
+                    yield place, fields
+                return
+            except WorkerDied as death:
+                self.close()
+                if ended:  # after a fault it leaves of its own accord
+                    return
+                if death.crashed or deaths == DEATHS:
+                    again = f"\n({deaths} times in a row)" if deaths > 1 else ""
+                    yield left[0], {"status": FAULT, "message": f"{death}{again}"}
+                    return
+            except WorkerLate:
+                self.close()
+                if not ended:
+                    late = f"ran for over {seconds:.1f} s"
+                    yield left[0], {"status": TIMEOUT, "message": late}
+                return

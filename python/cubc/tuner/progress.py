@@ -6,6 +6,8 @@ import importlib.util
 import sys
 import time
 
+from .checks import need
+
 FORMAT = "{desc}{percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt}{postfix}"
 
 
@@ -17,20 +19,26 @@ def watched() -> bool:
 
 
 class Progress:
-    """A bar with variants a minute, time left, best score and count of failures."""
+    """A bar with variants a minute, time left, best score and count of failures.
 
-    def __init__(self, total: int, show: bool | None):
+    Parameters
+    ----------
+    total
+        How many variants there are to visit.
+    show
+        Whether to draw it; None draws it where somebody is there to read it.
+    until
+        Moment of the monotonic clock at which the search ends, whatever is left; None for none.
+    """
+
+    def __init__(self, total: int, show: bool | None, until: float | None = None):
         self._bar = None
         if watched() if show is None else show:
             # Notebooks get a widget where ipywidgets are installed, else the same line as text.
-            if importlib.util.find_spec("ipywidgets"):
-                from tqdm.auto import tqdm
-            else:
-                from tqdm import tqdm
-
+            tqdm = need("tqdm.auto" if importlib.util.find_spec("ipywidgets") else "tqdm").tqdm
             self._bar = tqdm(total=total, bar_format=FORMAT, file=sys.stderr)
         self._total, self._done, self._fresh, self._failed = total, 0, 0, 0
-        self._begin = time.monotonic()
+        self._begin, self._until = time.monotonic(), until
         self._best, self._planned = "", 0
 
     def close(self) -> None:
@@ -61,16 +69,23 @@ class Progress:
     def end(self) -> None:
         """Take what was planned and not visited off the total."""
         self._total -= self._planned
+        self._planned = 0
         if self._bar is not None:
             self._bar.total = self._total
             self._bar.refresh()
 
     def _text(self) -> str:
-        rate = self._fresh / max(time.monotonic() - self._begin, 1e-9)
-        parts = []
+        now = time.monotonic()
+        rate = self._fresh / max(now - self._begin, 1e-9)
+        parts, ends = [], []
         if rate:
-            left = max(0, round((self._total - self._done) / rate))
-            parts += [f"{60 * rate:.0f}/min", f"{left // 60}:{left % 60:02d} left"]
+            parts.append(f"{60 * rate:.0f}/min")
+            ends.append((self._total - self._done) / rate)
+        if self._until is not None:
+            ends.append(self._until - now)
+        if ends:
+            left = max(0, round(min(ends)))
+            parts.append(f"{left // 60}:{left % 60:02d} left")
         if self._best:
             parts.append(self._best)
         if self._failed:

@@ -1,24 +1,17 @@
-"""Measurements read back from stores, in groups within which times may be compared.
+"""Measurements, in groups within which times may be compared.
 
 A group is one benchmark and compile-time workload on one physical device, with one driver, one
 compiler, one version of the kernel source and one declaration of its axes. A base of one group is
 never held against a variant of another, even in one file.
-
-Stores may come from somebody else: a row is parsed to declared shapes (integers, names) or it is
-refused with its number and store.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import glob
-import math
-import os
 import re
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 from cubc import _core
@@ -26,12 +19,9 @@ from cubc import _core
 from . import axes as ax
 from .score import score
 from .space import Space, parse_label
+from .status import OK
 
-KEPT = ("registers", "local_bytes", "shared_bytes", "blocks_per_unit", "bytes", "created")
-_BENCHMARK = re.compile(r"\w+(?:\.\w+)*", re.ASCII)
-_ARCH = re.compile(r"cpu|sm_\d{2,3}[a-z]?", re.ASCII)
-
-StorePaths = str | os.PathLike | Iterable[str | os.PathLike]
+PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +73,13 @@ class Group:
         """All run-time workloads that were measured, smallest first."""
         return sorted(self._rts, key=lambda text: tuple(self._rts[text].values()))
 
-    @property
+    @cached_property
     def current(self) -> bool:
         """Whether these times are of the kernel source that this cubc has."""
-        declared = _core.benchmarks().get(self.benchmark)
-        if declared is None or any(v not in declared.get(k, ()) for k, v in self.ct.items()):
+        try:
+            return self.source_hash == _core.source_hash(self.benchmark, self.ct, self.arch)
+        except (LookupError, ValueError):  # a workload or an architecture that it does not have
             return False
-        return self.source_hash == _core.source_hash(self.benchmark, self.ct, self.arch)
 
     def add(self, measurement: Measurement) -> None:
         """Take in a measurement; a later one of the same workload replaces an earlier."""
@@ -112,7 +102,7 @@ class Group:
         Base's samples taken alongside the variant come first, for drift cancels between the two.
         """
         cell = self.cells[variant].get(rt)
-        if cell is None or cell.status != "ok" or not cell.center:
+        if cell is None or cell.status != OK or not cell.center:
             return None
         if variant == "base":
             return 1.0
@@ -122,13 +112,13 @@ class Group:
 
     def speedups(self, variant: str) -> dict[str, float]:
         """Known speedups of a variant by run-time workload."""
-        cells = self.cells[variant]
+        cells = self.cells.get(variant, {})
         known = ((rt, self.speedup(variant, rt)) for rt in self.rts if rt in cells)
         return {rt: speedup for rt, speedup in known if speedup is not None}
 
     def score(self, variant: str) -> float | None:
         """CUB's score over the workloads that were measured; None if it failed at one of them."""
-        cells = self.cells[variant]
+        cells = self.cells.get(variant, {})
         speedups = self.speedups(variant)
         if not speedups or len(speedups) < len(cells):
             return None
@@ -137,8 +127,8 @@ class Group:
     def status(self, variant: str) -> str:
         """First failure of a variant, ``ok``, or ``partial`` if a workload is missing."""
         cells = self.cells[variant]
-        failed = (cell.status for cell in cells.values() if cell.status != "ok")
-        return next(failed, "ok" if len(cells) == len(self._rts) else "partial")
+        failed = (cell.status for cell in cells.values() if cell.status != OK)
+        return next(failed, OK if len(cells) == len(self._rts) else PARTIAL)
 
     def ranked(self) -> list[tuple[float, str]]:
         """Score and label of each variant that has all workloads of the group, best first."""
@@ -162,102 +152,6 @@ class Group:
             return {}
 
 
-def expand(paths: StorePaths) -> list[str]:
-    """Files that some paths and glob patterns name.
-
-    Raises
-    ------
-    FileNotFoundError
-        If one of them names none.
-    """
-    several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    if not several:
-        raise FileNotFoundError("no store was named")
-    found: dict[str, None] = {}
-    for path in several:
-        pattern = os.path.expanduser(os.fspath(path))
-        matches = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern))
-        if not matches:
-            raise FileNotFoundError(f"there is no store {pattern}")
-        found.update(dict.fromkeys(matches))
-    return list(found)
-
-
-def read(paths: StorePaths, *, strict: bool = False) -> list[Group]:
-    """Read all measurements of some stores.
-
-    Parameters
-    ----------
-    paths
-        A store, a glob pattern, or several of these.
-    strict
-        Raise for a malformed row, instead of warning once a store and leaving it out.
-
-    Raises
-    ------
-    StoreError
-        If a file is no store, or of a newer version; if `strict` and a row is malformed (the
-        message has its number and store).
-    """
-    groups: dict[tuple, Group] = {}
-    for path in expand(paths):
-        refused = []
-        for row in _rows(path):
-            try:
-                _take(groups, path, row)
-            except ValueError as error:
-                reason = f"{path}: row {row['id']} was refused: {error}"
-                if strict:
-                    raise _core.StoreError(reason) from None
-                refused.append(reason)
-        if refused:
-            more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
-            warnings.warn(refused[0] + more, RuntimeWarning, stacklevel=3)
-    return list(groups.values())
-
-
-def _rows(path: str) -> Iterator[dict[str, Any]]:
-    store = _core.Store(path)
-    try:
-        yield from store.rows()
-    finally:
-        store.close()
-
-
-def _take(groups: dict[tuple, Group], path: str, row: dict[str, Any]) -> None:
-    benchmark, arch, variant = row["benchmark"], row["arch"], row["variant"]
-    if not _BENCHMARK.fullmatch(benchmark) or not _ARCH.fullmatch(arch):
-        raise ValueError(f"{benchmark!r:.80} on {arch!r:.80} is no benchmark on an architecture")
-    if variant != "base":
-        parse_label(variant)
-    ct, axes = ax.parse_workload(row["ct"]), ax.parse_axes(row["axes"])
-    rt = {name: int(value) for name, value in ax.parse_workload(row["rt"]).items()}
-    if [axis.name for axis in axes] != list(rt) or any(rt[a.name] not in a.values for a in axes):
-        raise ValueError(f"{row['rt']!r:.80} is no workload of its declared axes")
-    device = row["device_model"] or row["device_name"]
-    key = (row["device_uuid"], row["driver"], row["compiler"], row["source_hash"])
-    new = Group(benchmark, ct, arch, device, *key, axes)
-    group = groups.setdefault(new.key, new)
-    group.add(
-        Measurement(
-            store=path,
-            id=row["id"],
-            variant=variant,
-            rt=rt,
-            status=row["status"],
-            message=row["message"],
-            center=_time(row["center"]),
-            base_center=_time(row["base_center"]),
-            samples=len(row["samples"]) // 4,
-            extra={name: row[name] for name in KEPT},
-        )
-    )
-
-
-def _time(seconds: float | None) -> float | None:
-    return seconds if seconds is not None and math.isfinite(seconds) and seconds > 0 else None
-
-
 def restrict(
     groups: Sequence[Group], pattern: str | None, wanted: Mapping[str, Any] | None
 ) -> list[Group]:
@@ -267,14 +161,16 @@ def restrict(
     ------
     LookupError
         If no benchmark matches, or none of those that do has an axis.
+    TypeError
+        If the expression is no text, or the wanted values are no dict.
     ValueError
         If the expression is malformed, or a value is not declared.
     """
-    matches = compiled(pattern or "").match
+    matches = compiled("" if pattern is None else pattern).match
     matching = [group for group in groups if matches(group.benchmark)]
     if groups and not matching:
         raise ax.unknown("the store", "benchmark", str(pattern), {g.benchmark for g in groups})
-    wanted = dict(wanted or {})
+    wanted = ax.given(wanted)
     every = [axis for g in matching for axis in _all_axes(g)]
     for name in wanted:
         if matching and ax.find(every, name) is None:
@@ -283,7 +179,9 @@ def restrict(
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a regular expression; ValueError if it is malformed."""
+    """Compile a regular expression; TypeError if it is no text, ValueError if it is malformed."""
+    if not isinstance(pattern, str):
+        raise TypeError(f"{pattern!r:.80} is neither a benchmark's name nor a regular expression")
     try:
         return re.compile(pattern)
     except re.error as error:

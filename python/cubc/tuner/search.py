@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from cubc import _core
 
 from . import axes as ax
-from . import records
 from .analyze import Analysis
+from .checks import count, integer, positive
 from .driver import Driver, Visit
 from .process import BaseFailed
+from .records import Group
 from .space import Space
+from .stores import read, store_path
 from .strategy import Strategy, make
 from .unit import units
 
-TIMING = ("min_samples", "max_samples", "max_noise", "timeout")  # options of Workload.measure
+TIMING = {  # options of Workload.measure, and what each must be
+    "min_samples": count,
+    "max_samples": count,
+    "max_noise": positive,
+    "timeout": positive,
+}
 
 
 class Result(Analysis):
@@ -32,7 +40,7 @@ class Result(Analysis):
         Why a compile-time workload could not be searched, by its name.
     """
 
-    def __init__(self, groups: list[records.Group], failed: dict[str, str]):
+    def __init__(self, groups: list[Group], failed: dict[str, str]):
         super().__init__(groups)
         self.failed = failed
 
@@ -54,19 +62,15 @@ class Search:
         timing: Mapping[str, float] | None = None,
         progress: bool | None = None,
     ):
-        if variants is not None and (not isinstance(variants, int) or variants < 1):
-            raise ValueError(f"variants is {variants!r}, must be a whole number of at least 1")
-        if seconds is not None and not seconds > 0:
-            raise ValueError(f"seconds is {seconds}, must be positive")
-        for name in timing or {}:
-            if name not in TIMING:
-                raise ax.unknown("the measurement", "option", name, TIMING)
+        self.variants = None if variants is None else count("variants", variants)
+        self.seconds = None if seconds is None else positive("seconds", seconds)
+        self.seed = integer("seed", seed)
+        self.timing = _checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
+        self.db = store_path(db)
         self.device = _core.device_info(device)
         self.units = units(benchmark, axes, self.device["arch"])
-        self.db = os.fspath(db)
-        self.variants, self.seconds, self.seed = variants, seconds, seed
-        self.timing, self.progress = dict(timing or {}), progress
+        self.progress = progress
 
     def run(self) -> Result:
         """Search all compile-time workloads, one after another.
@@ -85,13 +89,15 @@ class Search:
         try:
             store.set_device(self.device)
             visits = self._visits()
+            end = None if self.seconds is None else time.monotonic() + self.seconds
             with Driver(store, self.device, self.timing) as driver:
-                driver.show(sum(visit.expected for visit in visits), self.progress)
-                for visit, until in zip(visits, self._deadlines(len(visits)), strict=True):
+                driver.show(sum(visit.expected for visit in visits), self.progress, end)
+                for visit, until in zip(visits, _deadlines(len(visits), end), strict=True):
                     try:
                         visit.run(driver, until)
                     except BaseFailed as error:
                         failed[str(visit.unit)] = str(error)
+                    driver.progress.end()
         except KeyboardInterrupt:
             kept = f"{self.db} holds what was measured; the same search resumes there"
             print(f"cubc: stopped: {kept}", file=sys.stderr)
@@ -101,7 +107,7 @@ class Search:
         return self._result(failed)
 
     def _visits(self) -> list[Visit]:
-        stored = records.read(self.db)
+        stored = read(self.db)
         return [
             Visit(
                 unit,
@@ -112,22 +118,37 @@ class Search:
             for unit in self.units
         ]
 
-    def _deadlines(self, count: int):
-        """Moment at which each visit has to end, so that the time left is shared evenly."""
-        end = time.monotonic() + (self.seconds or 0)
-        for left in range(count, 0, -1):
-            now = time.monotonic()
-            yield None if self.seconds is None else now + (end - now) / left
-
     def _result(self, failed: dict[str, str]) -> Result:
         for name, reason in failed.items():
             message = f"{name}: base does not run: {reason}"
             if len(failed) == len(self.units):
                 raise BaseFailed(message)
             warnings.warn(message, RuntimeWarning, stacklevel=4)
-        stored = records.read(self.db)
+        stored = read(self.db, bad="pass")  # what is bad has been said at the start
         groups = [unit.group(self.device, stored) for unit in self.units]
         return Result([group for group in groups if group.cells], failed)
+
+
+def _checked_timing(timing: Mapping[str, Any]) -> dict[str, float]:
+    if not isinstance(timing, Mapping):
+        like = "{'min_samples': 20, 'timeout': 1.0}"
+        raise TypeError(f"timing is {timing!r:.80}, must be a dict of options, as {like}")
+    checked = {}
+    for name, value in timing.items():
+        if name not in TIMING:
+            raise ax.unknown("the measurement", "option", name, TIMING)
+        checked[name] = TIMING[name](name, value)
+    least, most = checked.get("min_samples", 0), checked.get("max_samples", math.inf)
+    if least > most:
+        raise ValueError(f"min_samples is {least}, more than max_samples, {most}")
+    return checked
+
+
+def _deadlines(visits: int, end: float | None) -> Iterator[float | None]:
+    """Moment at which each visit has to end, so that the time left is shared evenly."""
+    for left in range(visits, 0, -1):
+        now = time.monotonic()
+        yield None if end is None else now + (end - now) / left
 
 
 def search(
@@ -184,15 +205,17 @@ def search(
     ------
     LookupError
         For an unknown benchmark, axis, strategy or option, with the nearest name.
+    TypeError
+        For an argument of another type than the above.
     ValueError
-        For an axis value that is not declared, with the declared ones, and for a budget that is not
-        positive. Nothing has been built then.
+        For an axis value that is not declared, with the declared ones; for a budget or an option of
+        the timing that is not positive.
     NoDeviceError
-        If the device is not there.
+        If the device is not there. Nothing has been built after any of these.
     BaseFailed
         If base runs for none of the workloads; the message has the compiler's log.
     StoreError
-        If the store cannot be read or written.
+        If the store cannot be read or written, or no row of it can be used.
     KeyboardInterrupt
         On Ctrl-C; what was measured is in the store.
     """

@@ -1,4 +1,4 @@
-"""What an exception of the core says about the variant that raised it."""
+"""What became of a variant, and what an exception of the core says about it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ from typing import Any
 
 from cubc import _core
 
-STATUS: tuple[tuple[type[Exception], str], ...] = (
+OK, WRONG, FAULT, TIMEOUT = "ok", "wrong", "fault", "timeout"
+_OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (_core.CompileError, "compile_error"),
     (_core.ResourceError, "resources"),
-    (_core.KernelFault, "fault"),
-    (_core.DeviceError, "fault"),
-    (TimeoutError, "timeout"),
+    (_core.KernelFault, FAULT),
+    (_core.DeviceError, FAULT),
+    (TimeoutError, TIMEOUT),
     (MemoryError, "resources"),
 )
-FAILURES = tuple(kind for kind, _ in STATUS)
+FAILURES = tuple(kind for kind, _ in _OF_EXCEPTION)
+STATUSES = frozenset({OK, WRONG, *(status for _, status in _OF_EXCEPTION)})
 MESSAGE = 4000  # characters of a message that are kept
 
 
 def failure(error: Exception) -> dict[str, Any]:
     """Status and message of a variant that raised one of `FAILURES`."""
-    status = next(status for kind, status in STATUS if isinstance(error, kind))
+    status = next(status for kind, status in _OF_EXCEPTION if isinstance(error, kind))
     return {"status": status, "message": explain(error)}
 
 

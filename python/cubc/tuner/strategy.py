@@ -78,9 +78,15 @@ def make(strategy: str | Callable[[Space, int], Strategy]) -> Callable[[Space, i
     ------
     LookupError
         For an unknown name.
+    TypeError
+        If it is neither a name nor a callable.
     """
     if callable(strategy):
         return strategy
+    if not isinstance(strategy, str):
+        known = " or ".join(map(repr, STRATEGIES))
+        what = f"must be {known}, or a callable of (space, seed) that makes one"
+        raise TypeError(f"strategy is {strategy!r:.80}, {what}")
     if strategy not in STRATEGIES:
         raise unknown("the tuner", "strategy", strategy, STRATEGIES)
     return STRATEGIES[strategy]

@@ -83,11 +83,13 @@ def units(benchmark: str, axes: Mapping[str, Any] | None, arch: str) -> list[Uni
     ------
     LookupError
         For an unknown benchmark or axis, with the nearest name.
+    TypeError
+        If `benchmark` is no text, or `axes` no dict.
     ValueError
         For an undeclared value, with the declared ones.
     """
     names = matching(benchmark)
-    wanted = dict(axes or {})
+    wanted = ax.given(axes)
     every = [axis for name in names for axis in ax.declared(name)]
     for axis in wanted:
         if ax.find(every, axis) is None:
@@ -111,6 +113,8 @@ def matching(pattern: str) -> list[str]:
     ------
     LookupError
         If there is none.
+    TypeError
+        If `pattern` is no text.
     ValueError
         If `pattern` is no regular expression.
     """

@@ -25,7 +25,7 @@ from typing import Any
 
 from cubc import _core
 
-from .status import FAILURES, explain, failure
+from .status import FAILURES, FAULT, OK, WRONG, explain, failure
 
 
 class Bench:
@@ -36,23 +36,23 @@ class Bench:
         # The largest first: if memory does not suffice, that shows before anything is measured.
         for place in sorted(range(len(rts)), key=lambda i: -sum(rts[i].values())):
             self._workloads[place] = _core.Workload(benchmark, ct, rts[place], device)
-        self._bases = {place: load.plan("base") for place, load in self._workloads.items()}
+        self._bases = {place: load.variant("base") for place, load in self._workloads.items()}
 
     def evaluate(self, variant: str, place: int, timing: dict[str, Any]) -> dict[str, Any]:
         """Verify and measure a variant at one run-time workload."""
         workload, base = self._workloads[place], self._bases[place]
-        plan = base if variant == "base" else workload.plan(variant)
-        row = {"status": "ok", "bytes": workload.bytes} | {
-            name: plan.info[name]
+        opened = base if variant == "base" else workload.variant(variant)
+        row = {"status": OK, "bytes": workload.bytes} | {
+            name: opened.info[name]
             for name in ("registers", "local_bytes", "shared_bytes", "blocks_per_unit")
         }
         if variant == "base":
-            samples, _, _ = workload.measure(plan, **timing)
+            samples, _, _ = workload.measure(opened, **timing)
             return row | {"samples": samples}
-        wrong = workload.verify(plan)
+        wrong = workload.verify(opened)
         if wrong:
-            return row | {"status": "wrong", "message": f"{wrong} items differ from base's output"}
-        samples, base_samples, _ = workload.measure(plan, base, **timing)
+            return row | {"status": WRONG, "message": f"{wrong} items differ from base's output"}
+        samples, base_samples, _ = workload.measure(opened, base, **timing)
         return row | {"samples": samples, "base_samples": base_samples}
 
 
@@ -64,9 +64,9 @@ def evaluate(bench: Bench, variant: str, which: Sequence[int], timing: dict) -> 
         except FAILURES as error:
             row = failure(error)
         yield ("result", place, row)
-        if row["status"] == "fault":
+        if row["status"] == FAULT:
             sys.exit()
-        if row["status"] != "ok":
+        if row["status"] != OK:
             break
     yield ("done",)
 

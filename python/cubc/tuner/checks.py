@@ -1,0 +1,62 @@
+"""What a user gives, checked before anything is built: numbers, and packages that are there."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import numbers
+import operator
+from typing import Any
+
+MOST = 2**31 - 1  # what the core takes as a count
+
+
+def integer(name: str, value: Any) -> int:
+    """`value` as an int; TypeError if it is no whole number."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r:.80}, must be a whole number") from None
+
+
+def count(name: str, value: Any) -> int:
+    """`value` as a positive int; TypeError or ValueError if it is none."""
+    number = integer(name, value)
+    if number < 1:
+        raise ValueError(f"{name} is {number}, must be a whole number of at least 1")
+    if number > MOST:
+        raise ValueError(f"{name} is {number}, must be a whole number of at most {MOST}")
+    return number
+
+
+def positive(name: str, value: Any) -> float:
+    """`value` as a positive float; TypeError or ValueError if it is none."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} is {value!r:.80}, must be a number")
+    number = float(value)
+    if not 0 < number < math.inf:
+        raise ValueError(f"{name} is {value}, must be positive and finite")
+    return number
+
+
+def need(module: str) -> Any:
+    """Import a module of a package that pip installs along with cubc.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If the package is not there; the message says how it comes there.
+    """
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise ModuleNotFoundError(
+            f"this needs {package}, one of cubc's dependencies, and it is not installed: "
+            f"pip install {package}",
+            name=package,
+        ) from None

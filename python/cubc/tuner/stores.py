@@ -1,0 +1,215 @@
+"""Stores read back as groups of measurements.
+
+Stores may be damaged or come from somebody else: a row is parsed to declared shapes (integers,
+names) or it is refused with its number and store, and the others are read all the same.
+"""
+
+from __future__ import annotations
+
+import glob
+import math
+import os
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from cubc import _core
+
+from . import axes as ax
+from .records import Group, Measurement
+from .space import parse_label
+from .status import OK, STATUSES
+
+StorePaths = str | os.PathLike | Iterable[str | os.PathLike]
+
+_KEPT = ("registers", "local_bytes", "shared_bytes", "blocks_per_unit", "bytes", "created")
+_SHOWN = ("device_uuid", "device_model", "device_name", "driver", "compiler", "source_hash")
+_BENCHMARK = re.compile(r"\w+(?:\.\w+)*", re.ASCII)
+_ARCH = re.compile(r"cpu|sm_[1-9]\d{1,2}[a-z]?", re.ASCII)
+_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+
+
+def store_path(path: str | os.PathLike) -> str:
+    """Path of a store as text, ``~`` expanded; TypeError or ValueError if it is none."""
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str):
+        raise TypeError(f"a store is named by a path or a text, not by {path!r:.80}")
+    if not text or "\0" in text:
+        raise ValueError(f"{text!r:.80} is no path of a store")
+    return os.path.expanduser(text)
+
+
+def expand(paths: StorePaths) -> list[str]:
+    """Files that some paths and glob patterns name.
+
+    Raises
+    ------
+    FileNotFoundError
+        If one of them names none.
+    IsADirectoryError
+        If one of them names a folder.
+    TypeError, ValueError
+        If one of them is no path.
+    """
+    several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes)
+    listed: Iterable = paths if several else (paths,)  # type: ignore[assignment]
+    found: dict[str, None] = {}
+    for path in listed:
+        pattern = store_path(path)
+        if Path(pattern).is_dir():
+            raise IsADirectoryError(
+                f"{pattern} is a folder; name the stores in it, as {pattern}/*.db"
+            )
+        matches = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern))
+        if not matches:
+            raise FileNotFoundError(f"there is no store {pattern}")
+        found.update(dict.fromkeys(matches))
+    if not found:
+        raise FileNotFoundError("no store was named")
+    return list(found)
+
+
+def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -> list[Group]:
+    """Read all measurements of some stores.
+
+    Parameters
+    ----------
+    paths
+        A store, a glob pattern, or several of these.
+    bad
+        What to do about rows that are refused: leave them out with a warning for each store, raise,
+        or leave them out without a word.
+
+    Raises
+    ------
+    StoreError
+        If a file is no store, or of a newer version; if rows are refused and `bad` says so or
+        nothing else is there. The message has the first row's number, store and reason.
+    """
+    groups: dict[tuple, Group] = {}
+    refused: dict[str, list[str]] = {}
+    for path in expand(paths):
+        reasons: list[str] = []
+        for row in _rows(path, reasons):
+            try:
+                _take(groups, path, row)
+            except ValueError as error:
+                reasons.append(f"row {row['id']} was refused: {error}")
+        if reasons and bad == "raise":
+            raise _core.StoreError(f"{path}: {reasons[0]}")
+        if reasons:
+            refused[path] = reasons
+    if refused and not groups:
+        path, reasons = next(iter(refused.items()))
+        text = f"{path}: none of its rows can be used, {len(reasons)} were refused; the first:"
+        raise _core.StoreError(f"{text} {reasons[0]}")
+    if bad == "warn":
+        for path, reasons in refused.items():
+            text = f"{path}: {len(reasons)} of its rows left out; the first: {reasons[0]}"
+            warnings.warn(text, RuntimeWarning, stacklevel=3)
+    return list(groups.values())
+
+
+def _rows(path: str, reasons: list[str]) -> Iterator[dict[str, Any]]:
+    """Rows that the core can read; why it cannot read the others is added to `reasons`."""
+    store = _core.Store(path)
+    try:
+        rows = store.rows()
+        while True:
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except _core.StoreError as error:  # the core goes on behind a row that is damaged
+                reason = str(error).removeprefix(f"{path} is damaged: ")
+                if reason in reasons[-1:]:
+                    raise  # it does not
+                reasons.append(reason)
+            else:
+                yield row
+    finally:
+        store.close()
+
+
+def _take(groups: dict[tuple, Group], path: str, row: dict[str, Any]) -> None:
+    """Add a row to its group; ValueError if it is malformed."""
+    new = _group(row)
+    group = groups.get(new.key, new)
+    variant, status = row["variant"], row["status"]
+    _check_variant(group, variant)
+    if status not in STATUSES:
+        raise ValueError(f"{status!r:.80} is no status; one is {', '.join(sorted(STATUSES))}")
+    center = _time(row["center"])
+    if status == OK and center is None:
+        raise ValueError(f"its status is {OK}, but it has no samples")
+    measurement = Measurement(
+        store=path,
+        id=row["id"],
+        variant=variant,
+        rt=_run_time_workload(row["rt"], group.axes),
+        status=status,
+        message=row["message"],
+        center=center,
+        base_center=_time(row["base_center"]),
+        samples=len(row["samples"]) // 4,
+        extra={name: row[name] for name in _KEPT},
+    )
+    groups.setdefault(group.key, group).add(measurement)
+
+
+def _group(row: dict[str, Any]) -> Group:
+    benchmark, arch = row["benchmark"], row["arch"]
+    if not _BENCHMARK.fullmatch(benchmark) or not _ARCH.fullmatch(arch):
+        raise ValueError(f"{benchmark!r:.80} on {arch!r:.80} is no benchmark on an architecture")
+    for name in _SHOWN:
+        if not row[name].isprintable():
+            raise ValueError(f"{row[name]!r:.80} is no {name}")
+    ct, axes = ax.parse_workload(row["ct"]), ax.parse_axes(row["axes"])
+    declared = _core.benchmarks().get(benchmark, {})
+    for name, value in ct.items():
+        if "{ct}" not in name:
+            raise ValueError(f"{name} is no compile-time axis, as T{{ct}}")
+        if value not in declared.get(name, [value]):
+            known = ", ".join(map(str, declared[name]))
+            raise ValueError(f"{benchmark} does not declare {value} on {name}; it declares {known}")
+    return Group(
+        benchmark=benchmark,
+        ct=ct,
+        arch=arch,
+        device=row["device_model"] or row["device_name"],
+        device_uuid=row["device_uuid"],
+        driver=row["driver"],
+        compiler=row["compiler"],
+        source_hash=row["source_hash"],
+        axes=axes,
+    )
+
+
+def _check_variant(group: Group, variant: str) -> None:
+    if variant == "base" or variant in group.cells:  # the latter has been checked
+        return
+    parse_label(variant)
+    if not group.current:  # then its parameters are not known
+        return
+    try:
+        reason = _core.variant_invalid(group.benchmark, group.ct, group.arch, variant)
+    except LookupError as error:
+        reason = str(error)
+    if reason is not None:
+        raise ValueError(f"{variant}: {reason}")
+
+
+def _run_time_workload(text: str, axes: tuple[ax.Axis, ...]) -> dict[str, int]:
+    values = ax.parse_workload(text)
+    if not all(map(_INTEGER.fullmatch, values.values())):
+        raise ValueError(f"{text!r:.80} is no workload of whole numbers")
+    rt = {name: int(value) for name, value in values.items()}
+    if [axis.name for axis in axes] != list(rt) or any(rt[a.name] not in a.values for a in axes):
+        raise ValueError(f"{text!r:.80} is no workload of its declared axes")
+    return rt
+
+
+def _time(seconds: float | None) -> float | None:
+    return seconds if seconds is not None and math.isfinite(seconds) and seconds > 0 else None

@@ -1,0 +1,121 @@
+// Launch attributes. The cpu has none and says so; on a GPU clusters of blocks are really clusters,
+// and a kernel that starts early still sees what the one before it wrote.
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS = 8, THREADS = 32 };
+
+static const char kernel_text[] =
+    "struct note_args { u32* out; const u32* in; };\n"
+    "struct note_shared { u32 unused; };\n"
+    "KERNEL(note, note_args, note_shared)\n"
+    "{\n"
+    "    u32 size = 0;\n"
+    "    asm volatile(\"mov.u32 %0, %%cluster_nctaid.x;\" : \"=r\"(size));\n"
+    "    if (thread_id() == 0) a.out[block_id()] = size;\n"
+    "}\n"
+    "KERNEL(follow, note_args, note_shared)\n"
+    "{\n"
+    "    asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n"
+    "    if (thread_id() == 0) a.out[block_id()] = 10u + a.in[block_id()];\n"
+    "}\n";
+
+typedef struct arguments {
+    uint32_t *out, *in;
+} arguments;
+
+static cubc_device *device;
+static device_module *module;
+
+static cubc_status load(void)
+{
+    const char *folder = getenv("CUBC_KERNELS");
+    char path[1024];
+    text dialect = {0}, whole = {0};
+    binary code = {0};
+    cubc_status st;
+    snprintf(path, sizeof path, "%s/simt.h", folder ? folder : "kernels");
+    GUARD(st, file_read(path, &dialect), done);
+    text_puts(&whole, "#define SIMT_CUDA\n#define SIMT_THREADS 32\n#define SIMT_WARP 32\n");
+    text_append(&whole, dialect.data, dialect.length);
+    text_puts(&whole, kernel_text);
+    GUARD(st, text_done(&whole), done);
+    compile_request request = {whole.data, "note", device->info.arch, 0};
+    GUARD(st, device->api->compile(&request, &code), done);
+    st = device->api->load(device, &code, &module);
+done:
+    binary_free(&code);
+    text_free(&whole);
+    text_free(&dialect);
+    return st;
+}
+
+static cubc_status launch(const char *name, launch_shape shape, arguments a)
+{
+    device_kernel kernel;
+    TRY(device->api->kernel(device, module, name, THREADS, &kernel));
+    return device->api->launch(device, &kernel, &shape, &a, sizeof a, NULL);
+}
+
+static void on_the_gpu(uint32_t cluster, uint32_t noted)
+{
+    const device_api *api = device->api;
+    void *sizes = NULL, *sums = NULL;
+    uint32_t got[BLOCKS];
+    CHECK_STATUS(api->alloc(device, sizeof got, NULL, &sizes), CUBC_OK);
+    CHECK_STATUS(api->alloc(device, sizeof got, NULL, &sums), CUBC_OK);
+    launch_shape shape = {.grid = BLOCKS, .cluster = cluster};
+    launch_shape early = {.grid = BLOCKS, .early = true};
+    CHECK_STATUS(launch("note", shape, (arguments){sizes, NULL}), CUBC_OK);
+    CHECK_STATUS(launch("follow", early, (arguments){sums, sizes}), CUBC_OK);
+    CHECK_STATUS(api->copy(device, got, sums, sizeof got, NULL), CUBC_OK);
+    for (int b = 0; b < BLOCKS; b++) CHECK(got[b] == 10 + noted);
+    api->free(device, sums, NULL);
+    api->free(device, sizes, NULL);
+}
+
+static void clusters_and_early_starts(void)
+{
+    if (!CHECK_STATUS(load(), CUBC_OK)) return;
+    for (uint32_t cluster = 0; cluster <= 8; cluster = cluster ? 2 * cluster : 1)
+        on_the_gpu(cluster, cluster > 1 ? cluster : 1);
+    launch_shape odd = {.grid = BLOCKS, .cluster = 3}; // does not divide the grid
+    CHECK_STATUS(launch("note", odd, (arguments){0}), CUBC_DEVICE_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "clusters of 3");
+    on_the_gpu(2, 2); // the device is none the worse
+    device->api->unload(device, module);
+}
+
+static void the_cpu_has_no_clusters(void)
+{
+    cubc_device *cpu;
+    device_kernel kernel = {.threads = 1};
+    launch_shape shape = {.grid = 2, .cluster = 2};
+    if (!CHECK_STATUS(device_open("cpu", &cpu), CUBC_OK)) return;
+    CHECK_STATUS(cpu->api->launch(cpu, &kernel, &shape, NULL, 0, NULL), CUBC_NO_RESOURCES);
+    CHECK_CONTAINS(cubc_error_message(), "2 blocks");
+    device_release(cpu);
+}
+
+static const check_test tests[] = {
+    {"the_cpu_has_no_clusters", the_cpu_has_no_clusters},
+    {"clusters_and_early_starts", clusters_and_early_starts},
+};
+
+int main(int argc, char **argv)
+{
+    size_t count = COUNT_OF(tests);
+    if (device_open("cuda", &device) != CUBC_OK || atoi(device->info.arch + 3) < 90) {
+        const char *why = device ? "the GPU is older than sm_90" : cubc_error_message();
+        printf("test_launch: skipped clusters: %s\n", why);
+        count = 1;
+    }
+    int status = check_run(tests, count, argc > 1 ? argv[1] : NULL);
+    device_release(device);
+    return status;
+}

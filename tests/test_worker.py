@@ -1,0 +1,321 @@
+"""The measuring process of a search: killed, crashed, stopped or left alone, nothing is lost."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import stores
+from searches import TIMING, keys, search, variant_rows
+
+from cubc import _core, tuner
+from cubc.tuner import driver, process
+
+
+@pytest.fixture
+def db(tmp_path):
+    return str(tmp_path / "store.db")
+
+
+@pytest.fixture
+def at_evaluation(monkeypatch):
+    """Calls a function with the measuring process before some evaluations, counted from 1."""
+
+    def install(which, action, *, base=False):
+        count = 0
+        send = process.Process.send
+
+        def hooked(self, kind, *arguments):
+            nonlocal count
+            if kind == "evaluate" and (arguments[0] == "base") == base:
+                count += 1
+                if count in which:
+                    action(self)
+            send(self, kind, *arguments)
+
+        monkeypatch.setattr(process.Process, "send", hooked)
+
+    return install
+
+
+def killing(number):
+    return lambda worker: os.kill(worker.pid, number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_killed_from_outside_costs_nothing(db, at_evaluation, number):
+    at_evaluation({2}, killing(number))
+    search(db)
+    assert [r["status"] for r in variant_rows(db)] == ["ok"] * 4
+
+
+def test_what_was_measured_before_the_kill_is_kept(db, monkeypatch):
+    """The worker of the first evaluation dies between its two workloads."""
+    declared = _core.benchmarks()["reduce.sum"]["Elements{io}[pow2]"][:2]
+    receive = process.Process.receive
+    asked = []
+    send = process.Process.send
+
+    def note(self, kind, *arguments):
+        if kind == "evaluate" and arguments[0] != "base":
+            asked.append(arguments[1])
+        send(self, kind, *arguments)
+
+    def kill_after_the_first(self, until):
+        reply = receive(self, until)
+        if asked == [[0, 1]] and reply[0] == "result":
+            os.kill(self.pid, signal.SIGKILL)
+            self._process.wait()
+            while self._connection.poll():  # what it still said is lost
+                try:
+                    self._connection.recv()
+                except EOFError:
+                    break
+        return reply
+
+    monkeypatch.setattr(process.Process, "send", note)
+    monkeypatch.setattr(process.Process, "receive", kill_after_the_first)
+    search(db, {"T": "F32", "Elements": declared}, variants=1)
+    assert asked == [[0, 1], [1]]
+    assert [r["status"] for r in variant_rows(db)] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGRTMIN + 3])
+def test_a_variant_whose_workers_die_twice_is_at_fault(db, at_evaluation, number):
+    at_evaluation({2, 3}, killing(number))
+    result = search(db)
+    rows = variant_rows(db)
+    assert [r["status"] for r in rows] == ["ok", "fault", "ok", "ok"]
+    name = "SIGKILL" if number == signal.SIGKILL else f"signal {int(number)}"
+    assert f"died of {name}" in rows[1]["message"]
+    assert "2 times in a row" in rows[1]["message"]
+    assert result.scores().set_index("variant").score.isna()[rows[1]["variant"]]
+
+
+@pytest.mark.parametrize("number", sorted(process.CRASHES))
+def test_a_crash_is_at_once_the_variant_s_fault(db, at_evaluation, number):
+    at_evaluation({2}, killing(number))
+    search(db)
+    rows = variant_rows(db)
+    assert [r["status"] for r in rows] == ["ok", "fault", "ok", "ok"]
+    assert f"died of {number.name}" in rows[1]["message"]
+
+
+def test_deaths_without_end_end_the_search(db, at_evaluation):
+    at_evaluation(range(1, 1000), killing(signal.SIGKILL))
+    search(db)
+    assert [r["status"] for r in variant_rows(db)] == ["fault"] * 4
+
+
+def test_base_survives_a_kill_from_outside(db, at_evaluation):
+    at_evaluation({1}, killing(signal.SIGKILL), base=True)
+    search(db)
+    assert [r["status"] for r in stores.read(db)] == ["ok"] * 5
+
+
+def test_a_hanging_variant_is_killed(db, at_evaluation, monkeypatch):
+    monkeypatch.setattr(driver, "RUN_FLOOR", 2.0)
+    monkeypatch.setattr(driver, "RUN_FACTOR", 0.0)
+    stopped = []
+
+    def stop(worker):
+        stopped.append(worker.pid)
+        os.kill(worker.pid, signal.SIGSTOP)
+
+    at_evaluation({2}, stop)
+    search(db)
+    assert [r["status"] for r in variant_rows(db)] == ["ok", "timeout", "ok", "ok"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(stopped[0], 0)
+
+
+def test_a_failure_holds_for_all_workloads(db, at_evaluation):
+    declared = _core.benchmarks()["reduce.sum"]["Elements{io}[pow2]"][:2]
+    at_evaluation({1}, killing(signal.SIGSEGV))
+    search(db, {"T": "F32", "Elements": declared}, variants=1)
+    assert [r["status"] for r in stores.read(db)] == ["ok", "ok", "fault", "fault"]
+
+
+def test_a_base_on_which_the_worker_dies_is_given_up(db, monkeypatch):
+    send = process.Process.send
+    deaths = []
+
+    def kill(self, kind, *arguments):
+        deaths.append(self.pid)
+        os.kill(self.pid, signal.SIGKILL)
+        send(self, kind, *arguments)
+
+    monkeypatch.setattr(process.Process, "send", kill)
+    with pytest.raises(tuner.BaseFailed, match=r"(?s)SIGKILL.*3 times"):
+        search(db)
+    assert len(set(deaths)) == 3
+
+
+def bases_within(monkeypatch, seconds):
+    for ct in ("F32", "I64"):  # from the cache they compile in no time
+        _core.compile("reduce.sum", {"T{ct}": ct}, "cpu", "base")
+    monkeypatch.setattr(driver, "BASE_SECONDS", seconds)
+
+
+def test_a_base_that_hangs_stops_its_workload_only(db, at_evaluation, monkeypatch):
+    bases_within(monkeypatch, 1.0)
+    at_evaluation({1}, killing(signal.SIGSTOP), base=True)
+    with pytest.warns(
+        RuntimeWarning, match=r"I64: base does not run: ran for over 2\.0 s: it hangs"
+    ):
+        result = search(db, {"T": ["F32", "I64"], "Elements": 16}, variants=1)
+    assert set(result.failed) == {"reduce.sum I64"}
+    assert {ct for ct, _, _ in keys(db)} == {"T{ct}=F32"}
+
+
+def test_bases_that_all_hang_are_an_error(db, at_evaluation, monkeypatch):
+    bases_within(monkeypatch, 0.2)
+    at_evaluation({1, 2}, killing(signal.SIGSTOP), base=True)
+    with pytest.raises(tuner.BaseFailed, match="it hangs"):
+        search(db, {"T": ["F32", "I64"], "Elements": 16}, timing=TIMING | {"timeout": 0.1})
+    assert not keys(db)
+
+
+def test_not_the_same_process(db):
+    """The user's process never runs a variant: it may fault."""
+    seen = []
+    begin = process.Process.__init__
+
+    def note(self):
+        begin(self)
+        seen.append((self.pid, os.getsid(self.pid)))
+
+    process.Process.__init__ = note
+    try:
+        search(db, variants=1)
+    finally:
+        process.Process.__init__ = begin
+    [(pid, session)] = seen
+    assert pid != os.getpid()
+    assert session == pid  # so that Ctrl-C in a terminal does not reach it
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+SCRIPT = """
+import sys
+from cubc import tuner
+tuner.search("reduce.sum", {"T": "F32", "Elements": 16}, db=sys.argv[1], device="cpu", variants=12,
+             timing={"min_samples": 3, "max_samples": 3, "timeout": 1.0})
+"""
+
+
+def started(db, rows):
+    """A search in a process of its own that has stored so many rows."""
+    driver = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, db], stderr=subprocess.PIPE, start_new_session=True
+    )
+    until = time.monotonic() + 60
+    while time.monotonic() < until and driver.poll() is None:
+        with contextlib.suppress(OSError, _core.StoreError):  # not there yet, or empty
+            if len(stores.read(db)) >= rows:
+                return driver
+        time.sleep(0.01)
+    driver.kill()
+    raise AssertionError(driver.communicate())
+
+
+def children(pid):
+    """Processes of a parent, from /proc."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat") as stat:
+                parent = int(stat.read().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            found.append(int(entry))
+    return found
+
+
+def gone(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_kill_9_loses_nothing_and_the_search_resumes(db):
+    driver = started(db, rows=4)
+    workers = children(driver.pid)
+    assert workers
+    driver.kill()
+    driver.communicate()
+    until = time.monotonic() + 5
+    while time.monotonic() < until and not all(map(gone, workers)):
+        time.sleep(0.01)
+    assert all(map(gone, workers))
+    kept = stores.read(db)
+    assert 4 <= len(kept) < 13
+    search(db, variants=12)
+    rows = stores.read(db)
+    assert rows[: len(kept)] == kept
+    assert len({r["variant"] for r in rows}) == len(rows) == 13
+
+
+BUSY = """
+import os, sys, threading, time
+from cubc.tuner import worker
+threading.Thread(target=worker.leave_with_driver, args=(int(sys.argv[1]), os.getppid())).start()
+print("busy", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_busy_worker_leaves_when_the_driver_is_gone():
+    """A kernel that hangs keeps the process from reading that its socket was closed."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        worker = subprocess.Popen(
+            [sys.executable, "-c", BUSY, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdout=subprocess.PIPE,
+        )
+    with worker:
+        assert worker.stdout.readline() == b"busy\n"
+        assert worker.poll() is None
+        ours.close()
+        assert worker.wait(5) == 1
+
+
+def test_ctrl_c_says_how_to_resume(db):
+    driver = started(db, rows=3)
+    driver.send_signal(signal.SIGINT)
+    _, err = driver.communicate(timeout=30)
+    assert driver.returncode != 0
+    assert "the same search resumes" in err.decode()
+    kept = stores.read(db)
+    search(db, variants=12)
+    rows = stores.read(db)
+    assert rows[: len(kept)] == kept
+    assert len({r["variant"] for r in rows}) == len(rows) == 13
+
+
+def test_ctrl_c_ends_the_worker(db, at_evaluation, capfd):
+    pids = []
+
+    def interrupt(worker):
+        pids.append(worker.pid)
+        main = threading.main_thread().ident
+        signal.pthread_kill(main, signal.SIGINT)
+
+    at_evaluation({2}, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        search(db)
+    assert "the same search resumes" in capfd.readouterr().err
+    with pytest.raises(ProcessLookupError):
+        os.kill(pids[0], 0)
+    assert len(keys(db)) == 2
