@@ -14,9 +14,17 @@ struct device_event {
 };
 
 // ---- streams ----------------------------------------------------------------------------------
+// The default stream of old, which most calls use: it cannot be captured, and it is always the
+// same, so that two questions on the hot path need no driver.
+static bool is_legacy(const void *stream)
+{
+    return (uintptr_t)stream <= 1; // NULL, or CUDA's handle for it
+}
+
 static bool is_capturing(void *stream)
 {
     int status = 0;
+    if (is_legacy(stream)) return false;
     if (cuda.cudaStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
         return status == cudaStreamCaptureStatusActive;
     cuda.cudaGetLastError();
@@ -26,7 +34,7 @@ static bool is_capturing(void *stream)
 bool cuda_stream_is_capturing(cubc_device *device, void *stream)
 {
     bool pushed;
-    if (device_cuda_enter((cuda_device *)device, &pushed)) return false;
+    if (is_legacy(stream) || device_cuda_enter((cuda_device *)device, &pushed)) return false;
     bool capturing = is_capturing(stream);
     device_cuda_leave(pushed);
     return capturing;
@@ -89,6 +97,7 @@ uint64_t cuda_stream_id(cubc_device *device, void *stream)
 {
     unsigned long long id = (uintptr_t)stream;
     bool pushed;
+    if (is_legacy(stream)) return UINT64_MAX; // far from those that CUDA counts up
     if (device_cuda_enter((cuda_device *)device, &pushed)) return id;
     if (cuda.cuStreamGetId(stream, &id)) id = (uintptr_t)stream;
     device_cuda_leave(pushed);
