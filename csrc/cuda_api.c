@@ -71,7 +71,9 @@ static library nvrtc = {.title = "NVRTC",
 FORK_SAFE_MUTEX(lock); // guards what follows, and `given`
 static bool resolved;
 static char runtime_why[1024], compiler_why[1024]; // why not ready
-static atomic_bool runtime_ready, compiler_ready;  // read without the lock; once true, for good
+// A library that the user insists on is an error where it cannot be had, and not a lack of GPUs.
+static cubc_status not_ready = CUBC_NO_DEVICE;
+static atomic_bool runtime_ready, compiler_ready; // read without the lock; once true, for good
 
 // ---- one library ------------------------------------------------------------------------------
 // Fills the library's members of `cuda`; false if a required one is missing. It goes on after a
@@ -131,37 +133,47 @@ static bool bind_anywhere(const library *lib, int major)
     return false;
 }
 
-// For a message: a copy of any version that is there although no usable one is, or none.
+// For a message: the version of a copy that is there although it is not usable.
+static bool describe_copy(const library *lib, const char *path, char *text, size_t size)
+{
+    int major = 0, minor = 0;
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return false;
+    bind_entries(handle, lib->entries, lib->entry_count);
+    bool known = lib->version(&major, &minor) && major;
+    if (known) snprintf(text, size, "%s %d.%d was found (%.256s)", lib->title, major, minor, path);
+    dlclose(handle);
+    return known;
+}
+
+static void describe_insisted(const library *lib, const char *path, char *text, size_t size)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *reason = handle ? NULL : dlerror();
+    if (!handle)
+        snprintf(text, size, "%s=%.100s cannot be loaded (%.200s)", lib->variable, path,
+                 reason ? reason : "no reason was given");
+    else if (!describe_copy(lib, path, text, size))
+        snprintf(text, size, "%s=%.256s is no %s", lib->variable, path, lib->title);
+    if (handle) dlclose(handle);
+}
+
 static void describe_unusable(const library *lib, char *text, size_t size)
 {
-    char names[5][128];
-    const char *candidates[6] = {given_path(lib)}, *insisted = insisted_path(lib);
-    void *library = insisted ? dlopen(insisted, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (insisted && !library) {
-        const char *reason = dlerror();
-        snprintf(text, size, "%s=%.100s cannot be loaded (%.200s)", lib->variable, insisted,
-                 reason ? reason : "no reason was given");
-        return;
-    }
-    if (library) dlclose(library);
     static const char *const formats[] = {"%s.13", "%s.12", "%s.11.0", "%s.11.2",
                                           TOOLKIT_FOLDER "%s"};
+    const char *insisted = insisted_path(lib);
+    if (insisted) {
+        describe_insisted(lib, insisted, text, size);
+        return;
+    }
+    if (lib->given[0] && describe_copy(lib, lib->given, text, size)) return;
     for (size_t i = 0; i < COUNT_OF(formats); i++) {
-        snprintf(names[i], sizeof names[i], formats[i], lib->stem);
-        candidates[i + 1] = names[i];
+        char name[128];
+        snprintf(name, sizeof name, formats[i], lib->stem);
+        if (describe_copy(lib, name, text, size)) return;
     }
     snprintf(text, size, "no %s was found", lib->title);
-    for (size_t i = 0; i < COUNT_OF(candidates); i++) {
-        int major = 0, minor = 0;
-        void *handle = candidates[i] ? dlopen(candidates[i], RTLD_NOW | RTLD_LOCAL) : NULL;
-        if (!handle) continue;
-        bind_entries(handle, lib->entries, lib->entry_count);
-        if (lib->version(&major, &minor))
-            snprintf(text, size, "%s %d.%d was found (%.256s)", lib->title, major, minor,
-                     candidates[i]);
-        dlclose(handle);
-        if (major) return;
-    }
 }
 
 // ---- all three --------------------------------------------------------------------------------
@@ -195,6 +207,7 @@ static bool bind_pair(int newest)
     for (int where = 0; where < PLACE_COUNT; where++)
         for (int major = newest; major >= OLDEST_MAJOR; major--)
             if (bind_at(&cudart, (place)where, major) && bind_anywhere(&nvrtc, major)) return true;
+    if (insisted_path(&cudart) || insisted_path(&nvrtc)) not_ready = CUBC_IO_ERROR;
     char runtime_text[400], nvrtc_text[400];
     describe_unusable(&cudart, runtime_text, sizeof runtime_text);
     describe_unusable(&nvrtc, nvrtc_text, sizeof nvrtc_text);
@@ -239,7 +252,7 @@ static cubc_status ready(const atomic_bool *flag, const char *why)
     if (!resolved) resolve();
     bool is_ready = atomic_load(flag);
     cubc_status st = CUBC_OK;
-    if (!is_ready) st = error_set(__FILE__, __LINE__, CUBC_NO_DEVICE, "%s", why);
+    if (!is_ready) st = error_set(__FILE__, __LINE__, not_ready, "%s", why);
     pthread_mutex_unlock(&lock);
     return st;
 }

@@ -242,7 +242,8 @@ extern cuda_functions cuda;
 // before the first use of a device; CUBC_CUDART and CUBC_NVRTC in the environment stand in for it.
 void cuda_api_set_paths(const char *cudart, const char *nvrtc);
 
-// Driver and runtime are loaded, or CUBC_NO_DEVICE with a sentence that says what to install.
+// Driver and runtime are loaded, or CUBC_NO_DEVICE with a sentence that says what to install;
+// CUBC_IO_ERROR where it is a file of CUBC_CUDART or CUBC_NVRTC that a driver cannot be used with.
 cubc_status cuda_api_runtime_ready(void);
 // NVRTC is loaded (no driver needed), or CUBC_NO_DEVICE with a sentence that says what to install.
 cubc_status cuda_api_compiler_ready(void);

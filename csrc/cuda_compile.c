@@ -125,7 +125,7 @@ cubc_status cuda_compile_source(const compile_request *request, binary *out)
     if (code)
         FAIL(CUBC_COMPILE_ERROR, "%s: nvrtcCreateProgram: %s", request->label,
              cuda.nvrtcGetErrorString(code));
-    // Before 12.8 there is no callback: a deadline is then checked by nobody.
+    // Before 12.8 there is no callback, and neither a deadline nor Ctrl-C stops a compilation.
     if (cuda.nvrtcSetFlowCallback) cuda.nvrtcSetFlowCallback(program, should_cancel, &w);
     code = cuda.nvrtcCompileProgram(program, count, options);
     cubc_status st =

@@ -117,12 +117,13 @@ static cubc_status open_cuda(int index, cubc_device **out)
 }
 
 // The first GPU that is fit; one that is fit but fails is an error and no reason to compute a
-// thousand times slower without a word.
+// thousand times slower without a word. So is a broken CUDA that the user insists on: the first is
+// tried even if none is counted.
 static cubc_status open_default(cubc_device **out)
 {
     const char *why;
     int count = device_cuda_api.count(&why);
-    for (int index = 0; index < count; index++) {
+    for (int index = 0; index == 0 || index < count; index++) {
         cubc_status st = open_cuda(index, out);
         if (st != CUBC_NO_DEVICE) return st;
     }

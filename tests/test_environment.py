@@ -155,6 +155,14 @@ def test_a_named_library_that_is_not_there(tmp_path, fakes, library):
     line = last_line(isolated.run(OPEN_CUDA, LD_LIBRARY_PATH=tmp_path, **places))
     assert f"CUBC_{library.upper()}={tmp_path / 'gone.so'} cannot be loaded" in line
     assert "No such file" in line
+    # Nor is the cpu taken without a word; a library that is no CUDA's is as bad.
+    by_default = SUM.replace("device='cpu'", "device=None")
+    result = isolated.run(by_default, LD_LIBRARY_PATH=tmp_path, CUBC_DEVICE="", **places)
+    assert last_line(result) == "OSError: " + line[line.index("cubc needs") : -1]
+    places[f"CUBC_{library.upper()}"] = tmp_path / "libcuda.so.1"
+    line = last_line(isolated.run(by_default, LD_LIBRARY_PATH=tmp_path, CUBC_DEVICE="", **places))
+    title = {"cudart": "CUDA runtime", "nvrtc": "NVRTC"}[library]
+    assert f"CUBC_{library.upper()}={tmp_path / 'libcuda.so.1'} is no {title}" in line
 
 
 @needs_cc
