@@ -58,7 +58,7 @@ def measure(library, name, dtype, exponent, device, samples):
         sys.exit(f"{name} {dtype} 2^{exponent}: {wrong} wrong items")
     call, temp = cub_call(library, name, dtype, exponent, work.pointers, device)
     function = ctypes.cast(library.cub_queue, ctypes.c_void_p).value
-    ours, theirs, _ = work.measure(
+    measured = work.measure(
         variant,
         (function, ctypes.addressof(call)),
         min_samples=samples,
@@ -66,7 +66,10 @@ def measure(library, name, dtype, exponent, device, samples):
         timeout=20.0,
     )
     del temp
-    cubc_us, cub_us = (float(np.median(np.frombuffer(s, "f4"))) * 1e6 for s in (ours, theirs))
+    cubc_us, cub_us = (
+        float(np.median(np.frombuffer(measured[name], "f4"))) * 1e6
+        for name in ("samples", "base_samples")
+    )
     return {
         "algorithm": name,
         "type": dtype,

@@ -129,6 +129,10 @@ typedef struct device_api {
     cubc_status (*flush)(cubc_device *device, void *stream);
     cubc_status (*hold)(cubc_device *device, void *stream);
     cubc_status (*release)(cubc_device *device);
+    // The clock of the multiprocessors between two marks on a stream, 0 and 1, once both are
+    // reached; 0: not known. clock_mark NULL: a device without such a clock.
+    cubc_status (*clock_mark)(cubc_device *device, int which, void *stream);
+    double (*clock_hertz)(cubc_device *device);
 } device_api;
 
 // Back-ends embed this as their first member. `attached` belongs to instance.c (its compiled

@@ -178,6 +178,7 @@ static void cuda_close(cubc_device *device)
     bool pushed;
     if (!d) return;
     if (device_cuda_enter(d, &pushed) == CUBC_OK) {
+        cuda_clock_close(d);
         cuda_hold_close(d);
         if (d->aside) cuda.cudaStreamDestroy(d->aside);
         if (d->pool) cuda.cudaMemPoolDestroy(d->pool);
@@ -341,4 +342,6 @@ const device_api device_cuda_api = {
     .flush = cuda_hold_flush,
     .hold = cuda_hold_begin,
     .release = cuda_hold_end,
+    .clock_mark = cuda_clock_mark,
+    .clock_hertz = cuda_clock_hertz,
 };

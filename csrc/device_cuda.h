@@ -1,6 +1,6 @@
 // What the files of the CUDA device share: device_cuda.c (devices and memory),
 // cuda_stream.c (streams and events), cuda_module.c (kernels), cuda_compile.c (NVRTC) and
-// cuda_hold.c (what measuring needs). Nothing else includes this.
+// cuda_hold.c and cuda_clock.c (what measuring needs). Nothing else includes this.
 #ifndef CUBC_DEVICE_CUDA_H
 #define CUBC_DEVICE_CUDA_H
 
@@ -22,6 +22,14 @@ typedef struct cuda_hold {
     void *flush_buffer;      // of exactly the size of the last-level cache; NULL until first used
 } cuda_hold;
 
+typedef struct cuda_clock {
+    bool created;
+    device_module *module;
+    device_kernel kernel;
+    _Atomic uint64_t *words; // mapped host memory, written by the marks
+    void *device_words;
+} cuda_clock;
+
 typedef struct cuda_device {
     cubc_device base;
     int ordinal; // as CUDA counts, and as CuPy and PyTorch do
@@ -31,6 +39,7 @@ typedef struct cuda_device {
     cudaMemPool_t pool; // NULL where the device has no stream-ordered allocator
     cudaStream_t aside; // for our own copies: waits for no other stream and no other for it
     cuda_hold hold;
+    cuda_clock clock; // guarded by the lock of `hold`
 } cuda_device;
 
 // Make the device's primary context current, and undo that. It mostly is current already, which
@@ -69,5 +78,9 @@ void cuda_hold_close(cuda_device *device); // with the context current
 cubc_status cuda_hold_flush(cubc_device *device, void *stream);
 cubc_status cuda_hold_begin(cubc_device *device, void *stream);
 cubc_status cuda_hold_end(cubc_device *device);
+
+cubc_status cuda_clock_mark(cubc_device *device, int which, void *stream);
+double cuda_clock_hertz(cubc_device *device);
+void cuda_clock_close(cuda_device *device); // with the context current
 
 #endif

@@ -178,43 +178,107 @@ static int reference_work(PyObject *self, PyObject *object, queued *base, foreig
     return base->instance ? 1 : -1;
 }
 
+static int set_rule(const char *name, stopping_options *out)
+{
+    for (int rule = 0; rule < STOP_RULES; rule++)
+        if (strcmp(name, stopping_rule_names[rule]) == 0) {
+            out->rule = (stopping_rule)rule;
+            return 0;
+        }
+    const char *near = nearest_name(name, stopping_rule_names, STOP_RULES);
+    PyErr_Format(PyExc_LookupError,
+                 "no stopping rule '%.60s'%s%s%s: it is median, stdrel, entropy or count", name,
+                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return -1;
+}
+
+// Options are those of timing_options and stopping_options by name; what is left out or 0 is the
+// device's default. 0, or -1 with an exception.
+static int read_options(PyObject *args, PyObject *keywords, PyObject **variant,
+                        PyObject **reference, timing_options *out)
+{
+    static char *names[] = {"variant", "reference", "min_samples",    "max_samples", "max_noise",
+                            "timeout", "stopping",  "min_time",       "max_angle",   "min_r2",
+                            "samples", "beat",      "throttle_below", NULL};
+    timing_options given = {0};
+    const char *rule = NULL;
+    given.throttle_below = -1;
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "O|O$iiddsdddidd:measure", names, variant, reference,
+            &given.min_samples, &given.max_samples, &given.stopping.max_noise, &given.timeout_s,
+            &rule, &given.stopping.min_time_s, &given.stopping.max_angle, &given.stopping.min_r2,
+            &given.stopping.target_samples, &given.beat, &given.throttle_below) ||
+        (rule && set_rule(rule, &out->stopping) < 0))
+        return -1;
+    if (given.min_samples > 0) out->min_samples = given.min_samples;
+    if (given.max_samples > 0) out->max_samples = given.max_samples;
+    if (given.timeout_s > 0) out->timeout_s = given.timeout_s;
+    if (given.throttle_below >= 0) out->throttle_below = given.throttle_below;
+    if (given.stopping.max_noise > 0) out->stopping.max_noise = given.stopping.max_noise;
+    if (given.stopping.min_time_s > 0) out->stopping.min_time_s = given.stopping.min_time_s;
+    if (given.stopping.max_angle > 0) out->stopping.max_angle = given.stopping.max_angle;
+    if (given.stopping.min_r2 > 0) out->stopping.min_r2 = given.stopping.min_r2;
+    if (given.stopping.target_samples > 0)
+        out->stopping.target_samples = given.stopping.target_samples;
+    out->beat = given.beat;
+    if (out->max_samples < out->min_samples) out->max_samples = out->min_samples;
+    return 0;
+}
+
+static PyObject *floats(const float *values, int count)
+{
+    return PyBytes_FromStringAndSize((const char *)values,
+                                     values ? (Py_ssize_t)count * (Py_ssize_t)sizeof *values : 0);
+}
+
 static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"variant",   "reference", "min_samples", "max_samples",
-                            "max_noise", "timeout",   NULL};
     workload *w = ((py_workload *)self)->workload;
-    PyObject *variant, *reference = Py_None, *pair = NULL;
-    timing_options given = {0}, options = timing_defaults(workload_device(w));
+    PyObject *variant, *reference = Py_None, *result = NULL;
+    timing_options options = timing_defaults(workload_device(w));
     timing_series series = {0}, reference_series = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$iidd:measure", names, &variant,
-                                     &reference, &given.min_samples, &given.max_samples,
-                                     &given.max_noise, &given.timeout_s))
-        return NULL;
+    if (read_options(args, keywords, &variant, &reference, &options) < 0) return NULL;
     queued work = {w, own_variant(self, variant)}, base = {w, NULL};
     foreign other;
     timing_work of_variant = {queue, &work}, of_base;
     if (!work.instance) return NULL;
     int referenced = reference_work(self, reference, &base, &other, &of_base);
     if (referenced < 0) return NULL;
-    if (given.min_samples > 0) options.min_samples = given.min_samples;
-    if (given.max_samples > 0) options.max_samples = given.max_samples;
-    if (given.max_noise > 0) options.max_noise = given.max_noise;
-    if (given.timeout_s > 0) options.timeout_s = given.timeout_s;
-    if (options.max_samples < options.min_samples) options.max_samples = options.min_samples;
     cubc_status st;
     Py_BEGIN_ALLOW_THREADS
     st = timing_measure(workload_device(w), &of_variant, referenced ? &of_base : NULL, &options,
                         NULL, &series, &reference_series);
     Py_END_ALLOW_THREADS
-    pair = st ? py_raise(st)
-              : Py_BuildValue("(y#y#O)", (char *)series.seconds,
-                              (Py_ssize_t)series.count * (Py_ssize_t)sizeof(float),
-                              reference_series.count ? (char *)reference_series.seconds : "",
-                              (Py_ssize_t)reference_series.count * (Py_ssize_t)sizeof(float),
-                              series.timed_out ? Py_True : Py_False);
+    if (st)
+        py_raise(st);
+    else
+        result = Py_BuildValue(
+            "{s:N,s:N,s:N,s:N,s:i,s:N,s:N}", "samples", floats(series.seconds, series.count),
+            "base_samples", floats(reference_series.seconds, reference_series.count), "clocks",
+            floats(series.hertz, series.count), "base_clocks",
+            floats(reference_series.hertz, reference_series.count), "discarded",
+            series.discarded + reference_series.discarded, "timed_out",
+            PyBool_FromLong(series.timed_out), "given_up", PyBool_FromLong(series.given_up));
     timing_free(&series);
     timing_free(&reference_series);
-    return pair;
+    return result;
+}
+
+static PyObject *workload_hot(PyObject *self, PyObject *args)
+{
+    workload *w = ((py_workload *)self)->workload;
+    PyObject *variant;
+    double seconds = 0.1, mean_s = 0;
+    int runs = 0;
+    cubc_status st;
+    if (!PyArg_ParseTuple(args, "O|d:measure_hot", &variant, &seconds)) return NULL;
+    queued work = {w, own_variant(self, variant)};
+    if (!work.instance) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st =
+        timing_hot(workload_device(w), &(timing_work){queue, &work}, seconds, NULL, &mean_s, &runs);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : Py_BuildValue("(di)", mean_s, runs);
 }
 
 // ---- Variant ------------------------------------------------------------------------------------
@@ -265,6 +329,7 @@ static PyMethodDef workload_methods[] = {
     {"verify", workload_check, METH_O, "Number of output items that differ from the base's."},
     {"measure", (PyCFunction)(void (*)(void))workload_time, METH_VARARGS | METH_KEYWORDS,
      "Samples of a variant and of a reference."},
+    {"measure_hot", workload_hot, METH_VARARGS, "Mean time of runs that follow each other."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot workload_slots[] = {{Py_tp_new, workload_new},
                                        {Py_tp_dealloc, workload_dealloc},

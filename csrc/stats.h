@@ -15,5 +15,8 @@ cubc_status stats_median(const float *samples, size_t n, double *out);
 // Conover, Practical Nonparametric Statistics, 1999, section 3.2), relative to the median.
 // Infinite for n = 1.
 cubc_status stats_median_error(const float *samples, size_t n, double *out);
+// 99.9 % confidence bounds of the ratio x / y from n >= 2 pairs that were sampled side by side:
+// Student's t on the logarithms of their ratios.
+cubc_status stats_ratio_bounds(const float *x, const float *y, size_t n, double *low, double *high);
 
 #endif

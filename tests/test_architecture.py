@@ -18,6 +18,7 @@ RANK = {
     "cubc": 0,
     "base": 0,
     "stats": 0,
+    "stopping": 0,
     "types": 0,
     "cpu": 1,
     "cuda": 1,

@@ -1,6 +1,5 @@
 """Types of the C extension. The public faces are ``cubc`` and ``cubc.tuner``."""
 
-import builtins
 from collections.abc import Iterator
 from typing import Any, ClassVar, NoReturn, final
 
@@ -183,14 +182,32 @@ class Workload:
         max_samples: int = 0,
         max_noise: float = 0.0,
         timeout: float = 0.0,
-    ) -> tuple[builtins.bytes, builtins.bytes, bool]:
+        stopping: str = "median",
+        min_time: float = 0.0,
+        max_angle: float = 0.0,
+        min_r2: float = 0.0,
+        samples: int = 0,
+        beat: float = 0.0,
+        throttle_below: float = -1.0,
+    ) -> dict[str, Any]:
         """Samples of ``variant`` and, taken alternately with them, of ``reference``.
 
         The reference may be another library's work: the addresses of a C function
         ``int (*)(void *context, void *stream)``, which queues it and returns 0, and of its context.
-        Returns (float32 seconds in measured order, the same of the reference, timed out). Options
-        left at 0 take the device's defaults.
+
+        Sampling stops, between ``min_samples`` and ``max_samples``, when ``stopping`` has enough:
+        "median" (its relative standard error is below ``max_noise``), or as NVBench does "stdrel"
+        (``max_noise``, ``min_time`` in seconds), "entropy" (``max_angle`` in degrees, ``min_r2``)
+        or "count" (``samples``); or after ``timeout`` seconds; or when 99.9 % confidence says that
+        reference / variant does not reach ``beat``. Samples at a clock below ``throttle_below`` of
+        the device's are taken again. What is left out takes the device's defaults.
+
+        Returns samples and base_samples (bytes of float32 seconds in measured order), clocks and
+        base_clocks (float32 hertz during each; empty where the device has no such clock), discarded
+        (samples taken again), timed_out, given_up.
         """
+    def measure_hot(self, variant: Variant, seconds: float = 0.1, /) -> tuple[float, int]:
+        """Mean seconds of runs without pause or flush, and how many: batches of ``seconds``."""
 
 @final
 class Variant:

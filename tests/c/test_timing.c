@@ -81,6 +81,24 @@ static cubc_status fake_event_elapsed(cubc_device *device, device_event *start, 
     return CUBC_OK;
 }
 
+// The clock that the device tells of its next samples, in hertz: the last one stays.
+static double fake_clocks[64];
+static int fake_clock;
+
+static cubc_status fake_clock_mark(cubc_device *device, int which, void *stream)
+{
+    (void)device, (void)stream;
+    note(which ? '>' : '<');
+    return CUBC_OK;
+}
+static double fake_clock_hertz(cubc_device *device)
+{
+    (void)device;
+    double hertz = fake_clocks[fake_clock];
+    if (fake_clocks[fake_clock + 1] > 0) fake_clock++;
+    return hertz;
+}
+
 static const device_api fake_api = {
     .kind = "fake",
     .flush = fake_flush,
@@ -182,8 +200,10 @@ static void a_linear_drift_cancels_against_the_reference(void)
 static void stops_when_quiet_at_the_maximum_or_at_the_deadline(void)
 {
     timing_series out, reference;
-    timing_options options = {
-        .min_samples = 5, .max_samples = 1000, .max_noise = 0.02, .timeout_s = 60};
+    timing_options options = {.stopping = {.rule = STOP_MEDIAN, .max_noise = 0.02},
+                              .min_samples = 5,
+                              .max_samples = 1000,
+                              .timeout_s = 60};
     reset();
     fake_work quiet = {.letter = 'A', .seconds = 1};
     timing_work work = {run_fake, &quiet};
@@ -201,7 +221,7 @@ static void stops_when_quiet_at_the_maximum_or_at_the_deadline(void)
     timing_free(&out);
     timing_free(&reference);
 
-    options.max_noise = 0; // never quiet enough
+    options.stopping.max_noise = 0; // never quiet enough
     options.max_samples = 333;
     CHECK_STATUS(timing_measure(&fake, &work, NULL, &options, NULL, &out, NULL), CUBC_OK);
     CHECK(out.count == 333 && !out.timed_out);
@@ -281,8 +301,8 @@ static void senseless_options_are_refused(void)
     for (size_t i = 0; i < COUNT_OF(wrong); i++) wrong[i] = five;
     wrong[0].min_samples = 0;
     wrong[1].max_samples = 4;
-    wrong[2].max_noise = NAN;
-    wrong[3].max_noise = -1;
+    wrong[2].stopping.max_noise = NAN;
+    wrong[3].stopping.max_noise = -1;
     wrong[4].timeout_s = -1;
     wrong[5].warmup = -1;
     reset();
@@ -299,7 +319,7 @@ static void exhausted_memory_is_reported_and_leaks_nothing(void)
     fake_work a = {.letter = 'A', .seconds = 1};
     timing_work work = {run_fake, &a};
     timing_series out, reference;
-    for (long n = 1; n <= 4; n++) { // two events, then the two series
+    for (long n = 1; n <= 10; n++) { // two events; of both works the rule (3), and the series
         reset();
         mem_fail_at(n);
         CHECK_STATUS(timing_measure(&fake, &work, &work, &five, NULL, &out, &reference),
@@ -344,25 +364,104 @@ static void measures_seconds_on_the_cpu(void)
     device_release(NULL);
 }
 
-static void devices_are_opened_by_name(void)
+// ---- clocks -------------------------------------------------------------------------------------
+static void with_clock(device_api *api, cubc_device *device)
 {
-    cubc_device *device;
-    char names[8][16];
-    int count = device_list(names, 8);
-    CHECK(count >= 1 && device_list(names, 0) == count);
-    CHECK(count <= 8 && strcmp(names[count - 1], "cpu") == 0);
-    const char *unknown[] = {"gpu",   "cuda:", "cuda:x", "cuda:-1", "cuda:99", "cuda:99999999999",
-                             "cpu:0", "CPU"};
-    for (size_t i = 0; i < COUNT_OF(unknown); i++) {
-        CHECK_STATUS(device_open(unknown[i], &device), CUBC_NO_DEVICE);
-        CHECK(device == NULL && strstr(cubc_error_message(), unknown[i]) != NULL);
-        CHECK(strstr(cubc_error_message(), "cpu") != NULL);
-    }
-    CHECK(device_api_of_arch("cpu") == &device_cpu_api);
-    CHECK(device_api_of_arch("sm_90") == &device_cuda_api);
+    *api = fake_api;
+    api->clock_mark = fake_clock_mark;
+    api->clock_hertz = fake_clock_hertz;
+    *device = (cubc_device){.api = api, .info.clock_khz = 1000000};
+    fake_clock = 0;
+    memset(fake_clocks, 0, sizeof fake_clocks);
+}
+
+static void the_clock_is_marked_around_the_events(void)
+{
+    fake_work a = {.letter = 'A', .seconds = 1};
+    timing_work work = {run_fake, &a};
+    timing_series out;
+    timing_options options = five;
+    device_api api;
+    cubc_device device;
+    with_clock(&api, &device);
+    reset();
+    fake_clocks[0] = 1e9, fake_clocks[1] = 0.9e9, fake_clocks[2] = 0.8e9;
+    options.warmup = 0;
+    CHECK_STATUS(timing_measure(&device, &work, NULL, &options, NULL, &out, NULL), CUBC_OK);
+    CHECK(strncmp(trace, "<>FH<EAE>RSFH<", 14) == 0);
+    CHECK(out.count == 5 && out.hertz && out.hertz[0] == 1e9f && out.hertz[1] == 0.9e9f);
+    timing_free(&out);
+    CHECK(out.hertz == NULL);
+}
+
+static void throttled_samples_are_taken_again(void)
+{
+    fake_work a = {.letter = 'A', .seconds = 1};
+    timing_work work = {run_fake, &a};
+    timing_series out;
+    timing_options options = five;
+    device_api api;
+    cubc_device device;
+    with_clock(&api, &device);
+    reset();
+    const double clocks[] = {1e9, 0.5e9, 0.6e9, 1e9};
+    memcpy(fake_clocks, clocks, sizeof clocks);
+    options.warmup = 0;
+    options.throttle_below = 0.75;
+    CHECK_STATUS(timing_measure(&device, &work, NULL, &options, NULL, &out, NULL), CUBC_OK);
+    CHECK(out.count == 5 && out.discarded == 2 && a.runs == 7);
+    for (int i = 0; i < out.count; i++) CHECK(out.hertz[i] == 1e9f);
+    timing_free(&out);
+    // A clock that stays low is what there is: the result is never empty.
+    with_clock(&api, &device);
+    fake_clocks[0] = 0.1e9;
+    CHECK_STATUS(timing_measure(&device, &work, NULL, &options, NULL, &out, NULL), CUBC_OK);
+    CHECK(out.count == 5 && out.discarded >= 20 && out.hertz[0] == 0.1e9f);
+    timing_free(&out);
+}
+
+// ---- racing -------------------------------------------------------------------------------------
+static void a_sure_loser_is_given_up(void)
+{
+    fake_work slow = {.letter = 'A', .seconds = 2, .jitter = 0.01},
+              fast = {.letter = 'B', .seconds = 1};
+    timing_work work = {run_fake, &slow}, reference = {run_fake, &fast};
+    timing_series out, other;
+    timing_options options = five;
+    options.max_samples = options.min_samples = 100;
+    options.beat = 1.0;
+    reset();
+    CHECK_STATUS(timing_measure(&fake, &work, &reference, &options, NULL, &out, &other), CUBC_OK);
+    CHECK(out.given_up && !out.timed_out && out.count == 4 && other.count == 4);
+    timing_free(&out);
+    timing_free(&other);
+    options.beat = 0.4; // half as fast is good enough for that
+    CHECK_STATUS(timing_measure(&fake, &work, &reference, &options, NULL, &out, &other), CUBC_OK);
+    CHECK(!out.given_up && out.count == 100);
+    timing_free(&out);
+    timing_free(&other);
+}
+
+static void hot_runs_follow_each_other(void)
+{
+    fake_work a = {.letter = 'A', .seconds = 1};
+    double mean;
+    int runs;
+    reset();
+    CHECK_STATUS(timing_hot(&fake, &(timing_work){run_fake, &a}, 7, NULL, &mean, &runs), CUBC_OK);
+    CHECK(strcmp(trace, "EAESEAAAAESEAAAAAAAAES") == 0);
+    CHECK(runs == 8 && mean == 1 && live_events == 0);
+    a.fail_at = a.runs + 1;
+    CHECK_STATUS(timing_hot(&fake, &(timing_work){run_fake, &a}, 7, NULL, &mean, &runs),
+                 CUBC_NO_RESOURCES);
+    CHECK(live_events == 0);
 }
 
 static const check_test tests[] = {
+    {"the_clock_is_marked_around_the_events", the_clock_is_marked_around_the_events},
+    {"throttled_samples_are_taken_again", throttled_samples_are_taken_again},
+    {"a_sure_loser_is_given_up", a_sure_loser_is_given_up},
+    {"hot_runs_follow_each_other", hot_runs_follow_each_other},
     {"one_sample_is_flush_hold_event_work_event_release_wait",
      one_sample_is_flush_hold_event_work_event_release_wait},
     {"a_linear_drift_cancels_against_the_reference", a_linear_drift_cancels_against_the_reference},
@@ -375,7 +474,6 @@ static const check_test tests[] = {
     {"exhausted_memory_is_reported_and_leaks_nothing",
      exhausted_memory_is_reported_and_leaks_nothing},
     {"measures_seconds_on_the_cpu", measures_seconds_on_the_cpu},
-    {"devices_are_opened_by_name", devices_are_opened_by_name},
 };
 
 int main(int argc, char **argv)

@@ -47,13 +47,12 @@ class Bench:
             for name in ("registers", "local_bytes", "shared_bytes", "blocks_per_unit")
         }
         if variant == "base":
-            samples, _, _ = workload.measure(opened, **timing)
-            return row | {"samples": samples}
+            return row | {"samples": workload.measure(opened, **timing)["samples"]}
         wrong = workload.verify(opened)
         if wrong:
             return row | {"status": WRONG, "message": f"{wrong} items differ from base's output"}
-        samples, base_samples, _ = workload.measure(opened, base, **timing)
-        return row | {"samples": samples, "base_samples": base_samples}
+        measured = workload.measure(opened, base, **timing)
+        return row | {name: measured[name] for name in ("samples", "base_samples")}
 
 
 def evaluate(bench: Bench, variant: str, which: Sequence[int], timing: dict) -> Iterator[tuple]:

@@ -1,0 +1,71 @@
+"""What a measurement says twice: the stopping rules side by side, and one variant against itself.
+
+python benchmarks/measurement.py [--device cuda:0]
+
+For each size of reduce.sum F32: samples, time and noise under each stopping rule, the clock of the
+multiprocessors, the time of runs without pause or flush; then how far the medians of base, loaded
+twice, are apart in measurements of their own.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+import cubc
+from cubc import _core
+
+RULES = ("median", "stdrel", "entropy")
+
+
+def numbers(measured, name):
+    return np.frombuffer(measured[name], "f4").astype(float)
+
+
+def rules(work, variant, exponent):
+    for rule in RULES:
+        start = time.perf_counter()
+        measured = work.measure(variant, stopping=rule, max_samples=100_000, timeout=15.0)
+        took = time.perf_counter() - start
+        us, mhz = numbers(measured, "samples") * 1e6, numbers(measured, "clocks") * 1e-6
+        clock = f"clock {mhz.min():.0f} to {mhz.max():.0f} MHz" if mhz.size else "no clock"
+        print(
+            f"2^{exponent} {rule:8}{us.size:6} samples in {took:5.2f} s"
+            f"  median {np.median(us):8.2f} us"
+            f"  noise {us.std() / us.mean():6.2%}  {clock}, {measured['discarded']} discarded",
+            flush=True,
+        )
+    mean, runs = work.measure_hot(variant, 0.2)
+    print(f"2^{exponent} hot     {runs:6} runs, mean {mean * 1e6:.2f} us")
+
+
+def against_itself(work, trials):
+    one, other = work.variant("base"), work.variant("base")
+    ratios = []
+    for _ in range(trials):
+        measured = work.measure(one, other)
+        ratios.append(
+            np.median(numbers(measured, "base_samples")) / np.median(numbers(measured, "samples"))
+        )
+    return np.array(ratios)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", help="cuda:0, cpu (the default device)")
+    parser.add_argument("--trials", type=int, default=100, help="of base against itself")
+    given = parser.parse_args()
+    device = cubc.device_info(given.device)
+    print(device["model"], device["compiler"])
+    sizes = (16, 20) if device["kind"] == "cpu" else (16, 20, 24, 28)
+    for exponent in sizes:
+        ct, rt = {"T{ct}": "F32"}, {"Elements{io}[pow2]": exponent}
+        work = _core.Workload("reduce.sum", ct, rt, device["name"])
+        rules(work, work.variant("base"), exponent)
+        ratios = against_itself(work, given.trials)
+        worst = abs(ratios - 1).max()
+        print(f"2^{exponent} base against itself: deviation {ratios.std():.3%}, worst {worst:.3%}")
+
+
+if __name__ == "__main__":
+    main()
