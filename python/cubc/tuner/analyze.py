@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from .axes import split_name
 from .checks import count, need
+from .confidence import score_interval
+from .figures import Figures
 from .records import PARTIAL, Group, restrict
+from .samples import cells_of, read_samples
 from .status import OK
 from .stores import StorePaths, expand, read
 
@@ -41,11 +44,20 @@ class Best:
     speedups: dict[str, float]
 
 
-class Analysis:
-    """Measurements of one or several stores, grouped so that only like is compared with like."""
+class Analysis(Figures):
+    """Measurements of one or several stores, grouped so that only like is compared with like.
+
+    ``analysis[i]`` is an analysis of one group. Plots and what needs raw samples: see `Figures`.
+    """
 
     def __init__(self, groups: list[Group]):
         self.groups = groups
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __getitem__(self, place: int) -> Analysis:
+        return Analysis([self.groups[place]])
 
     def best(self) -> Best | list[Best]:
         """Best complete variant of each group; the single one where there is one group.
@@ -71,8 +83,11 @@ class Analysis:
         Returns
         -------
         pandas.DataFrame
-            Columns benchmark, ct, device, variant, score, mins, means, maxs; the last three are
-            over the speedups at the run-time workloads. Base is among them, with score 1.
+            Columns benchmark, ct, device, variant, score, low, high, mins, means, maxs. `low` and
+            `high` bound the score's 95 % confidence interval given its samples, each variant for
+            itself: that the best of many has also been lucky is not in it (see `confidence`). The
+            last three are over the speedups at the run-time workloads. Base is among them, with
+            score 1.
 
         Raises
         ------
@@ -82,12 +97,15 @@ class Analysis:
         rows = []
         n = count("the number of variants to show", n)
         for group in self.groups:
-            for score, variant in group.ranked()[:n]:
+            best = group.ranked()[:n]
+            found = read_samples(cells_of(group, [variant for _, variant in best]))
+            for score, variant in best:
                 speedups = list(group.speedups(variant).values())
                 mean = sum(speedups) / len(speedups)
-                numbers = (score, min(speedups), mean, max(speedups))
-                rows.append((*_about(group), variant, *numbers))
-        return _frame(rows, [*_ABOUT, "variant", "score", "mins", "means", "maxs"])
+                numbers = (min(speedups), mean, max(speedups))
+                interval = score_interval(group, variant, found)
+                rows.append((*_about(group), variant, score, *interval, *numbers))
+        return _frame(rows, [*_ABOUT, "variant", "score", "low", "high", "mins", "means", "maxs"])
 
     def scores(self) -> pd.DataFrame:
         """All variants with status and score, best first; a failed one has no score.

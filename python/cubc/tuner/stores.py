@@ -92,7 +92,7 @@ def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -
     refused: dict[str, list[str]] = {}
     for path in expand(paths):
         reasons: list[str] = []
-        for row in _rows(path, reasons):
+        for row in rows(path, reasons):
             try:
                 _take(groups, path, row)
             except ValueError as error:
@@ -112,14 +112,14 @@ def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -
     return list(groups.values())
 
 
-def _rows(path: str, reasons: list[str]) -> Iterator[dict[str, Any]]:
+def rows(path: str, reasons: list[str]) -> Iterator[dict[str, Any]]:
     """Rows that the core can read; why it cannot read the others is added to `reasons`."""
     store = _core.Store(path)
     try:
-        rows = store.rows()
+        found = store.rows()
         while True:
             try:
-                row = next(rows)
+                row = next(found)
             except StopIteration:
                 return
             except _core.StoreError as error:  # the core goes on behind a row that is damaged

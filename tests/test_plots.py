@@ -1,0 +1,449 @@
+"""Plots: not their pixels but what they show, on a store as a search on a GPU leaves it."""
+
+import contextlib
+import io
+import itertools
+import sqlite3
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+import stores
+import synthetic
+from matplotlib import colors
+from matplotlib import pyplot as plt
+from matplotlib.collections import LineCollection, PolyCollection, QuadMesh
+from matplotlib.patches import Rectangle, StepPatch
+from scipy.stats.mstats import hdquantiles
+
+from cubc import tuner
+from cubc.tuner import samples as raw
+from cubc.tuner.plots import drift, style
+from cubc.tuner.quantiles import PERCENTILES, quantiles
+
+BEST = "ipt_12.tpb_384.ld_0"
+FAILED = "ipt_16.tpb_640.ld_0"
+matplotlib.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def analysis(tmp_path_factory):
+    return tuner.analyze(synthetic.write(tmp_path_factory.mktemp("stores") / "gpu.db"))
+
+
+@pytest.fixture(autouse=True)
+def figures():
+    """Every plot can be laid out and saved without a warning; then it is closed."""
+    before = dict(matplotlib.rcParams)
+    yield
+    for number in plt.get_fignums():
+        plt.figure(number).savefig(io.BytesIO())
+    plt.close("all")
+    assert dict(matplotlib.rcParams) == before
+
+
+def is_red(color):
+    return colors.to_rgba(color) == colors.to_rgba("red")
+
+
+def red_levels(axes):
+    """Heights of the red horizontal lines."""
+    lines = [line for line in axes.lines if is_red(line.get_color())]
+    return [line.get_ydata()[0] for line in lines if len(set(line.get_ydata())) == 1]
+
+
+def curve(axes, label):
+    return next(line for line in axes.lines if line.get_label() == label).get_xydata().T
+
+
+def written(axes):
+    return " ".join(text.get_text() for text in axes.texts)
+
+
+# ---- variant plots ------------------------------------------------------------------------------
+def test_variant_plots_are_a_matrix_over_the_run_time_axes(analysis):
+    axes = analysis.plot_variant()
+    assert axes.shape == (3, 2)
+    assert [a.get_title() for a in axes[0]] == ["Entropy = 0", "Entropy = 1"]
+    rows = [written(a) for a in axes[:, -1]]
+    assert all(f"Elements = $2^{{{e}}}$" in row for e, row in zip((16, 20, 24), rows, strict=True))
+    assert "percentile of time" in axes[-1, 0].get_xlabel()
+    assert "speedup" in axes[0, 0].figure.get_supylabel()
+    assert "select.demo" in axes[0, 0].figure.get_suptitle()
+
+
+def test_a_variant_plot_is_the_quotient_of_quantiles_with_the_slowest_left(analysis):
+    axes = analysis.plot_variant(BEST)
+    frame = analysis.samples(BEST)
+    for (row, elements), (column, entropy) in itertools.product(
+        enumerate((16, 20, 24)), enumerate((0, 1))
+    ):
+        here = frame[(frame.Elements == elements) & (frame.Entropy == entropy)]
+        here = here[here.variant == BEST].groupby("role").time_us.apply(np.array)
+        expected = hdquantiles(here["base"], PERCENTILES) / hdquantiles(
+            here["variant"], PERCENTILES
+        )
+        shown = axes[row, column]
+        assert shown.get_xlim() == (100, 0)
+        assert red_levels(shown) == [1]
+        whole = next(line for line in shown.lines if line.get_gid() == "all percentiles")
+        np.testing.assert_allclose(whole.get_xdata(), 100 * PERCENTILES)
+        np.testing.assert_allclose(whole.get_ydata(), expected, rtol=1e-12)
+        x, y = curve(shown, BEST)
+        cut = 100 * (1 - 0.001 ** (1 / synthetic.SAMPLES))
+        np.testing.assert_array_equal(np.isnan(y), (x < cut) | (x > 100 - cut))
+
+
+def test_the_band_of_a_variant_plot_is_that_of_the_table(analysis):
+    shown = analysis.plot_variant(BEST)[2, 0]
+    band = next(c for c in shown.collections if isinstance(c, PolyCollection))
+    table = analysis.ratios(BEST)
+    table = table[(table.Elements == 24) & (table.Entropy == 0) & table.known]
+    ends = band.get_paths()[0].get_extents()
+    assert (ends.ymin, ends.ymax) == pytest.approx((table.low.min(), table.high.max()))
+    assert (table.low <= table.speedup).all()
+    assert (table.speedup <= table.high).all()
+    assert len(analysis.ratios(BEST)) == 6 * 100
+
+
+def test_variants_are_chosen_by_label_or_expression(analysis):
+    two = analysis.plot_variant("ipt_12.*tpb_384")[0, 0]
+    shown = {line.get_label() for line in two.lines}
+    assert {BEST, "ipt_12.tpb_384.ld_1", "base"} <= shown
+    assert len({line.get_linestyle() for line in two.lines if "tpb" in line.get_label()}) == 2
+    with pytest.raises(ValueError, match="too many for one plot"):
+        analysis.plot_variant("ipt_12")
+    with pytest.raises(LookupError, match=r"no variant 'ipt_12.tpb_385'; did you mean ipt_12"):
+        analysis.plot_variant("ipt_12.tpb_385")
+    with pytest.raises(ValueError, match="no regular expression"):
+        analysis.plot_variant("ipt_(")
+
+
+def test_a_variant_that_failed_says_so(analysis):
+    axes = analysis.plot_variant(FAILED)
+    assert all("resources" in written(a) for a in axes.flat)
+    with pytest.raises(ValueError, match="no samples"):
+        analysis.ratios(FAILED)
+
+
+def test_a_benchmark_without_run_time_axes(tmp_path):
+    label = stores.variants(count=1)[0]
+    rows = [
+        stores.row(v, 16) | {"benchmark": "no.axes", "axes": "[]", "rt": ""}
+        for v in ("base", label)
+    ]
+    analysis = tuner.analyze(stores.write(tmp_path / "none.db", rows))
+    for plot in (analysis.plot_variant, analysis.plot_density, analysis.plot_drift):
+        plot(label)
+    assert len(analysis.ratios()) == 100
+
+
+def test_few_samples_have_no_band(tmp_path):
+    label = stores.variants(count=1)[0]
+    rows = [stores.row("base", 16), stores.row(label, 16, 1e-3, 2e-3)]
+    axes = tuner.analyze(stores.write(tmp_path / "few.db", rows)).plot_variant()
+    assert axes.shape == (1, 1)
+    whole = next(line for line in axes[0, 0].lines if line.get_gid() == "all percentiles")
+    np.testing.assert_allclose(whole.get_ydata(), 2, rtol=1e-6)
+    assert np.isnan(axes[0, 0].lines[-1].get_ydata()).all()
+
+
+# ---- the other plots ----------------------------------------------------------------------------
+def test_densities_have_area_one_and_quartiles(analysis):
+    axes = analysis.plot_density(BEST)
+    frame = analysis.samples(BEST)
+    here = frame[(frame.Elements == 24) & (frame.Entropy == 1) & (frame.variant == BEST)]
+    base = here.time_us[here.role == "base"]
+    shown = axes[2, 1]
+    for patch in (p for p in shown.patches if isinstance(p, StepPatch)):
+        heights, edges, _ = patch.get_data()
+        assert np.diff(edges) @ heights == pytest.approx(1)
+    quartiles = [c for c in shown.collections if isinstance(c, LineCollection)][1]
+    at = [path.vertices[0, 0] for path in quartiles.get_paths()]
+    mine = here.time_us[here.role == "variant"]
+    np.testing.assert_allclose(at, quantiles(mine, [0.25, 0.5, 0.75]) / np.median(base), rtol=1e-6)
+    assert f"base: {np.median(base):.4g} µs" in written(shown)
+
+
+def hatched(axes):
+    cells = (p for p in axes.patches if isinstance(p, Rectangle) and p.get_width())
+    return {cell.get_xy() for cell in cells if cell.get_hatch()}
+
+
+@pytest.mark.parametrize("over", ["best", "median"])
+def test_heat_map(analysis, over):
+    axes = analysis.plot_heatmap("ipt", "tpb", over=over)
+    mesh = next(c for c in axes.collections if isinstance(c, QuadMesh))
+    shown = mesh.get_array().reshape(5, 4)
+    table = analysis.scores().set_index("variant").score
+    for (row, tpb), (column, ipt) in itertools.product(
+        enumerate(synthetic.TPB), enumerate(synthetic.IPT)
+    ):
+        labels = [f"ipt_{ipt}.tpb_{tpb}.ld_{ld}" for ld in (0, 1)]
+        known = [table["base" if label == synthetic.BASE else label] for label in labels]
+        if ipt * tpb > 8192:
+            assert shown.mask[row, column]
+        else:
+            expected = np.max(known) if over == "best" else np.median(known)
+            assert shown[row, column] == pytest.approx(expected)
+    assert hatched(axes) == {(3, 4)}
+    outlined = [p.get_xy() for p in axes.patches if is_red(p.get_edgecolor())]
+    assert outlined == [(1, 1)]
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["4", "8", "12", "16"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("ipt", "tpb")
+
+
+def test_untried_cells_of_a_heat_map_stay_white(tmp_path):
+    kept = [r for r in synthetic.rows() if not r["variant"].startswith("ipt_4.tpb_128")]
+    device = {"uuid": "GPU-0", "model": "Synthetic GPU", "arch": "sm_90"}
+    db = stores.write(tmp_path / "holes.db", kept, **device)
+    axes = tuner.analyze(db).plot_heatmap("ipt", "tpb")
+    mesh = next(c for c in axes.collections if isinstance(c, QuadMesh))
+    assert mesh.get_array().reshape(5, 4).mask[0, 0]
+    assert hatched(axes) == {(3, 4)}
+
+
+def test_heat_map_of_what_cannot_be(analysis):
+    with pytest.raises(LookupError, match="no varying parameter 'iptt'; did you mean ipt"):
+        analysis.plot_heatmap("iptt", "tpb")
+    with pytest.raises(ValueError, match="two different parameters"):
+        analysis.plot_heatmap("ipt", "ipt")
+    with pytest.raises(ValueError, match="'best' or 'median'"):
+        analysis.plot_heatmap("ipt", "tpb", over="mean")
+
+
+def test_progress(analysis):
+    axes = analysis.plot_progress()
+    table = analysis.progress()
+    order = [r["variant"] for r in synthetic.rows() if r["variant"] != "base"]
+    assert list(table.variant) == list(dict.fromkeys(order))
+    best = np.maximum.accumulate(table.score.fillna(1).clip(lower=1))
+    np.testing.assert_array_equal(table.best, best)
+    np.testing.assert_array_equal(curve(axes, "best so far")[1], best)
+    np.testing.assert_array_equal(
+        curve(axes, "best so far, mean of random orders")[1], table.expected
+    )
+    assert table.expected.iloc[0] == pytest.approx(table.score.fillna(1).clip(lower=1).mean())
+    assert table.expected.iloc[-1] == table.best.iloc[-1]
+    failed = np.flatnonzero(table.status == "resources") + 1
+    np.testing.assert_array_equal(curve(axes, "failed or incomplete")[0], failed)
+    assert red_levels(axes) == [1]
+
+
+def test_drift_of_a_variant_is_in_measured_order(analysis):
+    axes = analysis.plot_drift(BEST)
+    frame = analysis.samples(BEST)
+    here = frame[(frame.Elements == 16) & (frame.Entropy == 0) & (frame.variant == BEST)]
+    x, y = curve(axes[0, 0], BEST)
+    np.testing.assert_allclose(y, here.time_us[here.role == "variant"])
+    assert x[:4].tolist() == [0, 3, 4, 7]
+    x, y = curve(axes[0, 0], "base")
+    np.testing.assert_allclose(y, here.time_us[here.role == "base"])
+    assert x[:4].tolist() == [1, 2, 5, 6]
+    assert axes[0, 0].get_ylabel() == "µs"
+    assert not axes[0, 0].child_axes
+    assert frame.clock_mhz.isna().all()
+
+
+def test_drift_of_base(analysis):
+    axes = analysis.plot_drift("base")
+    assert curve(axes[0, 0], "base")[0].tolist() == list(range(synthetic.SAMPLES))
+
+
+def test_clocks_are_drawn_where_they_are_known(analysis, monkeypatch):
+    clocks = np.linspace(1980, 1935, synthetic.SAMPLES).astype("<f4")
+    rows = raw._rows
+
+    def with_clocks(path, ids):
+        for row in rows(path, ids):
+            yield row | {"clocks": clocks.tobytes(), "base_clocks": clocks.tobytes()}
+
+    monkeypatch.setattr(raw, "_rows", with_clocks)
+    axes = analysis.plot_drift(BEST)[1, 1]
+    (strip,) = axes.child_axes
+    np.testing.assert_allclose(strip.lines[1].get_ydata(), clocks)
+    assert "1935 to 1980 MHz" in written(strip)
+    mine = analysis.samples(BEST).query("variant == @BEST and Elements == 16 and Entropy == 0")
+    np.testing.assert_allclose(mine.clock_mhz[mine.role == "variant"], clocks)
+
+
+def test_outliers_are_marked_at_the_edge():
+    _, axes = plt.subplots()
+    y = np.append(np.linspace(1, 2, 99), 1000)
+    drift._show(axes, [(np.arange(100), y)], ["red"])
+    assert axes.get_ylim()[1] < 3
+    assert axes.lines[0].get_xdata().tolist() == [99]
+
+
+def test_drift_of_a_search(analysis):
+    axes = analysis.plot_drift()
+    assert red_levels(axes) == [1]
+    labels = [t.get_text() for t in axes.get_legend().get_texts()]
+    assert "Elements = $2^{16}$, Entropy = 1" in labels
+    frame = analysis.to_frame().query("variant != 'base' and Elements == 16 and Entropy == 1")
+    y = curve(axes, "Elements = $2^{16}$, Entropy = 1")[1]
+    base = frame.base_us.dropna()
+    np.testing.assert_allclose(sorted(y), sorted(base / base.median()), rtol=1e-6)
+
+
+def test_bandwidth(analysis):
+    axes = analysis.plot_bandwidth(BEST, peak=4800)
+    frame = analysis.to_frame().set_index(["variant", "Elements", "Entropy"])
+    base = frame.base_us.loc[:, 24, 1].median() * 1e-6
+    expected = frame.speedup[BEST, 24, 1] * (8 << 24) / base * 1e-9
+    assert curve(axes, BEST)[1][-1] == pytest.approx(expected, rel=1e-3)
+    assert "GB/s" in axes.get_ylabel()
+    assert curve(axes, "memory: 4800 GB/s")[1].tolist() == [4800, 4800]
+
+
+def test_roofline_needs_flops(analysis):
+    with pytest.raises(ValueError, match="declares no bytes and flops; plot_bandwidth"):
+        analysis.plot_roofline()
+
+
+def test_roofline(tmp_path):
+    analysis = tuner.analyze(synthetic.write(tmp_path / "flops.db"))
+    for cells in analysis.groups[0].cells.values():
+        for cell in cells.values():
+            cell.extra["flops"] = cell.extra["bytes"] / 4
+    axes = analysis.plot_roofline(BEST, peak_gbps=4800, peak_gflops=60_000)
+    x, y = curve(axes, BEST)
+    np.testing.assert_allclose(x, 0.25)
+    rate = curve(analysis.plot_bandwidth(BEST), BEST)[1]
+    np.testing.assert_allclose(y, rate / 4)
+    roof = curve(axes, "memory: 4800 GB/s")
+    np.testing.assert_allclose(roof[1], 4800 * roof[0])
+    assert roof[0][-1] == pytest.approx(60_000 / 4800)
+
+
+def test_parallel_coordinates(analysis):
+    axes = analysis.plot_parallel()
+    lines = next(c for c in axes.collections if isinstance(c, LineCollection))
+    scores = np.sort(analysis.scores().score.dropna())
+    np.testing.assert_allclose(lines.get_array(), scores)
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["ipt", "tpb", "ld"]
+    best = lines.get_segments()[-1]
+    np.testing.assert_allclose(best[:, 1], [2 / 3, 1 / 2, 0])
+
+
+# ---- what they have in common -------------------------------------------------------------------
+def test_plots_are_drawn_on_given_axes(analysis):
+    _, axes = plt.subplots(layout="constrained")
+    assert analysis.plot_progress(ax=axes) is axes
+    figure = plt.figure(layout="constrained")
+    assert analysis.plot_variant(figure=figure)[0, 0].figure is figure
+
+
+def test_several_groups_are_taken_one_by_one(tmp_path):
+    db = synthetic.write(tmp_path / "two.db")
+    label = stores.variants(count=1)[0]
+    stores.write(db, [stores.row("base", 16), stores.row(label, 16)])
+    analysis = tuner.analyze(db)
+    with pytest.raises(ValueError, match=r"here are 2: restrict.*\n\[0\] select.demo F32 on Synth"):
+        analysis.plot_progress()
+    assert len(analysis) == 2
+    assert [one.groups[0].benchmark for one in analysis] == ["select.demo", "reduce.sum"]
+    analysis[0].plot_progress()
+    tuner.analyze(db, R="select").plot_progress()
+
+
+def test_a_store_with_base_alone(tmp_path):
+    analysis = tuner.analyze(stores.write(tmp_path / "base.db", [stores.row("base", 16)]))
+    for plot in (analysis.plot_variant, analysis.plot_density):
+        with pytest.raises(ValueError, match="no variant was measured"):
+            plot()
+    with pytest.raises(ValueError, match="only base was measured"):
+        analysis.plot_progress()
+    with pytest.raises(ValueError, match="no variant was measured with base"):
+        analysis.plot_drift()
+    with pytest.raises(LookupError, match="varying parameter"):
+        analysis.plot_heatmap("ipt", "tpb")
+
+
+def test_damaged_rows_do_not_keep_others_from_being_drawn(tmp_path):
+    db = synthetic.write(tmp_path / "damaged.db")
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        connection.execute("UPDATE measurement SET samples = 'abc' WHERE id = 10")
+        connection.commit()
+    with pytest.warns(RuntimeWarning, match="1 of its rows left out"):
+        analysis = tuner.analyze(db)
+    assert len(analysis.samples(BEST)) == 6 * 2 * synthetic.SAMPLES
+
+
+@pytest.mark.parametrize(("package", "module"), [("matplotlib", "plots"), ("scipy", "quantiles")])
+def test_a_missing_package_is_named(analysis, monkeypatch, package, module):
+    for name in [name for name in sys.modules if name.startswith(f"cubc.tuner.{module}")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, name, None)
+    call = analysis.plot_progress if module == "plots" else analysis.ratios
+    with pytest.raises(ModuleNotFoundError, match=rf"needs {package}.*pip install 'cubc\[plot\]'"):
+        call()
+
+
+def test_short_labels_leave_out_what_does_not_vary(tmp_path):
+    a, b = "ipt_128.tpb_1.wav_1", "ipt_256.tpb_1.wav_1"
+    rows = [stores.row(label, 16, source_hash="0" * 64) for label in ("base", a, b)]
+    group = tuner.analyze(stores.write(tmp_path / "s.db", rows)).groups[0]
+    assert style.short(group, [a, b, "base"]) == {a: "ipt_128", b: "ipt_256", "base": "base"}
+
+
+def test_times_are_shown_in_a_unit_that_fits():
+    assert style.time_unit([2e-9]) == (1e9, "ns")
+    assert style.time_unit([5e-6, 7e-6, 1]) == (1e6, "µs")
+    assert style.time_unit([0.2]) == (1e3, "ms")
+    assert style.time_unit([20]) == (1, "s")
+
+
+# ---- tables -------------------------------------------------------------------------------------
+def test_samples_are_tidy(analysis):
+    frame = analysis.samples([BEST, "base"])
+    assert list(frame.columns) == [
+        "Elements", "Entropy", "variant", "role", "place", "time_us", "clock_mhz",
+    ]  # fmt: skip
+    assert len(frame) == 6 * synthetic.SAMPLES * 3
+    assert frame.place.dtype.kind == frame.Elements.dtype.kind == "i"
+    assert frame.time_us.dtype.kind == "f"
+    assert set(frame.role) == {"variant", "base"}
+    with pytest.raises(ValueError, match="there are no samples, only failures"):
+        analysis.samples(FAILED)
+
+
+def test_intervals_of_scores(analysis):
+    top = analysis.top(40).set_index("variant")
+    assert (top.low <= top.score).all()
+    assert (top.score <= top.high).all()
+    assert tuple(top.loc["base", ["low", "score", "high"]]) == (1, 1, 1)
+    others = top.drop("base")
+    assert ((others.high - others.low) < 0.02).all()
+    assert "<th>low</th>" in analysis._repr_html_()
+    assert analysis.top(3).equals(analysis.top(3))
+
+
+def test_a_noisier_variant_has_a_wider_interval(tmp_path):
+    rng = np.random.default_rng(0)
+    quiet, noisy = stores.variants(count=2)
+
+    def drawn(spread):
+        return (1e-3 * np.exp(rng.normal(0, spread, 50))).astype("<f4").tobytes()
+
+    rows = [stores.row("base", 16)] + [
+        stores.row(label, 16) | {"samples": drawn(s), "base_samples": drawn(s)}
+        for label, s in ((quiet, 0.001), (noisy, 0.1))
+    ]
+    top = tuner.analyze(stores.write(tmp_path / "n.db", rows)).top().set_index("variant")
+    width = top.high - top.low
+    assert 20 * width[quiet] < width[noisy]
+
+
+def test_a_base_of_another_run_is_resampled_too(tmp_path):
+    label = stores.variants(count=1)[0]
+    rng = np.random.default_rng(0)
+    base = (1e-3 * np.exp(rng.normal(0, 0.1, 50))).astype("<f4").tobytes()
+    rows = [
+        stores.row("base", 16) | {"samples": base},
+        stores.row(label, 16, 1e-3) | {"base_samples": b""},
+    ]
+    top = tuner.analyze(stores.write(tmp_path / "b.db", rows)).top().set_index("variant")
+    assert top.low[label] < top.score[label] < top.high[label]
