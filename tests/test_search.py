@@ -184,7 +184,7 @@ def test_a_missing_package_is_named_before_the_search(db, monkeypatch):
         ({"benchmark": 3}, TypeError, "3 is neither a benchmark's name"),
         ({"axes": ["T"]}, TypeError, r"axes is \['T'\], must be a dict"),
         ({"axes": {3: 16}}, TypeError, "must be a dict"),
-        ({"strategy": 3}, TypeError, "must be 'exhaustive' or 'random'"),
+        ({"strategy": 3}, TypeError, "must be one of 'model', "),
         ({"db": 3}, TypeError, "named by a path"),
         ({"db": "a\0b"}, ValueError, "no path of a store"),
         ({"device": "tpu"}, _core.NoDeviceError, "tpu"),

@@ -16,7 +16,7 @@ from .analyze import Analysis, analyze
 from .process import BaseFailed
 from .search import search
 from .space import Space
-from .strategy import STRATEGIES
+from .strategy import DEFAULT, STRATEGIES
 from .unit import matching
 
 TOP = 7  # variants that an analysis shows
@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     find.add_argument("-l", "--list-benches", action="store_true", help="list benchmarks and axes")
     find.add_argument("--db", default="cubc_meta_bench.db", help="the store (default: %(default)s)")
     find.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
-    find.add_argument("--strategy", choices=sorted(STRATEGIES), default="random")
+    find.add_argument("--strategy", choices=list(STRATEGIES), default=DEFAULT)
     find.add_argument("--variants", type=int, help="so many at each compile-time workload")
     find.add_argument("--seconds", type=float, help="stop after this time")
     find.add_argument("--seed", type=int, default=0, help="decides the order")

@@ -11,6 +11,7 @@ is in the store already is not done again: so a search resumes after any interru
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import deque
@@ -122,16 +123,24 @@ class Visit:
         return [place for place in places if not driver.store.has(self.unit.row(variant, place))]
 
     def _todo(self, driver: Driver) -> Iterator[tuple[str, list[int]]]:
-        """Variants with something left to measure; those that are done are counted and told."""
-        visited = 0
-        while visited != self._limit and (variant := self._strategy.ask()) is not None:
-            if variant == self.unit.base:  # it is measured as such
-                continue
-            visited += 1
-            if places := self._absent(driver, variant):
+        """Variants with something left to measure; those that are done are counted and told.
+
+        The store's come first, so that a strategy knows all that is known before it is asked.
+        """
+        self._strategy.tell(self.unit.base, 1.0)  # base is measured as such
+        limit = math.inf if self._limit is None else self._limit
+        stored = [label for label in self._group.cells if label != "base"]
+        for visited, variant in enumerate(stored):
+            if not (places := self._absent(driver, variant)):
+                self._finish(driver, variant, fresh=False, counts=visited < limit)
+            elif visited < limit:
                 yield variant, places
-            else:
-                self._finish(driver, variant, fresh=False)
+        known = {self.unit.base, *stored}
+        visited = len(stored)
+        while visited < limit and (variant := self._strategy.ask()) is not None:
+            if variant not in known:
+                visited += 1
+                yield variant, self._absent(driver, variant)
 
     def _base(self, driver: Driver, places: list[int]) -> tuple[float, float]:
         """Compile and run base, store what the store lacks, and return the two deadlines."""
@@ -209,14 +218,15 @@ class Visit:
             )
         )
 
-    def _finish(self, driver: Driver, variant: str, *, fresh: bool) -> None:
+    def _finish(self, driver: Driver, variant: str, *, fresh: bool, counts: bool = True) -> None:
         """Tell the strategy and the user how a variant fared."""
         score = self._group.score(variant)
         self._strategy.tell(variant, score)
         if score is not None and score > self._best:
             self._best = score
             driver.progress.best(score, variant)
-        driver.progress.step(fresh=fresh, failed=score is None)
+        if counts:
+            driver.progress.step(fresh=fresh, failed=score is None)
 
 
 def _median(samples: bytes) -> float | None:

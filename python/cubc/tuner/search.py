@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cubc import _core
@@ -18,9 +18,8 @@ from .checks import count, integer, positive
 from .driver import Driver, Visit
 from .process import BaseFailed
 from .records import Group
-from .space import Space
 from .stores import read, store_path
-from .strategy import Strategy, make
+from .strategy import DEFAULT, Factory, make
 from .unit import units
 
 TIMING = {  # options of Workload.measure, and what each must be
@@ -55,7 +54,7 @@ class Search:
         *,
         db: str | os.PathLike = "cubc_meta_bench.db",
         device: str | None = None,
-        strategy: str | Callable[[Space, int], Strategy] = "random",
+        strategy: str | Factory | Any = DEFAULT,
         variants: int | None = None,
         seconds: float | None = None,
         seed: int = 0,
@@ -157,7 +156,7 @@ def search(
     *,
     db: str | os.PathLike = "cubc_meta_bench.db",
     device: str | None = None,
-    strategy: str | Callable[[Space, int], Strategy] = "random",
+    strategy: str | Factory | Any = DEFAULT,
     variants: int | None = None,
     seconds: float | None = None,
     seed: int = 0,
@@ -182,7 +181,8 @@ def search(
     device
         ``"cuda:0"``, ``"cpu"``; the default device if None.
     strategy
-        ``"random"``, ``"exhaustive"``, or a callable of (space, seed) that makes a strategy.
+        ``"model"`` learns from what was measured; ``"annealing"``, ``"genetic"``, ``"random"``,
+        ``"exhaustive"``; a sampler of Optuna; or a callable of (space, seed) that makes a strategy.
     variants
         How many variants to visit at each compile-time workload, those that the store has already
         included; the whole space if None.

@@ -1,0 +1,68 @@
+"""How good the strategies are, replayed on measured spaces: a table against random search.
+
+    python benchmarks/strategies.py TABLE... [--seeds N] [--ahead N] [--strategies NAME...]
+
+A TABLE is a CSV file as cubc.tuner.replay reads it. Each strategy visits 5 % of a space with each
+seed, failures counted. The speed of a run is the best time of the table over the best time found;
+the figures are the shares of runs with at least 99 % and 95 % of the best speed, and the mean
+speed, after 1, 2 and 5 % of the space; and the milliseconds of processor time a visit took.
+"""
+
+import argparse
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+
+from cubc.tuner.replay import read_table, replay
+from cubc.tuner.strategy import STRATEGIES
+
+SHARES = (0.01, 0.02, 0.05)
+HEAD = "| strategy | space | runs |" + "".join(
+    f" {share:.0%}: >=99 % | >=95 % | mean |" for share in SHARES
+)
+
+
+def speeds(name, table, seeds, ahead):
+    """Speed after each share of the space (columns) for each seed (rows), and ms a visit."""
+    stops = [max(1, int(share * table.count())) for share in SHARES]
+    begin = time.process_time()
+    curves = [replay(STRATEGIES[name], table, stops[-1], seed, ahead) for seed in range(seeds)]
+    cost = (time.process_time() - begin) / (seeds * stops[-1])
+    found = [[table.best / curve[min(stop, len(curve)) - 1] for stop in stops] for curve in curves]
+    return np.array(found), 1e3 * cost
+
+
+def line(name, space, found, cost):
+    """Format a row of the table."""
+    cells = []
+    for column in found.T:
+        shares = [f"{100 * np.mean(column >= limit):.0f} %" for limit in (0.99, 0.95)]
+        cells += [*shares, f"{column.mean():.3f}"]
+    ms = "" if math.isnan(cost) else f"{cost:.1f}"
+    return f"| {name} | {space} | {len(found)} | " + " | ".join(cells) + f" | {ms} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tables", nargs="+", type=Path)
+    parser.add_argument("--seeds", type=int, default=30)
+    parser.add_argument("--ahead", type=int, default=4, help="asks before the first tell")
+    parser.add_argument("--strategies", nargs="+", choices=sorted(STRATEGIES))
+    options = parser.parse_args()
+    names = options.strategies or [name for name in STRATEGIES if name != "exhaustive"]
+    tables = {path.name.partition(".")[0]: read_table(path) for path in options.tables}
+    print(HEAD + " ms a visit |")
+    print("|" + "---|" * (HEAD.count("|")))
+    for name in names:
+        everything = []
+        for space, table in tables.items():
+            found, cost = speeds(name, table, options.seeds, options.ahead)
+            everything.append(found)
+            print(line(name, space, found, cost), flush=True)
+        print(line(name, "**all**", np.concatenate(everything), math.nan), flush=True)
+
+
+if __name__ == "__main__":
+    main()

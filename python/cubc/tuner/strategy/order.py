@@ -1,0 +1,39 @@
+"""Strategies that learn nothing: every variant in the order of the space, or at random."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+from ..space import Space
+from .points import permutation
+
+
+class Exhaustive:
+    """All valid variants in the order of the space."""
+
+    def __init__(self, space: Space, seed: int = 0):
+        self._space = space
+        self._order = iter(self._indices(space.size, seed))
+        self._told: set[str] = set()
+
+    @staticmethod
+    def _indices(size: int, seed: int) -> Iterable[int]:
+        return range(size)
+
+    def ask(self) -> str | None:
+        """Label of the next valid variant, None at the end."""
+        labels = (label for label in map(self._space.label, self._order) if label not in self._told)
+        return next(filter(self._space.valid, labels), None)
+
+    def tell(self, variant: str, score: float | None) -> None:
+        """Learn nothing but that the variant needs no visit any more."""
+        self._told.add(variant)
+
+
+class Random(Exhaustive):
+    """All valid variants in a random order that the seed decides."""
+
+    @staticmethod
+    def _indices(size: int, seed: int) -> Iterable[int]:
+        return permutation(size, random.Random(seed))
