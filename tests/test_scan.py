@@ -50,7 +50,7 @@ def test_exclusive(device, type, op):
 @pytest.mark.parametrize("type", ["F32", "I8", "U64"])
 def test_boundaries_of_the_policy(device, type, inclusive):
     name = f"scan.{'inclusive' if inclusive else 'exclusive'}.sum"
-    x = data(type, "sum", 500_000)
+    x = data(type, "sum", 2_000_000)
     sums = np.concatenate([np.zeros(1, x.dtype), reference(x, "sum")])
     for n in inputs.sizes(name, type, device):
         result = cubc.scan(on(device, x[:n]), inclusive=inclusive)
