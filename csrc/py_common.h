@@ -27,14 +27,12 @@
 #pragma weak PyExc_AttributeError
 #pragma weak PyExc_MemoryError
 #pragma weak PyExc_RuntimeError
-#pragma weak PyExc_KeyError
+#pragma weak PyExc_LookupError
 #pragma weak PyExc_OverflowError
 #pragma weak PyExc_BufferError
 #pragma weak PyExc_UserWarning
-#pragma weak PyExc_StopIteration
 #pragma weak PyFloat_Type
 #pragma weak PyBool_Type
-#pragma weak PyCFunction_Type
 #pragma weak PyDict_Type
 #pragma weak PyUnicode_FSConverter
 

@@ -12,6 +12,7 @@ from searches import TIMING, keys, search
 
 from cubc import _core, tuner
 from cubc.tuner import driver, process, progress
+from cubc.tuner.strategy import Exhaustive
 from cubc.tuner.unit import units
 
 F32 = {"T{ct}": "F32"}
@@ -94,6 +95,27 @@ def test_a_new_workload_is_added_to_known_variants(db):
     result = search(db, {"T": "F32", "Elements": declared}, variants=2)
     assert len(keys(db)) == len(set(keys(db))) == 6
     assert len(result.top(9)) == 3
+
+
+def test_a_variant_that_another_search_has_just_measured(db, monkeypatch):
+    """It is not measured again, and no failure."""
+    told = []
+
+    class Late(Exhaustive):
+        def ask(self):
+            label = super().ask()
+            if label and not told:
+                told.append(label)
+                search(db, strategy="exhaustive", variants=1)
+                monkeypatch.setattr(process, "Process", None)  # nothing is left to measure
+            return label
+
+        def tell(self, variant, score):
+            told.append((variant, score))
+
+    search(db, strategy=Late, variants=1)
+    assert len(keys(db)) == len(set(keys(db))) == 2
+    assert all(score is not None for _, score in told[1:])
 
 
 def test_exhaustive_strategy_goes_in_order(db):

@@ -138,9 +138,13 @@ class Visit:
         known = {self.unit.base, *stored}
         visited = len(stored)
         while visited < limit and (variant := self._strategy.ask()) is not None:
-            if variant not in known:
-                visited += 1
-                yield variant, self._absent(driver, variant)
+            if variant in known:
+                continue
+            visited += 1
+            if places := self._absent(driver, variant):
+                yield variant, places
+            else:  # another search has just measured it; what came of it is read the next time
+                driver.progress.step(fresh=False, failed=False)
 
     def _base(self, driver: Driver, places: list[int]) -> tuple[float, float]:
         """Compile and run base, store what the store lacks, and return the two deadlines."""
