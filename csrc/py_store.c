@@ -107,6 +107,12 @@ static long long integer_of(PyObject *dict, const char *key)
     return value && value != Py_None ? PyLong_AsLongLong(value) : 0;
 }
 
+static double real_of(PyObject *dict, const char *key)
+{
+    PyObject *value = PyDict_GetItemString(dict, key);
+    return value && value != Py_None ? PyFloat_AsDouble(value) : 0;
+}
+
 static size_t samples_of(PyObject *dict, const char *key, const float **out)
 {
     PyObject *value = PyDict_GetItemString(dict, key);
@@ -119,9 +125,19 @@ static size_t samples_of(PyObject *dict, const char *key, const float **out)
     return (size_t)length / 4;
 }
 
+// One a sample, or none at all. 0, or -1 with an exception.
+static int clocks_of(PyObject *dict, const char *key, size_t samples, const float **out)
+{
+    size_t count = samples_of(dict, key, out);
+    if (!count) *out = NULL;
+    if (!count || count == samples) return 0;
+    PyErr_Format(PyExc_ValueError, "%zd %s for %zd samples", (Py_ssize_t)count, key,
+                 (Py_ssize_t)samples);
+    return -1;
+}
+
 static int row_from(PyObject *dict, store_row *out)
 {
-    PyObject *bytes = PyDict_GetItemString(dict, "bytes");
     *out = (store_row){.benchmark = text_of(dict, "benchmark"),
                        .axes = text_of(dict, "axes"),
                        .source_hash = text_of(dict, "source_hash"),
@@ -130,13 +146,22 @@ static int row_from(PyObject *dict, store_row *out)
                        .rt = text_of(dict, "rt"),
                        .status = text_of(dict, "status"),
                        .message = text_of(dict, "message"),
-                       .bytes = bytes && bytes != Py_None ? PyFloat_AsDouble(bytes) : 0,
+                       .round = (int)integer_of(dict, "round"),
+                       .given_up = (int)integer_of(dict, "given_up"),
+                       .bytes = real_of(dict, "bytes"),
+                       .flops = real_of(dict, "flops"),
+                       .hot_s = real_of(dict, "hot"),
+                       .temperature = real_of(dict, "temperature"),
+                       .power = real_of(dict, "power"),
                        .registers = (int)integer_of(dict, "registers"),
                        .local_bytes = (int)integer_of(dict, "local_bytes"),
                        .shared_bytes = (int)integer_of(dict, "shared_bytes"),
                        .blocks_per_unit = (int)integer_of(dict, "blocks_per_unit")};
     out->sample_count = samples_of(dict, "samples", &out->samples);
     out->base_count = samples_of(dict, "base_samples", &out->base_samples);
+    if (clocks_of(dict, "clocks", out->sample_count, &out->clocks) < 0 ||
+        clocks_of(dict, "base_clocks", out->base_count, &out->base_clocks) < 0)
+        return -1;
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -232,23 +257,32 @@ static PyObject *store_rows(PyObject *self, PyObject *unused)
     return py_raise(st);
 }
 
+static PyObject *series(const float *values, size_t count)
+{
+    return PyBytes_FromStringAndSize(values ? (const char *)values : "",
+                                     values ? (Py_ssize_t)(4 * count) : 0);
+}
+
 static PyObject *record_dict(const store_record *r)
 {
     const store_row *row = &r->row;
     return Py_BuildValue(
-        "{s:L,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:y#,s:y#,s:d,s:i,s:i,s:i,s:i,s:d,s:d,s:s,s:s,s:s,"
-        "s:s,s:s,s:s,s:s,s:s,s:s}",
+        "{s:L,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:s,s:s,s:N,s:N,s:N,s:N,s:i,s:d,s:d,s:d,s:d,s:d,s:i,s:i,"
+        "s:i,s:i,s:d,s:d,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}",
         "id", (long long)r->id, "benchmark", row->benchmark, "axes", row->axes, "source_hash",
-        row->source_hash, "ct", row->ct, "variant", row->variant, "rt", row->rt, "status",
-        row->status, "message", row->message, "samples",
-        row->sample_count ? (const char *)row->samples : "", (Py_ssize_t)(4 * row->sample_count),
-        "base_samples", row->base_count ? (const char *)row->base_samples : "",
-        (Py_ssize_t)(4 * row->base_count), "bytes", row->bytes, "registers", row->registers,
-        "local_bytes", row->local_bytes, "shared_bytes", row->shared_bytes, "blocks_per_unit",
-        row->blocks_per_unit, "center", r->center, "base_center", r->base_center, "device_uuid",
-        r->device_uuid, "device_model", r->device_model, "device_name", r->device_name, "arch",
-        r->arch, "driver", r->driver, "runtime", r->runtime, "compiler", r->compiler, "version",
-        r->version, "created", r->created);
+        row->source_hash, "ct", row->ct, "variant", row->variant, "rt", row->rt, "round",
+        row->round, "status", row->status, "message", row->message, "samples",
+        series(row->samples, row->sample_count), "base_samples",
+        series(row->base_samples, row->base_count), "clocks",
+        series(row->clocks, row->sample_count), "base_clocks",
+        series(row->base_clocks, row->base_count), "given_up", row->given_up, "bytes", row->bytes,
+        "flops", row->flops, "hot", row->hot_s, "temperature", row->temperature, "power",
+        row->power, "registers", row->registers, "local_bytes", row->local_bytes, "shared_bytes",
+        row->shared_bytes, "blocks_per_unit", row->blocks_per_unit, "center", r->center,
+        "base_center", r->base_center, "device_uuid", r->device_uuid, "device_model",
+        r->device_model, "device_name", r->device_name, "arch", r->arch, "driver", r->driver,
+        "runtime", r->runtime, "compiler", r->compiler, "version", r->version, "created",
+        r->created);
 }
 
 static PyObject *rows_next(PyObject *self)

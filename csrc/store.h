@@ -2,9 +2,10 @@
 //
 // A row is keyed by what makes two timings comparable: the physical device (by UUID), the versions
 // of driver, runtime and compiler, the hash of the kernel source with its compile-time workload,
-// the benchmark, the variant and the run-time workload. Raw samples are kept in measured order, the
-// base's samples taken alongside with them. Rows are only ever added: a row that is already there
-// is left alone, and a kill at any moment loses nothing that store_add returned for.
+// the benchmark, the variant and the run-time workload; and by the round, since what did best is
+// measured again. Raw samples are kept in measured order, the base's samples taken alongside with
+// them. Rows are only ever added: a row that is already there is left alone, and a kill at any
+// moment loses nothing that store_add returned for.
 //
 // Files are not trusted: a corrupt, foreign, locked, read-only or newer file gives
 // CUBC_STORE_ERROR with what to do next.
@@ -22,13 +23,19 @@ typedef struct store_row {
     const char *ct;          // compile-time workload "T{ct}=F32"
     const char *variant;     // "base", "ipt_19.tpb_512"
     const char *rt;          // run-time workload "Elements{io}[pow2]=28"
+    int round;               // 0: of the search; from 1: measured again
     const char *status;      // "ok", "compile_error", "fault", "timeout", "wrong", "resources"
     const char *message;     // for a failure; else ""
     const float *samples;    // seconds, in measured order
     size_t sample_count;
     const float *base_samples; // of the base, sampled alongside; empty for the base itself
     size_t base_count;
-    double bytes; // that the work must move; 0 if unknown
+    const float *clocks; // hertz, one a sample; NULL if unknown
+    const float *base_clocks;
+    int given_up;              // 1: sampling ended early, since it could not win any more
+    double bytes, flops;       // that the work must move and do; 0 if unknown
+    double hot_s;              // mean of runs that follow each other; 0 if not measured
+    double temperature, power; // degrees Celsius and watts while it ran; 0 if unknown
     int registers, local_bytes, shared_bytes, blocks_per_unit;
 } store_row;
 

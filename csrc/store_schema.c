@@ -47,6 +47,34 @@ static const char *const migrations[] = {
     "  m.status, m.center, m.base_center, m.base_center / m.center AS speedup, m.created"
     "  FROM measurement m JOIN device d ON d.id = m.device_id"
     "  JOIN benchmark b ON b.id = m.benchmark_id;",
+    // A round is part of the key, which SQLite cannot alter: the rows move to a new table.
+    "DROP VIEW IF EXISTS result;"
+    "ALTER TABLE measurement RENAME TO measurement_1;"
+    "CREATE TABLE measurement ("
+    "  id INTEGER PRIMARY KEY,"
+    "  device_id INTEGER NOT NULL REFERENCES device(id),"
+    "  environment_id INTEGER NOT NULL REFERENCES environment(id),"
+    "  benchmark_id INTEGER NOT NULL REFERENCES benchmark(id),"
+    "  source_hash TEXT NOT NULL, ct TEXT NOT NULL, variant TEXT NOT NULL, rt TEXT NOT NULL,"
+    "  round INTEGER NOT NULL,"
+    "  status TEXT NOT NULL, message TEXT NOT NULL, created TEXT NOT NULL,"
+    "  samples BLOB NOT NULL, base_samples BLOB NOT NULL,"
+    "  clocks BLOB NOT NULL, base_clocks BLOB NOT NULL," // little-endian float32, hertz
+    "  center REAL, base_center REAL, given_up INTEGER NOT NULL,"
+    "  bytes REAL NOT NULL, flops REAL NOT NULL, hot REAL NOT NULL,"
+    "  temperature REAL NOT NULL, power REAL NOT NULL,"
+    "  registers INTEGER NOT NULL, local_bytes INTEGER NOT NULL,"
+    "  shared_bytes INTEGER NOT NULL, blocks_per_unit INTEGER NOT NULL,"
+    "  UNIQUE (benchmark_id, source_hash, ct, variant, rt, device_id, environment_id, round));"
+    "INSERT INTO measurement SELECT id, device_id, environment_id, benchmark_id, source_hash, ct,"
+    "  variant, rt, 0, status, message, created, samples, base_samples, x'', x'', center,"
+    "  base_center, 0, bytes, 0, 0, 0, 0, registers, local_bytes, shared_bytes, blocks_per_unit"
+    "  FROM measurement_1;"
+    "DROP TABLE measurement_1;"
+    "CREATE VIEW result AS SELECT m.id, d.model, b.name AS benchmark, m.ct, m.rt, m.variant,"
+    "  m.round, m.status, m.center, m.base_center, m.base_center / m.center AS speedup, m.created"
+    "  FROM measurement m JOIN device d ON d.id = m.device_id"
+    "  JOIN benchmark b ON b.id = m.benchmark_id;",
 };
 enum {
     APPLICATION_ID = 0x63756263, // "cubc", in the file's header
@@ -69,22 +97,25 @@ static const char *const statements[STATEMENTS] = {
     [ADD_BENCHMARK] =
         "INSERT INTO benchmark (name, axes) VALUES (?1, ?2) ON CONFLICT (name, axes) DO NOTHING",
     [ADD] = "INSERT INTO measurement (benchmark_id, source_hash, ct, variant, rt, device_id,"
-            " environment_id, status, message, samples, base_samples, center, base_center, bytes,"
-            " registers, local_bytes, shared_bytes, blocks_per_unit, created)"
+            " environment_id, round, status, message, samples, base_samples, clocks, base_clocks,"
+            " center, base_center, given_up, bytes, flops, hot, temperature, power, registers,"
+            " local_bytes, shared_bytes, blocks_per_unit, created)"
             " VALUES ((SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2), ?3,?4,?5,?6,?7,?8,"
-            " ?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))"
-            " ON CONFLICT (benchmark_id, source_hash, ct, variant, rt, device_id, environment_id)"
-            " DO NOTHING",
+            " ?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,"
+            " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))"
+            " ON CONFLICT (benchmark_id, source_hash, ct, variant, rt, device_id, environment_id,"
+            " round) DO NOTHING",
     [HAS] = "SELECT 1 FROM measurement WHERE"
             " benchmark_id = (SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2)"
             " AND source_hash = ?3 AND ct = ?4 AND variant = ?5 AND rt = ?6 AND device_id = ?7"
-            " AND environment_id = ?8",
+            " AND environment_id = ?8 AND round = ?9",
     // Outer joins: a row whose device is gone is reported, not passed over.
     [NEXT] =
         "SELECT m.id, b.name, b.axes, m.source_hash, m.ct, m.variant, m.rt, m.status, m.message,"
         " m.created, d.uuid, d.model, d.name, d.arch, e.driver, e.runtime, e.compiler, e.version,"
-        " m.registers, m.local_bytes, m.shared_bytes, m.blocks_per_unit,"
-        " m.bytes, m.device_id, m.environment_id, m.samples, m.base_samples"
+        " m.round, m.given_up, m.registers, m.local_bytes, m.shared_bytes, m.blocks_per_unit,"
+        " m.bytes, m.flops, m.hot, m.temperature, m.power, m.device_id, m.environment_id,"
+        " m.samples, m.base_samples, m.clocks, m.base_clocks"
         " FROM measurement m LEFT JOIN benchmark b ON b.id = m.benchmark_id"
         " LEFT JOIN device d ON d.id = m.device_id"
         " LEFT JOIN environment e ON e.id = m.environment_id"
@@ -156,7 +187,7 @@ static cubc_status prepare_writer(sql *db)
     return sql_end(db, migrate(db));
 }
 
-static cubc_status prepare_reader(sql *db)
+static cubc_status prepare_reader(sql *db, bool *old)
 {
     int64_t version;
     TRY(identify(db, &version));
@@ -164,12 +195,24 @@ static cubc_status prepare_reader(sql *db)
         FAIL(CUBC_STORE_ERROR,
              "%s is empty: it is not a store yet; \"cubc search\" fills one, or give another file",
              sql_path(db));
-    if (version < STORE_VERSION)
-        FAIL(CUBC_STORE_ERROR,
-             "%s was written by an older cubc (store version %lld, this one reads %d): open it "
-             "for writing once, which upgrades it",
-             sql_path(db), (long long)version, (int)STORE_VERSION);
+    *old = version < STORE_VERSION;
     return CUBC_OK;
+}
+
+// A store of an earlier version is brought up to date, which takes the right to write.
+static cubc_status upgrade(const char *path)
+{
+    sql *db;
+    cubc_status st = sql_open(path, true, statements, STATEMENTS, &db);
+    if (!st) {
+        st = prepare_writer(db);
+        sql_close(db);
+    }
+    if (!st) return CUBC_OK;
+    FAIL(CUBC_STORE_ERROR,
+         "%s was written by an older cubc and cannot be upgraded to store version %d where it is "
+         "(%.200s): copy it to where you may write",
+         path, (int)STORE_VERSION, cubc_error_message());
 }
 
 static cubc_status check_tables(sql *db) // preparing the widest statement looks at all of them
@@ -180,18 +223,31 @@ static cubc_status check_tables(sql *db) // preparing the widest statement looks
     return st;
 }
 
-cubc_status schema_open(const char *path, bool write, sql **out)
+static cubc_status open_prepared(const char *path, bool write, bool *old, sql **out)
 {
     cubc_status st;
     sql *db = NULL;
     *out = NULL;
-    TRY(check_path(path, write));
+    *old = false;
     TRY(sql_open(path, write, statements, STATEMENTS, &db));
-    GUARD(st, write ? prepare_writer(db) : prepare_reader(db), failed);
-    GUARD(st, check_tables(db), failed);
+    GUARD(st, write ? prepare_writer(db) : prepare_reader(db, old), failed);
+    if (!*old) GUARD(st, check_tables(db), failed);
     *out = db;
     return CUBC_OK;
 failed:
     sql_close(db);
     return st;
+}
+
+cubc_status schema_open(const char *path, bool write, sql **out)
+{
+    bool old;
+    *out = NULL;
+    TRY(check_path(path, write));
+    TRY(open_prepared(path, write, &old, out));
+    if (!old) return CUBC_OK;
+    sql_close(*out);
+    *out = NULL;
+    TRY(upgrade(path));
+    return open_prepared(path, write, &old, out);
 }

@@ -281,18 +281,18 @@ STORE_TEST(other_databases)
     CHECK(refuses(STORE_READ, CUBC_STORE_ERROR, "format of its own"));
 }
 
-STORE_TEST(other_versions)
+STORE_TEST(newer_version)
 {
     text before = {0};
     make_store(1);
     sql_on(path, "PRAGMA user_version = 3");
     CHECK(file_read(path, &before) == CUBC_OK);
     CHECK(refuses(STORE_CREATE, CUBC_STORE_ERROR,
-                  "was written by a newer cubc (store version 3, this one knows 1): upgrade cubc"));
+                  "was written by a newer cubc (store version 3, this one knows 2): upgrade cubc"));
     CHECK(refuses(STORE_READ, CUBC_STORE_ERROR, "upgrade cubc"));
     CHECK(is_unchanged(&before));
     text_free(&before);
-    sql_on(path, "PRAGMA user_version = 1; PRAGMA foreign_keys = OFF; DROP TABLE environment");
+    sql_on(path, "PRAGMA user_version = 2; PRAGMA foreign_keys = OFF; DROP TABLE environment");
     CHECK(refuses(STORE_READ, CUBC_STORE_ERROR, "is damaged"));
 }
 
@@ -486,7 +486,7 @@ int main(int argc, char **argv)
         {"damaged_rows", damaged_rows},
         {"not_stores", not_stores},
         {"other_databases", other_databases},
-        {"other_versions", other_versions},
+        {"newer_version", newer_version},
         {"names_that_sqlite_would_misread", names_that_sqlite_would_misread},
         {"hostile_schema", hostile_schema},
         {"fuzzed_files", fuzzed_files},
