@@ -133,6 +133,8 @@ typedef struct device_api {
     // reached; 0: not known. clock_mark NULL: a device without such a clock.
     cubc_status (*clock_mark)(cubc_device *device, int which, void *stream);
     double (*clock_hertz)(cubc_device *device);
+    // How hot the device is and what it draws, as of a moment ago; 0: not known. NULL: no sensors.
+    void (*sensors)(cubc_device *device, double *celsius, double *watts);
 } device_api;
 
 // Back-ends embed this as their first member. `attached` belongs to instance.c (its compiled

@@ -12,7 +12,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device_cuda.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,23 +79,6 @@ static int cuda_count(const char **why)
     return count;
 }
 
-// The driver's own version ("580.159.03") is known to NVML only, which need not be installed.
-static void read_driver_release(char *release, unsigned size)
-{
-    release[0] = '\0';
-    void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!nvml) return;
-    int (*init)(void), (*shutdown)(void), (*version)(char *, unsigned);
-    *(void **)&init = dlsym(nvml, "nvmlInit_v2");
-    *(void **)&shutdown = dlsym(nvml, "nvmlShutdown");
-    *(void **)&version = dlsym(nvml, "nvmlSystemGetDriverVersion");
-    if (init && shutdown && version && init() == 0) {
-        if (version(release, size) != 0) release[0] = '\0';
-        shutdown();
-    }
-    dlclose(nvml);
-}
-
 static void format_uuid(const CUuuid *uuid, char *text, size_t size)
 {
     const unsigned char *b = uuid->bytes;
@@ -109,7 +91,7 @@ static void format_versions(device_info *info)
 {
     char release[20];
     int version = cuda.driver_version;
-    read_driver_release(release, sizeof release);
+    cuda_nvml_driver(release, sizeof release);
     snprintf(info->driver, sizeof info->driver, release[0] ? "%s (CUDA %d.%d)" : "%sCUDA %d.%d",
              release, version / 1000 % 100, version % 1000 / 10);
     version = cuda.runtime_version;
@@ -344,4 +326,5 @@ const device_api device_cuda_api = {
     .release = cuda_hold_end,
     .clock_mark = cuda_clock_mark,
     .clock_hertz = cuda_clock_hertz,
+    .sensors = cuda_nvml_sensors,
 };

@@ -1,6 +1,6 @@
 // What the files of the CUDA device share: device_cuda.c (devices and memory),
 // cuda_stream.c (streams and events), cuda_module.c (kernels), cuda_compile.c (NVRTC) and
-// cuda_hold.c and cuda_clock.c (what measuring needs). Nothing else includes this.
+// cuda_hold.c, cuda_clock.c and cuda_nvml.c (what measuring needs). Nothing else includes this.
 #ifndef CUBC_DEVICE_CUDA_H
 #define CUBC_DEVICE_CUDA_H
 
@@ -30,6 +30,12 @@ typedef struct cuda_clock {
     void *device_words;
 } cuda_clock;
 
+typedef struct cuda_sensors { // the last reading
+    void *handle;             // NVML's, of this GPU; NULL until it is known
+    double read_at;           // 0: never
+    double celsius, watts;    // 0: unknown
+} cuda_sensors;
+
 typedef struct cuda_device {
     cubc_device base;
     int ordinal; // as CUDA counts, and as CuPy and PyTorch do
@@ -40,6 +46,7 @@ typedef struct cuda_device {
     cudaStream_t aside; // for our own copies: waits for no other stream and no other for it
     cuda_hold hold;
     cuda_clock clock; // guarded by the lock of `hold`
+    cuda_sensors sensors;
 } cuda_device;
 
 // Make the device's primary context current, and undo that. It mostly is current already, which
@@ -82,5 +89,8 @@ cubc_status cuda_hold_end(cubc_device *device);
 cubc_status cuda_clock_mark(cubc_device *device, int which, void *stream);
 double cuda_clock_hertz(cubc_device *device);
 void cuda_clock_close(cuda_device *device); // with the context current
+
+void cuda_nvml_driver(char *release, unsigned size); // "580.159.03"; empty if it is not known
+void cuda_nvml_sensors(cubc_device *device, double *celsius, double *watts);
 
 #endif

@@ -252,13 +252,15 @@ static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keyword
     if (st)
         py_raise(st);
     else
-        result = Py_BuildValue(
-            "{s:N,s:N,s:N,s:N,s:i,s:N,s:N}", "samples", floats(series.seconds, series.count),
-            "base_samples", floats(reference_series.seconds, reference_series.count), "clocks",
-            floats(series.hertz, series.count), "base_clocks",
-            floats(reference_series.hertz, reference_series.count), "discarded",
-            series.discarded + reference_series.discarded, "timed_out",
-            PyBool_FromLong(series.timed_out), "given_up", PyBool_FromLong(series.given_up));
+        result = Py_BuildValue("{s:N,s:N,s:N,s:N,s:i,s:N,s:N,s:d,s:d}", "samples",
+                               floats(series.seconds, series.count), "base_samples",
+                               floats(reference_series.seconds, reference_series.count), "clocks",
+                               floats(series.hertz, series.count), "base_clocks",
+                               floats(reference_series.hertz, reference_series.count), "discarded",
+                               series.discarded + reference_series.discarded, "timed_out",
+                               PyBool_FromLong(series.timed_out), "given_up",
+                               PyBool_FromLong(series.given_up), "temperature", series.celsius,
+                               "power", series.watts);
     timing_free(&series);
     timing_free(&reference_series);
     return result;

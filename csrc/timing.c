@@ -267,6 +267,8 @@ cubc_status timing_measure(cubc_device *device, const timing_work *work,
         timing_free(&subjects[1].series);
         return st;
     }
+    if (device->api->sensors)
+        device->api->sensors(device, &subjects[0].series.celsius, &subjects[0].series.watts);
     *work_out = subjects[0].series;
     if (reference_out) *reference_out = subjects[1].series;
     return CUBC_OK;

@@ -35,9 +35,10 @@ typedef struct timing_series {
     float *seconds; // in measured order; owned, release with timing_free
     float *hertz;   // of the multiprocessors' clock during each; NULL where the device has none
     int count;
-    int discarded;  // samples taken again because the clock was low
-    bool timed_out; // stopped by timeout_s before the rule was met
-    bool given_up;  // stopped because it cannot beat `beat`
+    int discarded;         // samples taken again because the clock was low
+    bool timed_out;        // stopped by timeout_s before the rule was met
+    bool given_up;         // stopped because it cannot beat `beat`
+    double celsius, watts; // of the device at the end; 0 if unknown
 } timing_series;
 
 // reference may be NULL. Works on the given stream; holds no lock and touches no Python.

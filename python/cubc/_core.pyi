@@ -204,7 +204,8 @@ class Workload:
 
         Returns samples and base_samples (bytes of float32 seconds in measured order), clocks and
         base_clocks (float32 hertz during each; empty where the device has no such clock), discarded
-        (samples taken again), timed_out, given_up.
+        (samples taken again), timed_out, given_up, temperature (degrees Celsius) and power (watts)
+        of the device at the end, 0 where they are unknown.
         """
     def measure_hot(self, variant: Variant, seconds: float = 0.1, /) -> tuple[float, int]:
         """Mean seconds of runs without pause or flush, and how many: batches of ``seconds``."""
