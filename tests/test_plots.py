@@ -257,12 +257,13 @@ def test_clocks_are_drawn_where_they_are_known(analysis, monkeypatch):
 
     def with_clocks(path, ids):
         for row in rows(path, ids):
-            yield row | {"clocks": clocks.tobytes(), "base_clocks": clocks.tobytes()}
+            hertz = (1e6 * clocks).tobytes()
+            yield row | {"clocks": hertz, "base_clocks": hertz}
 
     monkeypatch.setattr(raw, "_rows", with_clocks)
     axes = analysis.plot_drift(BEST)[1, 1]
     (strip,) = axes.child_axes
-    np.testing.assert_allclose(strip.lines[1].get_ydata(), clocks)
+    np.testing.assert_allclose(strip.lines[1].get_ydata(), clocks, rtol=1e-6)
     assert "1935 to 1980 MHz" in written(strip)
     mine = analysis.samples(BEST).query("variant == @BEST and Elements == 16 and Entropy == 0")
     np.testing.assert_allclose(mine.clock_mhz[mine.role == "variant"], clocks)

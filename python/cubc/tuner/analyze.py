@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .axes import split_name
+from .axes import split_name, workload_text
 from .checks import count, need
 from .confidence import score_interval
 from .figures import Figures
-from .records import PARTIAL, Group, restrict
+from .records import PARTIAL, Group, Measurement, restrict
 from .samples import cells_of, read_samples
-from .status import OK
+from .status import LOST, OK
 from .stores import StorePaths, expand, read
+from .verdict import FASTER, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,9 @@ class Best:
     score : float
         CUB's score, 1.0 for base.
     speedups : dict of str to float
-        Median of base over median of the variant, by run-time workload.
+        How many times faster than base, by run-time workload.
+    verdict : Verdict or None
+        What measuring it again said, with the interval of the score; None if that was not done.
     """
 
     benchmark: str
@@ -42,6 +45,7 @@ class Best:
     label: str
     score: float
     speedups: dict[str, float]
+    verdict: Verdict | None
 
 
 class Analysis(Figures):
@@ -72,7 +76,8 @@ class Analysis(Figures):
             if ranked := group.ranked():
                 score, label = ranked[0]
                 about = (group.benchmark, group.ct, group.arch, group.device)
-                found.append(Best(*about, label, score, group.speedups(label)))
+                again = group.verdict(label)
+                found.append(Best(*about, label, score, group.speedups(label), again))
         if not found:
             raise ValueError("no variant was measured at all its workloads")
         return found[0] if len(self.groups) == 1 else found
@@ -83,11 +88,12 @@ class Analysis(Figures):
         Returns
         -------
         pandas.DataFrame
-            Columns benchmark, ct, device, variant, score, low, high, mins, means, maxs. `low` and
-            `high` bound the score's 95 % confidence interval given its samples, each variant for
-            itself: that the best of many has also been lucky is not in it (see `confidence`). The
-            last three are over the speedups at the run-time workloads. Base is among them, with
-            score 1.
+            Columns benchmark, ct, device, variant, score, low, high, verdict, mins, means, maxs.
+            A variant that was measured again has the score, the interval and the verdict of those
+            rounds (see `verdict`). For others `low` and `high` bound the 95 % confidence interval
+            given the samples: that the best of many has also been lucky is not in it (see
+            `confidence`). The last three are over the speedups at the run-time workloads. Base is
+            among them, with score 1.
 
         Raises
         ------
@@ -103,9 +109,13 @@ class Analysis(Figures):
                 speedups = list(group.speedups(variant).values())
                 mean = sum(speedups) / len(speedups)
                 numbers = (min(speedups), mean, max(speedups))
-                interval = score_interval(group, variant, found)
-                rows.append((*_about(group), variant, score, *interval, *numbers))
-        return _frame(rows, [*_ABOUT, "variant", "score", "low", "high", "mins", "means", "maxs"])
+                again = group.verdict(variant)
+                word = again.word if again else ""
+                interval = (again.low, again.high) if again else ()
+                interval = interval or score_interval(group, variant, found)
+                rows.append((*_about(group), variant, score, *interval, word, *numbers))
+        columns = ["variant", "score", "low", "high", "verdict", "mins", "means", "maxs"]
+        return _frame(rows, [*_ABOUT, *columns])
 
     def scores(self) -> pd.DataFrame:
         """All variants with status and score, best first; a failed one has no score.
@@ -143,7 +153,7 @@ class Analysis(Figures):
         rows = []
         for group in self.groups:
             tried = {tuple(group.parameters(variant).items()) for variant in group.cells}
-            failed = sum(group.status(v) not in (OK, PARTIAL) for v in group.cells)
+            failed = sum(group.status(v) not in (OK, PARTIAL, LOST) for v in group.cells)
             valid = group.space().count() if group.current else None
             share = min(1.0, len(tried) / valid) if valid else None
             rows.append((*_about(group), len(tried), failed, valid, share))
@@ -158,16 +168,18 @@ class Analysis(Figures):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """All measurements, one row for each variant, run-time workload and device.
+        """All measurements, one row for each variant, run-time workload, round and device.
 
         Returns
         -------
         pandas.DataFrame
             Columns: benchmark; each axis by its plain name; variant; each parameter by its label;
-            status and message; center_us and base_us (medians, microseconds); speedup; gbps (10^9
-            bytes that must move, a second); samples (count); registers, local_bytes, shared_bytes,
-            blocks_per_unit; device, arch, device_uuid, driver, compiler, source_hash, created,
-            store, id.
+            round (0 in the search, from 1 where it was measured again); status and message;
+            center_us and base_us (medians, microseconds); speedup; gbps (10^9 bytes that must move,
+            a second); samples (count); registers, local_bytes, shared_bytes, blocks_per_unit;
+            flops (that must be done), temperature (degrees Celsius), power (watts) and clock_mhz,
+            hot_us (mean of runs that follow each other), 0 or nan where they are unknown; created,
+            device, arch, device_uuid, driver, compiler, source_hash, store, id.
         """
         rows = [row for group in self.groups for row in _tidy(group)]
         frame = _frame(rows)
@@ -200,36 +212,43 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
     rows = []
     where = ("device", "arch", "device_uuid", "driver", "compiler", "source_hash")
     names = list(dict.fromkeys(name for v in group.cells for name in group.parameters(v)))
-    for variant, cells in group.cells.items():
-        parameters = group.parameters(variant)
-        for rt in filter(cells.__contains__, group.rts):
-            cell = cells[rt]
-            base = cell.base_center if variant != "base" else cell.center
-            moved = cell.extra["bytes"]
-            row: dict[str, Any] = {"benchmark": group.benchmark}
-            row |= {split_name(k)[0]: v for k, v in (group.ct | cell.rt).items()}
-            row |= {"variant": variant} | {name: parameters.get(name) for name in names}
-            row |= {"status": cell.status, "message": cell.message}
-            row["center_us"] = cell.center * 1e6 if cell.center else float("nan")
-            row["base_us"] = base * 1e6 if base else float("nan")
-            row["speedup"] = group.speedup(variant, rt) or float("nan")
-            row["gbps"] = moved / cell.center * 1e-9 if moved and cell.center else float("nan")
-            row["samples"] = cell.samples
-            row |= {name: value for name, value in cell.extra.items() if name != "bytes"}
-            row |= {name: getattr(group, name) for name in where}
-            rows.append(row | {"store": cell.store, "id": cell.id})
+    for cell in group.measurements():
+        variant, parameters = cell.variant, group.parameters(cell.variant)
+        base = cell.base_center if variant != "base" else cell.center
+        moved = cell.extra["bytes"]
+        row: dict[str, Any] = {"benchmark": group.benchmark}
+        row |= {split_name(k)[0]: v for k, v in (group.ct | cell.rt).items()}
+        row |= {"variant": variant} | {name: parameters.get(name) for name in names}
+        row |= {"round": cell.round, "status": cell.status, "message": cell.message}
+        row["center_us"] = cell.center * 1e6 if cell.center else float("nan")
+        row["base_us"] = base * 1e6 if base else float("nan")
+        row["speedup"] = _speedup(group, cell) or float("nan")
+        row["gbps"] = moved / cell.center * 1e-9 if moved and cell.center else float("nan")
+        row["samples"] = cell.samples
+        row |= {name: value for name, value in cell.extra.items() if name != "bytes"}
+        row |= {name: getattr(group, name) for name in where}
+        rows.append(row | {"store": cell.store, "id": cell.id})
     return rows
+
+
+def _speedup(group: Group, cell: Measurement) -> float | None:
+    """Of a round its own; of a search what it stands for by now."""
+    return cell.ratio if cell.round else group.speedup(cell.variant, workload_text(cell.rt))
 
 
 def winners(groups: list[Group]) -> list[tuple[Group, str, float]]:
     """Group, label and score of the best complete variant that beats base, one a workload.
 
-    Where several devices of one architecture were measured, the highest score wins.
+    One that was measured again must have been found FASTER. Where several devices of one
+    architecture were measured, the highest score wins.
     """
     best: dict[tuple, tuple[Group, str, float]] = {}
     for group in groups:
         for score, label in group.ranked()[:1]:
             key = (group.arch, group.benchmark, group.workload)
+            again = group.verdict(label)
+            if again is not None and again.word != FASTER:
+                continue
             if label != "base" and score > best.get(key, (None, "", 1.0))[2]:
                 best[key] = (group, label, score)
     return list(best.values())

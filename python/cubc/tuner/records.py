@@ -8,8 +8,9 @@ never held against a variant of another, even in one file.
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,23 +20,29 @@ from cubc import _core
 from . import axes as ax
 from .score import score
 from .space import Space, parse_label
-from .status import OK
+from .status import LOST, OK
+from .verdict import Verdict, judge
 
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One variant at one run-time workload. Times are medians in seconds, None without samples."""
+    """One variant at one run-time workload. Times are medians in seconds, None without samples.
+
+    In a round from 1 on it was measured again; `ratio` is then the speed over base's of that round.
+    """
 
     store: str
     id: int
     variant: str
     rt: dict[str, int]
+    round: int
     status: str
     message: str
     center: float | None
     base_center: float | None
+    ratio: float | None
     samples: int
     extra: dict[str, Any]
 
@@ -54,6 +61,8 @@ class Group:
     source_hash: str
     axes: tuple[ax.Axis, ...]  # run-time ones with all their declared values: they give the weights
     cells: dict[str, dict[str, Measurement]] = field(default_factory=dict)  # by variant and rt
+    # What was measured again, by variant, round and rt.
+    rounds: dict[str, dict[int, dict[str, Measurement]]] = field(default_factory=dict)
     _rts: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
@@ -82,30 +91,46 @@ class Group:
             return False
 
     def add(self, measurement: Measurement) -> None:
-        """Take in a measurement; a later one of the same workload replaces an earlier."""
+        """Take in a measurement; a later one of the same workload and round replaces an earlier."""
         rt = ax.workload_text(measurement.rt)
+        if measurement.round:
+            rounds = self.rounds.setdefault(measurement.variant, {})
+            rounds.setdefault(measurement.round, {})[rt] = measurement
+            return
         self.cells.setdefault(measurement.variant, {})[rt] = measurement
         self._rts[rt] = measurement.rt
 
+    def measurements(self) -> Iterator[Measurement]:
+        """All measurements, those of the search before those of later rounds."""
+        for cells in self.cells.values():
+            yield from cells.values()
+        for rounds in self.rounds.values():
+            for _, cells in sorted(rounds.items()):
+                yield from cells.values()
+
     def only(self, rts: Iterable[Mapping[str, int]]) -> Group:
         """Copy this group with some of its run-time workloads only."""
-        kept = dataclasses.replace(self, cells={}, _rts={})
-        texts = [ax.workload_text(rt) for rt in rts]
-        for cells in self.cells.values():
-            for text in filter(cells.__contains__, texts):
-                kept.add(cells[text])
+        kept = dataclasses.replace(self, cells={}, rounds={}, _rts={})
+        texts = {ax.workload_text(rt) for rt in rts}
+        for measurement in self.measurements():
+            if ax.workload_text(measurement.rt) in texts:
+                kept.add(measurement)
         return kept
 
     def speedup(self, variant: str, rt: str) -> float | None:
-        """Median of base over median of the variant; None where that is not known.
+        """How many times faster than base a variant is; None where that is not known.
 
-        Base's samples taken alongside the variant come first, for drift cancels between the two.
+        Of what was measured again it is the mean over the rounds. Else it is the median of base
+        over the median of the variant; base's samples taken alongside come first, for drift cancels
+        between the two.
         """
         cell = self.cells[variant].get(rt)
         if cell is None or cell.status != OK or not cell.center:
             return None
         if variant == "base":
             return 1.0
+        if found := [cells[rt].ratio for cells in self.complete_rounds(variant)]:
+            return geometric_mean(ratio for ratio in found if ratio is not None)
         base = self.cells.get("base", {}).get(rt)
         reference = cell.base_center or (base and base.center)
         return reference / cell.center if reference else None
@@ -116,19 +141,58 @@ class Group:
         known = ((rt, self.speedup(variant, rt)) for rt in self.rts if rt in cells)
         return {rt: speedup for rt, speedup in known if speedup is not None}
 
+    def complete_rounds(self, variant: str) -> list[dict[str, Measurement]]:
+        """Rounds that have all workloads of the variant, by workload."""
+        rts = self.cells.get(variant, {}).keys()
+        rounds = (cells for _, cells in sorted(self.rounds.get(variant, {}).items()))
+        return [
+            cells
+            for cells in rounds
+            if cells.keys() >= rts and all(cells[rt].ratio is not None for rt in rts)
+        ]
+
+    def verdict(self, variant: str) -> Verdict | None:
+        """Verdict on a variant that was measured again; of each round its score counts."""
+        rounds = self.complete_rounds(variant)
+        return judge([self._round_score(cells) for cells in rounds]) if rounds else None
+
+    def _round_score(self, cells: Mapping[str, Measurement]) -> float:
+        return score(self.axes, ((cell.rt, cell.ratio or 0.0) for cell in cells.values()))
+
     def score(self, variant: str) -> float | None:
-        """CUB's score over the workloads that were measured; None if it failed at one of them."""
+        """CUB's score over the workloads that were measured; None if it failed at one of them.
+
+        Of a variant that was measured again only the rounds count: that it came to be measured
+        again may have been luck.
+        """
         cells = self.cells.get(variant, {})
+        if self.failure(variant) is not None:
+            return None
+        if (verdict := self.verdict(variant)) is not None:
+            return verdict.ratio
         speedups = self.speedups(variant)
         if not speedups or len(speedups) < len(cells):
             return None
         return score(self.axes, ((cells[rt].rt, speedup) for rt, speedup in speedups.items()))
 
+    def estimate(self, variant: str) -> float | None:
+        """Score for a strategy to learn from: of a variant that lost, over what was measured."""
+        if self.failure(variant) != LOST:
+            return self.score(variant)
+        cells, speedups = self.cells[variant], self.speedups(variant)
+        return score(self.axes, ((cells[rt].rt, speedup) for rt, speedup in speedups.items()))
+
+    def failure(self, variant: str) -> str | None:
+        """First status of a variant that is not ``ok``; None if all are."""
+        cells = [*self.cells.get(variant, {}).values()]
+        for again in self.rounds.get(variant, {}).values():
+            cells += again.values()
+        return next((cell.status for cell in cells if cell.status != OK), None)
+
     def status(self, variant: str) -> str:
         """First failure of a variant, ``ok``, or ``partial`` if a workload is missing."""
-        cells = self.cells[variant]
-        failed = (cell.status for cell in cells.values() if cell.status != OK)
-        return next(failed, OK if len(cells) == len(self._rts) else PARTIAL)
+        whole = OK if len(self.cells[variant]) == len(self._rts) else PARTIAL
+        return self.failure(variant) or whole
 
     def ranked(self) -> list[tuple[float, str]]:
         """Score and label of each variant that has all workloads of the group, best first."""
@@ -150,6 +214,12 @@ class Group:
             return parse_label(label)
         except ValueError:
             return {}
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Mean of ratios."""
+    logs = [math.log(value) for value in values]
+    return math.exp(math.fsum(logs) / len(logs))
 
 
 def restrict(

@@ -87,8 +87,8 @@ def _rows(path: str, ids: set[int]) -> Iterator[dict[str, Any]]:
 
 
 def _samples(row: dict[str, Any]) -> Samples:
-    names = ("samples", "base_samples", "clocks", "base_clocks")
-    return Samples(*(np.frombuffer(row.get(name, b""), "<f4").astype(float) for name in names))
+    names = {"samples": 1.0, "base_samples": 1.0, "clocks": 1e-6, "base_clocks": 1e-6}
+    return Samples(*(np.frombuffer(row[n], "<f4").astype(float) * u for n, u in names.items()))
 
 
 _NONE = Samples(*[np.empty(0)] * 4)

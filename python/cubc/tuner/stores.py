@@ -11,9 +11,12 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cubc import _core
 
@@ -21,10 +24,21 @@ from . import axes as ax
 from .records import Group, Measurement
 from .space import parse_label
 from .status import OK, STATUSES
+from .verdict import round_ratio
 
 StorePaths = str | os.PathLike | Iterable[str | os.PathLike]
 
-_KEPT = ("registers", "local_bytes", "shared_bytes", "blocks_per_unit", "bytes", "created")
+_KEPT = (
+    "registers",
+    "local_bytes",
+    "shared_bytes",
+    "blocks_per_unit",
+    "bytes",
+    "flops",
+    "temperature",
+    "power",
+    "created",
+)
 _SHOWN = ("device_uuid", "device_model", "device_name", "driver", "compiler", "source_hash")
 _BENCHMARK = re.compile(r"\w+(?:\.\w+)*", re.ASCII)
 _ARCH = re.compile(r"cpu|sm_[1-9]\d{1,2}[a-z]?", re.ASCII)
@@ -144,19 +158,45 @@ def _take(groups: dict[tuple, Group], path: str, row: dict[str, Any]) -> None:
     center = _time(row["center"])
     if status == OK and center is None:
         raise ValueError(f"its status is {OK}, but it has no samples")
-    measurement = Measurement(
-        store=path,
-        id=row["id"],
-        variant=variant,
-        rt=_run_time_workload(row["rt"], group.axes),
+    if row["round"] and variant == "base":
+        raise ValueError("base cannot be measured again: it is what the rounds are against")
+    taken = measurement(row, path, _run_time_workload(row["rt"], group.axes))
+    groups.setdefault(group.key, group).add(taken)
+
+
+def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measurement:
+    """What an analysis keeps of a row; ValueError if it has samples that are no pairs."""
+    samples, base = (np.frombuffer(row.get(n, b""), "<f4") for n in ("samples", "base_samples"))
+    again, status = row.get("round", 0), row["status"]
+    if again and status == OK and not 0 < samples.size == base.size:
+        raise ValueError(f"its round has {samples.size} samples and {base.size} of base")
+    return Measurement(
+        store=store,
+        id=row.get("id", 0),
+        variant=row["variant"],
+        rt=rt,
+        round=again,
         status=status,
-        message=row["message"],
-        center=center,
-        base_center=_time(row["base_center"]),
-        samples=len(row["samples"]) // 4,
-        extra={name: row[name] for name in _KEPT},
+        message=row.get("message", ""),
+        center=_median(row, "center", samples),
+        base_center=_median(row, "base_center", base),
+        ratio=round_ratio(samples, base) if again and status == OK else None,
+        samples=samples.size,
+        extra={name: row.get(name) for name in _KEPT}
+        | {"clock_mhz": _clock(row), "hot_us": 1e6 * row.get("hot", 0.0)},
     )
-    groups.setdefault(group.key, group).add(measurement)
+
+
+def _median(row: Mapping[str, Any], name: str, samples: NDArray) -> float | None:
+    """The core's median of a row read back; of one to be written it is computed."""
+    if name in row:
+        return _time(row[name])
+    return float(np.median(samples)) if samples.size else None
+
+
+def _clock(row: Mapping[str, Any]) -> float:
+    clocks = np.frombuffer(row.get("clocks", b""), "<f4")
+    return float(np.median(clocks)) * 1e-6 if clocks.size else math.nan
 
 
 def _group(row: dict[str, Any]) -> Group:
