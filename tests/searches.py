@@ -9,7 +9,13 @@ TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 1.0}
 
 
 def search(db, axes=AXES, **options):
-    options = {"device": "cpu", "timing": TIMING, "variants": 4} | options
+    options = {
+        "device": "cpu",
+        "timing": TIMING,
+        "variants": 4,
+        "racing": False,
+        "again": 0,
+    } | options
     return tuner.search("reduce.sum", axes, db=db, **options)
 
 

@@ -11,7 +11,7 @@ import stores
 from searches import TIMING, keys, search
 
 from cubc import _core, tuner
-from cubc.tuner import driver, process, progress
+from cubc.tuner import process, progress, unit
 from cubc.tuner.strategy import Exhaustive
 from cubc.tuner.unit import units
 
@@ -229,9 +229,9 @@ def test_numbers_of_numpy_are_numbers(db):
 
 
 def test_an_expression_means_several_benchmarks():
-    names = {unit.benchmark for unit in units(".*", {"T": "F32"}, "cpu")}
+    names = {one.benchmark for one in units(".*", {"T": "F32"}, "cpu")}
     assert names == set(_core.benchmarks())
-    assert {str(unit) for unit in units("reduce.s.m", {"T": "F32"}, "cpu")} == {"reduce.sum F32"}
+    assert {str(one) for one in units("reduce.s.m", {"T": "F32"}, "cpu")} == {"reduce.sum F32"}
 
 
 def test_a_variant_that_does_not_compile_is_a_result(db, monkeypatch):
@@ -249,7 +249,7 @@ def test_a_variant_that_does_not_compile_is_a_result(db, monkeypatch):
                 raise error
         return compiled(benchmark, ct, arch, variant, deadline)
 
-    monkeypatch.setattr(driver, "_core", FakeCore(some_fail))
+    monkeypatch.setattr(unit, "_core", FakeCore(some_fail))
     search(db)
     rows = {r["variant"]: r for r in stores.read(db)}
     assert sorted(r["status"] for r in rows.values()) == [
@@ -279,14 +279,14 @@ def base_fails(ct_value):
 
 
 def test_a_base_that_does_not_compile_stops_with_the_log(db, monkeypatch):
-    monkeypatch.setattr(driver, "_core", base_fails("F32"))
+    monkeypatch.setattr(unit, "_core", base_fails("F32"))
     with pytest.raises(tuner.BaseFailed, match=r"(?s)reduce\.sum F32.*base is broken"):
         search(db)
     assert not keys(db)
 
 
 def test_the_other_workloads_are_still_searched(db, monkeypatch):
-    monkeypatch.setattr(driver, "_core", base_fails("F32"))
+    monkeypatch.setattr(unit, "_core", base_fails("F32"))
     with pytest.warns(RuntimeWarning, match="base is broken"):
         result = search(db, {"T": ["F32", "I64"], "Elements": 16}, variants=1)
     assert set(result.failed) == {"reduce.sum F32"}

@@ -14,7 +14,7 @@ import stores
 from searches import TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner import driver, process
+from cubc.tuner import local, process
 
 
 @pytest.fixture
@@ -29,10 +29,11 @@ def at_evaluation(monkeypatch):
     def install(which, action, *, base=False):
         count = 0
         send = process.Process.send
+        monkeypatch.setattr(local.Local, "_put_next", lambda self: None)  # one at a time
 
         def hooked(self, kind, *arguments):
             nonlocal count
-            if kind == "evaluate" and (arguments[0] == "base") == base:
+            if kind == "evaluate" and (arguments[0].variant == "base") == base:
                 count += 1
                 if count in which:
                     action(self)
@@ -45,6 +46,15 @@ def at_evaluation(monkeypatch):
 
 def killing(number):
     return lambda worker: os.kill(worker.pid, number)
+
+
+def kill_for_good(worker, number):
+    """Kill a process; what it still said is lost."""
+    os.kill(worker.pid, number)
+    worker._process.wait()
+    with contextlib.suppress(EOFError, ConnectionResetError):
+        while worker._connection.poll():
+            worker._connection.recv()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -62,26 +72,20 @@ def test_what_was_measured_before_the_kill_is_kept(db, monkeypatch):
     send = process.Process.send
 
     def note(self, kind, *arguments):
-        if kind == "evaluate" and arguments[0] != "base":
-            asked.append(arguments[1])
+        if kind == "evaluate" and arguments[0].variant != "base":
+            asked.append(arguments[0].places)
         send(self, kind, *arguments)
 
     def kill_after_the_first(self, until):
         reply = receive(self, until)
-        if asked == [[0, 1]] and reply[0] == "result":
-            os.kill(self.pid, signal.SIGKILL)
-            self._process.wait()
-            while self._connection.poll():  # what it still said is lost
-                try:
-                    self._connection.recv()
-                except EOFError:
-                    break
+        if asked == [[1, 0]] and reply[0] == "result":
+            kill_for_good(self, signal.SIGKILL)
         return reply
 
     monkeypatch.setattr(process.Process, "send", note)
     monkeypatch.setattr(process.Process, "receive", kill_after_the_first)
     search(db, {"T": "F32", "Elements": declared}, variants=1)
-    assert asked == [[0, 1], [1]]
+    assert asked == [[1, 0], [0]]
     assert [r["status"] for r in variant_rows(db)] == ["ok", "ok"]
 
 
@@ -119,8 +123,8 @@ def test_base_survives_a_kill_from_outside(db, at_evaluation):
 
 
 def test_a_hanging_variant_is_killed(db, at_evaluation, monkeypatch):
-    monkeypatch.setattr(driver, "RUN_FLOOR", 2.0)
-    monkeypatch.setattr(driver, "RUN_FACTOR", 0.0)
+    monkeypatch.setattr(local, "RUN_FLOOR", 2.0)
+    monkeypatch.setattr(local, "RUN_FACTOR", 0.0)
     stopped = []
 
     def stop(worker):
@@ -141,6 +145,38 @@ def test_a_failure_holds_for_all_workloads(db, at_evaluation):
     assert [r["status"] for r in stores.read(db)] == ["ok", "ok", "fault", "fault"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_death_with_the_next_request_sent(db, monkeypatch, number):
+    """The process has two requests when it dies over the first: the second is asked for again."""
+    put_next, send, receive = local.Local._put_next, process.Process.send, process.Process.receive
+    sent = []
+
+    def wait_and_put(self):
+        if self._todo and self._todo[0]:
+            self._todo[0].compiled.exception()  # by now it is compiled
+        put_next(self)
+
+    def note(self, kind, *arguments):
+        sent.append(arguments[0].variant if kind == "evaluate" else kind)
+        send(self, kind, *arguments)
+
+    def kill_once(self, until=None):
+        if len(sent) == 4 and sent[0] == "open":  # base and two variants
+            sent.append("killed")
+            kill_for_good(self, number)
+        return receive(self, until)
+
+    monkeypatch.setattr(local.Local, "_put_next", wait_and_put)
+    monkeypatch.setattr(process.Process, "send", note)
+    monkeypatch.setattr(process.Process, "receive", kill_once)
+    search(db)
+    crashed = number == signal.SIGSEGV
+    first, second = sent[2:4]
+    again = [second] if crashed else [first, second]
+    assert sent[4 : 6 + len(again)] == ["killed", "open", *again]
+    assert [r["status"] for r in variant_rows(db)] == ["fault" if crashed else "ok", *["ok"] * 3]
+
+
 def test_a_base_on_which_the_worker_dies_is_given_up(db, monkeypatch):
     send = process.Process.send
     deaths = []
@@ -159,7 +195,7 @@ def test_a_base_on_which_the_worker_dies_is_given_up(db, monkeypatch):
 def bases_within(monkeypatch, seconds):
     for ct in ("F32", "I64"):  # from the cache they compile in no time
         _core.compile("reduce.sum", {"T{ct}": ct}, "cpu", "base")
-    monkeypatch.setattr(driver, "BASE_SECONDS", seconds)
+    monkeypatch.setattr(local, "BASE_SECONDS", seconds)
 
 
 def test_a_base_that_hangs_stops_its_workload_only(db, at_evaluation, monkeypatch):

@@ -1,64 +1,64 @@
-"""The driver of a search: compiles ahead, has variants measured, and writes the store.
+"""The driver of a search: asks the strategy, has variants measured, and writes the store.
 
-For every benchmark and compile-time workload base comes first: it fixes the deadlines, and if it
-does not run there is nothing to compare with. Threads compile the next variants while the
-measuring process works on the present one; on the CPU device, where compilers would take the cores
-that are being measured, a batch is compiled first and measured then.
+For every benchmark and compile-time workload base comes first: if it does not run there is nothing
+to compare with. Then variants are asked for somewhat ahead of their results, and in the end those
+that did best are measured again, in rounds, until the leader is one that did not win by luck.
 
-Whatever a variant gives, times or a failure, is in the store before the next one begins, and what
-is in the store already is not done again: so a search resumes after any interruption.
+Whatever a variant gives, times or a failure, is in the store as soon as it is known, and what is in
+the store already is not done again: so a search resumes after any interruption.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import partial
-from itertools import chain, islice
-from typing import Any, NamedTuple
-
-import numpy as np
+from collections.abc import Iterator
+from typing import Any
 
 from cubc import _core
 
-from .process import BaseFailed, RemoteBench
 from .progress import Progress
-from .records import Group, Measurement
-from .status import FAILURES, OK, TIMEOUT, failure
+from .racing import Field
+from .records import Group
+from .score import weight
+from .status import LOST
+from .stores import measurement
 from .strategy import Strategy
+from .target import Request, Target
 from .unit import Unit
+from .verdict import LEAST, MOST, STEP
 
-# Deadlines: so many times what base took, and at least so many seconds. The factors are CUB's.
-BUILD_FACTOR, BUILD_FLOOR = 10.0, 10.0
-RUN_FACTOR, RUN_FLOOR = 50.0, 5.0
-BASE_SECONDS = 300.0  # for base itself, to compile and then to run, before its timing's timeouts
-AHEAD = 4  # variants compiled in advance, for each thread
-
-
-class Job(NamedTuple):
-    """A variant on its way: the run-time workloads that the store lacks, and its compilation."""
-
-    variant: str
-    places: list[int]
-    compiled: Future
+AGAIN_SHARE = 0.2  # of the time that a compile-time workload has: for measuring the best again
+AGAIN_SAMPLES, AGAIN_SECONDS = 20, 0.5  # of each workload in one round
+AGAIN_MOST = 4  # times as many as asked for, if the leader changes again and again
 
 
 class Driver:
-    """What the visits of a search share: compile threads, measuring process, store, progress."""
+    """What the visits of a search share: target, store, progress, and how to measure.
 
-    def __init__(self, store: _core.Store, device: Mapping[str, Any], timing: dict[str, float]):
-        self.store, self.timing = store, timing
-        self.alone = device["kind"] == "cpu"  # then nothing is compiled while it measures
-        affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
-        cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-        threads = cores if self.alone else max(1, cores - 1)
-        self.ahead = AHEAD * threads
-        self.pool = ThreadPoolExecutor(threads, "cubc-compile")
-        self.bench = RemoteBench(device["name"])
+    Parameters
+    ----------
+    store, target
+        Where results are kept, and who measures.
+    timing
+        Options of ``Workload.measure``.
+    racing
+        Whether a variant that cannot win any more is given up.
+    again
+        How many of the best are measured again; 0 for none.
+    """
+
+    def __init__(
+        self,
+        store: _core.Store,
+        target: Target,
+        timing: dict[str, float],
+        *,
+        racing: bool,
+        again: int,
+    ):
+        self.store, self.target, self.timing = store, target, timing
+        self.racing, self.again = racing, again
         self.progress = Progress(0, False)
 
     def show(self, total: int, progress: bool | None, until: float | None) -> None:
@@ -69,9 +69,12 @@ class Driver:
         return self
 
     def __exit__(self, kind: type | None, *exception: object) -> None:
-        self.bench.close()
+        self.target.close(quick=kind is not None)
         self.progress.close()
-        self.pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    def is_late(self, until: float | None) -> bool:
+        """Whether a moment has passed."""
+        return until is not None and time.monotonic() > until
 
 
 class Visit:
@@ -79,6 +82,8 @@ class Visit:
 
     def __init__(self, unit: Unit, strategy: Strategy, group: Group, limit: int | None):
         self.unit, self._strategy, self._group, self._limit = unit, strategy, group, limit
+        self._field = Field([weight(unit.axes, rt) for rt in unit.rts])
+        self._open = False
         self._best = 1.0
         size = unit.space.size
         if limit is not None and 100 * limit < size:
@@ -98,16 +103,10 @@ class Visit:
         """
         self._check_base()
         driver.progress.begin(str(self.unit), self.expected)
-        todo = self._todo(driver)
-        first = next(todo, None)
-        places = self._absent(driver, "base")
-        if first is not None or places:
-            build, run = self._base(driver, places)
-            rest = todo if first is None else chain([first], todo)
-            for job in self._compiled(driver, rest, build):
-                self._evaluate(driver, job, run)
-                if until is not None and time.monotonic() > until:
-                    break
+        share = AGAIN_SHARE if driver.again else 0.0
+        now = time.monotonic()
+        self._explore(driver, None if until is None else until - share * max(0.0, until - now))
+        self._repeat(driver, until)
 
     def _check_base(self) -> None:
         for cell in self._group.cells.get("base", {}).values():
@@ -117,10 +116,49 @@ class Visit:
                     f"cubc's is {self.unit.base}: use another store"
                 )
 
-    def _absent(self, driver: Driver, variant: str) -> list[int]:
-        """Places of the run-time workloads that the store lacks for a variant."""
+    def _absent(self, driver: Driver, variant: str, again: int = 0) -> list[int]:
+        """Places of the run-time workloads that the store lacks for a variant in a round."""
         places = range(len(self.unit.rts))
-        return [place for place in places if not driver.store.has(self.unit.row(variant, place))]
+        has = driver.store.has
+        return [place for place in places if not has(self.unit.row(variant, place, again))]
+
+    def _ensure_open(self, driver: Driver) -> None:
+        """Have the target measure base, and store of that what the store lacks."""
+        if self._open:
+            return
+        absent = self._absent(driver, "base")
+        every = [*range(len(self.unit.rts))]
+        for place, fields in driver.target.begin(self.unit, Request("base", every, driver.timing)):
+            if place in absent:
+                self._record(driver, "base", place, fields | {"message": self.unit.base})
+        self._open = True
+
+    # ---- the search -----------------------------------------------------------------------------
+    def _explore(self, driver: Driver, until: float | None) -> None:
+        """Visit variants that the strategy names, some ahead of the results."""
+        if self._absent(driver, "base"):
+            self._ensure_open(driver)
+        todo, more, waiting = self._todo(driver), True, 0
+        while more or waiting:
+            while more and driver.target.wants():
+                item = next(todo, None)
+                if item is None:
+                    more = False
+                    break
+                self._ensure_open(driver)
+                driver.target.submit(self._request(driver, *item))
+                waiting += 1
+            if waiting:
+                variant = self._take(driver)
+                waiting -= 1
+                self._finish(driver, variant, fresh=True)
+            if driver.is_late(until):
+                break
+        driver.target.drop()
+
+    def _request(self, driver: Driver, variant: str, places: list[int]) -> Request:
+        race = self._field.race() if driver.racing else None
+        return Request(variant, self._field.order(places), driver.timing, race=race)
 
     def _todo(self, driver: Driver) -> Iterator[tuple[str, list[int]]]:
         """Variants with something left to measure; those that are done are counted and told.
@@ -146,92 +184,83 @@ class Visit:
             else:  # another search has just measured it; what came of it is read the next time
                 driver.progress.step(fresh=False, failed=False)
 
-    def _base(self, driver: Driver, places: list[int]) -> tuple[float, float]:
-        """Compile and run base, store what the store lacks, and return the two deadlines."""
-        try:
-            built = _core.compile(*self.unit.where, "base", BASE_SECONDS)
-        except FAILURES as error:
-            raise BaseFailed(failure(error)["message"]) from error
-        driver.bench.open(self.unit.benchmark, self.unit.ct, self.unit.rts)
-        every = range(len(self.unit.rts))
-        limit = BASE_SECONDS + len(every) * driver.timing.get("timeout", 0.0)
-        begin = time.monotonic()
-        outcomes = list(driver.bench.evaluate("base", every, driver.timing, limit))
-        ran = time.monotonic() - begin
-        last = outcomes[-1][1]
-        if last["status"] == TIMEOUT:
-            raise BaseFailed(f"{last['message']}: it hangs, or its workloads are too large")
-        if last["status"] != OK:
-            raise BaseFailed(last["message"])
-        for place, fields in outcomes:
-            if place in places:
-                self._record(driver, "base", place, fields | {"message": self.unit.base})
-        return max(BUILD_FLOOR, BUILD_FACTOR * built), max(RUN_FLOOR, RUN_FACTOR * ran)
-
-    def _compiled(
-        self, driver: Driver, todo: Iterator[tuple[str, list[int]]], deadline: float
-    ) -> Iterator[Job]:
-        """Variants in order, each with its compilation begun some time before."""
-        queue: deque[Job] = deque()
-        try:
-            while True:
-                if not (driver.alone and queue):
-                    for variant, places in islice(todo, driver.ahead - len(queue)):
-                        task = partial(_core.compile, *self.unit.where, variant, deadline)
-                        queue.append(Job(variant, places, driver.pool.submit(task)))
-                    if driver.alone:
-                        wait([job.compiled for job in queue])
-                if not queue:
-                    return
-                yield queue.popleft()
-        finally:
-            for job in queue:
-                job.compiled.cancel()
-
-    def _evaluate(self, driver: Driver, job: Job, deadline: float) -> None:
-        """Measure a variant and store each outcome at once; a failure holds for what is left."""
-        left = list(job.places)
-        try:
-            job.compiled.result()
-        except FAILURES as error:
-            outcomes = iter([(left[0], failure(error))])
-        else:
-            outcomes = driver.bench.evaluate(job.variant, job.places, driver.timing, deadline)
-        for place, fields in outcomes:
+    def _take(self, driver: Driver) -> str:
+        """Store each result of the oldest request at once; a failure holds for what is left."""
+        request, results = driver.target.next()
+        variant, again = request.variant, request.round
+        left, last = list(request.places), {}
+        for place, fields in results:
             left.remove(place)
-            self._record(driver, job.variant, place, fields)
+            last = {name: fields[name] for name in ("status", "message") if name in fields}
+            self._record(driver, variant, place, fields, again)
         for place in left:
-            told = {name: fields[name] for name in ("status", "message")}
-            self._record(driver, job.variant, place, told)
-        self._finish(driver, job.variant, fresh=True)
+            self._record(driver, variant, place, last, again)
+        return variant
 
-    def _record(self, driver: Driver, variant: str, place: int, fields: dict[str, Any]) -> None:
-        driver.store.add(self.unit.row(variant, place) | fields)
-        self._group.add(
-            Measurement(
-                store="",
-                id=0,
-                variant=variant,
-                rt=self.unit.rts[place],
-                status=fields["status"],
-                message=fields.get("message", ""),
-                center=_median(fields.get("samples", b"")),
-                base_center=_median(fields.get("base_samples", b"")),
-                samples=len(fields.get("samples", b"")) // 4,
-                extra={},
-            )
-        )
+    def _record(
+        self, driver: Driver, variant: str, place: int, fields: dict[str, Any], again: int = 0
+    ) -> None:
+        row = self.unit.row(variant, place, again) | fields
+        driver.store.add(row)
+        self._group.add(measurement(row, "", self.unit.rts[place]))
 
     def _finish(self, driver: Driver, variant: str, *, fresh: bool, counts: bool = True) -> None:
-        """Tell the strategy and the user how a variant fared."""
+        """Tell the strategy, the field and the user how a variant fared."""
         score = self._group.score(variant)
-        self._strategy.tell(variant, score)
+        self._strategy.tell(variant, self._group.estimate(variant))
+        speedups = [*self._group.speedups(variant).values()]
+        if score is not None and len(speedups) == len(self.unit.rts):
+            self._field.add(speedups, score)
         if score is not None and score > self._best:
             self._best = score
             driver.progress.best(score, variant)
         if counts:
-            driver.progress.step(fresh=fresh, failed=score is None)
+            failed = self._group.failure(variant) not in (None, LOST)
+            driver.progress.step(fresh=fresh, failed=failed)
 
+    # ---- measuring the best again ---------------------------------------------------------------
+    def _repeat(self, driver: Driver, until: float | None) -> None:
+        """Measure the best variants again, a batch of rounds at a time, until nothing is open."""
+        timeout = min(AGAIN_SECONDS, driver.timing.get("timeout", AGAIN_SECONDS))
+        samples = min(AGAIN_SAMPLES, int(driver.timing.get("max_samples", AGAIN_SAMPLES)))
+        timing = {"min_samples": samples, "max_samples": samples, "timeout": timeout}
+        while not driver.is_late(until):
+            requests = [
+                Request(variant, places, timing, again)
+                for variant, rounds in self._open_verdicts(driver.again)
+                for again in range(1, rounds + 1)
+                if (places := self._absent(driver, variant, again))
+            ]
+            if not requests:
+                return
+            driver.progress.again(len({request.variant for request in requests}))
+            self._ensure_open(driver)
+            for request in requests:
+                driver.target.submit(request)
+            for _ in requests:
+                if driver.is_late(until):
+                    break
+                self._take(driver)
+            driver.target.drop()
 
-def _median(samples: bytes) -> float | None:
-    return float(np.median(np.frombuffer(samples, np.float32))) if samples else None
+    def _open_verdicts(self, wanted: int) -> Iterator[tuple[str, int]]:
+        """Variants whose verdict is open, with the rounds that they should have next.
+
+        They are the best `wanted`, and then whoever leads: a variant that leads by luck falls back
+        when it is measured again, and another takes its place.
+        """
+        ranked = [variant for _, variant in self._group.ranked() if variant != "base"]
+        begun = [variant for variant in ranked if self._group.rounds.get(variant)]
+        new = [variant for variant in ranked if variant not in begun][: wanted - len(begun)]
+        if wanted and not new and ranked[:1] != begun[:1] and len(begun) < AGAIN_MOST * wanted:
+            new = ranked[:1]
+        verdicts = {variant: self._group.verdict(variant) for variant in begun}
+        lead = max((found.low for found in verdicts.values() if found), default=0.0)
+        for variant in new:
+            yield variant, LEAST
+        for variant, found in verdicts.items():
+            rounds = found.rounds if found else 0
+            if rounds < LEAST:
+                yield variant, LEAST
+            elif found and not found.decided and found.high >= lead and rounds < MOST:
+                yield variant, rounds + STEP

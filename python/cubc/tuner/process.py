@@ -14,11 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
 from .status import FAULT, OK, TIMEOUT
+from .target import Request, Results
 
 ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
 DEATHS = 2  # in a row over one variant before they are put down to it
@@ -54,6 +56,10 @@ def _signal_name(number: int) -> str:
 
 class WorkerLate(RuntimeError):
     """The measuring process gave no answer in time."""
+
+
+class Closed(RuntimeError):
+    """The measuring process is not needed any more."""
 
 
 class BaseFailed(RuntimeError):
@@ -122,23 +128,39 @@ class Process:
 
 
 class RemoteBench:
-    """A benchmark opened in a measuring process that is replaced when it dies or hangs."""
+    """A benchmark opened in a measuring process that is replaced when it dies or hangs.
+
+    Requests wait in a queue of which the process has the first ones already, so that it goes from
+    one to the next without waiting for us.
+    """
 
     def __init__(self, device: str) -> None:
         self._device = device
         self._process: Process | None = None
         self._what: tuple = ()  # asked for, not necessarily open yet
         self._open = False
+        self._queue: deque[Waiting] = deque()
+        self._sent = 0  # how many of the queue the process has
+        self._closed = False
 
     def close(self) -> None:
-        """End the process; it is started again when it is needed."""
-        self._open = False
-        if self._process is not None:
-            self._process.kill()
-            self._process = None
+        """End the process for good; whoever waits for a result gets WorkerDied."""
+        self._closed = True
+        self._end()
 
-    def open(self, benchmark: str, ct: dict, rts: Sequence[dict]) -> None:
+    def _end(self) -> None:
+        self._open, self._sent = False, 0
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+
+    def open(self, what: tuple) -> None:
         """Set up a compile-time workload with all its run-time workloads.
+
+        Parameters
+        ----------
+        what
+            A unit's `opening`.
 
         Raises
         ------
@@ -146,7 +168,7 @@ class RemoteBench:
             If base does not compile or load, the inputs do not fit, or the process died three
             times in a row.
         """
-        self._what, self._open = (benchmark, ct, list(rts), self._device), False
+        self._what, self._open = (*what, self._device), False
         self._ensure()
 
     def _ensure(self) -> Process:
@@ -156,11 +178,14 @@ class RemoteBench:
             try:
                 if self._process is None:
                     self._process = Process()
+                if self._closed:
+                    self._end()
+                    raise Closed
                 if not self._open:
                     self._set_up(self._process)
                 return self._process
             except (WorkerDied, WorkerLate) as death:
-                self.close()
+                self._end()
                 deaths += 1
                 if deaths == ATTEMPTS:
                     late = f"the measuring process was not ready within {SET_UP_SECONDS:.0f} s"
@@ -174,53 +199,81 @@ class RemoteBench:
             raise BaseFailed(reply[1])
         self._open = True
 
-    def evaluate(
-        self, variant: str, which: Sequence[int], timing: dict, seconds: float
-    ) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Verify and measure a variant, in order, up to its first failure.
+    def put(self, request: Request) -> None:
+        """Queue a request. The process gets it now if it is there, else with the next `take`."""
+        self._queue.append(Waiting(request))
+        if self._open and self._process is not None:
+            with suppress(WorkerDied):  # is found out when results are read
+                self._send(self._process)
+
+    def _send(self, process: Process) -> None:
+        while self._sent < len(self._queue):
+            process.send("evaluate", self._queue[self._sent].request)
+            self._sent += 1
+
+    def take(self, seconds: float) -> Results:
+        """Results of the oldest request, in order, up to its first failure.
 
         Where the process dies and the variant need not be the cause, a fresh one goes on once.
 
         Parameters
         ----------
-        variant
-            A label or ``"base"``.
-        which
-            Places of the run-time workloads among those opened.
-        timing
-            Options of ``Workload.measure``.
         seconds
-            Wall time that all of it may take in one process.
+            Wall time that all of it may take in one process, from now on.
 
         Yields
         ------
         tuple
             A place, and the fields of a store's row that the evaluation found.
         """
-        left = list(which)
+        waiting = self._queue[0]
         for deaths in range(1, DEATHS + 1):
             process = self._ensure()
-            ended = False
             try:
-                process.send("evaluate", variant, left.copy(), timing)
+                self._send(process)
                 until = time.monotonic() + seconds
                 while (reply := process.receive(until))[0] == "result":
                     _, place, fields = reply
-                    left.remove(place)
-                    ended = not left or fields["status"] != OK
+                    waiting.done(place, fields)
                     yield place, fields
+                self._pop(served=True)
                 return
             except WorkerDied as death:
-                self.close()
-                if ended:  # after a fault it leaves of its own accord
-                    return
+                self._end()
+                if waiting.ended:  # after a fault it leaves of its own accord
+                    return self._pop()
                 if death.crashed or deaths == DEATHS:
                     again = f"\n({deaths} times in a row)" if deaths > 1 else ""
-                    yield left[0], {"status": FAULT, "message": f"{death}{again}"}
+                    self._pop()
+                    yield waiting.next, {"status": FAULT, "message": f"{death}{again}"}
                     return
             except WorkerLate:
-                self.close()
-                if not ended:
+                self._end()
+                self._pop()
+                if not waiting.ended:
                     late = f"ran for over {seconds:.1f} s"
-                    yield left[0], {"status": TIMEOUT, "message": late}
+                    yield waiting.next, {"status": TIMEOUT, "message": late}
                 return
+
+    def _pop(self, *, served: bool = False) -> None:
+        self._queue.popleft()
+        self._sent -= served
+
+
+class Waiting:
+    """A request whose results have not all come."""
+
+    def __init__(self, request: Request):
+        self.request = request
+        self.ended = False
+
+    @property
+    def next(self) -> int:
+        """Place of the workload that comes next."""
+        return self.request.places[0]
+
+    def done(self, place: int, fields: dict[str, Any]) -> None:
+        """Take note of a result: it is not asked for again."""
+        left = [other for other in self.request.places if other != place]
+        self.request = self.request._replace(places=left)
+        self.ended = not left or fields["status"] != OK

@@ -16,12 +16,14 @@ from . import axes as ax
 from .analyze import Analysis
 from .checks import count, integer, positive
 from .driver import Driver, Visit
+from .local import Local
 from .process import BaseFailed
 from .records import Group
 from .stores import read, store_path
 from .strategy import DEFAULT, Factory, make
 from .unit import units
 
+AGAIN = 5  # variants that are measured again, unless said otherwise
 TIMING = {  # options of Workload.measure, and what each must be
     "min_samples": count,
     "max_samples": count,
@@ -59,6 +61,8 @@ class Search:
         seconds: float | None = None,
         seed: int = 0,
         timing: Mapping[str, float] | None = None,
+        racing: bool = True,
+        again: int = AGAIN,
         progress: bool | None = None,
     ):
         self.variants = None if variants is None else count("variants", variants)
@@ -69,7 +73,8 @@ class Search:
         self.db = store_path(db)
         self.device = _core.device_info(device)
         self.units = units(benchmark, axes, self.device["arch"])
-        self.progress = progress
+        self.racing, self.progress = bool(racing), progress
+        self.again = 0 if again == 0 else count("again", again)
 
     def run(self) -> Result:
         """Search all compile-time workloads, one after another.
@@ -89,7 +94,8 @@ class Search:
             store.set_device(self.device)
             visits = self._visits()
             end = None if self.seconds is None else time.monotonic() + self.seconds
-            with Driver(store, self.device, self.timing) as driver:
+            target = Local(self.device)
+            with Driver(store, target, self.timing, racing=self.racing, again=self.again) as driver:
                 driver.show(sum(visit.expected for visit in visits), self.progress, end)
                 for visit, until in zip(visits, _deadlines(len(visits), end), strict=True):
                     try:
@@ -161,12 +167,15 @@ def search(
     seconds: float | None = None,
     seed: int = 0,
     timing: Mapping[str, float] | None = None,
+    racing: bool = True,
+    again: int = AGAIN,
     progress: bool | None = None,
 ) -> Result:
     """Search the parameter space of a benchmark for variants that are faster than base.
 
     Each variant is compiled, verified against base and timed alternately with it, in a process of
-    its own, at all run-time workloads. Everything is kept in the store; what is there already is
+    its own, at all run-time workloads, unless it loses before; the best are measured again.
+    Everything is kept in the store; what is there already is
     not measured again, so that the same call resumes an interrupted search.
 
     Parameters
@@ -193,6 +202,13 @@ def search(
     timing
         Options of ``Workload.measure``: min_samples, max_samples, max_noise (relative standard
         error of the median), timeout (seconds). The device's defaults where left out.
+    racing
+        Give a variant up as soon as it cannot come near the best any more; its status is then
+        ``"lost"``. False measures every variant at all workloads.
+    again
+        How many of the best variants are measured again in the end, in rounds that open variant and
+        base afresh, so that none wins by luck; 0 for none. Each gets a verdict, and a variant that
+        was not found ``"FASTER"`` becomes no policy. A fifth of `seconds` is kept for it.
     progress
         Show a line of progress; None shows it in terminals and notebooks.
 
@@ -229,5 +245,7 @@ def search(
         seconds=seconds,
         seed=seed,
         timing=timing,
+        racing=racing,
+        again=again,
         progress=progress,
     ).run()

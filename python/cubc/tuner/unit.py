@@ -44,9 +44,28 @@ class Unit:
         """Hash of the kernel source with this workload."""
         return _core.source_hash(*self.where)
 
-    def row(self, variant: str, place: int) -> dict[str, Any]:
-        """Key of a store's row: a variant at the run-time workload with a place in `rts`."""
+    def compile(self, variant: str, deadline: float) -> float:
+        """Compile a variant into the cache; seconds that it took, 0 if it was there.
+
+        Raises
+        ------
+        Exception
+            One of `status.FAILURES`.
+        """
+        return _core.compile(*self.where, variant, deadline)
+
+    @property
+    def opening(self) -> tuple:
+        """What the measuring process is sent to open it."""
+        return self.benchmark, self.ct, self.rts
+
+    def row(self, variant: str, place: int, again: int = 0) -> dict[str, Any]:
+        """Key of a store's row: a variant at the run-time workload with a place in `rts`.
+
+        `again` is the round in which it is measured again, 0 in the search.
+        """
         return {
+            "round": again,
             "benchmark": self.benchmark,
             "axes": ax.axes_text(self.axes),
             "source_hash": self.source_hash,

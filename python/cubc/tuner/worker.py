@@ -5,15 +5,16 @@ variants run here and never in the user's process. The driver (see process.py) s
 socket and may kill this process at any moment. Requests and replies are plain tuples:
 
     ("open", benchmark, ct, rts, device)   ->  ("opened",) or ("refused", message)
-    ("evaluate", variant, which, timing)   ->  ("result", place in rts, fields)..., ("done",)
+    ("evaluate", Request)                  ->  ("result", place in rts, fields)..., ("done",)
 
-An evaluation ends with its first failure. After a fault the process does not trust its device any
-more and leaves; the driver starts another.
+An evaluation ends with its first failure, or when the variant has lost its race. After a fault the
+process does not trust its device any more and leaves; the driver starts another.
 """
 
 from __future__ import annotations
 
 import faulthandler
+import math
 import os
 import select
 import signal
@@ -23,9 +24,12 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
+import numpy as np
+
 from cubc import _core
 
-from .status import FAILURES, FAULT, OK, WRONG, explain, failure
+from .status import FAILURES, FAULT, LOST, OK, WRONG, explain, failure
+from .target import Request
 
 
 class Bench:
@@ -38,36 +42,56 @@ class Bench:
             self._workloads[place] = _core.Workload(benchmark, ct, rts[place], device)
         self._bases = {place: load.variant("base") for place, load in self._workloads.items()}
 
-    def evaluate(self, variant: str, place: int, timing: dict[str, Any]) -> dict[str, Any]:
+    def evaluate(self, request: Request, place: int, beat: float) -> dict[str, Any]:
         """Verify and measure a variant at one run-time workload."""
         workload, base = self._workloads[place], self._bases[place]
-        opened = base if variant == "base" else workload.variant(variant)
-        row = {"status": OK, "bytes": workload.bytes} | {
+        if request.round:
+            base = workload.variant("base")
+        opened = base if request.variant == "base" else workload.variant(request.variant)
+        row = {"status": OK, "round": request.round, "bytes": workload.bytes} | {
             name: opened.info[name]
             for name in ("registers", "local_bytes", "shared_bytes", "blocks_per_unit")
         }
-        if variant == "base":
-            return row | {"samples": workload.measure(opened, **timing)["samples"]}
-        wrong = workload.verify(opened)
+        if request.variant == "base":
+            return row | _kept(workload.measure(opened, **request.timing))
+        wrong = 0 if request.round else workload.verify(opened)
         if wrong:
             return row | {"status": WRONG, "message": f"{wrong} items differ from base's output"}
-        measured = workload.measure(opened, base, **timing)
-        return row | {name: measured[name] for name in ("samples", "base_samples")}
+        return row | _kept(workload.measure(opened, base, beat=beat, **request.timing))
 
 
-def evaluate(bench: Bench, variant: str, which: Sequence[int], timing: dict) -> Iterator[tuple]:
-    """Reply for each run-time workload, up to the first failure."""
-    for place in which:
-        try:
-            row = bench.evaluate(variant, place, timing)
-        except FAILURES as error:
-            row = failure(error)
+def _kept(measured: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a store's row that a measurement gives."""
+    names = ("samples", "base_samples", "clocks", "base_clocks", "temperature", "power")
+    return {name: measured[name] for name in names} | {"given_up": int(measured["given_up"])}
+
+
+def evaluate(bench: Bench, request: Request) -> Iterator[tuple]:
+    """Reply for each run-time workload, up to the first failure or the end of its race."""
+    known: dict[int, float] = {}
+    for place in request.places:
+        beat = request.race.needs(known, place) if request.race else 0.0
+        if beat > (request.race.caps[place] if request.race else math.inf):
+            row = {"status": LOST}
+        else:
+            try:
+                row = bench.evaluate(request, place, max(0.0, beat))
+            except FAILURES as error:
+                row = failure(error) | {"round": request.round}
         yield ("result", place, row)
         if row["status"] == FAULT:
             sys.exit()
         if row["status"] != OK:
             break
+        if request.race:
+            known[place] = _speedup(row)
     yield ("done",)
+
+
+def _speedup(row: dict[str, Any]) -> float:
+    times = (np.frombuffer(row[name], np.float32) for name in ("base_samples", "samples"))
+    base, variant = map(np.median, times)
+    return float(base / variant)
 
 
 def serve(connection: Connection) -> None:

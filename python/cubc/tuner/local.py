@@ -1,0 +1,186 @@
+"""The device of this machine as a search uses it: compile threads and a measuring process.
+
+Threads compile the next variants while the process measures the present one, and a thread of its
+own talks to the process, so that it never waits for the search to think or to write. On the CPU
+device, where compilers would take the cores that are being measured, a batch is compiled first and
+measured then.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from queue import SimpleQueue
+from typing import Any
+
+from .process import BaseFailed, Closed, RemoteBench, WorkerDied
+from .status import FAILURES, OK, TIMEOUT, failure
+from .target import Request, Results
+from .unit import Unit
+
+# Deadlines: so many times what base took, and at least so many seconds. The factors are CUB's.
+BUILD_FACTOR, BUILD_FLOOR = 10.0, 10.0
+RUN_FACTOR, RUN_FLOOR = 50.0, 5.0
+BASE_SECONDS = 300.0  # for base itself, to compile and then to run, before its timing's timeouts
+AHEAD = 2  # variants compiled in advance, for each thread
+BATCH = 4  # the same where nothing is compiled while it measures
+LEAVING = 10.0  # seconds that the thread may take to see that the process is gone
+
+
+class Job:
+    """A request on its way: its compilation, and its results as they come."""
+
+    def __init__(self, request: Request, compiled: Future, opens: Unit | None = None):
+        self.request, self.compiled, self.opens = request, compiled, opens
+        self.events: SimpleQueue = SimpleQueue()  # results, then None or an exception
+        self.dropped = self.put = False
+
+    def results(self) -> Results:
+        """Results as they come, up to the first failure."""
+        while (event := self.events.get()) is not None:
+            if isinstance(event, BaseException):
+                raise event
+            yield event
+
+
+class Local:
+    """A device of this machine; see `Target`."""
+
+    def __init__(self, info: Mapping[str, Any]):
+        self.info = info
+        self._alone = info["kind"] == "cpu"  # then nothing is compiled while it measures
+        affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
+        cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+        threads = cores if self._alone else max(1, cores - 1)
+        self._ahead = (BATCH if self._alone else AHEAD) * threads
+        self._pool = ThreadPoolExecutor(threads, "cubc-compile")
+        self._bench = RemoteBench(info["name"])
+        self._unit: Unit | None = None
+        self._build = self._run = BASE_SECONDS
+        self._filling = True
+        self._asked: deque[Job] = deque()  # results not asked for yet
+        self._todo: deque[Job | None] = deque()  # not measured yet; None ends the thread
+        self._ready = threading.Semaphore(0)  # how many of these may be measured
+        self._thread = threading.Thread(target=self._measure, name="cubc-measure", daemon=True)
+        self._thread.start()
+
+    def begin(self, unit: Unit, base: Request) -> Results:
+        """Set up a unit and measure its base; what base takes fixes the deadlines."""
+        self.drop()
+        self._unit, self._build = unit, BASE_SECONDS
+        self._run = BASE_SECONDS + len(base.places) * base.timing.get("timeout", 0.0)
+        job = self._add(base, opens=unit)
+        try:
+            built = job.compiled.result()
+        except FAILURES as error:
+            self.drop()
+            raise BaseFailed(failure(error)["message"]) from error
+        _, results = self.next()
+        begin = time.monotonic()
+        for place, fields in results:
+            if fields["status"] == TIMEOUT:
+                raise BaseFailed(f"{fields['message']}: it hangs, or its workloads are too large")
+            if fields["status"] != OK:
+                raise BaseFailed(fields["message"])
+            yield place, fields
+        self._build = max(BUILD_FLOOR, BUILD_FACTOR * built)
+        self._run = max(RUN_FLOOR, RUN_FACTOR * (time.monotonic() - begin))
+
+    def wants(self) -> bool:
+        """Whether more can be compiled in advance."""
+        if self._alone:
+            self._filling = not self._asked or (self._filling and len(self._asked) < self._ahead)
+            return self._filling
+        return len(self._asked) < self._ahead
+
+    def submit(self, request: Request) -> None:
+        """Begin to compile a variant, and measure it in its turn."""
+        self._add(request)
+
+    def _add(self, request: Request, opens: Unit | None = None) -> Job:
+        assert self._unit is not None
+        compiled = self._pool.submit(self._unit.compile, request.variant, self._build)
+        job = Job(request, compiled, opens)
+        self._asked.append(job)
+        self._todo.append(job)
+        if not self._alone:
+            self._ready.release()
+        return job
+
+    def next(self) -> tuple[Request, Results]:
+        """Give the oldest request and its results."""
+        job = self._asked.popleft()
+        self._filling = False
+        if self._alone:
+            self._ready.release()
+        return job.request, job.results()
+
+    def drop(self) -> None:
+        """Forget what was asked for."""
+        while self._asked:
+            job = self._asked.popleft()
+            job.dropped = True
+            job.compiled.cancel()
+            if self._alone:
+                self._ready.release()
+        self._filling = True
+
+    def close(self, *, quick: bool) -> None:
+        """End the threads and the process."""
+        self.drop()
+        self._todo.append(None)
+        self._ready.release()
+        self._bench.close()
+        self._thread.join(LEAVING)
+        self._pool.shutdown(wait=not quick, cancel_futures=True)
+
+    # ---- the measuring thread -------------------------------------------------------------------
+    def _measure(self) -> None:
+        while True:
+            self._ready.acquire()
+            job = self._todo.popleft()
+            if job is None:
+                return
+            try:
+                for event in self._evaluate(job):
+                    job.events.put(event)
+                job.events.put(None)
+            except (Closed, WorkerDied) as error:  # only by closing
+                job.events.put(error)
+                return
+            except Exception as error:
+                job.events.put(error)
+
+    def _evaluate(self, job: Job) -> Results:
+        if self._alone:
+            wait([one.compiled for one in [job, *self._todo] if one])
+        if job.dropped and not job.put:
+            return
+        try:
+            job.compiled.result()
+        except FAILURES as error:
+            yield job.request.places[0], failure(error)
+            return
+        if job.opens is not None:
+            self._bench.open(job.opens.opening)
+        self._put(job)
+        self._put_next()
+        yield from self._bench.take(self._run)
+
+    def _put_next(self) -> None:
+        """Let the process have the next request as well, if it can be run by now."""
+        with_next: Iterator[Job | None] = iter(self._todo.copy())
+        job = next(with_next, None)
+        if job is None or job.opens or job.dropped or not job.compiled.done():
+            return
+        if not job.compiled.cancelled() and job.compiled.exception() is None:
+            self._put(job)
+
+    def _put(self, job: Job) -> None:
+        if not job.put:
+            job.put = True
+            self._bench.put(job.request)

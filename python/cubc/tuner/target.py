@@ -1,0 +1,58 @@
+"""What a search asks of whoever measures its variants: this machine's device, others, a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from .racing import Race
+    from .unit import Unit
+
+Results = Iterator[tuple[int, dict[str, Any]]]  # place of a workload, fields of a store's row
+
+
+class Request(NamedTuple):
+    """A variant to verify and measure."""
+
+    variant: str  # a label or "base"
+    places: list[int]  # run-time workloads in the order to run, as places in the unit's
+    timing: dict[str, float]  # options of Workload.measure
+    round: int = 0  # from 1: variant and base are opened afresh, and nothing is verified
+    race: Race | None = None  # what it has to beat
+
+
+class Target(Protocol):
+    """Takes requests and gives their results in the same order.
+
+    Attributes
+    ----------
+    info : mapping
+        Of the device, as of ``cubc.device_info``.
+    """
+
+    info: Mapping[str, Any]
+
+    def begin(self, unit: Unit, base: Request) -> Results:
+        """Drop what was asked for before, set up a unit, and measure base.
+
+        Raises
+        ------
+        BaseFailed
+            While its results are read, if base does not run.
+        """
+
+    def wants(self) -> bool:
+        """Whether another request should be made before the next results are read."""
+
+    def submit(self, request: Request) -> None:
+        """Ask for a variant of the unit; does not wait for anything."""
+
+    def next(self) -> tuple[Request, Results]:
+        """Give the oldest request, and its results as they come, up to the first failure."""
+
+    def drop(self) -> None:
+        """Forget the requests whose results were not asked for yet."""
+
+    def close(self, *, quick: bool) -> None:
+        """End all that was started; `quick` does not wait for compilations."""
