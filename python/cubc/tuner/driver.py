@@ -175,12 +175,12 @@ class Visit:
                 yield variant, places
         known = {self.unit.base, *stored}
         visited = len(stored)
-        while visited < limit and (variant := self._strategy.ask()) is not None:
-            if variant in known:
+        while visited < limit and (asked := self._strategy.ask()) is not None:
+            if asked in known:
                 continue
             visited += 1
-            if places := self._absent(driver, variant):
-                yield variant, places
+            if places := self._absent(driver, asked):
+                yield asked, places
             else:  # another search has just measured it; what came of it is read the next time
                 driver.progress.step(fresh=False, failed=False)
 
@@ -188,7 +188,8 @@ class Visit:
         """Store each result of the oldest request at once; a failure holds for what is left."""
         request, results = driver.target.next()
         variant, again = request.variant, request.round
-        left, last = list(request.places), {}
+        left = list(request.places)
+        last: dict[str, Any] = {}
         for place, fields in results:
             left.remove(place)
             last = {name: fields[name] for name in ("status", "message") if name in fields}

@@ -26,8 +26,9 @@ from .unit import Unit
 BUILD_FACTOR, BUILD_FLOOR = 10.0, 10.0
 RUN_FACTOR, RUN_FLOOR = 50.0, 5.0
 BASE_SECONDS = 300.0  # for base itself, to compile and then to run, before its timing's timeouts
-AHEAD = 2  # variants compiled in advance, for each thread
-BATCH = 4  # the same where nothing is compiled while it measures
+AHEAD, MOST_AHEAD = 2, 12  # variants compiled in advance, for each thread and in all: a strategy
+# that is asked for more has learnt from less
+BATCH = 4  # for each thread, where nothing is compiled while it measures
 LEAVING = 10.0  # seconds that the thread may take to see that the process is gone
 
 
@@ -56,7 +57,7 @@ class Local:
         affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
         cores = len(affinity(0)) if affinity else os.cpu_count() or 1
         threads = cores if self._alone else max(1, cores - 1)
-        self._ahead = (BATCH if self._alone else AHEAD) * threads
+        self._ahead = BATCH * threads if self._alone else min(MOST_AHEAD, AHEAD * threads)
         self._pool = ThreadPoolExecutor(threads, "cubc-compile")
         self._bench = RemoteBench(info["name"])
         self._unit: Unit | None = None

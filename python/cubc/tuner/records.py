@@ -180,6 +180,8 @@ class Group:
         if self.failure(variant) != LOST:
             return self.score(variant)
         cells, speedups = self.cells[variant], self.speedups(variant)
+        if not speedups:
+            return None
         return score(self.axes, ((cells[rt].rt, speedup) for rt, speedup in speedups.items()))
 
     def failure(self, variant: str) -> str | None:

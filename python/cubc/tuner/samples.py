@@ -6,7 +6,7 @@ are about a few variants.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -75,7 +75,7 @@ def find(
     return samples.get((cell.store, cell.id), _NONE) if cell else _NONE
 
 
-def _rows(path: str, ids: set[int]) -> Iterator[dict[str, Any]]:
+def _rows(path: str, ids: set[int]) -> Generator[dict[str, Any]]:
     """Rows of a store with some numbers; these can be read, as they were before."""
     last = max(ids)
     with closing(rows(path, [])) as found:

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cubc import _core
@@ -19,9 +19,11 @@ from .driver import Driver, Visit
 from .local import Local
 from .process import BaseFailed
 from .records import Group
+from .replay_target import Replay, is_replay, replay_info, replay_units
 from .stores import read, store_path
 from .strategy import DEFAULT, Factory, make
-from .unit import units
+from .target import Target
+from .unit import Unit, units
 
 AGAIN = 5  # variants that are measured again, unless said otherwise
 TIMING = {  # options of Workload.measure, and what each must be
@@ -71,8 +73,14 @@ class Search:
         self.timing = _checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
         self.db = store_path(db)
-        self.device = _core.device_info(device)
-        self.units = units(benchmark, axes, self.device["arch"])
+        self.device: dict[str, Any]
+        self.units: Sequence[Unit]
+        if is_replay(device):
+            self.device = replay_info(device)
+            self.units = replay_units(device, benchmark, axes)
+        else:
+            self.device = dict(_core.device_info(device))
+            self.units = units(benchmark, axes, self.device["arch"])
         self.racing, self.progress = bool(racing), progress
         self.again = 0 if again == 0 else count("again", again)
 
@@ -94,7 +102,9 @@ class Search:
             store.set_device(self.device)
             visits = self._visits()
             end = None if self.seconds is None else time.monotonic() + self.seconds
-            target = Local(self.device)
+            target: Target = (
+                Replay(self.device) if self.device["kind"] == "replay" else Local(self.device)
+            )
             with Driver(store, target, self.timing, racing=self.racing, again=self.again) as driver:
                 driver.show(sum(visit.expected for visit in visits), self.progress, end)
                 for visit, until in zip(visits, _deadlines(len(visits), end), strict=True):
@@ -188,7 +198,8 @@ def search(
     db
         Path of the store, made if it is not there.
     device
-        ``"cuda:0"``, ``"cpu"``; the default device if None.
+        ``"cuda:0"``, ``"cpu"``; the default device if None. ``"replay:table.csv"`` answers from a
+        measured table or a store instead of measuring.
     strategy
         ``"model"`` learns from what was measured; ``"annealing"``, ``"genetic"``, ``"random"``,
         ``"exhaustive"``; a sampler of Optuna; or a callable of (space, seed) that makes a strategy.

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from cubc import _core
 
-_LABEL = re.compile(r"[A-Za-z]\w{0,15}_\d{1,9}(?:\.[A-Za-z]\w{0,15}_\d{1,9})*", re.ASCII)
+_LABEL = re.compile(r"[A-Za-z]\w{0,30}_\d{1,9}(?:\.[A-Za-z]\w{0,30}_\d{1,9})*", re.ASCII)
 COUNTED = 10_000  # above this many variants the valid ones are estimated
 SAMPLED = 5_000
 

@@ -11,7 +11,7 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,7 +41,7 @@ _KEPT = (
 )
 _SHOWN = ("device_uuid", "device_model", "device_name", "driver", "compiler", "source_hash")
 _BENCHMARK = re.compile(r"\w+(?:\.\w+)*", re.ASCII)
-_ARCH = re.compile(r"cpu|sm_[1-9]\d{1,2}[a-z]?", re.ASCII)
+_ARCH = re.compile(r"cpu|replay|sm_[1-9]\d{1,2}[a-z]?", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
@@ -126,7 +126,7 @@ def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -
     return list(groups.values())
 
 
-def rows(path: str, reasons: list[str]) -> Iterator[dict[str, Any]]:
+def rows(path: str, reasons: list[str]) -> Generator[dict[str, Any], None, None]:
     """Rows that the core can read; why it cannot read the others is added to `reasons`."""
     store = _core.Store(path)
     try:

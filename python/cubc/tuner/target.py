@@ -17,7 +17,7 @@ class Request(NamedTuple):
 
     variant: str  # a label or "base"
     places: list[int]  # run-time workloads in the order to run, as places in the unit's
-    timing: dict[str, float]  # options of Workload.measure
+    timing: dict[str, Any]  # options of Workload.measure
     round: int = 0  # from 1: variant and base are opened afresh, and nothing is verified
     race: Race | None = None  # what it has to beat
 

@@ -125,8 +125,17 @@ def units(benchmark: str, axes: Mapping[str, Any] | None, arch: str) -> list[Uni
     return found
 
 
-def matching(pattern: str) -> list[str]:
+def matching(pattern: str, names: Sequence[str] | None = None, owner: str = "cubc") -> list[str]:
     """Benchmark of this name, or all whose names the expression matches from their start.
+
+    Parameters
+    ----------
+    pattern
+        Name or regular expression.
+    names
+        Those to choose from; the built-in ones by default.
+    owner
+        Whose they are, for the message.
 
     Raises
     ------
@@ -137,10 +146,10 @@ def matching(pattern: str) -> list[str]:
     ValueError
         If `pattern` is no regular expression.
     """
-    names = list(_core.benchmarks())
+    names = list(_core.benchmarks()) if names is None else names
     if pattern in names:
         return [pattern]
     found = list(filter(records.compiled(pattern).match, names))
     if not found:
-        raise ax.unknown("cubc", "benchmark", pattern, names)
+        raise ax.unknown(owner, "benchmark", pattern, names)
     return found

@@ -1,0 +1,193 @@
+"""A measured table or store as the device of a search: ``device="replay:table.csv"``.
+
+Nothing is compiled or run. What was measured answers, what failed fails again, and what was not
+measured is not valid; so strategies and budgets are tried without a GPU, in seconds. A table is one
+unit with one workload, named by its file; a store replays what it holds of each benchmark.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from . import axes as ax
+from .records import Group, restrict
+from .replay import TableSpace, read_table, stored_table
+from .status import FAULT, OK
+from .stores import read, store_path
+from .target import Request, Results
+from .unit import Unit, matching
+
+PREFIX = "replay:"
+ARCH = "replay"
+AHEAD = 4  # requests before the first result, as with a device that compiles ahead
+TABLES = (".csv", ".csv.gz")
+
+
+@dataclass(frozen=True)
+class ReplayUnit(Unit):
+    """A unit whose variants have been measured already."""
+
+    table: TableSpace = field(compare=False)
+    source: str = field(compare=False)  # the file, for messages
+    times: Mapping[str, Mapping[str, Any]] = field(compare=False)  # by variant and workload
+    label: str = ""  # of base
+
+    @property
+    def space(self) -> TableSpace:
+        """What was measured, as a space."""
+        return self.table
+
+    @property
+    def base(self) -> str:
+        """Label of base; of a table the median variant."""
+        return self.label
+
+    @property
+    def source_hash(self) -> str:
+        """No source is compiled."""
+        return ARCH
+
+    def result(self, variant: str, place: int, again: int) -> dict[str, Any]:
+        """Fields of a store's row as they were measured."""
+        found = self.times.get(variant, {}).get(ax.workload_text(self.rts[place]))
+        if found is None:
+            return {"status": FAULT, "message": f"it failed, or is not there, in {self.source}"}
+        status, time, base = found
+        if status != OK:
+            return {"status": status, "message": f"as in {self.source}"}
+        fields = {"status": OK, "round": again, "samples": _sample(time)}
+        return fields | ({} if variant == "base" else {"base_samples": _sample(base)})
+
+
+def _sample(seconds: float) -> bytes:
+    return np.float32(seconds).tobytes()
+
+
+class Replay:
+    """The target; see `Target`."""
+
+    def __init__(self, info: Mapping[str, Any]):
+        self.info = info
+        self._unit: ReplayUnit | None = None
+        self._asked: deque[Request] = deque()
+
+    def begin(self, unit: Unit, base: Request) -> Results:
+        """Take a unit of the file; its base is known."""
+        assert isinstance(unit, ReplayUnit)
+        self._asked.clear()
+        self._unit = unit
+        return self._results(base)
+
+    def wants(self) -> bool:
+        """Whether less is asked for than a device would compile ahead."""
+        return len(self._asked) < AHEAD
+
+    def submit(self, request: Request) -> None:
+        """Ask for a variant."""
+        self._asked.append(request)
+
+    def next(self) -> tuple[Request, Results]:
+        """Answer the oldest request."""
+        request = self._asked.popleft()
+        return request, self._results(request)
+
+    def _results(self, request: Request) -> Results:
+        assert self._unit is not None
+        for place in request.places:
+            fields = self._unit.result(request.variant, place, request.round)
+            yield place, fields
+            if fields["status"] != OK:
+                return
+
+    def drop(self) -> None:
+        """Forget what was asked for."""
+        self._asked.clear()
+
+    def close(self, *, quick: bool) -> None:
+        """Nothing was started."""
+
+
+def is_replay(device: Any) -> TypeGuard[str]:
+    """Whether a device's name means a file."""
+    return isinstance(device, str) and device.startswith(PREFIX)
+
+
+def replay_info(device: str) -> dict[str, Any]:
+    """Info of a file as a device; OSError if it cannot be read."""
+    path = Path(store_path(device.removeprefix(PREFIX)))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    texts = dict.fromkeys(("driver", "compiler", "runtime"), "-")
+    names = {"name": "replay", "kind": "replay", "model": f"replay of {path.name}", "arch": ARCH}
+    return texts | names | {"uuid": f"replay-{digest[:32]}", "units": 1}
+
+
+def replay_units(device: str, benchmark: str, axes: Mapping[str, Any] | None) -> list[ReplayUnit]:
+    """Units of a file that a name or a regular expression means.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    LookupError
+        If it has no such benchmark or axis, with the nearest name.
+    ValueError
+        If it is no such table, or a store of several devices.
+    StoreError
+        If it is no store.
+    """
+    path = store_path(device.removeprefix(PREFIX))
+    if path.endswith(TABLES):
+        return [_table_unit(path, benchmark, axes)]
+    groups = restrict(read(path), benchmark, axes)
+    seen: dict[tuple[str, str], Group] = {}
+    for group in groups:
+        other = seen.setdefault((group.benchmark, group.workload), group)
+        if other is not group:
+            raise ValueError(
+                f"{path} has {group.benchmark} {group.workload} of {other.device} "
+                f"({other.device_uuid}) and of {group.device} ({group.device_uuid}), or of two "
+                "versions: a replay is of one of them; give it a store that holds one"
+            )
+    return [unit for group in groups if (unit := _stored_unit(path, group))]
+
+
+def _table_unit(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> ReplayUnit:
+    table, name = read_table(path), Path(path).name.partition(".")[0]
+    matching(benchmark, [name], path)
+    for axis in ax.given(axes):
+        raise ax.unknown(name, "axis", axis, [])
+    worked = {label: time for label, time in table.times.items() if time is not None}
+    if not worked:
+        raise ValueError(f"{path}: every variant failed, so there is no base")
+    base = min(worked, key=lambda label: (worked[label] != table.base, label))
+    times = {label: {"": (OK, time, table.base)} for label, time in worked.items()}
+    times["base"] = times[base]
+    return ReplayUnit(name, (), {}, [{}], ARCH, table, path, times, base)
+
+
+def _stored_unit(path: str, group: Group) -> ReplayUnit | None:
+    """Unit of a group; None if it has no base or nothing else."""
+    if "base" not in group.cells or len(group.cells) == 1:
+        return None
+    table = stored_table(group)
+    times = {variant: dict(_times(group, variant)) for variant in group.cells}
+    rts = [cell.rt for cell in group.cells["base"].values()]
+    label = next(iter(group.cells["base"].values())).message
+    return ReplayUnit(group.benchmark, group.axes, group.ct, rts, ARCH, table, path, times, label)
+
+
+def _times(group: Group, variant: str) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
+    """What a variant gives at each workload: its status, its time, and base's beside it."""
+    for rt, cell in group.cells[variant].items():
+        speedup, base = group.speedup(variant, rt), group.cells["base"][rt].center
+        if cell.status == OK and speedup and base:
+            yield rt, (OK, base / speedup, base)
+        else:
+            yield rt, (cell.status, None, None)

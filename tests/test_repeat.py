@@ -1,0 +1,138 @@
+"""The best are measured again: nobody wins by luck, and rounds are taken until a verdict holds."""
+
+import importlib
+
+import numpy as np
+import pytest
+import stores
+
+from cubc import tuner
+from cubc.tuner import replay_target, verdict
+
+search = importlib.import_module("cubc.tuner.search")  # the name is the function's otherwise
+
+TABLE = "tpb,ipt,time_ms\n" + "".join(
+    f"{tpb},{ipt},{2.0 - 0.001 * ipt - 0.0001 * tpb / 32}\n"
+    for tpb in (32, 64, 128)
+    for ipt in range(1, 9)
+)
+
+
+class Lucky(replay_target.Replay):
+    """Variants as in the table, but one is measured as far better in the search, not afterwards."""
+
+    lucky, noise = "tpb_32.ipt_1", 0.0
+
+    def next(self):
+        request, results = super().next()
+        return request, self._disturbed(request, results)
+
+    def _disturbed(self, request, results):
+        rng = np.random.default_rng(request.round)
+        for place, fields in results:
+            if request.variant == self.lucky and not request.round:
+                fields["samples"] = np.float32(1.0).tobytes()
+            if request.round:
+                factor = np.float32(np.exp(rng.normal(0, self.noise)))
+                fields["samples"] = (factor * np.frombuffer(fields["samples"], "<f4")).tobytes()
+            yield place, fields
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(TABLE)
+    return f"replay:{path}"
+
+
+@pytest.fixture
+def db(tmp_path):
+    return str(tmp_path / "store.db")
+
+
+def rounds(db):
+    found = {}
+    for row in stores.read(db):
+        if row["round"]:
+            found.setdefault(row["variant"], []).append(row["round"])
+    return found
+
+
+def test_who_was_lucky_does_not_win(table, db, monkeypatch):
+    monkeypatch.setattr(search, "Replay", Lucky)
+    without = tuner.search(".*", device=table, db=db + "0", again=0).best()
+    assert without.label == Lucky.lucky and without.score > 1.9 and without.verdict is None
+    best = tuner.search(".*", device=table, db=db, again=3).best()
+    assert best.label == "tpb_128.ipt_8"
+    assert best.verdict.word == verdict.SAME  # by 0.4 %, which is of no account
+    assert best.score == pytest.approx(best.verdict.ratio)
+    found = rounds(db)
+    assert Lucky.lucky in found and "tpb_128.ipt_8" in found
+    assert all(each == [*range(1, verdict.LEAST + 1)] for each in found.values())
+
+
+def test_noise_is_answered_by_more_rounds(table, db, monkeypatch):
+    monkeypatch.setattr(search, "Replay", Lucky)
+    monkeypatch.setattr(Lucky, "noise", 0.01)
+    best = tuner.search(".*", device=table, db=db, again=1).best()
+    found = rounds(db)
+    assert verdict.LEAST < max(map(len, found.values())) <= verdict.MOST
+    assert best.verdict.low < 1 < best.verdict.high
+
+
+def test_verdicts_are_in_the_table_and_decide_about_policies(table, db, monkeypatch):
+    result = tuner.search(".*", device=table, db=db, again=2)
+    top = result.top(4)
+    assert top.verdict.tolist() == ["SAME", "SAME", "", ""]
+    assert not result.policies()
+    frame = result.to_frame()
+    assert (frame["round"] > 0).sum() == 2 * verdict.LEAST
+    assert "replay" in tuner.search(".*", device=table, db=db + "0", again=0).policies()
+
+
+def test_the_same_search_again_adds_no_round(table, db):
+    tuner.search(".*", device=table, db=db, again=2)
+    before = stores.read(db)
+    tuner.search(".*", device=table, db=db, again=2)
+    assert stores.read(db) == before
+    tuner.search(".*", device=table, db=db, again=3)
+    assert len(rounds(db)) == 3
+
+
+def test_rounds_that_were_cut_short_are_completed(table, db, monkeypatch):
+    class Stopped(replay_target.Replay):
+        def next(self):
+            request, results = super().next()
+            if request.round == 5:
+                raise KeyboardInterrupt
+            return request, results
+
+    monkeypatch.setattr(search, "Replay", Stopped)
+    with pytest.raises(KeyboardInterrupt):
+        tuner.search(".*", device=table, db=db, again=1)
+    assert [*rounds(db).values()] == [[1, 2, 3, 4]]
+    monkeypatch.undo()
+    tuner.search(".*", device=table, db=db, again=1)
+    assert [*rounds(db).values()] == [[*range(1, verdict.LEAST + 1)]]
+
+
+def test_a_variant_that_fails_when_measured_again_has_no_score(table, db, monkeypatch):
+    class Failing(replay_target.Replay):
+        def next(self):
+            request, results = super().next()
+            if request.round == 3 and request.variant == "tpb_128.ipt_8":
+                return request, iter([(0, {"status": "fault", "message": "dead"})])
+            return request, results
+
+    monkeypatch.setattr(search, "Replay", Failing)
+    result = tuner.search(".*", device=table, db=db, again=2)
+    assert result.best().label == "tpb_96.ipt_8".replace("96", "64")
+    scores = result.scores().set_index("variant")
+    assert scores.status["tpb_128.ipt_8"] == "fault"
+    assert np.isnan(scores.score["tpb_128.ipt_8"])
+
+
+@pytest.mark.parametrize("again", [-1, 1.5, "3"])
+def test_how_many_is_checked(table, db, again):
+    with pytest.raises((TypeError, ValueError), match="again"):
+        tuner.search(".*", device=table, db=db, again=again)

@@ -1,0 +1,84 @@
+"""Searches on a file: a measured table or a store answers instead of a device."""
+
+import pytest
+import stores
+from searches import keys
+
+from cubc import _core, tuner
+
+TABLE = "tpb,loop_unroll_factor_channel,time_ms\n32,1,2.0\n32,2,4.0\n64,1,\n64,2,1.0\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(TABLE)
+    return f"replay:{path}"
+
+
+def test_a_table(table, tmp_path):
+    db = tmp_path / "store.db"
+    result = tuner.search("mine", device=table, db=db)
+    best = result.best()
+    assert (best.benchmark, best.label) == ("mine", "tpb_64.loop_unroll_factor_channel_2")
+    assert best.score == pytest.approx(2.0)  # against the median one
+    frame = result.scores().set_index("variant")
+    assert frame.status["tpb_64.loop_unroll_factor_channel_1"] == "fault"
+    assert frame.score["tpb_32.loop_unroll_factor_channel_2"] == pytest.approx(0.5)
+    before = keys(db)
+    tuner.search("m.*", device=table, db=db)
+    assert keys(db) == before
+
+
+def test_two_files_are_two_devices(table, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mine.csv").write_text(TABLE.replace("1.0", "1.5"))
+    db = tmp_path / "store.db"
+    tuner.search("mine", device=table, db=db)
+    assert tuner.search("mine", device=f"replay:{other}/mine.csv", db=db).best().score < 1.5
+    assert [best.score for best in tuner.analyze(db).best()] == pytest.approx([2.0, 4 / 3])
+
+
+def test_a_store(tmp_path):
+    good, bad = stores.variants(count=2)
+    rows = [
+        stores.row("base", n, message=_core.base("reduce.sum", {"T{ct}": "F32"}, "cpu"))
+        for n in (16, 20)
+    ]
+    rows += [stores.row(good, 16, 1e-3, 1.2e-3), stores.row(good, 20, 1e-3, 1.1e-3)]
+    rows += [stores.row(bad, n, status="wrong") for n in (16, 20)]
+    path = stores.write(tmp_path / "measured.db", rows)
+    result = tuner.search(
+        "reduce.*", {"Elements": 20}, device=f"replay:{path}", db=tmp_path / "replayed.db", again=1
+    )
+    assert result.best().label == good
+    assert result.best().score == pytest.approx(1.1)
+    assert result.best().verdict.word == "FASTER"
+    assert result.scores().set_index("variant").status[bad] == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "axes", "message"),
+    [("mime", None, "did you mean mine"), ("mine", {"T": "F32"}, "mine has no axis 'T'")],
+)
+def test_unknown_names(table, tmp_path, benchmark, axes, message):
+    with pytest.raises(LookupError, match=message):
+        tuner.search(benchmark, axes, device=table, db=tmp_path / "x.db")
+    assert not (tmp_path / "x.db").exists()
+
+
+def test_files_that_cannot_be_replayed(tmp_path):
+    path = tmp_path / "failed.csv"
+    path.write_text("tpb,time_ms\n32,\n")
+    with pytest.raises(ValueError, match="every variant failed"):
+        tuner.search("failed", device=f"replay:{path}")
+    with pytest.raises(FileNotFoundError):
+        tuner.search("x", device=f"replay:{tmp_path}/none.csv")
+    with pytest.raises(ValueError, match="no path"):
+        tuner.search("x", device="replay:")
+    two = tmp_path / "two.db"
+    for uuid in "ab":
+        stores.write(two, [stores.row("base", 16)], uuid=uuid)
+    with pytest.raises(ValueError, match="of one of them"):
+        tuner.search("reduce.sum", device=f"replay:{two}")
