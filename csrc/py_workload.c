@@ -314,11 +314,13 @@ static PyObject *get_label(PyObject *self, void *unused)
 
 static PyObject *get_info(PyObject *self, void *unused)
 {
-    const kernel_info *i = &((py_variant *)self)->instance->kernels[0].info;
+    const device_kernel *kernel = &((py_variant *)self)->instance->kernels[0];
+    const kernel_info *i = &kernel->info;
     (void)unused;
-    return Py_BuildValue("{s:i,s:i,s:L,s:i,s:i}", "registers", i->registers, "local_bytes",
+    return Py_BuildValue("{s:i,s:i,s:L,s:i,s:i,s:I}", "registers", i->registers, "local_bytes",
                          i->local_bytes, "shared_bytes", (long long)i->shared_bytes,
-                         "blocks_per_unit", i->blocks_per_unit, "max_threads", i->max_threads);
+                         "blocks_per_unit", i->blocks_per_unit, "max_threads", i->max_threads,
+                         "threads", kernel->threads);
 }
 
 // ---- types --------------------------------------------------------------------------------------

@@ -218,7 +218,7 @@ class Variant:
     def label(self) -> str: ...
     @property
     def info(self) -> dict[str, int]:
-        """registers, local_bytes (spills), shared_bytes, blocks_per_unit, max_threads."""
+        """registers, local_bytes (spills), shared_bytes, blocks_per_unit, max_threads, threads."""
     def run(self) -> None:
         """Queue the work once."""
 

@@ -14,7 +14,7 @@ from cubc import _core
 from . import axes as ax
 from .analyze import Analysis, analyze
 from .process import BaseFailed
-from .search import search
+from .search import AGAIN, search
 from .space import Space
 from .strategy import DEFAULT, STRATEGIES
 from .unit import matching
@@ -80,6 +80,19 @@ def _parser() -> argparse.ArgumentParser:
     find.add_argument("--strategy", choices=list(STRATEGIES), default=DEFAULT)
     find.add_argument("--variants", type=int, help="so many at each compile-time workload")
     find.add_argument("--seconds", type=float, help="stop after this time")
+    find.add_argument(
+        "--constraint",
+        action="append",
+        default=[],
+        metavar="EXPRESSION",
+        help="only variants that fulfil it: 'tpb * ipt <= 4096', 'local_bytes == 0'",
+    )
+    find.add_argument(
+        "--full", action="store_true", help="measure in full what cannot win any more"
+    )
+    find.add_argument(
+        "--again", type=int, default=AGAIN, metavar="N", help="measure the best N again"
+    )
     find.add_argument("--seed", type=int, default=0, help="decides the order")
     find.add_argument("--quiet", action="store_true", help="show no progress")
     find.set_defaults(run=_search)
@@ -108,6 +121,9 @@ def _search(options: argparse.Namespace) -> None:
         variants=options.variants,
         seconds=options.seconds,
         seed=options.seed,
+        constraints=options.constraint,
+        racing=not options.full,
+        again=options.again,
         progress=False if options.quiet else None,
     )
     return _show_top(result, 5)

@@ -158,7 +158,8 @@ class Visit:
 
     def _request(self, driver: Driver, variant: str, places: list[int]) -> Request:
         race = self._field.race() if driver.racing else None
-        return Request(variant, self._field.order(places), driver.timing, race=race)
+        order = self._field.order(places)
+        return Request(variant, order, driver.timing, race=race, limits=self.unit.limits)
 
     def _todo(self, driver: Driver) -> Iterator[tuple[str, list[int]]]:
         """Variants with something left to measure; those that are done are counted and told.

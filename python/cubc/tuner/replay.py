@@ -13,11 +13,12 @@ import math
 import os
 import statistics
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from .space import Space
+from .constraints import Constraint
+from .space import Space, parse_label
 
 if TYPE_CHECKING:
     from .records import Group
@@ -39,6 +40,7 @@ class TableSpace(Space):
         if not times:
             raise ValueError("a table without a row is no space")
         self.times = dict(times)
+        self._constraints: list[Constraint] = []
         values: dict[str, set[int]] = {}
         for label in times:
             for part in label.split("."):
@@ -50,13 +52,20 @@ class TableSpace(Space):
         self.best = min(worked, default=math.inf)
         self.base = statistics.median_low(worked) if worked else math.inf  # what scores are against
 
+    def constrain(self, constraints: Iterable[Constraint]) -> None:
+        """Let only such variants be valid as fulfil some constraints on the parameters."""
+        self._constraints = [one for one in constraints if not one.is_late]
+
     def valid(self, label: str) -> bool:
-        """Whether the table has a variant."""
-        return label in self.times
+        """Whether the table has a variant that fulfils the constraints."""
+        if label not in self.times:
+            return False
+        values = parse_label(label) if self._constraints else {}
+        return all(holds(values) for holds in self._constraints)
 
     def count(self) -> int:
-        """Count the variants."""
-        return len(self.times)
+        """Count the valid variants."""
+        return sum(map(self.valid, self.times))
 
     def score(self, label: str) -> float | None:
         """Score of a variant against the median one; None if it failed."""

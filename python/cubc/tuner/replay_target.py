@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from . import axes as ax
+from .constraints import Constraint, check_names
 from .records import Group, restrict
 from .replay import TableSpace, read_table, stored_table
 from .status import FAULT, OK
@@ -30,7 +31,7 @@ AHEAD = 4  # requests before the first result, as with a device that compiles ah
 TABLES = (".csv", ".csv.gz")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReplayUnit(Unit):
     """A unit whose variants have been measured already."""
 
@@ -128,7 +129,12 @@ def replay_info(device: str) -> dict[str, Any]:
     return texts | names | {"uuid": f"replay-{digest[:32]}", "units": 1}
 
 
-def replay_units(device: str, benchmark: str, axes: Mapping[str, Any] | None) -> list[ReplayUnit]:
+def replay_units(
+    device: str,
+    benchmark: str,
+    axes: Mapping[str, Any] | None,
+    constraints: Sequence[Constraint] = (),
+) -> list[ReplayUnit]:
     """Units of a file that a name or a regular expression means.
 
     Raises
@@ -142,7 +148,14 @@ def replay_units(device: str, benchmark: str, axes: Mapping[str, Any] | None) ->
     StoreError
         If it is no store.
     """
-    path = store_path(device.removeprefix(PREFIX))
+    found = _units(store_path(device.removeprefix(PREFIX)), benchmark, axes)
+    for unit in found:
+        check_names(unit.benchmark, constraints, unit.space.ranges)
+        unit.space.constrain(constraints)
+    return found
+
+
+def _units(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> list[ReplayUnit]:
     if path.endswith(TABLES):
         return [_table_unit(path, benchmark, axes)]
     groups = restrict(read(path), benchmark, axes)
@@ -169,7 +182,7 @@ def _table_unit(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> Re
     base = min(worked, key=lambda label: (worked[label] != table.base, label))
     times = {label: {"": (OK, time, table.base)} for label, time in worked.items()}
     times["base"] = times[base]
-    return ReplayUnit(name, (), {}, [{}], ARCH, table, path, times, base)
+    return ReplayUnit(name, (), {}, [{}], ARCH, table=table, source=path, times=times, label=base)
 
 
 def _stored_unit(path: str, group: Group) -> ReplayUnit | None:
@@ -180,7 +193,8 @@ def _stored_unit(path: str, group: Group) -> ReplayUnit | None:
     times = {variant: dict(_times(group, variant)) for variant in group.cells}
     rts = [cell.rt for cell in group.cells["base"].values()]
     label = next(iter(group.cells["base"].values())).message
-    return ReplayUnit(group.benchmark, group.axes, group.ct, rts, ARCH, table, path, times, label)
+    about = (group.benchmark, group.axes, group.ct, rts, ARCH)
+    return ReplayUnit(*about, table=table, source=path, times=times, label=label)
 
 
 def _times(group: Group, variant: str) -> Iterator[tuple[str, tuple[str, Any, Any]]]:

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cubc import _core
@@ -15,6 +15,7 @@ from cubc import _core
 from . import axes as ax
 from .analyze import Analysis
 from .checks import count, integer, positive
+from .constraints import parse
 from .driver import Driver, Visit
 from .local import Local
 from .process import BaseFailed
@@ -63,6 +64,7 @@ class Search:
         seconds: float | None = None,
         seed: int = 0,
         timing: Mapping[str, float] | None = None,
+        constraints: str | Iterable[str] = (),
         racing: bool = True,
         again: int = AGAIN,
         progress: bool | None = None,
@@ -73,14 +75,15 @@ class Search:
         self.timing = _checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
         self.db = store_path(db)
+        limits = parse(constraints)
         self.device: dict[str, Any]
         self.units: Sequence[Unit]
         if is_replay(device):
             self.device = replay_info(device)
-            self.units = replay_units(device, benchmark, axes)
+            self.units = replay_units(device, benchmark, axes, limits)
         else:
             self.device = dict(_core.device_info(device))
-            self.units = units(benchmark, axes, self.device["arch"])
+            self.units = units(benchmark, axes, self.device["arch"], limits)
         self.racing, self.progress = bool(racing), progress
         self.again = 0 if again == 0 else count("again", again)
 
@@ -177,6 +180,7 @@ def search(
     seconds: float | None = None,
     seed: int = 0,
     timing: Mapping[str, float] | None = None,
+    constraints: str | Iterable[str] = (),
     racing: bool = True,
     again: int = AGAIN,
     progress: bool | None = None,
@@ -213,6 +217,12 @@ def search(
     timing
         Options of ``Workload.measure``: min_samples, max_samples, max_noise (relative standard
         error of the median), timeout (seconds). The device's defaults where left out.
+    constraints
+        Expressions that variants have to fulfil, as ``"tpb * ipt <= 4096"``: over parameters, which
+        is looked at before compiling, or over what the compiler made of a variant, before running:
+        registers, local_bytes (spills and stack of a thread), shared_bytes (of a block), threads,
+        blocks_per_unit (resident on a multiprocessor), occupancy (0 to 1). A variant that fails
+        then has the status ``"pruned"``.
     racing
         Give a variant up as soon as it cannot come near the best any more; its status is then
         ``"lost"``. False measures every variant at all workloads.
@@ -231,12 +241,12 @@ def search(
     Raises
     ------
     LookupError
-        For an unknown benchmark, axis, strategy or option, with the nearest name.
+        For an unknown benchmark, axis, strategy, option or parameter, with the nearest name.
     TypeError
         For an argument of another type than the above.
     ValueError
         For an axis value that is not declared, with the declared ones; for a budget or an option of
-        the timing that is not positive.
+        the timing that is not positive; for an expression that is no constraint.
     NoDeviceError
         If the device is not there. Nothing has been built after any of these.
     BaseFailed
@@ -256,6 +266,7 @@ def search(
         seconds=seconds,
         seed=seed,
         timing=timing,
+        constraints=constraints,
         racing=racing,
         again=again,
         progress=progress,

@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from cubc import _core
+
+from .constraints import Constraint
 
 _LABEL = re.compile(r"[A-Za-z]\w{0,30}_\d{1,9}(?:\.[A-Za-z]\w{0,30}_\d{1,9})*", re.ASCII)
 COUNTED = 10_000  # above this many variants the valid ones are estimated
@@ -38,8 +40,15 @@ def parse_label(label: str) -> dict[str, int]:
 class Space:
     """Parameter space of a benchmark at a compile-time workload on an architecture."""
 
-    def __init__(self, benchmark: str, ct: Mapping[str, str], arch: str):
+    def __init__(
+        self,
+        benchmark: str,
+        ct: Mapping[str, str],
+        arch: str,
+        constraints: Iterable[Constraint] = (),
+    ):
         self.benchmark, self.ct, self.arch = benchmark, dict(ct), arch
+        self._constraints = [one for one in constraints if not one.is_late]
         self.ranges = {
             label: range(start, end + 1, step)
             for _, label, start, end, step in _core.parameters(benchmark, arch)
@@ -56,6 +65,10 @@ class Space:
 
     def valid(self, label: str) -> bool:
         """Whether a variant makes sense for the workload, said without compiling it."""
+        if self._constraints:
+            values = parse_label(label)
+            if not all(holds(values) for holds in self._constraints):
+                return False
         return _core.variant_invalid(self.benchmark, self.ct, self.arch, label) is None
 
     def count(self) -> int:

@@ -8,6 +8,7 @@ from cubc import _core
 
 OK, WRONG, FAULT, TIMEOUT = "ok", "wrong", "fault", "timeout"
 LOST = "lost"  # not run at this workload: it had lost at others already
+PRUNED = "pruned"  # not run: what the compiler made of it breaks a constraint
 _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (_core.CompileError, "compile_error"),
     (_core.ResourceError, "resources"),
@@ -17,7 +18,7 @@ _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (MemoryError, "resources"),
 )
 FAILURES = tuple(kind for kind, _ in _OF_EXCEPTION)
-STATUSES = frozenset({OK, WRONG, LOST, *(status for _, status in _OF_EXCEPTION)})
+STATUSES = frozenset({OK, WRONG, LOST, PRUNED, *(status for _, status in _OF_EXCEPTION)})
 MESSAGE = 4000  # characters of a message that are kept
 
 

@@ -20,6 +20,7 @@ class Request(NamedTuple):
     timing: dict[str, Any]  # options of Workload.measure
     round: int = 0  # from 1: variant and base are opened afresh, and nothing is verified
     race: Race | None = None  # what it has to beat
+    limits: tuple[str, ...] = ()  # constraints on what the compiler made of it
 
 
 class Target(Protocol):

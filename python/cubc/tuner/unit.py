@@ -11,6 +11,7 @@ from cubc import _core
 
 from . import axes as ax
 from . import records
+from .constraints import Constraint, check_names
 from .space import Space
 
 
@@ -23,6 +24,7 @@ class Unit:
     ct: dict[str, str]
     rts: list[dict[str, int]]  # the run-time workloads to measure
     arch: str
+    constraints: tuple[Constraint, ...] = ()  # that its variants have to fulfil
 
     @property
     def where(self) -> tuple[str, dict[str, str], str]:
@@ -32,7 +34,12 @@ class Unit:
     @cached_property
     def space(self) -> Space:
         """The parameter space."""
-        return Space(*self.where)
+        return Space(*self.where, self.constraints)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Constraints on what the compiler makes of a variant."""
+        return tuple(one.text for one in self.constraints if one.is_late)
 
     @cached_property
     def base(self) -> str:
@@ -93,15 +100,21 @@ class Unit:
         return " ".join([self.benchmark, *self.ct.values()])
 
 
-def units(benchmark: str, axes: Mapping[str, Any] | None, arch: str) -> list[Unit]:
+def units(
+    benchmark: str,
+    axes: Mapping[str, Any] | None,
+    arch: str,
+    constraints: tuple[Constraint, ...] = (),
+) -> list[Unit]:
     """Units of the benchmarks that a name or a regular expression means.
 
     An axis has to be declared by at least one of the benchmarks; the others are taken whole.
+    Constraints have to be on parameters that all of them have.
 
     Raises
     ------
     LookupError
-        For an unknown benchmark or axis, with the nearest name.
+        For an unknown benchmark, axis or parameter, with the nearest name.
     TypeError
         If `benchmark` is no text, or `axes` no dict.
     ValueError
@@ -121,7 +134,10 @@ def units(benchmark: str, axes: Mapping[str, Any] | None, arch: str) -> list[Uni
         at_run = tuple(axis for axis in declared if not axis.compile_time)
         rts = ax.combinations(at_run, chosen)
         cts = ax.combinations([axis for axis in declared if axis.compile_time], chosen)
-        found += [Unit(name, at_run, ct, rts, arch) for ct in cts]
+        new = [Unit(name, at_run, ct, rts, arch, constraints) for ct in cts]
+        for unit in new[:1]:  # one compile-time workload has the parameters of all
+            check_names(name, constraints, unit.space.ranges)
+        found += new
     return found
 
 

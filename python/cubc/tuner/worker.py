@@ -28,7 +28,8 @@ import numpy as np
 
 from cubc import _core
 
-from .status import FAILURES, FAULT, LOST, OK, WRONG, explain, failure
+from .constraints import Constraint, figures
+from .status import FAILURES, FAULT, LOST, OK, PRUNED, WRONG, explain, failure
 from .target import Request
 
 
@@ -36,6 +37,7 @@ class Bench:
     """A benchmark at one compile-time workload, with the inputs of all its run-time workloads."""
 
     def __init__(self, benchmark: str, ct: dict, rts: Sequence[dict], device: str):
+        self._threads_per_unit = _core.device_info(device)["threads_per_unit"]
         self._workloads: dict[int, _core.Workload] = {}
         # The largest first: if memory does not suffice, that shows before anything is measured.
         for place in sorted(range(len(rts)), key=lambda i: -sum(rts[i].values())):
@@ -52,12 +54,21 @@ class Bench:
             name: opened.info[name]
             for name in ("registers", "local_bytes", "shared_bytes", "blocks_per_unit")
         }
+        if broken := self._broken(request.limits, opened.info):
+            return row | {"status": PRUNED, "message": f"{broken} does not hold"}
         if request.variant == "base":
             return row | _kept(workload.measure(opened, **request.timing))
         wrong = 0 if request.round else workload.verify(opened)
         if wrong:
             return row | {"status": WRONG, "message": f"{wrong} items differ from base's output"}
         return row | _kept(workload.measure(opened, base, beat=beat, **request.timing))
+
+    def _broken(self, limits: Sequence[str], info: dict[str, Any]) -> str | None:
+        """First constraint that a variant does not fulfil."""
+        if not limits:
+            return None
+        values = figures(info, self._threads_per_unit)
+        return next((text for text in limits if not Constraint(text)(values)), None)
 
 
 def _kept(measured: dict[str, Any]) -> dict[str, Any]:

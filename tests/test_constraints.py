@@ -1,0 +1,85 @@
+"""Constraints: what they may be made of, and what becomes of variants that break them."""
+
+import pytest
+import stores
+from searches import search, variant_rows
+
+from cubc import _core, tuner
+from cubc.tuner.constraints import Constraint, figures, parse
+
+VALUES = {"tpb": 256, "ipt": 16}
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("tpb * ipt <= 4096", True),
+        ("tpb * ipt < 4096", False),
+        ("32 <= tpb <= 128", False),
+        ("ipt % 4 == 0 and tpb // ipt == 16", True),
+        ("not (tpb == 256 or ipt == 3)", False),
+        ("ipt - 3 * -2 == 22", True),
+        ("tpb / (ipt - 16) > 0", False),  # nothing holds of what has no value
+        ("ipt != 16 or tpb >= 256", True),
+        ("True", True),
+    ],
+)
+def test_expressions(text, holds):
+    assert Constraint(text)(VALUES) is holds
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "tpb *", "__import__('os')", "tpb.real > 0", "[tpb]", "tpb ** 9 ** 9", "'a' < 'b'",
+     "tpb if ipt else 3", "lambda: 1", "tpb := 3", "1" * 501, "(" * 400 + "1" + ")" * 400,
+     "tpb @ ipt", "tpb in [1]", "1j == ipt", "\0"],
+)  # fmt: skip
+def test_what_is_no_constraint(text):
+    with pytest.raises(ValueError, match="is no constraint"):
+        Constraint(text)
+
+
+def test_arguments_are_checked(tmp_path):
+    assert [one.text for one in parse("tpb > 3")] == ["tpb > 3"]
+    for bad in (3, [3]):
+        with pytest.raises(TypeError, match="tpb \\* ipt"):
+            parse(bad)
+    with pytest.raises(LookupError, match="did you mean tpb"):
+        search(tmp_path / "x.db", constraints=["tbp > 3"])
+    with pytest.raises(ValueError, match="no constraint"):
+        search(tmp_path / "x.db", constraints=["tpb >"])
+    assert not (tmp_path / "x.db").exists()
+
+
+def test_only_variants_that_fulfil_them_are_visited(tmp_path):
+    (name, *_), *_ = [(p[1], p) for p in _core.parameters("reduce.sum", "cpu") if p[2] < p[3]]
+    labels = stores.variants(count=50)
+    values = sorted({int(label.split(f"{name}_")[1].split(".")[0]) for label in labels})
+    limit = values[len(values) // 2]
+    result = search(tmp_path / "c.db", constraints=f"{name} <= {limit}", variants=6)
+    frame = result.to_frame()
+    assert len(frame) == 7
+    assert (frame[frame.variant != "base"][name] <= limit).all()
+
+
+def test_a_variant_is_pruned_by_what_the_compiler_made_of_it(tmp_path):
+    result = search(tmp_path / "c.db", constraints=["occupancy <= 1", "threads < 1"], variants=2)
+    rows = variant_rows(tmp_path / "c.db")
+    assert [row["status"] for row in rows] == ["pruned"] * 2
+    assert {row["message"] for row in rows} == {"threads < 1 does not hold"}
+    assert result.best().label == "base"
+
+
+def test_occupancy():
+    info = {"threads": 256, "blocks_per_unit": 4, "registers": 40}
+    assert figures(info, 2048)["occupancy"] == 0.5
+    assert figures(info, 0)["occupancy"] == 1.0
+
+
+def test_constraints_on_a_replayed_table(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("tpb,ipt,time_ms\n" + "".join(f"32,{i},{9 - i}\n" for i in range(1, 8)))
+    options = {"device": f"replay:{path}", "db": tmp_path / "t.db", "again": 0}
+    assert tuner.search("t", constraints="ipt < 6", **options).best().label == "tpb_32.ipt_5"
+    with pytest.raises(LookupError, match="t has no parameter 'x'"):
+        tuner.search("t", constraints="x < 6", **options)
