@@ -5,6 +5,7 @@ import stores
 from searches import keys
 
 from cubc import _core, tuner
+from cubc.tuner.search import elsewhere
 
 TABLE = "tpb,loop_unroll_factor_channel,time_ms\n32,1,2.0\n32,2,4.0\n64,1,\n64,2,1.0\n"
 
@@ -82,3 +83,37 @@ def test_files_that_cannot_be_replayed(tmp_path):
         stores.write(two, [stores.row("base", 16)], uuid=uuid)
     with pytest.raises(ValueError, match="of one of them"):
         tuner.search("reduce.sum", device=f"replay:{two}")
+
+
+GRID = "tpb,ipt,time_ms\n" + "".join(
+    f"{32 * t},{i},{1 + (t - 5) ** 2 + (i - 9) ** 2}\n" for t in range(1, 17) for i in range(1, 17)
+)
+
+
+def test_a_warm_start_tries_what_was_best_elsewhere(tmp_path):
+    """And the device at hand decides: its best is another variant."""
+    for name, text in (("there", GRID), ("here", GRID.replace("32,", "31,"))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "grid.csv").write_text(text)
+    there, here = (f"replay:{tmp_path}/{name}/grid.csv" for name in ("there", "here"))
+    known = tmp_path / "known.db"
+    tuner.search("grid", device=there, db=known, strategy="exhaustive", again=0)
+    options = {"device": here, "strategy": "random", "variants": 3, "again": 0}
+    cold = tuner.search("grid", db=tmp_path / "cold.db", **options)
+    warm = tuner.search("grid", db=tmp_path / "warm.db", warm=known, **options)
+    assert warm.best().label == "tpb_160.ipt_9"
+    assert cold.best().score < warm.best().score
+    # Its own store is a source too.
+    assert tuner.search("grid", db=known, **options).best().label == "tpb_160.ipt_9"
+    with pytest.raises(FileNotFoundError, match="no store"):
+        tuner.search("grid", db=tmp_path / "x.db", warm=tmp_path / "none.db", **options)
+
+
+def test_the_likest_device_comes_first(tmp_path):
+    [a, b, c] = stores.variants(count=3)
+    db = tmp_path / "several.db"
+    for uuid, model, label in (("1", "Other", a), ("2", "Mine", b), ("3", "Mine", c)):
+        rows = [stores.row("base", 16), stores.row(label, 16, 1e-3, 1.1e-3)]
+        stores.write(db, rows, uuid=uuid, model=model)
+    groups = tuner.analyze(db).groups
+    assert [list(scores) for scores in elsewhere(groups[2], groups)] == [[b], [a]]

@@ -81,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     find.add_argument("--variants", type=int, help="so many at each compile-time workload")
     find.add_argument("--seconds", type=float, help="stop after this time")
     find.add_argument(
+        "--warm", nargs="+", default=[], metavar="STORE", help="try early what was best in these"
+    )
+    find.add_argument(
         "--constraint",
         action="append",
         default=[],
@@ -121,6 +124,7 @@ def _search(options: argparse.Namespace) -> None:
         variants=options.variants,
         seconds=options.seconds,
         seed=options.seed,
+        warm=options.warm,
         constraints=options.constraint,
         racing=not options.full,
         again=options.again,

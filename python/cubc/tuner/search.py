@@ -21,8 +21,8 @@ from .local import Local
 from .process import BaseFailed
 from .records import Group
 from .replay_target import Replay, is_replay, replay_info, replay_units
-from .stores import read, store_path
-from .strategy import DEFAULT, Factory, make
+from .stores import StorePaths, expand, read, store_path
+from .strategy import DEFAULT, Factory, make, warmed
 from .target import Target
 from .unit import Unit, units
 
@@ -64,6 +64,7 @@ class Search:
         seconds: float | None = None,
         seed: int = 0,
         timing: Mapping[str, float] | None = None,
+        warm: StorePaths = (),
         constraints: str | Iterable[str] = (),
         racing: bool = True,
         again: int = AGAIN,
@@ -75,6 +76,7 @@ class Search:
         self.timing = _checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
         self.db = store_path(db)
+        self.warm = expand(warm) if warm else []
         limits = parse(constraints)
         self.device: dict[str, Any]
         self.units: Sequence[Unit]
@@ -126,15 +128,14 @@ class Search:
 
     def _visits(self) -> list[Visit]:
         stored = read(self.db)
-        return [
-            Visit(
-                unit,
-                self.strategy(unit.space, self.seed),
-                unit.group(self.device, stored),
-                self.variants,
-            )
-            for unit in self.units
-        ]
+        others = [*read(self.warm), *stored] if self.warm else stored
+        visits = []
+        for unit in self.units:
+            group = unit.group(self.device, stored)
+            factory = warmed(self.strategy, elsewhere(group, others))
+            strategy = factory(unit.space, self.seed)
+            visits.append(Visit(unit, strategy, group, self.variants))
+        return visits
 
     def _result(self, failed: dict[str, str]) -> Result:
         for name, reason in failed.items():
@@ -145,6 +146,21 @@ class Search:
         stored = read(self.db, bad="pass")  # what is bad has been said at the start
         groups = [unit.group(self.device, stored) for unit in self.units]
         return Result([group for group in groups if group.cells], failed)
+
+
+def elsewhere(here: Group, groups: Iterable[Group]) -> list[dict[str, float]]:
+    """Scores of the same benchmark and workload in other groups, those of the likest first.
+
+    Likest is the same device model, then the same architecture, then another of the same kind.
+    """
+    found = []
+    for group in groups:
+        same = (group.benchmark, group.ct, group.arch == "cpu")
+        if group.key != here.key and same == (here.benchmark, here.ct, here.arch == "cpu"):
+            scores = {label: score for score, label in group.ranked() if label != "base"}
+            unlike = (group.device != here.device, group.arch != here.arch)
+            found.append((unlike, scores))
+    return [scores for _, scores in sorted(found, key=lambda item: item[0]) if scores]
 
 
 def _checked_timing(timing: Mapping[str, Any]) -> dict[str, float]:
@@ -180,6 +196,7 @@ def search(
     seconds: float | None = None,
     seed: int = 0,
     timing: Mapping[str, float] | None = None,
+    warm: StorePaths = (),
     constraints: str | Iterable[str] = (),
     racing: bool = True,
     again: int = AGAIN,
@@ -217,6 +234,10 @@ def search(
     timing
         Options of ``Workload.measure``: min_samples, max_samples, max_noise (relative standard
         error of the median), timeout (seconds). The device's defaults where left out.
+    warm
+        Stores or glob patterns: what was best there, on other devices or with another version of
+        the kernel, is tried early. It only orders: a warm search visits what a cold one does, and a
+        few variants more. What `db` holds of others counts as well.
     constraints
         Expressions that variants have to fulfil, as ``"tpb * ipt <= 4096"``: over parameters, which
         is looked at before compiling, or over what the compiler made of a variant, before running:
@@ -247,6 +268,8 @@ def search(
     ValueError
         For an axis value that is not declared, with the declared ones; for a budget or an option of
         the timing that is not positive; for an expression that is no constraint.
+    FileNotFoundError
+        If `warm` or a replay names no file.
     NoDeviceError
         If the device is not there. Nothing has been built after any of these.
     BaseFailed
@@ -266,6 +289,7 @@ def search(
         seconds=seconds,
         seed=seed,
         timing=timing,
+        warm=warm,
         constraints=constraints,
         racing=racing,
         again=again,
