@@ -1,0 +1,78 @@
+"""Verdicts on one variant against itself, and against itself with a planted difference.
+
+    python benchmarks/verdicts.py [--device NAME] [--trials N] [--elements 16 20] [--planted 1.02]
+
+A trial takes rounds as a search does when it measures its best variants again: base is opened twice
+afresh and sampled by turns, and after the first rounds, and every few more, a verdict is asked for
+until it is decided. What is the same must be called SAME; with all times of one of the two divided
+by the planted factor it must be called FASTER. Nothing is drawn: every trial is measured.
+"""
+
+import argparse
+import time
+from collections import Counter
+
+import numpy as np
+
+import cubc
+from cubc import _core
+from cubc.tuner.verdict import LEAST, MOST, SAME, STEP, judge, round_ratio
+
+SAMPLES = 20  # pairs in a round, as in a search
+
+
+def take_round(workload):
+    """Speed of one opening of base over that of another."""
+    one, other = workload.variant("base"), workload.variant("base")
+    measured = workload.measure(one, other, min_samples=SAMPLES, max_samples=SAMPLES, timeout=0.5)
+    return round_ratio(
+        *(np.frombuffer(measured[name], np.float32) for name in ("samples", "base_samples"))
+    )
+
+
+def trial(workload, factors):
+    """Word and rounds for each factor, all on the same rounds."""
+    ratios, found = [], {}
+    while len(found) < len(factors):
+        more = STEP if ratios else LEAST
+        ratios += [take_round(workload) for _ in range(more)]
+        for factor in factors:
+            if factor not in found:
+                verdict = judge(factor * np.array(ratios))
+                if verdict.decided or len(ratios) >= MOST:
+                    found[factor] = (verdict.word, len(ratios))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
+    parser.add_argument("--trials", type=int, default=1000)
+    parser.add_argument("--elements", type=int, nargs="+", default=[16, 20, 24, 28])
+    parser.add_argument("--planted", type=float, default=1.02)
+    options = parser.parse_args()
+    info = cubc.device_info(options.device)
+    print(f"{info['model']}, reduce.sum F32, {options.trials} trials at each size")
+    print(f"| | same called different | rounds | {options.planted} called faster | rounds | s |")
+    print("|---|---|---|---|---|---|")
+    for elements in options.elements:
+        workload = _core.Workload(
+            "reduce.sum", {"T{ct}": "F32"}, {"Elements{io}[pow2]": elements}, info["name"]
+        )
+        words, rounds = Counter(), Counter()
+        begin = time.perf_counter()
+        for _ in range(options.trials):
+            for factor, (word, taken) in trial(workload, (1.0, options.planted)).items():
+                words[factor, word] += 1
+                rounds[factor] += taken
+        n, plant = options.trials, options.planted
+        print(
+            f"| 2^{elements} | {(n - words[1.0, SAME]) / n:.1%} | {rounds[1.0] / n:.1f} "
+            f"| {words[plant, 'FASTER'] / n:.1%} | {rounds[plant] / n:.1f} "
+            f"| {time.perf_counter() - begin:.0f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
