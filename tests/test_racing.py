@@ -9,7 +9,7 @@ from cubc import tuner
 from cubc.tuner import racing, worker
 from cubc.tuner.racing import Field, Race
 from cubc.tuner.strategy import Exhaustive
-from cubc.tuner.target import Request
+from cubc.tuner.target import Request, Run
 
 
 def test_what_a_variant_needs_at_the_last_workload():
@@ -39,8 +39,9 @@ def test_the_field_begins_with_base_and_grows():
 
 
 def test_the_weightiest_workload_comes_first():
-    assert Field([0.6, 0.99, 0.8]).order([0, 1, 2]) == [1, 2, 0]
-    assert Field([0.6, 0.99, 0.8]).order([2, 0]) == [2, 0]
+    field = Field([0.6, 0.99, 0.8])
+    assert [run.place for run in field.order([Run(0, place) for place in range(3)])] == [1, 2, 0]
+    assert [run.place for run in field.order([Run(0, 2), Run(0, 0)])] == [2, 0]
 
 
 class Timed:
@@ -49,17 +50,19 @@ class Timed:
     def __init__(self, speedups):
         self.speedups, self.asked = speedups, {}
 
-    def evaluate(self, request, place, beat):
-        self.asked[place] = beat
-        times = {"samples": 1.0, "base_samples": self.speedups[place]}
+    def evaluate(self, request, run, beat):
+        self.asked[run.place] = beat
+        times = {"samples": 1.0, "base_samples": self.speedups[run.place]}
         return {"status": "ok"} | {n: np.float32(t).tobytes() for n, t in times.items()}
 
 
 def statuses(speedups, race, places=(1, 0)):
     bench = Timed(speedups)
-    replies = [*worker.evaluate(bench, Request("ipt_1", [*places], {}, race=race))]
+    replies = [
+        *worker.evaluate(bench, Request("ipt_1", [Run(0, place) for place in places], {}, race))
+    ]
     assert replies.pop() == ("done",)
-    return {place: row["status"] for _, place, row in replies}, bench.asked
+    return {run.place: row["status"] for _, run, row in replies}, bench.asked
 
 
 def test_a_variant_that_has_lost_is_not_run_at_the_next_workload():

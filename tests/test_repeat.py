@@ -28,14 +28,14 @@ class Lucky(replay_target.Replay):
         return request, self._disturbed(request, results)
 
     def _disturbed(self, request, results):
-        rng = np.random.default_rng(request.round)
-        for place, fields in results:
-            if request.variant == self.lucky and not request.round:
+        for run, fields in results:
+            if request.variant == self.lucky and not run.round:
                 fields["samples"] = np.float32(1.0).tobytes()
-            if request.round:
+            if run.round:
+                rng = np.random.default_rng(run.round)
                 factor = np.float32(np.exp(rng.normal(0, self.noise)))
                 fields["samples"] = (factor * np.frombuffer(fields["samples"], "<f4")).tobytes()
-            yield place, fields
+            yield run, fields
 
 
 @pytest.fixture
@@ -103,9 +103,13 @@ def test_rounds_that_were_cut_short_are_completed(table, db, monkeypatch):
     class Stopped(replay_target.Replay):
         def next(self):
             request, results = super().next()
-            if request.round == 5:
-                raise KeyboardInterrupt
-            return request, results
+            return request, self._stopped(results)
+
+        def _stopped(self, results):
+            for run, fields in results:
+                if run.round == 5:
+                    raise KeyboardInterrupt
+                yield run, fields
 
     monkeypatch.setattr(search, "Replay", Stopped)
     with pytest.raises(KeyboardInterrupt):
@@ -120,9 +124,14 @@ def test_a_variant_that_fails_when_measured_again_has_no_score(table, db, monkey
     class Failing(replay_target.Replay):
         def next(self):
             request, results = super().next()
-            if request.round == 3 and request.variant == "tpb_128.ipt_8":
-                return request, iter([(0, {"status": "fault", "message": "dead"})])
-            return request, results
+            return request, self._failing(request, results)
+
+        def _failing(self, request, results):
+            for run, fields in results:
+                if run.round == 3 and request.variant == "tpb_128.ipt_8":
+                    yield run, {"status": "fault", "message": "dead"}
+                    return
+                yield run, fields
 
     monkeypatch.setattr(search, "Replay", Failing)
     result = tuner.search(".*", device=table, db=db, again=2)

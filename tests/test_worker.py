@@ -14,7 +14,7 @@ import stores
 from searches import TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner import local, process
+from cubc.tuner import deadlines, local, process
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_what_was_measured_before_the_kill_is_kept(db, monkeypatch):
 
     def note(self, kind, *arguments):
         if kind == "evaluate" and arguments[0].variant != "base":
-            asked.append(arguments[0].places)
+            asked.append([run.place for run in arguments[0].runs])
         send(self, kind, *arguments)
 
     def kill_after_the_first(self, until):
@@ -123,8 +123,8 @@ def test_base_survives_a_kill_from_outside(db, at_evaluation):
 
 
 def test_a_hanging_variant_is_killed(db, at_evaluation, monkeypatch):
-    monkeypatch.setattr(local, "RUN_FLOOR", 2.0)
-    monkeypatch.setattr(local, "RUN_FACTOR", 0.0)
+    monkeypatch.setattr(deadlines, "RUN_FLOOR", 2.0)
+    monkeypatch.setattr(deadlines, "RUN_FACTOR", 0.0)
     stopped = []
 
     def stop(worker):

@@ -12,19 +12,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cubc import _core
 
+from .axes import workload_text
 from .progress import Progress
 from .racing import Field
-from .records import Group
 from .score import weight
+from .standing import Standing
 from .status import LOST
 from .stores import measurement
 from .strategy import Strategy
-from .target import Request, Target
+from .target import Request, Run, Target
 from .unit import Unit
 from .verdict import LEAST, MOST, STEP
 
@@ -60,6 +61,8 @@ class Driver:
         self.store, self.target, self.timing = store, target, timing
         self.racing, self.again = racing, again
         self.progress = Progress(0, False)
+        self._device = ""
+        self.measured_on(target.info)
 
     def show(self, total: int, progress: bool | None, until: float | None) -> None:
         """Begin the line of progress."""
@@ -72,6 +75,12 @@ class Driver:
         self.target.close(quick=kind is not None)
         self.progress.close()
 
+    def measured_on(self, info: Mapping[str, Any]) -> None:
+        """Let the next rows be of a device."""
+        if info["uuid"] != self._device:
+            self.store.set_device(dict(info))
+            self._device = info["uuid"]
+
     def is_late(self, until: float | None) -> bool:
         """Whether a moment has passed."""
         return until is not None and time.monotonic() > until
@@ -80,9 +89,10 @@ class Driver:
 class Visit:
     """The search of one unit."""
 
-    def __init__(self, unit: Unit, strategy: Strategy, group: Group, limit: int | None):
-        self.unit, self._strategy, self._group, self._limit = unit, strategy, group, limit
+    def __init__(self, unit: Unit, strategy: Strategy, standing: Standing, limit: int | None):
+        self.unit, self._strategy, self._standing, self._limit = unit, strategy, standing, limit
         self._field = Field([weight(unit.axes, rt) for rt in unit.rts])
+        self._texts = [workload_text(rt) for rt in unit.rts]
         self._open = False
         self._best = 1.0
         size = unit.space.size
@@ -109,28 +119,34 @@ class Visit:
         self._repeat(driver, until)
 
     def _check_base(self) -> None:
-        for cell in self._group.cells.get("base", {}).values():
-            if cell.message not in ("", self.unit.base):
-                raise ValueError(
-                    f"{cell.store} compares {self.unit} with another base, {cell.message}; this "
-                    f"cubc's is {self.unit.base}: use another store"
-                )
+        for group in self._standing.groups:
+            for cell in group.cells.get("base", {}).values():
+                if cell.message not in ("", self.unit.base):
+                    raise ValueError(
+                        f"{cell.store} compares {self.unit} with another base, {cell.message}; "
+                        f"this cubc's is {self.unit.base}: use another store"
+                    )
 
-    def _absent(self, driver: Driver, variant: str, again: int = 0) -> list[int]:
-        """Places of the run-time workloads that the store lacks for a variant in a round."""
-        places = range(len(self.unit.rts))
-        has = driver.store.has
-        return [place for place in places if not has(self.unit.row(variant, place, again))]
+    def _absent(self, driver: Driver, variant: str, again: int = 0) -> list[Run]:
+        """Runs of a round that are to be done for a variant.
+
+        What another search on this device has stored in the meantime is not. Where several devices
+        measure it would have to be asked for each, so there only what is known counts.
+        """
+        every = [Run(again, place) for place in range(len(self.unit.rts))]
+        if driver.target.several:
+            has = self._standing.has
+            return [run for run in every if not has(variant, again, self._texts[run.place])]
+        stored = driver.store.has
+        return [run for run in every if not stored(self.unit.row(variant, run.place, again))]
 
     def _ensure_open(self, driver: Driver) -> None:
         """Have the target measure base, and store of that what the store lacks."""
         if self._open:
             return
-        absent = self._absent(driver, "base")
-        every = [*range(len(self.unit.rts))]
-        for place, fields in driver.target.begin(self.unit, Request("base", every, driver.timing)):
-            if place in absent:
-                self._record(driver, "base", place, fields | {"message": self.unit.base})
+        every = [Run(0, place) for place in range(len(self.unit.rts))]
+        for run, fields in driver.target.begin(self.unit, Request("base", every, driver.timing)):
+            self._record(driver, "base", run, fields)
         self._open = True
 
     # ---- the search -----------------------------------------------------------------------------
@@ -156,68 +172,74 @@ class Visit:
                 break
         driver.target.drop()
 
-    def _request(self, driver: Driver, variant: str, places: list[int]) -> Request:
+    def _request(self, driver: Driver, variant: str, runs: list[Run]) -> Request:
         race = self._field.race() if driver.racing else None
-        order = self._field.order(places)
-        return Request(variant, order, driver.timing, race=race, limits=self.unit.limits)
+        order = self._field.order(runs)
+        return Request(variant, order, driver.timing, race, self.unit.limits)
 
-    def _todo(self, driver: Driver) -> Iterator[tuple[str, list[int]]]:
+    def _todo(self, driver: Driver) -> Iterator[tuple[str, list[Run]]]:
         """Variants with something left to measure; those that are done are counted and told.
 
         The store's come first, so that a strategy knows all that is known before it is asked.
         """
         self._strategy.tell(self.unit.base, 1.0)  # base is measured as such
         limit = math.inf if self._limit is None else self._limit
-        stored = [label for label in self._group.cells if label != "base"]
+        stored = self._standing.variants()
         for visited, variant in enumerate(stored):
-            if not (places := self._absent(driver, variant)):
+            if not (runs := self._absent(driver, variant)):
                 self._finish(driver, variant, fresh=False, counts=visited < limit)
             elif visited < limit:
-                yield variant, places
+                yield variant, runs
         known = {self.unit.base, *stored}
         visited = len(stored)
         while visited < limit and (asked := self._strategy.ask()) is not None:
             if asked in known:
                 continue
             visited += 1
-            if places := self._absent(driver, asked):
-                yield asked, places
+            if runs := self._absent(driver, asked):
+                yield asked, runs
             else:  # another search has just measured it; what came of it is read the next time
                 driver.progress.step(fresh=False, failed=False)
 
     def _take(self, driver: Driver) -> str:
-        """Store each result of the oldest request at once; a failure holds for what is left."""
+        """Store each result of the next request at once; a failure holds for what is left."""
         request, results = driver.target.next()
-        variant, again = request.variant, request.round
-        left = list(request.places)
+        left = list(request.runs)
         last: dict[str, Any] = {}
-        for place, fields in results:
-            left.remove(place)
-            last = {name: fields[name] for name in ("status", "message") if name in fields}
-            self._record(driver, variant, place, fields, again)
-        for place in left:
-            self._record(driver, variant, place, last, again)
-        return variant
+        for run, fields in results:
+            if run in left:
+                left.remove(run)
+                last = {n: fields[n] for n in ("status", "message", "device") if n in fields}
+                self._record(driver, request.variant, run, fields)
+            else:
+                self._record(driver, "base", run, fields)
+        for run in left:
+            if run.round == left[0].round:
+                self._record(driver, request.variant, run, last)
+        return request.variant
 
-    def _record(
-        self, driver: Driver, variant: str, place: int, fields: dict[str, Any], again: int = 0
-    ) -> None:
-        row = self.unit.row(variant, place, again) | fields
+    def _record(self, driver: Driver, variant: str, run: Run, fields: dict[str, Any]) -> None:
+        row = self.unit.row(variant, run.place, run.round) | fields
+        if variant == "base":
+            row["message"] = self.unit.base
+        info = row.pop("device", driver.target.info)
+        driver.measured_on(info)
         driver.store.add(row)
-        self._group.add(measurement(row, "", self.unit.rts[place]))
+        self._standing.add(info, measurement(row, "", self.unit.rts[run.place]))
 
     def _finish(self, driver: Driver, variant: str, *, fresh: bool, counts: bool = True) -> None:
         """Tell the strategy, the field and the user how a variant fared."""
-        score = self._group.score(variant)
-        self._strategy.tell(variant, self._group.estimate(variant))
-        speedups = [*self._group.speedups(variant).values()]
-        if score is not None and len(speedups) == len(self.unit.rts):
+        standing = self._standing
+        score = standing.score(variant)
+        self._strategy.tell(variant, standing.estimate(variant))
+        speedups = standing.speedups(variant)
+        if score is not None and speedups is not None:
             self._field.add(speedups, score)
         if score is not None and score > self._best:
             self._best = score
             driver.progress.best(score, variant)
         if counts:
-            failed = self._group.failure(variant) not in (None, LOST)
+            failed = standing.failure(variant) not in (None, LOST)
             driver.progress.step(fresh=fresh, failed=failed)
 
     # ---- measuring the best again ---------------------------------------------------------------
@@ -228,14 +250,13 @@ class Visit:
         timing = {"min_samples": samples, "max_samples": samples, "timeout": timeout}
         while not driver.is_late(until):
             requests = [
-                Request(variant, places, timing, again)
+                Request(variant, runs, timing)
                 for variant, rounds in self._open_verdicts(driver.again)
-                for again in range(1, rounds + 1)
-                if (places := self._absent(driver, variant, again))
+                if (runs := self._rounds(driver, variant, rounds))
             ]
             if not requests:
                 return
-            driver.progress.again(len({request.variant for request in requests}))
+            driver.progress.again(len(requests))
             self._ensure_open(driver)
             for request in requests:
                 driver.target.submit(request)
@@ -245,18 +266,35 @@ class Visit:
                 self._take(driver)
             driver.target.drop()
 
+    def _rounds(self, driver: Driver, variant: str, rounds: int) -> list[Run]:
+        """What is missing of the first rounds of a variant.
+
+        Where several devices measure, all rounds are done by one, whichever it is, and the search's
+        own measurement with them.
+        """
+        if driver.target.several:
+            begun = self._standing.is_begun(variant)
+            places = range(len(self.unit.rts))
+            return (
+                [Run(again, p) for again in range(rounds + 1) for p in places] if not begun else []
+            )
+        every = (self._absent(driver, variant, again) for again in range(1, rounds + 1))
+        return [run for runs in every for run in runs]
+
     def _open_verdicts(self, wanted: int) -> Iterator[tuple[str, int]]:
-        """Variants whose verdict is open, with the rounds that they should have next.
+        """Variants whose verdict is open, with the rounds that they should have by then.
 
         They are the best `wanted`, and then whoever leads: a variant that leads by luck falls back
         when it is measured again, and another takes its place.
         """
-        ranked = [variant for _, variant in self._group.ranked() if variant != "base"]
-        begun = [variant for variant in ranked if self._group.rounds.get(variant)]
-        new = [variant for variant in ranked if variant not in begun][: wanted - len(begun)]
+        standing = self._standing
+        ranked = standing.ranked()
+        begun = [variant for variant in ranked if standing.is_begun(variant)]
+        new = [variant for variant in ranked if variant not in begun]
+        new = new[: max(0, wanted - len(begun))]
         if wanted and not new and ranked[:1] != begun[:1] and len(begun) < AGAIN_MOST * wanted:
             new = ranked[:1]
-        verdicts = {variant: self._group.verdict(variant) for variant in begun}
+        verdicts = {variant: standing.verdict(variant) for variant in begun}
         lead = max((found.low for found in verdicts.values() if found), default=0.0)
         for variant in new:
             yield variant, LEAST

@@ -17,15 +17,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from queue import SimpleQueue
 from typing import Any
 
+from .deadlines import BASE_SECONDS, build_deadline, run_deadline
 from .process import BaseFailed, Closed, RemoteBench, WorkerDied
 from .status import FAILURES, OK, TIMEOUT, failure
 from .target import Request, Results
 from .unit import Unit
 
-# Deadlines: so many times what base took, and at least so many seconds. The factors are CUB's.
-BUILD_FACTOR, BUILD_FLOOR = 10.0, 10.0
-RUN_FACTOR, RUN_FLOOR = 50.0, 5.0
-BASE_SECONDS = 300.0  # for base itself, to compile and then to run, before its timing's timeouts
 AHEAD, MOST_AHEAD = 2, 12  # variants compiled in advance, for each thread and in all: a strategy
 # that is asked for more has learnt from less
 BATCH = 4  # for each thread, where nothing is compiled while it measures
@@ -51,6 +48,8 @@ class Job:
 class Local:
     """A device of this machine; see `Target`."""
 
+    several = False
+
     def __init__(self, info: Mapping[str, Any]):
         self.info = info
         self._alone = info["kind"] == "cpu"  # then nothing is compiled while it measures
@@ -73,7 +72,7 @@ class Local:
         """Set up a unit and measure its base; what base takes fixes the deadlines."""
         self.drop()
         self._unit, self._build = unit, BASE_SECONDS
-        self._run = BASE_SECONDS + len(base.places) * base.timing.get("timeout", 0.0)
+        self._run = BASE_SECONDS + len(base.runs) * base.timing.get("timeout", 0.0)
         job = self._add(base, opens=unit)
         try:
             built = job.compiled.result()
@@ -82,14 +81,14 @@ class Local:
             raise BaseFailed(failure(error)["message"]) from error
         _, results = self.next()
         begin = time.monotonic()
-        for place, fields in results:
+        for run, fields in results:
             if fields["status"] == TIMEOUT:
                 raise BaseFailed(f"{fields['message']}: it hangs, or its workloads are too large")
             if fields["status"] != OK:
                 raise BaseFailed(fields["message"])
-            yield place, fields
-        self._build = max(BUILD_FLOOR, BUILD_FACTOR * built)
-        self._run = max(RUN_FLOOR, RUN_FACTOR * (time.monotonic() - begin))
+            yield run, fields
+        self._build = build_deadline(built)
+        self._run = run_deadline(time.monotonic() - begin)
 
     def wants(self) -> bool:
         """Whether more can be compiled in advance."""
@@ -164,7 +163,7 @@ class Local:
         try:
             job.compiled.result()
         except FAILURES as error:
-            yield job.request.places[0], failure(error)
+            yield job.request.runs[0], failure(error)
             return
         if job.opens is not None:
             self._bench.open(job.opens.opening)

@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from .status import FAULT, OK, TIMEOUT
-from .target import Request, Results
+from .target import Request, Results, Run
 
 ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
 DEATHS = 2  # in a row over one variant before they are put down to it
@@ -224,7 +224,7 @@ class RemoteBench:
         Yields
         ------
         tuple
-            A place, and the fields of a store's row that the evaluation found.
+            A run, and the fields of a store's row that the evaluation found.
         """
         waiting = self._queue[0]
         for deaths in range(1, DEATHS + 1):
@@ -233,9 +233,9 @@ class RemoteBench:
                 self._send(process)
                 until = time.monotonic() + seconds
                 while (reply := process.receive(until))[0] == "result":
-                    _, place, fields = reply
-                    waiting.done(place, fields)
-                    yield place, fields
+                    _, run, fields = reply
+                    waiting.done(run, fields)
+                    yield run, fields
                 self._pop(served=True)
                 return
             except WorkerDied as death:
@@ -268,12 +268,12 @@ class Waiting:
         self.ended = False
 
     @property
-    def next(self) -> int:
-        """Place of the workload that comes next."""
-        return self.request.places[0]
+    def next(self) -> Run:
+        """Run that comes next."""
+        return self.request.runs[0]
 
-    def done(self, place: int, fields: dict[str, Any]) -> None:
+    def done(self, run: Run, fields: dict[str, Any]) -> None:
         """Take note of a result: it is not asked for again."""
-        left = [other for other in self.request.places if other != place]
-        self.request = self.request._replace(places=left)
+        left = [other for other in self.request.runs if other != run]
+        self.request = self.request._replace(runs=left)
         self.ended = not left or fields["status"] != OK

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .target import Run
+
 MARGIN = 0.97  # of the best score: what is above stays in the race
 SPARE = 1.05  # more than the best speedup seen at a workload; nothing has been as fast
 UNKNOWN = 1.5  # in place of that while few variants are known
@@ -64,6 +66,6 @@ class Field:
         spare = SPARE if self._known >= KNOWN else UNKNOWN
         return Race(self._weights, [spare * best for best in self._best], MARGIN * self.score)
 
-    def order(self, places: list[int]) -> list[int]:
-        """Places by weight, the greatest first: so a race ends earliest."""
-        return sorted(places, key=lambda place: -self._weights[place])
+    def order(self, runs: list[Run]) -> list[Run]:
+        """Runs by weight, the greatest first: so a race ends earliest."""
+        return sorted(runs, key=lambda run: (run.round, -self._weights[run.place]))

@@ -55,7 +55,7 @@ class ReplayUnit(Unit):
         """No source is compiled."""
         return ARCH
 
-    def result(self, variant: str, place: int, again: int) -> dict[str, Any]:
+    def result(self, variant: str, place: int) -> dict[str, Any]:
         """Fields of a store's row as they were measured."""
         found = self.times.get(variant, {}).get(ax.workload_text(self.rts[place]))
         if found is None:
@@ -63,7 +63,7 @@ class ReplayUnit(Unit):
         status, time, base = found
         if status != OK:
             return {"status": status, "message": f"as in {self.source}"}
-        fields = {"status": OK, "round": again, "samples": _sample(time)}
+        fields = {"status": OK, "samples": _sample(time)}
         return fields | ({} if variant == "base" else {"base_samples": _sample(base)})
 
 
@@ -73,6 +73,8 @@ def _sample(seconds: float) -> bytes:
 
 class Replay:
     """The target; see `Target`."""
+
+    several = False
 
     def __init__(self, info: Mapping[str, Any]):
         self.info = info
@@ -101,9 +103,9 @@ class Replay:
 
     def _results(self, request: Request) -> Results:
         assert self._unit is not None
-        for place in request.places:
-            fields = self._unit.result(request.variant, place, request.round)
-            yield place, fields
+        for run in request.runs:
+            fields = self._unit.result(request.variant, run.place)
+            yield run, fields
             if fields["status"] != OK:
                 return
 

@@ -7,7 +7,8 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from cubc import _core
@@ -18,9 +19,11 @@ from .checks import count, integer, positive
 from .constraints import parse
 from .driver import Driver, Visit
 from .local import Local
+from .pool import Pool, Source
 from .process import BaseFailed
 from .records import Group
 from .replay_target import Replay, is_replay, replay_info, replay_units
+from .standing import Standing
 from .stores import StorePaths, expand, read, store_path
 from .strategy import DEFAULT, Factory, make, warmed
 from .target import Target
@@ -59,6 +62,7 @@ class Search:
         *,
         db: str | os.PathLike = "cubc_meta_bench.db",
         device: str | None = None,
+        executor: Source | None = None,
         strategy: str | Factory | Any = DEFAULT,
         variants: int | None = None,
         seconds: float | None = None,
@@ -78,14 +82,20 @@ class Search:
         self.db = store_path(db)
         self.warm = expand(warm) if warm else []
         limits = parse(constraints)
-        self.device: dict[str, Any]
         self.units: Sequence[Unit]
+        self._target: Callable[[], Target]
         if is_replay(device):
-            self.device = replay_info(device)
+            info = replay_info(device)
             self.units = replay_units(device, benchmark, axes, limits)
+            self._target = partial(Replay, info)
+        elif executor is None:
+            info = _core.device_info(device)
+            self.units = units(benchmark, axes, info["arch"], limits)
+            self._target = partial(Local, info)
         else:
-            self.device = dict(_core.device_info(device))
-            self.units = units(benchmark, axes, self.device["arch"], limits)
+            pool = Pool(executor, device)
+            self.units = units(benchmark, axes, pool.info["arch"], limits)
+            self._target = lambda: pool
         self.racing, self.progress = bool(racing), progress
         self.again = 0 if again == 0 else count("again", again)
 
@@ -104,13 +114,10 @@ class Search:
         failed = {}
         store = _core.Store(self.db, True)
         try:
-            store.set_device(self.device)
-            visits = self._visits()
-            end = None if self.seconds is None else time.monotonic() + self.seconds
-            target: Target = (
-                Replay(self.device) if self.device["kind"] == "replay" else Local(self.device)
-            )
+            target = self._target()
             with Driver(store, target, self.timing, racing=self.racing, again=self.again) as driver:
+                visits = self._visits(target)
+                end = None if self.seconds is None else time.monotonic() + self.seconds
                 driver.show(sum(visit.expected for visit in visits), self.progress, end)
                 for visit, until in zip(visits, _deadlines(len(visits), end), strict=True):
                     try:
@@ -124,39 +131,42 @@ class Search:
             raise
         finally:
             store.close()
-        return self._result(failed)
+        return self._result(target, failed)
 
-    def _visits(self) -> list[Visit]:
+    def _visits(self, target: Target) -> list[Visit]:
         stored = read(self.db)
         others = [*read(self.warm), *stored] if self.warm else stored
         visits = []
         for unit in self.units:
-            group = unit.group(self.device, stored)
-            factory = warmed(self.strategy, elsewhere(group, others))
+            standing = Standing(unit, target.info, stored, several=target.several)
+            factory = warmed(self.strategy, elsewhere(standing.groups, others))
             strategy = factory(unit.space, self.seed)
-            visits.append(Visit(unit, strategy, group, self.variants))
+            visits.append(Visit(unit, strategy, standing, self.variants))
         return visits
 
-    def _result(self, failed: dict[str, str]) -> Result:
+    def _result(self, target: Target, failed: dict[str, str]) -> Result:
         for name, reason in failed.items():
             message = f"{name}: base does not run: {reason}"
             if len(failed) == len(self.units):
                 raise BaseFailed(message)
             warnings.warn(message, RuntimeWarning, stacklevel=4)
         stored = read(self.db, bad="pass")  # what is bad has been said at the start
-        groups = [unit.group(self.device, stored) for unit in self.units]
-        return Result([group for group in groups if group.cells], failed)
+        found = []
+        for unit in self.units:
+            standing = Standing(unit, target.info, stored, several=target.several)
+            found += [group for group in standing.groups if group.cells]
+        return Result(found, failed)
 
 
-def elsewhere(here: Group, groups: Iterable[Group]) -> list[dict[str, float]]:
+def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, float]]:
     """Scores of the same benchmark and workload in other groups, those of the likest first.
 
     Likest is the same device model, then the same architecture, then another of the same kind.
     """
-    found = []
+    found, here, known = [], mine[0], [group.key for group in mine]
     for group in groups:
         same = (group.benchmark, group.ct, group.arch == "cpu")
-        if group.key != here.key and same == (here.benchmark, here.ct, here.arch == "cpu"):
+        if group.key not in known and same == (here.benchmark, here.ct, here.arch == "cpu"):
             scores = {label: score for score, label in group.ranked() if label != "base"}
             unlike = (group.device != here.device, group.arch != here.arch)
             found.append((unlike, scores))
@@ -191,6 +201,7 @@ def search(
     *,
     db: str | os.PathLike = "cubc_meta_bench.db",
     device: str | None = None,
+    executor: Source | None = None,
     strategy: str | Factory | Any = DEFAULT,
     variants: int | None = None,
     seconds: float | None = None,
@@ -221,6 +232,12 @@ def search(
     device
         ``"cuda:0"``, ``"cpu"``; the default device if None. ``"replay:table.csv"`` answers from a
         measured table or a store instead of measuring.
+    executor
+        Where variants are measured, if not in this machine's one measuring process: anything like
+        ``concurrent.futures.Executor`` (a process pool, Dask's ``client.get_executor(pure=False)``,
+        mpi4py's), or a callable that makes one, which is called again if a process of it dies. Each
+        process takes a GPU of its own, unless `device` names one. The devices must be of one model;
+        each variant is held against base of the device that measured it.
     strategy
         ``"model"`` learns from what was measured; ``"annealing"``, ``"genetic"``, ``"random"``,
         ``"exhaustive"``; a sampler of Optuna; or a callable of (space, seed) that makes a strategy.
@@ -284,6 +301,7 @@ def search(
         axes,
         db=db,
         device=device,
+        executor=executor,
         strategy=strategy,
         variants=variants,
         seconds=seconds,

@@ -9,30 +9,44 @@ if TYPE_CHECKING:
     from .racing import Race
     from .unit import Unit
 
-Results = Iterator[tuple[int, dict[str, Any]]]  # place of a workload, fields of a store's row
+
+class Run(NamedTuple):
+    """A round, and the place of a run-time workload in the unit's.
+
+    From round 1 on variant and base are opened afresh, and nothing is verified.
+    """
+
+    round: int
+    place: int
+
+
+Results = Iterator[tuple[Run, dict[str, Any]]]  # with fields of a store's row
 
 
 class Request(NamedTuple):
     """A variant to verify and measure."""
 
     variant: str  # a label or "base"
-    places: list[int]  # run-time workloads in the order to run, as places in the unit's
+    runs: list[Run]  # in order
     timing: dict[str, Any]  # options of Workload.measure
-    round: int = 0  # from 1: variant and base are opened afresh, and nothing is verified
     race: Race | None = None  # what it has to beat
     limits: tuple[str, ...] = ()  # constraints on what the compiler made of it
 
 
 class Target(Protocol):
-    """Takes requests and gives their results in the same order.
+    """Takes requests and gives their results.
 
     Attributes
     ----------
     info : mapping
         Of the device, as of ``cubc.device_info``.
+    several : bool
+        Whether several devices measure. Then the fields of a result have that one's info as
+        ``device``, and base may come with any request.
     """
 
     info: Mapping[str, Any]
+    several: bool
 
     def begin(self, unit: Unit, base: Request) -> Results:
         """Drop what was asked for before, set up a unit, and measure base.
@@ -50,7 +64,7 @@ class Target(Protocol):
         """Ask for a variant of the unit; does not wait for anything."""
 
     def next(self) -> tuple[Request, Results]:
-        """Give the oldest request, and its results as they come, up to the first failure."""
+        """Give the request that is done next, and its results as they come, up to a failure."""
 
     def drop(self) -> None:
         """Forget the requests whose results were not asked for yet."""

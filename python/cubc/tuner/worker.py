@@ -5,7 +5,7 @@ variants run here and never in the user's process. The driver (see process.py) s
 socket and may kill this process at any moment. Requests and replies are plain tuples:
 
     ("open", benchmark, ct, rts, device)   ->  ("opened",) or ("refused", message)
-    ("evaluate", Request)                  ->  ("result", place in rts, fields)..., ("done",)
+    ("evaluate", Request)                  ->  ("result", Run, fields)..., ("done",)
 
 An evaluation ends with its first failure, or when the variant has lost its race. After a fault the
 process does not trust its device any more and leaves; the driver starts another.
@@ -14,7 +14,6 @@ process does not trust its device any more and leaves; the driver starts another
 from __future__ import annotations
 
 import faulthandler
-import math
 import os
 import select
 import signal
@@ -30,7 +29,7 @@ from cubc import _core
 
 from .constraints import Constraint, figures
 from .status import FAILURES, FAULT, LOST, OK, PRUNED, WRONG, explain, failure
-from .target import Request
+from .target import Request, Run
 
 
 class Bench:
@@ -44,13 +43,13 @@ class Bench:
             self._workloads[place] = _core.Workload(benchmark, ct, rts[place], device)
         self._bases = {place: load.variant("base") for place, load in self._workloads.items()}
 
-    def evaluate(self, request: Request, place: int, beat: float) -> dict[str, Any]:
+    def evaluate(self, request: Request, run: Run, beat: float) -> dict[str, Any]:
         """Verify and measure a variant at one run-time workload."""
-        workload, base = self._workloads[place], self._bases[place]
-        if request.round:
+        workload, base = self._workloads[run.place], self._bases[run.place]
+        if run.round:
             base = workload.variant("base")
         opened = base if request.variant == "base" else workload.variant(request.variant)
-        row = {"status": OK, "round": request.round, "bytes": workload.bytes} | {
+        row = {"status": OK, "bytes": workload.bytes} | {
             name: opened.info[name]
             for name in ("registers", "local_bytes", "shared_bytes", "blocks_per_unit")
         }
@@ -58,7 +57,7 @@ class Bench:
             return row | {"status": PRUNED, "message": f"{broken} does not hold"}
         if request.variant == "base":
             return row | _kept(workload.measure(opened, **request.timing))
-        wrong = 0 if request.round else workload.verify(opened)
+        wrong = 0 if run.round else workload.verify(opened)
         if wrong:
             return row | {"status": WRONG, "message": f"{wrong} items differ from base's output"}
         return row | _kept(workload.measure(opened, base, beat=beat, **request.timing))
@@ -80,22 +79,23 @@ def _kept(measured: dict[str, Any]) -> dict[str, Any]:
 def evaluate(bench: Bench, request: Request) -> Iterator[tuple]:
     """Reply for each run-time workload, up to the first failure or the end of its race."""
     known: dict[int, float] = {}
-    for place in request.places:
-        beat = request.race.needs(known, place) if request.race else 0.0
-        if beat > (request.race.caps[place] if request.race else math.inf):
+    race = request.race
+    for run in request.runs:
+        beat = race.needs(known, run.place) if race else 0.0
+        if race and beat > race.caps[run.place]:
             row = {"status": LOST}
         else:
             try:
-                row = bench.evaluate(request, place, max(0.0, beat))
+                row = bench.evaluate(request, run, max(0.0, beat))
             except FAILURES as error:
-                row = failure(error) | {"round": request.round}
-        yield ("result", place, row)
+                row = failure(error)
+        yield ("result", run, row)
         if row["status"] == FAULT:
             sys.exit()
         if row["status"] != OK:
             break
-        if request.race:
-            known[place] = _speedup(row)
+        if race:
+            known[run.place] = _speedup(row)
     yield ("done",)
 
 

@@ -1,0 +1,153 @@
+"""Other processes and machines as the target of a search, through any executor.
+
+A task is one variant: the process that gets it compiles, verifies and measures it on its own
+device, through a measuring process of its own, and sends back what came of it. Base is measured by
+each process for itself, so that a variant is only ever held against base on the same device. The
+store, the deadlines' factors and what is to be tried again stay with the search.
+
+An executor is anything like ``concurrent.futures.Executor``: a process pool, Dask's
+(``Client.get_executor(pure=False)``), mpi4py's. What is called in the other process is in
+``remote.py``.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
+from functools import partial
+from typing import Any
+
+from . import remote
+from .process import BaseFailed
+from .status import FAULT
+from .target import Request, Results
+from .unit import Unit
+
+AHEAD = 2  # tasks for each process, so that none waits for the search
+PROCESSES = 4  # taken to be there where an executor does not tell
+ATTEMPTS = 2  # of a task whose process died
+
+Source = Executor | Callable[[], Executor]
+
+
+class Pool:
+    """An executor; see `Target`.
+
+    Parameters
+    ----------
+    source
+        An executor, which is left open, or a callable that makes one: then a pool that broke
+        because a process died is replaced, and the last one is shut down.
+    device
+        What each process measures on. None: a GPU of its own for each, or else the cpu.
+    """
+
+    several = True
+
+    def __init__(self, source: Source, device: str | None):
+        self._make: Callable[[], Executor] | None = None
+        if isinstance(source, Executor) or hasattr(source, "submit"):
+            self._executor: Executor = source  # type: ignore[assignment]
+        elif callable(source):
+            self._make, self._executor = source, source()
+        else:
+            raise TypeError(
+                f"executor is {source!r:.80}, must be an executor, as of concurrent.futures, or a "
+                "callable that makes one, as lambda: ProcessPoolExecutor(4)"
+            )
+        self._device = device
+        self._asked: dict[Future, tuple[Request, int]] = {}  # and how often it was tried
+        self._unit: Unit | None = None
+        self._visit = ""
+        self.info: Mapping[str, Any] = self._executor.submit(remote.describe, device).result()
+        self._ahead = AHEAD * _width(self._executor)
+
+    def begin(self, unit: Unit, base: Request) -> Results:
+        """Let one process open the unit; the others follow with their first task."""
+        self.drop()
+        self._unit, self._visit = unit, uuid.uuid4().hex
+        self._submit(base)
+        _, results = self.next()
+        return results
+
+    def wants(self) -> bool:
+        """Whether a process may have nothing to do soon."""
+        return len(self._asked) < self._ahead
+
+    def submit(self, request: Request) -> None:
+        """Send a variant to some process."""
+        self._submit(request)
+
+    def _submit(self, request: Request, attempt: int = 1) -> None:
+        assert self._unit is not None
+        task = partial(remote.work, self._visit, self._unit, request, self._device)
+        try:
+            future = self._executor.submit(task)
+        except BrokenExecutor:
+            self._renew()
+            future = self._executor.submit(task)
+        self._asked[future] = request, attempt
+
+    def _renew(self) -> None:
+        """Make another executor in place of a broken one."""
+        if self._make is None:
+            raise RuntimeError(
+                "the executor is broken, since one of its processes died; what was measured is in "
+                "the store. Run the search again with a new executor; or give it a function that "
+                "makes one, as executor=lambda: ProcessPoolExecutor(4), which survives that"
+            ) from None
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._executor = self._make()
+
+    def next(self) -> tuple[Request, Results]:
+        """Give the request that is done first, with its results."""
+        while True:
+            done, _ = wait(self._asked, return_when=FIRST_COMPLETED)
+            future = next(iter(done))
+            request, attempt = self._asked.pop(future)
+            try:
+                return request, _results(future.result())
+            except BaseFailed:
+                raise
+            except (Exception, CancelledError) as death:
+                if attempt < ATTEMPTS:
+                    self._submit(request, attempt + 1)
+                    continue
+                words = f"its process died {ATTEMPTS} times: {death or type(death).__name__}"
+                if request.variant == "base":
+                    raise BaseFailed(words) from death
+                return request, iter([(request.runs[0], {"status": FAULT, "message": words})])
+
+    def drop(self) -> None:
+        """Forget what was asked for; tasks that run end unheard."""
+        for future in self._asked:
+            future.cancel()
+        self._asked.clear()
+
+    def close(self, *, quick: bool) -> None:
+        """Leave the user's executor as it is; end one of our own."""
+        self.drop()
+        if self._make is not None:
+            self._executor.shutdown(wait=not quick, cancel_futures=True)
+
+
+def _results(reply: remote.Reply) -> Results:
+    for run, fields in [*reply.base, *reply.results]:
+        yield run, fields | {"device": reply.info}
+
+
+def _width(executor: Executor) -> int:
+    """How many processes an executor has, if it tells."""
+    known = getattr(executor, "_max_workers", None)
+    client = getattr(executor, "_client", None)  # Dask's
+    if client is not None:
+        known = len(client.scheduler_info()["workers"])
+    return known if isinstance(known, int) and known > 0 else PROCESSES

@@ -1,0 +1,145 @@
+"""What the processes of an executor do for a search: see ``pool.py``.
+
+A process keeps its measuring process, and the unit that is open there, from one task to the next.
+Where tasks run in threads, each thread has its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import tempfile
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from cubc import _core
+
+from .deadlines import BASE_SECONDS, build_deadline, run_deadline
+from .process import BaseFailed, RemoteBench
+from .status import FAILURES, OK, TIMEOUT, failure
+from .target import Request, Run
+from .unit import Unit
+
+Found = list[tuple[Run, dict[str, Any]]]
+
+
+class Reply(NamedTuple):
+    """What came of a task, on which device; `base` where it was measured for this task."""
+
+    info: dict[str, Any]
+    base: Found
+    results: Found
+
+
+class Place:
+    """A device, its measuring process, and the unit that is open there."""
+
+    def __init__(self, wanted: str | None, device: str, claim: IO | None):
+        self.wanted = wanted
+        self.info = dict(_core.device_info(device))
+        self._bench = RemoteBench(device)
+        # Called at the latest when the thread or the process ends that this is of.
+        self.close = weakref.finalize(self, _close, self._bench, claim)
+        self._visit = ""
+        self._build = self._run = BASE_SECONDS
+
+    def work(self, visit: str, unit: Unit, request: Request) -> Reply:
+        """Do a task, after base if this is the first one of the visit."""
+        base = [] if visit == self._visit else self._open(visit, unit, request)
+        if request.variant == "base":
+            return Reply(self.info, base, [])
+        try:
+            unit.compile(request.variant, self._build)
+        except FAILURES as error:
+            return Reply(self.info, base, [(request.runs[0], failure(error))])
+        self._bench.put(request)
+        return Reply(self.info, base, list(self._bench.take(self._run)))
+
+    def _open(self, visit: str, unit: Unit, request: Request) -> Found:
+        self._visit = ""
+        every = [Run(0, place) for place in range(len(unit.rts))]
+        try:
+            built = unit.compile("base", BASE_SECONDS)
+        except FAILURES as error:
+            raise BaseFailed(failure(error)["message"]) from error
+        self._bench.open(unit.opening)
+        self._bench.put(Request("base", every, request.timing))
+        begin = time.monotonic()
+        timeout = request.timing.get("timeout", 0.0)
+        found = list(self._bench.take(BASE_SECONDS + len(every) * timeout))
+        status = found[-1][1]["status"]
+        if status != OK:
+            hangs = ": it hangs, or its workloads are too large" if status == TIMEOUT else ""
+            raise BaseFailed(found[-1][1]["message"] + hangs)
+        self._build = build_deadline(built)
+        self._run = run_deadline(time.monotonic() - begin)
+        self._visit = visit
+        return found
+
+
+def _close(bench: RemoteBench, claim: IO | None) -> None:
+    """End a measuring process and give its device back."""
+    bench.close()
+    if claim is not None:
+        claim.close()
+
+
+_here = threading.local()
+
+
+def _place(device: str | None) -> Place:
+    place = getattr(_here, "place", None)
+    if place is not None and place.wanted == device:
+        return place
+    if place is not None:
+        place.close()
+    _here.place = Place(device, *_claim(device))
+    return _here.place
+
+
+def describe(device: str | None) -> dict[str, Any]:
+    """Info of the device that this process measures on."""
+    return _place(device).info
+
+
+def work(visit: str, unit: Unit, request: Request, device: str | None) -> Reply:
+    """Do one task.
+
+    Raises
+    ------
+    BaseFailed
+        If base does not run here.
+    """
+    return _place(device).work(visit, unit, request)
+
+
+def _claim(device: str | None) -> tuple[str, IO | None]:
+    """Name of the device to use; a GPU that nobody else has claimed, if none is named.
+
+    A claim is a lock on a file, which the system gives up with the process, however it ends.
+    """
+    gpus = [name for name in _core.devices() if name.startswith("cuda:")]
+    if device is not None or not gpus:
+        return device or "cpu", None
+    for name in gpus:
+        file = _lock(_core.device_info(name)["uuid"])
+        if file is not None:
+            return name, file
+    raise _core.NoDeviceError(
+        f"all {len(gpus)} GPUs of this machine measure for other processes already: use as many "
+        "processes as there are GPUs"
+    )
+
+
+def _lock(gpu: str) -> IO | None:
+    path = Path(tempfile.gettempdir(), f"cubc-{os.getuid()}-{gpu}.lock")
+    file = path.open("w")
+    with contextlib.suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return file
+    file.close()
+    return None

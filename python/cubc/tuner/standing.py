@@ -1,0 +1,107 @@
+"""How the variants of a unit stand: what every device that measures for a search has found.
+
+A variant is held against base of the device that measured it. Where several devices measure, most
+variants were on one of them only, and the best again on one of them: of each variant that device
+counts which knows most of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .records import Group, Measurement
+from .unit import Unit
+from .verdict import Verdict
+
+
+class Standing:
+    """Groups of a unit, one a device.
+
+    Parameters
+    ----------
+    unit
+        What is searched.
+    info
+        Of the device that measures, or of one of several.
+    stored
+        Groups that the store holds.
+    several
+        Whether other devices of the same model measure too.
+    """
+
+    def __init__(
+        self, unit: Unit, info: Mapping[str, Any], stored: Iterable[Group], *, several: bool
+    ):
+        self._unit, self._stored = unit, list(stored)
+        self._groups = {info["uuid"]: unit.group(info, self._stored)}
+        if several:
+            for group in self._stored:
+                other = {**info, "uuid": group.device_uuid}
+                if group.key == unit.group(other, self._stored).key:
+                    self._groups[group.device_uuid] = group.only(unit.rts)
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups, that of the device itself first."""
+        return [*self._groups.values()]
+
+    def add(self, info: Mapping[str, Any], measurement: Measurement) -> None:
+        """Take in what a device measured."""
+        group = self._groups.get(info["uuid"])
+        if group is None:
+            group = self._groups[info["uuid"]] = self._unit.group(info, self._stored)
+        group.add(measurement)
+
+    def variants(self) -> list[str]:
+        """All labels but base, in measured order."""
+        labels = dict.fromkeys(label for group in self.groups for label in group.cells)
+        return [label for label in labels if label != "base"]
+
+    def _of(self, variant: str) -> Group:
+        """Group that knows most of a variant."""
+        return max(
+            self.groups,
+            key=lambda group: (
+                len(group.rounds.get(variant, ())),
+                len(group.cells.get(variant, ())),
+            ),
+        )
+
+    def has(self, variant: str, again: int, rt: str) -> bool:
+        """Whether a variant was measured at a workload in a round, by the device that counts."""
+        group = self._of(variant)
+        if again:
+            return rt in group.rounds.get(variant, {}).get(again, ())
+        return rt in group.cells.get(variant, ())
+
+    def score(self, variant: str) -> float | None:
+        """As `Group.score`."""
+        return self._of(variant).score(variant)
+
+    def estimate(self, variant: str) -> float | None:
+        """As `Group.estimate`."""
+        return self._of(variant).estimate(variant)
+
+    def failure(self, variant: str) -> str | None:
+        """As `Group.failure`."""
+        return self._of(variant).failure(variant)
+
+    def speedups(self, variant: str) -> list[float] | None:
+        """Speedup at each workload of the unit; None if one is not known."""
+        found = [*self._of(variant).speedups(variant).values()]
+        return found if len(found) == len(self._unit.rts) else None
+
+    def verdict(self, variant: str) -> Verdict | None:
+        """As `Group.verdict`."""
+        return self._of(variant).verdict(variant)
+
+    def is_begun(self, variant: str) -> bool:
+        """Whether a variant was measured again."""
+        return bool(self._of(variant).rounds.get(variant))
+
+    def ranked(self) -> list[str]:
+        """Labels that have a score at all workloads of the unit, without base, best first."""
+        complete = (v for v in self.variants() if self.speedups(v) is not None)
+        scored = ((self.score(variant), variant) for variant in complete)
+        return [v for _, v in sorted((-s, v) for s, v in scored if s is not None)]

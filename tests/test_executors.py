@@ -1,0 +1,185 @@
+"""Searches whose variants are measured by the processes of an executor."""
+
+import importlib.util
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+import stores
+from searches import AXES, TIMING, keys, search, variant_rows
+
+from cubc import _core, tuner
+from cubc.tuner import remote
+from cubc.tuner.pool import Pool
+
+SPAWN = multiprocessing.get_context("spawn")
+
+
+@pytest.fixture
+def db(tmp_path):
+    return str(tmp_path / "store.db")
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with ProcessPoolExecutor(2, mp_context=SPAWN) as pool:
+        yield pool
+
+
+def complete(db, variants):
+    """Every variant once, with base, and nothing failed."""
+    found = keys(db)
+    assert len(found) == len(set(found)) == variants + 1
+    assert {row["status"] for row in stores.read(db)} == {"ok"}
+
+
+def test_a_process_pool(db, processes):
+    result = search(db, executor=processes, variants=6)
+    complete(db, 6)
+    assert set(result.scores().variant) == {variant for _, variant, _ in keys(db)}
+    search(db, executor=processes, variants=6)  # resumes: there is nothing left
+    complete(db, 6)
+    search(db, variants=7)  # and so it does without an executor
+    complete(db, 7)
+
+
+def test_the_best_are_measured_again_by_one_process(db, processes):
+    result = search(db, executor=processes, variants=3, again=1)
+    again = [row for row in stores.read(db) if row["round"]]
+    assert len({row["variant"] for row in again}) >= 1
+    assert sorted(row["round"] for row in again)[:8] == [*range(1, 9)] or len(again) > 8
+    assert any(group.verdict(v) for group in result.groups for v in group.cells)
+
+
+def test_threads(db):
+    with ThreadPoolExecutor(2) as pool:
+        search(db, executor=pool)
+    complete(db, 4)
+
+
+def test_dask(db):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        search(db, executor=client.get_executor(pure=False))
+    complete(db, 4)
+
+
+MPI = """
+import sys
+from mpi4py.futures import MPIPoolExecutor
+from cubc import tuner
+if __name__ == "__main__":
+    with MPIPoolExecutor(2) as pool:
+        tuner.search("reduce.sum", {"T": "F32", "Elements": 16}, db=sys.argv[1], device="cpu",
+                     executor=pool, variants=4, again=0, racing=False)
+"""
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
+def test_mpi(db, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(MPI)
+    subprocess.run([sys.executable, "-m", "mpi4py.futures", script, db], check=True, timeout=200)
+    complete(db, 4)
+
+
+def test_arguments_are_checked_with_an_executor_too(db, processes):
+    with pytest.raises(LookupError, match=r"did you mean reduce\.sum"):
+        tuner.search("reduce.smu", AXES, db=db, executor=processes)
+
+
+def dying(visit, unit, request, device):
+    """Stands for `remote.work`: the first process that gets a certain variant dies."""
+    marker = os.environ["CUBC_TEST_MARKER"]
+    if request.variant != "base" and not os.path.exists(marker):
+        open(marker, "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _work(visit, unit, request, device)
+
+
+_work = remote.work
+
+
+def test_a_process_that_dies_costs_nothing(db, monkeypatch, tmp_path):
+    """Its pool is replaced, and what it had to do is done by another."""
+    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
+    monkeypatch.setattr(remote, "work", dying)
+    made = []
+
+    def make():
+        made.append(ProcessPoolExecutor(2, mp_context=SPAWN))
+        return made[-1]
+
+    search(db, executor=make)
+    complete(db, 4)
+    assert len(made) == 2
+    assert (tmp_path / "died").exists()
+
+
+def test_a_pool_that_breaks_and_cannot_be_replaced(db, monkeypatch, tmp_path):
+    monkeypatch.setenv("CUBC_TEST_MARKER", str(tmp_path / "died"))
+    monkeypatch.setattr(remote, "work", dying)
+    with (
+        ProcessPoolExecutor(1, mp_context=SPAWN) as pool,
+        pytest.raises(RuntimeError, match="executor=lambda: ProcessPoolExecutor"),
+    ):
+        search(db, executor=pool)
+    assert "base" in [variant for _, variant, _ in keys(db)]
+
+
+def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
+    real = _core.device_info("cpu")
+
+    class Dead:
+        """An executor whose processes die over variants, but not over base."""
+
+        def submit(self, function, *arguments):
+            request = getattr(function, "args", [None] * 3)
+            with ThreadPoolExecutor(1) as pool:
+                if request[2] is None or request[2].variant == "base":
+                    return pool.submit(function, *arguments)
+                return pool.submit(os.stat, "/no such file")
+
+    search(db, executor=Dead(), variants=2)
+    rows = variant_rows(db)
+    assert [row["status"] for row in rows] == ["fault"] * 2
+    assert all("died 2 times" in row["message"] for row in rows)
+    assert {row["device_uuid"] for row in rows} == {real["uuid"]}
+
+
+@pytest.mark.parametrize("bad", [3, "pool"])
+def test_what_is_no_executor(db, bad):
+    with pytest.raises(TypeError, match="ProcessPoolExecutor"):
+        search(db, executor=bad)
+
+
+def test_each_process_takes_a_gpu_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    infos = {"cuda:0": {"uuid": "GPU-a"}, "cuda:1": {"uuid": "GPU-b"}}
+    monkeypatch.setattr(_core, "devices", lambda: [*infos, "cpu"])
+    monkeypatch.setattr(_core, "device_info", infos.get)
+    (first, one), (second, other) = remote._claim(None), remote._claim(None)
+    assert (first, second) == ("cuda:0", "cuda:1")
+    with pytest.raises(_core.NoDeviceError, match="2 GPUs"):
+        remote._claim(None)
+    one.close()
+    third, one = remote._claim(None)
+    assert third == "cuda:0"
+    assert remote._claim("cpu") == ("cpu", None)
+    one.close()
+    other.close()
+
+
+def test_timing_is_passed_on(db, processes):
+    search(db, executor=processes, variants=1, timing=TIMING | {"max_samples": 4, "min_samples": 4})
+    assert {len(row["samples"]) // 4 for row in stores.read(db)} == {4}
