@@ -14,7 +14,6 @@ from searches import AXES, TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
 from cubc.tuner import remote
-from cubc.tuner.pool import Pool
 
 SPAWN = multiprocessing.get_context("spawn")
 
