@@ -125,9 +125,23 @@ cubc_status sql_integer(sql *s, const char *query, int64_t *out)
     return st;
 }
 
+// A file without its name can be written for hours, and goes with its last user.
+static cubc_status check_name(const sql *s)
+{
+    int moved = 0;
+    sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (moved)
+        FAIL(CUBC_STORE_ERROR,
+             "%s was removed or replaced while it was open: what comes now would be lost; put it "
+             "back and begin again, or give another file",
+             s->path);
+    return CUBC_OK;
+}
+
 // IMMEDIATE: a transaction that starts by reading could not wait for its turn to write.
 cubc_status sql_begin(sql *s)
 {
+    TRY(check_name(s));
     return sql_execute(s, "BEGIN IMMEDIATE");
 }
 

@@ -58,6 +58,8 @@ def test_policies(db, capsys):
         (["search", "-R", "reduce.sum", "-a", "Elements=22"], "does not declare 22"),
         (["search", "-R", "reduce.sum", "-a", "Element=20"], "did you mean Elements"),
         (["search", "-R", "reduce.sum", "-a", "nonsense"], "form"),
+        (["search", "-R", "reduce.sum", "-a", "T{ct}=[]"], "'T{ct}=[]' holds no value: write"),
+        (["search", "-R", "reduce.sum", "-a", "T="], "not of the form Axis=value"),
         (["search", "-R", "(", "-l"], "no regular expression"),
         (["search", "-R", "reduce.sum", "--device", "tpu"], "tpu"),
         (["search", "-R", "reduce.sum", "--variants", "0"], "at least 1"),

@@ -1,4 +1,7 @@
-"""The measuring process of a search: killed, crashed, stopped or left alone, nothing is lost."""
+"""The measuring process of a search: killed, crashed, stopped or left alone, nothing is lost.
+
+What happens to the searching process is in test_faults.py.
+"""
 
 import contextlib
 import os
@@ -7,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 import stores
@@ -238,70 +240,6 @@ def test_not_the_same_process(db):
         os.kill(pid, 0)
 
 
-SCRIPT = """
-import sys
-from cubc import tuner
-tuner.search("reduce.sum", {"T": "F32", "Elements": 16}, db=sys.argv[1], device="cpu", variants=12,
-             timing={"min_samples": 3, "max_samples": 3, "timeout": 1.0})
-"""
-
-
-def started(db, rows):
-    """A search in a process of its own that has stored so many rows."""
-    driver = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, db], stderr=subprocess.PIPE, start_new_session=True
-    )
-    until = time.monotonic() + 60
-    while time.monotonic() < until and driver.poll() is None:
-        with contextlib.suppress(OSError, _core.StoreError):  # not there yet, or empty
-            if len(stores.read(db)) >= rows:
-                return driver
-        time.sleep(0.01)
-    driver.kill()
-    raise AssertionError(driver.communicate())
-
-
-def children(pid):
-    """Processes of a parent, from /proc."""
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat") as stat:
-                parent = int(stat.read().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == pid:
-            found.append(int(entry))
-    return found
-
-
-def gone(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_kill_9_loses_nothing_and_the_search_resumes(db):
-    driver = started(db, rows=4)
-    workers = children(driver.pid)
-    assert workers
-    driver.kill()
-    driver.communicate()
-    until = time.monotonic() + 5
-    while time.monotonic() < until and not all(map(gone, workers)):
-        time.sleep(0.01)
-    assert all(map(gone, workers))
-    kept = stores.read(db)
-    assert 4 <= len(kept) < 13
-    search(db, variants=12)
-    rows = stores.read(db)
-    assert rows[: len(kept)] == kept
-    assert len({r["variant"] for r in rows}) == len(rows) == 13
-
-
 BUSY = """
 import os, sys, threading, time
 from cubc.tuner import worker
@@ -325,19 +263,6 @@ def test_a_busy_worker_leaves_when_the_driver_is_gone():
         assert worker.poll() is None
         ours.close()
         assert worker.wait(5) == 1
-
-
-def test_ctrl_c_says_how_to_resume(db):
-    driver = started(db, rows=3)
-    driver.send_signal(signal.SIGINT)
-    _, err = driver.communicate(timeout=30)
-    assert driver.returncode != 0
-    assert "the same search resumes" in err.decode()
-    kept = stores.read(db)
-    search(db, variants=12)
-    rows = stores.read(db)
-    assert rows[: len(kept)] == kept
-    assert len({r["variant"] for r in rows}) == len(rows) == 13
 
 
 def test_ctrl_c_ends_the_worker(db, at_evaluation, capfd):

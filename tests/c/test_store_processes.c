@@ -141,6 +141,23 @@ STORE_TEST(killed_writers)
     sql_close(db);
 }
 
+// Nothing is written to a file that nobody would find any more, or that is another one by now.
+STORE_TEST(removed_while_open)
+{
+    bool added = true;
+    store_row row = some_row("late");
+    store *s = open_with_device();
+    if (!s) return;
+    CHECK(add_row(s, "base"));
+    CHECK(unlink(path) == 0);
+    CHECK_STATUS(store_add(s, &row, &added), CUBC_STORE_ERROR);
+    CHECK(!added && strstr(cubc_error_message(), "was removed or replaced"));
+    make_store(1);
+    CHECK_STATUS(store_add(s, &row, &added), CUBC_STORE_ERROR);
+    store_close(s);
+    CHECK(rows_in_file() == 1);
+}
+
 // Runs a check as a user who owns nothing here. False: this machine cannot.
 static bool as_nobody(bool (*check)(void), bool *passed)
 {
@@ -243,6 +260,7 @@ int main(int argc, char **argv)
         {"racing_writers", racing_writers},
         {"threads_on_one_store", threads_on_one_store},
         {"killed_writers", killed_writers},
+        {"removed_while_open", removed_while_open},
         {"read_only_folder", read_only_folder},
         {"read_only_file", read_only_file},
         {"read_only_folder_with_log", read_only_folder_with_log},

@@ -143,7 +143,10 @@ def _check(owner: str, axis: Axis, values: Any) -> tuple[Value, ...]:
             )
         wanted.add(typed)
     if not wanted:
-        raise ValueError(f"{owner}: no value given for axis {axis.name}")
+        raise ValueError(
+            f"no value is given for axis {axis.name} of {owner}: choose among "
+            f"{', '.join(map(str, axis.values))}, or leave the axis out for all of them"
+        )
     return tuple(value for value in axis.values if value in wanted)
 
 
@@ -181,6 +184,11 @@ def parse_argument(text: str) -> tuple[str, list[str] | range]:
             raise ValueError(f"{text!r} holds more than {MOST_VALUES} values")
         return name, range(start, end + 1, step)
     listed = values[1:-1] if values[0] == "[" and values[-1] == "]" else values
+    if not listed.strip():
+        raise ValueError(
+            f"{text!r} holds no value: write Axis=value or Axis=[value,value], or leave the axis "
+            "out for all its values"
+        )
     parts = [part.strip() for part in listed.split(",")]
     if not all(re.fullmatch(r"[\w.+-]+", part) for part in parts):
         raise ValueError(f"{text!r}: {values!r} is no value and no list of values")

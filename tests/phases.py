@@ -1,0 +1,128 @@
+"""The command ``cubc`` with a search that a test can stop in any of its phases.
+
+    python phases.py <phase> <folder> <signal> <arguments of cubc>...
+
+In "compile", "base", "variant" and "again" the file `reached` appears in the folder, and the search
+stays in that phase: in a compiler that sleeps once it finds the file `hold`, or in the measuring
+process, which is asked to measure for a minute. In "write" the signal comes from within, when half
+of a row is written; in "full" the disk is full from that row on, in "new" from the start; these
+want disk.c to be loaded. In "gone" the store's files are removed before that row. In "hurry" a
+variant may run for 3 s. The file `workers` has the numbers of the measuring processes.
+"""
+
+import ctypes
+import errno
+import functools
+import sys
+from pathlib import Path
+
+from cubc.tuner import cli, driver, local, process
+
+TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 1.0}
+LONG = {"min_samples": 1 << 30, "max_samples": 1 << 30, "timeout": 60.0}
+ROWS = 2  # of base and the first variant: what comes next is disturbed
+
+
+def disk(**settings):
+    """Set variables of disk.c."""
+    for name, value in settings.items():
+        ctypes.c_int.in_dll(ctypes.CDLL(None), f"disk_{name}").value = value
+
+
+def list_workers(folder):
+    """Write down the number of every measuring process."""
+    begin = process.Process.__init__
+
+    def noted(self):
+        begin(self)
+        with (folder / "workers").open("a") as workers:
+            print(self.pid, file=workers)
+
+    process.Process.__init__ = noted
+
+
+def hold_compiler(folder):
+    """Have the compiler of the first variant sleep."""
+    submit = local.Local.submit
+
+    def held(self, request):
+        if not (folder / "reached").exists():
+            (folder / "hold").touch()
+        submit(self, request)
+
+    local.Local.submit = held
+
+
+def hold_measurement(folder, phase):
+    """Have one request take a minute: of base, of the second variant, or of a later round."""
+    send = process.Process.send
+    variants = []
+
+    def held(self, kind, *arguments):
+        if kind == "evaluate":
+            [request] = arguments
+            if request.variant != "base" and not request.round:
+                variants.append(request.variant)
+            now = {
+                "base": request.variant == "base",
+                "variant": len(variants) == 2,
+                "again": request.round == 1,
+            }
+            if now[phase]:
+                arguments = [request._replace(timing=LONG)]
+                send(self, kind, *arguments)
+                (folder / "reached").touch()
+                return
+        send(self, kind, *arguments)
+
+    process.Process.send = held
+
+
+def before_third_row(action):
+    """Do something just before the row after the first `ROWS` is written."""
+    record, rows = driver.Visit._record, 0
+
+    def recorded(self, *arguments):
+        nonlocal rows
+        rows += 1
+        if rows == ROWS + 1:
+            action()
+        record(self, *arguments)
+
+    driver.Visit._record = recorded
+
+
+def remove_store(folder):
+    """Take away the store's files."""
+    for path in folder.glob("s.db*"):
+        path.unlink()
+
+
+def hurry():
+    """Let a variant run for 3 s at most."""
+    local.RUN_FLOOR, local.RUN_FACTOR = 3.0, 0.0
+
+
+def main(phase, folder, number, arguments):
+    """Prepare the phase and run the command."""
+    folder = Path(folder)
+    list_workers(folder)
+    cli.search = functools.partial(cli.search, timing=TIMING)
+    prepare = {
+        "compile": lambda: hold_compiler(folder),
+        "base": lambda: hold_measurement(folder, "base"),
+        "variant": lambda: hold_measurement(folder, "variant"),
+        "again": lambda: hold_measurement(folder, "again"),
+        "write": lambda: before_third_row(lambda: disk(signal=int(number), writes=1)),
+        "full": lambda: before_third_row(lambda: disk(error=errno.ENOSPC)),
+        "new": lambda: disk(error=errno.ENOSPC),
+        "gone": lambda: before_third_row(lambda: remove_store(folder)),
+        "hurry": hurry,
+        "none": lambda: None,
+    }
+    prepare[phase]()
+    return cli.main(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:4], sys.argv[4:]))

@@ -1,0 +1,224 @@
+"""Whatever happens to a search, nothing measured is lost, nothing stays behind, and it resumes.
+
+Searches are commands of their own here, which kills, signals and a failing disk meet in a given
+phase. What happens to the measuring process alone is in test_worker.py, what variants do in
+test_faulty_kernels.py, and damaged stores are in tests/c.
+"""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+import stores
+from commands import Command
+from searches import search
+
+from cubc import _core
+from cubc.tuner import process
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("cc"),
+    reason="reads /proc, and builds with cc what stands between SQLite and the disk",
+)
+
+COMPILER = """#!/bin/sh
+mv "{folder}/hold" "{folder}/reached" 2>/dev/null && exec sleep 3
+exec {compiler} "$@"
+"""
+
+
+@pytest.fixture(scope="session")
+def disk(tmp_path_factory):
+    """Environment with the disk that fails when it is told to."""
+    library = tmp_path_factory.mktemp("disk") / "disk.so"
+    options = ["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library]
+    subprocess.run(["cc", *options, Path(__file__).with_name("disk.c")], check=True)
+    return {"LD_PRELOAD": " ".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))}
+
+
+def keys(db):
+    names = ("benchmark", "ct", "variant", "rt", "round")
+    return [tuple(r[name] for name in names) for r in stores.read(db)]
+
+
+def check_whole(db):
+    """The file is sound, and has every key once."""
+    connection = sqlite3.connect(db)
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()
+    found = keys(db)
+    assert len(set(found)) == len(found)
+    return found
+
+
+def check_resumes(folder, kept, env=None, **options):
+    """The same search again keeps what there was and adds what is missing."""
+    code, _, err = Command(folder, env=env, **options).end()
+    assert (code, err) == (0, "")
+    rows = stores.read(folder / "s.db")
+    assert rows[: len(kept)] == kept
+    assert len({r["variant"] for r in rows}) == 5
+    check_whole(folder / "s.db")
+
+
+# ---- stopped ------------------------------------------------------------------------------------
+KEPT = {"compile": 1, "base": 0, "variant": 2, "again": 5, "write": 2}  # rows before the phase
+
+
+def slow_compiler(folder):
+    """Environment whose compiler sleeps over the variant that it is told to hold."""
+    path = folder / "compiler.sh"
+    compiler = shutil.which("c++") or shutil.which("g++")
+    path.write_text(COMPILER.format(folder=folder, compiler=compiler))
+    path.chmod(0o755)
+    return {"CUBC_CXX": path, "CUBC_CACHE": folder / "cache"}
+
+
+@pytest.mark.parametrize(
+    ("phase", "number"),
+    [
+        *((phase, number) for phase in KEPT for number in (signal.SIGKILL, signal.SIGINT)),
+        ("variant", signal.SIGTERM),  # ends it as SIGKILL does
+    ],
+)
+def test_a_search_that_is_stopped(phase, number, tmp_path, disk):
+    env = slow_compiler(tmp_path) if phase == "compile" else disk
+    again = 1 if phase == "again" else 0
+    stopped = Command(tmp_path, phase, number, env=env, again=again)
+    if phase != "write":
+        stopped.reach(lambda: stopped.db.exists() and len(keys(stopped.db)) == KEPT[phase])
+        stopped.kill(number)
+    code, out, err = stopped.end()
+    if number == signal.SIGINT:
+        said = f"cubc: stopped: {stopped.db} holds what was measured; the same search resumes there"
+        assert (code, out, err) == (130, "", f"{said}\n")
+    else:
+        assert (code, out, err) == (-number, "", "")
+    kept = stores.read(stopped.db)
+    finished = phase == "write" and number == signal.SIGINT  # Python waits for the row
+    assert len(kept) == KEPT[phase] + finished
+    check_resumes(tmp_path, kept, env, again=again)
+    assert again == (len(stores.read(stopped.db)) > 5)
+
+
+def test_the_log_that_a_kill_leaves(tmp_path, disk):
+    """A copy without it is an earlier state of the store, and a search goes on from there."""
+    Command(tmp_path, "write", signal.SIGKILL, env=disk).end()
+    if not (tmp_path / "s.db-wal").exists():
+        pytest.skip("this file system cannot have a log")
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    shutil.copy(tmp_path / "s.db", copy)
+    with pytest.raises(_core.StoreError, match=r'is empty.*"cubc search" fills one'):
+        stores.read(copy / "s.db")
+    check_resumes(copy, [])
+    check_resumes(tmp_path, stores.read(tmp_path / "s.db"))
+
+
+# ---- a disk that fails --------------------------------------------------------------------------
+def test_a_disk_that_is_full_in_the_middle(tmp_path, disk):
+    code, out, err = Command(tmp_path, "full", env=disk).end()
+    assert (code, out) == (2, "")
+    assert err == (
+        f"cubc: {tmp_path}/s.db: the disk is full; what was stored before is safe: "
+        "free some space and go on\n"
+    )
+    kept = stores.read(tmp_path / "s.db")
+    assert len(kept) == 2
+    check_resumes(tmp_path, kept, disk)
+
+
+def test_a_disk_that_is_full_from_the_start(tmp_path, disk):
+    search = Command(tmp_path, "new", env=disk)
+    code, _, err = search.end()
+    assert code == 2
+    assert "the disk is full" in err
+    assert not search.workers
+    check_resumes(tmp_path, [], disk)
+    whole = stores.read(tmp_path / "s.db")
+    code, _, err = Command(tmp_path, "new", env=disk).end()
+    assert code == 2
+    assert stores.read(tmp_path / "s.db") == whole
+
+
+def test_a_store_that_vanishes(tmp_path):
+    """A file that has no name any more would take every further row with it."""
+    search = Command(tmp_path, "gone")
+    code, out, err = search.end()
+    assert (code, out) == (2, "")
+    assert f"{tmp_path}/s.db was removed or replaced while it was open" in err
+    assert err.count("\n") == 1
+    check_resumes(tmp_path, [])
+
+
+@pytest.fixture
+def unprivileged():
+    """A folder, and a process that has no more rights in it than the file modes give."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+        os.seteuid(os.getuid())
+        os.chmod(folder, 0o755)
+
+
+def give_up_rights():
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+
+
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_a_store_where_nothing_may_be_written(unprivileged, what, monkeypatch):
+    db = unprivileged / "s.db"
+    _core.compile("transform.fill", {"T{ct}": "F32"}, "cpu", "base")
+    if what == "file":
+        stores.write(db, [stores.row("base", 16)])
+        db.chmod(0o444)
+    else:
+        unprivileged.chmod(0o555)
+    monkeypatch.setattr(process, "Process", None)  # nothing is to be measured
+    before = sorted(os.listdir(unprivileged))
+    give_up_rights()
+    with pytest.raises(
+        (_core.StoreError, OSError), match=f"{db}.*(both must be yours|is read-only)"
+    ):
+        search(str(db))
+    assert sorted(os.listdir(unprivileged)) == before
+
+
+# ---- two searches -------------------------------------------------------------------------------
+@pytest.mark.parametrize("other", ["transform.fill", "transform.mul"])
+def test_two_searches_on_one_store(tmp_path, other):
+    folders = tmp_path / "a", tmp_path / "b"
+    for folder in folders:
+        folder.mkdir()
+    pair = [
+        Command(folder, benchmark=benchmark, db=tmp_path / "both.db")
+        for folder, benchmark in zip(folders, ("transform.fill", other), strict=True)
+    ]
+    for one in pair:
+        code, _, err = one.end()
+        assert (code, err) == (0, "")
+    found = check_whole(tmp_path / "both.db")
+    assert len(found) == 5 * len({"transform.fill", other})
+
+
+def test_a_store_of_another_version(tmp_path):
+    db = tmp_path / "s.db"
+    check_resumes(tmp_path, [])
+    connection = sqlite3.connect(db)
+    connection.execute("PRAGMA user_version = 99")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    before = db.read_bytes()
+    search = Command(tmp_path)
+    code, _, err = search.end()
+    assert code == 2
+    assert err.startswith(f"cubc: {db} was written by a newer cubc (store version 99")
+    assert not search.workers
+    assert db.read_bytes() == before
