@@ -16,7 +16,7 @@ import functools
 import sys
 from pathlib import Path
 
-from cubc.tuner import cli, driver, local, process
+from cubc.tuner import cli, deadlines, driver, local, process
 
 TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 1.0}
 LONG = {"min_samples": 1 << 30, "max_samples": 1 << 30, "timeout": 60.0}
@@ -61,12 +61,12 @@ def hold_measurement(folder, phase):
     def held(self, kind, *arguments):
         if kind == "evaluate":
             [request] = arguments
-            if request.variant != "base" and not request.round:
+            if request.variant != "base" and not request.runs[0].round:
                 variants.append(request.variant)
             now = {
                 "base": request.variant == "base",
                 "variant": len(variants) == 2,
-                "again": request.round == 1,
+                "again": request.runs[0].round == 1,
             }
             if now[phase]:
                 arguments = [request._replace(timing=LONG)]
@@ -100,7 +100,7 @@ def remove_store(folder):
 
 def hurry():
     """Let a variant run for 3 s at most."""
-    local.RUN_FLOOR, local.RUN_FACTOR = 3.0, 0.0
+    deadlines.RUN_FLOOR, deadlines.RUN_FACTOR = 3.0, 0.0
 
 
 def main(phase, folder, number, arguments):
