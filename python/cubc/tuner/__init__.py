@@ -7,6 +7,7 @@
 """
 
 from .analyze import Analysis, Best, analyze
+from .example import example_db
 from .policies import use_policies
 from .process import BaseFailed
 from .search import Result, Search, search
@@ -18,6 +19,7 @@ __all__ = [
     "Result",
     "Search",
     "analyze",
+    "example_db",
     "search",
     "use_policies",
 ]

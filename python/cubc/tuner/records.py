@@ -197,11 +197,17 @@ class Group:
         return self.failure(variant) or whole
 
     def ranked(self) -> list[tuple[float, str]]:
-        """Score and label of each variant that has all workloads of the group, best first."""
+        """Score and label of each variant that has all workloads of the group, best first.
+
+        Where some were measured again, these and base come before the others, whose scores may be
+        luck.
+        """
         rts = len(self.rts)
         complete = (label for label, cells in self.cells.items() if len(cells) == rts)
         scored = ((self.score(label), label) for label in complete)
-        return sorted(((s, v) for s, v in scored if s is not None), key=lambda sv: (-sv[0], sv[1]))
+        known = [(score, label) for score, label in scored if score is not None]
+        sure = {"base", *self.rounds} if self.rounds else {label for _, label in known}
+        return sorted(known, key=lambda one: (one[1] not in sure, -one[0], one[1]))
 
     def space(self) -> Space:
         """Parameter space that the variants come from, as this cubc declares it."""
