@@ -40,10 +40,11 @@ struct sql {
 };
 
 // ---- errors -----------------------------------------------------------------------------------
-static bool is_disk_full(int code, int errnum)
+// SQLite has a code for a full disk only: a quota, a limit of the file's size and a broken device
+// look the same, and what the system said is forgotten by the time a statement returns.
+static bool is_write_refused(int code)
 {
-    return (code & 0xff) == SQLITE_FULL ||
-           ((code & 0xff) == SQLITE_IOERR && (errnum == ENOSPC || errnum == EDQUOT));
+    return code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE;
 }
 
 // Says what SQLite's last error means to the store's user.
@@ -52,9 +53,10 @@ static cubc_status explain(const sql *s, int line)
     int code = sqlite3_extended_errcode(s->db), errnum = sqlite3_system_errno(s->db);
     const char *path = s->path, *detail = sqlite3_errmsg(s->db);
 #define EXPLAIN(...) return error_set(__FILE__, line, __VA_ARGS__)
-    if (is_disk_full(code, errnum))
+    if (is_write_refused(code))
         EXPLAIN(CUBC_STORE_ERROR,
-                "%s: the disk is full; what was stored before is safe: free some space and go on",
+                "%s: a write was refused: the disk or your quota is full, or the disk fails; what "
+                "was stored before is safe: make room and go on",
                 path);
     switch (code & 0xff) {
     case SQLITE_NOMEM: EXPLAIN(CUBC_NO_MEMORY, "out of host memory while using %s", path);
@@ -65,6 +67,10 @@ static cubc_status explain(const sql *s, int line)
                 "%s is locked by another process: waited %.3g s; end that process, or use a store "
                 "of your own",
                 path, s->wait_s);
+    case SQLITE_FULL:
+        EXPLAIN(CUBC_STORE_ERROR,
+                "%s: the disk is full; what was stored before is safe: free some space and go on",
+                path);
     case SQLITE_NOTADB:
         EXPLAIN(CUBC_STORE_ERROR,
                 "%s is not a cubc store (no SQLite file, or a damaged one): move it away, or "

@@ -1,17 +1,17 @@
 """The command ``cubc`` with a search that a test can stop in any of its phases.
 
-    python phases.py <phase> <folder> <signal> <arguments of cubc>...
+    python phases.py <phase> <folder> <number> <arguments of cubc>...
 
 In "compile", "base", "variant" and "again" the file `reached` appears in the folder, and the search
 stays in that phase: in a compiler that sleeps once it finds the file `hold`, or in the measuring
-process, which is asked to measure for a minute. In "write" the signal comes from within, when half
-of a row is written; in "full" the disk is full from that row on, in "new" from the start; these
-want disk.c to be loaded. In "gone" the store's files are removed before that row. In "hurry" a
-variant may run for 3 s. The file `workers` has the numbers of the measuring processes.
+process, which is asked to measure for a minute. In "write" the signal of that number comes from
+within, when half of a row is written. In "full" all writes fail with that number from that row on,
+in "new" from the start; these three want disk.c to be loaded. In "gone" the store's files are
+removed before that row. In "hurry" a variant may run for 3 s. The file `workers` has the numbers of
+the measuring processes.
 """
 
 import ctypes
-import errno
 import functools
 import sys
 from pathlib import Path
@@ -114,8 +114,8 @@ def main(phase, folder, number, arguments):
         "variant": lambda: hold_measurement(folder, "variant"),
         "again": lambda: hold_measurement(folder, "again"),
         "write": lambda: before_third_row(lambda: disk(signal=int(number), writes=1)),
-        "full": lambda: before_third_row(lambda: disk(error=errno.ENOSPC)),
-        "new": lambda: disk(error=errno.ENOSPC),
+        "full": lambda: before_third_row(lambda: disk(error=int(number))),
+        "new": lambda: disk(error=int(number)),
         "gone": lambda: before_third_row(lambda: remove_store(folder)),
         "hurry": hurry,
         "none": lambda: None,

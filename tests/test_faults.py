@@ -5,7 +5,9 @@ phase. What happens to the measuring process alone is in test_worker.py, what va
 test_faulty_kernels.py, and damaged stores are in tests/c.
 """
 
+import errno
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -77,7 +79,8 @@ def slow_compiler(folder):
     compiler = shutil.which("c++") or shutil.which("g++")
     path.write_text(COMPILER.format(folder=folder, compiler=compiler))
     path.chmod(0o755)
-    return {"CUBC_CXX": path, "CUBC_CACHE": folder / "cache"}
+    (folder / "tmp").mkdir()
+    return {"CUBC_CXX": path, "CUBC_CACHE": folder / "cache", "TMPDIR": folder / "tmp"}
 
 
 @pytest.mark.parametrize(
@@ -98,6 +101,7 @@ def test_a_search_that_is_stopped(phase, number, tmp_path, disk):
     if number == signal.SIGINT:
         said = f"cubc: stopped: {stopped.db} holds what was measured; the same search resumes there"
         assert (code, out, err) == (130, "", f"{said}\n")
+        assert phase != "compile" or not os.listdir(env["TMPDIR"])
     else:
         assert (code, out, err) == (-number, "", "")
     kept = stores.read(stopped.db)
@@ -122,27 +126,32 @@ def test_the_log_that_a_kill_leaves(tmp_path, disk):
 
 
 # ---- a disk that fails --------------------------------------------------------------------------
-def test_a_disk_that_is_full_in_the_middle(tmp_path, disk):
-    code, out, err = Command(tmp_path, "full", env=disk).end()
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (errno.ENOSPC, "the disk is full; what was stored before is safe: free some space"),
+        (errno.EDQUOT, "your quota is full, .* what was stored before is safe: make room"),
+        (errno.EIO, "or the disk fails; "),
+    ],
+)
+def test_a_disk_that_is_full_in_the_middle(tmp_path, disk, error, said):
+    code, out, err = Command(tmp_path, "full", error, env=disk).end()
     assert (code, out) == (2, "")
-    assert err == (
-        f"cubc: {tmp_path}/s.db: the disk is full; what was stored before is safe: "
-        "free some space and go on\n"
-    )
+    assert re.fullmatch(f"cubc: {tmp_path}/s.db: .*{said}.*\n", err)
     kept = stores.read(tmp_path / "s.db")
     assert len(kept) == 2
     check_resumes(tmp_path, kept, disk)
 
 
 def test_a_disk_that_is_full_from_the_start(tmp_path, disk):
-    search = Command(tmp_path, "new", env=disk)
+    search = Command(tmp_path, "new", errno.ENOSPC, env=disk)
     code, _, err = search.end()
     assert code == 2
     assert "the disk is full" in err
     assert not search.workers
     check_resumes(tmp_path, [], disk)
     whole = stores.read(tmp_path / "s.db")
-    code, _, err = Command(tmp_path, "new", env=disk).end()
+    code, _, err = Command(tmp_path, "new", errno.ENOSPC, env=disk).end()
     assert code == 2
     assert stores.read(tmp_path / "s.db") == whole
 
