@@ -133,6 +133,13 @@ cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, siz
                           void *stream);
 cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
 
+// Asked before a workload is first opened on a device in this process, so that it may be tuned: its
+// policy is looked up afterwards. Called without a lock, in the thread of the call, which waits, as
+// others do that need the same; never while the stream is being captured. What it returns ends the
+// call unless it is CUBC_OK. NULL: nobody is asked.
+typedef cubc_status (*algorithm_tuner)(const cubc_device *device, const problem *p);
+void algorithm_set_tuner(algorithm_tuner tuner);
+
 // The text that is compiled for a variant: macros and kernel. workload_hash: SHA-256 of the part
 // that all variants of this workload share.
 cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,

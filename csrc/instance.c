@@ -9,6 +9,7 @@
 #include "workspace.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -256,8 +257,23 @@ static void remove_opening(attachment *at, const opening *done)
     *link = done->next;
 }
 
+static _Atomic(algorithm_tuner) tuner;
+
+void algorithm_set_tuner(algorithm_tuner asked)
+{
+    atomic_store(&tuner, asked);
+    policy_renew(); // workloads that have run before are asked about as well
+}
+
+static cubc_status tune(cubc_device *device, const problem *p, void *stream)
+{
+    algorithm_tuner asked = atomic_load(&tuner);
+    if (!asked || device->api->is_capturing(device, stream)) return CUBC_OK;
+    return asked(device, p);
+}
+
 static cubc_status find_instance(attachment *at, cubc_device *device, const problem *p,
-                                 instance **out)
+                                 void *stream, instance **out)
 {
     uint64_t hash = hash_key(p);
     unsigned generation = policy_generation();
@@ -281,7 +297,8 @@ static cubc_status find_instance(attachment *at, cubc_device *device, const prob
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while a variant was compiled");
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
-    cubc_status st = open_current(at, device, p, hash, out);
+    cubc_status st = tune(device, p, stream);
+    if (!st) st = open_current(at, device, p, hash, out);
     pthread_mutex_lock(&at->lock);
     remove_opening(at, &mine);
     pthread_mutex_unlock(&at->lock);
@@ -328,7 +345,7 @@ cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, siz
     instance *i;
     plan pl;
     TRY(attach(device, &at));
-    TRY(find_instance(at, device, p, &i));
+    TRY(find_instance(at, device, p, stream, &i));
     TRY(p->algorithm->plan(p, i, &pl));
     if (!temp) return run_plan(at, device, &pl, stream);
     if (temp_bytes < pl.message_bytes)
@@ -345,7 +362,7 @@ cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *
     instance *i;
     plan pl;
     TRY(attach(device, &at));
-    TRY(find_instance(at, device, p, &i));
+    TRY(find_instance(at, device, p, NULL, &i));
     TRY(p->algorithm->plan(p, i, &pl));
     *bytes = pl.message_bytes > 8 ? pl.message_bytes : 8; // never 0: NULL means the device's pool
     return CUBC_OK;

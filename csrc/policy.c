@@ -33,6 +33,11 @@ unsigned policy_generation(void)
     return atomic_load_explicit(&generation, memory_order_relaxed);
 }
 
+void policy_renew(void)
+{
+    atomic_fetch_add(&generation, 1);
+}
+
 // How well a row's architecture fits a device's: its number if it is at or below, else -1.
 static int arch_fit(const char *row, const char *device)
 {

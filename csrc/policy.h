@@ -27,5 +27,6 @@ cubc_status policy_overlay(const char *arch, const char *benchmark, const char *
 void policy_clear(void);
 // Grows with every overlay and clear: compiled policies of an older generation are stale.
 unsigned policy_generation(void);
+void policy_renew(void); // begins a generation without a change, so that all are looked up again
 
 #endif

@@ -22,6 +22,7 @@
 #pragma weak _Py_NoneStruct
 #pragma weak _Py_TrueStruct
 #pragma weak _Py_FalseStruct
+#pragma weak PyExc_Exception
 #pragma weak PyExc_ValueError
 #pragma weak PyExc_TypeError
 #pragma weak PyExc_AttributeError
@@ -149,6 +150,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
 PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords);
 int py_tuner_setup(PyObject *module); // py_tuner.c: spaces, policies, compilation
+int py_autotune_setup(PyObject *module);
 int py_workload_setup(PyObject *module);
 int py_store_setup(PyObject *module);
 

@@ -71,3 +71,16 @@ def test_a_base_that_does_not_compile(tmp_path, types):
     assert "Traceback" not in err
     assert ("reduce.sum" in out) == both
     assert {r["ct"] for r in stores.read(search.db)} == ({"T{ct}=F32"} if both else set())
+
+
+def test_a_variant_that_spoils_its_input(tmp_path):
+    """What comes after it is compared with what base makes of the same input."""
+    env = planted(
+        tmp_path,
+        "transform.cu",
+        kernel=f"if ({ITEMS} == 1024) reinterpret_cast<volatile u32*>(a.operand[0])[5] = 1;",
+    )
+    search = Command(tmp_path, benchmark="transform.mul", env=env)
+    assert search.end()[0] == 0
+    found = outcomes(search.db)
+    assert [found[items][0] for items in (2048, 3072, 5120)] == ["ok"] * 3

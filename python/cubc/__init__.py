@@ -13,6 +13,7 @@ import os as _os
 import warnings as _warnings
 
 from . import _core
+from ._autotune import autotune
 from ._core import (
     Array,
     CompileError,
@@ -49,6 +50,7 @@ __all__ = [
     "argmax",
     "argmin",
     "asarray",
+    "autotune",
     "clear_policies",
     "device",
     "device_info",
@@ -104,3 +106,9 @@ if _os.environ.get("CUBC_POLICIES"):
     except (OSError, StoreError, ValueError) as error:
         # A program must not die of a stale variable in its environment.
         _warnings.warn(f"CUBC_POLICIES is ignored: {error}", stacklevel=2)
+
+if _os.environ.get("CUBC_TUNE"):
+    try:
+        autotune(_os.environ["CUBC_TUNE"])
+    except ValueError as error:
+        _warnings.warn(f"CUBC_TUNE is ignored: {error}", stacklevel=2)

@@ -1,6 +1,6 @@
 """Types of the C extension. The public faces are ``cubc`` and ``cubc.tuner``."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NoReturn, final
 
 import numpy as np
@@ -134,6 +134,16 @@ def use_policy(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -
 
 def clear_policies() -> None:
     """Drop all overlaid policies."""
+
+def set_tuner(tuner: Callable[[str, str, str, int], object] | None, /) -> None:
+    """Callable of (device, benchmark, type, items) that may tune a workload before its first run.
+
+    It is called once for each workload, and again when policies have changed, in the thread of the
+    call, which waits. What it raises is reported and does not end the call, but KeyboardInterrupt.
+    """
+
+def cache_folder() -> str | None:
+    """Folder of compiled variants; None if there is none."""
 
 def variant_invalid(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -> str | None:
     """Why a variant makes no sense for this workload (said without compiling it); None if it does."""

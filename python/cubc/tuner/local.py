@@ -36,6 +36,7 @@ class Job:
         self.request, self.compiled, self.opens = request, compiled, opens
         self.events: SimpleQueue = SimpleQueue()  # results, then None or an exception
         self.dropped = self.put = False
+        self.began = 0.0  # moment of the monotonic clock at which the process got it
 
     def results(self) -> Results:
         """Results as they come, up to the first failure."""
@@ -80,7 +81,6 @@ class Local:
             self.drop()
             raise BaseFailed(failure(error)["message"]) from error
         _, results = self.next()
-        begin = time.monotonic()
         for run, fields in results:
             if fields["status"] == TIMEOUT:
                 raise BaseFailed(f"{fields['message']}: it hangs, or its workloads are too large")
@@ -88,7 +88,7 @@ class Local:
                 raise BaseFailed(fields["message"])
             yield run, fields
         self._build = build_deadline(built)
-        self._run = run_deadline(time.monotonic() - begin)
+        self._run = run_deadline(time.monotonic() - job.began)
 
     def wants(self) -> bool:
         """Whether more can be compiled in advance."""
@@ -168,6 +168,7 @@ class Local:
         if job.opens is not None:
             self._bench.open(job.opens.opening)
         self._put(job)
+        job.began = time.monotonic()
         self._put_next()
         yield from self._bench.take(self._run)
 

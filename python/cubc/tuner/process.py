@@ -25,6 +25,7 @@ from .target import Request, Results, Run
 ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
 DEATHS = 2  # in a row over one variant before they are put down to it
 SET_UP_SECONDS = 300.0  # to start, open a device and draw the inputs
+USERS = {"CUBC_POLICIES", "CUBC_TUNE"}  # variables that are not for the measuring process
 TAIL = 2000  # bytes of the dead process's last words that are kept
 
 # What a process does to itself. Any other end may have come from outside: SIGKILL is how a system
@@ -72,7 +73,7 @@ class Process:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         # The base is the shipped one, whatever policies the user has overlaid.
-        environment = {k: v for k, v in os.environ.items() if k != "CUBC_POLICIES"}
+        environment = {k: v for k, v in os.environ.items() if k not in USERS}
         self._words = tempfile.TemporaryFile()  # noqa: SIM115
         command = [sys.executable, "-m", "cubc.tuner.worker"]
         with theirs:
@@ -176,9 +177,11 @@ class RemoteBench:
         deaths = 0
         while True:
             try:
+                if self._closed:
+                    raise Closed
                 if self._process is None:
                     self._process = Process()
-                if self._closed:
+                if self._closed:  # while it was started
                     self._end()
                     raise Closed
                 if not self._open:
