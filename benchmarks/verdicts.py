@@ -47,15 +47,16 @@ def trial(workload, factors):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
-    parser.add_argument("--trials", type=int, default=1000)
-    parser.add_argument("--elements", type=int, nargs="+", default=[16, 20, 24, 28])
+    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--elements", type=int, nargs="+", help="16 20 24 28; on the cpu 16")
     parser.add_argument("--planted", type=float, default=1.02)
     options = parser.parse_args()
     info = cubc.device_info(options.device)
+    sizes = options.elements or ([16] if info["kind"] == "cpu" else [16, 20, 24, 28])
     print(f"{info['model']}, reduce.sum F32, {options.trials} trials at each size")
     print(f"| | same called different | rounds | {options.planted} called faster | rounds | s |")
     print("|---|---|---|---|---|---|")
-    for elements in options.elements:
+    for elements in sizes:
         workload = _core.Workload(
             "reduce.sum", {"T{ct}": "F32"}, {"Elements{io}[pow2]": elements}, info["name"]
         )

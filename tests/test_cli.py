@@ -119,3 +119,15 @@ def test_a_reader_that_leaves(db):
     command = f"{sys.executable} -m cubc.tuner analyze {db} | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert not done.stderr
+
+
+def test_profile(capsys):
+    """One line a workload; the kernel ran."""
+    arguments = ["profile", "-R", "reduce.sum", "-a", "T=F32", "-a", "Elements=[16,20]"]
+    assert main([*arguments, "--device", "cpu"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:3] for line in lines] == [
+        ["reduce.sum", "F32", f"Elements{{io}}[pow2]={n}"] for n in (16, 20)
+    ]
+    assert main([*arguments, "--device", "cpu", "--variant", "ipt_1"]) == 2
+    assert "ipt_1" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from .analyze import Analysis, Best, analyze
 from .example import example_db
 from .policies import use_policies
 from .process import BaseFailed
+from .profile import profile
 from .search import Result, Search, search
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Search",
     "analyze",
     "example_db",
+    "profile",
     "search",
     "use_policies",
 ]

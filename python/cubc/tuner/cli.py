@@ -14,6 +14,7 @@ from cubc import _core
 from . import axes as ax
 from .analyze import Analysis, analyze
 from .process import BaseFailed
+from .profile import profile
 from .search import AGAIN, search
 from .space import Space
 from .strategy import DEFAULT, STRATEGIES
@@ -107,6 +108,13 @@ def _parser() -> argparse.ArgumentParser:
     look.add_argument("--policies", action="store_true", help="rows for policies.def")
     look.set_defaults(run=_analyze)
 
+    once = commands.add_parser(
+        "profile", parents=[common], help="run a variant once, for ncu and the like"
+    )
+    once.add_argument("--variant", default="base", help="a label (default: %(default)s)")
+    once.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
+    once.set_defaults(run=_profile)
+
     devices = commands.add_parser("devices", help="list the devices that can be used")
     devices.set_defaults(run=_devices)
     return parser
@@ -151,6 +159,12 @@ def _analyze(options: argparse.Namespace) -> None:
         print(analysis.policies())
     if options.top is not None or not (options.coverage or options.policies):
         _show_top(analysis, TOP if options.top is None else options.top)
+
+
+def _profile(options: argparse.Namespace) -> None:
+    axes = ax.parse_arguments(options.a)
+    for line in profile(options.R or ".*", axes, options.variant, device=options.device):
+        print(line)
 
 
 def _show_top(analysis: Analysis, n: int) -> None:

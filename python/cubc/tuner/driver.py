@@ -29,7 +29,7 @@ from .target import Request, Run, Target
 from .unit import Unit
 from .verdict import LEAST, MOST, STEP
 
-AGAIN_SHARE = 0.2  # of the time that a compile-time workload has: for measuring the best again
+AGAIN_SHARE = 0.1  # of the time that a compile-time workload has: for measuring the best again
 AGAIN_SAMPLES, AGAIN_SECONDS = 20, 0.5  # of each workload in one round
 AGAIN_MOST = 4  # times as many as asked for, if the leader changes again and again
 

@@ -267,7 +267,7 @@ def search(
     again
         How many of the best variants are measured again in the end, in rounds that open variant and
         base afresh, so that none wins by luck; 0 for none. Each gets a verdict, and a variant that
-        was not found ``"FASTER"`` becomes no policy. A fifth of `seconds` is kept for it.
+        was not found ``"FASTER"`` becomes no policy. A tenth of `seconds` is kept for it.
     progress
         Show a line of progress; None shows it in terminals and notebooks.
 

@@ -31,6 +31,8 @@ from .constraints import Constraint, figures
 from .status import FAILURES, FAULT, LOST, OK, PRUNED, WRONG, explain, failure
 from .target import Request, Run
 
+HOT_SECONDS = 0.01  # of runs that follow each other: of base, and of what is measured again
+
 
 class Bench:
     """A benchmark at one compile-time workload, with the inputs of all its run-time workloads."""
@@ -55,6 +57,8 @@ class Bench:
         }
         if broken := self._broken(request.limits, opened.info):
             return row | {"status": PRUNED, "message": f"{broken} does not hold"}
+        if request.variant == "base" or run.round == 1:
+            row["hot"], _ = workload.measure_hot(opened, HOT_SECONDS)
         if request.variant == "base":
             return row | _kept(workload.measure(opened, **request.timing))
         wrong = 0 if run.round else workload.verify(opened)
