@@ -481,8 +481,16 @@ void interrupt_set_hook(interrupt_hook new_hook)
     atomic_store(&hook, new_hook);
 }
 
+static _Thread_local const volatile char *watched;
+
+void interrupt_watch(const volatile char *flag)
+{
+    watched = flag;
+}
+
 bool interrupt_pending(void)
 {
+    if (watched && *watched) return true;
     interrupt_hook pending = atomic_load(&hook);
     return pending && pending();
 }

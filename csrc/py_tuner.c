@@ -193,21 +193,28 @@ static PyObject *compile_variant(PyObject *self, PyObject *args)
     variant v;
     text source = {0};
     binary code = {0};
+    Py_buffer abandon = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "sOss|d:compile", &name, &ct, &arch, &label, &deadline) ||
-        problem_from(name, ct, &p) < 0)
+    if (!PyArg_ParseTuple(args, "sOss|dy*:compile", &name, &ct, &arch, &label, &deadline, &abandon))
         return NULL;
+    if (problem_from(name, ct, &p) < 0) {
+        PyBuffer_Release(&abandon);
+        return NULL;
+    }
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
     if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
     if (strcmp(arch, "cpu") != 0) py_find_cuda();
     if (!st) {
         snprintf(title, sizeof title, "%s %s", name, resolved);
         Py_BEGIN_ALLOW_THREADS
+        interrupt_watch(abandon.len ? abandon.buf : NULL);
         st = variant_compile(arch, source.data, title, deadline, &code, &seconds);
+        interrupt_watch(NULL);
         Py_END_ALLOW_THREADS
     }
     binary_free(&code);
     text_free(&source);
+    PyBuffer_Release(&abandon);
     return st ? py_raise(st) : PyFloat_FromDouble(seconds);
 }
 

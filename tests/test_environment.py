@@ -3,9 +3,11 @@
 Each is read once a process, so every test has a Python of its own.
 """
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import isolated
@@ -317,3 +319,30 @@ def test_a_malformed_range(tmp_path, line, message):
 def test_no_kernels(tmp_path):
     result = isolated.run(SUM, CUBC_KERNELS=tmp_path)
     assert f'OSError: CUBC_KERNELS is "{tmp_path}", where there is no simt.h' in last_line(result)
+
+
+def test_a_compilation_is_abandoned_from_another_thread(tmp_path):
+    """Without waiting for the compiler, which is ended."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/sh\nexec sleep 60\n")
+    compiler.chmod(0o755)
+    code = (
+        "import threading, time\n"
+        "from cubc import _core\n"
+        "abandon, ended = bytearray(1), []\n"
+        "def compile():\n"
+        "    try:\n"
+        "        _core.compile('reduce.sum', {'T{ct}': 'F32'}, 'cpu', 'base', 50.0, abandon)\n"
+        "    except KeyboardInterrupt:\n"
+        "        ended.append(time.monotonic())\n"
+        "thread = threading.Thread(target=compile)\n"
+        "thread.start()\n"
+        "time.sleep(0.5)\n"
+        "assert thread.is_alive()\n"
+        "begin = time.monotonic()\n"
+        "abandon[0] = 1\n"
+        "thread.join(20)\n"
+        "assert ended and ended[0] - begin < 5\n"
+    )
+    env = os.environ | {"CUBC_CXX": f"{compiler}", "CUBC_CACHE": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", code], env=env, check=True, timeout=60)

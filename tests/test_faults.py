@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 COMPILER = """#!/bin/sh
-mv "{folder}/hold" "{folder}/reached" 2>/dev/null && exec sleep 3
+mv "{folder}/hold" "{folder}/reached" 2>/dev/null && exec sleep 20
 exec {compiler} "$@"
 """
 

@@ -242,7 +242,7 @@ def test_a_variant_that_does_not_compile_is_a_result(db, monkeypatch):
     compiled = _core.compile
     labels = []
 
-    def some_fail(benchmark, ct, arch, variant, deadline=0.0):
+    def some_fail(benchmark, ct, arch, variant, *more):
         if variant != "base":
             labels.append(variant)
             if len(labels) == 2:
@@ -251,7 +251,7 @@ def test_a_variant_that_does_not_compile_is_a_result(db, monkeypatch):
                 error = _core.CompileError("does not compile")
                 error.log = "kernel.cu:1: error: no"
                 raise error
-        return compiled(benchmark, ct, arch, variant, deadline)
+        return compiled(benchmark, ct, arch, variant, *more)
 
     monkeypatch.setattr(unit, "_core", FakeCore(some_fail))
     search(db)
@@ -274,10 +274,10 @@ class FakeCore:
 
 
 def base_fails(ct_value):
-    def fails(benchmark, ct, arch, variant, deadline=0.0):
+    def fails(benchmark, ct, arch, variant, *more):
         if variant == "base" and ct["T{ct}"] == ct_value:
             raise _core.CompileError("reduce.cu:7: error: base is broken")
-        return _core.compile(benchmark, ct, arch, variant, deadline)
+        return _core.compile(benchmark, ct, arch, variant, *more)
 
     return FakeCore(fails)
 

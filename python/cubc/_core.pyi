@@ -152,13 +152,20 @@ def source_hash(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
     """SHA-256 of the kernel source with its compile-time workload: part of a store's key."""
 
 def compile(
-    benchmark: str, ct: dict[str, str], arch: str, variant: str, deadline: float = 0.0, /
+    benchmark: str,
+    ct: dict[str, str],
+    arch: str,
+    variant: str,
+    deadline: float = 0.0,
+    abandon: bytes | bytearray = b"",
+    /,
 ) -> float:
     """Compile a variant ("base" or a label) into the cache; seconds taken (0.0 if it was there).
 
     Needs no device of that arch, drops the GIL, may be called from many threads. Raises
     CompileError, TimeoutError (past the deadline in seconds; 0: none), ValueError for a label that
-    does not parse.
+    does not parse. Ends with KeyboardInterrupt when the first byte of ``abandon`` becomes other than
+    0, from whichever thread it was called.
     """
 
 @final

@@ -60,6 +60,7 @@ class Local:
         self._ahead = BATCH * threads if self._alone else min(MOST_AHEAD, AHEAD * threads)
         self._pool = ThreadPoolExecutor(threads, "cubc-compile")
         self._bench = RemoteBench(info["name"])
+        self._abandon = bytearray(1)  # set when nobody needs what is being compiled any more
         self._unit: Unit | None = None
         self._build = self._run = BASE_SECONDS
         self._filling = True
@@ -103,7 +104,9 @@ class Local:
 
     def _add(self, request: Request, opens: Unit | None = None) -> Job:
         assert self._unit is not None
-        compiled = self._pool.submit(self._unit.compile, request.variant, self._build)
+        compiled = self._pool.submit(
+            self._unit.compile, request.variant, self._build, self._abandon
+        )
         job = Job(request, compiled, opens)
         self._asked.append(job)
         self._todo.append(job)
@@ -129,14 +132,15 @@ class Local:
                 self._ready.release()
         self._filling = True
 
-    def close(self, *, quick: bool) -> None:
+    def close(self) -> None:
         """End the threads and the process."""
         self.drop()
+        self._abandon[0] = 1
         self._todo.append(None)
         self._ready.release()
         self._bench.close()
         self._thread.join(LEAVING)
-        self._pool.shutdown(wait=not quick, cancel_futures=True)
+        self._pool.shutdown(cancel_futures=True)
 
     # ---- the measuring thread -------------------------------------------------------------------
     def _measure(self) -> None:
@@ -152,7 +156,7 @@ class Local:
             except (Closed, WorkerDied) as error:  # only by closing
                 job.events.put(error)
                 return
-            except Exception as error:
+            except BaseException as error:  # of compilations that were abandoned too
                 job.events.put(error)
 
     def _evaluate(self, job: Job) -> Results:

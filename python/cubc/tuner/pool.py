@@ -132,11 +132,11 @@ class Pool:
             future.cancel()
         self._asked.clear()
 
-    def close(self, *, quick: bool) -> None:
+    def close(self) -> None:
         """Leave the user's executor as it is; end one of our own."""
         self.drop()
         if self._make is not None:
-            self._executor.shutdown(wait=not quick, cancel_futures=True)
+            self._executor.shutdown(wait=False, cancel_futures=True)
 
 
 def _results(reply: remote.Reply) -> Results:

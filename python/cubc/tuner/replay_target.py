@@ -113,7 +113,7 @@ class Replay:
         """Forget what was asked for."""
         self._asked.clear()
 
-    def close(self, *, quick: bool) -> None:
+    def close(self) -> None:
         """Nothing was started."""
 
 

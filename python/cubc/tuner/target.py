@@ -69,5 +69,5 @@ class Target(Protocol):
     def drop(self) -> None:
         """Forget the requests whose results were not asked for yet."""
 
-    def close(self, *, quick: bool) -> None:
-        """End all that was started; `quick` does not wait for compilations."""
+    def close(self) -> None:
+        """End all that was started."""

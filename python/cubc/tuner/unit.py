@@ -51,15 +51,17 @@ class Unit:
         """Hash of the kernel source with this workload."""
         return _core.source_hash(*self.where)
 
-    def compile(self, variant: str, deadline: float) -> float:
+    def compile(self, variant: str, deadline: float, abandon: bytes | bytearray = b"") -> float:
         """Compile a variant into the cache; seconds that it took, 0 if it was there.
+
+        It is abandoned with KeyboardInterrupt when the first byte of `abandon` is set.
 
         Raises
         ------
         Exception
             One of `status.FAILURES`.
         """
-        return _core.compile(*self.where, variant, deadline)
+        return _core.compile(*self.where, variant, deadline, abandon)
 
     @property
     def opening(self) -> tuple:
