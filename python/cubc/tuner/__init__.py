@@ -7,6 +7,7 @@
 """
 
 from .analyze import Analysis, Best, analyze
+from .compare import Comparison, compare
 from .example import example_db
 from .policies import use_policies
 from .process import BaseFailed
@@ -17,9 +18,11 @@ __all__ = [
     "Analysis",
     "BaseFailed",
     "Best",
+    "Comparison",
     "Result",
     "Search",
     "analyze",
+    "compare",
     "example_db",
     "profile",
     "search",

@@ -10,6 +10,7 @@ from .axes import split_name, workload_text
 from .checks import count, need
 from .confidence import score_interval
 from .figures import Figures
+from .header import header
 from .records import PARTIAL, Group, Measurement, restrict
 from .samples import cells_of, read_samples
 from .status import LOST, OK
@@ -166,6 +167,10 @@ class Analysis(Figures):
             f'POLICY("{group.arch}", "{group.benchmark}", "{group.workload}", "{label}")'
             for group, label, _ in winners(self.groups)
         )
+
+    def header(self) -> str:
+        """C header with the constants of the best variants, for use in code of one's own."""
+        return header(winners(self.groups))
 
     def to_frame(self) -> pd.DataFrame:
         """All measurements, one row for each variant, run-time workload, round and device.

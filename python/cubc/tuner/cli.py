@@ -13,6 +13,7 @@ from cubc import _core
 
 from . import axes as ax
 from .analyze import Analysis, analyze
+from .compare import compare
 from .process import BaseFailed
 from .profile import profile
 from .search import AGAIN, search
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
-            options.run(options)
+            return options.run(options) or 0
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of our output has left, as `| head` does
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ERRORS as error:
         print(f"cubc: {error}", file=sys.stderr)
         return 2
-    return 0
+    return 0  # the reader had what it wanted
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -108,6 +109,24 @@ def _parser() -> argparse.ArgumentParser:
     look.add_argument("--policies", action="store_true", help="rows for policies.def")
     look.set_defaults(run=_analyze)
 
+    both = commands.add_parser(
+        "compare", parents=[common], help="a verdict on each workload that two stores have"
+    )
+    both.add_argument("before", help="store or glob pattern")
+    both.add_argument("after", help="store or glob pattern")
+    both.add_argument("--variant", default="base", help="a label (default: %(default)s)")
+    both.add_argument(
+        "--fail-on-slower", action="store_true", help="exit status 1 if a workload became slower"
+    )
+    both.set_defaults(run=_compare)
+
+    rows = commands.add_parser(
+        "policy", parents=[common], help="what stores found, for policies.def or a C header"
+    )
+    rows.add_argument("files", nargs="+", help="stores or glob patterns")
+    rows.add_argument("--header", action="store_true", help="a C header with the constants")
+    rows.set_defaults(run=_policy)
+
     once = commands.add_parser(
         "profile", parents=[common], help="run a variant once, for ncu and the like"
     )
@@ -159,6 +178,18 @@ def _analyze(options: argparse.Namespace) -> None:
         print(analysis.policies())
     if options.top is not None or not (options.coverage or options.policies):
         _show_top(analysis, TOP if options.top is None else options.top)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    axes = ax.parse_arguments(options.a)
+    found = compare(options.before, options.after, options.R, axes, variant=options.variant)
+    print(found.markdown())
+    return 1 if options.fail_on_slower and found.slower else 0
+
+
+def _policy(options: argparse.Namespace) -> None:
+    analysis = analyze(options.files, options.R, ax.parse_arguments(options.a))
+    print(analysis.header() if options.header else analysis.policies())
 
 
 def _profile(options: argparse.Namespace) -> None:

@@ -88,13 +88,44 @@ def judge(
         Of the two-sided interval (Student's t over the logarithms).
     """
     logs = np.log(np.asarray(ratios, float))
-    mean, limit = float(logs.mean()), math.log1p(threshold)
-    width = math.inf
-    if logs.size > 1:
-        t = need("scipy.special").stdtrit(logs.size - 1, (1 + confidence) / 2)
-        width = float(t * logs.std(ddof=1) / math.sqrt(logs.size))
+    error = float(logs.std(ddof=1)) / math.sqrt(logs.size) if logs.size > 1 else math.inf
+    return _verdict(float(logs.mean()), error, logs.size - 1, logs.size, threshold, confidence)
+
+
+def judge_unpaired(
+    faster: Sequence[float],
+    slower: Sequence[float],
+    threshold: float = THRESHOLD,
+    confidence: float = CONFIDENCE,
+) -> Verdict:
+    """Verdict on times that were not taken by turns: FASTER if the first take less time.
+
+    Parameters
+    ----------
+    faster, slower
+        A time of each round of what may be faster, and of what it is held against.
+    threshold, confidence
+        As in `judge`; the interval is Welch's, over the logarithms.
+    """
+    x, y = np.log(np.asarray(faster, float)), np.log(np.asarray(slower, float))
+    rounds, mean = x.size + y.size, float(y.mean() - x.mean())
+    if min(x.size, y.size) < 2:
+        return _verdict(mean, math.inf, 1, rounds, threshold, confidence)
+    one, other = (float(logs.var(ddof=1)) / logs.size for logs in (x, y))
+    spread = one**2 / (x.size - 1) + other**2 / (y.size - 1)
+    degrees = (one + other) ** 2 / spread if spread else rounds - 2.0
+    return _verdict(mean, math.sqrt(one + other), degrees, rounds, threshold, confidence)
+
+
+def _verdict(
+    mean: float, error: float, degrees: float, rounds: int, threshold: float, confidence: float
+) -> Verdict:
+    """Verdict on the logarithm of a ratio with its standard error, infinite if it is not known."""
+    limit, width = math.log1p(threshold), math.inf
+    if error < math.inf:
+        width = error * float(need("scipy.special").stdtrit(degrees, (1 + confidence) / 2))
     low, high = mean - width, mean + width
     word = FASTER if low > limit else SLOWER if high < -limit else SAME
     decided = word != SAME or (-limit < low and high < limit)
     ends = (math.exp(mean), math.exp(low), math.exp(high) if high < math.inf else math.inf)
-    return Verdict(word, *ends, logs.size, decided)
+    return Verdict(word, *ends, rounds, decided)

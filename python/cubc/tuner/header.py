@@ -1,0 +1,46 @@
+"""The best variants as a C header, for people who paste constants into code of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cubc import _core
+
+if TYPE_CHECKING:
+    from .records import Group
+
+HEAD = """\
+// Variants that cubc {version} measured as fastest. Made by "cubc policy --header".
+#ifndef CUBC_TUNED_H
+#define CUBC_TUNED_H
+"""
+TAIL = """
+#endif
+"""
+
+
+def header(winners: Sequence[tuple[Group, str, float]]) -> str:
+    """Text of the header: a macro for each parameter of each group, label and score.
+
+    The macros are named by architecture, benchmark, type and the parameter's macro in the kernel
+    without ``TUNE_``: ``CUBC_SM_90_REDUCE_SUM_F32_ITEMS_PER_THREAD``.
+    """
+    return HEAD.format(version=_core.__version__) + "".join(map(_block, winners)) + TAIL
+
+
+def _block(winner: tuple[Group, str, float]) -> str:
+    group, label, score = winner
+    macros = {name: macro for macro, name, *_ in _core.parameters(group.benchmark, group.arch)}
+    prefix = _identifier("cubc", group.arch, group.benchmark, group.workload)
+    about = f"{group.benchmark} {group.workload} on {group.device} ({group.arch})"
+    lines = ["", f"// {about}: {label}, score {score:.3f}"]
+    for name, value in group.parameters(label).items():
+        macro = macros.get(name, name).removeprefix("TUNE_")
+        lines.append(f"#define {prefix}_{_identifier(macro)} {value}")
+    return "\n".join(lines) + "\n"
+
+
+def _identifier(*parts: str) -> str:
+    return re.sub(r"\W+", "_", "_".join(parts)).upper()

@@ -1,0 +1,91 @@
+"""Two stores side by side, and the header that a store makes."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import stores
+
+from cubc import tuner
+from cubc.tuner.cli import main
+from cubc.tuner.verdict import judge_unpaired
+
+LABELS = stores.variants(count=12)
+
+
+def store(path, center, *, seed=0, rounds=True, **device):
+    """Base at about `center` seconds in twelve rounds at one size, and once at another."""
+    rng = np.random.default_rng(seed)
+    rows = [stores.row("base", 16, center), stores.row("base", 20, 2e-3)]
+    for number, label in enumerate(LABELS, 1):
+        time = center * np.exp(rng.normal(0, 0.002))
+        rows.append(stores.row(label, 16, 1e-3, time, round=number if rounds else 0))
+    return str(stores.write(path, rows, **device))
+
+
+@pytest.mark.parametrize(
+    ("factor", "word"), [(1.0, "SAME"), (1.05, "SLOWER"), (0.95, "FASTER"), (1.002, "SAME")]
+)
+def test_verdicts(tmp_path, factor, word):
+    found = tuner.compare(
+        store(tmp_path / "a.db", 1e-3), store(tmp_path / "b.db", factor * 1e-3, seed=1)
+    )
+    many, once = found.workloads
+    assert many.verdict.word == word
+    assert many.verdict.ratio == pytest.approx(1 / factor, rel=0.002)
+    assert many.verdict.rounds == 24
+    assert once.verdict.word == "SAME" and not once.verdict.decided  # one time says nothing
+    assert [one.rt for one in found.slower] == ([many.rt] if word == "SLOWER" else [])
+    frame = found.to_frame()
+    assert frame.verdict.tolist() == [word, "SAME"]
+    assert frame.a_us[0] == pytest.approx(1000, rel=0.01)
+    counts = [sorted([word, "SAME"]).count(each) for each in ("FASTER", "SAME", "SLOWER")]
+    assert "{} FASTER, {} SAME, {} SLOWER".format(*counts) in str(found)
+
+
+def test_a_label_is_compared_too(tmp_path):
+    a, b = store(tmp_path / "a.db", 1e-3), store(tmp_path / "b.db", 1e-3)
+    (one,) = tuner.compare(a, b, variant=LABELS[0], axes={"Elements": 16}).workloads
+    assert one.a == one.b == pytest.approx(1e-3)
+
+
+def test_other_devices_are_not_compared(tmp_path):
+    a = store(tmp_path / "a.db", 1e-3)
+    b = store(tmp_path / "b.db", 1e-3, uuid="another")
+    with pytest.warns(RuntimeWarning, match="on the same device"), pytest.raises(ValueError):
+        tuner.compare(a, b)
+    both = shutil.copy(b, tmp_path / "both.db")
+    store(both, 1e-3)
+    assert len(tuner.compare(a, both).workloads) == 2
+
+
+def test_unpaired_interval_is_welchs():
+    """The figures are those of scipy.stats.ttest_ind(equal_var=False).confidence_interval()."""
+    x, y = np.exp([0.0, 0.1, 0.2]), np.exp([0.5, 0.7, 0.6, 0.8])
+    found = judge_unpaired(x, y, confidence=0.95)
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.ttest_ind(np.log(y), np.log(x), equal_var=False).confidence_interval(0.95)
+    assert np.log([found.low, found.high]) == pytest.approx([expected.low, expected.high])
+    assert found.word == "FASTER"
+
+
+def test_the_command(tmp_path, capsys):
+    a, b = store(tmp_path / "a.db", 1e-3), store(tmp_path / "b.db", 1.1e-3)
+    assert main(["compare", a, b, "-a", "Elements=16"]) == 0
+    out = capsys.readouterr().out
+    assert "| SLOWER |" in out and "geometric mean x0.909" in out
+    assert main(["compare", a, b, "--fail-on-slower"]) == 1
+    assert main(["compare", b, a, "--fail-on-slower"]) == 0
+    assert main(["compare", a, str(tmp_path / "none.db")]) == 2
+
+
+def test_a_header_compiles(tmp_path, capsys):
+    assert main(["policy", "--header", tuner.example_db()]) == 0
+    path = tmp_path / "tuned.h"
+    path.write_text(capsys.readouterr().out)
+    assert "#define CUBC_SM_90_REDUCE_SUM_F32_ITEMS_PER_THREAD 32" in path.read_text()
+    if shutil.which("cc"):
+        subprocess.run(["cc", "-Wall", "-Werror", "-fsyntax-only", path], check=True)
+    assert main(["policy", tuner.example_db()]) == 0
+    assert capsys.readouterr().out.startswith('POLICY("sm_90", "reduce.sum", "F32", ')
