@@ -182,24 +182,23 @@ static PyObject *source_hash(PyObject *self, PyObject *args)
     return st ? py_raise(st) : PyUnicode_FromString(hash);
 }
 
-static PyObject *compile_variant(PyObject *self, PyObject *args)
+// The code of a variant, from the cache if it is there, and the seconds that compiling it took. 0,
+// or -1 with an exception.
+static int compiled(PyObject *args, const char *format, binary *code, double *seconds)
 {
     const char *name, *arch, *label;
     char resolved[MAX_LABEL], hash[65], title[MAX_LABEL + 64];
-    double deadline = 0, seconds = 0;
+    double deadline = 0;
     PyObject *ct;
     problem p;
     space s;
     variant v;
     text source = {0};
-    binary code = {0};
     Py_buffer abandon = {0};
-    (void)self;
-    if (!PyArg_ParseTuple(args, "sOss|dy*:compile", &name, &ct, &arch, &label, &deadline, &abandon))
-        return NULL;
+    if (!PyArg_ParseTuple(args, format, &name, &ct, &arch, &label, &deadline, &abandon)) return -1;
     if (problem_from(name, ct, &p) < 0) {
         PyBuffer_Release(&abandon);
-        return NULL;
+        return -1;
     }
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
     if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
@@ -208,14 +207,36 @@ static PyObject *compile_variant(PyObject *self, PyObject *args)
         snprintf(title, sizeof title, "%s %s", name, resolved);
         Py_BEGIN_ALLOW_THREADS
         interrupt_watch(abandon.len ? abandon.buf : NULL);
-        st = variant_compile(arch, source.data, title, deadline, &code, &seconds);
+        st = variant_compile(arch, source.data, title, deadline, code, seconds);
         interrupt_watch(NULL);
         Py_END_ALLOW_THREADS
     }
-    binary_free(&code);
     text_free(&source);
     PyBuffer_Release(&abandon);
-    return st ? py_raise(st) : PyFloat_FromDouble(seconds);
+    if (st) py_raise(st);
+    return st ? -1 : 0;
+}
+
+static PyObject *compile_variant(PyObject *self, PyObject *args)
+{
+    binary code = {0};
+    double seconds = 0;
+    int failed = compiled(args, "sOss|dy*:compile", &code, &seconds);
+    (void)self;
+    binary_free(&code);
+    return failed ? NULL : PyFloat_FromDouble(seconds);
+}
+
+static PyObject *variant_code(PyObject *self, PyObject *args)
+{
+    binary code = {0};
+    double seconds = 0;
+    int failed = compiled(args, "sOss|dy*:code", &code, &seconds);
+    PyObject *bytes =
+        failed ? NULL : PyBytes_FromStringAndSize((const char *)code.data, (Py_ssize_t)code.size);
+    (void)self;
+    binary_free(&code);
+    return bytes;
 }
 
 static PyMethodDef methods[] = {
@@ -228,6 +249,7 @@ static PyMethodDef methods[] = {
     {"variant_invalid", variant_invalid, METH_VARARGS, "Why a variant makes no sense, or None."},
     {"source_hash", source_hash, METH_VARARGS, "SHA-256 of source and compile-time workload."},
     {"compile", compile_variant, METH_VARARGS, "Compile a variant into the cache."},
+    {"code", variant_code, METH_VARARGS, "Machine code of a variant."},
     {NULL, NULL, 0, NULL}};
 
 int py_tuner_setup(PyObject *module)

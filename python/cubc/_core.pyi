@@ -168,6 +168,17 @@ def compile(
     0, from whichever thread it was called.
     """
 
+def code(
+    benchmark: str,
+    ct: dict[str, str],
+    arch: str,
+    variant: str,
+    deadline: float = 0.0,
+    abandon: bytes | bytearray = b"",
+    /,
+) -> bytes:
+    """Compile as ``compile`` does and return the machine code: a cubin, or a shared object."""
+
 @final
 class Workload:
     """One benchmark at one compile-time and run-time workload, with its inputs on a device."""

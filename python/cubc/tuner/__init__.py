@@ -13,6 +13,7 @@ from .policies import use_policies
 from .process import BaseFailed
 from .profile import profile
 from .search import Result, Search, search
+from .verify import verify
 
 __all__ = [
     "Analysis",
@@ -27,4 +28,5 @@ __all__ = [
     "profile",
     "search",
     "use_policies",
+    "verify",
 ]

@@ -20,6 +20,7 @@ from .search import AGAIN, search
 from .space import Space
 from .strategy import DEFAULT, STRATEGIES
 from .unit import matching
+from .verify import changed, manifest, read_manifest, verify, write_manifest
 
 TOP = 7  # variants that an analysis shows
 
@@ -127,6 +128,16 @@ def _parser() -> argparse.ArgumentParser:
     rows.add_argument("--header", action="store_true", help="a C header with the constants")
     rows.set_defaults(run=_policy)
 
+    check = commands.add_parser(
+        "verify", parents=[common], help="what a change of policies slows down, and what it changes"
+    )
+    check.add_argument("--variant", help="the label that is to be the policy; it is measured")
+    check.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
+    check.add_argument("--arch", nargs="+", default=["sm_90"], help="for the manifests")
+    check.add_argument("--write", metavar="FILE", help="write a manifest of the machine code")
+    check.add_argument("--against", metavar="FILE", help="a manifest to compare with")
+    check.set_defaults(run=_verify)
+
     once = commands.add_parser(
         "profile", parents=[common], help="run a variant once, for ncu and the like"
     )
@@ -190,6 +201,23 @@ def _compare(options: argparse.Namespace) -> int:
 def _policy(options: argparse.Namespace) -> None:
     analysis = analyze(options.files, options.R, ax.parse_arguments(options.a))
     print(analysis.header() if options.header else analysis.policies())
+
+
+def _verify(options: argparse.Namespace) -> int:
+    pattern = options.R or ".*"
+    if options.variant:
+        axes = ax.parse_arguments(options.a)
+        found = verify(pattern, options.variant, axes, device=options.device)
+        print(found.markdown())
+        return 1 if found.slower else 0
+    if not (options.write or options.against):
+        raise ValueError("verify needs --variant, --write or --against")
+    hashes = manifest(options.arch, pattern)
+    if options.write:
+        write_manifest(options.write, hashes)
+    different = changed(read_manifest(options.against), hashes) if options.against else []
+    print("\n".join([*different, f"{len(hashes)} policies, {len(different)} changed"]))
+    return 1 if different else 0
 
 
 def _profile(options: argparse.Namespace) -> None:

@@ -1,0 +1,153 @@
+"""Is a change of policies safe? Which workloads it slows down, and what code it leaves alone.
+
+A search scores a variant over all sizes, so a winner may lose at some. `verify` measures each
+workload that a change touches in rounds, and gives a verdict on each. What a change does not touch,
+other types and other architectures, should compile to the same machine code as before: a manifest
+taken before the change says so without a device.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cubc import _core
+
+from . import axes as ax
+from .compare import Compared, Comparison
+from .local import Local
+from .status import OK
+from .stores import measurement
+from .target import Request, Run
+from .unit import Unit, units
+from .verdict import LEAST, MOST, STEP, judge
+
+TIMING = {"min_samples": 20, "max_samples": 20, "timeout": 0.5}  # of each workload in a round
+
+
+def verify(
+    benchmark: str,
+    variant: str,
+    axes: Mapping[str, Any] | None = None,
+    *,
+    device: str | None = None,
+) -> Comparison:
+    """Hold a variant against base at every run-time workload, a verdict for each.
+
+    Parameters
+    ----------
+    benchmark
+        Name of one benchmark.
+    variant
+        The label that is to become the policy.
+    axes
+        Compile-time workloads that it is for, as ``{"T": "F32"}``; all by default.
+    device
+        Where to measure; the default device if None.
+
+    Returns
+    -------
+    Comparison
+        With base as the first and the variant as the second; ``slower`` are the regressions.
+
+    Raises
+    ------
+    LookupError, NoDeviceError
+        As `search`.
+    ValueError
+        As `search`; and if the variant is none, or fails somewhere: the message says how.
+    BaseFailed
+        If base does not run.
+    """
+    info = _core.device_info(device)
+    found: list[Compared] = []
+    target = Local(info)
+    try:
+        for unit in units(benchmark, axes, info["arch"]):
+            found += _verified(target, unit, variant)
+    finally:
+        target.close()
+    return Comparison(found)
+
+
+def _verified(target: Local, unit: Unit, variant: str) -> Iterator[Compared]:
+    if reason := _core.variant_invalid(*unit.where, variant):
+        raise ValueError(f"{variant} is no variant for {unit}: {reason}")
+    every = range(len(unit.rts))
+    list(target.begin(unit, Request("base", [Run(0, place) for place in every], TIMING)))
+    target.submit(Request(variant, [Run(0, place) for place in every], TIMING))  # its results
+    _check(unit, variant, target)
+    ratios: list[list[float]] = [[] for _ in every]
+    times: list[tuple[float, float]] = [(0.0, 0.0) for _ in every]
+    rounds = 0
+    while rounds < MOST and not (rounds and all(judge(some).decided for some in ratios)):
+        more = range(rounds + 1, rounds + 1 + (STEP if rounds else LEAST))
+        rounds = more[-1]
+        target.submit(Request(variant, [Run(n, place) for n in more for place in every], TIMING))
+        for place, cell in _check(unit, variant, target):
+            ratios[place].append(cell.ratio)
+            times[place] = (cell.base_center, cell.center)
+    for place in every:
+        about = (unit.benchmark, ",".join(unit.ct.values()), ax.workload_text(unit.rts[place]))
+        yield Compared(*about, target.info["model"], *times[place], judge(ratios[place]))
+
+
+def _check(unit: Unit, variant: str, target: Local) -> list[tuple[int, Any]]:
+    """Measurements of the oldest request by place; ValueError if one failed."""
+    found = []
+    _, results = target.next()
+    for run, fields in results:
+        if fields["status"] != OK:
+            what = f"{unit} {ax.workload_text(unit.rts[run.place])} {variant}"
+            raise ValueError(f"{what}: {fields['status']}: {fields.get('message', '')}")
+        row = unit.row(variant, run.place, run.round) | fields
+        found.append((run.place, measurement(row, "", unit.rts[run.place])))
+    return found
+
+
+# ---- machine code -------------------------------------------------------------------------------
+def manifest(archs: Sequence[str], benchmark: str = ".*") -> dict[str, str]:
+    """Hashes of the machine code of every shipped policy; needs a compiler and no device.
+
+    Parameters
+    ----------
+    archs
+        As ``["sm_80", "sm_90"]``.
+    benchmark
+        Name or regular expression.
+
+    Returns
+    -------
+    dict of str to str
+        SHA-256 by architecture, benchmark and compile-time workload, and of the compiler.
+    """
+    return {
+        f"{arch} {unit}": hashlib.sha256(_core.code(*unit.where, "base")).hexdigest()
+        for arch in archs
+        for unit in units(benchmark, None, arch)
+    }
+
+
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Names in two manifests whose code differs, or which only one of them has."""
+    names = dict.fromkeys([*before, *after])
+    return [name for name in names if before.get(name) != after.get(name)]
+
+
+def read_manifest(path: str | Path) -> dict[str, str]:
+    """Read a manifest that `write_manifest` wrote; ValueError if it is none."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is no manifest: {error}") from None
+    if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
+        raise ValueError(f"{path} is no manifest: it has to be an object of texts")
+    return found
+
+
+def write_manifest(path: str | Path, hashes: Mapping[str, str]) -> None:
+    """Write a manifest as JSON, a line each."""
+    Path(path).write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
