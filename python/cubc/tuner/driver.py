@@ -207,12 +207,11 @@ class Visit:
         left = list(request.runs)
         last: dict[str, Any] = {}
         for run, fields in results:
-            if run in left:
+            variant = fields.get("variant", request.variant)
+            if variant == request.variant:
                 left.remove(run)
                 last = {n: fields[n] for n in ("status", "message", "device") if n in fields}
-                self._record(driver, request.variant, run, fields)
-            else:
-                self._record(driver, "base", run, fields)
+            self._record(driver, variant, run, fields)
         for run in left:
             if run.round == left[0].round:
                 self._record(driver, request.variant, run, last)
@@ -224,8 +223,8 @@ class Visit:
             row["message"] = self.unit.base
         info = row.pop("device", driver.target.info)
         driver.measured_on(info)
-        driver.store.add(row)
-        self._standing.add(info, measurement(row, "", self.unit.rts[run.place]))
+        is_new = driver.store.add(row)
+        self._standing.add(info, measurement(row, "", self.unit.rts[run.place]), replace=is_new)
 
     def _finish(self, driver: Driver, variant: str, *, fresh: bool, counts: bool = True) -> None:
         """Tell the strategy, the field and the user how a variant fared."""

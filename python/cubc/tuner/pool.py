@@ -140,7 +140,9 @@ class Pool:
 
 
 def _results(reply: remote.Reply) -> Results:
-    for run, fields in [*reply.base, *reply.results]:
+    for run, fields in reply.base:
+        yield run, fields | {"device": reply.info, "variant": "base"}
+    for run, fields in reply.results:
         yield run, fields | {"device": reply.info}
 
 

@@ -41,8 +41,9 @@ class Target(Protocol):
     info : mapping
         Of the device, as of ``cubc.device_info``.
     several : bool
-        Whether several devices measure. Then the fields of a result have that one's info as
-        ``device``, and base may come with any request.
+        Whether several devices measure. Then the fields of a result have the info of the one that
+        measured as ``device``; and results of base, whose fields have ``variant``, may come with
+        any request.
     """
 
     info: Mapping[str, Any]
