@@ -136,8 +136,9 @@ cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *
 // Asked before a workload is first opened on a device in this process, so that it may be tuned: its
 // policy is looked up afterwards. Called without a lock, in the thread of the call, which waits, as
 // others do that need the same; never while the stream is being captured. What it returns ends the
-// call unless it is CUBC_OK. NULL: nobody is asked.
-typedef cubc_status (*algorithm_tuner)(const cubc_device *device, const problem *p);
+// call unless it is CUBC_OK. *settled is true; false: it is to be asked again at the next call, and
+// not only when policies have changed. NULL: nobody is asked.
+typedef cubc_status (*algorithm_tuner)(const cubc_device *device, const problem *p, bool *settled);
 void algorithm_set_tuner(algorithm_tuner tuner);
 
 // The text that is compiled for a variant: macros and kernel. workload_hash: SHA-256 of the part

@@ -220,13 +220,13 @@ static cubc_status find_or_open(attachment *at, cubc_device *device, const probl
 }
 
 static cubc_status open_current(attachment *at, cubc_device *device, const problem *p,
-                                uint64_t hash, instance **out)
+                                uint64_t hash, bool settled, instance **out)
 {
     unsigned generation = policy_generation();
     cubc_status st = find_or_open(at, device, p, hash, false, out);
     // An overlaid policy was found with other accumulators or operands than this problem's.
     if (st == CUBC_NO_RESOURCES) st = find_or_open(at, device, p, hash, true, out);
-    if (!st) __atomic_store_n(&(*out)->generation, generation, __ATOMIC_RELAXED);
+    if (!st && settled) __atomic_store_n(&(*out)->generation, generation, __ATOMIC_RELAXED);
     return st;
 }
 
@@ -265,11 +265,19 @@ void algorithm_set_tuner(algorithm_tuner asked)
     policy_renew(); // workloads that have run before are asked about as well
 }
 
-static cubc_status tune(cubc_device *device, const problem *p, void *stream)
+// In this thread: calls that are made from within, be it by a signal handler, are not tuned, and do
+// not wait for the very call that they are part of.
+static _Thread_local bool tuning;
+
+static cubc_status tune(cubc_device *device, const problem *p, void *stream, bool *settled)
 {
     algorithm_tuner asked = atomic_load(&tuner);
-    if (!asked || device->api->is_capturing(device, stream)) return CUBC_OK;
-    return asked(device, p);
+    *settled = !asked || !(tuning || device->api->is_capturing(device, stream));
+    if (!asked || !*settled) return CUBC_OK;
+    tuning = true;
+    cubc_status st = asked(device, p, settled);
+    tuning = false;
+    return st;
 }
 
 static cubc_status find_instance(attachment *at, cubc_device *device, const problem *p,
@@ -285,7 +293,7 @@ static cubc_status find_instance(attachment *at, cubc_device *device, const prob
                       __atomic_load_n(&i->generation, __ATOMIC_RELAXED) == generation &&
                       same_key(&i->key, p)))
             i = i->next;
-        bool wait = !i && is_opening(at, p, hash);
+        bool wait = !i && !tuning && is_opening(at, p, hash);
         if (!i && !wait) {
             mine.next = at->openings;
             at->openings = &mine;
@@ -297,8 +305,9 @@ static cubc_status find_instance(attachment *at, cubc_device *device, const prob
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while a variant was compiled");
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
-    cubc_status st = tune(device, p, stream);
-    if (!st) st = open_current(at, device, p, hash, out);
+    bool settled;
+    cubc_status st = tune(device, p, stream, &settled);
+    if (!st) st = open_current(at, device, p, hash, settled, out);
     pthread_mutex_lock(&at->lock);
     remove_opening(at, &mine);
     pthread_mutex_unlock(&at->lock);

@@ -7,7 +7,7 @@
 static PyObject *asked; // the callable; NULL: none. The GIL guards it.
 
 // With the GIL. True: go on; what the callable raises, but for an interrupt, is not the call's.
-static bool ask(const cubc_device *device, const problem *p)
+static bool ask(const cubc_device *device, const problem *p, bool *settled)
 {
     PyObject *tuner = Py_XNewRef(asked); // it may be replaced while it runs
     if (!tuner) return true;
@@ -15,17 +15,18 @@ static bool ask(const cubc_device *device, const problem *p)
         PyObject_CallFunction(tuner, "sssK", device->info.name, p->benchmark,
                               cubc_type_name((cubc_type)p->type), (unsigned long long)p->n);
     bool interrupted = !answer && !PyErr_ExceptionMatches(PyExc_Exception);
+    if (answer) *settled = PyObject_IsTrue(answer) != 0;
     if (!answer && !interrupted) PyErr_WriteUnraisable(tuner);
     Py_XDECREF(answer);
     Py_DECREF(tuner);
     return !interrupted; // the exception stays set; py_raise finds it
 }
 
-static cubc_status tune(const cubc_device *device, const problem *p)
+static cubc_status tune(const cubc_device *device, const problem *p, bool *settled)
 {
     if (!Py_IsInitialized()) return CUBC_OK;
     PyGILState_STATE state = PyGILState_Ensure();
-    bool go_on = ask(device, p);
+    bool go_on = ask(device, p, settled);
     PyGILState_Release(state);
     if (go_on) return CUBC_OK;
     FAIL(CUBC_INTERRUPTED, "interrupted while %s was tuned", p->benchmark);

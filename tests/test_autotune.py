@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -27,20 +28,28 @@ def folder(tmp_path, monkeypatch):
     cubc.clear_policies()
 
 
-@pytest.fixture
-def searches(monkeypatch):
-    """Searches that were asked for; they store a variant that won."""
-    asked = []
+class Searches(list):
+    """Searches that were asked for; they store base and, if it `wins`, a variant."""
 
-    def search(benchmark, axes, *, db, device, seconds, again):
-        asked.append((benchmark, axes, device, seconds))
+    wins = True
+
+    def __call__(self, benchmark, axes, *, db, device, seconds, again):
+        self.append((benchmark, axes, device, seconds))
+        of = {"ct": axes["T"], "benchmark": benchmark}
         [label] = stores.variants(benchmark, axes["T"], 1)
-        rows = [stores.row("base", axes["Elements"], ct=axes["T"], benchmark=benchmark)]
-        rows += [stores.row(label, axes["Elements"], 1e-3, 2e-3, ct=axes["T"], benchmark=benchmark)]
+        rows = [stores.row("base", axes["Elements"], **of)]
+        rows += [stores.row(label, axes["Elements"], 1e-3, 2e-3, **of)] * self.wins
         stores.write(db, rows)
 
-    monkeypatch.setattr(tuner, "search", search)
+
+@pytest.fixture
+def searches(monkeypatch):
+    asked = Searches()
+    monkeypatch.setattr(tuner, "search", asked)
     return asked
+
+
+F32 = ("reduce.sum", {"T{ct}": "F32"}, "cpu")
 
 
 def call(x=X, **options):
@@ -53,7 +62,7 @@ def test_the_first_call_tunes_and_the_next_runs_what_it_found(folder, searches):
     assert call() == expected
     assert searches == [("reduce.sum", {"T": "F32", "Elements": 16}, "cpu", 3.0)]
     [label] = stores.variants(count=1)
-    assert _core.policy("reduce.sum", {"T{ct}": "F32"}, "cpu") == label
+    assert _core.policy(*F32) == label
     assert call() == expected
     assert call(X.astype(np.float64)) == expected
     assert [axes["T"] for _, axes, _, _ in searches] == ["F32", "F64"]
@@ -67,19 +76,67 @@ def test_what_was_tuned_before_is_run_at_once(folder, searches):
     call()
     cubc.clear_policies()
     cubc.autotune()  # as another process would
-    assert _core.policy("reduce.sum", {"T{ct}": "F32"}, "cpu") == stores.variants(count=1)[0]
+    assert _core.policy(*F32) == stores.variants(count=1)[0]
     call()
     assert len(searches) == 1
 
 
-def test_a_workload_without_a_winner_is_not_tuned_again(folder, monkeypatch):
-    asked = []
-    monkeypatch.setattr(tuner, "search", lambda *a, **k: asked.append(a))
+def test_a_workload_without_a_winner_is_not_tuned_again(folder, searches):
+    searches.wins = False
+    for _ in range(2):
+        cubc.autotune()
+        call()
+    assert len(searches) == 1
+    assert _core.policy(*F32) == _core.base(*F32)
+
+
+def test_who_removes_the_store_begins_anew(folder, searches):
     for _ in range(2):
         cubc.autotune()
         call()
         cubc.clear_policies()
-    assert len(asked) == 1
+        (folder / "autotune.db").unlink()
+    assert len(searches) == 2
+
+
+def test_what_the_user_has_chosen_stays(folder, searches):
+    cubc.autotune()
+    call()
+    chosen = stores.variants()[2]
+    _core.use_policy(*F32, chosen)
+    call(X.astype(np.float64))  # tunes and applies what it found
+    assert _core.policy(*F32) == chosen
+    cubc.autotune()  # with a store that has another
+    assert _core.policy(*F32) == chosen
+    searches.clear()
+    (folder / "autotune.db").unlink()
+    cubc.autotune()
+    call()
+    assert not searches
+
+
+def test_a_search_that_was_stopped_goes_on_at_its_size(folder, searches, monkeypatch):
+    def stopped(*arguments, **options):
+        searches(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuner, "search", stopped)
+    cubc.autotune()
+    with pytest.raises(KeyboardInterrupt):
+        call()
+    (folder / "autotune.db").unlink()  # the stand-in cannot go on
+    monkeypatch.setattr(tuner, "search", searches)
+    cubc.autotune()
+    call(np.ones(1 << 20, np.float32))
+    assert [axes["Elements"] for _, axes, _, _ in searches] == [16, 16]
+
+
+def test_no_items_are_no_size_to_tune_at(folder, searches):
+    cubc.autotune()
+    assert call(X[:0]) == 0
+    assert not searches
+    call()
+    assert len(searches) == 1
 
 
 def test_expressions_of_the_user_are_left_alone(folder, searches):
@@ -113,24 +170,63 @@ def test_ctrl_c_ends_the_call(folder, monkeypatch):
     assert cubc.scan(x, device="cpu")[-1] == x.sum()
 
 
-def test_threads_wait_for_the_one_that_tunes(folder, monkeypatch):
-    asked = []
+class Held(Searches):
+    """Searches that last until they are let go."""
 
-    def slow(*arguments, **options):
-        asked.append(arguments)
-        time.sleep(0.3)
+    def __init__(self):
+        super().__init__()
+        self.begun, self.end = threading.Event(), threading.Event()
 
-    monkeypatch.setattr(tuner, "search", slow)
+    def __call__(self, *arguments, **options):
+        super().__call__(*arguments, **options)
+        self.begun.set()
+        assert self.end.wait(30)
+
+
+@pytest.fixture
+def held(monkeypatch):
+    asked = Held()
+    monkeypatch.setattr(tuner, "search", asked)
+    yield asked
+    asked.end.set()
+
+
+def test_threads_wait_for_the_one_that_tunes(folder, held):
     cubc.autotune()
-    found = []
     x = X.astype(np.uint16)
-    threads = [threading.Thread(target=lambda: found.append(int(call(x)))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [int(X.sum())] * 4
-    assert len(asked) == 1
+    with ThreadPoolExecutor() as threads:
+        calls = [threads.submit(call, x) for _ in range(4)]
+        assert held.begun.wait(30)
+        time.sleep(0.2)
+        assert not any(one.done() for one in calls)
+        held.end.set()
+        assert [int(one.result()) for one in calls] == [int(X.sum())] * 4
+    assert len(held) == 1
+
+
+def test_calls_of_other_workloads_go_on(folder, held):
+    cubc.autotune()
+    x, y = X.astype(np.uint16), X.astype(np.int32)
+    with ThreadPoolExecutor() as threads:
+        tuned = threads.submit(call, x)
+        assert held.begun.wait(30)
+        assert call(y) == X.sum()
+        assert not tuned.done() and len(held) == 1
+        held.end.set()
+        assert tuned.result() == X.sum()
+    assert call(y) == X.sum()  # now it is its turn
+    assert [axes["T"] for _, axes, _, _ in held] == ["U16", "I32"]
+
+
+def test_calls_that_a_search_makes_are_not_tuned(folder, searches, monkeypatch):
+    def search(*arguments, **options):
+        searches(*arguments, **options)
+        assert call() == X.sum() and call(X.astype(np.int16)) == X.sum()
+
+    monkeypatch.setattr(tuner, "search", search)
+    cubc.autotune()
+    assert call() == X.sum()
+    assert len(searches) == 1
 
 
 def test_without_a_cache_folder(monkeypatch):
@@ -146,6 +242,13 @@ def test_a_store_that_is_none(folder, searches):
     assert call() == X.sum()
 
 
+def test_a_store_that_a_kill_left_empty(folder, searches):
+    (folder / "autotune.db").touch()
+    cubc.autotune()
+    assert call() == X.sum()
+    assert len(searches) == 1
+
+
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "3"])
 def test_the_time_is_checked(seconds):
     with pytest.raises((ValueError, TypeError), match="seconds"):
@@ -153,17 +256,16 @@ def test_the_time_is_checked(seconds):
 
 
 @pytest.mark.parametrize(
-    ("text", "meaning"),
-    [("1", (True, None)), ("on", (True, None)), ("0", (False, None)), ("2.5s", (True, 2.5))],
+    ("text", "seconds"), [("1", 10), ("on", 10), ("0", None), ("2.5s", 2.5), (" 3S ", 3)]
 )
-def test_the_variable(text, meaning):
-    assert _autotune._parse(text, None) == meaning
+def test_the_variable(text, seconds):
+    assert _autotune._parse(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["5", "s", "-1s", "nans", "fast"])
 def test_a_variable_that_means_nothing(text):
     with pytest.raises(ValueError, match="as 5s"):
-        _autotune._parse(text, None)
+        _autotune._parse(text)
 
 
 PROGRAM = """
@@ -207,10 +309,10 @@ def test_a_kill_while_tuning_leaves_the_workload_to_the_next(tmp_path):
         time.sleep(0.05)
     process.kill()
     process.communicate()
-    assert all(not file.read_text() for file in tmp_path.glob("tune-*"))
+    assert all(file.read_text() in ("", "16") for file in tmp_path.glob("tune-*"))
     out, err = started(tmp_path, "1s").communicate(timeout=120)
-    assert out == "ready\nTrue\n", err
-    assert [file.read_text() for file in tmp_path.glob("tune-*")] == ["done"]
+    assert out == "ready\nTrue\n" and not err
+    assert [file.read_text() for file in tmp_path.glob("tune-*")] == ["16 done"]
 
 
 def test_ctrl_c_in_a_terminal(tmp_path):

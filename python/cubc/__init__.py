@@ -14,6 +14,7 @@ import warnings as _warnings
 
 from . import _core
 from ._autotune import autotune
+from ._autotune import from_variable as _tune_by_variable
 from ._core import (
     Array,
     CompileError,
@@ -109,6 +110,6 @@ if _os.environ.get("CUBC_POLICIES"):
 
 if _os.environ.get("CUBC_TUNE"):
     try:
-        autotune(_os.environ["CUBC_TUNE"])
+        _tune_by_variable(_os.environ["CUBC_TUNE"])
     except ValueError as error:
         _warnings.warn(f"CUBC_TUNE is ignored: {error}", stacklevel=2)

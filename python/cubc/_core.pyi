@@ -135,11 +135,12 @@ def use_policy(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -
 def clear_policies() -> None:
     """Drop all overlaid policies."""
 
-def set_tuner(tuner: Callable[[str, str, str, int], object] | None, /) -> None:
+def set_tuner(tuner: Callable[[str, str, str, int], bool] | None, /) -> None:
     """Callable of (device, benchmark, type, items) that may tune a workload before its first run.
 
-    It is called once for each workload, and again when policies have changed, in the thread of the
-    call, which waits. What it raises is reported and does not end the call, but KeyboardInterrupt.
+    It is called in the thread of the call, which waits: until it returns True, and again when
+    policies have changed. What it raises is reported and does not end the call, but
+    KeyboardInterrupt.
     """
 
 def cache_folder() -> str | None:
