@@ -48,15 +48,20 @@ static PyObject *source_compile(PyObject *self, PyObject *args)
     const char *source, *arch, *title;
     double deadline = 0, seconds = 0;
     binary code = {0};
+    Py_buffer abandon = {0};
     cubc_status st;
     (void)self;
-    if (!PyArg_ParseTuple(args, "sss|d:source_compile", &source, &arch, &title, &deadline))
+    if (!PyArg_ParseTuple(args, "sss|dy*:source_compile", &source, &arch, &title, &deadline,
+                          &abandon))
         return NULL;
     if (strcmp(arch, "cpu") != 0) py_find_cuda();
     Py_BEGIN_ALLOW_THREADS
+    interrupt_watch(abandon.len ? abandon.buf : NULL);
     st = variant_compile(arch, source, title, deadline, &code, &seconds);
+    interrupt_watch(NULL);
     Py_END_ALLOW_THREADS
     binary_free(&code);
+    PyBuffer_Release(&abandon);
     return st ? py_raise(st) : PyFloat_FromDouble(seconds);
 }
 
@@ -276,6 +281,22 @@ static PyObject *measure(PyObject *self, PyObject *args, PyObject *keywords)
     return py_measure(device, &of_program, of_other.context ? &of_other : NULL, &options);
 }
 
+static PyObject *measure_hot(PyObject *self, PyObject *args)
+{
+    PyObject *object;
+    double seconds = 0.1, mean_s = 0;
+    int runs = 0;
+    cubc_status st;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O|d:measure_hot", &object, &seconds)) return NULL;
+    program *p = program_of(object);
+    if (!p) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = timing_hot(program_device(p), &(timing_work){queue, p}, seconds, NULL, &mean_s, &runs);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : Py_BuildValue("(di)", mean_s, runs);
+}
+
 // ---- types --------------------------------------------------------------------------------------
 static PyGetSetDef properties[] = {
     {"info", program_info, NULL, "What the compiler made of the first kernel launched.", NULL},
@@ -297,6 +318,7 @@ static PyMethodDef functions[] = {
     {"source_compile", source_compile, METH_VARARGS, "Compile a source into the cache."},
     {"measure", (PyCFunction)(void (*)(void))measure, METH_VARARGS | METH_KEYWORDS,
      "Samples of a program and of a reference."},
+    {"measure_hot", measure_hot, METH_VARARGS, "Mean time of runs that follow each other."},
     {NULL, NULL, 0, NULL}};
 
 int py_program_setup(PyObject *module)

@@ -7,6 +7,7 @@
 """
 
 from .analyze import Analysis, Best, analyze
+from .benchmark import Benchmark, benchmark
 from .compare import Comparison, compare
 from .example import example_db
 from .policies import use_policies
@@ -14,15 +15,20 @@ from .process import BaseFailed
 from .profile import profile
 from .search import Result, Search, search
 from .verify import verify
+from .state import Launch, State
 
 __all__ = [
     "Analysis",
     "BaseFailed",
+    "Benchmark",
     "Best",
     "Comparison",
+    "Launch",
     "Result",
     "Search",
+    "State",
     "analyze",
+    "benchmark",
     "compare",
     "example_db",
     "profile",

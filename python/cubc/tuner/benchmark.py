@@ -18,7 +18,7 @@ from cubc import _core
 from . import axes as ax
 from .checks import need
 from .constraints import Constraint, check_names, parse
-from .own import Opening
+from .own import Shipped
 from .source import Source
 from .space import Space, parse_label
 from .state import Skipped, State
@@ -157,14 +157,18 @@ def _declared(owner: str, axes: Mapping[str, Any]) -> tuple[ax.Axis, ...]:
     """Axes that a benchmark declares; ValueError if a value can stand for no workload."""
     found = []
     for name, given in ax.given(axes).items():
-        several = given if isinstance(given, Sequence | range) and not isinstance(given, str) else [given]
+        several = (
+            given if isinstance(given, Sequence | range) and not isinstance(given, str) else [given]
+        )
         values = tuple(map(str, several)) if "{ct}" in name else tuple(several)
         axis = ax.Axis(name, values)
         axis.plain  # noqa: B018 - checks the name
         if not 1 <= len(set(values)) == len(values) <= ax.MOST_VALUES:
             raise ValueError(f"{owner}: axis {name} needs values, each once")
         if not axis.compile_time and not all(type(value) is int for value in values):
-            raise ValueError(f"{owner}: the values of axis {name} must be integers, not {given!r:.80}")
+            raise ValueError(
+                f"{owner}: the values of axis {name} must be integers, not {given!r:.80}"
+            )
         if axis.compile_time:
             ax.parse_workload(ax.workload_text(dict.fromkeys([name], values[0])))
         found.append(axis)
@@ -175,43 +179,38 @@ def _declared(owner: str, axes: Mapping[str, Any]) -> tuple[ax.Axis, ...]:
 class OwnUnit(Unit):
     """A user's benchmark at one compile-time workload."""
 
-    of: Benchmark | None = None
-
-    @property
-    def _benchmark(self) -> Benchmark:
-        assert self.of is not None
-        return self.of
+    of: Benchmark = None  # type: ignore[assignment] # required; a field before it has a default
 
     @cached_property
     def space(self) -> Space:
         """The parameter space."""
-        return SourceSpace(self._benchmark.source, self.arch, self.constraints)
+        return SourceSpace(self.of.source, self.arch, self.constraints)
 
     @cached_property
     def base(self) -> str:
         """Label of base."""
-        return self._benchmark.base(self.arch)
+        return self.of.base(self.arch)
 
     @cached_property
     def source_hash(self) -> str:
         """Hash of the source with this workload."""
-        complete = self._benchmark.source.complete(self.arch, self.ct)
+        complete = self.of.source.complete(self.arch, self.ct)
         return hashlib.sha256(complete.encode()).hexdigest()
 
     def text(self, variant: str) -> str:
         """What is compiled for a variant."""
         label = self.base if variant == "base" else variant
-        return self._benchmark.source.complete(self.arch, self.ct, label)
+        return self.of.source.complete(self.arch, self.ct, label)
 
-    def compile(self, variant: str, deadline: float) -> float:
+    def compile(self, variant: str, deadline: float, abandon: bytes | bytearray = b"") -> float:
         """Compile a variant into the cache; seconds that it took, 0 if it was there."""
         title = f"{self.benchmark} {variant}"
-        return _core.source_compile(self.text(variant), self.arch, title, deadline)
+        return _core.source_compile(self.text(variant), self.arch, title, deadline, abandon)
 
     @property
     def opening(self) -> tuple:
         """What the measuring process is sent to open it."""
-        return (Opening(list(sys.path), need("cloudpickle").dumps(self)),)
+        return Shipped(list(sys.path), need("cloudpickle").dumps(self)), self.ct, self.rts
 
 
 def benchmark(

@@ -54,7 +54,9 @@ def check(low: float | None, high: float | None, entropy: float, distribution: s
     if (low is None) != (high is None) or (low is not None and low > high):
         raise ValueError(f"low is {low} and high {high}: give both, low first, or none")
     if distribution == "normal" and (low is not None or entropy != 1):
-        raise ValueError("a normal distribution has mean 0 and deviation 1, and no bounds or entropy")
+        raise ValueError(
+            "a normal distribution has mean 0 and deviation 1, and no bounds or entropy"
+        )
     if entropy not in (*ENTROPIES, 0):
         known = ", ".join(map(str, ENTROPIES))
         raise ValueError(f"no entropy {entropy!r:.40}: there are {known} and 0")

@@ -78,7 +78,9 @@ class Source:
         ]
         plain = self._plain
         if arch == "cpu":
-            plain = _DYNAMIC.sub(r"\1* const \2 = static_cast<\1*>(cubc_cuda::dynamic_shared);", plain)
+            plain = _DYNAMIC.sub(
+                r"\1* const \2 = static_cast<\1*>(cubc_cuda::dynamic_shared);", plain
+            )
         return "".join([_prelude(arch), *_workload(ct), *tuned, plain, self._entries])
 
     @cached_property
@@ -95,7 +97,9 @@ def _workload(ct: Mapping[str, str]) -> list[str]:
     lines = []
     for axis, value in ct.items():
         name = ax.split_name(axis)[0]
-        lines += [f"#define {macro} {TYPES.get(value, value)}\n" for macro in (name, f"TUNE_{name}")]
+        lines += [
+            f"#define {macro} {TYPES.get(value, value)}\n" for macro in (name, f"TUNE_{name}")
+        ]
     return lines
 
 

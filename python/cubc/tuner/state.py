@@ -45,7 +45,9 @@ class Skipped(Exception):
 class Launch:
     """A variant as ``exec``'s function is given it: its values by label, and its launches."""
 
-    def __init__(self, program: _core.Program, kernels: list[str], values: Mapping[str, int], n: int):
+    def __init__(
+        self, program: _core.Program, kernels: list[str], values: Mapping[str, int], n: int
+    ):
         self._program, self._kernels, self._n = program, kernels, n
         self.values = dict(values)
 
@@ -207,7 +209,11 @@ class State:
     def array(self, values: Any, dtype: Any = None) -> cubc.Array:
         """Put an array of the host on the device."""
         host = np.ascontiguousarray(values, dtype if dtype is None else _dtype(dtype))
-        return self._keep(host.shape, host.dtype, lambda out: cubc.transform("x", x=host, out=out))
+
+        def fill(out: cubc.Array) -> None:
+            cubc.transform("x", x=cubc.asarray(host, device=self.device), out=out)
+
+        return self._keep(host.shape, host.dtype, fill)
 
     def _keep(self, shape: Any, dtype: Any, fill: Callable[[cubc.Array], Any]) -> cubc.Array:
         if shape is None:
