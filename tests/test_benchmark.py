@@ -105,7 +105,7 @@ def test_without_a_reference_base_is_right(tmp_path, device):
     def launched(state):
         x, y = state.random(), state.empty()
         state.writes(y)
-        state.exec(lambda l: l.kernel("half", x, y, x.size, grid=(x.size + 63) // 64, block=64))
+        state.exec(lambda run: run.kernel("half", x, y, x.size, grid=(x.size + 63) // 64, block=64))
 
     axes = {"T{ct}": ["F32"], "Elements{io}[pow2]": [10]}
     search(own(source, launched, axes), db, device)
@@ -115,7 +115,7 @@ def test_without_a_reference_base_is_right(tmp_path, device):
         "bug_2": "wrong",
     }
     assert "1 of 1024 items differ, the first at [1023]: nan" in by_label(db)["bug_1"][1]
-    with pytest.raises(tuner.BaseFailed, match="half has no default block .*: give block="):
+    with pytest.raises(tuner.BaseFailed, match="half has no default block"):
         search(own(source, half, axes), tmp_path / "other.db", device)
 
 
@@ -213,7 +213,7 @@ def test_base_fails(tmp_path, device):
         saxpy(state)
         state.verify(state._written[0], np.zeros(1024))
 
-    with pytest.raises(tuner.BaseFailed, match="base is wrong: .*1024 of 1024|base is wrong"):
+    with pytest.raises(tuner.BaseFailed, match="base is wrong: output 1: "):
         search(own(SAXPY.replace("BROKEN", ""), expects), db, device, axes)
 
 
@@ -322,7 +322,7 @@ def test_distributions(device):
 
 
 def test_the_state_knows_its_workload(device):
-    s = state(device, **{"Rows": 3})
+    s = state(device, Rows=3)
     assert s["Elements"] == 2**16 and s["Rows"] == 3 and s.ct == {"T": "U32"}
     with pytest.raises(LookupError, match="did you mean Rows"):
         s["Row"]

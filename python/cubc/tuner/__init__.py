@@ -14,8 +14,8 @@ from .policies import use_policies
 from .process import BaseFailed
 from .profile import profile
 from .search import Result, Search, search
-from .verify import verify
 from .state import Launch, State
+from .verify import verify
 
 __all__ = [
     "Analysis",

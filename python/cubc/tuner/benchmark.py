@@ -79,6 +79,7 @@ class Benchmark:
             raise ax.unknown(self.name, "parameter", label, ranges)
 
     def __call__(self, state: State) -> Any:
+        """Call the function."""
         return self.function(state)
 
     def __repr__(self) -> str:
@@ -124,7 +125,7 @@ class Benchmark:
             self.function(_Probe(ct, rt, ""))
         except Skipped as skipped:
             return str(skipped) or "no reason is given"
-        except Exception:  # noqa: S110 - where it is measured it will show again
+        except Exception:
             pass
         return ""
 

@@ -51,7 +51,7 @@ def check(low: float | None, high: float | None, entropy: float, distribution: s
     if distribution not in DISTRIBUTIONS:
         known = " and ".join(DISTRIBUTIONS)
         raise ValueError(f"no distribution {distribution!r:.40}: there are {known}")
-    if (low is None) != (high is None) or (low is not None and low > high):
+    if (low is None) != (high is None) or (low is not None and high is not None and low > high):
         raise ValueError(f"low is {low} and high {high}: give both, low first, or none")
     if distribution == "normal" and (low is not None or entropy != 1):
         raise ValueError(

@@ -87,7 +87,8 @@ class Search:
         self._target: Callable[[], Target]
         if is_replay(device):
             info = replay_info(device)
-            self.units = replay_units(device, benchmark, axes, limits)
+            name = benchmark.name if isinstance(benchmark, Benchmark) else benchmark
+            self.units = replay_units(device, name, axes, limits)
             self._target = partial(Replay, info)
         elif executor is None:
             info = _core.device_info(device)

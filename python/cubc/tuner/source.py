@@ -51,7 +51,7 @@ class Source:
 
     def __init__(self, source: str | os.PathLike, name: str):
         if isinstance(source, str) and "\n" in source:
-            self.name, self._text = name, source
+            self.name = name
             self._text = _flat(source, f"{name}.cu", Path(), {})
         else:
             path = Path(source)

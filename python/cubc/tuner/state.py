@@ -7,7 +7,6 @@ runs once for each variant, and records launches; measuring repeats them without
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -301,7 +300,10 @@ class State:
         program.run()
 
     def wrong(self, base: Mapping[int, cubc.Array]) -> str:
-        """What is wrong with the outputs, "" if nothing; those not verified are held against base."""
+        """What is wrong with the outputs, "" if nothing is.
+
+        Those that nothing is expected of are held against what base left.
+        """
         for output, expected, rtol, atol in self.checks:
             right = expected(output.numpy()) if callable(expected) else expected
             if isinstance(right, bool | np.bool_):

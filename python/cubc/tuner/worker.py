@@ -40,9 +40,11 @@ class Bench:
     """A benchmark at one compile-time workload, with the inputs of all its run-time workloads."""
 
     def __init__(self, benchmark: str | Shipped, ct: dict, rts: Sequence[dict], device: str):
-        make: Any = partial(_core.Workload, benchmark, ct)
+        make: Any
         if isinstance(benchmark, Shipped):
             make = benchmark.load()
+        else:
+            make = partial(_core.Workload, benchmark, ct)
         self._threads_per_unit = _core.device_info(device)["threads_per_unit"]
         self._workloads: dict[int, Any] = {}  # each a _core.Workload or an OwnWorkload
         # The largest first: if memory does not suffice, that shows before anything is measured.
