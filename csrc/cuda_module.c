@@ -1,8 +1,9 @@
 // Loads compiled variants and launches their kernels, over CUDA's driver.
 //
 // All that can fail or wait is done when a kernel is looked up: it is loaded, its sizes are read,
-// it is held against what the device has. A launch is then one call with one pointer: the kernel
-// takes a single by-value struct, which CUDA copies before it returns.
+// it is held against what the device has. A launch is then one call with a pointer for each
+// argument, which CUDA copies before it returns; a kernel of the dialect has one, a by-value
+// struct.
 #define _POSIX_C_SOURCE 200809L
 #include "device_cuda.h"
 
@@ -66,25 +67,47 @@ void cuda_module_unload(cubc_device *device, device_module *module)
     mem_free(module);
 }
 
-// {bytes of the argument struct, bytes of the shared-storage struct}: the dialect's name_layout.
+// The words that <name><suffix> holds: of a dialect's kernel, name_layout, {bytes of the argument
+// struct, bytes of the shared-storage struct}; of a plain one, name_signature. None: *count is 0.
 // Read on a stream of our own: an ordinary copy would join the legacy default stream, which may be
 // held, or captured from.
-static cubc_status read_layout(const cuda_device *d, CUmodule module, const char *name,
-                               uint32_t layout[2])
+static cubc_status read_words(const cuda_device *d, CUmodule module, const char *name,
+                              const char *suffix, uint32_t *words, size_t capacity, size_t *count)
 {
     char symbol[256];
     CUdeviceptr pointer = 0;
     size_t bytes = 0;
-    if (snprintf(symbol, sizeof symbol, "%s_layout", name) >= (int)sizeof symbol)
+    *count = 0;
+    if (snprintf(symbol, sizeof symbol, "%s%s", name, suffix) >= (int)sizeof symbol)
         FAIL(CUBC_INVALID_ARGUMENT, "the kernel's name is too long: %.64s...", name);
-    TRY(DRIVER(cuda.cuModuleGetGlobal_v2(&pointer, &bytes, module, symbol), "cuModuleGetGlobal(%s)",
-               symbol));
-    if (bytes != 2 * sizeof layout[0])
-        FAIL(CUBC_INTERNAL, "%s has %zu bytes instead of 8", symbol, bytes);
-    TRY(RUNTIME(cuda.cudaMemcpyAsync(layout, (void *)(uintptr_t)pointer, bytes, cudaMemcpyDefault,
-                                     d->aside),
-                "cudaMemcpyAsync(%s)", symbol));
+    int code = cuda.cuModuleGetGlobal_v2(&pointer, &bytes, module, symbol);
+    if (code == CUDA_ERROR_NOT_FOUND) return CUBC_OK;
+    TRY(DRIVER(code, "cuModuleGetGlobal(%s)", symbol));
+    if (bytes > capacity * sizeof *words)
+        FAIL(CUBC_NO_RESOURCES, "%s takes more than %d arguments", name, MAX_KERNEL_ARGUMENTS);
+    TRY(RUNTIME(
+        cuda.cudaMemcpyAsync(words, (void *)(uintptr_t)pointer, bytes, cudaMemcpyDefault, d->aside),
+        "cudaMemcpyAsync(%s)", symbol));
+    *count = bytes / sizeof *words;
     return RUNTIME(cuda.cudaStreamSynchronize(d->aside), "cudaStreamSynchronize");
+}
+
+static cubc_status read_arguments(const cuda_device *d, CUmodule module, const char *name,
+                                  device_kernel *out)
+{
+    uint32_t words[1 + MAX_KERNEL_ARGUMENTS];
+    size_t count;
+    TRY(read_words(d, module, name, "_layout", words, COUNT_OF(words), &count));
+    if (count == 0) {
+        TRY(read_words(d, module, name, "_signature", words, COUNT_OF(words), &count));
+        return device_signature(name, words, count, out);
+    }
+    if (count != 2) FAIL(CUBC_INTERNAL, "%s_layout has %zu words instead of 2", name, count);
+    out->argument_count = 1;
+    out->arguments[0] = (argument_type){TYPE_BYTES, 0, words[0]};
+    out->info.args_bytes = words[0];
+    out->allocated = words[1];
+    return CUBC_OK;
 }
 
 static cubc_status get_attribute(CUfunction function, int attribute, int *value)
@@ -93,57 +116,64 @@ static cubc_status get_attribute(CUfunction function, int attribute, int *value)
                   attribute);
 }
 
-static cubc_status read_kernel_info(CUfunction function, const uint32_t layout[2],
-                                    kernel_info *info, int *fixed_shared)
+static cubc_status read_kernel_info(CUfunction function, device_kernel *out)
 {
-    TRY(get_attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS, &info->registers));
-    TRY(get_attribute(function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &info->local_bytes));
-    TRY(get_attribute(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &info->max_threads));
-    TRY(get_attribute(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, fixed_shared));
-    info->args_bytes = layout[0];
-    info->shared_bytes = layout[1];
+    int declared = 0;
+    TRY(get_attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS, &out->info.registers));
+    TRY(get_attribute(function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &out->info.local_bytes));
+    TRY(get_attribute(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &out->info.max_threads));
+    TRY(get_attribute(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &declared));
+    out->info.shared_bytes = declared + (int64_t)out->allocated;
     return CUBC_OK;
 }
 
 static cubc_status check_fits(const device_info *device, const char *name, unsigned threads,
-                              const kernel_info *info, int fixed_shared)
+                              const kernel_info *info)
 {
-    int64_t shared = info->shared_bytes + fixed_shared;
-    if (shared > device->shared_bytes_per_block)
+    if (info->shared_bytes > device->shared_bytes_per_block)
         FAIL(CUBC_NO_RESOURCES, "%s needs %lld bytes of shared memory a block, %s has %lld", name,
-             (long long)shared, device->arch, (long long)device->shared_bytes_per_block);
+             (long long)info->shared_bytes, device->arch,
+             (long long)device->shared_bytes_per_block);
     if (threads < 1 || threads > (unsigned)info->max_threads)
         FAIL(CUBC_NO_RESOURCES, "%s: %u threads a block of %d registers each, at most %d fit", name,
              threads, info->registers, info->max_threads);
     return CUBC_OK;
 }
 
+// Lets launches have as much shared memory as they may ask for: what a kernel of the dialect
+// needs; for a plain one, whose launches decide, all that it does not declare.
+static cubc_status opt_in(const cuda_device *d, CUfunction function, const char *name,
+                          const device_kernel *kernel)
+{
+    int64_t most = kernel->plain ? d->base.info.shared_bytes_per_block - kernel->info.shared_bytes
+                                 : (int64_t)kernel->allocated;
+    if (!kernel->plain && kernel->info.shared_bytes <= SHARED_WITHOUT_OPT_IN) return CUBC_OK;
+    return DRIVER(cuda.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                          (int)most),
+                  "cuFuncSetAttribute(%s, %lld bytes of shared memory)", name, (long long)most);
+}
+
 static cubc_status open_kernel(const cuda_device *d, CUmodule module, const char *name,
                                unsigned threads, device_kernel *out)
 {
     CUfunction function = NULL;
-    uint32_t layout[2];
-    int fixed_shared = 0;
     TRY(DRIVER(cuda.cuModuleGetFunction(&function, module, name), "cuModuleGetFunction(%s)", name));
     // CUDA loads lazily, and loading may wait for the device: now, and not in the first launch,
     // which may come behind a held stream. Older drivers load when asked for an attribute.
     if (cuda.cuFuncLoad) TRY(DRIVER(cuda.cuFuncLoad(function), "cuFuncLoad(%s)", name));
-    TRY(read_layout(d, module, name, layout));
-    TRY(read_kernel_info(function, layout, &out->info, &fixed_shared));
-    TRY(check_fits(&d->base.info, name, threads, &out->info, fixed_shared));
-    if (out->info.shared_bytes + fixed_shared > SHARED_WITHOUT_OPT_IN)
-        TRY(DRIVER(cuda.cuFuncSetAttribute(function,
-                                           CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                           (int)out->info.shared_bytes),
-                   "cuFuncSetAttribute(%s, %u bytes of shared memory)", name, layout[1]));
-    TRY(DRIVER(cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(&out->info.blocks_per_unit,
-                                                                function, (int)threads, layout[1]),
+    TRY(read_arguments(d, module, name, out));
+    TRY(read_kernel_info(function, out));
+    TRY(check_fits(&d->base.info, name, threads, &out->info));
+    TRY(opt_in(d, function, name, out));
+    TRY(DRIVER(cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                   &out->info.blocks_per_unit, function, (int)threads, out->allocated),
                "cuOccupancyMaxActiveBlocksPerMultiprocessor(%s)", name));
     if (out->info.blocks_per_unit < 1)
         FAIL(CUBC_NO_RESOURCES,
-             "%s: no block of %u threads, %d registers each and %u bytes of shared memory fits on "
-             "%s",
-             name, threads, out->info.registers, layout[1], d->base.info.arch);
+             "%s: no block of %u threads, %d registers each and %lld bytes of shared memory fits "
+             "on %s",
+             name, threads, out->info.registers, (long long)out->info.shared_bytes,
+             d->base.info.arch);
     out->function = function;
     out->threads = threads;
     return CUBC_OK;
@@ -190,15 +220,18 @@ cubc_status cuda_module_launch(cubc_device *device, const device_kernel *kernel,
     if (shape->cluster > 1 && d->capability < 90)
         FAIL(CUBC_NO_RESOURCES, "%s (%s) has no clusters of blocks; they came with sm_90",
              device->info.model, device->info.arch);
-    void *parameters[1] = {(void *)args}; // CUDA reads them only
+    void *parameters[MAX_KERNEL_ARGUMENTS];
+    for (int i = 0; i < kernel->argument_count; i++) // CUDA reads them only
+        parameters[i] = (char *)args + kernel->arguments[i].at;
+    const unsigned y = launch_extent(shape->block_y), z = launch_extent(shape->block_z);
     CUlaunchAttribute attrs[2];
     CUlaunchConfig config = {.gridDimX = shape->grid,
-                             .gridDimY = 1,
-                             .gridDimZ = 1,
-                             .blockDimX = kernel->threads,
-                             .blockDimY = 1,
-                             .blockDimZ = 1,
-                             .sharedMemBytes = (unsigned)kernel->info.shared_bytes,
+                             .gridDimY = launch_extent(shape->grid_y),
+                             .gridDimZ = launch_extent(shape->grid_z),
+                             .blockDimX = kernel->threads / (y * z),
+                             .blockDimY = y,
+                             .blockDimZ = z,
+                             .sharedMemBytes = kernel->allocated + shape->shared,
                              .hStream = stream,
                              .attrs = attrs,
                              .numAttrs = attributes(shape, attrs)};

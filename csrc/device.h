@@ -57,21 +57,50 @@ typedef struct kernel_info {
     int blocks_per_unit;  // resident at once with `threads` threads each (occupancy)
 } kernel_info;
 
+enum { MAX_KERNEL_ARGUMENTS = 32, MAX_ARGUMENT_BYTES = 4096 };
+
+// What a kernel wants as one of its arguments.
+typedef enum argument_kind {
+    TYPE_POINTER = 'p',
+    TYPE_SIGNED = 'i',
+    TYPE_UNSIGNED = 'u',
+    TYPE_FLOAT = 'f',
+    TYPE_BYTES = 's' // a struct, an enumeration
+} argument_kind;
+typedef struct argument_type {
+    argument_kind kind;
+    size_t at, size; // in the launch's args
+} argument_type;
+
 // One kernel of a loaded module with everything a launch needs; owned by its module.
 typedef struct device_kernel {
     void *function;
-    unsigned threads; // in a block; fixed by the variant
+    unsigned threads;   // in a block; fixed by the variant
+    unsigned allocated; // bytes of shared storage that each launch has to ask for
     kernel_info info;
+    // A kernel of the dialect takes one struct; a plain CUDA kernel (kernels/entry.h) takes any
+    // arguments, laid out in the launch's args like the members of a struct.
+    bool plain;
+    int argument_count;
+    argument_type arguments[MAX_KERNEL_ARGUMENTS];
 } device_kernel;
 
 typedef struct launch_shape {
-    unsigned grid; // blocks
+    unsigned grid;             // blocks, in the x direction
+    unsigned grid_y, grid_z;   // 0: 1
+    unsigned block_y, block_z; // extents of a block of the kernel's `threads`; 0: 1
+    unsigned shared;           // bytes of shared storage besides the kernel's own
     // Launch attributes; 0 and false: none.
     unsigned cluster; // blocks that run at once and share their shared memory; divides the grid.
                       // cuda, compute capability 9.0 and up; else CUBC_NO_RESOURCES
     bool early;       // may start when the kernel before it on the stream allows it, not only when
                       // that one has ended (programmatic dependent launch); no promise
 } launch_shape;
+
+static inline unsigned launch_extent(unsigned given)
+{
+    return given ? given : 1;
+}
 
 typedef struct device_api {
     const char *kind;
@@ -157,6 +186,10 @@ void device_retain(cubc_device *device);
 void device_release(cubc_device *device);
 int device_arch_number(const char *arch); // 90 of "sm_90" and "sm_90a", 0 of "cpu", else -1
 const device_api *device_api_of_arch(const char *arch); // "sm_90": cuda; "cpu": cpu
+// What the compiled `<name>_signature` of a plain kernel says: the count of its arguments, then for
+// each its kind, alignment and size in one word.
+cubc_status device_signature(const char *name, const uint32_t *words, size_t count,
+                             device_kernel *out);
 // All usable devices' names, e.g. "cuda:0\0cpu\0"; count of them returned.
 int device_list(char names[][16], int capacity);
 void binary_free(binary *code);

@@ -363,26 +363,33 @@ static cubc_status cpu_load(cubc_device *device, const binary *code, device_modu
 }
 
 // ---- launching ----------------------------------------------------------------------------------
+static void *find(const device_module *module, const char *kernel, const char *suffix)
+{
+    char symbol[128];
+    snprintf(symbol, sizeof symbol, "%s%s", kernel, suffix);
+    return dlsym(module->library, symbol);
+}
+
 static cubc_status cpu_kernel(cubc_device *device, device_module *module, const char *name,
                               unsigned threads, device_kernel *out)
 {
-    char layout_name[128];
-    snprintf(layout_name, sizeof layout_name, "%s_layout", name);
-    void *function = dlsym(module->library, name);
-    const uint32_t *layout = dlsym(module->library, layout_name);
-    if (!function || !layout) FAIL(CUBC_NOT_FOUND, "the variant has no kernel \"%s\"", name);
+    *out = (device_kernel){.threads = threads};
+    const uint32_t *layout = find(module, name, "_layout");
+    const uint32_t *signature = layout ? NULL : find(module, name, "_signature");
+    out->function = find(module, name, signature ? "_entry" : "");
+    if (!out->function || (!layout && !signature))
+        FAIL(CUBC_NOT_FOUND, "the variant has no kernel \"%s\"", name);
     if (threads < 1 || threads > (unsigned)device->info.max_threads)
         FAIL(CUBC_NO_RESOURCES, "%s wants blocks of %u threads, \"cpu\" runs 1 to %d", name,
              threads, device->info.max_threads);
+    out->info.max_threads = device->info.max_threads;
+    out->info.blocks_per_unit = 1;
+    if (signature) return device_signature(name, signature, signature[0] + (size_t)1, out);
     if (layout[1] > device->info.shared_bytes_per_block)
         FAIL(CUBC_NO_RESOURCES, "%s wants %u bytes of shared storage, \"cpu\" has %lld", name,
              layout[1], (long long)device->info.shared_bytes_per_block);
-    *out = (device_kernel){.function = function,
-                           .threads = threads,
-                           .info = {.args_bytes = layout[0],
-                                    .shared_bytes = layout[1],
-                                    .max_threads = device->info.max_threads,
-                                    .blocks_per_unit = 1}};
+    out->info.args_bytes = layout[0];
+    out->info.shared_bytes = out->allocated = layout[1];
     return CUBC_OK;
 }
 
@@ -390,6 +397,26 @@ static int cpu_index_of(const void *pointer)
 {
     (void)pointer;
     return -1; // the host's memory, as far as this is known
+}
+
+// What a plain kernel's entry is given; the same struct as in kernels/cuda.h. It lives as long as
+// the launch, which is complete on return.
+typedef struct plain_frame {
+    uint32_t grid[3], block[3];
+    uint64_t unused; // puts the arguments on 32 bytes
+    _Alignas(32) unsigned char args[MAX_ARGUMENT_BYTES];
+} plain_frame;
+
+static void fill_frame(const device_kernel *kernel, const launch_shape *shape, const void *args,
+                       size_t args_bytes, plain_frame *out)
+{
+    const unsigned y = launch_extent(shape->block_y), z = launch_extent(shape->block_z);
+    const uint32_t grid[3] = {shape->grid, launch_extent(shape->grid_y),
+                              launch_extent(shape->grid_z)};
+    const uint32_t block[3] = {kernel->threads / (y * z), y, z};
+    memcpy(out->grid, grid, sizeof grid);
+    memcpy(out->block, block, sizeof block);
+    memcpy(out->args, args, args_bytes);
 }
 
 static cubc_status cpu_launch(cubc_device *device, const device_kernel *kernel,
@@ -403,10 +430,25 @@ static cubc_status cpu_launch(cubc_device *device, const device_kernel *kernel,
     if (args_bytes != (size_t)kernel->info.args_bytes)
         FAIL(CUBC_INVALID_ARGUMENT, "a launch passes %zu bytes of arguments, the kernel takes %lld",
              args_bytes, (long long)kernel->info.args_bytes);
+    const size_t shared_bytes = (size_t)kernel->allocated + shape->shared;
+    if (shared_bytes > (size_t)device->info.shared_bytes_per_block)
+        FAIL(CUBC_NO_RESOURCES,
+             "a launch wants %zu bytes of shared storage a block, \"cpu\" has %lld", shared_bytes,
+             (long long)device->info.shared_bytes_per_block);
+    plain_frame frame;
+    const uint64_t grid =
+        (uint64_t)shape->grid * launch_extent(shape->grid_y) * launch_extent(shape->grid_z);
+    if (grid > INT32_MAX)
+        FAIL(CUBC_NO_RESOURCES, "a grid has at most %d blocks, not %llu", INT32_MAX,
+             (unsigned long long)grid);
+    if (kernel->plain) {
+        fill_frame(kernel, shape, args, args_bytes, &frame);
+        args = &frame;
+    }
     simt_launch launch = {.args = args,
-                          .grid = shape->grid,
+                          .grid = (unsigned)grid,
                           .threads = kernel->threads,
-                          .shared_bytes = (size_t)kernel->info.shared_bytes};
+                          .shared_bytes = shared_bytes};
     memcpy(&launch.function, &kernel->function, sizeof launch.function); // ISO C has no cast for it
     return simt_run(pool_of(device), &launch);
 }

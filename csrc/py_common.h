@@ -35,6 +35,7 @@
 #pragma weak PyFloat_Type
 #pragma weak PyBool_Type
 #pragma weak PyDict_Type
+#pragma weak PyTuple_Type
 #pragma weak PyUnicode_FSConverter
 
 // ---- py_module.c --------------------------------------------------------------------------------
@@ -49,6 +50,9 @@ cubc_status py_open_device(const char *name, cubc_device **out);
 // Lets Python say where CUDA's libraries are, once, before they are first needed.
 void py_find_cuda(void);
 int py_add_type(PyObject *module, PyType_Spec *spec, PyObject **out);
+// Of an instance of a type of ours: all of it zero, and what its deallocator ends with.
+PyObject *py_allocate(PyTypeObject *cls);
+void py_release(PyObject *self);
 
 // ---- py_view.c ----------------------------------------------------------------------------------
 enum { VIEW_DIMENSIONS = 32 };
@@ -151,7 +155,10 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords);
 int py_tuner_setup(PyObject *module); // py_tuner.c: spaces, policies, compilation
 int py_autotune_setup(PyObject *module);
+PyObject *py_kernel_info(const device_kernel *kernel); // what the compiler made of it, a dict
+PyObject *py_parameters(const space *s);               // [(macro, label, start, end, step)]
 int py_workload_setup(PyObject *module);
+int py_program_setup(PyObject *module); // py_program.c: a user's own kernels
 int py_store_setup(PyObject *module);
 
 #endif

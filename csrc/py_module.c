@@ -266,7 +266,8 @@ PyMODINIT_FUNC PyInit__core(void)
     py_numpy = PyImport_ImportModule("numpy");
     if (!py_numpy || make_exceptions(module) < 0 || py_array_setup(module) < 0 ||
         py_tuner_setup(module) < 0 || py_autotune_setup(module) < 0 ||
-        py_workload_setup(module) < 0 || py_store_setup(module) < 0 ||
+        py_workload_setup(module) < 0 || py_program_setup(module) < 0 ||
+        py_store_setup(module) < 0 ||
         PyModule_AddStringConstant(module, "__version__", cubc_version()) < 0) {
         Py_DECREF(module);
         return NULL;
@@ -281,4 +282,16 @@ int py_add_type(PyObject *module, PyType_Spec *spec, PyObject **out)
     const char *dot = strrchr(spec->name, '.');
     *out = PyType_FromSpec(spec);
     return *out ? PyModule_AddObjectRef(module, dot + 1, *out) : -1;
+}
+
+PyObject *py_allocate(PyTypeObject *cls)
+{
+    return ((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
+}
+
+void py_release(PyObject *self)
+{
+    PyTypeObject *cls = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(cls, Py_tp_free))(self);
+    Py_DECREF(cls);
 }

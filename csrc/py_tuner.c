@@ -66,6 +66,17 @@ static int problem_from(const char *name, PyObject *ct, problem *out)
     return 0;
 }
 
+PyObject *py_parameters(const space *s)
+{
+    PyObject *list = PyList_New(s->count);
+    for (int i = 0; list && i < s->count; i++) {
+        const parameter *p = &s->parameters[i];
+        PyList_SetItem(list, i,
+                       Py_BuildValue("(ssiii)", p->macro, p->label, p->start, p->end, p->step));
+    }
+    return list;
+}
+
 static PyObject *parameters(PyObject *self, PyObject *args)
 {
     const char *name, *device = NULL, *arch = "cpu";
@@ -85,13 +96,7 @@ static PyObject *parameters(PyObject *self, PyObject *args)
     if (!st) st = algorithm_space(a, arch, &s);
     if (opened) cubc_device_close(opened);
     if (st) return py_raise(st);
-    PyObject *list = PyList_New(s.count);
-    for (int i = 0; list && i < s.count; i++)
-        PyList_SetItem(list, i,
-                       Py_BuildValue("(ssiii)", s.parameters[i].macro, s.parameters[i].label,
-                                     s.parameters[i].start, s.parameters[i].end,
-                                     s.parameters[i].step));
-    return list;
+    return py_parameters(&s);
 }
 
 // ---- policies -----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // Workload and Variant: what a search measures, as Python objects.
 #include "py_common.h"
+#include "py_measure.h"
 
-#include "timing.h"
 #include "workload.h"
 
 #include <string.h>
@@ -18,18 +18,6 @@ typedef struct py_variant {
     PyObject *owner; // its py_workload, which must outlive it
     instance *instance;
 } py_variant;
-
-static PyObject *allocate(PyTypeObject *cls)
-{
-    return ((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
-}
-
-static void release(PyObject *self)
-{
-    PyTypeObject *cls = Py_TYPE(self);
-    ((freefunc)PyType_GetSlot(cls, Py_tp_free))(self);
-    Py_DECREF(cls);
-}
 
 // ---- Workload -----------------------------------------------------------------------------------
 static PyObject *workload_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
@@ -56,7 +44,7 @@ static PyObject *workload_new(PyTypeObject *cls, PyObject *args, PyObject *keywo
     if (PyErr_Occurred()) return NULL;
     if ((st = type_from_name(text, &type)) || (st = py_device(device_name, &device)))
         return py_raise(st);
-    self = allocate(cls);
+    self = py_allocate(cls);
     if (self) {
         workload **w = &((py_workload *)self)->workload;
         Py_BEGIN_ALLOW_THREADS
@@ -75,7 +63,7 @@ static void workload_dealloc(PyObject *self)
     Py_BEGIN_ALLOW_THREADS
     workload_close(w);
     Py_END_ALLOW_THREADS
-    release(self);
+    py_release(self);
 }
 
 static PyObject *get_bytes(PyObject *self, void *unused)
@@ -94,7 +82,7 @@ static PyObject *get_pointers(PyObject *self, void *unused)
 static PyObject *workload_open_variant(PyObject *self, PyObject *label_object)
 {
     const char *label = PyUnicode_AsUTF8AndSize(label_object, NULL);
-    PyObject *variant = label ? allocate((PyTypeObject *)variant_type) : NULL;
+    PyObject *variant = label ? py_allocate((PyTypeObject *)variant_type) : NULL;
     cubc_status st;
     if (!variant) return NULL;
     Py_BEGIN_ALLOW_THREADS
@@ -178,92 +166,19 @@ static int reference_work(PyObject *self, PyObject *object, queued *base, foreig
     return base->instance ? 1 : -1;
 }
 
-static int set_rule(const char *name, stopping_options *out)
-{
-    for (int rule = 0; rule < STOP_RULES; rule++)
-        if (strcmp(name, stopping_rule_names[rule]) == 0) {
-            out->rule = (stopping_rule)rule;
-            return 0;
-        }
-    const char *near = nearest_name(name, stopping_rule_names, STOP_RULES);
-    PyErr_Format(PyExc_LookupError,
-                 "no stopping rule '%.60s'%s%s%s: it is median, stdrel, entropy or count", name,
-                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    return -1;
-}
-
-// Options are those of timing_options and stopping_options by name; what is left out or 0 is the
-// device's default. 0, or -1 with an exception.
-static int read_options(PyObject *args, PyObject *keywords, PyObject **variant,
-                        PyObject **reference, timing_options *out)
-{
-    static char *names[] = {"variant", "reference", "min_samples",    "max_samples", "max_noise",
-                            "timeout", "stopping",  "min_time",       "max_angle",   "min_r2",
-                            "samples", "beat",      "throttle_below", NULL};
-    timing_options given = {0};
-    const char *rule = NULL;
-    given.throttle_below = -1;
-    if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O|O$iiddsdddidd:measure", names, variant, reference,
-            &given.min_samples, &given.max_samples, &given.stopping.max_noise, &given.timeout_s,
-            &rule, &given.stopping.min_time_s, &given.stopping.max_angle, &given.stopping.min_r2,
-            &given.stopping.target_samples, &given.beat, &given.throttle_below) ||
-        (rule && set_rule(rule, &out->stopping) < 0))
-        return -1;
-    if (given.min_samples > 0) out->min_samples = given.min_samples;
-    if (given.max_samples > 0) out->max_samples = given.max_samples;
-    if (given.timeout_s > 0) out->timeout_s = given.timeout_s;
-    if (given.throttle_below >= 0) out->throttle_below = given.throttle_below;
-    if (given.stopping.max_noise > 0) out->stopping.max_noise = given.stopping.max_noise;
-    if (given.stopping.min_time_s > 0) out->stopping.min_time_s = given.stopping.min_time_s;
-    if (given.stopping.max_angle > 0) out->stopping.max_angle = given.stopping.max_angle;
-    if (given.stopping.min_r2 > 0) out->stopping.min_r2 = given.stopping.min_r2;
-    if (given.stopping.target_samples > 0)
-        out->stopping.target_samples = given.stopping.target_samples;
-    out->beat = given.beat;
-    if (out->max_samples < out->min_samples) out->max_samples = out->min_samples;
-    return 0;
-}
-
-static PyObject *floats(const float *values, int count)
-{
-    return PyBytes_FromStringAndSize((const char *)values,
-                                     values ? (Py_ssize_t)count * (Py_ssize_t)sizeof *values : 0);
-}
-
 static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keywords)
 {
     workload *w = ((py_workload *)self)->workload;
-    PyObject *variant, *reference = Py_None, *result = NULL;
+    PyObject *variant, *reference = Py_None;
     timing_options options = timing_defaults(workload_device(w));
-    timing_series series = {0}, reference_series = {0};
-    if (read_options(args, keywords, &variant, &reference, &options) < 0) return NULL;
+    if (py_measure_options(args, keywords, &variant, &reference, &options) < 0) return NULL;
     queued work = {w, own_variant(self, variant)}, base = {w, NULL};
     foreign other;
     timing_work of_variant = {queue, &work}, of_base;
     if (!work.instance) return NULL;
     int referenced = reference_work(self, reference, &base, &other, &of_base);
     if (referenced < 0) return NULL;
-    cubc_status st;
-    Py_BEGIN_ALLOW_THREADS
-    st = timing_measure(workload_device(w), &of_variant, referenced ? &of_base : NULL, &options,
-                        NULL, &series, &reference_series);
-    Py_END_ALLOW_THREADS
-    if (st)
-        py_raise(st);
-    else
-        result = Py_BuildValue("{s:N,s:N,s:N,s:N,s:i,s:N,s:N,s:d,s:d}", "samples",
-                               floats(series.seconds, series.count), "base_samples",
-                               floats(reference_series.seconds, reference_series.count), "clocks",
-                               floats(series.hertz, series.count), "base_clocks",
-                               floats(reference_series.hertz, reference_series.count), "discarded",
-                               series.discarded + reference_series.discarded, "timed_out",
-                               PyBool_FromLong(series.timed_out), "given_up",
-                               PyBool_FromLong(series.given_up), "temperature", series.celsius,
-                               "power", series.watts);
-    timing_free(&series);
-    timing_free(&reference_series);
-    return result;
+    return py_measure(workload_device(w), &of_variant, referenced ? &of_base : NULL, &options);
 }
 
 static PyObject *workload_hot(PyObject *self, PyObject *args)
@@ -291,7 +206,7 @@ static void variant_dealloc(PyObject *self)
     instance_close(p->instance);
     Py_END_ALLOW_THREADS
     Py_XDECREF(p->owner);
-    release(self);
+    py_release(self);
 }
 
 static PyObject *variant_run(PyObject *self, PyObject *unused)
@@ -312,15 +227,19 @@ static PyObject *get_label(PyObject *self, void *unused)
     return PyUnicode_FromString(((py_variant *)self)->instance->label);
 }
 
-static PyObject *get_info(PyObject *self, void *unused)
+PyObject *py_kernel_info(const device_kernel *kernel)
 {
-    const device_kernel *kernel = &((py_variant *)self)->instance->kernels[0];
     const kernel_info *i = &kernel->info;
-    (void)unused;
     return Py_BuildValue("{s:i,s:i,s:L,s:i,s:i,s:I}", "registers", i->registers, "local_bytes",
                          i->local_bytes, "shared_bytes", (long long)i->shared_bytes,
                          "blocks_per_unit", i->blocks_per_unit, "max_threads", i->max_threads,
                          "threads", kernel->threads);
+}
+
+static PyObject *get_info(PyObject *self, void *unused)
+{
+    (void)unused;
+    return py_kernel_info(&((py_variant *)self)->instance->kernels[0]);
 }
 
 // ---- types --------------------------------------------------------------------------------------

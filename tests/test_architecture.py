@@ -33,6 +33,7 @@ RANK = {
     "algo": 3,
     "instance": 3,
     "operator": 3,
+    "program": 3,
     "workload": 3,
     "workspace": 3,
     "timing": 3,
@@ -40,7 +41,7 @@ RANK = {
     "lattice": 3,
     "py": 4,
 }
-OF_ALGORITHM = {"algo", "instance", "operator", "workload", "workspace"}
+OF_ALGORITHM = {"algo", "instance", "operator", "program", "workload", "workspace"}
 APART = {"algorithm", "timing", "store"}  # the tuner joins them, in Python
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|nvml|nvJitLink|cub/|thrust/|cupti|driver_types)")
 

@@ -251,6 +251,64 @@ class Variant:
     def run(self) -> None:
         """Queue the work once."""
 
+def source_parameters(source: str, arch: str, /) -> list[tuple[str, str, int, int, int]]:
+    """The parameter space that a source declares, as of `parameters`."""
+
+def source_prelude(arch: str, /) -> str:
+    """What goes in front of a plain CUDA source: the meaning of KERNEL_ENTRY; on "cpu", of CUDA."""
+
+def source_compile(
+    source: str,
+    arch: str,
+    title: str,
+    deadline: float = 0.0,
+    abandon: bytes | bytearray = b"",
+    /,
+) -> float:
+    """Compile a complete source into the cache, as `compile` does; `title` is for messages."""
+
+@final
+class Program:
+    """A complete source, compiled and loaded, and the launches that make up its work."""
+
+    def __new__(cls, source: str, title: str, device: str | None = None) -> Program: ...
+    @property
+    def info(self) -> dict[str, int]:
+        """As of `Variant`, of the kernel that is launched first; empty before."""
+    def add(
+        self,
+        kernel: str,
+        arguments: tuple[Any, ...],
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        /,
+    ) -> None:
+        """Add a launch. Arguments are arrays of the device, numbers, and the bytes of structs."""
+    def run(self) -> None:
+        """Do the work once and wait for it."""
+
+def measure(
+    program: Program,
+    reference: Program | None = None,
+    *,
+    min_samples: int = 0,
+    max_samples: int = 0,
+    max_noise: float = 0.0,
+    timeout: float = 0.0,
+    stopping: str = "median",
+    min_time: float = 0.0,
+    max_angle: float = 0.0,
+    min_r2: float = 0.0,
+    samples: int = 0,
+    beat: float = 0.0,
+    throttle_below: float = -1.0,
+) -> dict[str, Any]:
+    """Samples of a program and, alternately, of a reference, as of `Workload.measure`."""
+
+def measure_hot(program: Program, seconds: float = 0.1, /) -> tuple[float, int]:
+    """As `Workload.measure_hot`."""
+
 @final
 class Store:
     """A file of measurements (see csrc/store.h)."""

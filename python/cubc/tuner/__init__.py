@@ -7,22 +7,28 @@
 """
 
 from .analyze import Analysis, Best, analyze
+from .benchmark import Benchmark, benchmark
 from .compare import Comparison, compare
 from .example import example_db
 from .policies import use_policies
 from .process import BaseFailed
 from .profile import profile
 from .search import Result, Search, search
+from .state import Launch, State
 from .verify import verify
 
 __all__ = [
     "Analysis",
     "BaseFailed",
+    "Benchmark",
     "Best",
     "Comparison",
+    "Launch",
     "Result",
     "Search",
+    "State",
     "analyze",
+    "benchmark",
     "compare",
     "example_db",
     "profile",

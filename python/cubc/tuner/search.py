@@ -15,8 +15,9 @@ from cubc import _core
 
 from . import axes as ax
 from .analyze import Analysis
+from .benchmark import Benchmark
 from .checks import count, integer, positive
-from .constraints import parse
+from .constraints import Constraint, parse
 from .driver import Driver, Visit
 from .local import Local
 from .pool import Pool, Source
@@ -57,7 +58,7 @@ class Search:
 
     def __init__(
         self,
-        benchmark: str,
+        benchmark: str | Benchmark,
         axes: Mapping[str, Any] | None = None,
         *,
         db: str | os.PathLike = "cubc_meta_bench.db",
@@ -86,15 +87,16 @@ class Search:
         self._target: Callable[[], Target]
         if is_replay(device):
             info = replay_info(device)
-            self.units = replay_units(device, benchmark, axes, limits)
+            name = benchmark.name if isinstance(benchmark, Benchmark) else benchmark
+            self.units = replay_units(device, name, axes, limits)
             self._target = partial(Replay, info)
         elif executor is None:
             info = _core.device_info(device)
-            self.units = units(benchmark, axes, info["arch"], limits)
+            self.units = _units(benchmark, axes, info["arch"], limits)
             self._target = partial(Local, info)
         else:
             pool = Pool(executor, device)
-            self.units = units(benchmark, axes, pool.info["arch"], limits)
+            self.units = _units(benchmark, axes, pool.info["arch"], limits)
             self._target = lambda: pool
         self.racing, self.progress = bool(racing), progress
         self.again = 0 if again == 0 else count("again", again)
@@ -173,6 +175,17 @@ def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, 
     return [scores for _, scores in sorted(found, key=lambda item: item[0]) if scores]
 
 
+def _units(
+    benchmark: str | Benchmark,
+    axes: Mapping[str, Any] | None,
+    arch: str,
+    constraints: tuple[Constraint, ...],
+) -> list[Unit]:
+    if isinstance(benchmark, Benchmark):
+        return benchmark.units(axes, arch, constraints)
+    return units(benchmark, axes, arch, constraints)
+
+
 def _checked_timing(timing: Mapping[str, Any]) -> dict[str, float]:
     if not isinstance(timing, Mapping):
         like = "{'min_samples': 20, 'timeout': 1.0}"
@@ -196,7 +209,7 @@ def _deadlines(visits: int, end: float | None) -> Iterator[float | None]:
 
 
 def search(
-    benchmark: str,
+    benchmark: str | Benchmark,
     axes: Mapping[str, Any] | None = None,
     *,
     db: str | os.PathLike = "cubc_meta_bench.db",
@@ -223,7 +236,8 @@ def search(
     Parameters
     ----------
     benchmark
-        Name such as ``"reduce.sum"``, or a regular expression that names match from their start.
+        Name such as ``"reduce.sum"``, a regular expression that names match from their start, or
+        a benchmark of your own kernels, made by `benchmark`.
     axes
         Axis name (``"T{ct}"`` or ``"T"``) to one declared value or several. All declared values of
         the axes that are left out are searched.

@@ -4,7 +4,7 @@ A kernel that reads a bad address poisons its CUDA context, and one that hangs b
 variants run here and never in the user's process. The driver (see process.py) sends requests over a
 socket and may kill this process at any moment. Requests and replies are plain tuples:
 
-    ("open", benchmark, ct, rts, device)   ->  ("opened",) or ("refused", message)
+    ("open", *Unit.opening, device)        ->  ("opened",) or ("refused", message)
     ("evaluate", Request)                  ->  ("result", Run, fields)..., ("done",)
 
 An evaluation ends with its first failure, or when the variant has lost its race. After a fault the
@@ -20,6 +20,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -28,6 +29,7 @@ import numpy as np
 from cubc import _core
 
 from .constraints import Constraint, figures
+from .own import Shipped
 from .status import FAILURES, FAULT, LOST, OK, PRUNED, WRONG, explain, failure
 from .target import Request, Run
 
@@ -37,12 +39,17 @@ HOT_SECONDS = 0.01  # of runs that follow each other: of base, and of what is me
 class Bench:
     """A benchmark at one compile-time workload, with the inputs of all its run-time workloads."""
 
-    def __init__(self, benchmark: str, ct: dict, rts: Sequence[dict], device: str):
+    def __init__(self, benchmark: str | Shipped, ct: dict, rts: Sequence[dict], device: str):
+        make: Any
+        if isinstance(benchmark, Shipped):
+            make = benchmark.load()
+        else:
+            make = partial(_core.Workload, benchmark, ct)
         self._threads_per_unit = _core.device_info(device)["threads_per_unit"]
-        self._workloads: dict[int, _core.Workload] = {}
+        self._workloads: dict[int, Any] = {}  # each a _core.Workload or an OwnWorkload
         # The largest first: if memory does not suffice, that shows before anything is measured.
         for place in sorted(range(len(rts)), key=lambda i: -sum(rts[i].values())):
-            self._workloads[place] = _core.Workload(benchmark, ct, rts[place], device)
+            self._workloads[place] = make(rts[place], device)
         self._bases = {place: load.variant("base") for place, load in self._workloads.items()}
 
     def evaluate(self, request: Request, run: Run, beat: float) -> dict[str, Any]:
@@ -65,7 +72,9 @@ class Bench:
         if wrong and workload.verify(base):  # inputs or outputs to compare with are spoilt
             sys.exit("base does not give its own results any more: something has overwritten them")
         if wrong:
-            return row | {"status": WRONG, "message": f"{wrong} items differ from base's output"}
+            said = isinstance(wrong, str)
+            message = wrong if said else f"{wrong} items differ from base's output"
+            return row | {"status": WRONG, "message": message}
         return row | _kept(workload.measure(opened, base, beat=beat, **request.timing))
 
     def _broken(self, limits: Sequence[str], info: dict[str, Any]) -> str | None:

@@ -1,0 +1,111 @@
+// See program.h.
+#include "program.h"
+
+#include <string.h>
+
+enum { MOST_LAUNCHES = 10000 };
+static const double COMPILE_SECONDS = 300; // a search has compiled it before, with its own deadline
+
+typedef struct recorded {
+    device_kernel kernel;
+    launch_shape shape;
+    void *args;
+} recorded;
+
+struct program {
+    cubc_device *device;
+    device_module *module;
+    recorded *launches;
+    size_t count, capacity;
+};
+
+// The threads of a block are known at the launch only: more than one as far as the dialect goes.
+cubc_status program_prelude(const char *arch, text *out)
+{
+    bool cpu = strcmp(arch, "cpu") == 0;
+    const char *source;
+    TRY(source_load(cpu ? "cuda.h" : "entry.h", &source));
+    text_printf(out, "#define SIMT_%s 1\n", cpu ? "CPU" : "CUDA");
+    if (cpu) text_puts(out, "#define SIMT_THREADS 32\n#define SIMT_WARP 32\n");
+    text_puts(out, source);
+    return text_done(out);
+}
+
+cubc_status program_open(cubc_device *device, const char *source, const char *title, program **out)
+{
+    binary code = {0};
+    double seconds;
+    *out = NULL;
+    TRY(variant_compile(device->info.arch, source, title, COMPILE_SECONDS, &code, &seconds));
+    program *p = mem_zalloc(1, sizeof *p);
+    cubc_status st = p ? device->api->load(device, &code, &p->module) : CUBC_NO_MEMORY;
+    binary_free(&code);
+    if (st) {
+        mem_free(p);
+        return st;
+    }
+    p->device = device;
+    device_retain(device);
+    *out = p;
+    return CUBC_OK;
+}
+
+void program_close(program *p)
+{
+    if (!p) return;
+    p->device->api->unload(p->device, p->module);
+    for (size_t i = 0; i < p->count; i++) mem_free(p->launches[i].args);
+    mem_free(p->launches);
+    device_release(p->device);
+    mem_free(p);
+}
+
+cubc_device *program_device(const program *p)
+{
+    return p->device;
+}
+
+cubc_status program_kernel(program *p, const char *name, unsigned threads, device_kernel *out)
+{
+    return p->device->api->kernel(p->device, p->module, name, threads, out);
+}
+
+static cubc_status make_room(program *p)
+{
+    if (p->count < p->capacity) return CUBC_OK;
+    if (p->count >= MOST_LAUNCHES)
+        FAIL(CUBC_INVALID_ARGUMENT, "the work has more than %d launches", MOST_LAUNCHES);
+    size_t capacity = p->capacity ? 2 * p->capacity : 4;
+    recorded *grown = mem_realloc(p->launches, capacity, sizeof *grown);
+    if (!grown) return CUBC_NO_MEMORY;
+    p->launches = grown;
+    p->capacity = capacity;
+    return CUBC_OK;
+}
+
+cubc_status program_add(program *p, const device_kernel *kernel, const launch_shape *shape,
+                        const void *args)
+{
+    size_t bytes = (size_t)kernel->info.args_bytes;
+    TRY(make_room(p));
+    void *copy = mem_alloc(bytes + 1, 1);
+    if (!copy) return CUBC_NO_MEMORY;
+    memcpy(copy, args, bytes);
+    p->launches[p->count++] = (recorded){*kernel, *shape, copy};
+    return CUBC_OK;
+}
+
+const device_kernel *program_first(const program *p)
+{
+    return p->count ? &p->launches[0].kernel : NULL;
+}
+
+cubc_status program_queue(const program *p, void *stream)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const recorded *r = &p->launches[i];
+        TRY(p->device->api->launch(p->device, &r->kernel, &r->shape, r->args,
+                                   (size_t)r->kernel.info.args_bytes, stream));
+    }
+    return CUBC_OK;
+}

@@ -1,0 +1,277 @@
+// Plain CUDA C on the cpu: what a kernel written for nvcc uses, in the words of the dialect, so
+// that a user's kernel runs, and is debugged, without a GPU. On CUDA none of this is there.
+//
+// The threads of a block are fibres of one operating-system thread, so shared storage is a variable
+// of that thread. Names of the dialect stay in their namespace: a user's own may be the same.
+#pragma once
+namespace cubc_cuda
+{
+#include "simt.h"
+} // namespace cubc_cuda
+#include "entry.h"
+#undef FUNCTION
+#undef FUNCTION_MEMBER
+#undef KERNEL
+#undef UNROLL
+#undef FULL_WARP
+#undef block_sync
+#undef warp_sync
+#undef warp_shuffle_word
+#undef warp_ballot
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __shared__ static thread_local
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+// ---- indices ------------------------------------------------------------------------------------
+struct uint3 {
+    unsigned x, y, z;
+};
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+struct dim3 {
+    unsigned x = 1, y = 1, z = 1;
+};
+
+namespace cubc_cuda
+{
+static thread_local uint3 grid_dim, block_dim; // of the launch that this thread works for
+static thread_local void* dynamic_shared;
+
+static inline void begin(const cubc_entry::frame* f, void* shared)
+{
+    grid_dim = {f->grid[0], f->grid[1], f->grid[2]};
+    block_dim = {f->block[0], f->block[1], f->block[2]};
+    dynamic_shared = shared;
+}
+static inline uint3 place(u32 index, const uint3& extent)
+{
+    if (extent.y * extent.z == 1) return {index, 0, 0};
+    return {index % extent.x, index / extent.x % extent.y, index / extent.x / extent.y};
+}
+static inline uint3 thread_place() { return place(simt->thread_id(), block_dim); }
+static inline uint3 block_place() { return place(simt->block_id(), grid_dim); }
+static inline dim3 of(const uint3& extent) { return {extent.x, extent.y, extent.z}; }
+} // namespace cubc_cuda
+
+#define threadIdx (cubc_cuda::thread_place())
+#define blockIdx (cubc_cuda::block_place())
+#define blockDim (cubc_cuda::of(cubc_cuda::block_dim))
+#define gridDim (cubc_cuda::of(cubc_cuda::grid_dim))
+#define warpSize 32
+
+// ---- barriers and warps -------------------------------------------------------------------------
+#define __syncthreads() cubc_cuda::simt->block_sync(__FILE__, __LINE__)
+#define __syncwarp(...) cubc_cuda::sync_warp(__FILE__, __LINE__, ##__VA_ARGS__)
+#define __shfl_sync(...) cubc_cuda::shuffle(__FILE__, __LINE__, __VA_ARGS__)
+#define __shfl_up_sync(...) cubc_cuda::shuffle_up(__FILE__, __LINE__, __VA_ARGS__)
+#define __shfl_down_sync(...) cubc_cuda::shuffle_down(__FILE__, __LINE__, __VA_ARGS__)
+#define __shfl_xor_sync(...) cubc_cuda::shuffle_xor(__FILE__, __LINE__, __VA_ARGS__)
+#define __ballot_sync(...) cubc_cuda::ballot(__FILE__, __LINE__, __VA_ARGS__)
+#define __any_sync(...) (cubc_cuda::ballot(__FILE__, __LINE__, __VA_ARGS__) != 0)
+#define __all_sync(mask, vote) (__ballot_sync(mask, !(vote)) == 0)
+
+namespace cubc_cuda
+{
+static inline int lane() { return static_cast<int>(simt->thread_id() % 32); }
+static inline int first_lane(int width) { return lane() & ~(width - 1); }
+
+static inline void sync_warp(const char* file, int line, u32 mask = 0xffffffffu)
+{
+    u8 mine = 0, all[32];
+    simt->warp_exchange(mask, &mine, 1, all, file, line);
+}
+template <class T>
+T exchange(const char* file, int line, u32 mask, T value, int from)
+{
+    alignas(T) unsigned char all[32 * sizeof(T)];
+    simt->warp_exchange(mask, &value, sizeof(T), all, file, line);
+    return reinterpret_cast<T*>(all)[from];
+}
+template <class T>
+T shuffle(const char* file, int line, u32 mask, T value, int from, int width = 32)
+{
+    return exchange(file, line, mask, value, first_lane(width) + (from & (width - 1)));
+}
+template <class T>
+T shuffle_up(const char* file, int line, u32 mask, T value, u32 by, int width = 32)
+{
+    const int from = lane() - static_cast<int>(by);
+    return exchange(file, line, mask, value, from < first_lane(width) ? lane() : from);
+}
+template <class T>
+T shuffle_down(const char* file, int line, u32 mask, T value, u32 by, int width = 32)
+{
+    const int from = lane() + static_cast<int>(by);
+    return exchange(file, line, mask, value, from >= first_lane(width) + width ? lane() : from);
+}
+template <class T>
+T shuffle_xor(const char* file, int line, u32 mask, T value, int bits, int width = 32)
+{
+    const int from = lane() ^ bits;
+    return exchange(file, line, mask, value, from >= first_lane(width) + width ? lane() : from);
+}
+static inline u32 ballot(const char* file, int line, u32 mask, bool vote)
+{
+    u8 mine = vote, all[32];
+    u32 votes = 0;
+    simt->warp_exchange(mask, &mine, 1, all, file, line);
+    for (u32 i = 0; i < 32; i++)
+        if (mask >> i & 1u) votes |= static_cast<u32>(all[i] & 1u) << i;
+    return votes;
+}
+} // namespace cubc_cuda
+
+// ---- atomics and fences -------------------------------------------------------------------------
+namespace cubc_cuda
+{
+template <class T, class F>
+T update(T* p, F next)
+{
+    T old, wanted;
+    __atomic_load(p, &old, __ATOMIC_RELAXED);
+    do wanted = next(old);
+    while (!__atomic_compare_exchange(p, &old, &wanted, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return old;
+}
+template <class T>
+struct same { // keeps an argument from taking part in finding T
+    typedef T type;
+};
+} // namespace cubc_cuda
+#define ATOMIC(name, expression)                                                      \
+    template <class T>                                                                \
+    static inline T name(T* p, typename cubc_cuda::same<T>::type b)                   \
+    {                                                                                 \
+        return cubc_cuda::update(p, [b](T a) { return static_cast<T>(expression); }); \
+    }
+ATOMIC(atomicAdd, a + b)
+ATOMIC(atomicSub, a - b)
+ATOMIC(atomicExch, (void(a), b))
+ATOMIC(atomicMin, b < a ? b : a)
+ATOMIC(atomicMax, a < b ? b : a)
+ATOMIC(atomicAnd, a& b)
+ATOMIC(atomicOr, a | b)
+ATOMIC(atomicXor, a ^ b)
+ATOMIC(atomicInc, a >= b ? T(0) : a + 1)
+ATOMIC(atomicDec, a == 0 || a > b ? b : a - 1)
+#undef ATOMIC
+template <class T>
+static inline T atomicCAS(T* p, typename cubc_cuda::same<T>::type expected,
+                          typename cubc_cuda::same<T>::type wanted)
+{
+    return cubc_cuda::update(p, [=](T a) { return a == expected ? wanted : a; });
+}
+static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_block() { __threadfence(); }
+static inline void __nanosleep(unsigned) { cubc_cuda::simt->spin_pause(); }
+template <class T>
+static inline T __ldg(const T* p)
+{
+    return *p;
+}
+
+// ---- vectors ------------------------------------------------------------------------------------
+#define VECTORS(type, name)                                                                     \
+    struct alignas(2 * sizeof(type)) name##2 { type x, y; };                                    \
+    struct name##3 { type x, y, z; };                                                           \
+    struct alignas(4 * sizeof(type) < 16 ? 4 * sizeof(type) : 16) name##4 { type x, y, z, w; }; \
+    static inline name##2 make_##name##2(type x, type y) { return {x, y}; }                     \
+    static inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }          \
+    static inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+VECTORS(signed char, char)
+VECTORS(unsigned char, uchar)
+VECTORS(short, short)
+VECTORS(unsigned short, ushort)
+VECTORS(int, int)
+VECTORS(long long, longlong)
+VECTORS(unsigned long long, ulonglong)
+VECTORS(float, float)
+VECTORS(double, double)
+#undef VECTORS
+
+// ---- numbers ------------------------------------------------------------------------------------
+extern "C" int printf(const char*, ...);
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static inline int __ffs(int x) { return __builtin_ffs(x); }
+static inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+static inline int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }
+static inline int __clzll(long long x)
+{
+    return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64;
+}
+static inline int __float_as_int(float x) { return static_cast<int>(cubc_cuda::bits_of(x)); }
+static inline unsigned __float_as_uint(float x) { return cubc_cuda::bits_of(x); }
+static inline float __int_as_float(int x) { return cubc_cuda::f32_of(static_cast<unsigned>(x)); }
+static inline float __uint_as_float(unsigned x) { return cubc_cuda::f32_of(x); }
+static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+static inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static inline float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+static inline double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+static inline float __expf(float x) { return __builtin_expf(x); }
+static inline float __logf(float x) { return __builtin_logf(x); }
+static inline float __sinf(float x) { return __builtin_sinf(x); }
+static inline float __cosf(float x) { return __builtin_cosf(x); }
+static inline float __fdividef(float x, float y) { return x / y; }
+static inline bool isnan(double x) { return x != x; }
+static inline bool isinf(double x) { return __builtin_isinf(x); }
+static inline int abs(int x) { return x < 0 ? -x : x; }
+#define SMALLEST(type)                                               \
+    static inline type min(type a, type b) { return b < a ? b : a; } \
+    static inline type max(type a, type b) { return a < b ? b : a; }
+SMALLEST(int)
+SMALLEST(unsigned)
+SMALLEST(long)
+SMALLEST(unsigned long)
+SMALLEST(long long)
+SMALLEST(unsigned long long)
+#undef SMALLEST
+static inline float min(float a, float b) { return __builtin_fminf(a, b); }
+static inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
+static inline double min(double a, double b) { return __builtin_fmin(a, b); }
+static inline double max(double a, double b) { return __builtin_fmax(a, b); }
+#define BOTH(name)         \
+    using cubc_cuda::name; \
+    using cubc_cuda::name##f;
+BOTH(sqrt)
+BOTH(cbrt)
+BOTH(exp)
+BOTH(exp2)
+BOTH(expm1)
+BOTH(log)
+BOTH(log2)
+BOTH(log10)
+BOTH(log1p)
+BOTH(sin)
+BOTH(cos)
+BOTH(tan)
+BOTH(asin)
+BOTH(acos)
+BOTH(atan)
+BOTH(sinh)
+BOTH(cosh)
+BOTH(tanh)
+BOTH(erf)
+BOTH(fabs)
+BOTH(floor)
+BOTH(ceil)
+BOTH(trunc)
+BOTH(rint)
+BOTH(pow)
+BOTH(atan2)
+BOTH(hypot)
+BOTH(fmin)
+BOTH(fmax)
+BOTH(fmod)
+#undef BOTH

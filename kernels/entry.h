@@ -1,0 +1,97 @@
+// How the core finds out what a plain CUDA kernel takes. After the source of a user, for each of
+// its kernels, comes KERNEL_ENTRY(name): the kinds and sizes of its parameters as words that the
+// core reads from the compiled variant (device_signature in csrc/device.h). So an int that is
+// passed for a pointer is an error with a name, and a Python number becomes what is wanted.
+#pragma once
+
+namespace cubc_entry
+{
+template <class T>
+struct kind {
+    static constexpr unsigned value = 's';
+};
+template <class T>
+struct kind<T*> {
+    static constexpr unsigned value = 'p';
+};
+#define KIND_OF(type, letter)                       \
+    template <>                                     \
+    struct kind<type> {                             \
+        static constexpr unsigned value = (letter); \
+    };
+KIND_OF(float, 'f')
+KIND_OF(double, 'f')
+KIND_OF(char, static_cast<char>(-1) < 0 ? 'i' : 'u')
+KIND_OF(signed char, 'i')
+KIND_OF(short, 'i')
+KIND_OF(int, 'i')
+KIND_OF(long, 'i')
+KIND_OF(long long, 'i')
+KIND_OF(bool, 'u')
+KIND_OF(unsigned char, 'u')
+KIND_OF(unsigned short, 'u')
+KIND_OF(unsigned, 'u')
+KIND_OF(unsigned long, 'u')
+KIND_OF(unsigned long long, 'u')
+#undef KIND_OF
+
+template <unsigned COUNT>
+struct words {
+    unsigned word[COUNT];
+};
+template <class F>
+struct signature;
+template <class... A>
+struct signature<void(A...)> {
+    static constexpr words<1 + sizeof...(A)> value = {
+        {sizeof...(A), (kind<A>::value << 24 | alignof(A) << 16 | sizeof(A))...}};
+};
+} // namespace cubc_entry
+
+#if defined(SIMT_CUDA)
+#define KERNEL_ENTRY(name)                                                                 \
+    extern "C" {                                                                           \
+    __device__ cubc_entry::words<cubc_entry::signature<decltype(name)>::value.word[0] + 1> \
+        name##_signature = cubc_entry::signature<decltype(name)>::value;                   \
+    }
+#else
+namespace cubc_entry
+{
+// What the cpu's back end gives an entry; the same struct as plain_frame in csrc/device_cpu.c.
+struct frame {
+    unsigned grid[3], block[3];
+    unsigned long long unused;
+    alignas(32) unsigned char args[1];
+};
+template <class... A>
+struct call {
+    call(void (*kernel)(A...), A... arguments) { kernel(arguments...); }
+};
+template <class T>
+T& take(unsigned char* args, unsigned& at)
+{
+    at = (at + alignof(T) - 1) / alignof(T) * alignof(T) + sizeof(T);
+    return *reinterpret_cast<T*>(args + at - sizeof(T));
+}
+// Braces evaluate from left to right.
+template <class... A>
+void unpack(void (*kernel)(A...), frame* f)
+{
+    unsigned at = 0;
+    call<A...>{kernel, take<A>(f->args, at)...};
+    (void)at;
+}
+} // namespace cubc_entry
+
+#define KERNEL_ENTRY(name)                                                                       \
+    extern "C" {                                                                                 \
+    __attribute__((visibility(                                                                   \
+        "default"))) cubc_entry::words<cubc_entry::signature<decltype(name)>::value.word[0] + 1> \
+        name##_signature = cubc_entry::signature<decltype(name)>::value;                         \
+    __attribute__((visibility("default"))) void name##_entry(cubc_entry::frame* f, void* shared) \
+    {                                                                                            \
+        cubc_cuda::begin(f, shared);                                                             \
+        cubc_entry::unpack(name, f);                                                             \
+    }                                                                                            \
+    }
+#endif

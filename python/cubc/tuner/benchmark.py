@@ -1,0 +1,259 @@
+"""A user's own kernels as a benchmark: a source, axes, and a function that sets up a workload."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cubc import _core
+
+from . import axes as ax
+from .checks import need
+from .constraints import Constraint, check_names, parse
+from .own import Shipped
+from .source import Source
+from .space import Space, parse_label
+from .state import Skipped, State
+from .unit import Unit
+
+Function = Callable[[State], Any]
+
+
+class SourceSpace(Space):
+    """The parameter space that a source declares.
+
+    Its variants are all of the ranges that fulfil the constraints: what else makes no sense, the
+    compiler or the launch says.
+    """
+
+    def __init__(self, source: Source, arch: str, constraints: Iterable[Constraint]):
+        self._constraints = [one for one in constraints if not one.is_late]
+        self.ranges = {
+            label: range(start, end + 1, step)
+            for _, label, start, end, step in source.parameters(arch)
+        }
+        self.size = math.prod(map(len, self.ranges.values()))
+
+    def valid(self, label: str) -> bool:
+        """Whether a variant is one of the declared ones and fulfils the constraints."""
+        values = parse_label(label)
+        known = values.keys() == self.ranges.keys()
+        inside = known and all(values[name] in self.ranges[name] for name in values)
+        return inside and all(holds(values) for holds in self._constraints)
+
+
+class Benchmark:
+    """What `benchmark` makes of a function. Calling it calls the function.
+
+    Attributes
+    ----------
+    name : str
+        ``file.function``, as a store has it.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        source: str | os.PathLike,
+        axes: Mapping[str, Any] | None,
+        base: Mapping[str, int] | None,
+        constraints: str | Iterable[str],
+    ):
+        self.function = function
+        self.source = Source(_located(source, function), function.__name__)
+        self.name = f"{self.source.name}.{function.__name__}"
+        self.axes = _declared(self.name, {} if axes is None else axes)
+        self._base = dict(base or {})
+        self.constraints = parse(constraints)
+        ranges = SourceSpace(self.source, "cpu", ()).ranges
+        check_names(self.name, self.constraints, ranges)
+        for label in self._base.keys() - ranges.keys():
+            raise ax.unknown(self.name, "parameter", label, ranges)
+
+    def __call__(self, state: State) -> Any:
+        """Call the function."""
+        return self.function(state)
+
+    def __repr__(self) -> str:
+        return f"<benchmark {self.name}>"
+
+    def __reduce__(self) -> tuple:
+        # By name the function is not found any more: there this is.
+        return _unpickled, (need("cloudpickle").dumps(self.__dict__),)
+
+    def base(self, arch: str) -> str:
+        """Label of base: the first value of each parameter for which none was given."""
+        parts = []
+        for label, values in SourceSpace(self.source, arch, ()).ranges.items():
+            value = self._base.get(label, values[0])
+            if value not in values:
+                known = f"{values.start}:{values[-1]}:{values.step}"
+                raise ValueError(f"{self.name}: base has {label}={value}, declared is {known}")
+            parts.append(f"{label}_{value}")
+        return ".".join(parts)
+
+    def units(
+        self, axes: Mapping[str, Any] | None, arch: str, constraints: tuple[Constraint, ...]
+    ) -> list[Unit]:
+        """Units at the wanted workloads; `unit.units` has the errors."""
+        chosen = ax.choose(self.name, self.axes, ax.given(axes))
+        limits = (*self.constraints, *constraints)
+        check_names(self.name, limits, SourceSpace(self.source, arch, ()).ranges)
+        at_run = tuple(axis for axis in self.axes if not axis.compile_time)
+        cts = ax.combinations([axis for axis in self.axes if axis.compile_time], chosen)
+        found: list[Unit] = []
+        for ct in cts:
+            skips = {i: self._skips(ct, rt) for i, rt in enumerate(ax.combinations(at_run, chosen))}
+            rts = [rt for i, rt in enumerate(ax.combinations(at_run, chosen)) if not skips[i]]
+            if rts:
+                found.append(OwnUnit(self.name, at_run, ct, rts, arch, limits, self))
+        if not found:
+            raise ValueError(f"{self.name} skips all workloads: {next(iter(skips.values()))}")
+        return found
+
+    def _skips(self, ct: Mapping[str, str], rt: Mapping[str, int]) -> str:
+        """Why the function skips a workload, which it says before it makes an array; else ""."""
+        try:
+            self.function(_Probe(ct, rt, ""))
+        except Skipped as skipped:
+            return str(skipped) or "no reason is given"
+        except Exception:
+            pass
+        return ""
+
+
+class _Probe(State):
+    """A state that goes no further than to the first array."""
+
+    def _keep(self, *_: Any) -> Any:
+        raise RuntimeError
+
+
+def _unpickled(state: bytes) -> Benchmark:
+    found = Benchmark.__new__(Benchmark)
+    found.__dict__.update(need("cloudpickle").loads(state))
+    return found
+
+
+def _located(source: str | os.PathLike, function: Function) -> str | os.PathLike:
+    """Path of a source; one that is relative is looked for beside the function's file first."""
+    if isinstance(source, str) and "\n" in source:
+        return source
+    try:
+        beside = Path(inspect.getfile(function)).parent / source
+    except TypeError:
+        return source
+    return beside if beside.exists() else source
+
+
+def _declared(owner: str, axes: Mapping[str, Any]) -> tuple[ax.Axis, ...]:
+    """Axes that a benchmark declares; ValueError if a value can stand for no workload."""
+    found = []
+    for name, given in ax.given(axes).items():
+        several = (
+            given if isinstance(given, Sequence | range) and not isinstance(given, str) else [given]
+        )
+        values = tuple(map(str, several)) if "{ct}" in name else tuple(several)
+        axis = ax.Axis(name, values)
+        axis.plain  # noqa: B018 - checks the name
+        if not 1 <= len(set(values)) == len(values) <= ax.MOST_VALUES:
+            raise ValueError(f"{owner}: axis {name} needs values, each once")
+        if not axis.compile_time and not all(type(value) is int for value in values):
+            raise ValueError(
+                f"{owner}: the values of axis {name} must be integers, not {given!r:.80}"
+            )
+        if axis.compile_time:
+            ax.parse_workload(ax.workload_text(dict.fromkeys([name], values[0])))
+        found.append(axis)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class OwnUnit(Unit):
+    """A user's benchmark at one compile-time workload."""
+
+    of: Benchmark = None  # type: ignore[assignment] # required; a field before it has a default
+
+    @cached_property
+    def space(self) -> Space:
+        """The parameter space."""
+        return SourceSpace(self.of.source, self.arch, self.constraints)
+
+    @cached_property
+    def base(self) -> str:
+        """Label of base."""
+        return self.of.base(self.arch)
+
+    @cached_property
+    def source_hash(self) -> str:
+        """Hash of the source with this workload."""
+        complete = self.of.source.complete(self.arch, self.ct)
+        return hashlib.sha256(complete.encode()).hexdigest()
+
+    def text(self, variant: str) -> str:
+        """What is compiled for a variant."""
+        label = self.base if variant == "base" else variant
+        return self.of.source.complete(self.arch, self.ct, label)
+
+    def compile(self, variant: str, deadline: float, abandon: bytes | bytearray = b"") -> float:
+        """Compile a variant into the cache; seconds that it took, 0 if it was there."""
+        title = f"{self.benchmark} {variant}"
+        return _core.source_compile(self.text(variant), self.arch, title, deadline, abandon)
+
+    @property
+    def opening(self) -> tuple:
+        """What the measuring process is sent to open it."""
+        return Shipped(list(sys.path), need("cloudpickle").dumps(self)), self.ct, self.rts
+
+
+def benchmark(
+    source: str | os.PathLike,
+    axes: Mapping[str, Any] | None = None,
+    *,
+    base: Mapping[str, int] | None = None,
+    constraints: str | Iterable[str] = (),
+) -> Callable[[Function], Benchmark]:
+    """Make a function a benchmark of kernels of one's own.
+
+    Parameters
+    ----------
+    source
+        Path of a CUDA C file, looked for beside the function's own file and then in the current
+        folder; or the source itself. Its ``// %RANGE% MACRO label start:end:step`` comments declare
+        the parameters. Its ``__global__`` functions, which stand in the global namespace and are
+        neither templates nor static, can be launched. Files included by quotes are read, others
+        only by CUDA's own names.
+    axes
+        Values by axis name, as ``{"T{ct}": ["F32", "F64"], "Elements{io}[pow2]": [16, 20]}``.
+        Those of ``{ct}`` axes are macros of the source: of the axis above ``T`` and ``TUNE_T`` are
+        ``float`` and then ``double``. Those of the others are integers.
+    base
+        Values by label of the variant that all others are held against; the first value of a
+        parameter that is left out.
+    constraints
+        As for `search`.
+
+    Returns
+    -------
+    callable
+        Decorator of a function of a `State`, which makes the arrays of a workload and says what is
+        measured. It runs in the measuring process.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no source of this name.
+    LookupError
+        If base or a constraint names a parameter that the source does not declare.
+    ValueError
+        If the source has no kernel or a malformed range; for axes that cannot be.
+    """
+    return lambda function: Benchmark(function, source, axes, base, constraints)

@@ -1,0 +1,333 @@
+"""Benchmarks of a user's own kernels, on every device."""
+
+import numpy as np
+import pytest
+import stores
+from searches import TIMING
+
+import cubc
+from cubc import tuner
+
+SAXPY = """
+// %RANGE% TUNE_THREADS tpb 64:256:64
+// %RANGE% TUNE_ITEMS ipt 1:4:1
+__global__ void __launch_bounds__(TUNE_THREADS)
+saxpy(const T* __restrict__ x, T* y, T a, unsigned n)
+{
+    unsigned first = blockIdx.x * TUNE_THREADS * TUNE_ITEMS + threadIdx.x;
+    for (int k = 0; k < TUNE_ITEMS; k++) {
+        unsigned i = first + k * TUNE_THREADS;
+        if (i < n) y[i] = a * x[i] + y[i]BROKEN;
+    }
+}
+"""
+AXES = {"T{ct}": ["F32", "F64"], "Elements{io}[pow2]": [10, 14]}
+
+
+def own(source, function, axes=AXES, **options):
+    return tuner.benchmark(source, axes, **options)(function)
+
+
+def search(benchmark, db, device, axes=None, **options):
+    options = {"timing": TIMING, "racing": False, "again": 0, "variants": 16} | options
+    return tuner.search(benchmark, axes, db=db, device=device, **options)
+
+
+def rows(db, variant=None):
+    return [r for r in stores.read(db) if variant in (None, r["variant"])]
+
+
+def by_label(db):
+    return {r["variant"]: (r["status"], r["message"]) for r in stores.read(db)}
+
+
+def saxpy(state):
+    x, y = state.random(), state.random()
+    expected = 2 * x.numpy() + y.numpy()
+    state.reads(x, y)
+    state.writes(y)
+    state.exec(lambda launch: launch.kernel("saxpy", x, y, 2.0, y.size))
+    state.verify(y, expected)
+
+
+def test_search_finds_variants(tmp_path, device):
+    db = tmp_path / "own.db"
+    benchmark = own(SAXPY.replace("BROKEN", ""), saxpy, constraints="tpb * ipt <= 512")
+    result = search(benchmark, db, device)
+    assert benchmark.name == "saxpy.saxpy"
+    assert {row["status"] for row in rows(db)} == {"ok"}
+    assert {row["ct"] for row in rows(db)} == {"T{ct}=F32", "T{ct}=F64"}
+    labels = {row["variant"] for row in rows(db)} - {"base"}
+    assert labels == {
+        f"tpb_{t}.ipt_{i}" for t in (64, 128, 192, 256) for i in (1, 2, 3, 4) if t * i <= 512
+    } - {"tpb_64.ipt_1"}
+    assert rows(db, "base")[0]["message"] == "tpb_64.ipt_1"
+    assert {r["bytes"] for r in rows(db)} == {3 * s * 2**n for s in (4, 8) for n in (10, 14)}
+    assert {best.label for best in result.best()} <= labels | {"base"}
+    assert len(tuner.analyze(db).top(3)) > 0
+    before = len(rows(db))
+    search(benchmark, db, device)  # resumes: nothing is left to do
+    assert len(rows(db)) == before
+
+
+def test_wrong_variants(tmp_path, device):
+    """Some are wrong everywhere, some leave what they ought to write, some write NaN."""
+    db = tmp_path / "own.db"
+    broken = "+ (TUNE_ITEMS == 2) * (i == 7)); if (TUNE_ITEMS == 3) y[5] = (T)0 / (T)0; (void)(0"
+    source = SAXPY.replace("y[i]BROKEN", "(y[i] " + broken + ")")
+    axes = {"T": "F32", "Elements": 10}
+    search(own(source, saxpy, base={"tpb": 128}), db, device, axes)
+    found = by_label(db)
+    for label, (status, message) in found.items():
+        bad = label.endswith(("ipt_2", "ipt_3"))
+        assert status == ("wrong" if bad else "ok"), (label, message)
+    assert "the first at [7]" in found["tpb_64.ipt_2"][1]
+    assert "the first at [5]: nan" in found["tpb_64.ipt_3"][1]
+    assert "1 of 1024 items" in found["tpb_64.ipt_3"][1]
+
+
+def test_without_a_reference_base_is_right(tmp_path, device):
+    def half(state):
+        x, y = state.random(), state.empty()
+        state.writes(y)
+        state.exec(lambda launch: launch.kernel("half", x, y, x.size))
+
+    source = """
+    // %RANGE% TUNE_BUG bug 0:2:1
+    extern "C" __global__ void half(const float* x, float* y, int n)
+    {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n - (TUNE_BUG == 1)) y[i] = x[i] / 2 * (TUNE_BUG == 2 ? 1.01f : 1);
+    }
+    """
+    db = tmp_path / "own.db"
+
+    def launched(state):
+        x, y = state.random(), state.empty()
+        state.writes(y)
+        state.exec(lambda run: run.kernel("half", x, y, x.size, grid=(x.size + 63) // 64, block=64))
+
+    axes = {"T{ct}": ["F32"], "Elements{io}[pow2]": [10]}
+    search(own(source, launched, axes), db, device)
+    assert {label: status for label, (status, _) in by_label(db).items()} == {
+        "base": "ok",
+        "bug_1": "wrong",
+        "bug_2": "wrong",
+    }
+    assert "1 of 1024 items differ, the first at [1023]: nan" in by_label(db)["bug_1"][1]
+    with pytest.raises(tuner.BaseFailed, match="half has no default block"):
+        search(own(source, half, axes), tmp_path / "other.db", device)
+
+
+TRANSPOSE = """
+// %RANGE% TUNE_TILE tile 8:32:8
+// %RANGE% TUNE_ROWS rows 4:8:4
+// %RANGE% TUNE_BARRIER sync 0:1:1
+__global__ void transpose(const float* x, float* y, int width, int height)
+{
+    STORAGE
+    const int column = blockIdx.x * TUNE_TILE, row = blockIdx.y * TUNE_TILE;
+    for (int j = threadIdx.y; j < TUNE_TILE; j += TUNE_ROWS)
+        AT(j, threadIdx.x) = x[(row + j) * width + column + threadIdx.x];
+    if (TUNE_BARRIER) __syncthreads();
+    for (int j = threadIdx.y; j < TUNE_TILE; j += TUNE_ROWS)
+        y[(column + j) * height + row + threadIdx.x] = AT(threadIdx.x, j);
+}
+"""
+STATIC = (
+    "__shared__ float tile[TUNE_TILE][TUNE_TILE + 1];\n#define AT(i, j) tile[i][j]",
+    "extern __shared__ float tile[];\n#define AT(i, j) tile[(i) * (TUNE_TILE + 1) + (j)]",
+)
+
+
+@pytest.mark.parametrize("storage", STATIC, ids=["declared", "dynamic"])
+def test_tiles_in_shared_memory(tmp_path, device, storage):
+    dynamic = storage.startswith("extern")
+
+    def transpose(state):
+        n = state["Side"]
+        x, y = state.random((n, 2 * n), "F32", low=-1, high=1), state.empty((2 * n, n), "F32")
+        state.reads(x)
+        state.writes(y)
+
+        def work(launch):
+            tile = launch.tile
+            launch.kernel(
+                "transpose",
+                x,
+                y,
+                2 * n,
+                n,
+                grid=(2 * n // tile, n // tile),
+                block=(tile, launch.rows),
+                shared=4 * tile * (tile + 1) if dynamic else 0,
+            )
+
+        state.exec(work)
+        state.verify(y, lambda out: np.array_equal(out, x.numpy().T))
+
+    db = tmp_path / "own.db"
+    source = TRANSPOSE.replace("STORAGE", storage)
+    axes = {"Side[pow2]": [7]}
+    benchmark = own(source, transpose, axes, base={"sync": 1}, constraints="tile != 24")
+    search(benchmark, db, device)
+    found = by_label(db)
+    assert found["tile_32.rows_8.sync_1"][0] == found["base"][0] == "ok"
+    assert "tile_24.rows_8.sync_1" not in found
+    if device == "cpu":  # where threads go in order without a barrier
+        status, message = found["tile_16.rows_4.sync_0"]
+        assert status == "wrong" and "function says" in message
+
+
+def test_skips(tmp_path, device):
+    def skips(state):
+        if state["Elements"] > 2**12:
+            state.skip("too much for today")
+        saxpy(state)
+
+    db = tmp_path / "own.db"
+    benchmark = own(SAXPY.replace("BROKEN", ""), skips)
+    search(benchmark, db, device, {"T": "F32"}, variants=2)
+    assert {row["rt"] for row in rows(db)} == {"Elements{io}[pow2]=10"}
+    with pytest.raises(ValueError, match="skips all workloads: too much for today"):
+        search(benchmark, db, device, {"Elements": 14})
+
+
+def test_base_fails(tmp_path, device):
+    db = tmp_path / "own.db"
+    axes = {"T": "F32", "Elements": 10}
+    source = SAXPY.replace("BROKEN", "+ nowhere")
+    with pytest.raises(tuner.BaseFailed, match="nowhere") as caught:
+        search(own(source, saxpy), db, device, axes)
+    assert "saxpy.cu" in str(caught.value)
+
+    def fails(state):
+        state.random()
+        return {}["a key that is not there"]
+
+    with pytest.raises(tuner.BaseFailed, match="a key that is not there") as caught:
+        search(own(SAXPY.replace("BROKEN", ""), fails), db, device, axes)
+    assert "test_benchmark.py" in str(caught.value) and "own.py" not in str(caught.value)
+
+    def expects(state):
+        saxpy(state)
+        state.verify(state._written[0], np.zeros(1024))
+
+    with pytest.raises(tuner.BaseFailed, match="base is wrong: output 1: "):
+        search(own(SAXPY.replace("BROKEN", ""), expects), db, device, axes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (lambda x: ("saxpi", x), "did you mean saxpy"),
+        (lambda x: ("saxpy", x, x, 2.0), "takes 4 arguments, 3 were given"),
+        (lambda x: ("saxpy", 1, x, 2.0, 3), "takes a pointer"),
+        (lambda x: ("saxpy", x, x, x, 3), "argument 3 of saxpy"),
+        (lambda x: ("saxpy", x, x, 2.0, -3), "argument 4 of saxpy is -3, which uint32"),
+    ],
+)
+def test_bad_arguments(tmp_path, device, arguments, words):
+    def bad(state):
+        x = state.random()
+        state.writes(x)
+        state.exec(lambda launch: launch.kernel(*arguments(x)))
+
+    with pytest.raises(tuner.BaseFailed, match=words):
+        search(
+            own(SAXPY.replace("BROKEN", ""), bad),
+            tmp_path / "own.db",
+            device,
+            {"T": "F32", "Elements": 10},
+        )
+
+
+def test_a_file_with_includes(tmp_path, device):
+    (tmp_path / "part.h").write_text(
+        "#pragma once\n__device__ float twice(float x)\n{ return 2 * x; }\n"
+    )
+    (tmp_path / "my-kernel.cu").write_text(
+        '#include "part.h"\n#include <cuda_runtime.h>\n#include "part.h"\n'
+        "// %RANGE% TUNE_THREADS tpb 32:64:32\n"
+        "namespace { template <class V> __global__ void other(V) {} }\n"
+        "__global__ void twice_all(const float* x, float* y, const int n)\n"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = twice(x[i]); }\n"
+    )
+
+    def double(state):
+        x, y = state.array(np.arange(100, dtype="f4")), state.zeros(100, "F32")
+        state.exec(lambda launch: launch.kernel("twice_all", x, y, 100))
+        state.verify(y, 2 * np.arange(100))
+
+    benchmark = own(tmp_path / "my-kernel.cu", double, {})
+    assert benchmark.name == "my_kernel.double" and benchmark.source.kernels == ["twice_all"]
+    db = tmp_path / "own.db"
+    search(benchmark, db, device)
+    assert {s for s, _ in by_label(db).values()} == {"ok"}
+    with pytest.raises(tuner.BaseFailed, match=r"part\.h.*2|error"):
+        (tmp_path / "part.h").write_text("// one\nthis is no C;\n")
+        search(own(tmp_path / "my-kernel.cu", double, {}), db, device)
+
+
+def test_errors_before_anything_is_built(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no source .*nowhere\.cu"):
+        own("nowhere.cu", saxpy)
+    with pytest.raises(ValueError, match="no kernel"):
+        own("int x;\n", saxpy)
+    with pytest.raises(ValueError, match="line 2: malformed %RANGE%"):
+        own("__global__ void f() {}\n// %RANGE% A b\n", saxpy)
+    with pytest.raises(LookupError, match="did you mean tpb"):
+        own(SAXPY, saxpy, base={"tbp": 64})
+    with pytest.raises(LookupError, match="did you mean ipt"):
+        own(SAXPY, saxpy, constraints="ipx < 3")
+    with pytest.raises(ValueError, match="must be integers"):
+        own(SAXPY, saxpy, {"Elements": ["many"]})
+    with pytest.raises(ValueError, match="base has tpb=65"):
+        search(own(SAXPY, saxpy, base={"tpb": 65}), tmp_path / "own.db", "cpu")
+
+
+def state(device="cpu", **rt):
+    return tuner.State({"T{ct}": "U32"}, {"Elements[pow2]": 16, **rt}, device)
+
+
+def bit_entropy(words):
+    bits = np.unpackbits(words.view(np.uint8))
+    share = bits.mean()
+    return 0.0 if share in (0, 1) else -share * np.log2(share) - (1 - share) * np.log2(1 - share)
+
+
+@pytest.mark.parametrize("entropy", [1.0, 0.811, 0.544, 0.337, 0.201, 0])
+def test_entropy(device, entropy):
+    words = state(device).random(entropy=entropy).numpy()
+    assert words.shape == (2**16,) and words.dtype == np.uint32
+    assert abs(bit_entropy(words) - entropy) < 0.005
+
+
+def test_distributions(device):
+    s = state(device)
+    x = s.random((100, 1000), "F64", low=-2, high=6).numpy()
+    assert x.shape == (100, 1000) and -2 <= x.min() < -1.99 and 5.99 < x.max() < 6
+    assert abs(x.mean() - 2) < 0.02 and abs(x.std() - 8 / 12**0.5) < 0.02
+    y = s.random(10**5, "F32", distribution="normal").numpy()
+    assert abs(y.mean()) < 0.02 and abs(y.std() - 1) < 0.02 and abs((y > 1).mean() - 0.1587) < 0.005
+    i = s.random(10**5, "I8", low=-3, high=3).numpy()
+    counts = np.bincount(i.astype(int) + 3)
+    assert len(counts) == 7 and abs(counts - 10**5 / 7).max() < 600
+    assert abs(np.corrcoef(x.ravel(), y)[0, 1]) < 0.02
+    again = state(device)
+    np.testing.assert_array_equal(again.random((100, 1000), "F64", low=-2, high=6).numpy(), x)
+    for wrong in ({"low": 1}, {"low": 2, "high": 1}, {"entropy": 0.5}, {"distribution": "cauchy"}):
+        with pytest.raises(ValueError):
+            s.random(10, **wrong)
+
+
+def test_the_state_knows_its_workload(device):
+    s = state(device, Rows=3)
+    assert s["Elements"] == 2**16 and s["Rows"] == 3 and s.ct == {"T": "U32"}
+    with pytest.raises(LookupError, match="did you mean Rows"):
+        s["Row"]
+    with pytest.raises(ValueError, match="no array that this state made"):
+        s.writes(cubc.empty(3, "f4", device=device))
+    s.zeros(3)
+    with pytest.raises(ValueError, match="before the first array"):
+        s.skip("late")
