@@ -29,6 +29,8 @@ namespace cubc_cuda
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
+typedef decltype(sizeof 0) size_t;
+
 // ---- indices ------------------------------------------------------------------------------------
 struct uint3 {
     unsigned x, y, z;
