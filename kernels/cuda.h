@@ -74,7 +74,7 @@ static inline dim3 of(const uint3& extent) { return {extent.x, extent.y, extent.
 
 // ---- barriers and warps -------------------------------------------------------------------------
 #define __syncthreads() cubc_cuda::simt->block_sync(__FILE__, __LINE__)
-#define __syncwarp(...) cubc_cuda::sync_warp(__FILE__, __LINE__, ##__VA_ARGS__)
+#define __syncwarp(...) cubc_cuda::warp_barrier{__FILE__, __LINE__}.wait(__VA_ARGS__)
 #define __shfl_sync(...) cubc_cuda::shuffle(__FILE__, __LINE__, __VA_ARGS__)
 #define __shfl_up_sync(...) cubc_cuda::shuffle_up(__FILE__, __LINE__, __VA_ARGS__)
 #define __shfl_down_sync(...) cubc_cuda::shuffle_down(__FILE__, __LINE__, __VA_ARGS__)
@@ -88,11 +88,15 @@ namespace cubc_cuda
 static inline int lane() { return static_cast<int>(simt->thread_id() % 32); }
 static inline int first_lane(int width) { return lane() & ~(width - 1); }
 
-static inline void sync_warp(const char* file, int line, u32 mask = 0xffffffffu)
-{
-    u8 mine = 0, all[32];
-    simt->warp_exchange(mask, &mine, 1, all, file, line);
-}
+struct warp_barrier {
+    const char* file;
+    int line;
+    void wait(u32 mask = 0xffffffffu) const
+    {
+        u8 mine = 0, all[32];
+        simt->warp_exchange(mask, &mine, 1, all, file, line);
+    }
+};
 template <class T>
 T exchange(const char* file, int line, u32 mask, T value, int from)
 {

@@ -1,5 +1,9 @@
 """Benchmarks of a user's own kernels, on every device."""
 
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 import stores
@@ -267,6 +271,43 @@ def test_a_file_with_includes(tmp_path, device):
     with pytest.raises(tuner.BaseFailed, match=r"part\.h.*2|error"):
         (tmp_path / "part.h").write_text("// one\nthis is no C;\n")
         search(own(tmp_path / "my-kernel.cu", double, {}), db, device)
+
+
+def test_in_a_script_and_in_a_pool(tmp_path):
+    """What ``__main__`` and a module beside the script define is found where it is measured."""
+    (tmp_path / "saxpy.cu").write_text(SAXPY.replace("BROKEN", ""))
+    (tmp_path / "beside.py").write_text("def right(x, y):\n    return 2 * x + y\n")
+    script = """
+        import sys
+        from concurrent.futures import ProcessPoolExecutor
+        import beside
+        from cubc import tuner
+
+        AXES = {"T{ct}": ["F32"], "Elements{io}[pow2]": [10]}
+        TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 1.0}
+
+        @tuner.benchmark("saxpy.cu", AXES)
+        def saxpy(state):
+            x, y = state.random(), state.random()
+            state.exec(lambda launch: launch.kernel("saxpy", x, y, 2.0, y.size))
+            state.verify(y, beside.right(x.numpy(), y.numpy()))
+
+        if __name__ == "__main__":
+            options = {"device": "cpu", "variants": 3, "timing": TIMING, "again": 0}
+            tuner.search(saxpy, db="alone.db", **options)
+            tuner.search(saxpy, db="pool.db", executor=lambda: ProcessPoolExecutor(1), **options)
+    """
+    (tmp_path / "script.py").write_text(textwrap.dedent(script))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", tmp_path / "script.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    for db in ("alone.db", "pool.db"):
+        assert [status for status, _ in by_label(tmp_path / db).values()] == ["ok"] * 4
 
 
 def test_errors_before_anything_is_built(tmp_path):

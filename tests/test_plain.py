@@ -1,0 +1,126 @@
+"""Plain CUDA kernels on every device, and on the cpu under any order of threads."""
+
+import os
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import plain
+import pytest
+from test_compile import why_no_nvrtc
+
+import cubc
+from cubc import _core
+
+
+def on(device, values):
+    return cubc.asarray(np.asarray(values), device=device)
+
+
+def zeros(device, n, dtype):
+    return on(device, np.zeros(n, dtype))
+
+
+def run(device, kernel, arguments, grid, block, shared=0):
+    program = plain.program(device)
+    program.add(kernel, arguments, (*grid, 1, 1)[:3], (*block, 1, 1)[:3], shared)
+    program.run()
+    return program
+
+
+def test_what_is_a_kernel():
+    assert plain.SOURCE.kernels == ["warps", "atomics", "indices", "arguments"]
+
+
+def test_warps(device):
+    x = np.random.default_rng(1).integers(1, 100, 192).astype(np.int32)
+    out = zeros(device, 8 * 192, np.int32)
+    run(device, "warps", (on(device, x), out, 192), (3,), (64,))
+    found = out.numpy().reshape(-1, 32, 8)
+    w = x.reshape(-1, 32)
+    lanes = np.arange(32)
+    down = np.where(lanes % 8 + 3 < 8, lanes + 3, lanes)
+    first_set = np.array([(int(v) & -int(v)).bit_length() for v in x]).reshape(w.shape)
+    zeros_in_front = np.array([32 - int(v).bit_length() for v in x]).reshape(w.shape)
+    expected = [
+        np.repeat(w.sum(1, keepdims=True), 32, 1),
+        w.cumsum(1),
+        w[:, down],
+        np.repeat(w[:, 5:6], 32, 1),
+        np.repeat((w & 1).sum(1, keepdims=True), 32, 1),
+        np.repeat((w > 90).any(1, keepdims=True) * 2 + 1, 32, 1),
+        first_set * 1000 + zeros_in_front,
+        np.minimum(w, 7) + np.maximum(w, 50),
+    ]
+    for k, right in enumerate(expected):
+        np.testing.assert_array_equal(found[..., k], right, err_msg=str(k))
+
+
+def test_atomics(device):
+    x = np.random.default_rng(2).integers(0, 1000, 5000).astype(np.int32)
+    bins, most = zeros(device, 4, np.int32), zeros(device, 1, np.uint64)
+    total = zeros(device, 1, np.float32)
+    run(device, "atomics", (on(device, x), bins, total, most, x.size), (7,), (96,))
+    np.testing.assert_array_equal(bins.numpy(), np.bincount(x % 4))
+    assert total.numpy()[0] == 2500 and most.numpy()[0] == x.max()
+
+
+def test_grids_and_blocks_of_three_dimensions(device):
+    grid, block = (3, 4, 2), (4, 2, 3)
+    out, sizes = zeros(device, 24 * 24 * 6, np.uint32), zeros(device, 6, np.uint32)
+    run(device, "indices", (out, sizes), grid, block)
+    np.testing.assert_array_equal(sizes.numpy(), [*block, *grid])
+    places = [(x, y, z) for z in range(3) for y in range(2) for x in range(4)]
+    blocks = [(x, y, z) for z in range(2) for y in range(4) for x in range(3)]
+    expected = [[thread, block] for block in blocks for thread in places]
+    np.testing.assert_array_equal(out.numpy().reshape(-1, 2, 3), expected)
+
+
+def test_every_kind_of_argument(device):
+    out, four = zeros(device, 32, np.float64), on(device, np.arange(4, dtype="f4"))
+    pair = struct.pack("fxxxxqbxxxxxxx", 0.5, 2**40, 7)
+    given = (out, True, -3, 65535, -(2**42), pair, 0.25, np.float64(1e6), four)
+    run(device, "arguments", given, (1,), (32,), shared=32 * 8)
+    total = 1 - 3 + 65535 - 2**42 + 0.5 + 2**40 + 7 + 0.25 + 1e6 + 2 + 4 + 1024
+    assert (out.numpy() == total).all()
+    for place, wrong, error in [
+        (2, 128, OverflowError),
+        (3, -1, OverflowError),
+        (5, pair[:-1], TypeError),
+        (6, "one", ValueError),
+        (8, four.numpy(), TypeError),
+    ]:
+        bad = (*given[:place], wrong, *given[place + 1 :])
+        with pytest.raises(error, match=f"argument {place + 1} of arguments"):
+            run(device, "arguments", bad, (1,), (32,), shared=32 * 8)
+
+
+def test_launches_that_cannot_be(device):
+    out = zeros(device, 3, np.uint32)
+    for grid, block, error, words in [
+        ((0,), (32,), ValueError, "extent x is 0"),
+        ((1, 70000), (32,), ValueError, "extent y is 70000"),
+        ((1,), (1, 1, 65), _core.ResourceError, "extent z is 65"),
+        ((1,), (2048,), _core.ResourceError, "extent x is 2048"),
+        ((1,), (64, 32), _core.ResourceError, "2048"),
+    ]:
+        with pytest.raises(error, match=words):
+            run(device, "indices", (out, out), grid, block)
+    with pytest.raises(_core.ResourceError, match="shared"):
+        run(device, "indices", (out, out), (1,), (1,), shared=2**30)
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
+def test_cuda_takes_it(arch):
+    if why := why_no_nvrtc():
+        pytest.skip(why)
+    assert _core.source_compile(plain.SOURCE.complete(arch, {}), arch, "plain") >= 0
+
+
+def test_any_order_of_threads(seed):
+    chosen = "warps or atomics or every_kind"
+    command = [sys.executable, "-m", "pytest", "-q", "-k", f"({chosen}) and cpu", __file__]
+    environment = {**os.environ, "CUBC_SIMT_SEED": str(seed)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "3 passed" in done.stdout, done.stdout
