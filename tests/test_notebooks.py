@@ -98,3 +98,13 @@ def test_read_an_analysis(execute):
     tables = [k for k, text in enumerate(kept) if "reduce.sum" in text]
     assert len(tables) >= 3
     assert [outputs[k] for k in tables] == [kept[k] for k in tables]
+
+
+@pytest.mark.slow
+def test_tune_your_own_kernel(execute, tmp_path):
+    outputs = execute(FOLDER / "04_tune_your_own_kernel.ipynb")
+    assert "transpose.transpose" in outputs[3]
+    assert "wrong" in outputs[-1]
+    rows = list(_core.Store(str(tmp_path / "transpose.db")).rows())
+    assert {row["status"] for row in rows} == {"ok"}
+    assert len({row["variant"] for row in rows}) > 3
