@@ -94,9 +94,10 @@ def test_who_removes_the_store_begins_anew(folder, searches):
     for _ in range(2):
         cubc.autotune()
         call()
+        call(X.astype(np.float64))
         cubc.clear_policies()
         (folder / "autotune.db").unlink()
-    assert len(searches) == 2
+    assert len(searches) == 4
 
 
 def test_what_the_user_has_chosen_stays(folder, searches):
