@@ -1,8 +1,8 @@
 """Tuning at run time: the first call of a workload searches, all later ones run what was found.
 
-What is found lies in a store beside the cache of compiled variants, so that one process tunes for
-all that follow. Beside it lies a small file for each workload: whoever holds its lock tunes, and
-when it says "done" nobody needs to. A process that is killed gives its lock up, what it measured is
+Measurements lie in a store beside the cache of compiled variants. With it lies a small file for
+each workload, which holds the variant that won, so that later processes need not read the store.
+Whoever has the lock of that file tunes; a process that is killed gives it up, what it measured is
 kept, and the next goes on from there.
 """
 
@@ -23,7 +23,6 @@ from typing import IO, Any
 from . import _core
 
 SECONDS = 10.0
-DONE = "done"
 ON, OFF = {"1", "on", "true", "yes"}, {"0", "off", "false", "no", ""}
 ELEMENTS = "Elements{io}[pow2]"
 
@@ -33,17 +32,14 @@ class Tuner:
 
     def __init__(self, folder: str, seconds: float):
         self.folder, self.seconds = Path(folder), seconds
-        self.store = self.folder / "autotune.db"
         self._busy = threading.Lock()
         self._settled: set[tuple[str, str, str]] = set()
-        self._applied: dict[tuple[str, str, str], str] = {}
-        self._apply(self._stored())
 
     def __call__(self, device: str, benchmark: str, dtype: str, items: int) -> bool:
-        """Tune a workload unless that was done; a failure is a warning.
+        """Run the best variant of a workload, searched for if it is not known.
 
-        False: ask again at the next call. A search measures, so there is one at a time; calls of
-        other workloads do not wait for it.
+        A failure is a warning. False: ask again at the next call. A search measures, so there is
+        one at a time; calls of other workloads do not wait for it.
         """
         key = (device, benchmark, dtype)
         axes = _core.benchmarks().get(benchmark)
@@ -54,7 +50,7 @@ class Tuner:
         try:
             if key not in self._settled:
                 self._settled.add(key)
-                self._tune(device, benchmark, dtype, _by_distance(axes[ELEMENTS], items))
+                self._tune(device, benchmark, dtype, _nearest(axes[ELEMENTS], items))
         except Exception as error:
             warnings.warn(
                 f"{benchmark} {dtype} runs untuned on {device}: {error}",
@@ -65,27 +61,30 @@ class Tuner:
             self._busy.release()
         return True
 
-    def _tune(self, device: str, benchmark: str, dtype: str, sizes: list[int]) -> None:
+    def _tune(self, device: str, benchmark: str, dtype: str, elements: int) -> None:
         info = _core.device_info(device)
         where = (benchmark, {"T{ct}": dtype}, info["arch"])
-        if self._is_chosen(*where):
+        if _core.policy(*where) != _core.base(*where):  # the user has chosen
             return
         source = _core.source_hash(*where)
         about = (benchmark, dtype, info["uuid"], info["driver"], info["compiler"], source)
         name = f"tune-{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}"
         with self._claimed(self.folder / name) as file:
-            if file is not None:
-                size, done = _read(file, sizes)
-                if not (done and self._stored(*where)):
-                    _write(file, f"{size}")
-                    self._search(device, benchmark, {"T": dtype, "Elements": size})
-                    _write(file, f"{size} {DONE}")
-        self._apply(self._stored(*where))
+            if file is None or _use(where, file.read()):
+                return
+            found = self._search(device, benchmark, {"T": dtype, "Elements": elements})
+            _use(where, found)
+            file.truncate(0)  # of what is no variant
+            file.write(found)
 
-    def _search(self, device: str, benchmark: str, workload: dict[str, Any]) -> None:
+    def _search(self, device: str, benchmark: str, workload: dict[str, Any]) -> str:
+        """Label of the variant that won."""
         from .tuner import search
+        from .tuner.analyze import winners
 
-        search(benchmark, workload, db=self.store, device=device, seconds=self.seconds, again=3)
+        store = self.folder / "autotune.db"
+        result = search(benchmark, workload, db=store, device=device, seconds=self.seconds, again=3)
+        return next((label for _, label, _ in winners(result.groups)), "base")
 
     @contextlib.contextmanager
     def _claimed(self, path: Path) -> Iterator[IO[str] | None]:
@@ -105,56 +104,19 @@ class Tuner:
                     yield file
                     return
 
-    def _stored(self, *where: Any) -> list[Any]:
-        """What the store holds of a workload, or of all, and of this version of the kernels."""
-        from .tuner.stores import read
 
-        _core.Store(str(self.store), True).close()  # may be new, or left empty by a kill
-        groups = read(self.store, bad="pass")
-        return [
-            group
-            for group in groups
-            if group.current and where in ((), (group.benchmark, group.ct, group.arch))
-        ]
-
-    def _apply(self, groups: list[Any]) -> None:
-        """Run the best of what was measured from now on."""
-        from .tuner.analyze import winners
-
-        for group, label, _ in winners(groups):
-            where = (group.benchmark, group.ct, group.arch)
-            if not self._is_chosen(*where):
-                _core.use_policy(*where, label)
-                self._applied[group.benchmark, group.workload, group.arch] = label
-
-    def _is_chosen(self, benchmark: str, ct: dict[str, str], arch: str) -> bool:
-        """Whether the user has chosen a policy: then that is the one to run."""
-        policy = _core.policy(benchmark, ct, arch)
-        own = self._applied.get((benchmark, ",".join(ct.values()), arch))
-        return policy not in (own, _core.base(benchmark, ct, arch))
+def _use(where: tuple[str, dict[str, str], str], label: str) -> bool:
+    """Run a variant from the next call on; False if it is none."""
+    try:
+        _core.use_policy(*where, label)
+    except ValueError:
+        return False
+    return True
 
 
-def _by_distance(declared: list[int], items: int) -> list[int]:
-    """Declared exponents, that which is nearest to a number of items first."""
-    return sorted(declared, key=lambda exponent: abs(exponent - math.log2(items)))
-
-
-def _read(file: IO[str], sizes: list[int]) -> tuple[int, bool]:
-    """Size to tune at, and whether that was done.
-
-    A search that was stopped goes on at its own size, since variants that were measured at
-    different ones cannot be ranked. New ones take the first of `sizes`.
-    """
-    words = file.read().split()
-    begun = [size for size in sizes if words[:1] == [str(size)]]
-    return (begun or sizes)[0], bool(begun) and words[1:] == [DONE]
-
-
-def _write(file: IO[str], text: str) -> None:
-    file.seek(0)
-    file.truncate()
-    file.write(text)
-    file.flush()
+def _nearest(declared: list[int], items: int) -> int:
+    """Declared exponent that is nearest to a number of items."""
+    return min(declared, key=lambda exponent: abs(exponent - math.log2(items)))
 
 
 def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
@@ -171,9 +133,11 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     need the workload wait; calls of others go on, and are tuned one after another. Ctrl-C ends the
     tuning and the call, and the next process goes on with what was measured.
 
-    What was found is in ``autotune.db`` in the folder of compiled variants (``CUBC_CACHE``), which
-    ``cubc.tuner.analyze`` reads; to tune everything anew, remove it. Two processes that need the
-    same workload do not both tune it: the second waits, for twice the time at most.
+    The folder of compiled variants (``CUBC_CACHE``) gets all measurements, in ``autotune.db``,
+    which ``cubc.tuner.analyze`` reads, and a file ``tune-...`` for each workload that was searched;
+    remove these to have the searches go on for as long again, and the store to begin anew. Two
+    processes that need the same workload do not both search: the second waits, for twice the time
+    at most.
 
     Parameters
     ----------
@@ -191,35 +155,33 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     -----
     ``CUBC_TUNE=1`` does the same from the import on, ``CUBC_TUNE=5s`` with 5 seconds a workload.
     """
-    from .tuner.checks import positive
+    if seconds is not None:
+        from .tuner.checks import positive
 
-    budget = SECONDS if seconds is None else positive("seconds", seconds)
-    if not enabled:
+        seconds = positive("seconds", seconds)
+    if enabled:
+        _begin(SECONDS if seconds is None else seconds)
+    else:
         _core.set_tuner(None)
-        return
+
+
+def _begin(seconds: float) -> None:
     folder = _core.cache_folder()
     if folder is None:
         warnings.warn(
             "nothing is tuned: what is found would lie in the cache folder, which cannot be used; "
             "CUBC_CACHE names another",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
         return
-    try:
-        _core.set_tuner(Tuner(folder, budget))
-    except (OSError, _core.StoreError) as error:
-        warnings.warn(
-            f"nothing is tuned: {error}; remove that file to begin anew",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+    _core.set_tuner(Tuner(folder, seconds))
 
 
 def from_variable(text: str) -> None:
     """Do as ``CUBC_TUNE`` says; ValueError if it says nothing that is known."""
     if (seconds := _parse(text)) is not None:
-        autotune(seconds=seconds)
+        _begin(seconds)
 
 
 def _parse(text: str) -> float | None:
