@@ -1,5 +1,6 @@
 """Two stores side by side, and the header that a store makes."""
 
+import re
 import shutil
 import subprocess
 
@@ -58,6 +59,32 @@ def test_other_devices_are_not_compared(tmp_path):
     both = shutil.copy(b, tmp_path / "both.db")
     store(both, 1e-3)
     assert len(tuner.compare(a, both).workloads) == 2
+
+
+@pytest.mark.parametrize("status", ["wrong", None])
+def test_what_the_second_store_lacks_is_named(tmp_path, status):
+    """It must not look as if nothing had become slower."""
+    label = LABELS[0]
+    a = [stores.row(name, size) for name in ("base", label) for size in (16, 20)]
+    b = [*a[:3], stores.row(label, 20, status=status)] if status else a[:3]
+    a, b = (str(stores.write(tmp_path / n, rows)) for n, rows in (("a.db", a), ("b.db", b)))
+    place = f"F32 {stores.ELEMENTS}=20 on"
+    with pytest.warns(RuntimeWarning, match=re.escape(place)) as warned:
+        (one,) = tuner.compare(a, b, variant=label).workloads
+    assert "=16 on" not in str(warned[0].message) and one.rt.endswith("=16")
+    assert len(tuner.compare(b, a, variant=label).workloads) == 1  # more in the second is no loss
+
+
+def test_an_open_verdict_is_marked(tmp_path):
+    found = tuner.compare(store(tmp_path / "a.db", 1e-3), store(tmp_path / "b.db", 1.1e-3))
+    many, once = str(found).splitlines()[2:4]
+    assert many.endswith("| SLOWER |") and once.endswith("| SAME (open) |")
+
+
+def test_a_label_that_neither_has_is_refused(tmp_path):
+    a = store(tmp_path / "a.db", 1e-3)
+    with pytest.raises(LookupError, match=f"nearest: .*{LABELS[0]}"):
+        tuner.compare(a, a, variant=LABELS[0].replace("tpb", "tbp"))
 
 
 def test_unpaired_interval_is_welchs():

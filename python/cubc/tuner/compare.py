@@ -8,7 +8,9 @@ two searches is in the ratio: search both in one go where a few per cent matter.
 
 from __future__ import annotations
 
+import difflib
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -86,11 +88,15 @@ class Comparison:
             v = one.verdict
             lines.append(
                 f"| {one.benchmark} | {one.ct} {one.rt} | {one.a * 1e6:.2f} | {one.b * 1e6:.2f} "
-                f"| x{v.ratio:.3f} | {v.low:.3f} to {v.high:.3f} | {v.word} |"
+                f"| x{v.ratio:.3f} | {v.low:.3f} to {v.high:.3f} "
+                f"| {v.word}{'' if v.decided else ' (open)'} |"
             )
         words = [one.verdict.word for one in self.workloads]
         counts = ", ".join(f"{words.count(w)} {w}" for w in (FASTER, SAME, SLOWER))
-        return "\n".join([*lines, "", f"{counts}; geometric mean x{self.ratio:.3f}"])
+        lines += ["", f"{counts}; geometric mean x{self.ratio:.3f}"]
+        if any(not one.verdict.decided for one in self.workloads):
+            lines.append("(open): too few rounds, or too noisy ones, to rule out a difference")
+        return "\n".join(lines)
 
     __str__ = markdown
 
@@ -125,26 +131,44 @@ def compare(
     FileNotFoundError, StoreError
         If a path names no store, or a file is none.
     LookupError
-        For an unknown benchmark or axis.
+        For an unknown benchmark or axis, or a variant that neither store has.
     ValueError
         If the stores have no workload of one device in common.
+
+    Warns
+    -----
+    RuntimeWarning
+        Names the workloads of the first store that are left out because the second has no time of
+        them on the same device: not measured there, failed, or measured on another.
     """
     before, after = (_latest(restrict(read(expand(paths)), R, axes)) for paths in (a, b))
-    found = [
-        one for key in before if key in after for one in _compared(before[key], after[key], variant)
-    ]
-    foreign = {key[:2] for key in before} & {key[:2] for key in after}
-    foreign -= {(one.benchmark, one.ct) for one in found}
-    if foreign:
-        names = ", ".join(" ".join(key) for key in sorted(foreign))
+    _check_label(variant, [*before.values(), *after.values()])
+    found: list[Compared] = []
+    missing: list[str] = []
+    for key, group in before.items():
+        times = _times(group, variant)
+        others = _times(after[key], variant) if key in after else {}
+        found += [_compared(group, rt, times[rt], others[rt]) for rt in times if rt in others]
+        if lost := [rt for rt in times if rt not in others]:
+            which = f" {', '.join(lost)}" if len(lost) < len(times) else ""
+            missing.append(f"{group.benchmark} {group.workload}{which} on {group.device}")
+    if missing:
+        names = "; ".join(missing)
         warnings.warn(
-            f"{names}: left out, since the stores have no time of {variant} on the same device",
+            f"{names}: left out, since {b} has no time of {variant} on the same device",
             RuntimeWarning,
             stacklevel=2,
         )
     if not found:
         raise ValueError(f"{a} and {b} have no workload of the same device in common")
     return Comparison(found)
+
+
+def _check_label(variant: str, groups: list[Group]) -> None:
+    known = {cell.variant for group in groups for cell in group.measurements()} | {"base"}
+    if variant not in known:
+        near = ", ".join(difflib.get_close_matches(variant, known, n=3)) or "base"
+        raise LookupError(f"neither store has the variant {variant!r:.80}; nearest: {near}")
 
 
 def _latest(groups: list[Group]) -> dict[tuple[str, str, str], Group]:
@@ -157,28 +181,26 @@ def _created(group: Group) -> Iterator[str]:
     return (cell.extra["created"] for cell in group.measurements())
 
 
-def _compared(before: Group, after: Group, variant: str) -> Iterator[Compared]:
-    for rt in before.rts:
-        x, y = _times(before, variant, rt), _times(after, variant, rt)
-        if not (x and y):
-            continue
-        about = (before.benchmark, before.workload, rt, before.device)
-        yield Compared(
-            *about, float(np.median(x)), float(np.median(y)), judge_unpaired(faster=y, slower=x)
-        )
+def _compared(group: Group, rt: str, a: list[float], b: list[float]) -> Compared:
+    medians = float(np.median(a)), float(np.median(b))
+    verdict = judge_unpaired(faster=b, slower=a)
+    return Compared(group.benchmark, group.workload, rt, group.device, *medians, verdict)
 
 
-def _times(group: Group, variant: str, rt: str) -> list[float]:
-    """Median time of each round at a workload; those with fresh openings if there are enough."""
-    rounds: list[float] = []
-    others: list[float] = []
+def _times(group: Group, variant: str) -> dict[str, list[float]]:
+    """Median times of the rounds at each workload; those with fresh openings if they suffice."""
+    rounds, others = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
     for cell in group.measurements():
-        if cell.status != OK or ax.workload_text(cell.rt) != rt:
+        if cell.status != OK:
             continue
         if variant == "base":
             time = cell.base_center or (cell.center if cell.variant == "base" else None)
         else:
             time = cell.center if cell.variant == variant else None
         if time:
-            (rounds if cell.round else others).append(time)
-    return rounds if len(rounds) >= LEAST else [*others, *rounds]
+            (rounds if cell.round else others)[ax.workload_text(cell.rt)].append(time)
+    chosen = (
+        (rt, rounds[rt] if len(rounds[rt]) >= LEAST else others[rt] + rounds[rt])
+        for rt in group.rts
+    )
+    return {rt: times for rt, times in chosen if times}
