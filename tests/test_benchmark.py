@@ -273,6 +273,45 @@ def test_a_file_with_includes(tmp_path, device):
         search(own(tmp_path / "my-kernel.cu", double, {}), db, device)
 
 
+def test_several_are_scored_together(tmp_path, device):
+    source = """
+    // %RANGE% TUNE_THREADS tpb 64:192:64
+    __global__ void add(const float* x, float* y, int n)
+    { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + 1; }
+    __global__ void times(const float* x, float* y, int n)
+    { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * 2; }
+    """
+
+    def make(name, expected):
+        def function(state):
+            x, y = state.random(), state.empty()
+            state.exec(lambda launch: launch.kernel(name, x, y, x.size))
+            state.verify(y, expected(x.numpy()))
+
+        function.__name__ = name
+        return function
+
+    def axes(*exponents):
+        return {"T{ct}": "F32", "Elements[pow2]": exponents}
+
+    (tmp_path / "both.cu").write_text(source)
+    add = own(tmp_path / "both.cu", make("add", lambda x: x + 1), axes(8, 10))
+    times = own(tmp_path / "both.cu", make("times", lambda x: 2 * x), axes(10, 12))
+    db = tmp_path / "own.db"
+    result = search([add, times], db, device)
+    expected = {f"Benchmark={k},Elements[pow2]={n}" for k, n in [(0, 8), (0, 10), (1, 10), (1, 12)]}
+    assert {row["benchmark"] for row in rows(db)} == {"both.add_times"}
+    for label in ("base", "tpb_128", "tpb_192"):
+        assert {row["rt"] for row in rows(db, label)} == expected
+    assert {status for status, _ in by_label(db).values()} == {"ok"}
+    assert {"tpb_128", "tpb_192"} <= set(result.scores()["variant"])
+    other = own(tmp_path / "both.cu", make("add", None), axes(8), base={"tpb": 128})
+    with pytest.raises(ValueError, match="differ in their base"):
+        search([add, other], db, device)
+    with pytest.raises(TypeError, match=r"only benchmarks made by tuner\.benchmark"):
+        search([add, "reduce.sum"], db, device)
+
+
 def test_in_a_script_and_in_a_pool(tmp_path):
     """What ``__main__`` and a module beside the script define is found where it is measured."""
     (tmp_path / "saxpy.cu").write_text(SAXPY.replace("BROKEN", ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import inspect
 import math
@@ -57,6 +58,12 @@ class Benchmark:
     ----------
     name : str
         ``file.function``, as a store has it.
+    source : Source
+        What is compiled.
+    axes : tuple of Axis
+        Those declared.
+    given_base : dict of str to int
+        Values of base that were given.
     """
 
     def __init__(
@@ -71,11 +78,11 @@ class Benchmark:
         self.source = Source(_located(source, function), function.__name__)
         self.name = f"{self.source.name}.{function.__name__}"
         self.axes = _declared(self.name, {} if axes is None else axes)
-        self._base = dict(base or {})
+        self.given_base = dict(base or {})
         self.constraints = parse(constraints)
         ranges = SourceSpace(self.source, "cpu", ()).ranges
         check_names(self.name, self.constraints, ranges)
-        for label in self._base.keys() - ranges.keys():
+        for label in self.given_base.keys() - ranges.keys():
             raise ax.unknown(self.name, "parameter", label, ranges)
 
     def __call__(self, state: State) -> Any:
@@ -93,7 +100,7 @@ class Benchmark:
         """Label of base: the first value of each parameter for which none was given."""
         parts = []
         for label, values in SourceSpace(self.source, arch, ()).ranges.items():
-            value = self._base.get(label, values[0])
+            value = self.given_base.get(label, values[0])
             if value not in values:
                 known = f"{values.start}:{values[-1]}:{values.step}"
                 raise ValueError(f"{self.name}: base has {label}={value}, declared is {known}")
@@ -135,6 +142,69 @@ class _Probe(State):
 
     def _keep(self, *_: Any) -> Any:
         raise RuntimeError
+
+
+class _Either:
+    """Function of several benchmarks in one: which of them is on the axis ``Benchmark``."""
+
+    def __init__(self, several: Sequence[Benchmark]):
+        self._several = list(several)
+
+    def __call__(self, state: State) -> Any:
+        one = self._several[state.rt["Benchmark"]]
+        for axis in one.axes:
+            if not axis.compile_time and state.exponents[axis.plain] not in axis.values:
+                state.skip(f"{one.name} does not declare it")
+        return one(state)
+
+
+def joined(several: Sequence[Benchmark]) -> Benchmark:
+    """Make benchmarks of one source into one, whose variants are scored over all of them.
+
+    Raises
+    ------
+    TypeError
+        If one is no benchmark of a user's own kernels.
+    ValueError
+        If they do not share the source, base, constraints, and names of axes.
+    """
+    if (
+        not isinstance(several, Sequence)
+        or not several
+        or not all(isinstance(one, Benchmark) for one in several)
+    ):
+        raise TypeError(f"{several!r:.80}: only benchmarks made by tuner.benchmark can be joined")
+    first = several[0]
+    found = copy.copy(first)
+    for other in several[1:]:
+        for what, mine, theirs in zip(SHARED, _shared(first), _shared(other), strict=True):
+            if mine != theirs:
+                raise ValueError(
+                    f"{first.name} and {other.name} differ in their {what}, so they cannot be "
+                    "searched together: search one after the other"
+                )
+    found.function = _Either(several)
+    found.name = f"{first.source.name}.{'_'.join(one.name.rpartition('.')[2] for one in several)}"
+    which = ax.Axis("Benchmark", tuple(range(len(several))))
+    found.axes = (
+        which,
+        *(_union([one.axes[k] for one in several]) for k in range(len(first.axes))),
+    )
+    return found
+
+
+SHARED = ("source", "base", "constraints", "axes")
+
+
+def _shared(one: Benchmark) -> tuple:
+    axes = [(axis.name, axis.values if axis.compile_time else ()) for axis in one.axes]
+    return one.source.text, one.given_base, [c.text for c in one.constraints], axes
+
+
+def _union(axes: Sequence[ax.Axis]) -> ax.Axis:
+    if axes[0].compile_time:
+        return axes[0]
+    return ax.Axis(axes[0].name, tuple(sorted({value for axis in axes for value in axis.values})))
 
 
 def _unpickled(state: bytes) -> Benchmark:

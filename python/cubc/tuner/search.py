@@ -15,7 +15,7 @@ from cubc import _core
 
 from . import axes as ax
 from .analyze import Analysis
-from .benchmark import Benchmark
+from .benchmark import Benchmark, joined
 from .checks import count, integer, positive
 from .constraints import Constraint, parse
 from .driver import Driver, Visit
@@ -58,7 +58,7 @@ class Search:
 
     def __init__(
         self,
-        benchmark: str | Benchmark,
+        benchmark: str | Benchmark | list[Benchmark] | tuple[Benchmark, ...],
         axes: Mapping[str, Any] | None = None,
         *,
         db: str | os.PathLike = "cubc_meta_bench.db",
@@ -83,20 +83,21 @@ class Search:
         self.db = store_path(db)
         self.warm = expand(warm) if warm else []
         limits = parse(constraints)
+        one = joined(benchmark) if isinstance(benchmark, list | tuple) else benchmark
         self.units: Sequence[Unit]
         self._target: Callable[[], Target]
         if is_replay(device):
             info = replay_info(device)
-            name = benchmark.name if isinstance(benchmark, Benchmark) else benchmark
+            name = one.name if isinstance(one, Benchmark) else one
             self.units = replay_units(device, name, axes, limits)
             self._target = partial(Replay, info)
         elif executor is None:
             info = _core.device_info(device)
-            self.units = _units(benchmark, axes, info["arch"], limits)
+            self.units = _units(one, axes, info["arch"], limits)
             self._target = partial(Local, info)
         else:
             pool = Pool(executor, device)
-            self.units = _units(benchmark, axes, pool.info["arch"], limits)
+            self.units = _units(one, axes, pool.info["arch"], limits)
             self._target = lambda: pool
         self.racing, self.progress = bool(racing), progress
         self.again = 0 if again == 0 else count("again", again)
@@ -209,7 +210,7 @@ def _deadlines(visits: int, end: float | None) -> Iterator[float | None]:
 
 
 def search(
-    benchmark: str | Benchmark,
+    benchmark: str | Benchmark | list[Benchmark] | tuple[Benchmark, ...],
     axes: Mapping[str, Any] | None = None,
     *,
     db: str | os.PathLike = "cubc_meta_bench.db",
@@ -237,7 +238,9 @@ def search(
     ----------
     benchmark
         Name such as ``"reduce.sum"``, a regular expression that names match from their start, or
-        a benchmark of your own kernels, made by `benchmark`.
+        a benchmark of your own kernels, made by `benchmark`. A list of such benchmarks of one
+        source is searched for the variant that is best for all of them together: which one it is
+        becomes the axis ``Benchmark``, with the values 0, 1, ...
     axes
         Axis name (``"T{ct}"`` or ``"T"``) to one declared value or several. All declared values of
         the axes that are left out are searched.

@@ -41,6 +41,15 @@ _DYNAMIC = re.compile(
 class Source:
     """A source file, or a text with more than one line.
 
+    Attributes
+    ----------
+    name : str
+        Of the file, without its ending.
+    text : str
+        With what it includes.
+    kernels : list of str
+        Names of the kernels that can be launched.
+
     Raises
     ------
     FileNotFoundError
@@ -52,19 +61,19 @@ class Source:
     def __init__(self, source: str | os.PathLike, name: str):
         if isinstance(source, str) and "\n" in source:
             self.name = name
-            self._text = _flat(source, f"{name}.cu", Path(), {})
+            self.text = _flat(source, f"{name}.cu", Path(), {})
         else:
             path = Path(source)
             self.name = re.sub(r"\W", "_", path.stem)
-            self._text = _flat(_read(path), path.name, path.parent, {path.resolve(): None})
-        self.kernels, self._plain = _with_linkage(self._text)
+            self.text = _flat(_read(path), path.name, path.parent, {path.resolve(): None})
+        self.kernels, self._plain = _with_linkage(self.text)
         if not self.kernels:
             raise ValueError(f"{self.name}.cu has no kernel: none of its functions is __global__")
 
     def parameters(self, arch: str) -> list[tuple[str, str, int, int, int]]:
         """Macro, label, start, end and step of each parameter; ValueError for a malformed one."""
         try:
-            return _core.source_parameters(self._text, arch)
+            return _core.source_parameters(self.text, arch)
         except ValueError as error:
             raise ValueError(f"{self.name}.cu: {error}") from None
 

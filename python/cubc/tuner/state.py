@@ -137,12 +137,15 @@ class State:
     rt : dict of str to int
         The run-time workload by plain axis name; of a ``[pow2]`` axis the number itself and not the
         exponent. ``state["Elements"]`` is short for it.
+    exponents : dict of str to int
+        The same as declared: the exponents of ``[pow2]`` axes.
     device : str
         Name of the device.
     """
 
     def __init__(self, ct: Mapping[str, str], rt: Mapping[str, int], device: str):
         self.ct = {ax.split_name(name)[0]: value for name, value in ct.items()}
+        self.exponents = {ax.split_name(name)[0]: value for name, value in rt.items()}
         self.rt = {
             ax.split_name(name)[0]: 2**value if "[pow2]" in name else value
             for name, value in rt.items()
