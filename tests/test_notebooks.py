@@ -106,5 +106,5 @@ def test_tune_your_own_kernel(execute, tmp_path):
     assert "transpose.transpose" in outputs[3]
     assert "wrong" in outputs[-1]
     rows = list(_core.Store(str(tmp_path / "transpose.db")).rows())
-    assert {row["status"] for row in rows} == {"ok"}
+    assert {row["status"] for row in rows} <= {"ok", "lost"}
     assert len({row["variant"] for row in rows}) > 3

@@ -26,7 +26,7 @@ def db(tmp_path):
 
 @pytest.fixture
 def at_evaluation(monkeypatch):
-    """Calls a function with the measuring process before some evaluations, counted from 1."""
+    """Calls a function with the measuring process at some evaluations, counted from 1."""
 
     def install(which, action, *, base=False):
         count = 0
@@ -35,11 +35,11 @@ def at_evaluation(monkeypatch):
 
         def hooked(self, kind, *arguments):
             nonlocal count
+            send(self, kind, *arguments)  # before: the process is not gone when it is asked
             if kind == "evaluate" and (arguments[0].variant == "base") == base:
                 count += 1
                 if count in which:
                     action(self)
-            send(self, kind, *arguments)
 
         monkeypatch.setattr(process.Process, "send", hooked)
 
