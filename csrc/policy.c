@@ -58,6 +58,20 @@ static int row_fit(const shipped_policy *row, const policy_key *key)
     return what && type ? what + type : 0;
 }
 
+static bool is_first_of_arch(size_t row)
+{
+    for (size_t r = 0; r < row; r++)
+        if (!strcmp(shipped[r].arch, shipped[row].arch)) return false;
+    return true;
+}
+
+const char *policy_arch(size_t number)
+{
+    for (size_t r = 0; r < COUNT_OF(shipped); r++)
+        if (is_first_of_arch(r) && number-- == 0) return shipped[r].arch;
+    return NULL;
+}
+
 cubc_status policy_base(const policy_key *key, const char **label)
 {
     int best_arch = -1, best_fit = 0;

@@ -17,6 +17,9 @@ typedef struct policy_key {
     size_t type_size;      // 4
 } policy_key;
 
+// Of the architectures that have shipped rows the one with a number, from 0 on in the table's
+// order; NULL if there are not so many.
+const char *policy_arch(size_t number);
 // The label of the shipped row (the base), borrowed for the life of the process.
 cubc_status policy_base(const policy_key *key, const char **label);
 // The same with overlaid rows first; copied because an overlay may be dropped at any time.

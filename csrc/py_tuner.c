@@ -100,6 +100,20 @@ static PyObject *parameters(PyObject *self, PyObject *args)
 }
 
 // ---- policies -----------------------------------------------------------------------------------
+static PyObject *archs(PyObject *self, PyObject *unused)
+{
+    PyObject *all = PyList_New(0);
+    const char *arch;
+    (void)self, (void)unused;
+    for (size_t i = 0; all && (arch = policy_arch(i)); i++) {
+        PyObject *name = PyUnicode_FromString(arch);
+        int failed = !name || PyList_Append(all, name) < 0;
+        Py_XDECREF(name);
+        if (failed) Py_CLEAR(all);
+    }
+    return all;
+}
+
 static PyObject *policy_label(PyObject *args, bool base)
 {
     const char *name, *arch;
@@ -247,6 +261,7 @@ static PyObject *variant_code(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"benchmarks", benchmarks, METH_NOARGS, "Declared benchmarks and their axes."},
     {"parameters", parameters, METH_VARARGS, "The parameter space of a benchmark."},
+    {"archs", archs, METH_NOARGS, "Architectures that have shipped policies."},
     {"base", base, METH_VARARGS, "Label of the shipped policy."},
     {"policy", policy, METH_VARARGS, "Label that the next call runs."},
     {"use_policy", use_policy, METH_VARARGS, "Overlay a policy."},

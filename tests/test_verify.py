@@ -9,6 +9,7 @@ from cubc import _core, tuner
 from cubc.tuner import verify as function
 from cubc.tuner.cli import main
 from cubc.tuner.verdict import LEAST, MOST
+from cubc.tuner.verify import changed
 
 AXES = {"T": "F32"}
 
@@ -48,6 +49,64 @@ def test_what_is_no_variant(small):
         function("reduce.sum", "ipt_3.tpb_7", AXES, device="cpu")
     with pytest.raises(LookupError, match=r"did you mean reduce\.sum"):
         tuner.verify("reduce.smu", "ipt_1", device="cpu")
+
+
+def winner(path, **device):
+    """A store in which a slow variant was twice as fast as base, at one size."""
+    label = stores.variants(count=1)[0]
+    rows = [stores.row("base", 16), stores.row(label, 16, 5e-4)]
+    return str(stores.write(path, rows, **device)), label
+
+
+def test_winners_of_a_store(small, tmp_path, capsys):
+    """One that won at the only size that the store has is measured at all."""
+    path, _ = winner(tmp_path / "a.db")
+    assert main(["verify", "--db", path, "--device", "cpu"]) == 1
+    out = capsys.readouterr().out
+    assert "=16 |" in out and "=20 |" in out and "| SLOWER |" in out
+    with pytest.raises(SystemExit):
+        main(["verify", "--db", path, "--variant", "base"])
+
+
+def test_winners_of_others_are_not_taken(small, tmp_path):
+    path, label = winner(tmp_path / "gpu.db", arch="sm_90")
+    with pytest.raises(ValueError, match="nothing in it beats base on cpu"):
+        tuner.verify_winners(path, device="cpu")
+    rows = [stores.row("base", 16, source_hash="0" * 64)]
+    rows.append(stores.row(label, 16, 5e-4, source_hash="0" * 64))
+    old = stores.write(tmp_path / "old.db", rows)
+    with (
+        pytest.warns(RuntimeWarning, match=r"reduce\.sum: measurements of another version"),
+        pytest.raises(ValueError, match="nothing in it"),
+    ):
+        tuner.verify_winners(old, device="cpu")
+
+
+def test_architectures_with_policies():
+    assert {"cpu", "sm_75", "sm_90"} <= set(_core.archs())
+    assert len(set(_core.archs())) == len(_core.archs())
+
+
+def test_a_manifest_is_read_before_it_is_replaced(tmp_path, capsys):
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps({"cpu reduce.prod F32": "0" * 64}))
+    arguments = ["verify", "-R", "reduce.prod", "-a", "T=F32", "--arch", "cpu"]
+    arguments += ["--write", str(path), "--against", str(path)]
+    assert main(arguments) == 1
+    assert capsys.readouterr().out == "cpu reduce.prod F32\n1 policies, 1 changed\n"
+    assert main(arguments) == 0
+
+
+def test_a_part_of_a_manifest(tmp_path, capsys):
+    """What was not asked for is not reported as gone."""
+    path = tmp_path / "manifest.json"
+    part = ["verify", "-R", "reduce.prod", "-a", "T=F32", "--arch", "cpu"]
+    assert main([*part, "--write", str(path)]) == 0
+    hashes = json.loads(path.read_text()) | {"cpu reduce.sum F32": "1" * 64}
+    path.write_text(json.dumps(hashes))
+    assert main([*part, "--against", str(path)]) == 0
+    assert capsys.readouterr().out.endswith("1 policies, 0 changed\n")
+    assert changed({"a": "1"}, {"b": "1"}) == ["a", "b"]
 
 
 def test_manifests(tmp_path, capsys):

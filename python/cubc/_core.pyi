@@ -123,6 +123,9 @@ def parameters(
 ) -> list[tuple[str, str, int, int, int]]:
     """The parameter space on a device or arch: (macro, label, start, end, step) a parameter."""
 
+def archs() -> list[str]:
+    """Architectures that have shipped policies, as ``["cpu", "sm_75", ...]``."""
+
 def base(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
     """The label of the shipped policy (``base``), as ``ipt_16.tpb_256...``."""
 

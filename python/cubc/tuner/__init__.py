@@ -15,7 +15,7 @@ from .process import BaseFailed
 from .profile import profile
 from .search import Result, Search, search
 from .state import Launch, State
-from .verify import verify
+from .verify import verify, verify_winners
 
 __all__ = [
     "Analysis",
@@ -35,4 +35,5 @@ __all__ = [
     "search",
     "use_policies",
     "verify",
+    "verify_winners",
 ]

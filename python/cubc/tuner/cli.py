@@ -20,7 +20,7 @@ from .search import AGAIN, search
 from .space import Space
 from .strategy import DEFAULT, STRATEGIES
 from .unit import matching
-from .verify import changed, manifest, read_manifest, verify, write_manifest
+from .verify import changed, manifest, read_manifest, verify, verify_winners, write_manifest
 
 TOP = 7  # variants that an analysis shows
 
@@ -131,11 +131,15 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser(
         "verify", parents=[common], help="what a change of policies slows down, and what it changes"
     )
-    check.add_argument("--variant", help="the label that is to be the policy; it is measured")
+    measured = check.add_mutually_exclusive_group()
+    measured.add_argument("--variant", help="the label that is to be the policy; it is measured")
+    measured.add_argument("--db", nargs="+", metavar="STORE", help="measure the winners of these")
     check.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
-    check.add_argument("--arch", nargs="+", default=["sm_90"], help="for the manifests")
+    check.add_argument("--arch", nargs="+", help="for the manifests (default: all with policies)")
     check.add_argument("--write", metavar="FILE", help="write a manifest of the machine code")
-    check.add_argument("--against", metavar="FILE", help="a manifest to compare with")
+    check.add_argument(
+        "--against", metavar="FILE", help="a manifest to compare with, or the part that is chosen"
+    )
     check.set_defaults(run=_verify)
 
     once = commands.add_parser(
@@ -204,18 +208,23 @@ def _policy(options: argparse.Namespace) -> None:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    pattern = options.R or ".*"
-    if options.variant:
-        axes = ax.parse_arguments(options.a)
-        found = verify(pattern, options.variant, axes, device=options.device)
+    pattern, axes, device = options.R or ".*", ax.parse_arguments(options.a), options.device
+    if options.variant or options.db:
+        if options.variant:
+            found = verify(pattern, options.variant, axes, device=device)
+        else:
+            found = verify_winners(options.db, options.R, axes, device=device)
         print(found.markdown())
         return 1 if found.slower else 0
     if not (options.write or options.against):
-        raise ValueError("verify needs --variant, --write or --against")
-    hashes = manifest(options.arch, pattern)
+        raise ValueError("verify needs --variant, --db, --write or --against")
+    before = read_manifest(options.against) if options.against else None
+    hashes = manifest(options.arch, pattern, axes)
     if options.write:
         write_manifest(options.write, hashes)
-    different = changed(read_manifest(options.against), hashes) if options.against else []
+    if before and (options.R or axes or options.arch):
+        before = {name: digest for name, digest in before.items() if name in hashes}
+    different = [] if before is None else changed(before, hashes)
     print("\n".join([*different, f"{len(hashes)} policies, {len(different)} changed"]))
     return 1 if different else 0
 

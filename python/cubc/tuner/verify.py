@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,12 @@ from typing import Any
 from cubc import _core
 
 from . import axes as ax
+from .analyze import winners
 from .compare import Compared, Comparison
 from .local import Local
+from .records import restrict
 from .status import OK
-from .stores import measurement
+from .stores import StorePaths, expand, measurement, read
 from .target import Request, Run
 from .unit import Unit, units
 from .verdict import LEAST, MOST, STEP, judge
@@ -73,6 +76,52 @@ def verify(
     return Comparison(found)
 
 
+def verify_winners(
+    paths: StorePaths,
+    R: str | None = None,
+    axes: Mapping[str, Any] | None = None,
+    *,
+    device: str | None = None,
+) -> Comparison:
+    """Hold what some stores found best against base, at every declared run-time workload.
+
+    A search may have looked at few sizes; here all of them have a say. The winners are those that
+    `Analysis.policies` prints, of the architecture of the device.
+
+    Parameters
+    ----------
+    paths
+        Stores, or glob patterns.
+    R, axes
+        Restrict benchmarks and compile-time workloads, as in `analyze`.
+    device
+        Where to measure; the default device if None.
+
+    Raises
+    ------
+    FileNotFoundError, StoreError, LookupError
+        As `analyze`.
+    ValueError, BaseFailed, NoDeviceError
+        As `verify`; and ValueError if the stores have no winner for the device.
+    """
+    arch = _core.device_info(device)["arch"]
+    groups = [group for group in restrict(read(expand(paths)), R, axes) if group.arch == arch]
+    stale = sorted({str(group.benchmark) for group in groups if not group.current})
+    if stale:
+        warnings.warn(
+            f"{', '.join(stale)}: measurements of another version of the kernel were passed over; "
+            "search again to renew them",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    found: list[Compared] = []
+    for group, label, _ in winners([group for group in groups if group.current]):
+        found += verify(group.benchmark, label, group.ct, device=device).workloads
+    if not found:
+        raise ValueError(f"{paths}: nothing in it beats base on {arch}, so nothing is to verify")
+    return Comparison(found)
+
+
 def _verified(target: Local, unit: Unit, variant: str) -> Iterator[Compared]:
     if reason := _core.variant_invalid(*unit.where, variant):
         raise ValueError(f"{variant} is no variant for {unit}: {reason}")
@@ -109,25 +158,33 @@ def _check(unit: Unit, variant: str, target: Local) -> list[tuple[int, Any]]:
 
 
 # ---- machine code -------------------------------------------------------------------------------
-def manifest(archs: Sequence[str], benchmark: str = ".*") -> dict[str, str]:
-    """Hashes of the machine code of every shipped policy; needs a compiler and no device.
+def manifest(
+    archs: Sequence[str] | None = None,
+    benchmark: str = ".*",
+    axes: Mapping[str, Any] | None = None,
+) -> dict[str, str]:
+    """Hashes of the machine code of every shipped policy; needs compilers and no device.
+
+    Only hashes of code that one version of the compiler made can be the same.
 
     Parameters
     ----------
     archs
-        As ``["sm_80", "sm_90"]``.
+        As ``["sm_80", "sm_90"]``; all that have policies by default.
     benchmark
         Name or regular expression.
+    axes
+        Restricts the compile-time workloads.
 
     Returns
     -------
     dict of str to str
-        SHA-256 by architecture, benchmark and compile-time workload, and of the compiler.
+        SHA-256 by architecture, benchmark and compile-time workload: ``"sm_90 reduce.sum F32"``.
     """
     return {
         f"{arch} {unit}": hashlib.sha256(_core.code(*unit.where, "base")).hexdigest()
-        for arch in archs
-        for unit in units(benchmark, None, arch)
+        for arch in (_core.archs() if archs is None else archs)
+        for unit in units(benchmark, axes, arch)
     }
 
 
