@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import stores
 
-from cubc import tuner
+from cubc import _core, tuner
 from cubc.tuner.cli import main
 from cubc.tuner.verdict import judge_unpaired
 
@@ -116,3 +116,23 @@ def test_a_header_compiles(tmp_path, capsys):
         subprocess.run(["cc", "-Wall", "-Werror", "-fsyntax-only", path], check=True)
     assert main(["policy", tuner.example_db()]) == 0
     assert capsys.readouterr().out.startswith('POLICY("sm_90", "reduce.sum", "F32", ')
+
+
+def test_a_header_of_kernels_of_ones_own(tmp_path):
+    more = {"benchmark": "mine.kernel", "ct": "", "source_hash": "0" * 64}
+    rows = [stores.row(label, 16, time) | more for label, time in (("base", 1e-3), ("ipt_3", 5e-4))]
+    path = stores.write(tmp_path / "own.db", rows)
+    assert "\n#define CUBC_CPU_MINE_KERNEL_IPT 3\n" in tuner.analyze(path).header()
+
+
+def test_a_header_of_a_replay(tmp_path):
+    """Its architecture is none that a compiler knows."""
+    rows = [stores.row("base", 16), stores.row(LABELS[0], 16, 5e-4)]
+    path = stores.write(tmp_path / "replay.db", rows, arch="replay")
+    assert "CUBC_REPLAY_REDUCE_SUM_F32_ITEMS_PER_THREAD" in tuner.analyze(path).header()
+
+
+@pytest.mark.parametrize("name", _core.benchmarks())
+def test_macros_are_the_same_on_every_architecture(name):
+    macros = [[row[:2] for row in _core.parameters(name, arch)] for arch in _core.archs()]
+    assert all(found == macros[0] for found in macros)

@@ -25,16 +25,20 @@ def header(winners: Sequence[tuple[Group, str, float]]) -> str:
     """Text of the header: a macro for each parameter of each group, label and score.
 
     The macros are named by architecture, benchmark, type and the parameter's macro in the kernel
-    without ``TUNE_``: ``CUBC_SM_90_REDUCE_SUM_F32_ITEMS_PER_THREAD``.
+    without ``TUNE_``: ``CUBC_SM_90_REDUCE_SUM_F32_ITEMS_PER_THREAD``. A store does not know the
+    macros of a user's own kernel; there the parameter's label stands for it.
     """
     return HEAD.format(version=_core.__version__) + "".join(map(_block, winners)) + TAIL
 
 
 def _block(winner: tuple[Group, str, float]) -> str:
     group, label, score = winner
-    macros = {name: macro for macro, name, *_ in _core.parameters(group.benchmark, group.arch)}
-    prefix = _identifier("cubc", group.arch, group.benchmark, group.workload)
-    about = f"{group.benchmark} {group.workload} on {group.device} ({group.arch})"
+    shipped = group.benchmark in _core.benchmarks()
+    parameters = _core.parameters(group.benchmark, "cpu") if shipped else []
+    macros = {name: macro for macro, name, *_ in parameters}  # the same on every architecture
+    what = [part for part in (group.benchmark, group.workload) if part]
+    prefix = _identifier("cubc", group.arch, *what)
+    about = f"{' '.join(what)} on {group.device} ({group.arch})"
     lines = ["", f"// {about}: {label}, score {score:.3f}"]
     for name, value in group.parameters(label).items():
         macro = macros.get(name, name).removeprefix("TUNE_")
