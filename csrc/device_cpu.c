@@ -430,11 +430,6 @@ static cubc_status cpu_launch(cubc_device *device, const device_kernel *kernel,
     if (args_bytes != (size_t)kernel->info.args_bytes)
         FAIL(CUBC_INVALID_ARGUMENT, "a launch passes %zu bytes of arguments, the kernel takes %lld",
              args_bytes, (long long)kernel->info.args_bytes);
-    const size_t shared_bytes = (size_t)kernel->allocated + shape->shared;
-    if (shared_bytes > (size_t)device->info.shared_bytes_per_block)
-        FAIL(CUBC_NO_RESOURCES,
-             "a launch wants %zu bytes of shared storage a block, \"cpu\" has %lld", shared_bytes,
-             (long long)device->info.shared_bytes_per_block);
     plain_frame frame;
     const uint64_t grid =
         (uint64_t)shape->grid * launch_extent(shape->grid_y) * launch_extent(shape->grid_z);
@@ -448,7 +443,7 @@ static cubc_status cpu_launch(cubc_device *device, const device_kernel *kernel,
     simt_launch launch = {.args = args,
                           .grid = (unsigned)grid,
                           .threads = kernel->threads,
-                          .shared_bytes = shared_bytes};
+                          .shared_bytes = (size_t)kernel->allocated + shape->shared};
     memcpy(&launch.function, &kernel->function, sizeof launch.function); // ISO C has no cast for it
     return simt_run(pool_of(device), &launch);
 }

@@ -87,6 +87,12 @@ cubc_status program_add(program *p, const device_kernel *kernel, const launch_sh
                         const void *args)
 {
     size_t bytes = (size_t)kernel->info.args_bytes;
+    const device_info *info = &p->device->info;
+    if (kernel->info.shared_bytes + shape->shared > info->shared_bytes_per_block)
+        FAIL(CUBC_NO_RESOURCES,
+             "a launch wants %lld bytes of shared memory a block, %u of them its own: %s has %lld",
+             (long long)kernel->info.shared_bytes + shape->shared, shape->shared, info->name,
+             (long long)info->shared_bytes_per_block);
     TRY(make_room(p));
     void *copy = mem_alloc(bytes + 1, 1);
     if (!copy) return CUBC_NO_MEMORY;

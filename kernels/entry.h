@@ -88,10 +88,11 @@ void unpack(void (*kernel)(A...), frame* f)
     __attribute__((visibility(                                                                   \
         "default"))) cubc_entry::words<cubc_entry::signature<decltype(name)>::value.word[0] + 1> \
         name##_signature = cubc_entry::signature<decltype(name)>::value;                         \
-    __attribute__((visibility("default"))) void name##_entry(cubc_entry::frame* f, void* shared) \
+    __attribute__((visibility("default"))) void name##_entry(cubc_entry::frame* cubc_frame,      \
+                                                             void* cubc_shared)                  \
     {                                                                                            \
-        cubc_cuda::begin(f, shared);                                                             \
-        cubc_entry::unpack(name, f);                                                             \
+        cubc_cuda::begin(cubc_frame, cubc_shared);                                               \
+        cubc_entry::unpack(::name, cubc_frame);                                                  \
     }                                                                                            \
     }
 #endif

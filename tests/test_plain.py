@@ -12,6 +12,7 @@ from test_compile import why_no_nvrtc
 
 import cubc
 from cubc import _core
+from cubc.tuner.source import Source
 
 
 def on(device, values):
@@ -124,3 +125,63 @@ def test_any_order_of_threads(seed):
     environment = {**os.environ, "CUBC_SIMT_SEED": str(seed)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and "3 passed" in done.stdout, done.stdout
+
+
+def test_several_launches(device):
+    x, total = on(device, np.zeros(1000, np.int32)), zeros(device, 1, np.float32)
+    bins, most = zeros(device, 4, np.int32), zeros(device, 1, np.uint64)
+    program = plain.program(device)
+    assert program.info == {}
+    for n in (1000, 500):
+        program.add("atomics", (x, bins, total, most, n), (2, 1, 1), (64, 1, 1), 0)
+    for _ in range(2):
+        program.run()
+    assert program.info["threads"] == 64
+    np.testing.assert_array_equal(bins.numpy(), [3000, 0, 0, 0])
+    assert total.numpy()[0] == 1500
+    measured = _core.measure(program, min_samples=3, max_samples=3)
+    assert len(measured["samples"]) == 12 and measured["base_samples"] == b""
+    assert _core.measure_hot(program, 0.001)[0] > 0
+
+
+def test_a_barrier_that_some_do_not_reach():
+    source = """
+    __global__ void f(int* x)
+    {
+        if (threadIdx.x > 3) return;
+        __syncthreads();
+        x[threadIdx.x] = 1;
+    }
+    """
+    program = _core.Program(Source(source, "mine").complete("cpu", {}), "mine", "cpu")
+    program.add("f", (zeros("cpu", 32, np.int32),), (1, 1, 1), (32, 1, 1), 0)
+    with pytest.raises(cubc.KernelFault, match=r"mine\.cu:5.*block 0.*thread"):
+        program.run()
+
+
+@pytest.fixture
+def failing():
+    yield _core._fail_allocation
+    _core._fail_allocation(0)
+
+
+def test_every_allocation_may_fail(failing):
+    out, sizes = zeros("cpu", 24 * 6, np.uint32), zeros("cpu", 6, np.uint32)
+    plain.program("cpu")  # now it is in the cache
+
+    def work():
+        run("cpu", "indices", (out, sizes), (1,), (4, 2, 3))
+
+    work()
+    failures = 0
+    for nth in range(1, 60):
+        before = _core._outstanding()
+        failing(nth)
+        try:
+            work()
+        except MemoryError:
+            failures += 1
+        failing(0)
+        assert _core._outstanding() <= before, nth
+    work()
+    assert failures > 3
