@@ -1,11 +1,14 @@
 """How good the strategies are, replayed on measured spaces: a table against random search.
 
-    python benchmarks/strategies.py TABLE... [--seeds N] [--ahead N] [--strategies NAME...]
+    python benchmarks/strategies.py TABLE... [--seeds N] [--ahead N] [--strategies NAME...] [--warm]
 
 A TABLE is a CSV file as cubc.tuner.replay reads it. Each strategy visits 5 % of a space with each
 seed, failures counted. The speed of a run is the best time of the table over the best time found;
 the figures are the shares of runs with at least 99 % and 95 % of the best speed, and the mean
 speed, after 1, 2 and 5 % of the space; and the milliseconds of processor time a visit took.
+
+With --warm, a search also has the outcomes of the other TABLEs of the same kernel, whose names
+agree up to the first "_", as if they were stores of other GPUs.
 """
 
 import argparse
@@ -16,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from cubc.tuner.replay import read_table, replay
-from cubc.tuner.strategy import STRATEGIES
+from cubc.tuner.strategy import STRATEGIES, warmed
 
 SHARES = (0.01, 0.02, 0.05)
 HEAD = "| strategy | space | runs |" + "".join(
@@ -24,14 +27,26 @@ HEAD = "| strategy | space | runs |" + "".join(
 )
 
 
-def speeds(name, table, seeds, ahead):
+def speeds(factory, table, seeds, ahead):
     """Speed after each share of the space (columns) for each seed (rows), and ms a visit."""
     stops = [max(1, int(share * table.count())) for share in SHARES]
     begin = time.process_time()
-    curves = [replay(STRATEGIES[name], table, stops[-1], seed, ahead) for seed in range(seeds)]
+    curves = [replay(factory, table, stops[-1], seed, ahead) for seed in range(seeds)]
     cost = (time.process_time() - begin) / (seeds * stops[-1])
     found = [[table.best / curve[min(stop, len(curve)) - 1] for stop in stops] for curve in curves]
     return np.array(found), 1e3 * cost
+
+
+def elsewhere(space, tables):
+    """Scores in the other tables of the same kernel."""
+    kernel = space.partition("_")[0]
+    others = [
+        table for name, table in tables.items() if name != space and name.startswith(f"{kernel}_")
+    ]
+    return [
+        {label: table.score(label) for label, time in table.times.items() if time is not None}
+        for table in others
+    ]
 
 
 def line(name, space, found, cost):
@@ -50,6 +65,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--ahead", type=int, default=4, help="asks before the first tell")
     parser.add_argument("--strategies", nargs="+", choices=sorted(STRATEGIES))
+    parser.add_argument("--warm", action="store_true", help="start from the other tables")
     options = parser.parse_args()
     names = options.strategies or [name for name in STRATEGIES if name != "exhaustive"]
     tables = {path.name.partition(".")[0]: read_table(path) for path in options.tables}
@@ -58,7 +74,9 @@ def main():
     for name in names:
         everything = []
         for space, table in tables.items():
-            found, cost = speeds(name, table, options.seeds, options.ahead)
+            others = elsewhere(space, tables) if options.warm else []
+            factory = warmed(STRATEGIES[name], others) if others else STRATEGIES[name]
+            found, cost = speeds(factory, table, options.seeds, options.ahead)
             everything.append(found)
             print(line(name, space, found, cost), flush=True)
         print(line(name, "**all**", np.concatenate(everything), math.nan), flush=True)

@@ -124,6 +124,22 @@ def test_exhaustive_strategy_goes_in_order(db):
     assert measured == stores.variants(count=3)
 
 
+@pytest.mark.parametrize(
+    ("rule", "samples"),
+    [
+        ({"stopping": "count", "samples": 7}, 7),
+        ({"stopping": "entropy", "max_angle": 90.0, "min_r2": 1e-9, "min_samples": 8}, 8),
+        ({"stopping": "stdrel", "max_noise": 1e9, "min_time": 1e-9, "min_samples": 7}, 7),
+        ({"stopping": "median", "max_noise": 1e-12, "max_samples": 9}, 9),
+    ],
+)
+def test_stopping_rules(db, rule, samples):
+    result = search(db, {"T": "F32", "Elements": 16}, variants=2, timing=rule)
+    [group] = result.groups
+    counts = {cell.samples for cells in group.cells.values() for cell in cells.values()}
+    assert counts == {samples}
+
+
 def test_a_whole_space(db):
     """Base is in the space; it is measured as base and not once more under its label."""
     axes = {"T": "F32", "Elements": 16}
@@ -198,7 +214,9 @@ def test_a_missing_package_is_named_before_the_search(db, monkeypatch):
         ({"seconds": math.inf}, ValueError, "finite"),
         ({"seconds": "3"}, TypeError, "seconds is '3', must be a number"),
         ({"seed": "a"}, TypeError, "seed is 'a', must be a whole number"),
-        ({"timing": {"samples": 1}}, LookupError, "did you mean m.._samples"),
+        ({"timing": {"max_sample": 1}}, LookupError, "did you mean max_samples"),
+        ({"timing": {"stopping": "entropie"}}, LookupError, "did you mean entropy"),
+        ({"timing": {"stopping": 1}}, TypeError, "stopping is 1, must be one of median, stdrel"),
         ({"timing": {3: 1}}, LookupError, "no option '3'"),
         ({"timing": ["timeout"]}, TypeError, "must be a dict of options"),
         ({"timing": {"min_samples": 2.5}}, TypeError, "min_samples is 2.5"),

@@ -14,13 +14,14 @@ from cubc import _core
 from . import axes as ax
 from .analyze import Analysis, analyze
 from .compare import compare
+from .machine_code import changed, manifest, read_manifest, write_manifest
 from .process import BaseFailed
 from .profile import profile
 from .search import AGAIN, search
 from .space import Space
 from .strategy import DEFAULT, STRATEGIES
 from .unit import matching
-from .verify import changed, manifest, read_manifest, verify, verify_winners, write_manifest
+from .verify import verify, verify_winners
 
 TOP = 7  # variants that an analysis shows
 
@@ -140,6 +141,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--against", metavar="FILE", help="a manifest to compare with, or the part that is chosen"
     )
+    check.add_argument(
+        "--listings", metavar="FOLDER", help="write the instructions there, a file a policy"
+    )
     check.set_defaults(run=_verify)
 
     once = commands.add_parser(
@@ -216,10 +220,10 @@ def _verify(options: argparse.Namespace) -> int:
             found = verify_winners(options.db, options.R, axes, device=device)
         print(found.markdown())
         return 1 if found.slower else 0
-    if not (options.write or options.against):
-        raise ValueError("verify needs --variant, --db, --write or --against")
+    if not (options.write or options.against or options.listings):
+        raise ValueError("verify needs --variant, --db, --write, --against or --listings")
     before = read_manifest(options.against) if options.against else None
-    hashes = manifest(options.arch, pattern, axes)
+    hashes = manifest(options.arch, pattern, axes, listings=options.listings)
     if options.write:
         write_manifest(options.write, hashes)
     if before and (options.R or axes or options.arch):

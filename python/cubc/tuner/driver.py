@@ -53,7 +53,7 @@ class Driver:
         self,
         store: _core.Store,
         target: Target,
-        timing: dict[str, float],
+        timing: dict[str, Any],
         *,
         racing: bool,
         again: int,

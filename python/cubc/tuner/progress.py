@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from .checks import need
 
@@ -16,6 +19,23 @@ def watched() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return sys.stderr.isatty() or getattr(shell, "kernel", None) is not None
+
+
+@contextmanager
+def bar(total: int, show: bool | None, what: str) -> Iterator[Callable[[], object]]:
+    """A plain bar of so many steps; what it gives is called after each of them."""
+    drawn = _tqdm(total, what) if (watched() if show is None else show) else None
+    try:
+        yield drawn.update if drawn is not None else lambda: None
+    finally:
+        if drawn is not None:
+            drawn.close()
+
+
+def _tqdm(total: int, what: str = "") -> Any:
+    # Notebooks get a widget where ipywidgets are installed, else the same line as text.
+    tqdm = need("tqdm.auto" if importlib.util.find_spec("ipywidgets") else "tqdm").tqdm
+    return tqdm(total=total, desc=what or None, bar_format=FORMAT, file=sys.stderr)
 
 
 class Progress:
@@ -34,9 +54,7 @@ class Progress:
     def __init__(self, total: int, show: bool | None, until: float | None = None):
         self._bar = None
         if watched() if show is None else show:
-            # Notebooks get a widget where ipywidgets are installed, else the same line as text.
-            tqdm = need("tqdm.auto" if importlib.util.find_spec("ipywidgets") else "tqdm").tqdm
-            self._bar = tqdm(total=total, bar_format=FORMAT, file=sys.stderr)
+            self._bar = _tqdm(total)
         self._total, self._done, self._fresh, self._failed = total, 0, 0, 0
         self._begin, self._until = time.monotonic(), until
         self._best, self._planned = "", 0

@@ -31,11 +31,29 @@ from .target import Target
 from .unit import Unit, units
 
 AGAIN = 5  # variants that are measured again, unless said otherwise
-TIMING = {  # options of Workload.measure, and what each must be
+RULES = ("median", "stdrel", "entropy", "count")
+
+
+def _rule(name: str, value: Any) -> str:
+    """`value` as the name of a stopping rule; LookupError or TypeError if it is none."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r:.80}, must be one of {', '.join(RULES)}")
+    if value not in RULES:
+        raise ax.unknown("the measurement", "stopping rule", value, RULES)
+    return value
+
+
+TIMING: dict[str, Callable[[str, Any], Any]] = {  # of Workload.measure, and what each must be
     "min_samples": count,
     "max_samples": count,
     "max_noise": positive,
     "timeout": positive,
+    "stopping": _rule,
+    "min_time": positive,
+    "max_angle": positive,
+    "min_r2": positive,
+    "samples": count,
+    "throttle_below": positive,
 }
 
 
@@ -68,7 +86,7 @@ class Search:
         variants: int | None = None,
         seconds: float | None = None,
         seed: int = 0,
-        timing: Mapping[str, float] | None = None,
+        timing: Mapping[str, Any] | None = None,
         warm: StorePaths = (),
         constraints: str | Iterable[str] = (),
         racing: bool = True,
@@ -187,11 +205,11 @@ def _units(
     return units(benchmark, axes, arch, constraints)
 
 
-def _checked_timing(timing: Mapping[str, Any]) -> dict[str, float]:
+def _checked_timing(timing: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(timing, Mapping):
         like = "{'min_samples': 20, 'timeout': 1.0}"
         raise TypeError(f"timing is {timing!r:.80}, must be a dict of options, as {like}")
-    checked = {}
+    checked: dict[str, Any] = {}
     for name, value in timing.items():
         if name not in TIMING:
             raise ax.unknown("the measurement", "option", name, TIMING)
@@ -220,7 +238,7 @@ def search(
     variants: int | None = None,
     seconds: float | None = None,
     seed: int = 0,
-    timing: Mapping[str, float] | None = None,
+    timing: Mapping[str, Any] | None = None,
     warm: StorePaths = (),
     constraints: str | Iterable[str] = (),
     racing: bool = True,
@@ -266,8 +284,11 @@ def search(
     seed
         Decides the order. The same seed gives the same order.
     timing
-        Options of ``Workload.measure``: min_samples, max_samples, max_noise (relative standard
-        error of the median), timeout (seconds). The device's defaults where left out.
+        When the samples of a measurement are enough: stopping, which is "median" (its relative
+        standard error is below max_noise) or a rule of NVBench's: "stdrel" (max_noise, min_time in
+        seconds), "entropy" (max_angle in degrees, min_r2), "count" (samples). Within any rule
+        min_samples and max_samples, and timeout in seconds. Samples at less than throttle_below of
+        the device's clock are taken again. The device's defaults, or NVBench's, where left out.
     warm
         Stores or glob patterns: what was best there, on other devices or with another version of
         the kernel, is tried early. It only orders: a warm search visits what a cold one does, and a

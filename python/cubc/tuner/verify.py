@@ -1,18 +1,14 @@
-"""Is a change of policies safe? Which workloads it slows down, and what code it leaves alone.
+"""Is a change of policies safe? Which workloads it slows down.
 
 A search scores a variant over all sizes, so a winner may lose at some. `verify` measures each
-workload that a change touches in rounds, and gives a verdict on each. What a change does not touch,
-other types and other architectures, should compile to the same machine code as before: a manifest
-taken before the change says so without a device.
+workload that a change touches in rounds, and gives a verdict on each. That a change leaves other
+types and architectures alone is what the manifests of `machine_code` say.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cubc import _core
@@ -155,56 +151,3 @@ def _check(unit: Unit, variant: str, target: Local) -> list[tuple[int, Any]]:
         row = unit.row(variant, run.place, run.round) | fields
         found.append((run.place, measurement(row, "", unit.rts[run.place])))
     return found
-
-
-# ---- machine code -------------------------------------------------------------------------------
-def manifest(
-    archs: Sequence[str] | None = None,
-    benchmark: str = ".*",
-    axes: Mapping[str, Any] | None = None,
-) -> dict[str, str]:
-    """Hashes of the machine code of every shipped policy; needs compilers and no device.
-
-    Only hashes of code that one version of the compiler made can be the same.
-
-    Parameters
-    ----------
-    archs
-        As ``["sm_80", "sm_90"]``; all that have policies by default.
-    benchmark
-        Name or regular expression.
-    axes
-        Restricts the compile-time workloads.
-
-    Returns
-    -------
-    dict of str to str
-        SHA-256 by architecture, benchmark and compile-time workload: ``"sm_90 reduce.sum F32"``.
-    """
-    return {
-        f"{arch} {unit}": hashlib.sha256(_core.code(*unit.where, "base")).hexdigest()
-        for arch in (_core.archs() if archs is None else archs)
-        for unit in units(benchmark, axes, arch)
-    }
-
-
-def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Names in two manifests whose code differs, or which only one of them has."""
-    names = dict.fromkeys([*before, *after])
-    return [name for name in names if before.get(name) != after.get(name)]
-
-
-def read_manifest(path: str | Path) -> dict[str, str]:
-    """Read a manifest that `write_manifest` wrote; ValueError if it is none."""
-    try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} is no manifest: {error}") from None
-    if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
-        raise ValueError(f"{path} is no manifest: it has to be an object of texts")
-    return found
-
-
-def write_manifest(path: str | Path, hashes: Mapping[str, str]) -> None:
-    """Write a manifest as JSON, a line each."""
-    Path(path).write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")

@@ -39,7 +39,7 @@ class Sampled(Named):
         optuna.logging.set_verbosity(optuna.logging.WARNING)  # else it reports each study
         self._study = optuna.create_study(sampler=copy.deepcopy(sampler), direction="maximize")
         optuna.logging.set_verbosity(level)
-        self._choices = {
+        self._choices: dict[str, Any] = {
             name: optuna.distributions.IntDistribution(0, length - 1)
             for name, length in zip(space.ranges, self.shape, strict=True)
         }

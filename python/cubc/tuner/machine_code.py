@@ -1,0 +1,191 @@
+"""Machine code of the shipped policies: what a change leaves alone, said without a device.
+
+A manifest taken before a change and one taken after it name the policies whose code differs. Two
+files may differ where no instruction does, so where a disassembler is present, nvdisasm or objdump,
+the instructions are compared as well, and can be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cubc import _core
+
+from .progress import bar
+from .unit import Unit, units
+
+CODE, INSTRUCTIONS = (
+    "code",
+    "instructions",
+)  # what an entry has hashes of; the second may be missing
+Manifest = dict[str, dict[str, str]]
+
+
+def manifest(
+    archs: Sequence[str] | None = None,
+    benchmark: str = ".*",
+    axes: Mapping[str, Any] | None = None,
+    *,
+    listings: str | Path | None = None,
+    progress: bool | None = None,
+) -> Manifest:
+    """Hashes of the machine code of every shipped policy; needs compilers and no device.
+
+    Only hashes of code that one version of the compiler made can be the same.
+
+    Parameters
+    ----------
+    archs
+        As ``["sm_80", "sm_90"]``; all that have policies by default.
+    benchmark
+        Name or regular expression.
+    axes
+        Restricts the compile-time workloads.
+    listings
+        Folder, made if it is not there, that gets a file of instructions for each policy.
+    progress
+        Show a line of progress; None shows it in terminals and notebooks.
+
+    Returns
+    -------
+    dict of str to dict
+        By architecture, benchmark and compile-time workload, as ``"sm_90 reduce.sum F32"``:
+        SHA-256 of the code, as ``"code"``, and of its listing, as ``"instructions"``, if there is a
+        disassembler for it.
+
+    Raises
+    ------
+    LookupError, ValueError
+        As `search`.
+    CompileError
+        If a policy does not compile.
+    FileNotFoundError
+        If listings are asked for and there is no disassembler.
+    OSError
+        If a listing cannot be written.
+    """
+    every = [
+        unit
+        for arch in (_core.archs() if archs is None else archs)
+        for unit in units(benchmark, axes, arch)
+    ]
+    if listings is not None:
+        for unit in every:
+            _need_disassembler(unit.arch)
+        Path(listings).mkdir(parents=True, exist_ok=True)
+    with (
+        ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads,
+        bar(len(every), progress, "compiling") as shown,
+    ):
+        found = {}
+        try:
+            for unit, (code, text) in zip(every, threads.map(_translated, every), strict=True):
+                name = f"{unit.arch} {unit}"
+                found[name] = {CODE: hashlib.sha256(code).hexdigest()}
+                if text is not None:
+                    found[name][INSTRUCTIONS] = hashlib.sha256(text).hexdigest()
+                if listings is not None and text is not None:
+                    (Path(listings) / f"{name.replace(' ', '_')}.txt").write_bytes(text)
+                shown()
+        except BaseException:
+            threads.shutdown(cancel_futures=True)
+            raise
+    return found
+
+
+def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Names in two manifests whose instructions differ, or which only one of them has.
+
+    Where one of them does not know the instructions, the code decides.
+    """
+    names = dict.fromkeys([*before, *after])
+    return [name for name in names if not _same(before.get(name), after.get(name))]
+
+
+def _same(one: Mapping[str, str] | None, other: Mapping[str, str] | None) -> bool:
+    if one is None or other is None:
+        return False
+    known = INSTRUCTIONS in one and INSTRUCTIONS in other
+    return one[CODE] == other[CODE] or (known and one[INSTRUCTIONS] == other[INSTRUCTIONS])
+
+
+def read_manifest(path: str | Path) -> Manifest:
+    """Read a manifest that `write_manifest` wrote; ValueError if it is none."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is no manifest: {error}") from None
+    if not isinstance(found, dict) or not all(map(_is_entry, found.values())):
+        raise ValueError(
+            f"{path} is no manifest: it has to be an object of objects with a {CODE!r}; "
+            "cubc verify --write makes one"
+        )
+    return found
+
+
+def _is_entry(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get(CODE), str)
+
+
+def write_manifest(path: str | Path, hashes: Manifest) -> None:
+    """Write a manifest as JSON."""
+    Path(path).write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
+
+
+# ---- instructions -------------------------------------------------------------------------------
+def _translated(unit: Unit) -> tuple[bytes, bytes | None]:
+    """Machine code of a base policy and its listing."""
+    code = _core.code(*unit.where, "base")
+    return code, disassembled(code, unit.arch)
+
+
+def disassembled(code: bytes, arch: str) -> bytes | None:
+    """Listing of machine code; None if there is no disassembler, or it does not know the code."""
+    if (command := _disassembler(arch)) is None:
+        return None
+    with tempfile.NamedTemporaryFile(prefix="cubc-", suffix=".o") as file:
+        file.write(code)
+        file.flush()
+        done = subprocess.run([*command, file.name], capture_output=True, check=False)
+    if done.returncode != 0 or not done.stdout:
+        return None
+    return done.stdout.replace(os.fsencode(file.name), b"code")  # objdump says what it read
+
+
+def _disassembler(arch: str) -> list[str] | None:
+    """Command, but for the file, that lists the code of an architecture; None if there is none."""
+    path, options = (
+        (shutil.which("objdump"), ["-d", "--no-show-raw-insn"])
+        if arch == "cpu"
+        else (_nvdisasm(), ["-c"])
+    )
+    return [path, *options] if path else None
+
+
+def _need_disassembler(arch: str) -> None:
+    if _disassembler(arch) is None:
+        how = "objdump (of binutils)" if arch == "cpu" else "nvdisasm (pip install cubc[disasm])"
+        raise FileNotFoundError(f"listings of {arch} need {how}, and it is not there")
+
+
+@cache
+def _nvdisasm() -> str | None:
+    """Path of nvdisasm, of the CUDA Toolkit or of its package."""
+    try:
+        from cuda import pathfinder
+    except ImportError:
+        return shutil.which("nvdisasm")
+    find: Callable[[str], str | None] = getattr(
+        pathfinder, "find_nvidia_binary_utility", shutil.which
+    )
+    return find("nvdisasm") or shutil.which("nvdisasm")

@@ -1,0 +1,115 @@
+"""Manifests and listings of machine code: what a change leaves alone."""
+
+import hashlib
+import json
+import shutil
+
+import pytest
+from test_compile import why_no_nvrtc
+
+from cubc import _core
+from cubc.tuner import machine_code
+from cubc.tuner.cli import main
+from cubc.tuner.machine_code import changed, manifest
+
+AXES = {"T": "F32"}
+
+
+def entry(code, instructions=None):
+    """What a manifest has of a policy."""
+    return {"code": code} | ({"instructions": instructions} if instructions else {})
+
+
+def test_architectures_with_policies():
+    assert {"cpu", "sm_75", "sm_90"} <= set(_core.archs())
+    assert len(set(_core.archs())) == len(_core.archs())
+
+
+def test_a_manifest_is_read_before_it_is_replaced(tmp_path, capsys):
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps({"cpu reduce.prod F32": {"code": "0" * 64}}))
+    arguments = ["verify", "-R", "reduce.prod", "-a", "T=F32", "--arch", "cpu"]
+    arguments += ["--write", str(path), "--against", str(path)]
+    assert main(arguments) == 1
+    assert capsys.readouterr().out == "cpu reduce.prod F32\n1 policies, 1 changed\n"
+    assert main(arguments) == 0
+
+
+def test_a_part_of_a_manifest(tmp_path, capsys):
+    """What was not asked for is not reported as gone."""
+    path = tmp_path / "manifest.json"
+    part = ["verify", "-R", "reduce.prod", "-a", "T=F32", "--arch", "cpu"]
+    assert main([*part, "--write", str(path)]) == 0
+    hashes = json.loads(path.read_text()) | {"cpu reduce.sum F32": {"code": "1" * 64}}
+    path.write_text(json.dumps(hashes))
+    assert main([*part, "--against", str(path)]) == 0
+    assert capsys.readouterr().out.endswith("1 policies, 0 changed\n")
+    assert changed({"a": entry("1")}, {"b": entry("1")}) == ["a", "b"]
+
+
+def test_instructions_decide_where_they_are_known():
+    """The same instructions in another file are no change; nor is a missing disassembler."""
+    before = {"a": entry("1", "x"), "b": entry("1", "x"), "c": entry("1", "x"), "d": entry("1")}
+    after = {"a": entry("2", "x"), "b": entry("2", "y"), "c": entry("2"), "d": entry("1", "x")}
+    assert changed(before, after) == ["b", "c"]
+
+
+@pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
+def test_listings_of_the_cpu(tmp_path):
+    hashes = manifest(["cpu"], "reduce.prod", AXES, listings=tmp_path / "new")
+    listing = (tmp_path / "new/cpu_reduce.prod_F32.txt").read_bytes()
+    assert b"<reduce_blocks" in listing
+    instructions = hashes["cpu reduce.prod F32"]["instructions"]
+    assert hashlib.sha256(listing).hexdigest() == instructions
+    again = manifest(["cpu"], "reduce.prod", AXES)
+    assert again == hashes  # whatever the file was called that the disassembler read
+
+
+@pytest.mark.skipif(bool(why_no_nvrtc()), reason=why_no_nvrtc())
+def test_listings_of_a_gpu(tmp_path):
+    if machine_code._nvdisasm() is None:
+        pytest.skip("nvdisasm is not installed")
+    hashes = manifest(["sm_90"], "transform.fill", {"T": "U8"}, listings=tmp_path)
+    assert "EXIT" in (tmp_path / "sm_90_transform.fill_U8.txt").read_text()
+    assert set(hashes["sm_90 transform.fill U8"]) == {"code", "instructions"}
+
+
+def test_without_a_disassembler(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(machine_code, "_nvdisasm", lambda: None)
+    assert machine_code.disassembled(b"code", "cpu") is None
+    for arch, name in (("cpu", "objdump"), ("sm_90", "nvdisasm")):
+        with pytest.raises(FileNotFoundError, match=f"listings of {arch} need {name}"):
+            manifest([arch], "transform.fill", {"T": "U8"}, listings=tmp_path)
+
+
+def test_what_is_no_machine_code_has_no_listing():
+    assert machine_code.disassembled(b"no code", "cpu") is None
+    assert machine_code.disassembled(b"no code", "sm_90") is None
+
+
+def test_manifests(tmp_path, capsys):
+    path = tmp_path / "manifest.json"
+    arguments = ["verify", "-R", "reduce.prod", "--arch", "cpu"]
+    assert main([*arguments, "--write", str(path)]) == 0
+    hashes = json.loads(path.read_text())
+    assert "cpu reduce.prod F32" in hashes
+    assert all(len(value["code"]) == 64 for value in hashes.values())
+    assert main([*arguments, "--against", str(path)]) == 0
+    assert f"{len(hashes)} policies, 0 changed" in capsys.readouterr().out
+    hashes["cpu reduce.prod F32"] = {"code": "0" * 64}
+    path.write_text(json.dumps(hashes))
+    assert main([*arguments, "--against", str(path)]) == 1
+    assert capsys.readouterr().out.splitlines()[0] == "cpu reduce.prod F32"
+    for text in ("[1]", '{"a": "1"}', "{"):
+        path.write_text(text)
+        assert main([*arguments, "--against", str(path)]) == 2
+        assert "is no manifest" in capsys.readouterr().err
+    assert main(arguments) == 2
+
+
+def test_code_is_what_was_compiled():
+    one = _core.code("reduce.sum", {"T{ct}": "F32"}, "cpu", "base")
+    assert one == _core.code("reduce.sum", {"T{ct}": "F32"}, "cpu", "base")
+    assert one[:4] == b"\x7fELF"
+    assert one != _core.code("reduce.sum", {"T{ct}": "F64"}, "cpu", "base")
