@@ -26,7 +26,10 @@ def db(tmp_path):
 
 @pytest.fixture
 def at_evaluation(monkeypatch):
-    """Calls a function with the measuring process at some evaluations, counted from 1."""
+    """Does something to the measuring process at some evaluations, counted from 1.
+
+    It is stopped while it is asked, so that it has the request and no answer yet.
+    """
 
     def install(which, action, *, base=False):
         count = 0
@@ -35,11 +38,13 @@ def at_evaluation(monkeypatch):
 
         def hooked(self, kind, *arguments):
             nonlocal count
-            send(self, kind, *arguments)  # before: the process is not gone when it is asked
-            if kind == "evaluate" and (arguments[0].variant == "base") == base:
-                count += 1
-                if count in which:
-                    action(self)
+            meant = kind == "evaluate" and (arguments[0].variant == "base") == base
+            count += meant
+            if meant and count in which:
+                os.kill(self.pid, signal.SIGSTOP)
+            send(self, kind, *arguments)
+            if meant and count in which:
+                action(self)
 
         monkeypatch.setattr(process.Process, "send", hooked)
 
@@ -47,7 +52,15 @@ def at_evaluation(monkeypatch):
 
 
 def killing(number):
-    return lambda worker: os.kill(worker.pid, number)
+    def kill(worker):
+        os.kill(worker.pid, number)
+        os.kill(worker.pid, signal.SIGCONT)
+
+    return kill
+
+
+def leave_stopped(worker):
+    """Stands for a hang."""
 
 
 def kill_for_good(worker, number):
@@ -128,12 +141,7 @@ def test_a_hanging_variant_is_killed(db, at_evaluation, monkeypatch):
     monkeypatch.setattr(deadlines, "RUN_FLOOR", 2.0)
     monkeypatch.setattr(deadlines, "RUN_FACTOR", 0.0)
     stopped = []
-
-    def stop(worker):
-        stopped.append(worker.pid)
-        os.kill(worker.pid, signal.SIGSTOP)
-
-    at_evaluation({2}, stop)
+    at_evaluation({2}, lambda worker: stopped.append(worker.pid))
     search(db)
     assert [r["status"] for r in variant_rows(db)] == ["ok", "timeout", "ok", "ok"]
     with pytest.raises(ProcessLookupError):
@@ -202,7 +210,7 @@ def bases_within(monkeypatch, seconds):
 
 def test_a_base_that_hangs_stops_its_workload_only(db, at_evaluation, monkeypatch):
     bases_within(monkeypatch, 1.0)
-    at_evaluation({1}, killing(signal.SIGSTOP), base=True)
+    at_evaluation({1}, leave_stopped, base=True)
     with pytest.warns(
         RuntimeWarning, match=r"I64: base does not run: ran for over 2\.0 s: it hangs"
     ):
@@ -213,7 +221,7 @@ def test_a_base_that_hangs_stops_its_workload_only(db, at_evaluation, monkeypatc
 
 def test_bases_that_all_hang_are_an_error(db, at_evaluation, monkeypatch):
     bases_within(monkeypatch, 0.2)
-    at_evaluation({1, 2}, killing(signal.SIGSTOP), base=True)
+    at_evaluation({1, 2}, leave_stopped, base=True)
     with pytest.raises(tuner.BaseFailed, match="it hangs"):
         search(db, {"T": ["F32", "I64"], "Elements": 16}, timing=TIMING | {"timeout": 0.1})
     assert not keys(db)
