@@ -247,6 +247,38 @@ def test_calls_that_a_search_makes_are_not_tuned(folder, searches, monkeypatch):
     assert len(searches) == 1
 
 
+@pytest.mark.gpu
+def test_a_captured_call_is_tuned_at_the_next(folder, searches):
+    """A search within a capture would make it invalid."""
+    from cudart import Stream
+
+    stream, searches.wins = Stream(), False
+    x = cubc.asarray(X, device="cuda:0")
+    out = cubc.asarray(np.zeros((), np.float32), device="cuda:0")
+    cubc.reduce(x, out=out, stream=stream)  # compiles
+    stream.wait()
+    cubc.autotune(seconds=3)
+    replay = stream.capture(lambda: cubc.reduce(x, out=out, stream=stream))
+    assert not searches
+    replay()
+    stream.wait()
+    assert float(out) == X.sum()
+    cubc.reduce(x, out=out, stream=stream)
+    assert [device for _, _, device, _ in searches] == ["cuda:0"]
+
+
+@pytest.mark.gpu
+def test_on_a_gpu(folder):
+    """What a real search finds gives what base gave."""
+    x = cubc.asarray(X.astype(np.int16), device="cuda:0")
+    expected = int(cubc.reduce(x))
+    cubc.autotune(seconds=3)
+    assert int(cubc.reduce(x)) == expected
+    assert list(folder.glob("**/*.db"))
+    cubc.autotune(False)
+    assert int(cubc.reduce(x)) == expected
+
+
 def test_without_a_cache_folder(monkeypatch):
     monkeypatch.setattr(_core, "cache_folder", lambda: None)
     with pytest.warns(RuntimeWarning, match="CUBC_CACHE names another"):

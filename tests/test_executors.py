@@ -13,7 +13,7 @@ import stores
 from searches import AXES, TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner import remote
+from cubc.tuner import pool, remote
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -50,6 +50,29 @@ def test_a_process_pool(db, processes):
     complete(db, 7)
 
 
+def test_variants_are_compiled_for_the_processes(db, processes, monkeypatch):
+    """As for GPUs of this machine: what is sent is in the cache already, or it fails there."""
+    compiled, send = [], pool.Pool._send
+    compile = _core.compile
+
+    def note(benchmark, ct, arch, variant, *more):
+        compiled.append(variant)
+        if len(compiled) == 2:
+            raise _core.CompileError("not here")
+        return compile(benchmark, ct, arch, variant, *more)
+
+    def sending(self, request, attempt=1):
+        assert request.variant == "base" or request.variant in compiled
+        send(self, request, attempt)
+
+    monkeypatch.setattr(pool, "compiles_for", lambda info, host: True)
+    monkeypatch.setattr(pool.Pool, "_send", sending)
+    monkeypatch.setattr(_core, "compile", note)
+    search(db, executor=processes, variants=6)
+    complete(db, 6)
+    assert {variant for _, variant, _ in keys(db)} <= {*compiled, "base"}
+
+
 def test_the_best_are_measured_again_by_one_process(db, processes):
     result = search(db, executor=processes, variants=3, again=1)
     again = [row for row in stores.read(db) if row["round"]]
@@ -59,8 +82,8 @@ def test_the_best_are_measured_again_by_one_process(db, processes):
 
 
 def test_threads(db):
-    with ThreadPoolExecutor(2) as pool:
-        search(db, executor=pool)
+    with ThreadPoolExecutor(2) as threads:
+        search(db, executor=threads)
     complete(db, 4)
 
 

@@ -5,6 +5,9 @@ device, through a measuring process of its own, and sends back what came of it. 
 each process for itself, so that a variant is only ever held against base on the same device. The
 store, the deadlines' factors and what is to be tried again stay with the search.
 
+Where the processes run on this machine and measure GPUs, threads of the search compile variants
+before they are sent, into the cache that all share: a process then has nothing to do but measure.
+
 An executor is anything like ``concurrent.futures.Executor``: a process pool, Dask's
 (``Client.get_executor(pure=False)``), mpi4py's. What is called in the other process is in
 ``remote.py``.
@@ -12,6 +15,8 @@ An executor is anything like ``concurrent.futures.Executor``: a process pool, Da
 
 from __future__ import annotations
 
+import os
+import socket
 import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import (
@@ -20,18 +25,21 @@ from concurrent.futures import (
     CancelledError,
     Executor,
     Future,
+    ThreadPoolExecutor,
     wait,
 )
 from functools import partial
 from typing import Any
 
 from . import remote
+from .deadlines import BASE_SECONDS
 from .process import BaseFailed
 from .status import FAULT
 from .target import Request, Results
 from .unit import Unit
 
 AHEAD = 2  # tasks for each process, so that none waits for the search
+MOST_COMPILING = 12  # a strategy that is asked for more has learnt from less
 PROCESSES = 4  # taken to be there where an executor does not tell
 ATTEMPTS = 2  # of a task whose process died
 
@@ -65,28 +73,44 @@ class Pool:
             )
         self._device = device
         self._asked: dict[Future, tuple[Request, int]] = {}  # and how often it was tried
+        self._compiling: dict[Future, Request] = {}  # not sent yet
         self._unit: Unit | None = None
         self._visit = ""
-        self.info: Mapping[str, Any] = self._executor.submit(remote.describe, device).result()
+        found: tuple[Mapping[str, Any], str]
+        found = self._executor.submit(remote.describe, device).result()
+        self.info: Mapping[str, Any] = found[0]
         self._ahead = AHEAD * _width(self._executor)
+        self._abandon = bytearray(1)  # set when nobody needs what is being compiled any more
+        self._compilers: ThreadPoolExecutor | None = None
+        if compiles_for(*found):
+            cores = len(os.sched_getaffinity(0))  # CUDA is for Linux
+            self._compilers = ThreadPoolExecutor(cores, "cubc-compile")
+            self._ahead += min(cores, MOST_COMPILING)
 
     def begin(self, unit: Unit, base: Request) -> Results:
         """Let one process open the unit; the others follow with their first task."""
         self.drop()
         self._unit, self._visit = unit, uuid.uuid4().hex
-        self._submit(base)
+        self._send(base)
         _, results = self.next()
         return results
 
     def wants(self) -> bool:
         """Whether a process may have nothing to do soon."""
-        return len(self._asked) < self._ahead
+        return len(self._asked) + len(self._compiling) < self._ahead
 
     def submit(self, request: Request) -> None:
-        """Send a variant to some process."""
-        self._submit(request)
+        """Send a variant to some process, once it is compiled."""
+        if self._compilers is None:
+            self._send(request)
+            return
+        assert self._unit is not None
+        future = self._compilers.submit(
+            self._unit.compile, request.variant, BASE_SECONDS, self._abandon
+        )
+        self._compiling[future] = request
 
-    def _submit(self, request: Request, attempt: int = 1) -> None:
+    def _send(self, request: Request, attempt: int = 1) -> None:
         assert self._unit is not None
         task = partial(remote.work, self._visit, self._unit, request, self._device)
         try:
@@ -110,8 +134,12 @@ class Pool:
     def next(self) -> tuple[Request, Results]:
         """Give the request that is done first, with its results."""
         while True:
-            done, _ = wait(self._asked, return_when=FIRST_COMPLETED)
-            future = next(iter(done))
+            done, _ = wait([*self._asked, *self._compiling], return_when=FIRST_COMPLETED)
+            for built in done.intersection(self._compiling):
+                self._send(self._compiling.pop(built))  # if it failed, the process says why
+            if not (answered := done.intersection(self._asked)):
+                continue
+            future = next(iter(answered))
             request, attempt = self._asked.pop(future)
             try:
                 return request, _results(future.result())
@@ -119,7 +147,7 @@ class Pool:
                 raise
             except (Exception, CancelledError) as death:
                 if attempt < ATTEMPTS:
-                    self._submit(request, attempt + 1)
+                    self._send(request, attempt + 1)
                     continue
                 words = f"its process died {ATTEMPTS} times: {death or type(death).__name__}"
                 if request.variant == "base":
@@ -128,15 +156,24 @@ class Pool:
 
     def drop(self) -> None:
         """Forget what was asked for; tasks that run end unheard."""
-        for future in self._asked:
+        for future in [*self._asked, *self._compiling]:
             future.cancel()
         self._asked.clear()
+        self._compiling.clear()
 
     def close(self) -> None:
         """Leave the user's executor as it is; end one of our own."""
         self.drop()
+        self._abandon[0] = 1
+        if self._compilers is not None:
+            self._compilers.shutdown(cancel_futures=True)
         if self._make is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def compiles_for(info: Mapping[str, Any], host: str) -> bool:
+    """Whether to compile what the processes measure: it must not disturb them, and reach them."""
+    return info["kind"] == "cuda" and host == socket.gethostname()
 
 
 def _results(reply: remote.Reply) -> Results:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import socket
 import tempfile
 import threading
 import time
@@ -101,9 +102,9 @@ def _place(device: str | None) -> Place:
     return _here.place
 
 
-def describe(device: str | None) -> dict[str, Any]:
-    """Info of the device that this process measures on."""
-    return _place(device).info
+def describe(device: str | None) -> tuple[dict[str, Any], str]:
+    """Info of the device that this process measures on, and the name of its machine."""
+    return _place(device).info, socket.gethostname()
 
 
 def work(visit: str, unit: Unit, request: Request, device: str | None) -> Reply:
