@@ -11,7 +11,9 @@ cubc_status device_signature(const char *name, const uint32_t *words, size_t cou
                              device_kernel *out)
 {
     size_t at = 0;
-    if (count == 0 || words[0] != count - 1 || words[0] > MAX_KERNEL_ARGUMENTS)
+    if (count == 0 || (words[0] <= MAX_KERNEL_ARGUMENTS && words[0] != count - 1))
+        FAIL(CUBC_DEVICE_ERROR, "the arguments of %s cannot be read from its code", name);
+    if (words[0] > MAX_KERNEL_ARGUMENTS)
         FAIL(CUBC_NO_RESOURCES, "%s takes more than %d arguments", name, MAX_KERNEL_ARGUMENTS);
     for (uint32_t i = 0; i < words[0]; i++) {
         uint32_t kind = words[i + 1] >> 24;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_LAUNCHES = 10000 };
+enum { MOST_LAUNCHES = 900 };              // what fits behind a held stream, see cuda_hold.c
 static const double COMPILE_SECONDS = 300; // a search has compiled it before, with its own deadline
 
 typedef struct recorded {
@@ -74,7 +74,9 @@ static cubc_status make_room(program *p)
 {
     if (p->count < p->capacity) return CUBC_OK;
     if (p->count >= MOST_LAUNCHES)
-        FAIL(CUBC_INVALID_ARGUMENT, "the work has more than %d launches", MOST_LAUNCHES);
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "the work has more than %d launches, which cannot be measured at once: measure a part",
+             MOST_LAUNCHES);
     size_t capacity = p->capacity ? 2 * p->capacity : 4;
     recorded *grown = mem_realloc(p->launches, capacity, sizeof *grown);
     if (!grown) return CUBC_NO_MEMORY;

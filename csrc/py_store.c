@@ -187,6 +187,11 @@ static PyObject *store_set_device(PyObject *self, PyObject *dict)
     copy_text(dict, "driver", i.driver, sizeof i.driver);
     copy_text(dict, "runtime", i.runtime, sizeof i.runtime);
     i.units = (int)integer_of(dict, "units");
+    i.warp_size = (int)integer_of(dict, "warp_size");
+    i.max_threads = (int)integer_of(dict, "max_threads");
+    i.threads_per_unit = (int)integer_of(dict, "threads_per_unit");
+    i.shared_bytes_per_block = integer_of(dict, "shared_bytes_per_block");
+    i.shared_bytes_per_unit = integer_of(dict, "shared_bytes_per_unit");
     i.l2_bytes = integer_of(dict, "l2_bytes");
     i.memory_bytes = integer_of(dict, "memory_bytes");
     i.clock_khz = integer_of(dict, "clock_khz");
@@ -268,7 +273,7 @@ static PyObject *record_dict(const store_record *r)
     const store_row *row = &r->row;
     return Py_BuildValue(
         "{s:L,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:s,s:s,s:N,s:N,s:N,s:N,s:i,s:d,s:d,s:d,s:d,s:d,s:i,s:i,"
-        "s:i,s:i,s:d,s:d,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}",
+        "s:i,s:i,s:d,s:d,s:L,s:L,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}",
         "id", (long long)r->id, "benchmark", row->benchmark, "axes", row->axes, "source_hash",
         row->source_hash, "ct", row->ct, "variant", row->variant, "rt", row->rt, "round",
         row->round, "status", row->status, "message", row->message, "samples",
@@ -279,10 +284,10 @@ static PyObject *record_dict(const store_record *r)
         "flops", row->flops, "hot", row->hot_s, "temperature", row->temperature, "power",
         row->power, "registers", row->registers, "local_bytes", row->local_bytes, "shared_bytes",
         row->shared_bytes, "blocks_per_unit", row->blocks_per_unit, "center", r->center,
-        "base_center", r->base_center, "device_uuid", r->device_uuid, "device_model",
-        r->device_model, "device_name", r->device_name, "arch", r->arch, "driver", r->driver,
-        "runtime", r->runtime, "compiler", r->compiler, "version", r->version, "created",
-        r->created);
+        "base_center", r->base_center, "units", (long long)r->units, "ecc", (long long)r->ecc,
+        "device_uuid", r->device_uuid, "device_model", r->device_model, "device_name",
+        r->device_name, "arch", r->arch, "driver", r->driver, "runtime", r->runtime, "compiler",
+        r->compiler, "version", r->version, "created", r->created);
 }
 
 static PyObject *rows_next(PyObject *self)

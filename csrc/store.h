@@ -24,7 +24,8 @@ typedef struct store_row {
     const char *variant;     // "base", "ipt_19.tpb_512"
     const char *rt;          // run-time workload "Elements{io}[pow2]=28"
     int round;               // 0: of the search; from 1: measured again
-    const char *status;      // "ok", "compile_error", "fault", "timeout", "wrong", "resources"
+    const char *status;      // "ok", "lost", "pruned", "compile_error", "fault", "timeout",
+                             // "wrong" or "resources", see cubc/tuner/status.py
     const char *message;     // for a failure; else ""
     const float *samples;    // seconds, in measured order
     size_t sample_count;
@@ -44,6 +45,7 @@ typedef struct store_record { // a row as read back; strings live until the next
     store_row row;
     double center, base_center; // medians in seconds; NaN where there are no samples
     int64_t device_id, environment_id;
+    int64_t units, ecc; // of the device
     const char *device_uuid, *device_model, *device_name, *arch;
     const char *driver, *runtime, *compiler, *version;
     const char *created; // ISO 8601, UTC

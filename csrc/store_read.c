@@ -108,7 +108,8 @@ static cubc_status read_numbers(store_cursor *c, sql_query *q, store_record *rec
         if (!sql_read_real(q, value) || !(*value >= 0.0 && *value < INFINITY))
             BAD_ROW(c, "a number out of range");
     }
-    if (!sql_read_integer(q, &record->device_id) || !sql_read_integer(q, &record->environment_id))
+    if (!sql_read_integer(q, &record->device_id) || !sql_read_integer(q, &record->environment_id) ||
+        !sql_read_integer(q, &record->units) || !sql_read_integer(q, &record->ecc))
         BAD_ROW(c, "no device or environment");
     return CUBC_OK;
 }

@@ -115,6 +115,7 @@ static const char *const statements[STATEMENTS] = {
         " m.created, d.uuid, d.model, d.name, d.arch, e.driver, e.runtime, e.compiler, e.version,"
         " m.round, m.given_up, m.registers, m.local_bytes, m.shared_bytes, m.blocks_per_unit,"
         " m.bytes, m.flops, m.hot, m.temperature, m.power, m.device_id, m.environment_id,"
+        " d.units, d.ecc,"
         " m.samples, m.base_samples, m.clocks, m.base_clocks"
         " FROM measurement m LEFT JOIN benchmark b ON b.id = m.benchmark_id"
         " LEFT JOIN device d ON d.id = m.device_id"

@@ -28,7 +28,7 @@ typedef struct subject { // what is measured, with its samples
 } subject;
 
 enum {
-    MAX_DISCARDED = 20, // in a row; after that a low clock is what there is
+    MAX_DISCARDED = 20, // of a work; after that a low clock is what there is
     LEAST_TO_GIVE_UP = 4,
     MAX_BATCH = 1 << 20,
 };
@@ -124,14 +124,16 @@ static void rest(double seconds)
 }
 
 // A multiprocessor that runs well below its clock is being throttled (heat, power): such a sample
-// says nothing about the work. It is taken again after a pause, unless that does not help.
+// says nothing about the work. It is taken again after a pause, unless that does not help; all the
+// pauses of a work take a quarter of the time-out at most.
 static cubc_status take_unthrottled(const sampler *s, subject *x, double *seconds, double *hertz)
 {
     const timing_options *o = s->options;
     double least = o->throttle_below * 1e3 * (double)s->device->info.clock_khz;
-    for (int again = 0;; again++) {
+    for (;;) {
         TRY(take_sample(s, x->work, seconds, hertz));
-        if (!(*hertz > 0 && *hertz < least) || again == MAX_DISCARDED) return CUBC_OK;
+        if (!(*hertz > 0 && *hertz < least) || x->series.discarded == MAX_DISCARDED) return CUBC_OK;
+        if ((x->series.discarded + 1) * o->throttle_pause_s > o->timeout_s / 4) return CUBC_OK;
         x->series.discarded++;
         rest(o->throttle_pause_s);
         if (interrupt_pending())
@@ -176,6 +178,16 @@ static cubc_status add_sample(const sampler *s, subject *x)
     if (s->clocked) x->series.hertz[x->series.count] = (float)hertz;
     x->series.count++;
     return stopping_add(x->stopping, (float)seconds);
+}
+
+// A clock that could not be read is 0; with one of those the series has no clocks.
+static void drop_unknown_clocks(timing_series *series)
+{
+    for (int i = 0; series->hertz && i < series->count; i++)
+        if (!(series->hertz[i] > 0)) {
+            mem_free(series->hertz);
+            series->hertz = NULL;
+        }
 }
 
 // ---- the loop ---------------------------------------------------------------------------------
@@ -267,6 +279,8 @@ cubc_status timing_measure(cubc_device *device, const timing_work *work,
         timing_free(&subjects[1].series);
         return st;
     }
+    drop_unknown_clocks(&subjects[0].series);
+    drop_unknown_clocks(&subjects[1].series);
     if (device->api->sensors)
         device->api->sensors(device, &subjects[0].series.celsius, &subjects[0].series.watts);
     *work_out = subjects[0].series;

@@ -33,7 +33,7 @@ timing_options timing_defaults(const cubc_device *device);
 
 typedef struct timing_series {
     float *seconds; // in measured order; owned, release with timing_free
-    float *hertz;   // of the multiprocessors' clock during each; NULL where the device has none
+    float *hertz;   // of the multiprocessors' clock during each; NULL where that is not known
     int count;
     int discarded;         // samples taken again because the clock was low
     bool timed_out;        // stopped by timeout_s before the rule was met

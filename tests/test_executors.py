@@ -123,6 +123,39 @@ def test_arguments_are_checked_with_an_executor_too(db, processes):
         tuner.search("reduce.smu", AXES, db=db, executor=processes)
 
 
+class Recorded(ThreadPoolExecutor):
+    ended = False
+
+    def shutdown(self, *arguments, **options):
+        self.ended = True
+        super().shutdown(*arguments, **options)
+
+
+def test_an_executor_of_ours_is_ended_where_the_arguments_are_wrong(db):
+    made = []
+
+    def make():
+        made.append(Recorded(1))
+        return made[0]
+
+    with pytest.raises(LookupError, match="did you mean Elements"):
+        tuner.search("reduce.sum", {"Element": 16}, db=db, executor=make)
+    assert [one.ended for one in made] == [True]
+
+
+def test_devices_of_two_models_are_refused(db, monkeypatch):
+    real = remote.work
+
+    def elsewhere(*arguments):
+        reply = real(*arguments)
+        return reply._replace(info=reply.info | {"model": "another"})
+
+    with ThreadPoolExecutor(1) as threads:
+        monkeypatch.setattr(remote, "work", elsewhere)
+        with pytest.raises(ValueError, match=r"measures on another \(cpu\).* of one model"):
+            search(db, executor=threads)
+
+
 def dying(visit, unit, request, device):
     """Stands for `remote.work`: the first process that gets a certain variant dies."""
     marker = os.environ["CUBC_TEST_MARKER"]

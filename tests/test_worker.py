@@ -17,6 +17,7 @@ from searches import TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
 from cubc.tuner import deadlines, local, process
+from cubc.tuner.target import Request, Run
 
 
 @pytest.fixture
@@ -117,12 +118,19 @@ def test_a_variant_whose_workers_die_twice_is_at_fault(db, at_evaluation, number
 
 
 @pytest.mark.parametrize("number", sorted(process.CRASHES))
-def test_a_crash_is_at_once_the_variant_s_fault(db, at_evaluation, number):
-    at_evaluation({2}, killing(number))
+def test_a_crash_in_a_fresh_process_is_the_variant_s_fault(db, at_evaluation, number):
+    at_evaluation({2, 3}, killing(number))
     search(db)
     rows = variant_rows(db)
     assert [r["status"] for r in rows] == ["ok", "fault", "ok", "ok"]
     assert f"died of {number.name}" in rows[1]["message"]
+
+
+def test_a_crash_may_be_the_fault_of_another_variant(db, at_evaluation):
+    """Of one that has spoilt the heap before: the variant is tried in a fresh process."""
+    at_evaluation({2}, killing(signal.SIGSEGV))
+    search(db)
+    assert [r["status"] for r in variant_rows(db)] == ["ok"] * 4
 
 
 def test_deaths_without_end_end_the_search(db, at_evaluation):
@@ -150,7 +158,7 @@ def test_a_hanging_variant_is_killed(db, at_evaluation, monkeypatch):
 
 def test_a_failure_holds_for_all_workloads(db, at_evaluation):
     declared = _core.benchmarks()["reduce.sum"]["Elements{io}[pow2]"][:2]
-    at_evaluation({1}, killing(signal.SIGSEGV))
+    at_evaluation({1, 2}, killing(signal.SIGSEGV))
     search(db, {"T": "F32", "Elements": declared}, variants=1)
     assert [r["status"] for r in stores.read(db)] == ["ok", "ok", "fault", "fault"]
 
@@ -180,11 +188,28 @@ def test_a_death_with_the_next_request_sent(db, monkeypatch, number):
     monkeypatch.setattr(process.Process, "send", note)
     monkeypatch.setattr(process.Process, "receive", kill_once)
     search(db)
-    crashed = number == signal.SIGSEGV
-    first, second = sent[2:4]
-    again = [second] if crashed else [first, second]
-    assert sent[4 : 6 + len(again)] == ["killed", "open", *again]
-    assert [r["status"] for r in variant_rows(db)] == ["fault" if crashed else "ok", *["ok"] * 3]
+    assert sent[4:8] == ["killed", "open", *sent[2:4]]
+    assert [r["status"] for r in variant_rows(db)] == ["ok"] * 4
+
+
+def test_a_request_that_nobody_can_answer_leaves_the_queue(monkeypatch):
+    """So that the next one does not get what comes of it."""
+
+    def refuse(self):
+        raise process.BaseFailed("there is no memory any more")
+
+    bench = process.RemoteBench("cpu")
+    bench.put(Request("base", [Run(0, 0)], {}))
+    monkeypatch.setattr(process.RemoteBench, "_ensure", refuse)
+    with pytest.raises(process.BaseFailed):
+        list(bench.take(1.0))
+    assert not bench._queue
+
+
+def test_the_deadline_leaves_time_for_noise():
+    request = Request("base", [Run(0, 0), Run(0, 1)], {"timeout": 30.0})
+    assert deadlines.run_deadline(0.1, request) == deadlines.RUN_FLOOR + 60.0
+    assert deadlines.run_deadline(1.0, request._replace(timing={})) == deadlines.RUN_FACTOR
 
 
 def test_a_base_on_which_the_worker_dies_is_given_up(db, monkeypatch):
@@ -206,6 +231,7 @@ def bases_within(monkeypatch, seconds):
     for ct in ("F32", "I64"):  # from the cache they compile in no time
         _core.compile("reduce.sum", {"T{ct}": ct}, "cpu", "base")
     monkeypatch.setattr(local, "BASE_SECONDS", seconds)
+    monkeypatch.setattr(deadlines, "BASE_SECONDS", seconds)
 
 
 def test_a_base_that_hangs_stops_its_workload_only(db, at_evaluation, monkeypatch):

@@ -416,7 +416,21 @@ static void throttled_samples_are_taken_again(void)
     with_clock(&api, &device);
     fake_clocks[0] = 0.1e9;
     CHECK_STATUS(timing_measure(&device, &work, NULL, &options, NULL, &out, NULL), CUBC_OK);
-    CHECK(out.count == 5 && out.discarded >= 20 && out.hertz[0] == 0.1e9f);
+    CHECK(out.count == 5 && out.discarded == 20 && out.hertz[0] == 0.1e9f);
+    timing_free(&out);
+    with_clock(&api, &device);
+    fake_clocks[0] = 0.1e9;
+    options.throttle_pause_s = 0.001, options.timeout_s = 0.02; // five pauses are a quarter
+    CHECK_STATUS(timing_measure(&device, &work, NULL, &options, NULL, &out, NULL), CUBC_OK);
+    CHECK(out.discarded == 5);
+    timing_free(&out);
+    // One that was not told leaves the series without.
+    with_clock(&api, &device);
+    options.throttle_below = options.throttle_pause_s = 0;
+    options.timeout_s = 10;
+    fake_clocks[0] = 0;
+    CHECK_STATUS(timing_measure(&device, &work, NULL, &options, NULL, &out, NULL), CUBC_OK);
+    CHECK(out.count == 5 && !out.hertz);
     timing_free(&out);
 }
 

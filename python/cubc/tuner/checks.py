@@ -41,6 +41,14 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+def share(name: str, value: Any) -> float:
+    """`value` as a float from 0 to 1; TypeError or ValueError if it is none."""
+    number = 0.0 if value == 0 and not isinstance(value, bool) else positive(name, value)
+    if number > 1:
+        raise ValueError(f"{name} is {value}, must be from 0 to 1")
+    return number
+
+
 def need(module: str) -> Any:
     """Import a module of a package that pip installs along with cubc.
 

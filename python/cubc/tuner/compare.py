@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Compared:
-    """One workload in both stores; times are medians over the rounds, in seconds."""
+    """One workload in both stores.
+
+    Times, in seconds, are medians over the rounds; from `verify` those of the last round.
+    """
 
     benchmark: str
     ct: str

@@ -72,7 +72,6 @@ class Driver:
         return self
 
     def __exit__(self, kind: type | None, *exception: object) -> None:
-        self.target.close()
         self.progress.close()
 
     def measured_on(self, info: Mapping[str, Any]) -> None:

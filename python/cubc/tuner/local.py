@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from queue import SimpleQueue
 from typing import Any
 
-from .deadlines import BASE_SECONDS, build_deadline, run_deadline
+from .deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
 from .process import BaseFailed, Closed, RemoteBench, WorkerDied
 from .status import FAILURES, OK, TIMEOUT, failure
 from .target import Request, Results
@@ -62,7 +62,8 @@ class Local:
         self._bench = RemoteBench(info["name"])
         self._abandon = bytearray(1)  # set when nobody needs what is being compiled any more
         self._unit: Unit | None = None
-        self._build = self._run = BASE_SECONDS
+        self._build = BASE_SECONDS
+        self._base: float | None = None  # seconds that base ran, once it has
         self._filling = True
         self._asked: deque[Job] = deque()  # results not asked for yet
         self._todo: deque[Job | None] = deque()  # not measured yet; None ends the thread
@@ -73,8 +74,7 @@ class Local:
     def begin(self, unit: Unit, base: Request) -> Results:
         """Set up a unit and measure its base; what base takes fixes the deadlines."""
         self.drop()
-        self._unit, self._build = unit, BASE_SECONDS
-        self._run = BASE_SECONDS + len(base.runs) * base.timing.get("timeout", 0.0)
+        self._unit, self._build, self._base = unit, BASE_SECONDS, None
         job = self._add(base, opens=unit)
         try:
             built = job.compiled.result()
@@ -89,7 +89,7 @@ class Local:
                 raise BaseFailed(fields["message"])
             yield run, fields
         self._build = build_deadline(built)
-        self._run = run_deadline(time.monotonic() - job.began)
+        self._base = time.monotonic() - job.began
 
     def wants(self) -> bool:
         """Whether more can be compiled in advance."""
@@ -174,7 +174,12 @@ class Local:
         self._put(job)
         job.began = time.monotonic()
         self._put_next()
-        yield from self._bench.take(self._run)
+        request = job.request
+        if self._base is None:
+            seconds = base_deadline(request)
+        else:
+            seconds = run_deadline(self._base, request)
+        yield from self._bench.take(seconds)
 
     def _put_next(self) -> None:
         """Let the process have the next request as well, if it can be run by now."""

@@ -38,15 +38,25 @@ def use_policies(paths: StorePaths) -> int:
     """
     chosen: dict[tuple, tuple[Group, str]] = {}
     stale: set[str] = set()
+    own: set[str] = set()
     for path in expand(paths):
         groups = read(path, bad="raise")
-        stale |= {group.benchmark for group in groups if not group.current}
+        passed = {group.benchmark for group in groups if not group.current}
+        own |= passed.difference(_core.benchmarks())
+        stale |= passed.intersection(_core.benchmarks())
         for group, label, _ in winners([group for group in groups if group.current]):
             chosen[group.arch, group.benchmark, group.workload] = (group, label)
     if stale:
         warnings.warn(
             f"{', '.join(sorted(stale))}: some measurements were skipped because they were taken "
             "with another version of the kernel; search again to renew them",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    if own:
+        warnings.warn(
+            f"{', '.join(sorted(own))}: kernels of one's own have no policy that cubc would use; "
+            "cubc policy --header writes their constants",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -8,6 +8,9 @@ store, the deadlines' factors and what is to be tried again stay with the search
 Where the processes run on this machine and measure GPUs, threads of the search compile variants
 before they are sent, into the cache that all share: a process then has nothing to do but measure.
 
+When a process dies, an executor may not tell which task it had: a pool of processes fails all of
+them. So each goes again by itself, and only one that its process does not survive then is at fault.
+
 An executor is anything like ``concurrent.futures.Executor``: a process pool, Dask's
 (``Client.get_executor(pure=False)``), mpi4py's. What is called in the other process is in
 ``remote.py``.
@@ -18,6 +21,7 @@ from __future__ import annotations
 import os
 import socket
 import uuid
+from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -73,7 +77,9 @@ class Pool:
             )
         self._device = device
         self._asked: dict[Future, tuple[Request, int]] = {}  # and how often it was tried
-        self._compiling: dict[Future, Request] = {}  # not sent yet
+        self._compiling: dict[Future, Request] = {}  # then they are ready
+        self._ready: deque[Request] = deque()
+        self._suspects: deque[Request] = deque()  # one of them may have ended its process
         self._unit: Unit | None = None
         self._visit = ""
         found: tuple[Mapping[str, Any], str]
@@ -97,18 +103,28 @@ class Pool:
 
     def wants(self) -> bool:
         """Whether a process may have nothing to do soon."""
-        return len(self._asked) + len(self._compiling) < self._ahead
+        waiting = [*self._asked, *self._compiling, *self._ready, *self._suspects]
+        return len(waiting) < self._ahead
 
     def submit(self, request: Request) -> None:
         """Send a variant to some process, once it is compiled."""
         if self._compilers is None:
-            self._send(request)
+            self._ready.append(request)
+            self._feed()
             return
         assert self._unit is not None
         future = self._compilers.submit(
             self._unit.compile, request.variant, BASE_SECONDS, self._abandon
         )
         self._compiling[future] = request
+
+    def _feed(self) -> None:
+        """Send what is ready; but suspects, and these one at a time."""
+        if not self._suspects and all(attempt == 1 for _, attempt in self._asked.values()):
+            while self._ready:
+                self._send(self._ready.popleft())
+        elif not self._asked:
+            self._send(self._suspects.popleft(), ATTEMPTS)
 
     def _send(self, request: Request, attempt: int = 1) -> None:
         assert self._unit is not None
@@ -134,25 +150,37 @@ class Pool:
     def next(self) -> tuple[Request, Results]:
         """Give the request that is done first, with its results."""
         while True:
+            self._feed()
             done, _ = wait([*self._asked, *self._compiling], return_when=FIRST_COMPLETED)
             for built in done.intersection(self._compiling):
-                self._send(self._compiling.pop(built))  # if it failed, the process says why
+                self._ready.append(self._compiling.pop(built))  # if it failed, the process says so
             if not (answered := done.intersection(self._asked)):
                 continue
             future = next(iter(answered))
             request, attempt = self._asked.pop(future)
             try:
-                return request, _results(future.result())
+                reply = future.result()
             except BaseFailed:
                 raise
             except (Exception, CancelledError) as death:
                 if attempt < ATTEMPTS:
-                    self._send(request, attempt + 1)
+                    self._suspects.append(request)
                     continue
                 words = f"its process died {ATTEMPTS} times: {death or type(death).__name__}"
                 if request.variant == "base":
                     raise BaseFailed(words) from death
                 return request, iter([(request.runs[0], {"status": FAULT, "message": words})])
+            self._check(reply.info)
+            return request, _results(reply)
+
+    def _check(self, info: Mapping[str, Any]) -> None:
+        """Scores of several devices are one search's only if these are alike."""
+        if (info["model"], info["arch"]) != (self.info["model"], self.info["arch"]):
+            raise ValueError(
+                f"a process of the executor measures on {info['model']} ({info['arch']}), another "
+                f"on {self.info['model']} ({self.info['arch']}): use an executor whose devices are "
+                "of one model, or name the device"
+            )
 
     def drop(self) -> None:
         """Forget what was asked for; tasks that run end unheard."""
@@ -160,6 +188,8 @@ class Pool:
             future.cancel()
         self._asked.clear()
         self._compiling.clear()
+        self._ready.clear()
+        self._suspects.clear()
 
     def close(self) -> None:
         """Leave the user's executor as it is; end one of our own."""

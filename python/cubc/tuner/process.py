@@ -142,6 +142,9 @@ class RemoteBench:
         self._open = False
         self._queue: deque[Waiting] = deque()
         self._sent = 0  # how many of the queue the process has
+        self._fresh = (
+            True  # it has answered nothing yet, so that what kills it is the first request
+        )
         self._closed = False
 
     def close(self) -> None:
@@ -150,7 +153,7 @@ class RemoteBench:
         self._end()
 
     def _end(self) -> None:
-        self._open, self._sent = False, 0
+        self._open, self._sent, self._fresh = False, 0, True
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -217,7 +220,9 @@ class RemoteBench:
     def take(self, seconds: float) -> Results:
         """Results of the oldest request, in order, up to its first failure.
 
-        Where the process dies and the variant need not be the cause, a fresh one goes on once.
+        Where the process dies and the variant need not be the cause, a fresh one goes on once: it
+        was killed from outside, or it crashed before the variant's first result and after others
+        had been there, which may have spoilt the heap.
 
         Parameters
         ----------
@@ -231,12 +236,18 @@ class RemoteBench:
         """
         waiting = self._queue[0]
         for deaths in range(1, DEATHS + 1):
-            process = self._ensure()
+            try:
+                process = self._ensure()
+            except BaseException:  # nobody will answer it
+                self._pop()
+                raise
+            suspect = self._fresh
             try:
                 self._send(process)
                 until = time.monotonic() + seconds
                 while (reply := process.receive(until))[0] == "result":
                     _, run, fields = reply
+                    suspect, self._fresh = True, False
                     waiting.done(run, fields)
                     yield run, fields
                 self._pop(served=True)
@@ -245,7 +256,7 @@ class RemoteBench:
                 self._end()
                 if waiting.ended:  # after a fault it leaves of its own accord
                     return self._pop()
-                if death.crashed or deaths == DEATHS:
+                if (death.crashed and suspect) or deaths == DEATHS:
                     again = f"\n({deaths} times in a row)" if deaths > 1 else ""
                     self._pop()
                     yield waiting.next, {"status": FAULT, "message": f"{death}{again}"}

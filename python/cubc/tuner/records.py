@@ -1,8 +1,10 @@
 """Measurements, in groups within which times may be compared.
 
-A group is one benchmark and compile-time workload on one physical device, with one driver, one
-compiler, one version of the kernel source and one declaration of its axes. A base of one group is
-never held against a variant of another, even in one file.
+A group is one benchmark and compile-time workload on one physical device in one state (its
+multiprocessors or granted cores, its ECC), with one driver, one compiler, one version of the kernel
+source and one declaration of its axes. A base of one group is never held against a variant of
+another, even in one file. The versions of cubc and of the CUDA runtime do not matter: they are in
+the store, and neither is in what is measured.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ class Group:
     arch: str
     device: str
     device_uuid: str
+    device_state: tuple[int, int]  # multiprocessors, or cores granted; ECC: 1 on, 0 off, -1 unknown
     driver: str
     compiler: str
     source_hash: str
@@ -69,7 +72,7 @@ class Group:
     def key(self) -> tuple:
         """What a measurement must share to be compared with those of this group."""
         ct, axes = ax.workload_text(self.ct), ax.axes_text(self.axes)
-        device = (self.arch, self.device_uuid, self.driver, self.compiler)
+        device = (self.arch, self.device_uuid, self.device_state, self.driver, self.compiler)
         return (self.benchmark, ct, *device, self.source_hash, axes)
 
     @property
@@ -212,7 +215,8 @@ class Group:
         complete = (label for label, cells in self.cells.items() if len(cells) == rts)
         scored = ((self.score(label), label) for label in complete)
         known = [(score, label) for score, label in scored if score is not None]
-        sure = {"base", *self.rounds} if self.rounds else {label for _, label in known}
+        decided = {label for label in self.rounds if self.verdict(label)}
+        sure = {"base", *decided} if decided else {label for _, label in known}
         return sorted(known, key=lambda one: (one[1] not in sure, -one[0], one[1]))
 
     def space(self) -> Space:

@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 from cubc import _core
 
-from .deadlines import BASE_SECONDS, build_deadline, run_deadline
+from .deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
 from .process import BaseFailed, RemoteBench
 from .status import FAILURES, OK, TIMEOUT, failure
 from .target import Request, Run
@@ -46,7 +46,7 @@ class Place:
         # Called at the latest when the thread or the process ends that this is of.
         self.close = weakref.finalize(self, _close, self._bench, claim)
         self._visit = ""
-        self._build = self._run = BASE_SECONDS
+        self._build, self._base = BASE_SECONDS, 0.0  # base: seconds that it ran
 
     def work(self, visit: str, unit: Unit, request: Request) -> Reply:
         """Do a task, after base if this is the first one of the visit."""
@@ -58,7 +58,8 @@ class Place:
         except FAILURES as error:
             return Reply(self.info, base, [(request.runs[0], failure(error))])
         self._bench.put(request)
-        return Reply(self.info, base, list(self._bench.take(self._run)))
+        seconds = run_deadline(self._base, request)
+        return Reply(self.info, base, list(self._bench.take(seconds)))
 
     def _open(self, visit: str, unit: Unit, request: Request) -> Found:
         self._visit = ""
@@ -68,16 +69,16 @@ class Place:
         except FAILURES as error:
             raise BaseFailed(failure(error)["message"]) from error
         self._bench.open(unit.opening)
-        self._bench.put(Request("base", every, request.timing))
+        measured = Request("base", every, request.timing)
+        self._bench.put(measured)
         begin = time.monotonic()
-        timeout = request.timing.get("timeout", 0.0)
-        found = list(self._bench.take(BASE_SECONDS + len(every) * timeout))
+        found = list(self._bench.take(base_deadline(measured)))
         status = found[-1][1]["status"]
         if status != OK:
             hangs = ": it hangs, or its workloads are too large" if status == TIMEOUT else ""
             raise BaseFailed(found[-1][1]["message"] + hangs)
         self._build = build_deadline(built)
-        self._run = run_deadline(time.monotonic() - begin)
+        self._base = time.monotonic() - begin
         self._visit = visit
         return found
 

@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from cubc import _core
 from . import axes as ax
 from .analyze import Analysis
 from .benchmark import Benchmark, joined
-from .checks import count, integer, positive
+from .checks import count, integer, positive, share
 from .constraints import Constraint, parse
 from .driver import Driver, Visit
 from .local import Local
@@ -53,7 +54,7 @@ TIMING: dict[str, Callable[[str, Any], Any]] = {  # of Workload.measure, and wha
     "max_angle": positive,
     "min_r2": positive,
     "samples": count,
-    "throttle_below": positive,
+    "throttle_below": share,
 }
 
 
@@ -96,6 +97,8 @@ class Search:
         self.variants = None if variants is None else count("variants", variants)
         self.seconds = None if seconds is None else positive("seconds", seconds)
         self.seed = integer("seed", seed)
+        self.racing, self.progress = bool(racing), progress
+        self.again = 0 if again == 0 else count("again", again)
         self.timing = _checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
         self.db = store_path(db)
@@ -115,10 +118,12 @@ class Search:
             self._target = partial(Local, info)
         else:
             pool = Pool(executor, device)
-            self.units = _units(one, axes, pool.info["arch"], limits)
+            try:
+                self.units = _units(one, axes, pool.info["arch"], limits)
+            except BaseException:
+                pool.close()
+                raise
             self._target = lambda: pool
-        self.racing, self.progress = bool(racing), progress
-        self.again = 0 if again == 0 else count("again", again)
 
     def run(self) -> Result:
         """Search all compile-time workloads, one after another.
@@ -133,10 +138,12 @@ class Search:
             If the store cannot be read or written.
         """
         failed = {}
-        store = _core.Store(self.db, True)
         try:
-            target = self._target()
-            with Driver(store, target, self.timing, racing=self.racing, again=self.again) as driver:
+            with (
+                closing(self._target()) as target,
+                closing(_core.Store(self.db, True)) as store,
+                Driver(store, target, self.timing, racing=self.racing, again=self.again) as driver,
+            ):
                 visits = self._visits(target)
                 end = None if self.seconds is None else time.monotonic() + self.seconds
                 driver.show(sum(visit.expected for visit in visits), self.progress, end)
@@ -150,8 +157,6 @@ class Search:
             kept = f"{self.db} holds what was measured; the same search resumes there"
             print(f"cubc: stopped: {kept}", file=sys.stderr)
             raise
-        finally:
-            store.close()
         return self._result(target, failed)
 
     def _visits(self, target: Target) -> list[Visit]:
@@ -287,8 +292,9 @@ def search(
         When the samples of a measurement are enough: stopping, which is "median" (its relative
         standard error is below max_noise) or a rule of NVBench's: "stdrel" (max_noise, min_time in
         seconds), "entropy" (max_angle in degrees, min_r2), "count" (samples). Within any rule
-        min_samples and max_samples, and timeout in seconds. Samples at less than throttle_below of
-        the device's clock are taken again. The device's defaults, or NVBench's, where left out.
+        min_samples and max_samples, and timeout in seconds. Samples at less than throttle_below
+        (0 to 1) of the device's clock are taken again. The device's defaults, or NVBench's, where
+        left out.
     warm
         Stores or glob patterns: what was best there, on other devices or with another version of
         the kernel, is tried early. It only orders: a warm search visits what a cold one does, and a
@@ -326,7 +332,7 @@ def search(
     FileNotFoundError
         If `warm` or a replay names no file.
     NoDeviceError
-        If the device is not there. Nothing has been built after any of these.
+        If the device is not there. Nothing has been compiled or measured after any of these.
     BaseFailed
         If base runs for none of the workloads; the message has the compiler's log.
     StoreError

@@ -220,6 +220,7 @@ def _group(row: dict[str, Any]) -> Group:
         arch=arch,
         device=row["device_model"] or row["device_name"],
         device_uuid=row["device_uuid"],
+        device_state=(row["units"], row["ecc"]),
         driver=row["driver"],
         compiler=row["compiler"],
         source_hash=row["source_hash"],

@@ -91,6 +91,7 @@ class Unit:
             arch=self.arch,
             device=device["model"],
             device_uuid=device["uuid"],
+            device_state=(device["units"], device["ecc"]),
             driver=device["driver"],
             compiler=device["compiler"],
             source_hash=self.source_hash,

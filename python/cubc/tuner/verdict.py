@@ -8,8 +8,8 @@ ratio, and the rounds' ratios give the interval (Kalibera and Jones, "Rigorous b
 reasonable time", 2013: repeat on the level on which the variation is).
 
 A verdict is FASTER or SLOWER if the interval lies beyond a threshold that matters in practice, and
-SAME otherwise. It is decided as soon as the interval lies on one side of either threshold; the
-rounds come in a few batches, so that looking again and again does not find what is not there.
+SAME otherwise. It is decided as soon as the interval lies beyond one threshold or between both;
+the rounds come in a few batches, so that looking again and again does not find what is not there.
 """
 
 from __future__ import annotations

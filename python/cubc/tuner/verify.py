@@ -102,8 +102,8 @@ def verify_winners(
     """
     arch = _core.device_info(device)["arch"]
     groups = [group for group in restrict(read(expand(paths)), R, axes) if group.arch == arch]
-    stale = sorted({str(group.benchmark) for group in groups if not group.current})
-    if stale:
+    passed = {str(group.benchmark) for group in groups if not group.current}
+    if stale := sorted(passed.intersection(_core.benchmarks())):
         warnings.warn(
             f"{', '.join(stale)}: measurements of another version of the kernel were passed over; "
             "search again to renew them",
@@ -114,7 +114,11 @@ def verify_winners(
     for group, label, _ in winners([group for group in groups if group.current]):
         found += verify(group.benchmark, label, group.ct, device=device).workloads
     if not found:
-        raise ValueError(f"{paths}: nothing in it beats base on {arch}, so nothing is to verify")
+        own = ", ".join(sorted(passed.difference(_core.benchmarks())))
+        also = f" ({own}: not built in; compare its stores instead)" if own else ""
+        raise ValueError(
+            f"{paths}: nothing in it beats base on {arch}, so nothing is to verify{also}"
+        )
     return Comparison(found)
 
 
