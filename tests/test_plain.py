@@ -46,6 +46,13 @@ def test_what_is_in_a_directive_is_no_kernel():
     assert Source(text, "one").kernels == ["one"]
 
 
+def test_a_file_of_any_name_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "größe 2.cu"
+    path.write_text("// %RANGE% TUNE_A a 1:2:1\n__global__ void one() {}\n", encoding="utf-8-sig")
+    source = Source(path, "one")
+    assert source.name == "gr__e_2" and [p[1] for p in source.parameters("cpu")] == ["a"]
+
+
 @pytest.mark.parametrize(("shared", "error"), [(-1, ValueError), (2**32 + 16, OverflowError)])
 def test_shared_memory_that_cannot_be(device, shared, error):
     with pytest.raises(error, match=r"shared is -1|greater than maximum"):

@@ -65,7 +65,7 @@ class Source:
             self.text = _flat(source, f"{name}.cu", Path(), {})
         else:
             path = Path(source)
-            self.name = re.sub(r"\W", "_", path.stem)
+            self.name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)  # as a store takes names
             self.text = _flat(_read(path), path.name, path.parent, {path.resolve(): None})
         self.kernels, self._plain = _with_linkage(self.text)
         if not self.kernels:
@@ -121,7 +121,7 @@ def _workload(ct: Mapping[str, str]) -> list[str]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no source {path}") from None
     except IsADirectoryError:
