@@ -190,7 +190,8 @@ static int pack(py_program *self, const char *name, const device_kernel *kernel,
 
 // ---- launches -----------------------------------------------------------------------------------
 // CUDA's limits, on the cpu as well: what is measured here is meant to run there.
-static cubc_status check_shape(const char *name, const unsigned grid[3], const unsigned block[3])
+static cubc_status check_shape(const char *name, const unsigned grid[3], const unsigned block[3],
+                               int shared)
 {
     static const unsigned most[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
     for (int i = 0; i < 3; i++) {
@@ -201,6 +202,9 @@ static cubc_status check_shape(const char *name, const unsigned grid[3], const u
             FAIL(CUBC_NO_RESOURCES, "%s: the block's extent %c is %u, must be 1 to %u", name,
                  "xyz"[i], block[i], most_block[i]);
     }
+    if (shared < 0)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s: shared is %d, must be the bytes of a block, 0 or more",
+             name, shared);
     return CUBC_OK;
 }
 
@@ -210,12 +214,13 @@ static PyObject *program_launch(PyObject *self, PyObject *args)
     _Alignas(32) unsigned char packed[MAX_ARGUMENT_BYTES];
     const char *name;
     PyObject *given;
-    unsigned grid[3], block[3], shared;
+    unsigned grid[3], block[3];
+    int shared;
     device_kernel kernel;
-    if (!PyArg_ParseTuple(args, "sO!(III)(III)I:add", &name, &PyTuple_Type, &given, &grid[0],
+    if (!PyArg_ParseTuple(args, "sO!(III)(III)i:add", &name, &PyTuple_Type, &given, &grid[0],
                           &grid[1], &grid[2], &block[0], &block[1], &block[2], &shared))
         return NULL;
-    cubc_status st = check_shape(name, grid, block);
+    cubc_status st = check_shape(name, grid, block, shared);
     if (!st) st = program_kernel(p->program, name, block[0] * block[1] * block[2], &kernel);
     if (st) return py_raise(st);
     if (pack(p, name, &kernel, given, packed) < 0) return NULL;
@@ -224,7 +229,7 @@ static PyObject *program_launch(PyObject *self, PyObject *args)
                           .grid_z = grid[2],
                           .block_y = block[1],
                           .block_z = block[2],
-                          .shared = shared};
+                          .shared = (unsigned)shared};
     if ((st = program_add(p->program, &kernel, &shape, packed))) return py_raise(st);
     Py_RETURN_NONE;
 }

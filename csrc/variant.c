@@ -20,7 +20,7 @@ static bool parse_range(const char *word, int *start, int *end, int *step)
 {
     int used = 0;
     if (sscanf(word, "%d:%d:%d%n", start, end, step, &used) != 3 || word[used]) return false;
-    return *step > 0 && *start <= *end && *start > -1000000 && *end < 100000000;
+    return *step > 0 && *start <= *end && *start >= 0 && *end < 100000000;
 }
 
 static bool is_identifier(const char *word, size_t room)
@@ -40,7 +40,7 @@ static const char *parse_parameter(char *line, const char *kind, parameter *out)
     if (!is_identifier(label, sizeof out->label) || strchr(label, '_'))
         return "the label must be letters and digits, at most 11, beginning with a letter";
     if (!parse_range(range, &out->start, &out->end, &out->step))
-        return "the range must be start:end:step with start <= end and step > 0";
+        return "the range must be start:end:step with 0 <= start <= end and step > 0";
     while ((word = strtok_r(NULL, " \t\r", &rest))) {
         char *equals = strchr(word, '=');
         int start, end, step;

@@ -202,6 +202,17 @@ def test_a_count_that_is_none(db, n, error):
         tuner.analyze(db).top(n)
 
 
+def test_groups_are_taken_by_number():
+    several = tuner.analyze(tuner.example_db())
+    assert [g.benchmark for g in several[1].groups] == ["scan.exclusive.sum"]
+    assert several[0:1].best() == several[0].best() and len(several[:]) == 2
+
+
+def test_variants_are_named_by_texts(db):
+    with pytest.raises(TypeError, match="variants is 5, must be a label or several"):
+        tuner.analyze(db).plot_variant(5)
+
+
 def test_a_missing_package_is_named(db, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for table in ("top", "scores", "coverage", "to_frame"):

@@ -385,3 +385,9 @@ def test_ctrl_c_in_a_terminal(tmp_path):
     assert "KeyboardInterrupt" in err and process.returncode != 0
     assert len(stores.read(tmp_path / "autotune.db")) > 2
     assert [file.read_text() for file in tmp_path.glob("tune-*")] == [""]
+
+
+@pytest.mark.parametrize("enabled", [5, "on", None])
+def test_whether_to_tune_is_a_bool(enabled):
+    with pytest.raises(TypeError, match=r"must be True or False; autotune\(seconds=5\)"):
+        cubc.autotune(enabled)

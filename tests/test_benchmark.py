@@ -356,6 +356,15 @@ def test_errors_before_anything_is_built(tmp_path):
         own("int x;\n", saxpy)
     with pytest.raises(ValueError, match="line 2: malformed %RANGE%"):
         own("__global__ void f() {}\n// %RANGE% A b\n", saxpy)
+    with pytest.raises(ValueError, match="0 <= start"):
+        own("__global__ void f() {}\n// %RANGE% A b -1:8:1\n", saxpy)
+    with pytest.raises(ValueError, match=r"saxpy\.cu has no parameter: declare one"):
+        own("__global__ void f() {}\n// RANGE A b 1:8:1\n", saxpy)
+    with pytest.raises(IsADirectoryError, match="is a folder; a source is a file"):
+        own(tmp_path, saxpy)
+    (tmp_path / "latin.cu").write_bytes(b"// \xe4\n__global__ void f() {}\n")
+    with pytest.raises(ValueError, match="is no text in UTF-8"):
+        own(tmp_path / "latin.cu", saxpy)
     with pytest.raises(LookupError, match="did you mean tpb"):
         own(SAXPY, saxpy, base={"tbp": 64})
     with pytest.raises(LookupError, match="did you mean ipt"):

@@ -20,6 +20,7 @@ VALUES = {"tpb": 256, "ipt": 16}
         ("not (tpb == 256 or ipt == 3)", False),
         ("ipt - 3 * -2 == 22", True),
         ("tpb / (ipt - 16) > 0", False),  # nothing holds of what has no value
+        ("9" * 400 + " / ipt > 1", False),
         ("ipt != 16 or tpb >= 256", True),
         ("True", True),
     ],
@@ -68,6 +69,36 @@ def test_a_variant_is_pruned_by_what_the_compiler_made_of_it(tmp_path):
     assert [row["status"] for row in rows] == ["pruned"] * 2
     assert {row["message"] for row in rows} == {"threads < 1 does not hold"}
     assert result.best().label == "base"
+
+
+def test_parameters_and_what_the_compiler_made_in_one(tmp_path):
+    search(tmp_path / "c.db", constraints="threads * tpb + ipt < 1", variants=2)
+    rows = variant_rows(tmp_path / "c.db")
+    assert [row["status"] for row in rows] == ["pruned"] * 2
+    search(tmp_path / "d.db", constraints="threads * tpb + ipt > 1", variants=2)
+    assert {row["status"] for row in variant_rows(tmp_path / "d.db")} == {"ok"}
+
+
+def test_a_parameter_stands_for_itself_where_a_figure_has_its_name(tmp_path):
+    source = (
+        "// %RANGE% TUNE_T threads 32:128:32\n__global__ void set(int* x) { x[threadIdx.x] = 1; }\n"
+    )
+
+    @tuner.benchmark(source, {"N": [32]})
+    def half(state):
+        x = state.zeros(32, "I32")
+        state.writes(x)
+        state.exec(lambda launch: launch.kernel("set", x, grid=1, block=32))
+
+    options = {"device": "cpu", "again": 0, "progress": False}
+    found = tuner.search(half, db=tmp_path / "c.db", constraints="threads <= 64", **options)
+    status = found.to_frame().set_index("variant").status
+    assert dict(status) == {
+        "base": "ok",
+        "threads_64": "ok",
+        "threads_96": "pruned",
+        "threads_128": "pruned",
+    }
 
 
 def test_occupancy():

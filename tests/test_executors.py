@@ -215,10 +215,25 @@ def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
     assert {row["device_uuid"] for row in rows} == {real["uuid"]}
 
 
-@pytest.mark.parametrize("bad", [3, "pool"])
+class Client:
+    """As Dask's, which is often given in place of its executor."""
+
+    def submit(self, function, *arguments):
+        raise NotImplementedError
+
+    def get_executor(self):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("bad", [3, "pool", lambda: 3, Client()])
 def test_what_is_no_executor(db, bad):
-    with pytest.raises(TypeError, match="ProcessPoolExecutor"):
+    with pytest.raises(TypeError, match=r"executor is .*get_executor.*ProcessPoolExecutor"):
         search(db, executor=bad)
+
+
+def test_a_class_of_executors_makes_one(db):
+    search(db, executor=ThreadPoolExecutor, variants=2)
+    assert [row["status"] for row in variant_rows(db)] == ["ok"] * 2
 
 
 def test_each_process_takes_a_gpu_of_its_own(monkeypatch, tmp_path):

@@ -34,6 +34,31 @@ def test_what_is_a_kernel():
     assert plain.SOURCE.kernels == ["warps", "atomics", "indices", "arguments"]
 
 
+@pytest.mark.parametrize(
+    "before", ["#include <cuda_fp16.h>", "#define LESS(a, b) a <\\\n b >", "#define MINE static"]
+)
+def test_a_kernel_behind_a_directive(before):
+    assert Source(f"{before}\n__global__ void one(int* x) {{}}\n", "one").kernels == ["one"]
+
+
+def test_what_is_in_a_directive_is_no_kernel():
+    text = "#define KERNEL __global__ void\n__global__ void one(int* x) {}\n"
+    assert Source(text, "one").kernels == ["one"]
+
+
+def test_a_file_of_any_name_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "größe 2.cu"
+    path.write_text("// %RANGE% TUNE_A a 1:2:1\n__global__ void one() {}\n", encoding="utf-8-sig")
+    source = Source(path, "one")
+    assert source.name == "gr__e_2" and [p[1] for p in source.parameters("cpu")] == ["a"]
+
+
+@pytest.mark.parametrize(("shared", "error"), [(-1, ValueError), (2**32 + 16, OverflowError)])
+def test_shared_memory_that_cannot_be(device, shared, error):
+    with pytest.raises(error, match=r"shared is -1|greater than maximum"):
+        run(device, "indices", (), (1,), (32,), shared)
+
+
 def test_warps(device):
     x = np.random.default_rng(1).integers(1, 100, 192).astype(np.int32)
     out = zeros(device, 8 * 192, np.int32)

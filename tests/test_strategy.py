@@ -146,9 +146,10 @@ def test_what_is_told_without_being_asked_is_not_named(name):
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "exhaustive"])
 def test_the_seed_decides_the_order(name):
     space = tables.table(tables.additive)
-    orders = [searched(name, space, space.score, 4, seed, 60) for seed in (1, 1, 2)]
+    orders = [searched(name, space, space.score, 4, seed, 60) for seed in (1, 1, 2, -2)]
     assert orders[0] == orders[1]
     assert orders[0] != orders[2]
+    assert set(orders[3]) <= set(space.times)
 
 
 @pytest.mark.parametrize("name", ["annealing", "genetic", "model"])

@@ -149,7 +149,7 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     Raises
     ------
     TypeError, ValueError
-        If `seconds` is no number, or not positive.
+        If `enabled` is no bool; if `seconds` is no number, or not positive.
 
     Notes
     -----
@@ -159,6 +159,9 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
         from .tuner.checks import positive
 
         seconds = positive("seconds", seconds)
+    if not isinstance(enabled, bool):
+        like = "autotune(seconds=5) sets the time"
+        raise TypeError(f"enabled is {enabled!r:.80}, must be True or False; {like}")
     if enabled:
         _begin(SECONDS if seconds is None else seconds)
     else:

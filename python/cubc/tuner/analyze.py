@@ -52,7 +52,8 @@ class Best:
 class Analysis(Figures):
     """Measurements of one or several stores, grouped so that only like is compared with like.
 
-    ``analysis[i]`` is an analysis of one group. Plots and what needs raw samples: see `Figures`.
+    ``analysis[i]`` is an analysis of one group, ``analysis[i:j]`` of several. Plots and what
+    needs raw samples: see `Figures`.
     """
 
     def __init__(self, groups: list[Group]):
@@ -61,8 +62,9 @@ class Analysis(Figures):
     def __len__(self) -> int:
         return len(self.groups)
 
-    def __getitem__(self, place: int) -> Analysis:
-        return Analysis([self.groups[place]])
+    def __getitem__(self, place: int | slice) -> Analysis:
+        found = self.groups[place]
+        return Analysis(found if isinstance(found, list) else [found])
 
     def best(self) -> Best | list[Best]:
         """Best complete variant of each group; the single one where there is one group.

@@ -81,10 +81,10 @@ class Constraint:
         return not self.names.isdisjoint(FIGURES)
 
     def __call__(self, values: Mapping[str, float]) -> bool:
-        """Whether it holds; a division by zero does not."""
+        """Whether it holds; a division by zero, or one too large for a float, does not."""
         try:
             return bool(_value(self._body, values))
-        except ZeroDivisionError:
+        except ArithmeticError:
             return False
 
     def __repr__(self) -> str:

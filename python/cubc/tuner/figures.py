@@ -218,7 +218,9 @@ def _plain(cell: Measurement) -> dict[str, Any]:
 
 def _labels(group: Group, variants: Variants) -> list[str]:
     """Labels that a user means, without doubles, in the order given or else best first."""
-    wanted = [variants] if isinstance(variants, str) else list(variants or ())
+    wanted = [variants] if isinstance(variants, str) else variants or ()
+    if not isinstance(wanted, Iterable):
+        raise TypeError(f"variants is {variants!r:.80}, must be a label or several")
     ranked = [label for _, label in group.ranked()]
     known = [*ranked, *(label for label in group.cells if label not in set(ranked))]
     found: dict[str, None] = {}

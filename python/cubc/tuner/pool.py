@@ -66,15 +66,16 @@ class Pool:
 
     def __init__(self, source: Source, device: str | None):
         self._make: Callable[[], Executor] | None = None
-        if isinstance(source, Executor) or hasattr(source, "submit"):
-            self._executor: Executor = source  # type: ignore[assignment]
-        elif callable(source):
-            self._make, self._executor = source, source()
-        else:
+        executor: Any = source
+        if callable(source) and not _is_executor(source):
+            self._make, executor = source, source()
+        if not _is_executor(executor):
             raise TypeError(
-                f"executor is {source!r:.80}, must be an executor, as of concurrent.futures, or a "
-                "callable that makes one, as lambda: ProcessPoolExecutor(4)"
+                f"executor is {executor!r:.80}, must be an executor, as of concurrent.futures or "
+                "Dask's client.get_executor(pure=False), or a callable that makes one, as "
+                "lambda: ProcessPoolExecutor(4)"
             )
+        self._executor: Executor = executor
         self._device = device
         self._asked: dict[Future, tuple[Request, int]] = {}  # and how often it was tried
         self._compiling: dict[Future, Request] = {}  # then they are ready
@@ -204,6 +205,12 @@ class Pool:
 def compiles_for(info: Mapping[str, Any], host: str) -> bool:
     """Whether to compile what the processes measure: it must not disturb them, and reach them."""
     return info["kind"] == "cuda" and host == socket.gethostname()
+
+
+def _is_executor(given: Any) -> bool:
+    """Whether it takes tasks: no class that makes executors, and no client of Dask's."""
+    known = isinstance(given, type) or hasattr(given, "get_executor")
+    return not known and hasattr(given, "submit")
 
 
 def _results(reply: remote.Reply) -> Results:

@@ -33,6 +33,7 @@ TYPES = {
 # What these declare is there without them; NVRTC does not have the files.
 _GIVEN = r"cuda_runtime\.h|cuda\.h|device_launch_parameters\.h|math\.h|cmath|stdio\.h|cstdio"
 _TOKEN = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+_DIRECTIVE = r"^[ \t]*#(?:\\\n|.)*"
 _DYNAMIC = re.compile(
     r"\bextern\s+__shared__\s+(?:__align__\s*\([^)]*\)\s*)?(\w[\w\s:]*?)\s*\b(\w+)\s*\[\s*\]\s*;"
 )
@@ -64,26 +65,32 @@ class Source:
             self.text = _flat(source, f"{name}.cu", Path(), {})
         else:
             path = Path(source)
-            self.name = re.sub(r"\W", "_", path.stem)
+            self.name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)  # as a store takes names
             self.text = _flat(_read(path), path.name, path.parent, {path.resolve(): None})
         self.kernels, self._plain = _with_linkage(self.text)
         if not self.kernels:
             raise ValueError(f"{self.name}.cu has no kernel: none of its functions is __global__")
 
     def parameters(self, arch: str) -> list[tuple[str, str, int, int, int]]:
-        """Macro, label, start, end and step of each parameter; ValueError for a malformed one."""
+        """Macro, label, start, end and step of each parameter.
+
+        ValueError if one is malformed, or there is none.
+        """
         try:
-            return _core.source_parameters(self.text, arch)
+            found = _core.source_parameters(self.text, arch)
         except ValueError as error:
             raise ValueError(f"{self.name}.cu: {error}") from None
+        if not found:
+            like = "// %RANGE% TUNE_THREADS tpb 64:1024:64"
+            raise ValueError(f"{self.name}.cu has no parameter: declare one in a line as {like}")
+        return found
 
     def complete(self, arch: str, ct: Mapping[str, str], variant: str = "") -> str:
         """Text to be compiled for an architecture, a compile-time workload and a variant."""
         values = parse_label(variant) if variant else {}
         tuned = [
             f"#define {macro} {values[label]}\n"
-            for macro, label, *_ in self.parameters(arch)
-            if variant
+            for macro, label, *_ in (self.parameters(arch) if variant else ())
         ]
         plain = self._plain
         if arch == "cpu":
@@ -114,9 +121,13 @@ def _workload(ct: Mapping[str, str]) -> list[str]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no source {path}") from None
+    except IsADirectoryError:
+        raise IsADirectoryError(f"{path} is a folder; a source is a file or its text") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no text in UTF-8: {error}") from None
 
 
 def _flat(text: str, shown: str, folder: Path, done: dict[Path, None]) -> str:
@@ -142,6 +153,7 @@ def _with_linkage(text: str) -> tuple[list[str], str]:
     Templates and static functions cannot be found by name and are left as they are.
     """
     code = re.sub(_TOKEN, _blank, text, flags=re.DOTALL)
+    code = re.sub(_DIRECTIVE, _blank, code, flags=re.MULTILINE)
     names: dict[str, None] = {}
     parts, end = [], 0
     for match in re.finditer(r"\b__global__\b", code):

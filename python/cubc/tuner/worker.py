@@ -30,6 +30,7 @@ from cubc import _core
 
 from .constraints import Constraint, figures
 from .own import Shipped
+from .space import parse_label
 from .status import FAILURES, FAULT, LOST, OK, PRUNED, WRONG, explain, failure
 from .target import Request, Run
 
@@ -62,7 +63,7 @@ class Bench:
             name: opened.info[name]
             for name in ("registers", "local_bytes", "shared_bytes", "blocks_per_unit")
         }
-        if broken := self._broken(request.limits, opened.info):
+        if broken := self._broken(request, opened.info):
             return row | {"status": PRUNED, "message": f"{broken} does not hold"}
         if request.variant == "base" or run.round == 1:
             row["hot"], _ = workload.measure_hot(opened, HOT_SECONDS)
@@ -77,12 +78,13 @@ class Bench:
             return row | {"status": WRONG, "message": message}
         return row | _kept(workload.measure(opened, base, beat=beat, **request.timing))
 
-    def _broken(self, limits: Sequence[str], info: dict[str, Any]) -> str | None:
+    def _broken(self, request: Request, info: dict[str, Any]) -> str | None:
         """First constraint that a variant does not fulfil."""
-        if not limits:
+        if not request.limits:
             return None
-        values = figures(info, self._threads_per_unit)
-        return next((text for text in limits if not Constraint(text)(values)), None)
+        # They may name parameters besides; one that is called as a figure is stands for itself.
+        values = figures(info, self._threads_per_unit) | parse_label(request.variant)
+        return next((text for text in request.limits if not Constraint(text)(values)), None)
 
 
 def _kept(measured: dict[str, Any]) -> dict[str, Any]:

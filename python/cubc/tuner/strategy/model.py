@@ -43,7 +43,7 @@ class Model(Named):
     def __init__(self, space: Space, seed: int = 0):
         super().__init__(space, seed)
         self._features = Features(space)
-        self._draws = np.random.default_rng(seed)
+        self._draws = np.random.default_rng(seed % 2**128)  # NumPy takes none below 0
         self._known = 0  # outcomes that the plans rest on
         self._plans: list[Iterator[Point]] = []
 
