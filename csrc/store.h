@@ -59,7 +59,9 @@ void store_set_wait(store *s, double seconds);
 // The device (and environment) that rows added from here on were measured on.
 // One GPU with ECC switched, or one cpu with fewer units, counts as another device.
 cubc_status store_device(store *s, const device_info *info, const char *version);
-// Adds one row, durable on return. An identical key is left as it was; *added says which.
+// Adds one row, durable on return. A row of the same key is left as it was, unless it says only
+// that the variant was not worth a measurement ("lost", "pruned") and this one measures it; *added
+// says which.
 cubc_status store_add(store *s, const store_row *row, bool *added);
 // Whether a row with this key, for the current device and environment, is there.
 cubc_status store_has(store *s, const store_row *key, bool *found);

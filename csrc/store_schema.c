@@ -103,8 +103,20 @@ static const char *const statements[STATEMENTS] = {
             " VALUES ((SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2), ?3,?4,?5,?6,?7,?8,"
             " ?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,"
             " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))"
+            // That a variant was not worth a measurement may be measured after all.
             " ON CONFLICT (benchmark_id, source_hash, ct, variant, rt, device_id, environment_id,"
-            " round) DO NOTHING",
+            " round) DO UPDATE SET"
+            " status=excluded.status, message=excluded.message, samples=excluded.samples,"
+            " base_samples=excluded.base_samples, clocks=excluded.clocks,"
+            " base_clocks=excluded.base_clocks, center=excluded.center,"
+            " base_center=excluded.base_center, given_up=excluded.given_up,"
+            " bytes=excluded.bytes, flops=excluded.flops, hot=excluded.hot,"
+            " temperature=excluded.temperature, power=excluded.power,"
+            " registers=excluded.registers, local_bytes=excluded.local_bytes,"
+            " shared_bytes=excluded.shared_bytes,"
+            " blocks_per_unit=excluded.blocks_per_unit, created=excluded.created"
+            " WHERE status IN ('lost', 'pruned')"
+            " AND excluded.status NOT IN ('lost', 'pruned')",
     [HAS] = "SELECT 1 FROM measurement WHERE"
             " benchmark_id = (SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2)"
             " AND source_hash = ?3 AND ct = ?4 AND variant = ?5 AND rt = ?6 AND device_id = ?7"

@@ -183,6 +183,30 @@ def test_tiles_in_shared_memory(tmp_path, device, storage):
         assert status == "wrong" and "function says" in message
 
 
+def test_another_function_is_another_benchmark(tmp_path):
+    """What it says is right, or launches, decides over the results: old ones do not count."""
+
+    def strict(state):
+        return 1e-9
+
+    def loose(state):
+        return 1e-3  # with a comment
+
+    hashes = []
+    for function in (strict, loose):
+        function.__name__ = "same"
+        [unit] = own(SAXPY.replace("BROKEN", ""), function, axes={"T{ct}": ["F32"]}).units(
+            None, "cpu", ()
+        )
+        hashes.append(unit.source_hash)
+    assert hashes[0] != hashes[1]
+
+
+def test_a_lambda_is_no_benchmark():
+    with pytest.raises(ValueError, match="'<lambda>' is no name: define the function with def"):
+        own("x.cu", lambda state: None)
+
+
 def test_skips(tmp_path, device):
     def skips(state):
         if state["Elements"] > 2**12:

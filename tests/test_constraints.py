@@ -71,6 +71,22 @@ def test_a_variant_is_pruned_by_what_the_compiler_made_of_it(tmp_path):
     assert result.best().label == "base"
 
 
+def test_what_was_pruned_is_measured_once_the_constraint_is_gone(tmp_path):
+    path = tmp_path / "c.db"
+    search(path, constraints="threads < 1", variants=2)
+    search(path, constraints="threads < 1", variants=2)
+    assert [row["status"] for row in variant_rows(path)] == ["pruned"] * 2
+    search(path, constraints="threads > 0", variants=2)
+    assert [row["status"] for row in variant_rows(path)] == ["ok"] * 2
+    search(path, constraints="threads < 1", variants=2)  # a measurement stays
+    assert [row["status"] for row in variant_rows(path)] == ["ok"] * 2
+
+
+def test_constraints_that_no_variant_fulfils(tmp_path):
+    with pytest.warns(RuntimeWarning, match=r"no variant of reduce\.sum F32 fulfils 'ipt < 0'"):
+        search(tmp_path / "c.db", constraints="ipt < 0", variants=2)
+
+
 def test_parameters_and_what_the_compiler_made_in_one(tmp_path):
     search(tmp_path / "c.db", constraints="threads * tpb + ipt < 1", variants=2)
     rows = variant_rows(tmp_path / "c.db")

@@ -101,6 +101,8 @@ def test_variants_that_lost_are_results(tmp_path, monkeypatch):
     assert result.coverage().failed.tolist() == [0]
     assert search(tmp_path / "lost.db", axes, **options).best().label == "base"
     assert variant_rows(tmp_path / "lost.db") == rows
+    search(tmp_path / "lost.db", axes, **(options | {"racing": False}))  # then they are measured
+    assert [row["status"] for row in variant_rows(tmp_path / "lost.db")] == ["ok"] * 6
 
 
 def test_a_variant_that_lost_at_one_workload_has_an_estimate(tmp_path):

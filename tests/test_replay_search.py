@@ -31,6 +31,13 @@ def test_a_table(table, tmp_path):
     assert keys(db) == before
 
 
+def test_a_store_is_not_replayed_into_itself(tmp_path):
+    [label] = stores.variants(count=1)
+    db = stores.write(tmp_path / "store.db", [stores.row("base", 16), stores.row(label, 16)])
+    with pytest.raises(ValueError, match="is what is replayed: name another store"):
+        tuner.search("reduce.sum", {"Elements": 16}, device=f"replay:{db}", db=db)
+
+
 def test_two_files_are_two_devices(table, tmp_path):
     other = tmp_path / "other"
     other.mkdir()

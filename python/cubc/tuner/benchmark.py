@@ -7,11 +7,13 @@ import hashlib
 import inspect
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from cubc import _core
@@ -26,6 +28,14 @@ from .state import Skipped, State
 from .unit import Unit
 
 Function = Callable[[State], Any]
+
+
+def _instructions(code: CodeType) -> tuple:
+    """What a function does, wherever it stands: without its lines, names of files and comments."""
+    constants = tuple(
+        _instructions(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts
+    )
+    return code.co_code, code.co_names, code.co_varnames, constants
 
 
 class SourceSpace(Space):
@@ -62,6 +72,8 @@ class Benchmark:
         What is compiled.
     axes : tuple of Axis
         Those declared.
+    instructions : str
+        What the function does, for the hash of what is measured.
     given_base : dict of str to int
         Values of base that were given.
     """
@@ -74,7 +86,13 @@ class Benchmark:
         base: Mapping[str, int] | None,
         constraints: str | Iterable[str],
     ):
+        if not re.fullmatch(r"[A-Za-z_]\w*", function.__name__, re.ASCII):
+            raise ValueError(
+                f"a benchmark is stored under its function's name, and {function.__name__!r} is no "
+                "name: define the function with def and ASCII letters"
+            )
         self.function = function
+        self.instructions = repr(_instructions(function.__code__))
         self.source = Source(_located(source, function), function.__name__)
         self.name = f"{self.source.name}.{function.__name__}"
         self.axes = _declared(self.name, {} if axes is None else axes)
@@ -184,6 +202,7 @@ def joined(several: Sequence[Benchmark]) -> Benchmark:
                     "searched together: search one after the other"
                 )
     found.function = _Either(several)
+    found.instructions = "".join(one.instructions for one in several)
     found.name = f"{first.source.name}.{'_'.join(one.name.rpartition('.')[2] for one in several)}"
     which = ax.Axis("Benchmark", tuple(range(len(several))))
     found.axes = (
@@ -264,9 +283,11 @@ class OwnUnit(Unit):
 
     @cached_property
     def source_hash(self) -> str:
-        """Hash of the source with this workload."""
+        """Hash of the source with this workload, and of the function, which says what is right."""
         complete = self.of.source.complete(self.arch, self.ct)
-        return hashlib.sha256(complete.encode()).hexdigest()
+        digest = hashlib.sha256(complete.encode())
+        digest.update(self.of.instructions.encode())
+        return digest.hexdigest()
 
     def text(self, variant: str) -> str:
         """What is compiled for a variant."""
@@ -315,7 +336,8 @@ def benchmark(
     -------
     callable
         Decorator of a function of a `State`, which makes the arrays of a workload and says what is
-        measured. It runs in the measuring process.
+        measured. It runs in the measuring process; and up to its first array in yours, to
+        learn which workloads it skips.
 
     Raises
     ------

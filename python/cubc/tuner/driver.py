@@ -92,7 +92,7 @@ class Visit:
         self.unit, self._strategy, self._standing, self._limit = unit, strategy, standing, limit
         self._field = Field([weight(unit.axes, rt) for rt in unit.rts])
         self._texts = [workload_text(rt) for rt in unit.rts]
-        self._open = False
+        self._open = self._ended = False  # the unit; the strategy
         self._best = 1.0
         size = unit.space.size
         if limit is not None and 100 * limit < size:
@@ -117,6 +117,11 @@ class Visit:
         self._explore(driver, None if until is None else until - share * max(0.0, until - now))
         self._repeat(driver, until)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the strategy has looked and found no variant that fulfils the constraints."""
+        return self._ended and bool(self.unit.constraints) and not self._standing.variants()
+
     def _check_base(self) -> None:
         for group in self._standing.groups:
             for cell in group.cells.get("base", {}).values():
@@ -132,12 +137,16 @@ class Visit:
         What another search on this device has stored in the meantime is not. Where several devices
         measure it would have to be asked for each, so there only what is known counts.
         """
-        every = [Run(again, place) for place in range(len(self.unit.rts))]
+        runs = (Run(again, place) for place in range(len(self.unit.rts)))
+        return [run for run in runs if not self._has(driver, variant, run)]
+
+    def _has(self, driver: Driver, variant: str, run: Run) -> bool:
+        rt = self._texts[run.place]
+        if run.round == 0 and self._standing.is_open(variant, rt, racing=driver.racing):
+            return False
         if driver.target.several:
-            has = self._standing.has
-            return [run for run in every if not has(variant, again, self._texts[run.place])]
-        stored = driver.store.has
-        return [run for run in every if not stored(self.unit.row(variant, run.place, again))]
+            return self._standing.has(variant, run.round, rt)
+        return driver.store.has(self.unit.row(variant, run.place, run.round))
 
     def _ensure_open(self, driver: Driver) -> None:
         """Have the target measure base, and store of that what the store lacks."""
@@ -158,7 +167,7 @@ class Visit:
             while more and driver.target.wants():
                 item = next(todo, None)
                 if item is None:
-                    more = False
+                    more, self._ended = False, True
                     break
                 self._ensure_open(driver)
                 driver.target.submit(self._request(driver, *item))

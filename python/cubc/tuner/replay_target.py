@@ -128,7 +128,9 @@ def replay_info(device: str) -> dict[str, Any]:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     texts = dict.fromkeys(("driver", "compiler", "runtime"), "-")
     names = {"name": "replay", "kind": "replay", "model": f"replay of {path.name}", "arch": ARCH}
-    return texts | names | {"uuid": f"replay-{digest[:32]}", "units": 1, "ecc": -1}
+    return (
+        texts | names | {"path": str(path), "uuid": f"replay-{digest[:32]}", "units": 1, "ecc": -1}
+    )
 
 
 def replay_units(

@@ -110,6 +110,8 @@ class Search:
         if is_replay(device):
             info = replay_info(device)
             name = one.name if isinstance(one, Benchmark) else one
+            if os.path.exists(self.db) and os.path.samefile(self.db, info["path"]):
+                raise ValueError(f"{self.db} is what is replayed: name another store, as db='x.db'")
             self.units = replay_units(device, name, axes, limits)
             self._target = partial(Replay, info)
         elif executor is None:
@@ -150,6 +152,10 @@ class Search:
                 for visit, until in zip(visits, _deadlines(len(visits), end), strict=True):
                     try:
                         visit.run(driver, until)
+                        if visit.is_empty:
+                            texts = ", ".join(repr(one.text) for one in visit.unit.constraints)
+                            message = f"no variant of {visit.unit} fulfils {texts}"
+                            warnings.warn(message, RuntimeWarning, stacklevel=3)
                     except BaseFailed as error:
                         failed[str(visit.unit)] = str(error)
                     driver.progress.end()

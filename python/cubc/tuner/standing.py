@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .records import Group, Measurement
+from .status import LOST, PRUNED
 from .unit import Unit
 from .verdict import Verdict
 
@@ -77,6 +78,15 @@ class Standing:
         if again:
             return rt in group.rounds.get(variant, {}).get(again, ())
         return rt in group.cells.get(variant, ())
+
+    def is_open(self, variant: str, rt: str, *, racing: bool) -> bool:
+        """Whether a variant was not worth a measurement for a reason that does not hold now."""
+        cell = self._of(variant).cells.get(variant, {}).get(rt)
+        if cell is None or cell.status not in (LOST, PRUNED):
+            return False
+        if cell.status == LOST:
+            return not racing
+        return not any(cell.message.startswith(limit) for limit in self._unit.limits)
 
     def score(self, variant: str) -> float | None:
         """As `Group.score`."""
