@@ -16,7 +16,7 @@ import functools
 import sys
 from pathlib import Path
 
-from cubc.tuner import cli, deadlines, driver, local, process
+from cubc.tuner import cli, deadlines, local, process, visit
 
 TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 1.0}
 LONG = {"min_samples": 1 << 30, "max_samples": 1 << 30, "timeout": 60.0}
@@ -80,7 +80,7 @@ def hold_measurement(folder, phase):
 
 def before_third_row(action):
     """Do something just before the row after the first `ROWS` is written."""
-    record, rows = driver.Visit._record, 0
+    record, rows = visit.Visit._record, 0
 
     def recorded(self, *arguments):
         nonlocal rows
@@ -89,7 +89,7 @@ def before_third_row(action):
             action()
         record(self, *arguments)
 
-    driver.Visit._record = recorded
+    visit.Visit._record = recorded
 
 
 def remove_store(folder):

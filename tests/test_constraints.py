@@ -5,7 +5,7 @@ import stores
 from searches import search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner.constraints import Constraint, figures, parse
+from cubc.tuner.constraints import Constraint, compiled, parse
 
 VALUES = {"tpb": 256, "ipt": 16}
 
@@ -119,8 +119,8 @@ def test_a_parameter_stands_for_itself_where_a_figure_has_its_name(tmp_path):
 
 def test_occupancy():
     info = {"threads": 256, "blocks_per_unit": 4, "registers": 40}
-    assert figures(info, 2048)["occupancy"] == 0.5
-    assert figures(info, 0)["occupancy"] == 1.0
+    assert compiled(info, 2048)["occupancy"] == 0.5
+    assert compiled(info, 0)["occupancy"] == 1.0
 
 
 def test_constraints_on_a_replayed_table(tmp_path):

@@ -6,6 +6,7 @@ import importlib
 import math
 import numbers
 import operator
+import re
 from typing import Any
 
 MOST = 2**31 - 1  # what the core takes as a count
@@ -49,6 +50,16 @@ def share(name: str, value: Any) -> float:
     return number
 
 
+def regex(pattern: str) -> re.Pattern[str]:
+    """Compile a regular expression; TypeError if it is no text, ValueError if it is malformed."""
+    if not isinstance(pattern, str):
+        raise TypeError(f"{pattern!r:.80} is neither a benchmark's name nor a regular expression")
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+
+
 def need(module: str) -> Any:
     """Import a module of a package that pip installs along with cubc.
 
@@ -61,10 +72,11 @@ def need(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != package:
+        if (error.name or "").partition(".")[0] != package:
             raise
+        pip = {"sklearn": "scikit-learn"}.get(package, package)
         raise ModuleNotFoundError(
-            f"this needs {package}, one of cubc's dependencies, and it is not installed: "
-            f"pip install {package}",
+            f"this needs {pip}, one of cubc's dependencies, and it is not installed: "
+            f"pip install {pip}",
             name=package,
         ) from None

@@ -1,7 +1,7 @@
 """Constraints: expressions that a variant has to fulfil, as ``"tpb * ipt <= 4096"``.
 
 An expression over parameters alone is looked at before anything is compiled; one that names what
-the compiler made of a variant (`FIGURES`) after compiling and before running. They may come from a
+the compiler made of a variant (`COMPILED`) after compiling and before running. They may come from a
 command line or somebody else's file, so they are no Python: numbers, names, arithmetic, comparisons
 and ``and``, ``or``, ``not``, and nothing else.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 from . import axes as ax
 
-FIGURES = (
+COMPILED = (
     "registers",  # of a thread
     "local_bytes",  # of a thread: spills and stack
     "shared_bytes",  # of a block
@@ -78,7 +78,7 @@ class Constraint:
     @property
     def is_late(self) -> bool:
         """Whether it needs what the compiler made of a variant."""
-        return not self.names.isdisjoint(FIGURES)
+        return not self.names.isdisjoint(COMPILED)
 
     def __call__(self, values: Mapping[str, float]) -> bool:
         """Whether it holds; a division by zero, or one too large for a float, does not."""
@@ -145,14 +145,14 @@ def parse(constraints: str | Iterable[str]) -> tuple[Constraint, ...]:
 
 def check_names(owner: str, constraints: Sequence[Constraint], parameters: Iterable[str]) -> None:
     """Raise LookupError, with the nearest name, if a constraint names what is not there."""
-    known = {*parameters, *FIGURES}
+    known = {*parameters, *COMPILED}
     for constraint in constraints:
         for name in sorted(constraint.names - known):
             raise ax.unknown(owner, "parameter", name, known)
 
 
-def figures(info: Mapping[str, Any], threads_per_unit: int) -> dict[str, float]:
+def compiled(info: Mapping[str, Any], threads_per_unit: int) -> dict[str, float]:
     """What late constraints may name, of the ``info`` of a variant."""
-    found = {name: info[name] for name in FIGURES if name in info}
+    found = {name: info[name] for name in COMPILED if name in info}
     resident = info["threads"] * info["blocks_per_unit"]
     return found | {"occupancy": resident / threads_per_unit if threads_per_unit else 1.0}

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from .axes import split_name
-from .checks import need
-from .records import Group, Measurement, compiled
+from .checks import need, regex
+from .records import Group, Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,7 +226,7 @@ def _labels(group: Group, variants: Variants) -> list[str]:
     found: dict[str, None] = {}
     for text in wanted:
         matches = [text] if text in group.cells else []
-        matches = matches or list(filter(compiled(text).search, known))
+        matches = matches or list(filter(regex(text).search, known))
         if not matches:
             near = difflib.get_close_matches(text, known, n=1, cutoff=0.3)
             hint = f"; did you mean {near[0]}?" if near else ""

@@ -141,16 +141,9 @@ def _effects(table: Table, sets: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.
 
 def _folds(table: Table) -> Iterator[tuple]:
     """Forests, each with the variants that were kept from it."""
-    try:
-        from sklearn.ensemble import RandomForestRegressor
-        from sklearn.model_selection import KFold
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "importance needs scikit-learn, which is not installed: pip install 'cubc[plot]'",
-            name="sklearn",
-        ) from error
-    for train, test in KFold(FOLDS, shuffle=True, random_state=0).split(table.values):
-        forest = RandomForestRegressor(TREES, random_state=0)
+    forests, selection = need("sklearn.ensemble"), need("sklearn.model_selection")
+    for train, test in selection.KFold(FOLDS, shuffle=True, random_state=0).split(table.values):
+        forest = forests.RandomForestRegressor(TREES, random_state=0)
         forest.fit(table.values[train], table.target[train])
         yield forest.predict, table.values[test], table.target[test]
 

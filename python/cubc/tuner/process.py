@@ -1,8 +1,8 @@
-"""The driver's hold on the measuring process (worker.py): start, ask, wait with a deadline, kill.
+"""The search's hold on the measuring process (worker.py): start, ask, wait with a deadline, kill.
 
 The process is started as a plain command rather than through multiprocessing, which would import
 the user's ``__main__`` and so fail in notebooks and in scripts without a guard. It has a session of
-its own, so that a Ctrl-C in the terminal reaches only the driver.
+its own, so that a Ctrl-C in the terminal reaches only the search.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +19,7 @@ from typing import Any
 from cubc import _core
 
 from . import axes as ax
+from .checks import regex
 from .score import score
 from .space import Space, parse_label
 from .status import LOST, OK
@@ -254,7 +254,7 @@ def restrict(
     ValueError
         If the expression is malformed, or a value is not declared.
     """
-    matches = compiled("" if pattern is None else pattern).match
+    matches = regex("" if pattern is None else pattern).match
     matching = [group for group in groups if matches(group.benchmark)]
     if groups and not matching:
         raise ax.unknown("the store", "benchmark", str(pattern), {g.benchmark for g in groups})
@@ -264,16 +264,6 @@ def restrict(
         if matching and ax.find(every, name) is None:
             raise ax.unknown("the store", "axis", name, {axis.name for axis in every})
     return [kept for g in matching if (kept := _narrow(g, wanted)).cells]
-
-
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a regular expression; TypeError if it is no text, ValueError if it is malformed."""
-    if not isinstance(pattern, str):
-        raise TypeError(f"{pattern!r:.80} is neither a benchmark's name nor a regular expression")
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
 
 
 def _all_axes(group: Group) -> list[ax.Axis]:

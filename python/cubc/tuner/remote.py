@@ -36,7 +36,7 @@ class Reply(NamedTuple):
     results: Found
 
 
-class Place:
+class Seat:
     """A device, its measuring process, and the unit that is open there."""
 
     def __init__(self, wanted: str | None, device: str, claim: IO | None):
@@ -93,19 +93,19 @@ def _close(bench: RemoteBench, claim: IO | None) -> None:
 _here = threading.local()
 
 
-def _place(device: str | None) -> Place:
-    place = getattr(_here, "place", None)
-    if place is not None and place.wanted == device:
-        return place
-    if place is not None:
-        place.close()
-    _here.place = Place(device, *_claim(device))
-    return _here.place
+def _seat(device: str | None) -> Seat:
+    seat = getattr(_here, "seat", None)
+    if seat is not None and seat.wanted == device:
+        return seat
+    if seat is not None:
+        seat.close()
+    _here.seat = Seat(device, *_claim(device))
+    return _here.seat
 
 
 def describe(device: str | None) -> tuple[dict[str, Any], str]:
     """Info of the device that this process measures on, and the name of its machine."""
-    return _place(device).info, socket.gethostname()
+    return _seat(device).info, socket.gethostname()
 
 
 def work(visit: str, unit: Unit, request: Request, device: str | None) -> Reply:
@@ -116,7 +116,7 @@ def work(visit: str, unit: Unit, request: Request, device: str | None) -> Reply:
     BaseFailed
         If base does not run here.
     """
-    return _place(device).work(visit, unit, request)
+    return _seat(device).work(visit, unit, request)
 
 
 def _claim(device: str | None) -> tuple[str, IO | None]:

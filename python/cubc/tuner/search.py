@@ -19,17 +19,18 @@ from .analyze import Analysis
 from .benchmark import Benchmark, joined
 from .checks import count, integer, positive, share
 from .constraints import Constraint, parse
-from .driver import Driver, Visit
 from .local import Local
 from .pool import Pool, Source
 from .process import BaseFailed
 from .records import Group
 from .replay_target import Replay, is_replay, replay_info, replay_units
+from .session import Session
 from .standing import Standing
 from .stores import StorePaths, expand, read, store_path
 from .strategy import DEFAULT, Factory, make, warmed
 from .target import Target
 from .unit import Unit, units
+from .visit import Visit
 
 AGAIN = 5  # variants that are measured again, unless said otherwise
 RULES = ("median", "stdrel", "entropy", "count")
@@ -144,36 +145,38 @@ class Search:
             with (
                 closing(self._target()) as target,
                 closing(_core.Store(self.db, True)) as store,
-                Driver(store, target, self.timing, racing=self.racing, again=self.again) as driver,
+                Session(
+                    store, target, self.timing, racing=self.racing, again=self.again
+                ) as session,
             ):
-                visits = self._visits(target)
+                visits = self._visits(session)
                 end = None if self.seconds is None else time.monotonic() + self.seconds
-                driver.show(sum(visit.expected for visit in visits), self.progress, end)
+                session.show(sum(visit.expected for visit in visits), self.progress, end)
                 for visit, until in zip(visits, _deadlines(len(visits), end), strict=True):
                     try:
-                        visit.run(driver, until)
+                        visit.run(until)
                         if visit.is_empty:
                             texts = ", ".join(repr(one.text) for one in visit.unit.constraints)
                             message = f"no variant of {visit.unit} fulfils {texts}"
                             warnings.warn(message, RuntimeWarning, stacklevel=3)
                     except BaseFailed as error:
                         failed[str(visit.unit)] = str(error)
-                    driver.progress.end()
+                    session.progress.end()
         except KeyboardInterrupt:
             kept = f"{self.db} holds what was measured; the same search resumes there"
             print(f"cubc: stopped: {kept}", file=sys.stderr)
             raise
         return self._result(target, failed)
 
-    def _visits(self, target: Target) -> list[Visit]:
+    def _visits(self, session: Session) -> list[Visit]:
         stored = read(self.db)
         others = [*read(self.warm), *stored] if self.warm else stored
         visits = []
         for unit in self.units:
-            standing = Standing(unit, target.info, stored, several=target.several)
+            standing = Standing(unit, session.target.info, stored, several=session.target.several)
             factory = warmed(self.strategy, elsewhere(standing.groups, others))
             strategy = factory(unit.space, self.seed)
-            visits.append(Visit(unit, strategy, standing, self.variants))
+            visits.append(Visit(session, unit, strategy, standing, self.variants))
         return visits
 
     def _result(self, target: Target, failed: dict[str, str]) -> Result:

@@ -11,6 +11,7 @@ from cubc import _core
 
 from . import axes as ax
 from . import records
+from .checks import regex
 from .constraints import Constraint, check_names
 from .space import Space
 
@@ -168,7 +169,7 @@ def matching(pattern: str, names: Sequence[str] | None = None, owner: str = "cub
     names = list(_core.benchmarks()) if names is None else names
     if pattern in names:
         return [pattern]
-    found = list(filter(records.compiled(pattern).match, names))
+    found = list(filter(regex(pattern).match, names))
     if not found:
         raise ax.unknown(owner, "benchmark", pattern, names)
     return found

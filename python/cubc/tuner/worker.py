@@ -1,14 +1,14 @@
 """The measuring process: ``python -m cubc.tuner.worker <socket> <parent>``.
 
 A kernel that reads a bad address poisons its CUDA context, and one that hangs blocks it; so
-variants run here and never in the user's process. The driver (see process.py) sends requests over a
+variants run here and never in the user's process. The search (see process.py) sends requests over a
 socket and may kill this process at any moment. Requests and replies are plain tuples:
 
     ("open", *Unit.opening, device)        ->  ("opened",) or ("refused", message)
     ("evaluate", Request)                  ->  ("result", Run, fields)..., ("done",)
 
 An evaluation ends with its first failure, or when the variant has lost its race. After a fault the
-process does not trust its device any more and leaves; the driver starts another.
+process does not trust its device any more and leaves; the search starts another.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 
 from cubc import _core
 
-from .constraints import Constraint, figures
+from .constraints import Constraint, compiled
 from .own import Shipped
 from .space import parse_label
 from .status import FAILURES, FAULT, LOST, OK, PRUNED, WRONG, explain, failure
@@ -83,7 +83,7 @@ class Bench:
         if not request.limits:
             return None
         # They may name parameters besides; one that is called as a figure is stands for itself.
-        values = figures(info, self._threads_per_unit) | parse_label(request.variant)
+        values = compiled(info, self._threads_per_unit) | parse_label(request.variant)
         return next((text for text in request.limits if not Constraint(text)(values)), None)
 
 
@@ -123,7 +123,7 @@ def _speedup(row: dict[str, Any]) -> float:
 
 
 def serve(connection: Connection) -> None:
-    """Answer requests until the driver closes its end."""
+    """Answer requests until the search closes its end."""
     bench: Any = None
     while True:
         try:
@@ -143,10 +143,10 @@ def serve(connection: Connection) -> None:
                 connection.send(reply)
 
 
-def leave_with_driver(socket: int, parent: int) -> None:
-    """End this process as soon as the driver is gone, whatever a kernel is doing.
+def leave_with_search(socket: int, parent: int) -> None:
+    """End this process as soon as the search is gone, whatever a kernel is doing.
 
-    The second condition serves when somebody else still holds the driver's end of the socket.
+    The second condition serves when somebody else still holds the search's end of the socket.
     """
     poll = select.poll()
     poll.register(socket, 0)  # nothing but the other end closing
@@ -156,11 +156,11 @@ def leave_with_driver(socket: int, parent: int) -> None:
 
 
 def main() -> None:
-    """Serve the driver that started this process."""
+    """Serve the search that started this process."""
     socket, parent = map(int, sys.argv[1:])
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=leave_with_driver, args=(socket, parent), daemon=True).start()
+    threading.Thread(target=leave_with_search, args=(socket, parent), daemon=True).start()
     with Connection(socket) as connection:
         serve(connection)
 

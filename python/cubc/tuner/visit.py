@@ -1,0 +1,245 @@
+"""The visit of a unit: asks the strategy, has variants measured, and writes the store.
+
+Base comes first: if it does not run there is nothing to compare with. Then variants are asked for
+somewhat ahead of their results, and in the end those that did best are measured again, in rounds,
+until the leader is one that did not win by luck.
+
+Whatever a variant gives, times or a failure, is in the store as soon as it is known, and what is in
+the store already is not done again: so a search resumes after any interruption.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from .axes import workload_text
+from .racing import Field
+from .rounds import open_verdicts
+from .score import weight
+from .session import Session
+from .standing import Standing
+from .status import LOST
+from .stores import measurement
+from .strategy import Strategy
+from .target import Request, Run
+from .unit import Unit
+
+AGAIN_SHARE = 0.1  # of the time that a compile-time workload has: for measuring the best again
+AGAIN_SAMPLES, AGAIN_SECONDS = 20, 0.5  # of each workload in one round
+
+
+class Visit:
+    """The search of one unit."""
+
+    def __init__(
+        self,
+        session: Session,
+        unit: Unit,
+        strategy: Strategy,
+        standing: Standing,
+        limit: int | None,
+    ):
+        self._session = session
+        self.unit, self._strategy, self._standing, self._limit = unit, strategy, standing, limit
+        self._field = Field([weight(unit.axes, rt) for rt in unit.rts])
+        self._texts = [workload_text(rt) for rt in unit.rts]
+        self._open = self._ended = False  # the unit; the strategy
+        self._best = 1.0
+        size = unit.space.size
+        if limit is not None and 100 * limit < size:
+            self.expected = limit  # spares counting a huge space
+        else:
+            self.expected = min(limit or size, unit.space.count())
+
+    def run(self, until: float | None) -> None:
+        """Measure what is missing, base first; begin nothing past the moment `until`.
+
+        Raises
+        ------
+        BaseFailed
+            If base does not compile or run.
+        ValueError
+            If the store's measurements are against another base.
+        """
+        self._check_base()
+        self._session.progress.begin(str(self.unit), self.expected)
+        share = AGAIN_SHARE if self._session.again else 0.0
+        now = time.monotonic()
+        self._explore(None if until is None else until - share * max(0.0, until - now))
+        self._repeat(until)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the strategy has looked and found no variant that fulfils the constraints."""
+        return self._ended and bool(self.unit.constraints) and not self._standing.variants()
+
+    def _check_base(self) -> None:
+        for group in self._standing.groups:
+            for cell in group.cells.get("base", {}).values():
+                if cell.message not in ("", self.unit.base):
+                    raise ValueError(
+                        f"{cell.store} compares {self.unit} with another base, {cell.message}; "
+                        f"this cubc's is {self.unit.base}: use another store"
+                    )
+
+    def _absent(self, variant: str, again: int = 0) -> list[Run]:
+        """Runs of a round that are to be done for a variant.
+
+        What another search on this device has stored in the meantime is not. Where several devices
+        measure it would have to be asked for each, so there only what is known counts.
+        """
+        runs = (Run(again, place) for place in range(len(self.unit.rts)))
+        return [run for run in runs if not self._has(variant, run)]
+
+    def _has(self, variant: str, run: Run) -> bool:
+        rt = self._texts[run.place]
+        if run.round == 0 and self._standing.is_open(variant, rt, racing=self._session.racing):
+            return False
+        if self._session.target.several:
+            return self._standing.has(variant, run.round, rt)
+        return self._session.store.has(self.unit.row(variant, run.place, run.round))
+
+    def _ensure_open(self) -> None:
+        """Have the target measure base, and store of that what the store lacks."""
+        if self._open:
+            return
+        every = [Run(0, place) for place in range(len(self.unit.rts))]
+        for run, fields in self._session.target.begin(
+            self.unit, Request("base", every, self._session.timing)
+        ):
+            self._record("base", run, fields)
+        self._open = True
+
+    # ---- the search -----------------------------------------------------------------------------
+    def _explore(self, until: float | None) -> None:
+        """Visit variants that the strategy names, some ahead of the results."""
+        if self._absent("base"):
+            self._ensure_open()
+        todo, more, waiting = self._todo(), True, 0
+        while more or waiting:
+            while more and self._session.target.wants():
+                item = next(todo, None)
+                if item is None:
+                    more, self._ended = False, True
+                    break
+                self._ensure_open()
+                self._session.target.submit(self._request(*item))
+                waiting += 1
+            if waiting:
+                variant = self._take()
+                waiting -= 1
+                self._finish(variant, fresh=True)
+            if self._session.is_late(until):
+                break
+        self._session.target.drop()
+
+    def _request(self, variant: str, runs: list[Run]) -> Request:
+        race = self._field.race() if self._session.racing else None
+        order = self._field.order(runs)
+        return Request(variant, order, self._session.timing, race, self.unit.limits)
+
+    def _todo(self) -> Iterator[tuple[str, list[Run]]]:
+        """Variants with something left to measure; those that are done are counted and told.
+
+        The store's come first, so that a strategy knows all that is known before it is asked.
+        """
+        self._strategy.tell(self.unit.base, 1.0)  # base is measured as such
+        limit = math.inf if self._limit is None else self._limit
+        stored = self._standing.variants()
+        for visited, variant in enumerate(stored):
+            if not (runs := self._absent(variant)):
+                self._finish(variant, fresh=False, counts=visited < limit)
+            elif visited < limit:
+                yield variant, runs
+        known = {self.unit.base, *stored}
+        visited = len(stored)
+        while visited < limit and (asked := self._strategy.ask()) is not None:
+            if asked in known:
+                continue
+            visited += 1
+            if runs := self._absent(asked):
+                yield asked, runs
+            else:  # another search has just measured it; what came of it is read the next time
+                self._session.progress.step(fresh=False, failed=False)
+
+    def _take(self) -> str:
+        """Store each result of the next request at once; a failure holds for what is left."""
+        request, results = self._session.target.next()
+        left = list(request.runs)
+        last: dict[str, Any] = {}
+        for run, fields in results:
+            variant = fields.get("variant", request.variant)
+            if variant == request.variant:
+                left.remove(run)
+                last = {n: fields[n] for n in ("status", "message", "device") if n in fields}
+            self._record(variant, run, fields)
+        for run in left:
+            if run.round == left[0].round:
+                self._record(request.variant, run, last)
+        return request.variant
+
+    def _record(self, variant: str, run: Run, fields: dict[str, Any]) -> None:
+        row = self.unit.row(variant, run.place, run.round) | fields
+        if variant == "base":
+            row["message"] = self.unit.base
+        info = row.pop("device", self._session.target.info)
+        self._session.measured_on(info)
+        is_new = self._session.store.add(row)
+        self._standing.add(info, measurement(row, "", self.unit.rts[run.place]), replace=is_new)
+
+    def _finish(self, variant: str, *, fresh: bool, counts: bool = True) -> None:
+        """Tell the strategy, the field and the user how a variant fared."""
+        standing = self._standing
+        score = standing.score(variant)
+        self._strategy.tell(variant, standing.estimate(variant))
+        speedups = standing.speedups(variant)
+        if score is not None and speedups is not None:
+            self._field.add(speedups, score)
+        if score is not None and score > self._best:
+            self._best = score
+            self._session.progress.best(score, variant)
+        if counts:
+            failed = standing.failure(variant) not in (None, LOST)
+            self._session.progress.step(fresh=fresh, failed=failed)
+
+    # ---- measuring the best again ---------------------------------------------------------------
+    def _repeat(self, until: float | None) -> None:
+        """Measure the best variants again, a batch of rounds at a time, until nothing is open."""
+        timeout = min(AGAIN_SECONDS, self._session.timing.get("timeout", AGAIN_SECONDS))
+        samples = min(AGAIN_SAMPLES, int(self._session.timing.get("max_samples", AGAIN_SAMPLES)))
+        timing = {"min_samples": samples, "max_samples": samples, "timeout": timeout}
+        while not self._session.is_late(until):
+            requests = [
+                Request(variant, runs, timing)
+                for variant, rounds in open_verdicts(self._standing, self._session.again)
+                if (runs := self._rounds(variant, rounds))
+            ]
+            if not requests:
+                return
+            self._session.progress.again(len(requests))
+            self._ensure_open()
+            for request in requests:
+                self._session.target.submit(request)
+            for _ in requests:
+                if self._session.is_late(until):
+                    break
+                self._take()
+            self._session.target.drop()
+
+    def _rounds(self, variant: str, rounds: int) -> list[Run]:
+        """What is missing of the first rounds of a variant.
+
+        Where several devices measure, all rounds are done by one, whichever it is, and the search's
+        own measurement with them.
+        """
+        if self._session.target.several:
+            begun = self._standing.is_begun(variant)
+            places = range(len(self.unit.rts))
+            return (
+                [Run(again, p) for again in range(rounds + 1) for p in places] if not begun else []
+            )
+        every = (self._absent(variant, again) for again in range(1, rounds + 1))
+        return [run for runs in every for run in runs]
