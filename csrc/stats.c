@@ -1,8 +1,7 @@
 // Order statistics of timing samples: see stats.h.
 //
-// Timings have a hard floor and a long tail, so the tuner decides on medians; mean and deviation
-// are there for tables. Samples are floats (a clock tick is far above their resolution), every sum
-// and interpolation is in double.
+// Timings have a hard floor and a long tail, so the tuner decides on medians. Samples are floats (a
+// clock tick is far above their resolution), every sum and interpolation is in double.
 #include "stats.h"
 
 #include <math.h>
@@ -39,21 +38,6 @@ static double quantile_of_sorted(const float *sorted, size_t n, double p)
     double low = sorted[below], high = sorted[below + 1 < n ? below + 1 : below];
     double weight = place - (double)below;
     return weight < 0.5 ? low + (high - low) * weight : high - (high - low) * (1.0 - weight);
-}
-
-double stats_mean(const float *samples, size_t n)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += samples[i];
-    return n ? sum / (double)n : NAN;
-}
-
-double stats_stdev(const float *samples, size_t n)
-{
-    double mean = stats_mean(samples, n), squares = 0.0;
-    if (n < 2) return 0.0;
-    for (size_t i = 0; i < n; i++) squares += (samples[i] - mean) * (samples[i] - mean);
-    return sqrt(squares / (double)(n - 1));
 }
 
 cubc_status stats_quantiles(const float *samples, size_t n, const double *p, size_t count,

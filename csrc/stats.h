@@ -4,9 +4,6 @@
 
 #include "base.h"
 
-double stats_mean(const float *samples, size_t n);
-// Unbiased; 0 for n < 2.
-double stats_stdev(const float *samples, size_t n);
 // Linear interpolation between order statistics (NumPy's default), p in [0, 1].
 cubc_status stats_quantiles(const float *samples, size_t n, const double *p, size_t count,
                             double *out);

@@ -4,6 +4,14 @@ Threads compile the next variants while the process measures the present one, an
 own talks to the process, so that it never waits for the search to think or to write. On the CPU
 device, where compilers would take the cores that are being measured, a batch is compiled first and
 measured then.
+
+Life of a job: the search submits it (`_asked`, `_todo`, a compilation begins) and at some time asks
+for its results (it leaves `_asked`). The measuring thread takes jobs from `_todo` in order, one for
+each release of `_ready`: on a GPU a job may be measured as soon as it is submitted, on the CPU only
+once its results are asked for, by when its batch is compiled. The thread waits for the compilation,
+puts the request to the process, and the next one too if it is compiled by then (`put`), so that the
+process goes from one to the other without a pause. A dropped job is passed over, unless the process
+has it already: then its results are taken and nobody reads them.
 """
 
 from __future__ import annotations
@@ -64,7 +72,7 @@ class Local:
         self._unit: Unit | None = None
         self._build = BASE_SECONDS
         self._base: float | None = None  # seconds that base ran, once it has
-        self._filling = True
+        self._filling = True  # a batch is being submitted, where one is compiled at a time
         self._asked: deque[Job] = deque()  # results not asked for yet
         self._todo: deque[Job | None] = deque()  # not measured yet; None ends the thread
         self._ready = threading.Semaphore(0)  # how many of these may be measured
