@@ -15,8 +15,8 @@ typedef struct py_call {
     PyObject *stream_object; // that keeps the stream, or NULL; borrowed
     bool host;               // operands are host memory
     bool wait;               // temporary memory is in use: finish before returning
-    py_view in[MAX_OPERANDS];
-    PyObject *staged[MAX_OPERANDS]; // device copies of host operands
+    py_view in[MAX_INPUTS];
+    PyObject *staged[MAX_INPUTS]; // device copies of host operands
     int in_count;
     py_view out;
     PyObject *out_object; // what the call returns: given or made

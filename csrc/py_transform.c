@@ -150,8 +150,8 @@ static int collect_operands(py_call *c, PyObject *keywords, map_arguments *m,
         const char *name = PyUnicode_AsUTF8AndSize(name_object, NULL);
         if (!name) return -1;
         if (take_argument(m, name, value)) continue;
-        if (*count == MAX_OPERANDS) {
-            PyErr_Format(PyExc_ValueError, "a transform takes at most %d operands", MAX_OPERANDS);
+        if (*count == MAX_INPUTS) {
+            PyErr_Format(PyExc_ValueError, "a transform takes at most %d operands", MAX_INPUTS);
             return -1;
         }
         operands[*count] = (cubc_operand){.name = name};
@@ -199,9 +199,9 @@ static int map_shape(const py_call *c, const map_arguments *m, int *ndim, const 
 
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    cubc_operand operands[MAX_OPERANDS];
-    PyObject *numbers[MAX_OPERANDS] = {NULL}, *value = NULL;
-    uint64_t bits[MAX_OPERANDS];
+    cubc_operand operands[MAX_INPUTS];
+    PyObject *numbers[MAX_INPUTS] = {NULL}, *value = NULL;
+    uint64_t bits[MAX_INPUTS];
     const char *expression;
     const Py_ssize_t *shape;
     Py_ssize_t size;
