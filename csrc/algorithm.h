@@ -15,7 +15,14 @@
 #include "types.h"
 #include "variant.h"
 
-enum { MAX_KERNELS = 2, MAX_ARGS = 24, MAX_OPERANDS = 8, MAX_AXIS_VALUES = 16 };
+enum {
+    MAX_KERNELS = 4,
+    MAX_LAUNCHES = 24, // of one call
+    MAX_ARGS = 24,
+    MAX_INPUTS = 8,
+    MAX_OUTPUTS = 4,
+    MAX_AXIS_VALUES = 16
+};
 
 typedef struct algorithm algorithm;
 
@@ -36,24 +43,38 @@ const operator_info *operator_find(const char *name);
 cubc_status operator_unknown(const char *name);
 
 // ---- problems ---------------------------------------------------------------------------------
+// An array that a problem reads or writes, or a scalar that it takes. Where it is and how long is
+// the run-time part; the rest belongs to the compile-time workload.
+typedef struct operand {
+    const char *name; // in the expression of a transform, borrowed; else NULL
+    void *data;       // an input's is only read
+    uint64_t n;       // items
+    uint8_t type;     // cubc_type
+    uint8_t width;    // values of the type in an item: 2 of U64 are 16 opaque bytes; 0: 1
+    bool scalar;      // one value in host memory
+} operand;
+
+static inline size_t operand_item_bytes(const operand *o)
+{
+    return cubc_type_size((cubc_type)o->type) * (o->width ? o->width : 1);
+}
+
 // Everything about one call. The compile-time workload comes first: two problems that agree in it
 // run the same compiled code.
 typedef struct problem {
     const algorithm *algorithm;
     const operator_info *op; // NULL: `expression` is the operator
     const char *expression;
-    cubc_operand operands[MAX_OPERANDS]; // of a transform; names are borrowed
-    uint8_t operand_count;
-    uint8_t type, acc_type, out_type; // cubc_type
+    operand inputs[MAX_INPUTS], outputs[MAX_OUTPUTS];
+    uint8_t input_count, output_count;
+    uint8_t type, acc_type; // cubc_type: what policies go by, and what the operator works in
     bool commutative, inclusive;
-    bool aligned;       // all arrays start on 16 bytes
-    bool in_place;      // the output is the input: no read-only loads
+    bool aligned;       // all arrays of more than one item start on 16 bytes
+    bool in_place;      // an output is an input: no read-only loads
     char benchmark[40]; // the benchmark that stands for this problem: "reduce.sum"
 
     // Run-time workload.
-    const void *in;
-    void *out;
-    uint64_t n;
+    uint64_t n;    // items that the algorithm goes through
     uint64_t init; // bits of one acc_type value
     bool has_init;
 } problem;
@@ -76,15 +97,18 @@ struct instance {
 typedef struct launch {
     const device_kernel *kernel;
     launch_shape shape;
-    int messages_at; // which argument receives the address of the messages; -1: none
+    // Bit k: argument k is an offset into the plan's messages or scratch and becomes an address.
+    uint32_t message_args, scratch_args;
     size_t args_count;
     uint64_t args[MAX_ARGS];
 } launch;
 
 typedef struct plan {
-    size_t message_bytes; // temporary storage that is zero before the first launch (message.h)
+    size_t message_bytes; // temporary storage for messages between blocks (message.h)
+    size_t scratch_bytes; // temporary storage with whatever was there, on 256 bytes
+    size_t cleared_bytes; // of the scratch, from its start, that are zero before the first launch
     int launch_count;
-    launch launches[MAX_KERNELS];
+    launch launches[MAX_LAUNCHES];
 } plan;
 
 // ---- descriptors --------------------------------------------------------------------------------
@@ -102,17 +126,19 @@ struct algorithm {
     const char *kernels[MAX_KERNELS]; // entry points in launch order
     const benchmark *benchmarks;
     int benchmark_count;
-    bool one_output; // one item comes out, whatever n is
 
-    // A benchmark's problem, without pointers: types, operator and n.
+    // A benchmark's problem, without pointers: operands, operator and n.
     cubc_status (*workload)(const benchmark *b, cubc_type type, uint64_t n, problem *out);
     // The compile-time workload as macros, in front of the source.
     void (*define)(const problem *p, text *out);
     // Why a variant makes no sense on this kind of device, or NULL; says so without compiling.
     const char *(*invalid)(const problem *p, const char *kind, const space *s, const variant *v);
+    // out comes with all counts 0.
     cubc_status (*plan)(const problem *p, const instance *i, plan *out);
     // Compulsory traffic in bytes.
     double (*traffic)(const problem *p);
+    // What a benchmark fills input k with, an expression of seed and i; NULL: as workload.c has it.
+    const char *(*random)(const problem *p, int k);
 };
 
 #define ALGORITHM(name) extern const algorithm name##_algorithm;

@@ -36,10 +36,14 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static uint64_t flags(const problem *p)
 {
-    return (uint64_t)p->type | (uint64_t)p->acc_type << 8 | (uint64_t)p->out_type << 16 |
-           (uint64_t)p->commutative << 24 | (uint64_t)p->inclusive << 25 |
-           (uint64_t)p->aligned << 26 | (uint64_t)p->in_place << 27 |
-           (uint64_t)p->operand_count << 32;
+    return (uint64_t)p->type | (uint64_t)p->acc_type << 8 | (uint64_t)p->commutative << 24 |
+           (uint64_t)p->inclusive << 25 | (uint64_t)p->aligned << 26 | (uint64_t)p->in_place << 27 |
+           (uint64_t)p->input_count << 32 | (uint64_t)p->output_count << 40;
+}
+
+static uint64_t operand_flags(const operand *o)
+{
+    return (uint64_t)o->type | (uint64_t)o->width << 8 | (uint64_t)o->scalar << 16;
 }
 
 static uint64_t hash_key(const problem *p)
@@ -47,10 +51,11 @@ static uint64_t hash_key(const problem *p)
     uint64_t h = mix((uintptr_t)p->algorithm, flags(p));
     h = mix(h, (uintptr_t)p->op);
     if (p->expression) h = mix(h, hash64(p->expression, strlen(p->expression)));
-    for (int k = 0; k < p->operand_count; k++) {
-        const cubc_operand *o = &p->operands[k];
-        h = mix(h, hash64(o->name, strlen(o->name)) + 2 * (uint64_t)o->type + (o->scalar != 0));
+    for (int k = 0; k < p->input_count; k++) {
+        const operand *o = &p->inputs[k];
+        h = mix(h, operand_flags(o) + (o->name ? hash64(o->name, strlen(o->name)) : 0));
     }
+    for (int k = 0; k < p->output_count; k++) h = mix(h, operand_flags(&p->outputs[k]));
     return h;
 }
 
@@ -59,35 +64,39 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+static bool same_operand(const operand *a, const operand *b)
+{
+    return operand_flags(a) == operand_flags(b) && same_text(a->name, b->name);
+}
+
 static bool same_key(const problem *a, const problem *b)
 {
     if (a->algorithm != b->algorithm || flags(a) != flags(b) || a->op != b->op ||
         !same_text(a->expression, b->expression))
         return false;
-    for (int k = 0; k < a->operand_count; k++) {
-        const cubc_operand *x = &a->operands[k], *y = &b->operands[k];
-        if (x->type != y->type || !x->scalar != !y->scalar || strcmp(x->name, y->name) != 0)
-            return false;
-    }
+    for (int k = 0; k < a->input_count; k++)
+        if (!same_operand(&a->inputs[k], &b->inputs[k])) return false;
+    for (int k = 0; k < a->output_count; k++)
+        if (!same_operand(&a->outputs[k], &b->outputs[k])) return false;
     return true;
 }
 
 static void free_key(problem *key)
 {
-    for (int k = 0; k < key->operand_count; k++) mem_free((char *)key->operands[k].name);
+    for (int k = 0; k < key->input_count; k++) mem_free((char *)key->inputs[k].name);
     mem_free((char *)key->expression);
 }
 
 static cubc_status copy_key(const problem *p, problem *out)
 {
     *out = *p;
-    out->in = out->out = NULL;
-    for (int k = 0; k < p->operand_count; k++) out->operands[k].name = NULL;
+    for (int k = 0; k < p->input_count; k++) out->inputs[k].name = out->inputs[k].data = NULL;
+    for (int k = 0; k < p->output_count; k++) out->outputs[k].data = NULL;
     out->expression = NULL;
     if (p->expression && !(out->expression = mem_strdup(p->expression))) return CUBC_NO_MEMORY;
-    for (int k = 0; k < p->operand_count; k++) {
-        out->operands[k].data = NULL;
-        if (!(out->operands[k].name = mem_strdup(p->operands[k].name))) {
+    for (int k = 0; k < p->input_count; k++) {
+        const char *name = p->inputs[k].name;
+        if (name && !(out->inputs[k].name = mem_strdup(name))) {
             free_key(out);
             *out = (problem){0};
             return CUBC_NO_MEMORY;
@@ -315,14 +324,43 @@ static cubc_status find_instance(attachment *at, cubc_device *device, const prob
 }
 
 // ---- running ------------------------------------------------------------------------------------
-static cubc_status queue_plan(cubc_device *device, plan *pl, void *messages, void *stream)
+// The scratch of storage that the caller provides follows the messages.
+enum { SCRATCH_ALIGNMENT = 256 };
+
+static size_t scratch_offset(const plan *pl)
 {
+    return (pl->message_bytes + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
+}
+
+static size_t plan_bytes(const plan *pl)
+{
+    return pl->scratch_bytes ? scratch_offset(pl) + pl->scratch_bytes : pl->message_bytes;
+}
+
+static cubc_status make_plan(const problem *p, const instance *i, plan *out)
+{
+    out->message_bytes = out->scratch_bytes = out->cleared_bytes = 0;
+    out->launch_count = 0;
+    return p->algorithm->plan(p, i, out);
+}
+
+static void place_args(launch *l, uint32_t which, const void *memory)
+{
+    for (size_t k = 0; k < l->args_count; k++)
+        if (which >> k & 1) l->args[k] += (uintptr_t)memory;
+}
+
+static cubc_status queue_plan(cubc_device *device, plan *pl, void *messages, void *scratch,
+                              void *stream)
+{
+    if (pl->cleared_bytes) TRY(device->api->fill(device, scratch, 0, pl->cleared_bytes, stream));
     for (int k = 0; k < pl->launch_count; k++) {
         launch *l = &pl->launches[k];
         if ((size_t)l->kernel->info.args_bytes != 8 * l->args_count)
             FAIL(CUBC_INTERNAL, "kernel and descriptor disagree: %lld and %zu bytes of arguments",
                  (long long)l->kernel->info.args_bytes, 8 * l->args_count);
-        if (l->messages_at >= 0) l->args[l->messages_at] = (uintptr_t)messages;
+        place_args(l, l->message_args, messages);
+        place_args(l, l->scratch_args, scratch);
         TRY(device->api->launch(device, l->kernel, &l->shape, l->args, 8 * l->args_count, stream));
     }
     return CUBC_OK;
@@ -331,10 +369,18 @@ static cubc_status queue_plan(cubc_device *device, plan *pl, void *messages, voi
 static cubc_status run_plan(attachment *at, cubc_device *device, plan *pl, void *stream)
 {
     workspace_lease lease = {0};
-    if (pl->message_bytes && pl->launch_count)
-        TRY(workspace_acquire(&at->workspaces, device, pl->message_bytes, stream, &lease));
-    cubc_status st = queue_plan(device, pl, lease.memory, stream);
-    workspace_release(device, &lease, stream, st);
+    void *scratch = NULL;
+    if (!pl->launch_count) return CUBC_OK;
+    if (pl->scratch_bytes) TRY(device->api->alloc(device, pl->scratch_bytes, stream, &scratch));
+    cubc_status st = CUBC_OK;
+    if (pl->message_bytes)
+        st = workspace_acquire(&at->workspaces, device, pl->message_bytes,
+                               (uint32_t)pl->launch_count, stream, &lease);
+    if (!st) {
+        st = queue_plan(device, pl, lease.memory, scratch, stream);
+        workspace_release(device, &lease, stream, st);
+    }
+    device->api->free(device, scratch, stream); // after what is queued on the stream
     return st;
 }
 
@@ -343,8 +389,21 @@ cubc_status instance_run(instance *i, const problem *p, void *stream)
     attachment *at;
     plan pl;
     TRY(attach(i->device, &at));
-    TRY(p->algorithm->plan(p, i, &pl));
+    TRY(make_plan(p, i, &pl));
     return run_plan(at, i->device, &pl, stream);
+}
+
+static cubc_status run_in(cubc_device *device, plan *pl, void *temp, size_t temp_bytes,
+                          void *stream)
+{
+    uintptr_t alignment = pl->scratch_bytes ? SCRATCH_ALIGNMENT : 8;
+    if (temp_bytes < plan_bytes(pl))
+        FAIL(CUBC_INVALID_ARGUMENT, "the workspace has %zu bytes, %zu are needed", temp_bytes,
+             plan_bytes(pl));
+    if ((uintptr_t)temp % alignment)
+        FAIL(CUBC_INVALID_ARGUMENT, "the workspace is not aligned to %d bytes", (int)alignment);
+    if (pl->message_bytes) TRY(device->api->fill(device, temp, 0, pl->message_bytes, stream));
+    return queue_plan(device, pl, temp, (char *)temp + scratch_offset(pl), stream);
 }
 
 cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
@@ -355,14 +414,8 @@ cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, siz
     plan pl;
     TRY(attach(device, &at));
     TRY(find_instance(at, device, p, stream, &i));
-    TRY(p->algorithm->plan(p, i, &pl));
-    if (!temp) return run_plan(at, device, &pl, stream);
-    if (temp_bytes < pl.message_bytes)
-        FAIL(CUBC_INVALID_ARGUMENT, "the workspace has %zu bytes, %zu are needed", temp_bytes,
-             pl.message_bytes);
-    if ((uintptr_t)temp % 8) FAIL(CUBC_INVALID_ARGUMENT, "the workspace is not aligned to 8 bytes");
-    if (pl.message_bytes) TRY(device->api->fill(device, temp, 0, pl.message_bytes, stream));
-    return queue_plan(device, &pl, temp, stream);
+    TRY(make_plan(p, i, &pl));
+    return temp ? run_in(device, &pl, temp, temp_bytes, stream) : run_plan(at, device, &pl, stream);
 }
 
 cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
@@ -372,7 +425,7 @@ cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *
     plan pl;
     TRY(attach(device, &at));
     TRY(find_instance(at, device, p, NULL, &i));
-    TRY(p->algorithm->plan(p, i, &pl));
-    *bytes = pl.message_bytes > 8 ? pl.message_bytes : 8; // never 0: NULL means the device's pool
+    TRY(make_plan(p, i, &pl));
+    *bytes = plan_bytes(&pl) > 8 ? plan_bytes(&pl) : 8; // never 0: NULL means the device's pool
     return CUBC_OK;
 }

@@ -10,10 +10,12 @@ void py_call_end(py_call *c)
         py_view_release(&c->in[k]);
         Py_XDECREF(c->staged[k]);
     }
-    py_view_release(&c->out);
+    for (int k = 0; k < MAX_OUTPUTS; k++) {
+        py_view_release(&c->out[k].view);
+        Py_XDECREF(c->out[k].object);
+        Py_XDECREF(c->out[k].staged);
+    }
     py_view_release(&c->workspace);
-    Py_XDECREF(c->out_object);
-    Py_XDECREF(c->out_staged);
     if (c->device) device_release(c->device);
 }
 
@@ -37,7 +39,7 @@ int py_call_device(py_call *c, PyObject *device, PyObject *stream)
 {
     cubc_status st;
     for (int k = 0; k < c->in_count && !c->device; k++) follow(c, &c->in[k]);
-    if (!c->device) follow(c, &c->out); // no array among the operands
+    for (int k = 0; k < MAX_OUTPUTS && !c->device; k++) follow(c, &c->out[k].view);
     c->host = !c->device;
     if (c->device && device) {
         cubc_device *asked;
@@ -115,43 +117,46 @@ static int wrong_out(const char *function, const py_view *got, int ndim, const P
 }
 
 // Looks at a given output before the device is chosen, since its type may decide the result's.
-int py_call_view_out(py_call *c, PyObject *out)
+int py_call_view_out(py_call *c, int k, PyObject *out)
 {
     if (!out) return 0;
-    c->out_object = Py_NewRef(out);
-    return py_view_get(out, "out", true, NULL, &c->out);
+    c->out[k].object = Py_NewRef(out);
+    return py_view_get(out, "out", true, NULL, &c->out[k].view);
 }
 
 // The given output, or a new one of the type and shape; then its device memory.
-int py_call_prepare_out(py_call *c, const char *function, cubc_type type, int ndim,
+int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type, int ndim,
                         const Py_ssize_t *shape)
 {
-    if (!c->out_object) {
-        c->out_object = c->host ? py_numpy_empty(type, ndim, shape)
-                                : py_array_new(c->device, type, ndim, shape, c->stream);
-        if (!c->out_object || py_view_get(c->out_object, "out", true, NULL, &c->out) < 0) return -1;
+    py_output *out = &c->out[k];
+    if (!out->object) {
+        out->object = c->host ? py_numpy_empty(type, ndim, shape)
+                              : py_array_new(c->device, type, ndim, shape, c->stream);
+        if (!out->object || py_view_get(out->object, "out", true, NULL, &out->view) < 0) return -1;
     }
-    if (!py_call_same_shape(&c->out, ndim, shape) && !(ndim == 0 && c->out.n == 1))
-        return wrong_out(function, &c->out, ndim, shape);
-    if (c->host != c->out.on_host || !same_device(&c->out, c->device)) {
+    if (!py_call_same_shape(&out->view, ndim, shape) && !(ndim == 0 && out->view.n == 1))
+        return wrong_out(function, &out->view, ndim, shape);
+    if (c->host != out->view.on_host || !same_device(&out->view, c->device)) {
         PyErr_Format(PyExc_ValueError, "%s(): out must be %s as the input is", function,
                      c->host ? "host memory" : c->device->info.name);
         return -1;
     }
-    cubc_status st = order_after(c, &c->out);
+    cubc_status st = order_after(c, &out->view);
     if (st) {
         py_raise(st);
         return -1;
     }
     if (!c->host || strcmp(c->device->info.kind, "cpu") == 0) return 0;
-    c->out_staged = py_array_new(c->device, c->out.type, c->out.ndim, c->out.shape, c->stream);
+    out->staged =
+        py_array_new(c->device, out->view.type, out->view.ndim, out->view.shape, c->stream);
     c->wait = true;
-    return c->out_staged ? 0 : -1;
+    return out->staged ? 0 : -1;
 }
 
-void *py_call_out_data(const py_call *c)
+void *py_call_out_data(const py_call *c, int k)
 {
-    return c->out_staged ? ((py_array *)c->out_staged)->data : c->out.data;
+    const py_output *out = &c->out[k];
+    return out->staged ? ((py_array *)out->staged)->data : out->view.data;
 }
 
 int py_call_workspace(py_call *c, PyObject *workspace)
@@ -185,17 +190,21 @@ cubc_status py_call_run(py_call *c, const problem *p)
     size_t room = c->workspace.n * cubc_type_size(c->workspace.type);
     Py_BEGIN_ALLOW_THREADS
     st = algorithm_run(c->device, p, c->workspace.data, room, c->stream);
-    if (!st && c->out_staged)
-        st = cubc_copy(c->device, c->out.data, py_call_out_data(c),
-                       c->out.n * cubc_type_size(c->out.type), c->stream);
+    for (int k = 0; k < MAX_OUTPUTS && !st; k++) {
+        const py_view *out = &c->out[k].view;
+        if (c->out[k].staged)
+            st = cubc_copy(c->device, out->data, py_call_out_data(c, k),
+                           out->n * cubc_type_size(out->type), c->stream);
+    }
     if (!st && c->wait) st = cubc_synchronize(c->device, c->stream);
     Py_END_ALLOW_THREADS
     return st;
 }
 
 // What the caller gets: the output as it is, or a NumPy scalar for a single number without out=.
-PyObject *py_call_result(py_call *c, bool scalar)
+PyObject *py_call_result(py_call *c, int k, bool scalar)
 {
-    if (scalar && c->host) return py_numpy_scalar(c->out.type, c->out.data);
-    return Py_NewRef(c->out_object);
+    const py_output *out = &c->out[k];
+    if (scalar && c->host) return py_numpy_scalar(out->view.type, out->view.data);
+    return Py_NewRef(out->object);
 }

@@ -12,11 +12,11 @@ static int choose_types(py_call *c, PyObject *dtype, const operator_info *op, bo
     cubc_type natural = op && op->widens && widen ? type_widened(type) : type;
     if (!widen && type == CUBC_BOOL && op && op->widens) natural = CUBC_I64;
     if (op && op->arg) natural = CUBC_I64;
-    *out = c->out_object ? c->out.type : natural;
+    *out = c->out[0].object ? c->out[0].view.type : natural;
     *acc = op && op->arg ? type_arithmetic(type) : type_arithmetic(natural);
     if (dtype) {
         if (py_dtype(dtype, &asked) < 0) return -1;
-        if (c->out_object && py_check_dtype(asked, *out) < 0) return -1;
+        if (c->out[0].object && py_check_dtype(asked, *out) < 0) return -1;
         *out = asked;
     }
     if (op && op->arg && *out != CUBC_I64) {
@@ -26,7 +26,7 @@ static int choose_types(py_call *c, PyObject *dtype, const operator_info *op, bo
     }
     // The result's type is also the accumulator's, as in NumPy, except that floats are never
     // accumulated in integers or bool.
-    if (!(op && op->arg) && (dtype || c->out_object) &&
+    if (!(op && op->arg) && (dtype || c->out[0].object) &&
         (type_table[*out].kind == KIND_FLOAT) >= (type_table[*acc].kind == KIND_FLOAT) &&
         *out != CUBC_BOOL)
         *acc = type_arithmetic(*out);
@@ -73,14 +73,14 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     int commutative = v[COMMUTATIVE] ? PyObject_IsTrue(v[COMMUTATIVE]) : 0;
     c.in_count = 1;
     if (!op || commutative < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
-        py_call_view_out(&c, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
+        py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0 ||
-        py_call_prepare_out(&c, "reduce", out, 0, NULL) < 0 ||
+        py_call_prepare_out(&c, 0, "reduce", out, 0, NULL) < 0 ||
         py_call_workspace(&c, v[WORKSPACE]) < 0)
         goto done;
     cubc_reduce_params params = {.in = c.in[0].data,
-                                 .out = py_call_out_data(&c),
+                                 .out = py_call_out_data(&c, 0),
                                  .n = c.in[0].n,
                                  .type = c.in[0].type,
                                  .acc_type = acc,
@@ -90,7 +90,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
                                  .init = v[INIT] ? &init : NULL};
     st = reduce_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);
-    value = st ? py_raise(st) : py_call_result(&c, !v[OUT]);
+    value = st ? py_raise(st) : py_call_result(&c, 0, !v[OUT]);
 done:
     py_call_end(&c);
     return value;
@@ -120,18 +120,18 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     int inclusive = v[INCLUSIVE] ? PyObject_IsTrue(v[INCLUSIVE]) : 1;
     c.in_count = 1;
     if (!op || inclusive < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
-        py_call_view_out(&c, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
+        py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_types(&c, v[DTYPE], operator_find(op), false, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0)
         goto done;
     Py_ssize_t length = (Py_ssize_t)c.in[0].n; // of the flattened array, as in numpy.cumsum
-    bool keep = c.out_object && c.out.ndim == c.in[0].ndim;
-    if (py_call_prepare_out(&c, "scan", out, keep ? c.in[0].ndim : 1,
+    bool keep = c.out[0].object && c.out[0].view.ndim == c.in[0].ndim;
+    if (py_call_prepare_out(&c, 0, "scan", out, keep ? c.in[0].ndim : 1,
                             keep ? c.in[0].shape : &length) < 0 ||
         py_call_workspace(&c, v[WORKSPACE]) < 0)
         goto done;
     cubc_scan_params params = {.in = c.in[0].data,
-                               .out = py_call_out_data(&c),
+                               .out = py_call_out_data(&c, 0),
                                .n = c.in[0].n,
                                .type = c.in[0].type,
                                .acc_type = acc,
@@ -141,7 +141,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
                                .init = v[INIT] ? &init : NULL};
     st = scan_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);
-    value = st ? py_raise(st) : py_call_result(&c, false);
+    value = st ? py_raise(st) : py_call_result(&c, 0, false);
 done:
     py_call_end(&c);
     return value;

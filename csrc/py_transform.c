@@ -150,8 +150,8 @@ static int collect_operands(py_call *c, PyObject *keywords, map_arguments *m,
         const char *name = PyUnicode_AsUTF8AndSize(name_object, NULL);
         if (!name) return -1;
         if (take_argument(m, name, value)) continue;
-        if (*count == MAX_OPERANDS) {
-            PyErr_Format(PyExc_ValueError, "a transform takes at most %d operands", MAX_OPERANDS);
+        if (*count == MAX_INPUTS) {
+            PyErr_Format(PyExc_ValueError, "a transform takes at most %d operands", MAX_INPUTS);
             return -1;
         }
         operands[*count] = (cubc_operand){.name = name};
@@ -174,7 +174,7 @@ static int collect_operands(py_call *c, PyObject *keywords, map_arguments *m,
 static int map_shape(const py_call *c, const map_arguments *m, int *ndim, const Py_ssize_t **shape,
                      Py_ssize_t *size)
 {
-    const py_view *model = c->in_count ? &c->in[0] : c->out_object ? &c->out : NULL;
+    const py_view *model = c->in_count ? &c->in[0] : c->out[0].object ? &c->out[0].view : NULL;
     if (!model && !m->size) {
         PyErr_SetString(PyExc_ValueError, "a transform without array operands needs out= or size=");
         return -1;
@@ -199,9 +199,9 @@ static int map_shape(const py_call *c, const map_arguments *m, int *ndim, const 
 
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    cubc_operand operands[MAX_OPERANDS];
-    PyObject *numbers[MAX_OPERANDS] = {NULL}, *value = NULL;
-    uint64_t bits[MAX_OPERANDS];
+    cubc_operand operands[MAX_INPUTS];
+    PyObject *numbers[MAX_INPUTS] = {NULL}, *value = NULL;
+    uint64_t bits[MAX_INPUTS];
     const char *expression;
     const Py_ssize_t *shape;
     Py_ssize_t size;
@@ -213,29 +213,29 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
     (void)self;
     if (!PyArg_ParseTuple(args, "s:transform", &expression)) return NULL;
     if (collect_operands(&c, keywords, &m, operands, numbers, &count) < 0 ||
-        py_call_view_out(&c, m.out) < 0 || py_call_device(&c, m.device, m.stream) < 0 ||
+        py_call_view_out(&c, 0, m.out) < 0 || py_call_device(&c, m.device, m.stream) < 0 ||
         result_type(&c, &type) < 0)
         goto done;
-    if (c.in_count == 0 && !c.out_object) c.host = m.device == NULL;
+    if (c.in_count == 0 && !c.out[0].object) c.host = m.device == NULL;
     if (m.dtype && py_dtype(m.dtype, &type) < 0) goto done;
-    if (c.out_object && !m.dtype) type = c.out.type;
-    if (c.out_object && py_check_dtype(type, c.out.type) < 0) goto done;
+    if (c.out[0].object && !m.dtype) type = c.out[0].view.type;
+    if (c.out[0].object && py_check_dtype(type, c.out[0].view.type) < 0) goto done;
     for (int k = 0; k < count; k++)
         if (numbers[k] && scalar_operand(numbers[k], type, &operands[k], &bits[k]) < 0) goto done;
     if (map_shape(&c, &m, &ndim, &shape, &size) < 0 || py_call_stage_inputs(&c) < 0 ||
-        py_call_prepare_out(&c, "transform", type, ndim, shape) < 0)
+        py_call_prepare_out(&c, 0, "transform", type, ndim, shape) < 0)
         goto done;
     for (int k = 0, view = 0; k < count; k++)
         if (!numbers[k]) operands[k].data = c.in[view++].data;
-    cubc_transform_params params = {.out = py_call_out_data(&c),
+    cubc_transform_params params = {.out = py_call_out_data(&c, 0),
                                     .out_type = type,
-                                    .n = c.out.n,
+                                    .n = c.out[0].view.n,
                                     .expression = expression,
                                     .operands = operands,
                                     .operand_count = count};
     cubc_status st = transform_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);
-    value = st ? py_raise(st) : py_call_result(&c, false);
+    value = st ? py_raise(st) : py_call_result(&c, 0, false);
 done:
     py_call_end(&c);
     return value;

@@ -76,7 +76,8 @@ static PyObject *get_pointers(PyObject *self, void *unused)
 {
     const problem *p = workload_problem(((py_workload *)self)->workload);
     (void)unused;
-    return Py_BuildValue("(NN)", PyLong_FromVoidPtr((void *)p->in), PyLong_FromVoidPtr(p->out));
+    return Py_BuildValue("(NN)", PyLong_FromVoidPtr(p->inputs[0].data),
+                         PyLong_FromVoidPtr(p->outputs[0].data));
 }
 
 static PyObject *workload_open_variant(PyObject *self, PyObject *label_object)

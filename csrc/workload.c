@@ -7,18 +7,18 @@
 struct workload {
     cubc_device *device;
     problem problem;
-    void *inputs[MAX_OPERANDS];
-    int input_count;
-    void *out;
-    void *expected;   // the base's output; NULL until the first verification
-    void *difference; // one byte an output item
-    uint64_t *count;  // of differences, on the device
-    uint64_t outputs;
+    void *expected[MAX_OUTPUTS]; // the base's outputs
+    bool verified;               // these are there
+    void *difference;            // one byte a value of the longest output
+    uint64_t *count;             // of differences, on the device
 };
 
 // ---- inputs -------------------------------------------------------------------------------------
-static const char *input_expression(const problem *p, cubc_type type)
+static const char *input_expression(const problem *p, int k)
 {
+    cubc_type type = (cubc_type)p->inputs[k].type;
+    const char *own = p->algorithm->random ? p->algorithm->random(p, k) : NULL;
+    if (own) return own;
     bool product = p->op && strcmp(p->op->name, "prod") == 0;
     if (type_table[type].kind != KIND_FLOAT) return "random_u64(seed, i)";
     if (product) return "random_u64(seed, i) >> 63 ? 1 : -1";
@@ -30,36 +30,44 @@ static const char *input_expression(const problem *p, cubc_type type)
            "static_cast<i32>(random_u64(seed, i) >> 8 & 127)";
 }
 
-static cubc_status fill_random(workload *w, void *to, cubc_type type, uint64_t seed)
+static uint64_t value_count(const operand *o)
 {
+    return o->n * (o->width ? o->width : 1);
+}
+
+static cubc_status fill_random(workload *w, int k, uint64_t seed)
+{
+    const operand *input = &w->problem.inputs[k];
     cubc_operand seed_operand = {.name = "seed", .type = CUBC_U64, .data = &seed, .scalar = 1};
-    cubc_transform_params params = {.out = to,
-                                    .out_type = type,
-                                    .n = w->problem.n,
-                                    .expression = input_expression(&w->problem, type),
+    cubc_transform_params params = {.out = input->data,
+                                    .out_type = (cubc_type)input->type,
+                                    .n = value_count(input),
+                                    .expression = input_expression(&w->problem, k),
                                     .operands = &seed_operand,
                                     .operand_count = 1};
     return cubc_transform(w->device, &params, NULL, 0, NULL);
 }
 
-static cubc_status make_input(workload *w, cubc_type type, uint64_t seed, const void **out)
+static cubc_status allocate(workload *w, operand *o, void **out)
 {
-    void **input = &w->inputs[w->input_count];
-    TRY(w->device->api->alloc(w->device, w->problem.n * cubc_type_size(type), NULL, input));
-    w->input_count++;
-    *out = *input;
-    return fill_random(w, *input, type, seed + 0x1000000 * (uint64_t)w->input_count);
+    return w->device->api->alloc(w->device, o->n * operand_item_bytes(o), NULL, out);
 }
 
-static cubc_status make_operands(workload *w, uint64_t seed)
+static cubc_status make_arrays(workload *w, uint64_t seed)
 {
     problem *p = &w->problem;
-    if (p->operand_count == 0 && strcmp(p->algorithm->name, "transform") != 0)
-        return make_input(w, (cubc_type)p->type, seed, &p->in);
-    for (int k = 0; k < p->operand_count; k++)
-        if (!p->operands[k].scalar)
-            TRY(make_input(w, p->operands[k].type, seed, &p->operands[k].data));
-    return CUBC_OK;
+    for (int k = 0; k < p->input_count; k++) {
+        TRY(allocate(w, &p->inputs[k], &p->inputs[k].data));
+        TRY(fill_random(w, k, seed + 0x1000000 * (uint64_t)(k + 1)));
+    }
+    uint64_t longest = 0;
+    for (int k = 0; k < p->output_count; k++) {
+        TRY(allocate(w, &p->outputs[k], &p->outputs[k].data));
+        uint64_t values = value_count(&p->outputs[k]);
+        if (values > longest) longest = values;
+    }
+    TRY(w->device->api->alloc(w->device, longest, NULL, &w->difference));
+    return w->device->api->alloc(w->device, sizeof *w->count, NULL, (void **)&w->count);
 }
 
 // ---- life ---------------------------------------------------------------------------------------
@@ -82,12 +90,7 @@ cubc_status workload_open(cubc_device *device, const char *name, cubc_type type,
     GUARD(st, a->workload(b, type, (uint64_t)1 << log2_n, &w->problem), failed);
     w->problem.algorithm = a;
     snprintf(w->problem.benchmark, sizeof w->problem.benchmark, "%s", b->name);
-    w->outputs = a->one_output ? 1 : w->problem.n;
-    size_t bytes = w->outputs * cubc_type_size((cubc_type)w->problem.out_type);
-    GUARD(st, make_operands(w, seed), failed);
-    GUARD(st, api->alloc(device, bytes, NULL, &w->out), failed);
-    w->problem.out = w->out;
-    GUARD(st, api->alloc(device, sizeof *w->count, NULL, (void **)&w->count), failed);
+    GUARD(st, make_arrays(w, seed), failed);
     GUARD(st, api->synchronize(device, NULL), failed);
     *out = w;
     return CUBC_OK;
@@ -100,9 +103,12 @@ void workload_close(workload *w)
 {
     if (!w) return;
     const device_api *api = w->device->api;
-    for (int k = 0; k < w->input_count; k++) api->free(w->device, w->inputs[k], NULL);
-    api->free(w->device, w->out, NULL);
-    api->free(w->device, w->expected, NULL);
+    const problem *p = &w->problem;
+    for (int k = 0; k < p->input_count; k++) api->free(w->device, p->inputs[k].data, NULL);
+    for (int k = 0; k < p->output_count; k++) {
+        api->free(w->device, p->outputs[k].data, NULL);
+        api->free(w->device, w->expected[k], NULL);
+    }
     api->free(w->device, w->difference, NULL);
     api->free(w->device, w->count, NULL);
     device_release(w->device);
@@ -135,52 +141,50 @@ cubc_status workload_queue(const workload *w, instance *i, void *stream)
 }
 
 // ---- verification -------------------------------------------------------------------------------
-static cubc_status run_poisoned(workload *w, instance *i, void *out)
+static cubc_status run_poisoned(workload *w, instance *i, void *const *outputs)
 {
     problem p = w->problem;
-    size_t bytes = w->outputs * cubc_type_size((cubc_type)p.out_type);
-    p.out = out;
-    TRY(w->device->api->fill(w->device, out, 0xA5, bytes, NULL));
+    for (int k = 0; k < p.output_count; k++) {
+        operand *o = &p.outputs[k];
+        if (outputs) o->data = outputs[k];
+        TRY(w->device->api->fill(w->device, o->data, 0xA5, o->n * operand_item_bytes(o), NULL));
+    }
     TRY(instance_run(i, &p, NULL));
     return w->device->api->synchronize(w->device, NULL);
 }
 
 static cubc_status make_expected(workload *w)
 {
-    const device_api *api = w->device->api;
-    size_t bytes = w->outputs * cubc_type_size((cubc_type)w->problem.out_type);
     instance *base = NULL;
-    void *expected = NULL;
     cubc_status st;
-    if (!w->difference) TRY(api->alloc(w->device, w->outputs, NULL, &w->difference));
     TRY(workload_variant(w, "base", &base));
-    GUARD(st, api->alloc(w->device, bytes, NULL, &expected), done);
-    GUARD(st, run_poisoned(w, base, expected), done);
-    w->expected = expected;
-    expected = NULL;
+    for (int k = 0; k < w->problem.output_count; k++)
+        if (!w->expected[k]) GUARD(st, allocate(w, &w->problem.outputs[k], &w->expected[k]), done);
+    st = run_poisoned(w, base, w->expected);
+    w->verified = st == CUBC_OK;
 done:
-    api->free(w->device, expected, NULL);
     instance_close(base);
     return st;
 }
 
-// The bytes of the outputs are compared, as unsigned numbers of the same size.
-static cubc_status count_differences(workload *w, uint64_t *count)
+// The bytes of an output are compared, as unsigned numbers of the same size.
+static cubc_status count_differences(workload *w, int k, uint64_t *count)
 {
     static const cubc_type by_size[] = {
         [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64};
-    cubc_type type = by_size[cubc_type_size((cubc_type)w->problem.out_type)];
-    cubc_operand operands[2] = {{.name = "x", .type = type, .data = w->out},
-                                {.name = "y", .type = type, .data = w->expected}};
+    const operand *o = &w->problem.outputs[k];
+    cubc_type type = by_size[cubc_type_size((cubc_type)o->type)];
+    cubc_operand operands[2] = {{.name = "x", .type = type, .data = o->data},
+                                {.name = "y", .type = type, .data = w->expected[k]}};
     cubc_transform_params differ = {.out = w->difference,
                                     .out_type = CUBC_U8,
-                                    .n = w->outputs,
+                                    .n = value_count(o),
                                     .expression = "x != y",
                                     .operands = operands,
                                     .operand_count = 2};
     cubc_reduce_params sum = {.in = w->difference,
                               .out = w->count,
-                              .n = w->outputs,
+                              .n = value_count(o),
                               .type = CUBC_U8,
                               .acc_type = CUBC_U64,
                               .out_type = CUBC_U64,
@@ -193,7 +197,13 @@ static cubc_status count_differences(workload *w, uint64_t *count)
 
 cubc_status workload_verify(workload *w, instance *i, uint64_t *wrong)
 {
-    if (!w->expected) TRY(make_expected(w));
-    TRY(run_poisoned(w, i, w->out));
-    return count_differences(w, wrong);
+    *wrong = 0;
+    if (!w->verified) TRY(make_expected(w));
+    TRY(run_poisoned(w, i, NULL));
+    for (int k = 0; k < w->problem.output_count; k++) {
+        uint64_t count;
+        TRY(count_differences(w, k, &count));
+        *wrong += count;
+    }
+    return CUBC_OK;
 }

@@ -20,7 +20,7 @@ double workload_bytes(const workload *w); // compulsory traffic
 cubc_status workload_variant(workload *w, const char *label, instance **out);
 // Queues the work of an instance on a stream.
 cubc_status workload_queue(const workload *w, instance *i, void *stream);
-// Runs the instance on a poisoned output; *wrong: items that differ from the base's output.
+// Runs the instance on poisoned outputs; *wrong: values that differ from the base's outputs.
 cubc_status workload_verify(workload *w, instance *i, uint64_t *wrong);
 
 #endif

@@ -133,8 +133,8 @@ static cubc_status grow(workspace *w, cubc_device *device, size_t bytes, void *s
     return CUBC_OK;
 }
 
-cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes, void *stream,
-                              workspace_lease *out)
+cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes,
+                              uint32_t launches, void *stream, workspace_lease *out)
 {
     workspace *w;
     *out = (workspace_lease){0};
@@ -144,7 +144,7 @@ cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t 
     cubc_status st = CUBC_OK;
     if (w->bytes < bytes) {
         st = grow(w, device, bytes, stream);
-    } else if (w->launches >= most_launches) {
+    } else if (w->launches + launches > most_launches) {
         st = device->api->fill(device, w->memory, 0, w->bytes, stream);
         w->launches = 0;
     }
@@ -152,7 +152,7 @@ cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t 
         pthread_mutex_unlock(&w->busy);
         return st;
     }
-    w->launches++;
+    w->launches += launches;
     *out = (workspace_lease){w->memory, w};
     return CUBC_OK;
 }

@@ -25,9 +25,9 @@ typedef struct workspace_lease {
     workspace *owner; // NULL: temporary, freed on release
 } workspace_lease;
 
-// Until the release no other thread queues work on the same block.
-cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes, void *stream,
-                              workspace_lease *out);
+// For that many launches. Until the release no other thread queues work on the same block.
+cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes,
+                              uint32_t launches, void *stream, workspace_lease *out);
 // With the status of the launch: after a failure the block is cleared before it is used again,
 // because an abandoned launch has left half of its messages.
 void workspace_release(cubc_device *device, workspace_lease *lease, void *stream,

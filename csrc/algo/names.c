@@ -72,8 +72,8 @@ static bool occurs(const char *text, const char *name)
 
 static bool is_operand(const problem *p, const char *name)
 {
-    for (int k = 0; k < p->operand_count; k++)
-        if (strcmp(p->operands[k].name, name) == 0) return true;
+    for (int k = 0; k < p->input_count; k++)
+        if (strcmp(p->inputs[k].name, name) == 0) return true;
     return strcmp(name, "i") == 0;
 }
 
@@ -105,9 +105,9 @@ static cubc_status fail_unused(const problem *p, const char *const *unused, size
 
 cubc_status names_used(const problem *p)
 {
-    const char *unused[MAX_OPERANDS];
+    const char *unused[MAX_INPUTS];
     size_t count = 0;
-    for (int k = 0; k < p->operand_count; k++)
-        if (!occurs(p->expression, p->operands[k].name)) unused[count++] = p->operands[k].name;
+    for (int k = 0; k < p->input_count; k++)
+        if (!occurs(p->expression, p->inputs[k].name)) unused[count++] = p->inputs[k].name;
     return count ? fail_unused(p, unused, count) : CUBC_OK;
 }

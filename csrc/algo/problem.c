@@ -33,7 +33,7 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
     return CUBC_OK;
 }
 
-cubc_status problem_array(const char *what, const void *data, uint64_t n, cubc_type type)
+static cubc_status check_array(const char *what, const void *data, uint64_t n, cubc_type type)
 {
     if (!type_valid(type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type (%d)", what, (int)type);
     if (!data && n) FAIL(CUBC_INVALID_ARGUMENT, "%s is NULL", what);
@@ -44,19 +44,67 @@ cubc_status problem_array(const char *what, const void *data, uint64_t n, cubc_t
     return CUBC_OK;
 }
 
-cubc_status problem_overlap(problem *p, const void *in, cubc_type in_type)
+// Arrays of one item are not read in vectors.
+static void add_operand(problem *p, operand *to, const void *data, uint64_t n, cubc_type type)
 {
-    uintptr_t a = (uintptr_t)in, b = (uintptr_t)p->out;
-    uintptr_t a_end = a + p->n * cubc_type_size(in_type);
-    uintptr_t b_end = b + p->n * cubc_type_size((cubc_type)p->out_type);
-    if (a >= b_end || b >= a_end) return CUBC_OK;
-    if (a != b || a_end != b_end)
-        FAIL(
-            CUBC_INVALID_ARGUMENT,
-            "input and output overlap: they must be the same array with items of the same size, or "
-            "apart");
-    p->in_place = true;
+    *to = (operand){.data = (void *)data, .n = n, .type = (uint8_t)type};
+    if (n > 1 && (uintptr_t)data % 16) p->aligned = false;
+}
+
+cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
+                          cubc_type type)
+{
+    TRY(check_array(what, data, n, type));
+    add_operand(p, &p->inputs[p->input_count++], data, n, type);
     return CUBC_OK;
+}
+
+cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type)
+{
+    TRY(check_array(what, data, n, type));
+    add_operand(p, &p->outputs[p->output_count++], data, n, type);
+    return CUBC_OK;
+}
+
+static bool same_place(const operand *a, const operand *b)
+{
+    return a->data == b->data && a->n == b->n && operand_item_bytes(a) == operand_item_bytes(b);
+}
+
+static bool overlap(const operand *a, const operand *b)
+{
+    uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+    return x < y + b->n * operand_item_bytes(b) && y < x + a->n * operand_item_bytes(a);
+}
+
+cubc_status problem_overlap(problem *p, in_place allowed)
+{
+    for (int o = 0; o < p->output_count; o++) {
+        const operand *out = &p->outputs[o];
+        for (int k = 0; k < p->input_count; k++) {
+            if (p->inputs[k].scalar || !overlap(&p->inputs[k], out)) continue;
+            if (!same_place(&p->inputs[k], out) || (allowed == INPUT_OF_SAME_NUMBER && k != o))
+                FAIL(CUBC_INVALID_ARGUMENT,
+                     "input and output overlap: they must be the same array with items of the "
+                     "same size, or apart");
+            p->in_place = true;
+        }
+        for (int other = 0; other < o; other++)
+            if (overlap(&p->outputs[other], out))
+                FAIL(CUBC_INVALID_ARGUMENT, "two outputs overlap: they must be apart");
+    }
+    return CUBC_OK;
+}
+
+double problem_array_bytes(const problem *p)
+{
+    double bytes = 0;
+    for (int k = 0; k < p->input_count; k++)
+        if (!p->inputs[k].scalar)
+            bytes += (double)p->inputs[k].n * (double)operand_item_bytes(&p->inputs[k]);
+    for (int k = 0; k < p->output_count; k++)
+        bytes += (double)p->outputs[k].n * (double)operand_item_bytes(&p->outputs[k]);
+    return bytes;
 }
 
 // A macro's text ends with its line. The compiler's messages call the place "expression".
@@ -73,7 +121,7 @@ void problem_define(const problem *p, text *out)
     bool floating = type_table[p->acc_type].kind == KIND_FLOAT;
     text_printf(out, "#define TUNE_T %s\n#define TUNE_A %s\n#define TUNE_O %s\n",
                 type_table[p->type].dialect, type_table[p->acc_type].dialect,
-                type_table[p->out_type].dialect);
+                type_table[p->outputs[0].type].dialect);
     text_printf(out, "#define TUNE_ALIGNED %d\n", p->aligned);
     if (!p->op) {
         problem_define_expression(out, "TUNE_OPERATOR", p->expression);

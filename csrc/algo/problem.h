@@ -11,9 +11,16 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 
 // Resolves the operator of a reduction or scan into op or expression, and takes in init.
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
-// Pointers that exist, are aligned to their type, and do not overlap but for `out == in`.
-cubc_status problem_array(const char *what, const void *data, uint64_t n, cubc_type type);
-cubc_status problem_overlap(problem *p, const void *in, cubc_type in_type);
+// Adds an array: it exists, is aligned to its type and not too long.
+cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
+                          cubc_type type);
+cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type);
+// Of all arrays that were added: an output lies apart from every other array, or it is an input
+// with items of the same size; which one, of several, the algorithm says.
+typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
+cubc_status problem_overlap(problem *p, in_place allowed);
+// Of all arrays together: the traffic of what reads and writes each once.
+double problem_array_bytes(const problem *p);
 // TUNE_T, TUNE_A, TUNE_O, the operator, TUNE_ALIGNED.
 void problem_define(const problem *p, text *out);
 void problem_define_expression(text *out, const char *name, const char *expression);

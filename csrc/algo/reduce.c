@@ -7,15 +7,12 @@
 cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
 {
     *out = (problem){.algorithm = &reduce_algorithm,
-                     .in = params->in,
-                     .out = params->out,
                      .n = params->n,
                      .type = (uint8_t)params->type,
                      .acc_type = (uint8_t)params->acc_type,
-                     .out_type = (uint8_t)params->out_type,
-                     .aligned = (uintptr_t)params->in % 16 == 0};
-    TRY(problem_array("the input of reduce", params->in, params->n, params->type));
-    TRY(problem_array("the output of reduce", params->out, 1, params->out_type));
+                     .aligned = true};
+    TRY(problem_input(out, "the input of reduce", params->in, params->n, params->type));
+    TRY(problem_output(out, "the output of reduce", params->out, 1, params->out_type));
     if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
     TRY(problem_operator(out, "reduce", params->op, params->init));
     out->commutative = out->op || params->commutative;
@@ -39,7 +36,10 @@ static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t 
                      .n = n,
                      .type = (uint8_t)type,
                      .acc_type = (uint8_t)type_arithmetic(acc),
-                     .out_type = (uint8_t)(op->arg ? CUBC_I64 : acc),
+                     .inputs[0] = {.n = n, .type = (uint8_t)type},
+                     .input_count = 1,
+                     .outputs[0] = {.n = 1, .type = (uint8_t)(op->arg ? CUBC_I64 : acc)},
+                     .output_count = 1,
                      .commutative = true,
                      .aligned = true};
     return CUBC_OK;
@@ -85,19 +85,14 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     uint64_t words = ((uint64_t)acc_bytes(p) + 3) / 4;
     out->message_bytes = 8 * (1 + grid * words);
     out->launch_count = 1;
-    out->launches[0] = (launch){
-        .kernel = kernel,
-        .shape.grid = (unsigned)grid,
-        .messages_at = 4,
-        .args_count = 7,
-        .args = {(uintptr_t)p->in, (uintptr_t)p->out, p->n, steps, 0, p->init, p->has_init}};
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape.grid = (unsigned)grid,
+                 .message_args = 1u << 4,
+                 .args_count = 7,
+                 .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, p->n, steps,
+                          0, p->init, p->has_init}};
     return CUBC_OK;
-}
-
-static double reduce_traffic(const problem *p)
-{
-    return (double)p->n * (double)cubc_type_size((cubc_type)p->type) +
-           (double)cubc_type_size((cubc_type)p->out_type);
 }
 
 #define BENCHMARK(op) {"reduce." op, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
@@ -110,9 +105,8 @@ const algorithm reduce_algorithm = {.name = "reduce",
                                     .kernels = {"reduce_blocks"},
                                     .benchmarks = reduce_benchmarks,
                                     .benchmark_count = COUNT_OF(reduce_benchmarks),
-                                    .one_output = true,
                                     .workload = reduce_workload,
                                     .define = reduce_define,
                                     .invalid = reduce_invalid,
                                     .plan = reduce_plan,
-                                    .traffic = reduce_traffic};
+                                    .traffic = problem_array_bytes};

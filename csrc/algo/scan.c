@@ -31,18 +31,15 @@ static cubc_status begin_exclusive(problem *p)
 cubc_status scan_problem(const cubc_scan_params *params, problem *out)
 {
     *out = (problem){.algorithm = &scan_algorithm,
-                     .in = params->in,
-                     .out = params->out,
                      .n = params->n,
                      .type = (uint8_t)params->type,
                      .acc_type = (uint8_t)params->acc_type,
-                     .out_type = (uint8_t)params->out_type,
                      .inclusive = params->inclusive != 0,
-                     .aligned = ((uintptr_t)params->in | (uintptr_t)params->out) % 16 == 0};
-    TRY(problem_array("the input of scan", params->in, params->n, params->type));
-    TRY(problem_array("the output of scan", params->out, params->n, params->out_type));
+                     .aligned = true};
+    TRY(problem_input(out, "the input of scan", params->in, params->n, params->type));
+    TRY(problem_output(out, "the output of scan", params->out, params->n, params->out_type));
     if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
-    TRY(problem_overlap(out, params->in, params->type));
+    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
     TRY(problem_operator(out, "scan", params->op, params->init));
     if (out->op && out->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
@@ -56,7 +53,10 @@ static cubc_status scan_workload(const benchmark *b, cubc_type type, uint64_t n,
                      .n = n,
                      .type = (uint8_t)type,
                      .acc_type = (uint8_t)type_arithmetic(type),
-                     .out_type = (uint8_t)type,
+                     .inputs[0] = {.n = n, .type = (uint8_t)type},
+                     .input_count = 1,
+                     .outputs[0] = {.n = n, .type = (uint8_t)type},
+                     .output_count = 1,
                      .inclusive = strncmp(b->name, "scan.inclusive", 14) == 0,
                      .aligned = true};
     return begin_exclusive(out);
@@ -90,16 +90,11 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
     out->launches[0] =
         (launch){.kernel = kernel,
                  .shape.grid = (unsigned)tiles,
-                 .messages_at = 3,
+                 .message_args = 1u << 3,
                  .args_count = 6,
-                 .args = {(uintptr_t)p->in, (uintptr_t)p->out, p->n, 0, p->init, p->has_init}};
+                 .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, p->n, 0,
+                          p->init, p->has_init}};
     return CUBC_OK;
-}
-
-static double scan_traffic(const problem *p)
-{
-    return (double)p->n *
-           (double)(cubc_type_size((cubc_type)p->type) + cubc_type_size((cubc_type)p->out_type));
 }
 
 #define BENCHMARK(name) {"scan." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
@@ -115,4 +110,4 @@ const algorithm scan_algorithm = {.name = "scan",
                                   .define = scan_define,
                                   .invalid = scan_invalid,
                                   .plan = scan_plan,
-                                  .traffic = scan_traffic};
+                                  .traffic = problem_array_bytes};

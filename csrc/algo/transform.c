@@ -12,11 +12,11 @@ static const char *const names_by_arrays[] = {"transform.fill", "transform.mul",
 static int count_arrays(const problem *p)
 {
     int arrays = 0;
-    for (int k = 0; k < p->operand_count; k++) arrays += !p->operands[k].scalar;
+    for (int k = 0; k < p->input_count; k++) arrays += !p->inputs[k].scalar;
     return arrays;
 }
 
-static cubc_status check_operand(problem *p, const cubc_operand *o)
+static cubc_status add_operand(problem *p, const cubc_operand *o)
 {
     char what[64];
     if (!o->name || !name_valid(o->name) || strcmp(o->name, "i") == 0)
@@ -29,41 +29,37 @@ static cubc_status check_operand(problem *p, const cubc_operand *o)
             CUBC_INVALID_ARGUMENT,
             "'%s' cannot name an operand: it is a word of C++ or of the kernels; take another name",
             o->name);
-    for (const cubc_operand *other = p->operands; other < o; other++)
-        if (strcmp(other->name, o->name) == 0)
+    for (int k = 0; k < p->input_count; k++)
+        if (strcmp(p->inputs[k].name, o->name) == 0)
             FAIL(CUBC_INVALID_ARGUMENT, "two operands are called '%s'", o->name);
     snprintf(what, sizeof what, "operand '%s'", o->name);
     if (o->scalar) {
         if (!type_valid(o->type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type", what);
         if (!o->data) FAIL(CUBC_INVALID_ARGUMENT, "%s is NULL", what);
-        return CUBC_OK;
-    }
-    TRY(problem_array(what, o->data, p->n, o->type));
-    if ((uintptr_t)o->data % 16) p->aligned = false;
-    return problem_overlap(p, o->data, o->type);
+        p->inputs[p->input_count++] =
+            (operand){.data = (void *)o->data, .n = 1, .type = (uint8_t)o->type, .scalar = true};
+    } else
+        TRY(problem_input(p, what, o->data, p->n, o->type));
+    p->inputs[p->input_count - 1].name = o->name;
+    return CUBC_OK;
 }
 
 cubc_status transform_problem(const cubc_transform_params *params, problem *out)
 {
-    if (params->operand_count < 0 || params->operand_count > MAX_OPERANDS)
-        FAIL(CUBC_INVALID_ARGUMENT, "transform takes at most %d operands, not %d", MAX_OPERANDS,
+    if (params->operand_count < 0 || params->operand_count > MAX_INPUTS)
+        FAIL(CUBC_INVALID_ARGUMENT, "transform takes at most %d operands, not %d", MAX_INPUTS,
              params->operand_count);
     if (!params->expression || strspn(params->expression, " \t\n") == strlen(params->expression))
         FAIL(CUBC_INVALID_ARGUMENT, "transform: an expression is needed");
     *out = (problem){.algorithm = &transform_algorithm,
                      .expression = params->expression,
-                     .operand_count = (uint8_t)params->operand_count,
-                     .out = params->out,
                      .n = params->n,
                      .type = (uint8_t)params->out_type,
                      .acc_type = (uint8_t)params->out_type,
-                     .out_type = (uint8_t)params->out_type,
-                     .aligned = (uintptr_t)params->out % 16 == 0};
-    TRY(problem_array("the output of transform", params->out, params->n, params->out_type));
-    for (int k = 0; k < params->operand_count; k++) {
-        out->operands[k] = params->operands[k];
-        TRY(check_operand(out, &out->operands[k]));
-    }
+                     .aligned = true};
+    TRY(problem_output(out, "the output of transform", params->out, params->n, params->out_type));
+    for (int k = 0; k < params->operand_count; k++) TRY(add_operand(out, &params->operands[k]));
+    TRY(problem_overlap(out, ANY_INPUT));
     TRY(names_used(out));
     int arrays = count_arrays(out);
     snprintf(out->benchmark, sizeof out->benchmark, "%s", names_by_arrays[arrays < 3 ? arrays : 3]);
@@ -83,36 +79,37 @@ static cubc_status transform_workload(const benchmark *b, cubc_type type, uint64
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
         if (strcmp(kinds[k].name, b->name) != 0) continue;
         *out = (problem){.expression = kinds[k].expression,
-                         .operand_count = (uint8_t)kinds[k].arrays,
                          .n = n,
                          .type = (uint8_t)type,
                          .acc_type = (uint8_t)type,
-                         .out_type = (uint8_t)type,
+                         .input_count = (uint8_t)kinds[k].arrays,
+                         .outputs[0] = {.n = n, .type = (uint8_t)type},
+                         .output_count = 1,
                          .aligned = true};
         for (int j = 0; j < kinds[k].arrays; j++)
-            out->operands[j] = (cubc_operand){.name = names[j], .type = type};
+            out->inputs[j] = (operand){.name = names[j], .n = n, .type = (uint8_t)type};
         return CUBC_OK;
     }
     FAIL(CUBC_INTERNAL, "%s has no workload", b->name);
 }
 
-static void define_operands(const problem *p, text *out, const char *macro, int scalar)
+static void define_operands(const problem *p, text *out, const char *macro, bool scalar)
 {
     // TUNE_X: any other parameter might be an operand's name.
     text_printf(out, "#define %s(TUNE_X)", macro);
-    for (int k = 0; k < p->operand_count; k++)
-        if (!p->operands[k].scalar == !scalar)
-            text_printf(out, " TUNE_X(%d, %s, %s)", k, type_table[p->operands[k].type].dialect,
-                        p->operands[k].name);
+    for (int k = 0; k < p->input_count; k++)
+        if (p->inputs[k].scalar == scalar)
+            text_printf(out, " TUNE_X(%d, %s, %s)", k, type_table[p->inputs[k].type].dialect,
+                        p->inputs[k].name);
     text_puts(out, "\n");
 }
 
 static void transform_define(const problem *p, text *out)
 {
     text_printf(out, "#define TUNE_O %s\n#define TUNE_ALIGNED %d\n",
-                type_table[p->out_type].dialect, p->aligned);
-    define_operands(p, out, "TUNE_ARRAYS", 0);
-    define_operands(p, out, "TUNE_SCALARS", 1);
+                type_table[p->outputs[0].type].dialect, p->aligned);
+    define_operands(p, out, "TUNE_ARRAYS", false);
+    define_operands(p, out, "TUNE_SCALARS", true);
     problem_define_expression(out, "TUNE_EXPRESSION", p->expression);
     if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
 }
@@ -121,8 +118,8 @@ static const char *transform_invalid(const problem *p, const char *kind, const s
                                      const variant *v)
 {
     int bytes = 0;
-    for (int k = 0; k < p->operand_count; k++)
-        if (!p->operands[k].scalar) bytes += (int)cubc_type_size(p->operands[k].type);
+    for (int k = 0; k < p->input_count; k++)
+        if (!p->inputs[k].scalar) bytes += (int)operand_item_bytes(&p->inputs[k]);
     return problem_invalid(p, kind, s, v, bytes);
 }
 
@@ -134,30 +131,20 @@ static cubc_status transform_plan(const problem *p, const instance *i, plan *out
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "transform of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);
-    out->message_bytes = 0;
     out->launch_count = tiles > 0;
     out->launches[0] = (launch){.kernel = kernel,
                                 .shape.grid = (unsigned)tiles,
-                                .messages_at = -1,
-                                .args_count = 2 + MAX_OPERANDS,
-                                .args = {(uintptr_t)p->out, p->n}};
-    for (int k = 0; k < p->operand_count; k++) {
-        const cubc_operand *o = &p->operands[k];
+                                .args_count = 2 + MAX_INPUTS,
+                                .args = {(uintptr_t)p->outputs[0].data, p->n}};
+    for (int k = 0; k < p->input_count; k++) {
+        const operand *o = &p->inputs[k];
         uint64_t *word = &out->launches[0].args[2 + k];
         if (o->scalar)
-            memcpy(word, o->data, cubc_type_size(o->type));
+            memcpy(word, o->data, operand_item_bytes(o));
         else
             *word = (uintptr_t)o->data;
     }
     return CUBC_OK;
-}
-
-static double transform_traffic(const problem *p)
-{
-    double bytes = (double)cubc_type_size((cubc_type)p->out_type);
-    for (int k = 0; k < p->operand_count; k++)
-        if (!p->operands[k].scalar) bytes += (double)cubc_type_size(p->operands[k].type);
-    return bytes * (double)p->n;
 }
 
 #define BENCHMARK(name) \
@@ -174,4 +161,4 @@ const algorithm transform_algorithm = {.name = "transform",
                                        .define = transform_define,
                                        .invalid = transform_invalid,
                                        .plan = transform_plan,
-                                       .traffic = transform_traffic};
+                                       .traffic = problem_array_bytes};

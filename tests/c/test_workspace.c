@@ -22,7 +22,8 @@ static bool all_zero(const void *memory, size_t bytes)
 static void *launch(workspace_pool *pool, size_t bytes, void *stream)
 {
     workspace_lease lease = {0};
-    if (!CHECK_STATUS(workspace_acquire(pool, device, bytes, stream, &lease), CUBC_OK)) return NULL;
+    if (!CHECK_STATUS(workspace_acquire(pool, device, bytes, 1, stream, &lease), CUBC_OK))
+        return NULL;
     void *memory = lease.memory;
     memset(memory, 0xAB, bytes);
     workspace_release(device, &lease, stream, CUBC_OK);
@@ -34,12 +35,12 @@ static void test_reuse(void)
 {
     workspace_pool pool = {0};
     workspace_lease lease = {0};
-    CHECK_STATUS(workspace_acquire(&pool, device, 1000, NULL, &lease), CUBC_OK);
+    CHECK_STATUS(workspace_acquire(&pool, device, 1000, 1, NULL, &lease), CUBC_OK);
     CHECK(all_zero(lease.memory, 1000) && (uintptr_t)lease.memory % 8 == 0);
     void *first = lease.memory;
     workspace_release(device, &lease, NULL, CUBC_OK);
     launch(&pool, 1000, NULL);
-    CHECK_STATUS(workspace_acquire(&pool, device, 500, NULL, &lease), CUBC_OK);
+    CHECK_STATUS(workspace_acquire(&pool, device, 500, 1, NULL, &lease), CUBC_OK);
     CHECK(lease.memory == first); // as the launch before has left it
     CHECK(((uint8_t *)lease.memory)[0] == 0xAB);
     workspace_release(device, &lease, NULL, CUBC_OK);
@@ -51,7 +52,7 @@ static void test_growth(void)
     workspace_pool pool = {0};
     for (size_t bytes = 8; bytes <= (size_t)1 << 22; bytes *= 4) {
         workspace_lease lease = {0};
-        CHECK_STATUS(workspace_acquire(&pool, device, bytes, NULL, &lease), CUBC_OK);
+        CHECK_STATUS(workspace_acquire(&pool, device, bytes, 1, NULL, &lease), CUBC_OK);
         CHECK(all_zero((uint8_t *)lease.memory + bytes / 2, bytes - bytes / 2));
         memset(lease.memory, 1, bytes / 2);
         workspace_release(device, &lease, NULL, CUBC_OK);
@@ -90,14 +91,14 @@ static void test_epochs_wrap(void)
     // The last launch whose epoch fits a tag, and the one after.
     workspace_set_launches(&pool, (1u << 30) - 3);
     workspace_lease lease = {0};
-    CHECK_STATUS(workspace_acquire(&pool, device, 4096, NULL, &lease), CUBC_OK);
+    CHECK_STATUS(workspace_acquire(&pool, device, 4096, 1, NULL, &lease), CUBC_OK);
     CHECK(((uint8_t *)lease.memory)[4095] == 0xAB);
     workspace_release(device, &lease, NULL, CUBC_OK);
-    CHECK_STATUS(workspace_acquire(&pool, device, 64, NULL, &lease), CUBC_OK);
+    CHECK_STATUS(workspace_acquire(&pool, device, 64, 1, NULL, &lease), CUBC_OK);
     CHECK(all_zero(lease.memory, 65536)); // whole, not only what this launch needs
     workspace_release(device, &lease, NULL, CUBC_OK);
     launch(&pool, 4096, NULL);
-    CHECK_STATUS(workspace_acquire(&pool, device, 64, NULL, &lease), CUBC_OK);
+    CHECK_STATUS(workspace_acquire(&pool, device, 64, 1, NULL, &lease), CUBC_OK);
     CHECK(((uint8_t *)lease.memory)[0] == 0xAB); // counting began anew
     workspace_release(device, &lease, NULL, CUBC_OK);
     workspace_close(&pool, device);
@@ -111,7 +112,7 @@ static void test_streams_are_apart(void)
     for (int s = 1; s < 3; s++)
         CHECK_STATUS(device->api->stream_create(device, &streams[s]), CUBC_OK);
     for (int s = 0; s < 3; s++)
-        CHECK_STATUS(workspace_acquire(&pool, device, 64, streams[s], &leases[s]), CUBC_OK);
+        CHECK_STATUS(workspace_acquire(&pool, device, 64, 1, streams[s], &leases[s]), CUBC_OK);
     CHECK(leases[0].memory != leases[1].memory && leases[1].memory != leases[2].memory);
     for (int s = 0; s < 3; s++) workspace_release(device, &leases[s], streams[s], CUBC_OK);
     CHECK(launch(&pool, 64, streams[1]) != launch(&pool, 64, streams[2]));
@@ -135,9 +136,10 @@ static void test_captured_launches_have_their_own(void)
     capturing.is_capturing = always;
     other.api = &capturing;
     long before = mem_outstanding();
-    CHECK_STATUS(workspace_acquire(&pool, &other, 256, NULL, &a), CUBC_OK);
+    CHECK_STATUS(workspace_acquire(&pool, &other, 256, 1, NULL, &a), CUBC_OK);
     memset(a.memory, 1, 256);
-    CHECK_STATUS(workspace_acquire(&pool, &other, 256, NULL, &b), CUBC_OK); // no wait for the first
+    CHECK_STATUS(workspace_acquire(&pool, &other, 256, 1, NULL, &b),
+                 CUBC_OK); // no wait for the first
     CHECK(a.memory != b.memory && !a.owner && all_zero(b.memory, 256));
     workspace_release(&other, &a, NULL, CUBC_OK);
     workspace_release(&other, &b, NULL, CUBC_OK);
@@ -156,7 +158,7 @@ static void *queue_often(void *argument)
     shared_block *shared = argument;
     for (int i = 0; i < 2000; i++) {
         workspace_lease lease = {0};
-        if (workspace_acquire(&shared->pool, device, 64, NULL, &lease)) return argument;
+        if (workspace_acquire(&shared->pool, device, 64, 1, NULL, &lease)) return argument;
         int now = ++shared->inside; // only the lease protects it
         if (now > shared->most) shared->most = now;
         shared->inside--;
@@ -187,7 +189,7 @@ static void test_allocations_fail(void)
     for (long nth = 1; nth < 6; nth++) {
         workspace_lease lease = {0};
         mem_fail_at(nth);
-        cubc_status st = workspace_acquire(&pool, device, 100, NULL, &lease);
+        cubc_status st = workspace_acquire(&pool, device, 100, 1, NULL, &lease);
         mem_fail_at(0);
         CHECK(st == CUBC_OK || st == CUBC_NO_MEMORY || st == CUBC_NO_DEVICE_MEMORY);
         CHECK((lease.memory != NULL) == (st == CUBC_OK));
@@ -198,7 +200,7 @@ static void test_allocations_fail(void)
     launch(&pool, 100, NULL);
     mem_fail_at(1); // to grow
     workspace_lease lease = {0};
-    CHECK_STATUS(workspace_acquire(&pool, device, 1 << 20, NULL, &lease), CUBC_NO_DEVICE_MEMORY);
+    CHECK_STATUS(workspace_acquire(&pool, device, 1 << 20, 1, NULL, &lease), CUBC_NO_DEVICE_MEMORY);
     mem_fail_at(0);
     CHECK(launch(&pool, 100, NULL) != NULL); // the old one is still good
     CHECK(launch(&pool, 1 << 20, NULL) != NULL);
