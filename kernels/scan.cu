@@ -4,10 +4,7 @@
 // loads and stores are wide and coalesced without an exchange through shared memory: each lane
 // scans its vector, the warp scans the vectors' totals row by row (the rows are independent), the
 // block scans its warps' totals. The prefix of everything before the tile comes from the tiles
-// before it: each publishes its own total at once and its inclusive prefix as soon as it knows it,
-// and warp 0 looks back over the published totals until it meets a prefix (Merrill and Garland,
-// "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002). Tiles are numbered by
-// ticket.
+// before it (lookback.h).
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:48:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
@@ -29,15 +26,14 @@
 // Traffic: n items read, n written. Floating sums may differ in the last digits from run to run,
 // because how many totals a look-back adds up depends on timing.
 #include "block.h"
+#include "lookback.h"
 #include "memory.h"
-#include "message.h"
 #include "operator.h"
 
 enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
     ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
-    ROW_ITEMS = SIMT_WARP * VECTOR,
-    MANY_TILES = 500 // fewer finish before their polls could get in each other's way
+    ROW_ITEMS = SIMT_WARP * VECTOR
 };
 
 struct scan_args {
@@ -60,71 +56,6 @@ struct scan_shared {
 struct apply {
     FUNCTION_MEMBER value_t operator()(value_t a, value_t b) const { return apply_operator(a, b); }
 };
-
-// The values of lanes 0 to `last` combined, the highest lane first; valid in lane 0.
-FUNCTION value_t reduce_backwards(value_t value, u32 last)
-{
-    UNROLL
-    for (u32 d = 1; d < SIMT_WARP; d *= 2) {
-        const value_t other = warp_shuffle(value, lane_id() + d);
-        if (lane_id() + d <= last) value = apply()(other, value);
-    }
-    return value;
-}
-
-// What a lane learns from its TUNE_LOOK tiles, the nearest first.
-struct look {
-    value_t value;        // from the nearest up to a complete one, or to the last
-    bool known, complete; // all that counts has arrived; a complete one was met
-};
-
-FUNCTION look look_at(const u64* messages, u64 nearest, ticket mine)
-{
-    value_t value[TUNE_LOOK]{};
-    message_status status[TUNE_LOOK];
-    UNROLL
-    for (int q = 0; q < TUNE_LOOK; q++) {
-        const u64 back = lane_id() * static_cast<u64>(TUNE_LOOK) + static_cast<u64>(q) + 1;
-        status[q] = MESSAGE_NONE; // before the first tile, which is complete, nothing counts
-        if (back <= nearest) status[q] = message_poll(messages, nearest - back, mine, value[q]);
-    }
-    look l{value[0], status[0] != MESSAGE_NONE, status[0] == MESSAGE_COMPLETE};
-    UNROLL
-    for (int q = 1; q < TUNE_LOOK; q++) {
-        if (l.complete || !l.known) continue;
-        l.known = status[q] != MESSAGE_NONE;
-        l.complete = status[q] == MESSAGE_COMPLETE;
-        if (l.known) l.value = apply()(value[q], l.value);
-    }
-    return l;
-}
-
-// Everything before `tile`, for all lanes of the calling warp. The first tile never calls it.
-FUNCTION value_t look_back(const u64* messages, u64 tile, ticket mine)
-{
-    value_t prefix{};
-    bool have_prefix = false;
-    if (TUNE_FIRST_DELAY && block_count() >= MANY_TILES) spin_pause_for(TUNE_FIRST_DELAY);
-    for (u64 nearest = tile;; nearest -= SIMT_WARP * TUNE_LOOK) {
-        look l;
-        u32 complete;
-        for (;;) {
-            l = look_at(messages, nearest, mine);
-            complete = warp_ballot(FULL_WARP, l.complete);
-            const u32 known = warp_ballot(FULL_WARP, l.known);
-            // All that counts is known: the lanes up to the first complete one, or all lanes.
-            const u32 first = complete & (0u - complete);
-            const u32 needed = complete ? first | (first - 1u) : FULL_WARP;
-            if ((known & needed) == needed) break;
-            spin_pause_for(TUNE_POLL_DELAY);
-        }
-        const u32 last = complete ? first_set(complete) : SIMT_WARP - 1;
-        const value_t window = warp_shuffle(reduce_backwards(l.value, last), 0);
-        prefix = have_prefix ? apply()(window, prefix) : window;
-        have_prefix = true;
-        if (complete) return prefix;
-    }
-}
 
 template <bool WHOLE>
 FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
@@ -168,17 +99,9 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
         if (lane_id() < SIMT_WARPS) s.warps_through[lane_id()] = total;
         total = warp_shuffle(total, SIMT_WARPS - 1);
         value_t prefix = a.init;
-        bool has_prefix = a.has_init != 0;
-        if (tile > 0) {
-            if (lane_id() == 0)
-                message_send(a.messages, tile, total, message_tag(mine, MESSAGE_PARTIAL));
-            prefix = look_back(a.messages, tile, mine);
-            has_prefix = true;
-        }
+        const bool has_prefix =
+            tile_prefix(a.messages, mine, total, apply(), prefix, a.has_init != 0);
         if (lane_id() == 0) {
-            if (tile + 1 == block_count()) close_tickets(a.messages, mine);
-            message_send(a.messages, tile, has_prefix ? apply()(prefix, total) : total,
-                         message_tag(mine, MESSAGE_COMPLETE));
             s.prefix = prefix;
             s.has_prefix = has_prefix;
         }

@@ -1,0 +1,106 @@
+// What lies before a tile, learnt from the tiles before it: decoupled look-back.
+//
+// Each tile publishes its own total at once and its inclusive prefix as soon as it knows it; a warp
+// looks back over the published totals until it meets a prefix (Merrill and Garland, "Single-pass
+// Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002). Tiles are numbered by ticket.
+//
+//     TUNE_LOOK         tiles that a lane looks back at in one round
+//     TUNE_POLL_DELAY   nanoseconds between two polls: a thousand blocks that poll without pause
+//     slow
+//                       the messages
+//     TUNE_FIRST_DELAY  nanoseconds before the first poll, when there are many tiles
+#pragma once
+#include "message.h"
+#include "warp.h"
+
+enum { MANY_TILES = 500 }; // fewer finish before their polls could get in each other's way
+
+// The values of lanes 0 to `last` combined, the highest lane first; valid in lane 0.
+template <class V, class Op>
+FUNCTION V reduce_backwards(V value, u32 last, Op op)
+{
+    UNROLL
+    for (u32 d = 1; d < SIMT_WARP; d *= 2) {
+        const V other = warp_shuffle(value, lane_id() + d);
+        if (lane_id() + d <= last) value = op(other, value);
+    }
+    return value;
+}
+
+// What a lane learns from its TUNE_LOOK tiles, the nearest first.
+template <class V>
+struct look {
+    V value;              // from the nearest up to a complete one, or to the last
+    bool known, complete; // all that counts has arrived; a complete one was met
+};
+
+template <class V, class Op>
+FUNCTION look<V> look_at(const u64* messages, u64 nearest, ticket mine, Op op)
+{
+    V value[TUNE_LOOK]{};
+    message_status status[TUNE_LOOK];
+    UNROLL
+    for (int q = 0; q < TUNE_LOOK; q++) {
+        const u64 back = lane_id() * static_cast<u64>(TUNE_LOOK) + static_cast<u64>(q) + 1;
+        status[q] = MESSAGE_NONE; // before the first tile, which is complete, nothing counts
+        if (back <= nearest) status[q] = message_poll(messages, nearest - back, mine, value[q]);
+    }
+    look<V> l{value[0], status[0] != MESSAGE_NONE, status[0] == MESSAGE_COMPLETE};
+    UNROLL
+    for (int q = 1; q < TUNE_LOOK; q++) {
+        if (l.complete || !l.known) continue;
+        l.known = status[q] != MESSAGE_NONE;
+        l.complete = status[q] == MESSAGE_COMPLETE;
+        if (l.known) l.value = op(value[q], l.value);
+    }
+    return l;
+}
+
+// Everything before `tile`, for all lanes of the calling warp. The first tile never calls it.
+template <class V, class Op>
+FUNCTION V look_back(const u64* messages, u64 tile, ticket mine, Op op)
+{
+    V prefix{};
+    bool have_prefix = false;
+    if (TUNE_FIRST_DELAY && block_count() >= MANY_TILES) spin_pause_for(TUNE_FIRST_DELAY);
+    for (u64 nearest = tile;; nearest -= SIMT_WARP * TUNE_LOOK) {
+        look<V> l;
+        u32 complete;
+        for (;;) {
+            l = look_at<V>(messages, nearest, mine, op);
+            complete = warp_ballot(FULL_WARP, l.complete);
+            const u32 known = warp_ballot(FULL_WARP, l.known);
+            // All that counts is known: the lanes up to the first complete one, or all lanes.
+            const u32 first = complete & (0u - complete);
+            const u32 needed = complete ? first | (first - 1u) : FULL_WARP;
+            if ((known & needed) == needed) break;
+            spin_pause_for(TUNE_POLL_DELAY);
+        }
+        const u32 last = complete ? first_set(complete) : SIMT_WARP - 1;
+        const V window = warp_shuffle(reduce_backwards(l.value, last, op), 0);
+        prefix = have_prefix ? op(window, prefix) : window;
+        have_prefix = true;
+        if (complete) return prefix;
+    }
+}
+
+// The prefix of a tile, and the tile's contribution to those after it. One warp of the block calls
+// it, with the tile's total in lane 0 at least. `prefix` is what comes before the first tile, if
+// has_prefix says that there is such a value, and becomes what comes before this one; the result
+// says whether there is any.
+template <class V, class Op>
+FUNCTION bool tile_prefix(u64* messages, ticket mine, V total, Op op, V& prefix, bool has_prefix)
+{
+    const u64 tile = mine.rank;
+    if (tile > 0) {
+        if (lane_id() == 0) message_send(messages, tile, total, message_tag(mine, MESSAGE_PARTIAL));
+        prefix = look_back<V>(messages, tile, mine, op);
+        has_prefix = true;
+    }
+    if (lane_id() == 0) {
+        if (tile + 1 == block_count()) close_tickets(messages, mine);
+        message_send(messages, tile, has_prefix ? op(prefix, total) : total,
+                     message_tag(mine, MESSAGE_COMPLETE));
+    }
+    return has_prefix;
+}
