@@ -164,6 +164,7 @@ done:
 
 DEFINE_PUBLIC(reduce)
 DEFINE_PUBLIC(scan)
+DEFINE_PUBLIC(select)
 DEFINE_PUBLIC(transform)
 
 const char *cubc_version(void)

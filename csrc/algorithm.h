@@ -151,6 +151,7 @@ cubc_status benchmark_find(const char *name, const algorithm **a, const benchmar
 // ---- problems from the public parameters (algo/<name>.c) ----------------------------------------
 cubc_status reduce_problem(const cubc_reduce_params *params, problem *out);
 cubc_status scan_problem(const cubc_scan_params *params, problem *out);
+cubc_status select_problem(const cubc_select_params *params, problem *out);
 cubc_status transform_problem(const cubc_transform_params *params, problem *out);
 
 // ---- running ------------------------------------------------------------------------------------

@@ -87,6 +87,21 @@ typedef struct cubc_scan_params {
     const void *init; // one value of acc_type in host memory; an exclusive expression needs it
 } cubc_scan_params;
 
+// A selection: the items that a condition holds for, in order. out may be in, and the rest apart
+// from both; otherwise nothing may overlap.
+typedef struct cubc_select_params {
+    const void *in; // NULL: the items are their indices, I64
+    void *out;      // room for n items
+    void *rest;     // room for n items: those that are not selected, in order; NULL: not wanted
+    int64_t *count; // how many are selected; in the device's memory
+    uint64_t n;
+    cubc_type type;
+    const void *mask; // n items: what is not 0 is selected
+    cubc_type mask_type;
+    const char *predicate; // or a C expression of the item x and its index i
+    // With neither an item is selected that differs from the one before it, as all NaN do.
+} cubc_select_params;
+
 // An element-wise map: out[i] = expression, of the operands' names and of the index i.
 typedef struct cubc_operand {
     const char *name;
@@ -129,6 +144,10 @@ cubc_status cubc_scan_temp_bytes(cubc_device *device, const cubc_scan_params *pa
                                  size_t *bytes);
 cubc_status cubc_scan(cubc_device *device, const cubc_scan_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_select_temp_bytes(cubc_device *device, const cubc_select_params *params,
+                                   size_t *bytes);
+cubc_status cubc_select(cubc_device *device, const cubc_select_params *params, void *temp,
+                        size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_transform_temp_bytes(cubc_device *device, const cubc_transform_params *params,
                                       size_t *bytes);
 cubc_status cubc_transform(cubc_device *device, const cubc_transform_params *params, void *temp,

@@ -56,6 +56,22 @@ PyObject *py_array_wrap(const py_view *view, PyObject *base)
     return (PyObject *)a;
 }
 
+// Shares the memory, as a view of NumPy does.
+static PyObject *array_part(py_array *a, Py_ssize_t first, Py_ssize_t end)
+{
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+    uint64_t row = a->shape[0] ? a->n / (uint64_t)a->shape[0] : 0;
+    for (int d = 0; d < a->ndim; d++) shape[d] = d ? a->shape[d] : end - first;
+    py_array *part = new_array(a->device, a->type, a->ndim, shape);
+    if (!part) return NULL;
+    part->data = (char *)a->data + (uint64_t)first * row * cubc_type_size(a->type);
+    part->stream = a->stream;
+    part->stream_object = Py_XNewRef(a->stream_object);
+    part->read_only = a->read_only;
+    part->base = Py_NewRef((PyObject *)a);
+    return (PyObject *)part;
+}
+
 cubc_status py_array_use(py_array *a, void *stream, PyObject *stream_object)
 {
     if (stream == a->stream) return CUBC_OK;
@@ -76,6 +92,11 @@ static void array_dealloc(PyObject *self)
         Py_BEGIN_ALLOW_THREADS
         a->device->api->free(a->device, a->data, a->stream);
         Py_END_ALLOW_THREADS
+    }
+    if (a->base && py_array_check(a->base)) { // the memory is released after this part's last work
+        py_array *whole = (py_array *)a->base;
+        if (whole->stream != a->stream)
+            (void)a->device->api->order(a->device, whole->stream, a->stream);
     }
     if (a->device) device_release(a->device);
     Py_XDECREF(a->base);
@@ -209,10 +230,20 @@ static PyObject *array_compare(PyObject *self, PyObject *other, int operation)
 
 static PyObject *array_subscript(PyObject *self, PyObject *index)
 {
-    (void)self, (void)index;
-    PyErr_SetString(PyExc_TypeError, "cubc.Array has no indexing: take a.numpy()[...], or a.item() "
-                                     "for the only item");
-    return NULL;
+    py_array *a = (py_array *)self;
+    Py_ssize_t start, stop, step;
+    if (!PySlice_Check(index) || a->ndim == 0) {
+        PyErr_SetString(PyExc_TypeError, "cubc.Array has no indexing but a[first:end]: take "
+                                         "a.numpy()[...], or a.item() for the only item");
+        return NULL;
+    }
+    if (PySlice_Unpack(index, &start, &stop, &step) < 0) return NULL;
+    if (step != 1) {
+        PyErr_SetString(PyExc_ValueError, "cubc.Array is contiguous: a slice of it has the step 1");
+        return NULL;
+    }
+    Py_ssize_t length = PySlice_AdjustIndices(a->shape[0], &start, &stop, step);
+    return array_part(a, start, start + length);
 }
 
 static PyObject *array_iterate(PyObject *self)

@@ -37,6 +37,7 @@
 #pragma weak PyDict_Type
 #pragma weak PyTuple_Type
 #pragma weak PyUnicode_FSConverter
+#pragma weak PySlice_Type
 
 // ---- py_module.c --------------------------------------------------------------------------------
 extern PyObject *py_numpy; // the numpy module
@@ -152,6 +153,7 @@ int py_arguments(py_signature *signature, PyObject *const *args, Py_ssize_t n, P
 // ---- the other parts of the module --------------------------------------------------------------
 PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+PyObject *py_select(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords);
 int py_tuner_setup(PyObject *module); // py_tuner.c: spaces, policies, compilation
 int py_autotune_setup(PyObject *module);

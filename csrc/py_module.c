@@ -252,6 +252,7 @@ static PyMethodDef methods[] = {
     {"empty", FAST(py_empty), METH_FASTCALL | METH_KEYWORDS, empty_doc},
     {"reduce", FAST(py_reduce), METH_FASTCALL | METH_KEYWORDS, reduce_doc},
     {"scan", FAST(py_scan), METH_FASTCALL | METH_KEYWORDS, scan_doc},
+    {"select", FAST(py_select), METH_FASTCALL | METH_KEYWORDS, select_doc},
     {"transform", FAST(py_transform), METH_VARARGS | METH_KEYWORDS, transform_doc},
     {NULL, NULL, 0, NULL}};
 

@@ -29,6 +29,12 @@ LABELS = {
         "ipt_12.tpb_256.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
         "ipt_4.tpb_1024.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
     ],
+    "select": [
+        "ipt_4.tpb_64.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
+        "ipt_12.tpb_96.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
+        "ipt_14.tpb_256.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
+        "ipt_8.tpb_1024.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
+    ],
     "transform": [
         "ipt_3.tpb_64.ipv_0.ld_0",
         "ipt_4.tpb_224.ipv_1.ld_1",
@@ -39,6 +45,7 @@ LABELS = {
 BENCHMARKS = {
     "reduce": ["reduce.sum", "reduce.argmax"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
+    "select": ["select.if", "select.unique"],
     "transform": ["transform.mul", "transform.nstream"],
 }
 TYPES = ("F32", "I64", "I8", "BOOL")
@@ -60,6 +67,7 @@ def against_base():
 CALLS = {
     "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
+    "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
 }
 
@@ -72,7 +80,9 @@ def against_numpy():
         _core.use_policy(benchmark, {"T{ct}": "I64"}, "cpu", label)
         for n in inputs.sizes_of(parse_label(label), blocks=(1, 2, 5)):
             result, expected = call(x[:n]), reference(x[:n])
-            yield f"{benchmark} I64 {label} n={n}", np.count_nonzero(result != expected)
+            alike = np.shape(result) == np.shape(expected)
+            wrong = np.count_nonzero(result != expected) if alike else n
+            yield f"{benchmark} I64 {label} n={n}", wrong
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ from ._core import (
 from ._device import device
 from ._interface import ffi, get_include, get_library
 from ._reductions import argmax, argmin, max, min, prod, sum
+from ._selections import flatnonzero, partition, select, unique_consecutive
 
 __all__ = [
     "Array",
@@ -58,16 +59,20 @@ __all__ = [
     "devices",
     "empty",
     "ffi",
+    "flatnonzero",
     "get_include",
     "get_library",
     "max",
     "min",
+    "partition",
     "prod",
     "reduce",
     "scan",
+    "select",
     "sum",
     "synchronize",
     "transform",
+    "unique_consecutive",
     "use_policies",
 ]
 

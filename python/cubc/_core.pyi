@@ -98,6 +98,18 @@ def scan(
     workspace: Any = None,
     device: str | None = None,
 ) -> Any: ...
+def select(
+    x: Any,
+    /,
+    condition: Any = None,
+    *,
+    out: Any = None,
+    rest: Any = None,
+    count: Any = None,
+    stream: Any = None,
+    workspace: Any = None,
+    device: str | None = None,
+) -> tuple[Any, Any, Any]: ...
 def transform(
     expression: str,
     /,

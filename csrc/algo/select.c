@@ -1,0 +1,160 @@
+// Descriptor of select: kernels/select.cu.
+#include "problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OUT = 0, COUNT = 1, REST = 2 }; // places of the outputs: that of x may be the place of x
+
+// Inputs are found by their names, since any of them may be missing.
+static const operand *find_input(const problem *p, const char *name)
+{
+    for (int k = 0; k < p->input_count; k++)
+        if (strcmp(p->inputs[k].name, name) == 0) return &p->inputs[k];
+    return NULL;
+}
+
+static cubc_status add_input(problem *p, const char *name, const char *what, const void *data,
+                             uint64_t n, cubc_type type)
+{
+    TRY(problem_input(p, what, data, n, type));
+    p->inputs[p->input_count - 1].name = name;
+    return CUBC_OK;
+}
+
+static cubc_status check(const cubc_select_params *params)
+{
+    if (params->mask && params->predicate)
+        FAIL(CUBC_INVALID_ARGUMENT, "select takes a mask or a predicate, not both");
+    if (!params->in && !params->mask && !params->predicate && params->n)
+        FAIL(CUBC_INVALID_ARGUMENT, "select of indices needs a mask or a predicate");
+    if (!params->in && params->type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "indices are I64, not %s", cubc_type_name(params->type));
+    if (params->predicate && !*params->predicate)
+        FAIL(CUBC_INVALID_ARGUMENT, "the predicate is empty: expected an expression of x and i");
+    return CUBC_OK;
+}
+
+cubc_status select_problem(const cubc_select_params *params, problem *out)
+{
+    const char *name = params->mask ? "flagged" : params->predicate ? "if" : "unique";
+    *out = (problem){.algorithm = &select_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)params->type,
+                     .acc_type = (uint8_t)params->type,
+                     .expression = params->predicate,
+                     .aligned = true};
+    snprintf(out->benchmark, sizeof out->benchmark, "select.%s", name);
+    TRY(check(params));
+    if (params->in)
+        TRY(add_input(out, "x", "the input of select", params->in, params->n, params->type));
+    if (params->mask)
+        TRY(add_input(out, "mask", "the mask of select", params->mask, params->n,
+                      params->mask_type));
+    TRY(problem_output(out, "the output of select", params->out, params->n, params->type));
+    TRY(problem_output(out, "the count of select", params->count, 1, CUBC_I64));
+    if (params->rest)
+        TRY(problem_output(out, "the rest of select", params->rest, params->n, params->type));
+    return problem_overlap(out, INPUT_OF_SAME_NUMBER);
+}
+
+// Half of the items are selected; of unique every eighth on average.
+static cubc_status select_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    const char *kind = strchr(b->name, '.') + 1;
+    bool is_unsigned = type_table[type].kind == KIND_UNSIGNED;
+    *out = (problem){.n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .inputs[0] = {.name = "x", .n = n, .type = (uint8_t)type},
+                     .input_count = 1,
+                     .outputs = {{.n = n, .type = (uint8_t)type}, {.n = 1, .type = CUBC_I64}},
+                     .output_count = 2,
+                     .aligned = true};
+    if (strcmp(kind, "if") == 0) out->expression = is_unsigned ? "x & 1" : "x < 0";
+    if (strcmp(kind, "flagged") == 0)
+        out->inputs[out->input_count++] = (operand){.name = "mask", .n = n, .type = CUBC_U8};
+    return CUBC_OK;
+}
+
+static bool is_unique(const problem *p)
+{
+    return !p->expression && !find_input(p, "mask");
+}
+
+static const char *select_random(const problem *p, int k)
+{
+    if (strcmp(p->inputs[k].name, "mask") == 0) return "random_u64(seed, i) >> 63";
+    return is_unique(p) ? "random_u64(seed, i >> 3) >> 57" : NULL;
+}
+
+static void select_define(const problem *p, text *out)
+{
+    const operand *mask = find_input(p, "mask");
+    text_printf(out, "#define TUNE_T %s\n#define TUNE_ALIGNED %d\n", type_table[p->type].dialect,
+                p->aligned);
+    text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_REST %d\n", !find_input(p, "x"),
+                p->output_count > REST);
+    if (mask) text_printf(out, "#define TUNE_M %s\n", type_table[mask->type].dialect);
+    if (p->expression) problem_define_expression(out, "TUNE_PREDICATE", p->expression);
+    // Memory that the kernel itself writes must not be read through the read-only path.
+    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+}
+
+static const char *select_invalid(const problem *p, const char *kind, const space *s,
+                                  const variant *v)
+{
+    const int size = (int)cubc_type_size((cubc_type)p->type);
+    const int items = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
+    if (strcmp(kind, "cpu") != 0 && items * size > 96 * 1024)
+        return "the items of a block do not fit its shared memory";
+    return problem_invalid(p, kind, s, v, size);
+}
+
+static cubc_status select_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    const operand *x = find_input(p, "x"), *mask = find_input(p, "mask");
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles =
+        p->n ? p->n / tile + (p->n % tile != 0) : 1; // the count is written in any case
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "select of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    out->message_bytes = 8 * (1 + 2 * tiles);
+    out->launch_count = 1;
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape.grid = (unsigned)tiles,
+                 .message_args = 1u << 6,
+                 .args_count = 7,
+                 .args = {x ? (uintptr_t)x->data : 0, mask ? (uintptr_t)mask->data : 0,
+                          (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[REST].data,
+                          (uintptr_t)p->outputs[COUNT].data, p->n, 0}};
+    return CUBC_OK;
+}
+
+// What is selected is known for the benchmarks only.
+static double select_traffic(const problem *p)
+{
+    double read = 0, written = (double)p->n * (double)cubc_type_size((cubc_type)p->type);
+    for (int k = 0; k < p->input_count; k++)
+        read += (double)p->n * (double)operand_item_bytes(&p->inputs[k]);
+    return read + (is_unique(p) ? written / 8 : written / 2);
+}
+
+#define BENCHMARK(name) {"select." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark select_benchmarks[] = {BENCHMARK("if"), BENCHMARK("flagged"),
+                                              BENCHMARK("unique")};
+
+const algorithm select_algorithm = {.name = "select",
+                                    .source = "select.cu",
+                                    .kernels = {"select_tiles"},
+                                    .benchmarks = select_benchmarks,
+                                    .benchmark_count = COUNT_OF(select_benchmarks),
+                                    .workload = select_workload,
+                                    .define = select_define,
+                                    .invalid = select_invalid,
+                                    .plan = select_plan,
+                                    .traffic = select_traffic,
+                                    .random = select_random};

@@ -1,0 +1,239 @@
+// Selection in a single pass: the items that a condition holds for, close together and in order.
+//
+// A block takes a tile, as scan does: a warp of it a contiguous part, a row of that part one vector
+// a lane. Each lane knows which of its items are selected; their counts are scanned in the warp,
+// several rows to a word. Look-back (lookback.h) says how many were selected before the tile. The
+// items meet in shared memory, the selected before the others, and leave in runs that are as wide
+// as the warp. A tile is read before its count is known to others, and nothing is written to where
+// a tile lies before its count is, so the output may be the input.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:2 cpu=1024:16384:1024
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
+// %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
+// %RANGE% TUNE_FIRST_DELAY l2w 0:1500:50 cpu=0:0:1
+//
+// ipt   items a thread
+// ipv   items a vector
+// ld    caching of the loads, see load_bytes16
+// ord   where a block's rank comes from, see message.h
+// lb, ns, l2w   see lookback.h
+//
+// Workload:
+//     TUNE_T           type of the items
+//     TUNE_INDICES     1: an item is its index, and no items are read
+//     TUNE_M           type of the mask, if there is one: what is not 0 is selected
+//     TUNE_PREDICATE   else an expression of x and i, if there is one
+//                      else an item is selected that differs from the one before it
+//     TUNE_REST        1: the others are written too, to an array of their own
+//
+// Traffic: the items and the mask read, what is selected written (all of it with TUNE_REST).
+#include "block.h"
+#include "lookback.h"
+#include "memory.h"
+#include "types.h"
+
+typedef TUNE_T item_t;
+
+#if defined(TUNE_M)
+typedef TUNE_M mask_t;
+enum { HAS_MASK = 1 };
+#else
+typedef u8 mask_t;
+enum { HAS_MASK = 0 };
+#endif
+
+enum {
+    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
+    ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
+    ROW_ITEMS = SIMT_WARP * VECTOR,
+    TILE = SIMT_THREADS * ROWS * VECTOR,
+    // Counts of a row's lanes are scanned together, as many rows as fit a word.
+    FIELD = ROW_ITEMS <= 255 ? 8 : 16,
+    FIELDS = 32 / FIELD,
+    WORDS = (ROWS + FIELDS - 1) / FIELDS
+};
+
+struct select_args {
+    const item_t* in;
+    const mask_t* mask;
+    item_t* out;
+    item_t* rest;
+    u64* count;
+    u64 n;
+    u64* messages; // one a tile
+};
+
+struct select_shared {
+    ticket tile_ticket;
+    u32 warp_count[SIMT_WARPS];
+    u64 prefix;            // selected before the tile
+    item_t item[TILE + 1]; // one more, for what a single thread stores in vain
+};
+
+struct add {
+    template <class V>
+    FUNCTION_MEMBER V operator()(V a, V b) const
+    {
+        return a + b;
+    }
+};
+
+// Whether item i, whose predecessor is known, is selected by its value.
+FUNCTION bool is_selected(item_t x, item_t before, u64 i)
+{
+#if defined(TUNE_PREDICATE)
+    (void)before;
+    return convert<bool>(TUNE_PREDICATE);
+#else
+    return i == 0 || !(x == before);
+#endif
+}
+
+template <class M>
+FUNCTION bool is_set(M mask)
+{
+    return mask != M(0);
+}
+FUNCTION bool is_set(f16 mask) { return convert<f32>(mask) != 0.0f; }
+FUNCTION bool is_set(bf16 mask) { return convert<f32>(mask) != 0.0f; }
+
+FUNCTION u32 row_field(const u32 (&words)[WORDS], int row)
+{
+    return words[row / FIELDS] >> (row % FIELDS * FIELD) & ((1u << FIELD) - 1u);
+}
+
+template <bool WHOLE>
+FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
+{
+    const u64 tile = mine.rank;
+    const u64 begin = tile * TILE; // of the tile
+    const u64 first = begin + warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
+    item_t item[ROWS][VECTOR];
+    u8 keep[ROWS][VECTOR];
+
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
+        if (WHOLE || at + VECTOR <= a.n) {
+            if constexpr (!TUNE_INDICES) load_items<TUNE_LOAD>(a.in + at, item[r]);
+        } else
+            for (int j = 0; j < VECTOR; j++) { // past the end any item will do
+                const u64 i = at + static_cast<u64>(j);
+                if constexpr (!TUNE_INDICES)
+                    if (a.n) item[r][j] = a.in[i < a.n ? i : a.n - 1];
+            }
+        if constexpr (TUNE_INDICES) {
+            UNROLL
+            for (int j = 0; j < VECTOR; j++) item[r][j] = convert<item_t>(at + static_cast<u64>(j));
+        }
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
+        if constexpr (HAS_MASK) {
+            mask_t mask[VECTOR]{};
+            if (WHOLE || at + VECTOR <= a.n)
+                load_items<TUNE_LOAD>(a.mask + at, mask);
+            else
+                for (int j = 0; j < VECTOR; j++)
+                    if (at + static_cast<u64>(j) < a.n) mask[j] = a.mask[at + static_cast<u64>(j)];
+            UNROLL
+            for (int j = 0; j < VECTOR; j++) keep[r][j] = is_set(mask[j]);
+        } else {
+            item_t before = item[r][0];
+#if !defined(TUNE_PREDICATE)
+            before = warp_shuffle(item[r][VECTOR - 1], lane_id() - 1);
+            if (r > 0) {
+                const item_t last = warp_shuffle(item[r - 1][VECTOR - 1], SIMT_WARP - 1);
+                if (lane_id() == 0) before = last;
+            } else if (lane_id() == 0 && at > 0 && at < a.n)
+                before = a.in[at - 1];
+#endif
+            UNROLL
+            for (int j = 0; j < VECTOR; j++) {
+                const u64 i = at + static_cast<u64>(j);
+                keep[r][j] = (WHOLE || i < a.n) && is_selected(item[r][j], before, i);
+                before = item[r][j];
+            }
+        }
+    }
+
+    u32 lanes_before[WORDS]{}; // selected by the lanes before this one, row by row
+    u32 in_row[WORDS];         // by all lanes
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        u32 count = 0;
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) count += keep[r][j];
+        lanes_before[r / FIELDS] += count << (r % FIELDS * FIELD);
+    }
+    u32 warp_total = 0;
+    UNROLL
+    for (int w = 0; w < WORDS; w++) {
+        const u32 through = warp_scan(lanes_before[w], add());
+        lanes_before[w] = through - lanes_before[w];
+        in_row[w] = warp_shuffle(through, SIMT_WARP - 1);
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) warp_total += row_field(in_row, r);
+    if (lane_id() == 0) s.warp_count[warp_id()] = warp_total;
+    block_sync();
+
+    const u32 warps_through =
+        warp_scan(s.warp_count[lane_id() < SIMT_WARPS ? lane_id() : 0], add());
+    const u32 tile_count = warp_shuffle(warps_through, SIMT_WARPS - 1);
+    u32 row_begin = warp_shuffle(warps_through, warp_id()) - warp_total;
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
+        u32 selected = row_begin + row_field(lanes_before, r);
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) {
+            const u32 local = static_cast<u32>(at - begin) + static_cast<u32>(j);
+            if constexpr (TUNE_REST)
+                s.item[keep[r][j] ? selected : tile_count + local - selected] = item[r][j];
+            else if (SIMT_THREADS == 1 || keep[r][j]) // a single thread stores without a branch
+                s.item[selected] = item[r][j];
+            selected += keep[r][j];
+        }
+        row_begin += row_field(in_row, r);
+    }
+    if (warp_id() == 0) {
+        u64 prefix = 0;
+        tile_prefix(a.messages, mine, static_cast<u64>(tile_count), add(), prefix, true);
+        if (lane_id() == 0) {
+            s.prefix = prefix;
+            if (tile + 1 == block_count()) *a.count = prefix + tile_count;
+        }
+    }
+    block_sync();
+
+    item_t* const out = a.out + s.prefix;
+    for (u32 k = thread_id(); k < tile_count; k += SIMT_THREADS) out[k] = s.item[k];
+    if constexpr (TUNE_REST) {
+        const u64 items = WHOLE || begin + TILE <= a.n ? TILE : a.n - begin;
+        item_t* const rest = a.rest + (begin - s.prefix);
+        for (u32 k = tile_count + thread_id(); k < items; k += SIMT_THREADS)
+            rest[k - tile_count] = s.item[k];
+    }
+}
+
+KERNEL(select_tiles, select_args, select_shared)
+{
+    ticket mine{};
+    if constexpr (RANK_IS_INDEX) {
+        mine = take_ticket(a.messages); // only warp 0 uses the epoch, and once it has its items
+    } else {
+        if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
+        block_sync();
+        mine = s.tile_ticket;
+    }
+    if ((mine.rank + 1ull) * TILE <= a.n)
+        select_tile<true>(a, s, mine);
+    else
+        select_tile<false>(a, s, mine);
+}

@@ -1,0 +1,135 @@
+"""Selections: the items of an array that a condition holds for, close together and in order.
+
+The result's length is known only when the work is done, so these calls wait for it, unless the
+caller gives ``count=``. The method is that of `scan`: a single pass with decoupled look-back
+(Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ._core import select as _select
+
+
+def select(x, condition, /, *, out=None, count=None, **options) -> Any:
+    """Items of an array that a condition holds for, in order; NumPy's ``x[condition]``.
+
+    Parameters
+    ----------
+    x : array_like
+        Of any number of dimensions, taken flat in C order.
+    condition : array_like or str
+        A mask with an item for each of `x`: what is not 0 is selected. Or a C expression of the
+        item ``x`` and its index ``i``, as ``"x > 0 && i % 2 == 0"``.
+    out : array, optional
+        Where to write, of the type and number of items of `x`, one dimension. It may be `x`.
+    count : array, optional
+        An int64 of the device's memory that gets the number of selected items. With it the call
+        does not wait, and gives the whole of `out`; what lies past the count is undefined.
+    stream, workspace, device
+        As for `scan`.
+
+    Returns
+    -------
+    array
+        One dimension; a NumPy array for host memory, else a cubc.Array or the part of `out`.
+
+    Raises
+    ------
+    CompileError
+        If the expression does not compile.
+    ValueError
+        If the lengths differ.
+    TypeError, DeviceMemoryError
+        As `scan`.
+    """
+    if condition is None:
+        raise TypeError("the condition is None: give a mask or an expression of x and i")
+    found, _, number = _select(x, condition, out=out, count=count, **options)
+    return found if count is not None else _first(found, int(number), made=out is None)
+
+
+def partition(x, condition, /, **options) -> tuple[Any, Any]:
+    """Items that a condition holds for, and the others; both in order.
+
+    This is CUB's partition, not NumPy's, which is about the k-th smallest item.
+
+    Parameters
+    ----------
+    x, condition, stream, workspace, device
+        As for `select`.
+
+    Returns
+    -------
+    tuple of array
+        The selected items and the rest.
+
+    Raises
+    ------
+    CompileError, ValueError, TypeError, DeviceMemoryError
+        As `select`.
+    """
+    if condition is None:
+        raise TypeError("the condition is None: give a mask or an expression of x and i")
+    found, rest, number = _select(x, condition, rest=True, **options)
+    selected = int(number)
+    left = rest.size - selected
+    return _first(found, selected, made=True), _first(rest, left, made=True)
+
+
+def unique_consecutive(x, /, *, out=None, count=None, **options) -> Any:
+    """Items that differ from the one before them: of each run of equal items the first.
+
+    Of a sorted array these are its unique items. NaN differs from everything, 0.0 and -0.0 are
+    equal.
+
+    Parameters
+    ----------
+    x, out, count, stream, workspace, device
+        As for `select`.
+
+    Returns
+    -------
+    array
+        As `select`.
+
+    Raises
+    ------
+    TypeError, ValueError, DeviceMemoryError
+        As `select`.
+    """
+    found, _, number = _select(x, out=out, count=count, **options)
+    return found if count is not None else _first(found, int(number), made=out is None)
+
+
+def flatnonzero(x, /, *, out=None, count=None, **options) -> Any:
+    """Indices (int64) of the items that are not 0, in the flattened array.
+
+    Parameters
+    ----------
+    x, count, stream, workspace, device
+        As for `select`.
+    out : array, optional
+        As for `select`, of int64.
+
+    Returns
+    -------
+    array
+        As `select`.
+
+    Raises
+    ------
+    TypeError, ValueError, DeviceMemoryError
+        As `select`.
+    """
+    found, _, number = _select(None, x, out=out, count=count, **options)
+    return found if count is not None else _first(found, int(number), made=out is None)
+
+
+def _first(found: Any, number: int, *, made: bool) -> Any:
+    """The first items of what the core gave; a NumPy array of ours gives its other memory back."""
+    if made and isinstance(found, np.ndarray):
+        found.resize(number, refcheck=False)
+        return found
+    return found[:number]
