@@ -165,6 +165,7 @@ done:
 DEFINE_PUBLIC(reduce)
 DEFINE_PUBLIC(scan)
 DEFINE_PUBLIC(transform)
+DEFINE_PUBLIC(sort)
 
 const char *cubc_version(void)
 {

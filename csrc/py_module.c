@@ -252,6 +252,9 @@ static PyMethodDef methods[] = {
     {"empty", FAST(py_empty), METH_FASTCALL | METH_KEYWORDS, empty_doc},
     {"reduce", FAST(py_reduce), METH_FASTCALL | METH_KEYWORDS, reduce_doc},
     {"scan", FAST(py_scan), METH_FASTCALL | METH_KEYWORDS, scan_doc},
+    {"sort", FAST(py_sort), METH_FASTCALL | METH_KEYWORDS, sort_doc},
+    {"argsort", FAST(py_argsort), METH_FASTCALL | METH_KEYWORDS, argsort_doc},
+    {"sort_pairs", FAST(py_sort_pairs), METH_FASTCALL | METH_KEYWORDS, sort_pairs_doc},
     {"transform", FAST(py_transform), METH_VARARGS | METH_KEYWORDS, transform_doc},
     {NULL, NULL, 0, NULL}};
 
