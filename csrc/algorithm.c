@@ -166,6 +166,7 @@ DEFINE_PUBLIC(reduce)
 DEFINE_PUBLIC(scan)
 DEFINE_PUBLIC(select)
 DEFINE_PUBLIC(transform)
+DEFINE_PUBLIC(sort)
 
 const char *cubc_version(void)
 {

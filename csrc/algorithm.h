@@ -68,7 +68,8 @@ typedef struct problem {
     operand inputs[MAX_INPUTS], outputs[MAX_OUTPUTS];
     uint8_t input_count, output_count;
     uint8_t type, acc_type; // cubc_type: what policies go by, and what the operator works in
-    bool commutative, inclusive;
+    bool commutative, inclusive, descending;
+    bool wide;          // counts of items need 64 bits
     bool aligned;       // all arrays of more than one item start on 16 bytes
     bool in_place;      // an output is an input: no read-only loads
     char benchmark[40]; // the benchmark that stands for this problem: "reduce.sum"
@@ -77,6 +78,7 @@ typedef struct problem {
     uint64_t n;    // items that the algorithm goes through
     uint64_t init; // bits of one acc_type value
     bool has_init;
+    uint8_t begin_bit, end_bit; // of the keys of a sort
 } problem;
 
 // ---- instances and plans ------------------------------------------------------------------------
@@ -153,6 +155,7 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out);
 cubc_status scan_problem(const cubc_scan_params *params, problem *out);
 cubc_status select_problem(const cubc_select_params *params, problem *out);
 cubc_status transform_problem(const cubc_transform_params *params, problem *out);
+cubc_status sort_problem(const cubc_sort_params *params, problem *out);
 
 // ---- running ------------------------------------------------------------------------------------
 // The variant that the policies choose, compiled on first use. temp NULL: from the device's pool.

@@ -119,6 +119,21 @@ typedef struct cubc_transform_params {
     int operand_count;
 } cubc_transform_params;
 
+// A stable sort of n keys, and of values with them if value_bytes is not 0. Integers sort by the
+// bits [begin_bit, end_bit) alone; floats whole, NaN after all numbers and -0 before 0. keys_out
+// may be keys_in and values_out values_in; otherwise no two arrays may overlap.
+typedef struct cubc_sort_params {
+    const void *keys_in;
+    void *keys_out;
+    const void *values_in; // NULL: the indices 0 to n-1, as argsort wants them
+    void *values_out;
+    uint64_t n;
+    cubc_type type;  // of the keys
+    int value_bytes; // of one value: 1, 2, 4, 8, 16; 0: there are none
+    int descending;
+    int begin_bit, end_bit; // end_bit 0: behind the highest
+} cubc_sort_params;
+
 const char *cubc_version(void);
 const char *cubc_status_name(cubc_status status);
 const char *cubc_error_message(void); // of this thread's last failure; "" if there was none
@@ -152,6 +167,10 @@ cubc_status cubc_transform_temp_bytes(cubc_device *device, const cubc_transform_
                                       size_t *bytes);
 cubc_status cubc_transform(cubc_device *device, const cubc_transform_params *params, void *temp,
                            size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_sort_temp_bytes(cubc_device *device, const cubc_sort_params *params,
+                                 size_t *bytes);
+cubc_status cubc_sort(cubc_device *device, const cubc_sort_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
 // cffi: end
 #pragma GCC visibility pop
 

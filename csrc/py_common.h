@@ -154,6 +154,9 @@ int py_arguments(py_signature *signature, PyObject *const *args, Py_ssize_t n, P
 PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *py_select(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+PyObject *py_sort(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+PyObject *py_argsort(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+PyObject *py_sort_pairs(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords);
 int py_tuner_setup(PyObject *module); // py_tuner.c: spaces, policies, compilation
 int py_autotune_setup(PyObject *module);

@@ -27,13 +27,18 @@ struct ticket {
     u32 rank;
 };
 
-// One thread a block calls this, once a launch.
+// One thread a block calls one of these, once a launch. The first gives ranks in the order of the
+// calls, whatever TUNE_ORDER says: with it a block can tell that it is the last to arrive.
+FUNCTION ticket take_ticket_in_order(u64* memory)
+{
+    const u64 t = atomic_add(memory, 1);
+    return ticket{static_cast<u32>(t >> 32), static_cast<u32>(t)};
+}
 FUNCTION ticket take_ticket(u64* memory)
 {
     if constexpr (RANK_IS_INDEX)
         return ticket{static_cast<u32>(load_relaxed(memory) >> 32), block_id()};
-    const u64 t = atomic_add(memory, 1);
-    return ticket{static_cast<u32>(t >> 32), static_cast<u32>(t)};
+    return take_ticket_in_order(memory);
 }
 
 // The block of the highest rank calls this from one thread when it has heard of all others, so that

@@ -74,6 +74,23 @@ FUNCTION u32 warp_shuffle_word(u32 mask, u32 word, u32 lane)
     return __shfl_sync(mask, word, static_cast<int>(lane));
 }
 FUNCTION u32 warp_ballot(u32 mask, bool vote) { return __ballot_sync(mask, vote); }
+FUNCTION u32 warp_match(u32 mask, u32 value) { return __match_any_sync(mask, value); }
+// The lanes whose value has the bits of `bit` set, or not set, as the caller's has. The compiler
+// would make the predicate twice.
+template <u32 bit>
+FUNCTION u32 warp_ballot_same(u32 mask, u32 value)
+{
+    u32 lanes;
+    asm volatile("{.reg .pred set;\n"
+                 ".reg .b32 one;\n"
+                 "and.b32 one, %1, %2;\n"
+                 "setp.ne.b32 set, one, 0;\n"
+                 "vote.sync.ballot.b32 %0, set, %3;\n"
+                 "@!set not.b32 %0, %0;}"
+                 : "=r"(lanes)
+                 : "r"(value), "n"(bit), "r"(mask));
+    return lanes;
+}
 
 // Relaxed, device-wide: the word itself is the message, nothing else is ordered by it.
 FUNCTION u64 load_relaxed(const u64* p)
@@ -87,10 +104,15 @@ FUNCTION void store_relaxed(u64* p, u64 v)
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 FUNCTION u64 atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
+FUNCTION void shared_add(u32* p, u32 v) { atomicAdd(p, v); } // p in the block's shared storage
+// What the thread wrote before is seen by whoever has seen what it writes after.
+FUNCTION void device_fence() { __threadfence(); }
 
 FUNCTION u32 bits_of(f32 v) { return __float_as_uint(v); }
 FUNCTION f32 f32_of(u32 v) { return __uint_as_float(v); }
+FUNCTION f64 f64_of(u64 v) { return __longlong_as_double(static_cast<i64>(v)); }
 FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__ffs(static_cast<int>(v))) - 1u; }
+FUNCTION u32 count_set(u32 v) { return static_cast<u32>(__popc(static_cast<int>(v))); }
 
 // Sixteen aligned bytes from memory that the kernel does not write. Caching: 0 as the hardware
 // likes, 1 through the read-only path, 2 the same without a place in L1 and first out of L2.
@@ -167,6 +189,7 @@ FUNCTION u32 thread_id() { return 0; }
 #define warp_sync(mask) ((void)(mask))
 FUNCTION u32 warp_shuffle_word(u32, u32 word, u32) { return word; }
 FUNCTION u32 warp_ballot(u32, bool vote) { return vote ? 1u : 0u; }
+FUNCTION u32 warp_match(u32, u32) { return 1u; }
 #else
 FUNCTION u32 thread_id() { return simt->thread_id(); }
 #define block_sync() simt->block_sync(__FILE__, __LINE__)
@@ -174,6 +197,7 @@ FUNCTION u32 thread_id() { return simt->thread_id(); }
 #define warp_shuffle_word(mask, word, lane) \
     simt_shuffle_word((mask), (word), (lane), __FILE__, __LINE__)
 #define warp_ballot(mask, vote) simt_ballot((mask), (vote), __FILE__, __LINE__)
+#define warp_match(mask, value) simt_match((mask), (value), __FILE__, __LINE__)
 static inline void simt_warp_sync(u32 mask, const char* file, int line)
 {
     u8 mine = 0, all[SIMT_WARP];
@@ -194,7 +218,22 @@ static inline u32 simt_ballot(u32 mask, bool vote, const char* file, int line)
         if (mask >> i & 1u) votes |= static_cast<u32>(all[i] & 1u) << i;
     return votes;
 }
+static inline u32 simt_match(u32 mask, u32 value, const char* file, int line)
+{
+    u32 all[SIMT_WARP], same = 0;
+    simt->warp_exchange(mask, &value, 4, all, file, line);
+    for (u32 i = 0; i < SIMT_WARP; i++)
+        if ((mask >> i & 1u) && all[i] == value) same |= 1u << i;
+    return same;
+}
 #endif
+
+template <u32 bit>
+FUNCTION u32 warp_ballot_same(u32 mask, u32 value)
+{
+    const bool set = (value & bit) != 0;
+    return warp_ballot(mask, set) ^ (set ? 0u : ~0u);
+}
 
 // The mathematical functions that NVRTC knows without a header; f32 arguments stay f32.
 #define SIMT_MATH_1(name)                                       \
@@ -239,6 +278,8 @@ SIMT_MATH_2(fmod)
 FUNCTION u64 load_relaxed(const u64* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 FUNCTION void store_relaxed(u64* p, u64 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
 FUNCTION u64 atomic_add(u64* p, u64 v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+FUNCTION void shared_add(u32* p, u32 v) { *p += v; } // a block's threads take turns
+FUNCTION void device_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 FUNCTION u32 bits_of(f32 v)
 {
@@ -252,7 +293,14 @@ FUNCTION f32 f32_of(u32 b)
     __builtin_memcpy(&v, &b, 4);
     return v;
 }
+FUNCTION f64 f64_of(u64 b)
+{
+    f64 v;
+    __builtin_memcpy(&v, &b, 8);
+    return v;
+}
 FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__builtin_ctz(v)); }
+FUNCTION u32 count_set(u32 v) { return static_cast<u32>(__builtin_popcount(v)); }
 
 struct alignas(16) bytes16 {
     u32 word[4];

@@ -47,3 +47,22 @@ FUNCTION V warp_scan(V value, Op op)
     }
     return value;
 }
+
+struct plus {
+    template <class V>
+    FUNCTION_MEMBER V operator()(V a, V b) const
+    {
+        return a + b;
+    }
+};
+
+// The lanes whose value has the same BITS lowest bits.
+template <int BITS>
+FUNCTION u32 warp_match_bits(u32 value)
+{
+    if constexpr (BITS == 0)
+        return FULL_WARP;
+    else
+        return warp_match_bits<BITS - 1>(value) &
+               warp_ballot_same<1u << (BITS - 1)>(FULL_WARP, value);
+}

@@ -35,6 +35,12 @@ LABELS = {
         "ipt_14.tpb_256.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
         "ipt_8.tpb_1024.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
     ],
+    "sort": [
+        "ipt_4.tpb_128.mb_1.rb_8.mat_0.lb_1.hc_0.ord_0",
+        "ipt_5.tpb_224.mb_2.rb_6.mat_1.lb_3.hc_2.ord_0",
+        "ipt_9.tpb_256.mb_1.rb_7.mat_1.lb_2.hc_5.ord_0",
+        "ipt_4.tpb_1024.mb_1.rb_5.mat_0.lb_8.hc_1.ord_0",
+    ],
     "transform": [
         "ipt_3.tpb_64.ipv_0.ld_0",
         "ipt_4.tpb_224.ipv_1.ld_1",
@@ -46,6 +52,7 @@ BENCHMARKS = {
     "reduce": ["reduce.sum", "reduce.argmax"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
     "select": ["select.if", "select.unique"],
+    "sort": ["sort.keys", "sort.pairs"],
     "transform": ["transform.mul", "transform.nstream"],
 }
 TYPES = ("F32", "I64", "I8", "BOOL")
@@ -68,6 +75,7 @@ CALLS = {
     "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
+    "sort": ("sort.keys", lambda x: cubc.sort(x), lambda x: np.sort(x)),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
 }
 

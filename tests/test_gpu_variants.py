@@ -33,7 +33,15 @@ def test_under_a_random_scheduler(algorithm, seed):
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
 @pytest.mark.parametrize(
     "name",
-    ["reduce.sum", "reduce.argmin", "scan.exclusive.sum", "select.flagged", "transform.triad"],
+    [
+        "reduce.sum",
+        "reduce.argmin",
+        "scan.exclusive.sum",
+        "select.flagged",
+        "transform.triad",
+        "sort.keys",
+        "sort.pairs",
+    ],
 )
 @pytest.mark.parametrize("type", ["I8", "F16", "F32", "I64"])
 def test_shipped_policies(name, type, arch):

@@ -110,6 +110,43 @@ def select(
     workspace: Any = None,
     device: str | None = None,
 ) -> tuple[Any, Any, Any]: ...
+def sort(
+    x: Any,
+    /,
+    *,
+    descending: bool = False,
+    begin_bit: int = 0,
+    end_bit: int | None = None,
+    out: Any = None,
+    stream: Any = None,
+    workspace: Any = None,
+    device: str | None = None,
+) -> Any: ...
+def argsort(
+    x: Any,
+    /,
+    *,
+    descending: bool = False,
+    begin_bit: int = 0,
+    end_bit: int | None = None,
+    out: Any = None,
+    stream: Any = None,
+    workspace: Any = None,
+    device: str | None = None,
+) -> Any: ...
+def sort_pairs(
+    keys: Any,
+    values: Any,
+    /,
+    *,
+    descending: bool = False,
+    begin_bit: int = 0,
+    end_bit: int | None = None,
+    out: tuple[Any, Any] | None = None,
+    stream: Any = None,
+    workspace: Any = None,
+    device: str | None = None,
+) -> tuple[Any, Any]: ...
 def transform(
     expression: str,
     /,

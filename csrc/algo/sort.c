@@ -1,0 +1,250 @@
+// Descriptor of sort: kernels/sort.cu.
+#include "problem.h"
+
+#include <string.h>
+
+// In the order of the descriptor's kernels.
+enum { COUNT_KERNEL, PASS_KERNEL, BLOCK_KERNEL };
+
+static int key_bits(const problem *p)
+{
+    return 8 * (int)cubc_type_size((cubc_type)p->type);
+}
+
+// ---- problems -----------------------------------------------------------------------------------
+static cubc_status check_bits(const cubc_sort_params *params, problem *p)
+{
+    int most = key_bits(p), end = params->end_bit ? params->end_bit : most;
+    if (params->begin_bit < 0 || end > most || params->begin_bit > end)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "sort: there are no bits %d to %d in keys of %s: expected 0 <= begin_bit <= end_bit "
+             "<= %d",
+             params->begin_bit, end, cubc_type_name(params->type), most);
+    if (type_table[p->type].kind == KIND_FLOAT && (params->begin_bit || end != most))
+        FAIL(CUBC_INVALID_TYPE,
+             "sort takes %s keys whole; to sort by some bits, pass them as integers of the same "
+             "size",
+             cubc_type_name(params->type));
+    bool none = params->begin_bit == end;
+    p->begin_bit = (uint8_t)(none ? 0 : params->begin_bit);
+    p->end_bit = (uint8_t)(none ? 0 : end);
+    return CUBC_OK;
+}
+
+static bool value_type(int bytes, cubc_type *type, uint8_t *width)
+{
+    static const cubc_type by_size[] = {
+        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64, [16] = CUBC_U64};
+    if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1))) return false;
+    *type = by_size[bytes];
+    *width = bytes == 16 ? 2 : 1;
+    return true;
+}
+
+static cubc_status add_values(const cubc_sort_params *params, problem *p)
+{
+    cubc_type type;
+    uint8_t width;
+    if (!params->value_bytes) return CUBC_OK;
+    if (!value_type(params->value_bytes, &type, &width))
+        FAIL(CUBC_INVALID_TYPE, "sort moves values of 1, 2, 4, 8 or 16 bytes, not of %d",
+             params->value_bytes);
+    if (params->values_in)
+        TRY(problem_input(p, "the values of sort", params->values_in, params->n, type));
+    TRY(problem_output(p, "the output of the values", params->values_out, params->n, type));
+    p->inputs[1].width = p->outputs[1].width = width;
+    return CUBC_OK;
+}
+
+static const char *benchmark_of(const problem *p)
+{
+    return p->output_count > 1 ? "sort.pairs" : "sort.keys";
+}
+
+cubc_status sort_problem(const cubc_sort_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &sort_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)params->type,
+                     .acc_type = (uint8_t)params->type,
+                     .descending = params->descending != 0,
+                     .wide = params->n > UINT32_MAX,
+                     .aligned = true};
+    TRY(problem_input(out, "the keys of sort", params->keys_in, params->n, params->type));
+    TRY(problem_output(out, "the output of sort", params->keys_out, params->n, params->type));
+    TRY(check_bits(params, out));
+    TRY(add_values(params, out));
+    strcpy(out->benchmark, benchmark_of(out));
+    return problem_overlap(out, INPUT_OF_SAME_NUMBER);
+}
+
+static cubc_status sort_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    operand keys = {.n = n, .type = (uint8_t)type}, values = {.n = n, .type = CUBC_U32};
+    *out = (problem){.n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .inputs = {keys, values},
+                     .outputs = {keys, values},
+                     .wide = n > UINT32_MAX,
+                     .aligned = true};
+    out->input_count = out->output_count = strcmp(b->name, "sort.pairs") == 0 ? 2 : 1;
+    out->end_bit = (uint8_t)key_bits(out);
+    return CUBC_OK;
+}
+
+// Bits of all values: a float from a random number would have few exponents.
+static const char *sort_random(const problem *p, int k)
+{
+    switch ((cubc_type)p->inputs[k].type) {
+    case CUBC_F16: return "f16{static_cast<u16>(random_u64(seed, i))}";
+    case CUBC_BF16: return "bf16{static_cast<u16>(random_u64(seed, i))}";
+    case CUBC_F32: return "f32_of(static_cast<u32>(random_u64(seed, i)))";
+    case CUBC_F64: return "f64_of(random_u64(seed, i))";
+    default: return "random_u64(seed, i)";
+    }
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static void sort_define(const problem *p, text *out)
+{
+    static const int mantissa[CUBC_TYPE_COUNT] = {
+        [CUBC_F16] = 10, [CUBC_BF16] = 7, [CUBC_F32] = 23, [CUBC_F64] = 52};
+    cubc_type type = (cubc_type)p->type;
+    bool is_signed = type >= CUBC_I8 && type <= CUBC_I64;
+    const operand *values = &p->outputs[1];
+    int width = p->output_count < 2 ? 0 : values->width ? values->width : 1;
+    text_printf(out, "#define TUNE_KEY u%d\n#define TUNE_KEY_KIND %d\n", key_bits(p),
+                mantissa[type] ? 2 : is_signed);
+    text_printf(out, "#define TUNE_MANTISSA_BITS %d\n#define TUNE_DESCENDING %d\n", mantissa[type],
+                p->descending);
+    text_printf(out, "#define TUNE_VALUE %s\n#define TUNE_VALUE_WIDTH %d\n",
+                width ? type_table[values->type].dialect : "u8", width);
+    text_printf(out, "#define TUNE_INDICES %d\n", width && p->input_count < 2);
+    text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_IN_PLACE %d\n#define TUNE_ALIGNED %d\n",
+                p->wide ? "u64" : "u32", p->in_place, p->aligned);
+}
+
+static int digits_of(const problem *p, int bits, int radix_bits)
+{
+    int digits = (bits + radix_bits - 1) / radix_bits;
+    if (digits < 1) digits = 1;
+    // The input must not be what the last pass, or the only one, both reads and writes.
+    return p->in_place ? (digits + 1) / 2 * 2 : digits;
+}
+
+static const char *sort_invalid(const problem *p, const char *kind, const space *s,
+                                const variant *v)
+{
+    int threads = variant_value(s, v, "tpb", 1), ipt = variant_value(s, v, "ipt", 1);
+    int radix_bits = variant_value(s, v, "rb", 8), key = key_bits(p) / 8;
+    if (strcmp(kind, "cpu") == 0) return NULL;
+    int counts = digits_of(p, key_bits(p), radix_bits) * 4 << radix_bits;
+    if ((counts << variant_value(s, v, "hc", 0)) > 200 * 1024)
+        return "the histograms do not fit the shared memory of a multiprocessor";
+    if ((threads / 32 * 4 << radix_bits) > 200 * 1024 || threads * ipt * key > 200 * 1024)
+        return "the tile does not fit the shared memory of a multiprocessor";
+    return problem_invalid(p, kind, s, v, key + (p->output_count > 1 ? 8 : 4));
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+typedef struct memory { // where the keys and values of a pass are
+    uint64_t keys, values;
+    bool scratch; // these are offsets there
+} memory;
+
+enum { IN, OUT, VALUES_IN, VALUES_OUT, SPARE, SPARE_VALUES, N, MESSAGES, BINS, ARGS = 14 };
+
+static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t grid, memory from,
+                          memory to, memory spare, uint64_t digits, uint64_t digit)
+{
+    return (launch){.kernel = kernel,
+                    .shape.grid = (unsigned)grid,
+                    .message_args = 1u << MESSAGES,
+                    .scratch_args = (from.scratch ? 1u << IN | 1u << VALUES_IN : 0) |
+                                    (to.scratch ? 1u << OUT | 1u << VALUES_OUT : 0) | 1u << SPARE |
+                                    1u << SPARE_VALUES | 1u << BINS,
+                    .args_count = ARGS,
+                    .args = {from.keys, to.keys, from.values, to.values, spare.keys, spare.values,
+                             p->n, 0, 0, p->begin_bit, p->end_bit, digits,
+                             (p->end_bit - p->begin_bit + digits - 1) / digits, digit}};
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+// The other memory that passes go back and forth to, behind `first` bytes of the scratch.
+static memory place_spare(const problem *p, uint64_t first, plan *out)
+{
+    memory spare = {.keys = first, .scratch = true};
+    spare.values = round_up(spare.keys + p->n * operand_item_bytes(&p->inputs[0]));
+    out->scratch_bytes = spare.values;
+    if (p->output_count > 1) out->scratch_bytes += p->n * operand_item_bytes(&p->outputs[1]);
+    return spare;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernels = i->kernels;
+    uint64_t tile =
+        (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[PASS_KERNEL].threads;
+    int radix_bits = variant_value(&i->space, &i->variant, "rb", 8);
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t digits = (uint64_t)digits_of(p, p->end_bit - p->begin_bit, radix_bits);
+    memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
+    memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "sort of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    if (tiles == 0) return CUBC_OK;
+    if (tiles == 1) {
+        memory spare = {0};
+        if (kernels[BLOCK_KERNEL].threads == 1 && digits > 1) spare = place_spare(p, 0, out);
+        out->launch_count = 1;
+        out->launches[0] = make_launch(p, &kernels[BLOCK_KERNEL], 1, in, done, spare, digits, 0);
+        return CUBC_OK;
+    }
+    out->cleared_bytes = (digits * 8) << radix_bits;
+    memory spare = place_spare(p, round_up(out->cleared_bytes), out);
+    out->message_bytes = 8 * (1 + ((tiles << radix_bits) << p->wide));
+    // A block's counts have 32 bits.
+    uint64_t resident =
+        (uint64_t)i->device->info.units * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_unit;
+    uint64_t blocks = larger(smaller(tiles, resident), p->n >> 30);
+    out->launches[0] = make_launch(p, &kernels[COUNT_KERNEL], blocks, in, done, spare, digits, 0);
+    for (uint64_t d = 0; d < digits; d++) {
+        memory to = (digits - d) % 2 ? done : spare;
+        out->launches[1 + d] =
+            make_launch(p, &kernels[PASS_KERNEL], tiles, in, to, spare, digits, d);
+        in = to;
+    }
+    out->launch_count = 1 + (int)digits;
+    return CUBC_OK;
+}
+
+#define BENCHMARK(name) {"sort." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark sort_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs")};
+
+const algorithm sort_algorithm = {.name = "sort",
+                                  .source = "sort.cu",
+                                  .kernels = {"sort_count", "sort_pass", "sort_block"},
+                                  .benchmarks = sort_benchmarks,
+                                  .benchmark_count = COUNT_OF(sort_benchmarks),
+                                  .workload = sort_workload,
+                                  .define = sort_define,
+                                  .invalid = sort_invalid,
+                                  .plan = sort_plan,
+                                  .traffic = problem_array_bytes,
+                                  .random = sort_random};

@@ -1,0 +1,457 @@
+// Stable radix sort of keys, or of keys with values: one pass over the items a digit, from the
+// lowest.
+//
+// One kernel counts the digits of all passes in a single read and turns the counts into where each
+// digit value begins. Then each pass is one kernel, which reads the items once and writes them
+// once: a block ranks the keys of its tile by the digit (radix.h), learns by decoupled look-back,
+// for each digit value by itself, how many the tiles before it have, and sorts the tile in shared
+// memory, so that it writes runs of neighbours (Adinets and Merrill, "Onesweep: A Faster Least
+// Significant Digit Radix Sort for GPUs", arXiv 2206.01784). What fits a tile is sorted by one
+// block in one launch. A thread alone (the cpu) has its cache for what others do in shared memory.
+//
+// The first pass encodes the keys and the last one decodes them. Passes go back and forth between
+// the output and spare memory.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=4096:131072:4096
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:4:1 cpu=1:1:1
+// %RANGE% TUNE_RADIX_BITS rb 4:8:1 cpu=4:12:1
+// %RANGE% TUNE_MATCH mat 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_LOOK lb 1:8:1 cpu=1:1:1
+// %RANGE% TUNE_COPIES_LOG2 hc 0:5:1 cpu=0:0:1
+// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+//
+// ipt   items a thread, of the tile of a pass
+// mb    blocks that the registers of a multiprocessor are shared out to, at least
+// rb    bits of a digit, at most: the passes share the key's bits evenly
+// mat   how lanes with the same digit are found. 0: a ballot a bit; 1: the match instruction
+// lb    tiles that a look-back asks at once
+// hc    histograms that the lanes of a warp count in, as a power of two: lanes that would meet in
+//       one bank do not
+// ord   where a block's rank comes from, see message.h
+//
+// Traffic: n keys read by the counting, n items read and written by each pass.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "memory.h"
+#include "message.h"
+#include "sort.h"
+
+// ---- counting -----------------------------------------------------------------------------------
+enum {
+    COUNT_VECTOR = ALONE ? 16 : 16 / sizeof(key_t),
+    COUNT_LOADS = ALONE ? 64 : 4,
+    COUNT_TILE = SIMT_THREADS * COUNT_VECTOR * COUNT_LOADS
+};
+
+struct count_shared {
+    u32 count[DIGITS][RADIX * COPIES];
+    block_sum_storage<u64> sum;
+    u32 last; // this block is
+};
+
+FUNCTION void count_key(count_shared& s, key_t raw, const cut (&cuts)[DIGITS], u32 digits)
+{
+    const key_t key = encode(raw);
+    UNROLL
+    for (u32 d = 0; d < DIGITS; d++)
+        if (d < digits)
+            shared_add(&s.count[d][digit_of(key, cuts[d]) * COPIES + lane_id() % COPIES], 1);
+}
+
+FUNCTION void count_tile(const sort_args& a, count_shared& s, u64 tile, const cut (&cuts)[DIGITS],
+                         u32 digits)
+{
+    const u64 begin = tile * COUNT_TILE;
+    if (begin + COUNT_TILE > a.n) {
+        for (u64 i = begin + thread_id(); i < a.n; i += SIMT_THREADS)
+            count_key(s, a.in[i], cuts, digits);
+        return;
+    }
+    key_t key[COUNT_LOADS][COUNT_VECTOR];
+    UNROLL
+    for (int l = 0; l < COUNT_LOADS; l++)
+        load_items<0>(a.in + begin +
+                          (static_cast<u64>(l) * SIMT_THREADS + thread_id()) * COUNT_VECTOR,
+                      key[l]);
+    UNROLL
+    for (int l = 0; l < COUNT_LOADS; l++) {
+        UNROLL
+        for (int j = 0; j < COUNT_VECTOR; j++) count_key(s, key[l][j], cuts, digits);
+    }
+}
+
+// Counts become offsets.
+FUNCTION void scan_bins(const sort_args& a, count_shared& s)
+{
+    for (u64 d = 0; d < a.digits; d++) {
+        u64* bins = a.bins + d * RADIX + thread_id() * BINS;
+        u64 count[BINS], sum = 0;
+        UNROLL
+        for (u32 j = 0; j < BINS; j++) {
+            count[j] = thread_id() * BINS + j < RADIX ? load_relaxed(bins + j) : 0;
+            sum += count[j];
+        }
+        sum = block_exclusive_sum(sum, s.sum);
+        UNROLL
+        for (u32 j = 0; j < BINS; j++) {
+            if (thread_id() * BINS + j < RADIX) bins[j] = sum;
+            sum += count[j];
+        }
+        block_sync();
+    }
+}
+
+KERNEL(sort_count, sort_args, count_shared)
+{
+    const u32 digits = static_cast<u32>(a.digits);
+    cut cuts[DIGITS];
+    UNROLL
+    for (u32 d = 0; d < DIGITS; d++) cuts[d] = cut_of(a, d);
+    for (u32 d = 0; d < digits; d++)
+        for (u32 b = thread_id(); b < RADIX * COPIES; b += SIMT_THREADS) s.count[d][b] = 0;
+    block_sync();
+    for (u64 tile = block_id(); tile * COUNT_TILE < a.n; tile += block_count())
+        count_tile(a, s, tile, cuts, digits);
+    block_sync();
+    for (u32 d = 0; d < digits; d++)
+        for (u32 b = thread_id(); b < RADIX; b += SIMT_THREADS) {
+            u32 count = 0;
+            for (u32 c = 0; c < COPIES; c++) count += s.count[d][b * COPIES + c];
+            if (count) atomic_add(a.bins + d * RADIX + b, count);
+        }
+    device_fence();
+    block_sync();
+    ticket mine{};
+    if (thread_id() == 0) {
+        mine = take_ticket_in_order(a.messages);
+        s.last = mine.rank + 1 == block_count();
+    }
+    block_sync();
+    if (s.last) {
+        device_fence();
+        scan_bins(a, s);
+        if (thread_id() == 0) close_tickets(a.messages, mine);
+    }
+}
+
+// ---- one pass -----------------------------------------------------------------------------------
+enum {
+    KEY_ROOM = ALONE ? 1 : TILE,
+    // Values take their turn in the room of the keys, or in this much, in as few rounds as it
+    // takes.
+    VALUES_AT_ONCE = 40960 / sizeof(value_t),
+    VALUE_ROOM = !PAIRS || ALONE         ? 1
+                 : VALUES_AT_ONCE < TILE ? VALUES_AT_ONCE
+                                         : TILE,
+    ROUNDS = (TILE + VALUE_ROOM - 1) / VALUE_ROOM
+};
+
+union tile_shared {          // one after the other
+    u32 count[WARPS][RADIX]; // first counts, then where each warp's first item goes
+    key_t key[KEY_ROOM];
+    u16 index[PAIRS ? KEY_ROOM : 1];
+    value_t value[VALUE_ROOM];
+};
+
+struct pass_shared {
+    tile_shared tile;
+    offset_t base[RADIX]; // of a bin: where the sorted tile would begin, had it only this bin
+    block_sum_storage<u32> sum;
+    ticket tile_ticket;
+};
+
+FUNCTION u64 slot_of(u64 tile, u32 bin) { return tile * RADIX + bin; }
+
+// How many items of a bin the tiles before have; the first tile never asks.
+FUNCTION offset_t look_back(const u64* messages, u64 tile, u32 bin, ticket mine)
+{
+    offset_t before = 0;
+    for (u64 nearest = tile;;) {
+        offset_t value[TUNE_LOOK];
+        message_status status[TUNE_LOOK];
+        UNROLL
+        for (u32 q = 0; q < TUNE_LOOK; q++) {
+            status[q] = MESSAGE_NONE;
+            if (q < nearest)
+                status[q] = message_poll(messages, slot_of(nearest - 1 - q, bin), mine, value[q]);
+        }
+        u32 known = 0;
+        bool complete = false;
+        UNROLL
+        for (u32 q = 0; q < TUNE_LOOK; q++)
+            if (!complete && known == q && status[q] != MESSAGE_NONE) {
+                before += value[q];
+                known++;
+                complete = status[q] == MESSAGE_COMPLETE;
+            }
+        if (complete) return before;
+        if (!known) spin_pause();
+        nearest -= known;
+    }
+}
+
+FUNCTION void send_counts(const sort_args& a, ticket mine, const u32 (&count)[BINS])
+{
+    const message_status status = mine.rank == 0 ? MESSAGE_COMPLETE : MESSAGE_PARTIAL;
+    UNROLL
+    for (int j = 0; j < BINS; j++)
+        if (my_bin(j) < RADIX)
+            message_send(a.messages, slot_of(mine.rank, my_bin(j)), static_cast<offset_t>(count[j]),
+                         message_tag(mine, status));
+}
+
+FUNCTION void find_bases(const sort_args& a, pass_shared& s, ticket mine, const u32 (&count)[BINS],
+                         const u32 (&begin)[BINS])
+{
+    UNROLL
+    for (int j = 0; j < BINS; j++) {
+        const u32 bin = my_bin(j);
+        if (bin >= RADIX) continue;
+        const offset_t first = static_cast<offset_t>(a.bins[a.digit * RADIX + bin]);
+        offset_t before = 0;
+        if (mine.rank > 0) {
+            before = look_back(a.messages, mine.rank, bin, mine);
+            message_send(a.messages, slot_of(mine.rank, bin),
+                         static_cast<offset_t>(before + count[j]),
+                         message_tag(mine, MESSAGE_COMPLETE));
+        }
+        s.base[bin] = first + before - begin[j];
+    }
+    if (mine.rank + 1 == block_count() && thread_id() == 0) close_tickets(a.messages, mine);
+}
+
+// Behind the last item come keys that no key is above.
+template <bool WHOLE>
+FUNCTION void load_keys(const key_t* in, u32 count, bool coded, key_t (&key)[ITEMS])
+{
+    UNROLL
+    for (int i = 0; i < ITEMS; i++) key[i] = WHOLE || item_index(i) < count ? in[item_index(i)] : 0;
+    if (!coded) {
+        UNROLL
+        for (int i = 0; i < ITEMS; i++) key[i] = encode(key[i]);
+    }
+    UNROLL
+    for (int i = 0; i < ITEMS; i++)
+        if (!WHOLE && item_index(i) >= count) key[i] = static_cast<key_t>(~0ull);
+}
+
+// The sorted tile's keys to their bins. Leaves their digits for the values.
+template <bool WHOLE>
+FUNCTION void write_keys(const sort_args& a, const pass_shared& s, u32 count, cut c,
+                         u32 (&digit)[ITEMS])
+{
+    key_t* const out = a.out;
+    key_t key[ITEMS];
+    UNROLL
+    for (int i = 0; i < ITEMS; i++) {
+        key[i] = s.tile.key[striped_index(i)];
+        digit[i] = digit_of(key[i], c);
+    }
+    if (a.digit + 1 == a.digits) {
+        UNROLL
+        for (int i = 0; i < ITEMS; i++) key[i] = decode(key[i]);
+    }
+    UNROLL
+    for (int i = 0; i < ITEMS; i++)
+        if (WHOLE || striped_index(i) < count)
+            out[static_cast<offset_t>(s.base[digit[i]] + striped_index(i))] = key[i];
+}
+
+template <bool WHOLE>
+FUNCTION void write_values(const sort_args& a, pass_shared& s, u64 first, u32 count,
+                           const u32 (&place)[ITEMS], const u32 (&digit)[ITEMS])
+{
+    value_t* const out = a.values_out;
+    UNROLL
+    for (int r = 0; r < ROUNDS; r++) {
+        const u32 low = static_cast<u32>(r) * VALUE_ROOM;
+        block_sync();
+        UNROLL
+        for (int i = 0; i < ITEMS; i++)
+            if ((WHOLE || item_index(i) < count) && (ROUNDS == 1 || place[i] - low < VALUE_ROOM))
+                s.tile.value[place[i] - low] = value_at(a, first + item_index(i));
+        block_sync();
+        UNROLL
+        for (int i = 0; i < ITEMS; i++) {
+            const u32 at = striped_index(i);
+            if ((WHOLE || at < count) && (ROUNDS == 1 || at - low < VALUE_ROOM))
+                out[static_cast<offset_t>(s.base[digit[i]] + at)] = s.tile.value[at - low];
+        }
+    }
+}
+
+template <bool WHOLE>
+FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 first, u32 count)
+{
+    const cut c = cut_of(a, static_cast<u32>(a.digit));
+    key_t key[ITEMS];
+    u32 place[ITEMS], digit[ITEMS], bin_count[BINS], bin_begin[BINS];
+    load_keys<WHOLE>(a.in + first, count, a.digit > 0, key);
+    rank_in_warp(key, c, s.tile.count, place);
+    block_sync();
+    tile_counts(s.tile.count, bin_count);
+    send_counts(a, mine, bin_count);
+    tile_begins(s.tile.count, s.sum, bin_count, bin_begin);
+    block_sync();
+    place_in_tile(key, c, s.tile.count, place);
+    block_sync();
+    UNROLL
+    for (int i = 0; i < ITEMS; i++) s.tile.key[place[i]] = key[i];
+    find_bases(a, s, mine, bin_count, bin_begin);
+    block_sync();
+    write_keys<WHOLE>(a, s, count, c, digit);
+    if constexpr (PAIRS) write_values<WHOLE>(a, s, first, count, place, digit);
+}
+
+// ---- a thread alone -----------------------------------------------------------------------------
+template <bool FIRST>
+FUNCTION void count_alone(const key_t* in, u32 count, cut c, u32 (&bins)[RADIX])
+{
+    for (u32 b = 0; b < RADIX; b++) bins[b] = 0;
+    for (u32 i = 0; i < count; i++) bins[digit_of(FIRST ? encode(in[i]) : in[i], c)]++;
+}
+
+// Each item to where its digit value goes on.
+template <bool FIRST, bool LAST>
+FUNCTION void scatter_alone(const sort_args& a, u64 first, u32 count, cut c,
+                            offset_t (&next)[RADIX])
+{
+    for (u32 i = 0; i < count; i++) {
+        const key_t raw = a.in[first + i], key = FIRST ? encode(raw) : raw;
+        const offset_t to = next[digit_of(key, c)]++;
+        a.out[to] = LAST ? decode(key) : key;
+        if constexpr (PAIRS) a.values_out[to] = value_at(a, first + i);
+    }
+}
+
+FUNCTION void scatter_any(const sort_args& a, u64 first, u32 count, cut c, offset_t (&next)[RADIX])
+{
+    const bool begin = a.digit == 0, end = a.digit + 1 == a.digits;
+    if (begin && end)
+        scatter_alone<true, true>(a, first, count, c, next);
+    else if (begin)
+        scatter_alone<true, false>(a, first, count, c, next);
+    else if (end)
+        scatter_alone<false, true>(a, first, count, c, next);
+    else
+        scatter_alone<false, false>(a, first, count, c, next);
+}
+
+FUNCTION void count_any(const sort_args& a, u64 first, u32 count, cut c, u32 (&bins)[RADIX])
+{
+    if (a.digit == 0)
+        count_alone<true>(a.in + first, count, c, bins);
+    else
+        count_alone<false>(a.in + first, count, c, bins);
+}
+
+FUNCTION void sort_tile_alone(const sort_args& a, pass_shared& s, ticket mine, u64 first, u32 count)
+{
+    const cut c = cut_of(a, static_cast<u32>(a.digit));
+    u32 bin_count[BINS], bin_begin[BINS];
+    count_any(a, first, count, c, s.tile.count[0]);
+    tile_counts(s.tile.count, bin_count);
+    send_counts(a, mine, bin_count);
+    for (int j = 0; j < BINS; j++) bin_begin[j] = 0;
+    find_bases(a, s, mine, bin_count, bin_begin);
+    scatter_any(a, first, count, c, s.base);
+}
+
+KERNEL(sort_pass, sort_args, pass_shared)
+{
+    if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
+    block_sync();
+    const ticket mine = s.tile_ticket;
+    const u64 first = static_cast<u64>(mine.rank) * TILE;
+    const u32 count = a.n - first < TILE ? static_cast<u32>(a.n - first) : TILE;
+    if constexpr (ALONE)
+        sort_tile_alone(a, s, mine, first, count);
+    else if (count == TILE)
+        sort_tile<true>(a, s, mine, first, count);
+    else
+        sort_tile<false>(a, s, mine, first, count);
+}
+
+// ---- all passes in one block --------------------------------------------------------------------
+struct block_shared {
+    tile_shared tile;
+    block_sum_storage<u32> sum;
+    offset_t next[RADIX]; // of a thread alone
+};
+
+FUNCTION void sort_items(const sort_args& a, block_shared& s)
+{
+    const u32 count = static_cast<u32>(a.n);
+    key_t key[ITEMS];
+    u32 place[ITEMS], index[ITEMS], bin_count[BINS], bin_begin[BINS];
+    load_keys<false>(a.in, count, false, key);
+    UNROLL
+    for (int i = 0; i < ITEMS; i++) index[i] = item_index(i);
+    for (u32 d = 0; d < a.digits; d++) {
+        const cut c = cut_of(a, d);
+        block_sync();
+        rank_in_warp(key, c, s.tile.count, place);
+        block_sync();
+        tile_counts(s.tile.count, bin_count);
+        tile_begins(s.tile.count, s.sum, bin_count, bin_begin);
+        block_sync();
+        place_in_tile(key, c, s.tile.count, place);
+        block_sync();
+        UNROLL
+        for (int i = 0; i < ITEMS; i++) s.tile.key[place[i]] = key[i];
+        block_sync();
+        UNROLL
+        for (int i = 0; i < ITEMS; i++) key[i] = s.tile.key[item_index(i)];
+        if constexpr (PAIRS) {
+            block_sync();
+            UNROLL
+            for (int i = 0; i < ITEMS; i++) s.tile.index[place[i]] = static_cast<u16>(index[i]);
+            block_sync();
+            UNROLL
+            for (int i = 0; i < ITEMS; i++) index[i] = s.tile.index[item_index(i)];
+        }
+    }
+    UNROLL
+    for (int i = 0; i < ITEMS; i++)
+        if (item_index(i) < count) a.out[item_index(i)] = decode(key[i]);
+    if constexpr (PAIRS) {
+        value_t value[ITEMS]; // all are read before any is written, which may be its place
+        UNROLL
+        for (int i = 0; i < ITEMS; i++)
+            if (item_index(i) < count) value[i] = value_at(a, index[i]);
+        block_sync();
+        UNROLL
+        for (int i = 0; i < ITEMS; i++)
+            if (item_index(i) < count) a.values_out[item_index(i)] = value[i];
+    }
+}
+
+// Passes go back and forth between the output and the spare memory and end in the output.
+FUNCTION void sort_items_alone(const sort_args& a, block_shared& s)
+{
+    const u32 n = static_cast<u32>(a.n);
+    sort_args pass = a;
+    for (pass.digit = 0; pass.digit < a.digits; pass.digit++) {
+        const bool to_out = (a.digits - pass.digit) % 2 == 1;
+        pass.out = to_out ? a.out : a.spare;
+        pass.values_out = to_out ? a.values_out : a.values_spare;
+        const cut c = cut_of(a, static_cast<u32>(pass.digit));
+        count_any(pass, 0, n, c, s.tile.count[0]);
+        offset_t sum = 0;
+        for (u32 b = 0; b < RADIX; b++) {
+            s.next[b] = sum;
+            sum += s.tile.count[0][b];
+        }
+        scatter_any(pass, 0, n, c, s.next);
+        pass.in = pass.out;
+        pass.values_in = pass.values_out;
+    }
+}
+
+KERNEL(sort_block, sort_args, block_shared)
+{
+    if constexpr (ALONE)
+        sort_items_alone(a, s);
+    else
+        sort_items(a, s);
+}

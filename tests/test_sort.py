@@ -1,0 +1,270 @@
+"""sort, argsort and sort_pairs against NumPy, bit for bit."""
+
+import inputs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from inputs import TYPES, on
+
+import cubc
+from cubc import _core
+
+MANTISSA = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
+SOME = ("I8", "U16", "F16", "I32", "F64")
+
+
+def bits(x):
+    x = np.ascontiguousarray(x)
+    return x.view(f"u{x.dtype.itemsize}")
+
+
+def ordered(x):
+    """Unsigned numbers in the order of the keys: -0 before 0, NaN last, NaNs by their bits."""
+    key = bits(x).astype(np.uint64)
+    width = np.uint64(8 * x.dtype.itemsize)
+    sign, whole = np.uint64(1) << width - np.uint64(1), (1 << int(width)) - 1
+    if x.dtype.kind == "i":
+        return key ^ sign
+    if x.dtype.name not in MANTISSA:
+        return key
+    negative_nans = np.uint64((1 << MANTISSA[x.dtype.name]) - 1)
+    return (np.where(key & sign, ~key, key | sign) - negative_nans) & np.uint64(whole)
+
+
+def order(x, descending=False):
+    """The indices of the stable sort."""
+    keys = ordered(x)
+    return np.argsort(~keys if descending else keys, kind="stable")
+
+
+def same_bits(result, expected):
+    result = np.asarray(result)
+    assert result.dtype == expected.dtype
+    np.testing.assert_array_equal(bits(result), bits(expected))
+
+
+def keys(type, n, seed=0):
+    """Keys of all bit patterns, floats too: infinities, denormals, NaNs of either sign."""
+    size = np.dtype(TYPES[type]).itemsize
+    draw = np.random.default_rng(seed)
+    return draw.integers(0, 256, n * size, dtype=np.uint8).view(TYPES[type])
+
+
+def check(device, x, **options):
+    by = order(x, options.get("descending", False))
+    same_bits(cubc.sort(on(device, x), **options), x[by])
+    same_bits(cubc.argsort(on(device, x), **options), by)
+
+
+# ---- types and sizes -----------------------------------------------------------------------------
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("type", TYPES)
+def test_every_type(device, type, descending):
+    for n in (0, 1, 2, 3, 1000, 70_001):
+        check(device, keys(type, n, seed=n), descending=descending)
+
+
+@pytest.mark.parametrize("type", ["I8", "F32", "U64"])
+def test_boundaries_of_the_policy(device, type):
+    values = inputs.policy("sort.keys", type, device)
+    tile = values["ipt"] * values["tpb"]
+    x = keys(type, 5 * tile + 1)
+    for n in {edge + d for edge in (32, tile, 2 * tile, 5 * tile) for d in (-1, 0, 1)}:
+        same_bits(cubc.sort(on(device, x[:n])), x[:n][order(x[:n])])
+
+
+def test_bool(device):
+    x = keys("U8", 70_001) > 100
+    np.testing.assert_array_equal(np.asarray(cubc.sort(on(device, x))), np.sort(x))
+
+
+@pytest.mark.parametrize("type", SOME)
+def test_as_numpy(device, type):
+    x = keys(type, 100_003)
+    np.testing.assert_array_equal(np.asarray(cubc.sort(on(device, x))), np.sort(x))
+
+
+# ---- distributions -------------------------------------------------------------------------------
+@pytest.mark.parametrize("type", SOME)
+def test_distributions(device, type):
+    draw = np.random.default_rng(1)
+    n = 150_001
+    ascending = np.sort(keys(type, n))
+    few = np.array([3, -1, 0, 100, 7]).astype(TYPES[type])
+    for x in (ascending, ascending[::-1].copy(), few[draw.integers(0, 5, n)], few[:1].repeat(n)):
+        check(device, x)
+
+
+@pytest.mark.parametrize("type", inputs.FLOATS)
+def test_special_values(device, type):
+    dtype = np.dtype(TYPES[type])
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1, -1], dtype)
+    tiny = np.array([1, 2], f"u{dtype.itemsize}").view(dtype)  # denormals
+    x = np.random.default_rng(2).choice(np.concatenate([special, tiny, -tiny]), 50_000)
+    check(device, x)
+    result = np.asarray(cubc.sort(on(device, x))).astype(np.float64)
+    nans = np.isnan(x.astype(np.float64)).sum()
+    assert np.isnan(result[-nans:]).all()
+    assert not np.isnan(result[:-nans]).any()
+    zeros = np.signbit(result[result == 0])
+    assert (np.diff(zeros.astype(int)) <= 0).all()
+
+
+# ---- pairs ---------------------------------------------------------------------------------------
+VALUES = {
+    1: lambda n: np.arange(n).astype(np.uint8),
+    2: lambda n: np.arange(n).astype(np.int16),
+    4: lambda n: np.arange(n, dtype=np.float32),
+    8: lambda n: np.arange(n, dtype=np.int64),
+    16: lambda n: np.arange(2 * n, dtype=np.uint64).reshape(n, 2),
+}
+
+
+@pytest.mark.parametrize("size", VALUES)
+@pytest.mark.parametrize("type", ["I8", "BF16", "I32", "F64"])
+def test_pairs(device, type, size):
+    for n in (0, 1, 1000, 200_001):
+        x, v = keys(type, n, seed=n) // 3 if type == "I32" else keys(type, n), VALUES[size](n)
+        by = order(x)
+        sorted_keys, values = cubc.sort_pairs(on(device, x), on(device, v))
+        same_bits(sorted_keys, x[by])
+        assert np.asarray(values).shape == v.shape
+        same_bits(values, v[by])
+
+
+def test_rows_of_small_items_are_values(device):
+    x, v = keys("I16", 5000), np.arange(10_000, dtype=np.int16).reshape(5000, 2, 1)
+    _, values = cubc.sort_pairs(on(device, x), on(device, v))
+    np.testing.assert_array_equal(np.asarray(values), v[order(x)])
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_stable(device, descending):
+    x = (keys("U32", 300_001) % 7).astype(np.int32) - 3
+    check(device, x, descending=descending)
+
+
+# ---- bits ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("begin", "end"), [(0, 8), (0, 1), (31, 32), (3, 14), (8, 32), (0, 0), (17, 17)]
+)
+@pytest.mark.parametrize("in_place", [False, True])
+def test_bits(device, begin, end, in_place):
+    x = keys("U32", 100_001)
+    by = np.argsort((x.astype(np.uint64) >> begin) & ((1 << end - begin) - 1), kind="stable")
+    d = on(device, x.copy())
+    out = d if in_place else None
+    same_bits(cubc.sort(d, begin_bit=begin, end_bit=end, out=out), x[by])
+
+
+def test_bits_of_signed_keys(device):
+    """The sign is the highest bit, and its being set comes first."""
+    x = keys("I16", 50_000)
+    high = x >> 8
+    result = cubc.sort(on(device, x), begin_bit=8, descending=True)
+    same_bits(result, x[np.argsort(-high, kind="stable")])
+
+
+# ---- outputs -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("type", ["I8", "I16", "F32", "I64"])  # 1, 2, 4 and 8 passes
+@pytest.mark.parametrize("n", [1000, 200_001])
+def test_in_place(device, type, n):
+    x, v = keys(type, n), np.arange(n, dtype=np.uint32)
+    d = on(device, x.copy())
+    assert cubc.sort(d, out=d) is d
+    same_bits(d, x[order(x)])
+    d, w = on(device, x.copy()), on(device, v.copy())
+    result = cubc.sort_pairs(d, w, out=(d, w))
+    assert result[0] is d
+    assert result[1] is w
+    same_bits(d, x[order(x)])
+    same_bits(w, v[order(x)])
+
+
+def test_the_input_stays(device):
+    x = keys("I64", 100_000)
+    d = on(device, x.copy())
+    cubc.sort(d)
+    cubc.argsort(d)
+    same_bits(d, x)
+
+
+def test_workspace(device):
+    x = keys("I32", 300_001)
+    workspace = np.full(3 << 18, 0xFF, np.uint64)
+    first = -workspace.ctypes.data % 256 // 8
+    workspace = on(device, workspace[first:] if device == "cpu" else workspace)
+    for _ in range(3):
+        same_bits(cubc.sort(on(device, x), workspace=workspace), x[order(x)])
+    with pytest.raises(ValueError, match="the workspace has 8 bytes"):
+        cubc.sort(on(device, x), workspace=workspace[:1] if device == "cpu" else on(device, x[:2]))
+
+
+def test_many_in_a_row(device):
+    """Launches share their messages' memory: none may take another's for its own."""
+    x = keys("U16", 200_000)
+    for n in (200_000, 1, 100_001, 70_000, 200_000):
+        for _ in range(5):
+            same_bits(cubc.sort(on(device, x[:n])), x[:n][order(x[:n])])
+            assert cubc.sum(on(device, x[:n])) == x[:n].sum()
+
+
+# ---- errors --------------------------------------------------------------------------------------
+def test_errors(device):
+    x = on(device, keys("I32", 100))
+    with pytest.raises(ValueError, match=r"one dimension, not of the shape \(10, 10\)"):
+        cubc.sort(on(device, keys("I32", 100).reshape(10, 10)))
+    with pytest.raises(ValueError, match="there are no bits 0 to 33 in keys of I32"):
+        cubc.sort(x, end_bit=33)
+    with pytest.raises(ValueError, match="there are no bits 9 to 8"):
+        cubc.sort(x, begin_bit=9, end_bit=8)
+    with pytest.raises(ValueError, match="there are no bits 5 to 0"):
+        cubc.sort(x, begin_bit=5, end_bit=0)
+    with pytest.raises(ValueError, match="end_bit is -1"):
+        cubc.sort(x, end_bit=-1)
+    with pytest.raises(TypeError, match="F32 keys whole"):
+        cubc.sort(on(device, keys("F32", 10)), end_bit=8)
+    with pytest.raises(TypeError, match="did you mean 'descending'"):
+        cubc.sort(x, decending=True)
+    with pytest.raises(TypeError, match="1, 2, 4, 8 or 16 bytes"):
+        cubc.sort_pairs(x, on(device, np.zeros((100, 3), np.int32)))
+    with pytest.raises(ValueError, match=r"each of the 100 keys; values has the shape \(99,\)"):
+        cubc.sort_pairs(x, on(device, keys("I8", 99)))
+    with pytest.raises(TypeError, match="a tuple of two arrays"):
+        cubc.sort_pairs(x, x, out=x)
+    with pytest.raises(TypeError, match="int32"):
+        cubc.sort(x, out=on(device, keys("F32", 100)))
+
+
+def test_overlaps_are_refused():
+    x = np.arange(200, dtype=np.int32)
+    with pytest.raises(ValueError, match="overlap"):
+        cubc.sort(x[:100], out=x[50:150])
+    v = np.arange(100, dtype=np.int32)
+    with pytest.raises(ValueError, match="overlap"):  # as long, but of the other input
+        cubc.sort_pairs(x[:100], v, out=(v, x[100:]))
+    with pytest.raises(ValueError, match="two outputs overlap"):
+        cubc.sort_pairs(x[:100], v, out=(x[100:], x[100:]))
+
+
+# ---- any arrays ----------------------------------------------------------------------------------
+@settings(max_examples=60, deadline=None)
+@given(
+    x=hnp.arrays(
+        st.sampled_from([np.int8, np.uint32, np.int64, np.float16, np.float64]),
+        st.integers(0, 3000),
+        elements=None,
+        fill=st.nothing(),
+    ),
+    descending=st.booleans(),
+)
+def test_random_arrays(device, x, descending):
+    check(device, x, descending=descending)
+
+
+def test_a_benchmark_verifies_keys_and_values():
+    workload = _core.Workload("sort.pairs", {"T{ct}": "I16"}, {"Elements{io}[pow2]": 16}, "cpu")
+    assert workload.bytes == 2 * (2 + 4) * 2**16
+    assert workload.verify(workload.variant("base")) == 0
