@@ -1,4 +1,4 @@
-"""reduce and scan beside CUB, cold, interleaved in one process.
+"""reduce, scan, select and sort beside CUB, cold, interleaved in one process.
 
     make bench              or
     python benchmarks/cub.py [--out FILE] [--samples N]
@@ -9,6 +9,7 @@ own measurement (csrc/timing.h): L2 flushed, stream held, device time of events,
 
 import argparse
 import ctypes
+import itertools
 import json
 import sys
 import time
@@ -21,8 +22,8 @@ from cubc import _core
 
 LIBRARY = Path(__file__).parent.parent / "build/libcub_reference.so"
 TYPE_CODES = {"I32": 3, "I64": 4, "F32": 11, "F64": 12}  # cubc_type in cubc.h
-CELLS = [("reduce.sum", t, e) for t in TYPE_CODES for e in (16, 20, 24, 28)]
-CELLS += [("scan.exclusive.sum", t, e) for t in TYPE_CODES for e in (16, 20, 24, 28)]
+SIZES = (16, 20, 24, 28)
+NAMES = ("reduce.sum", "scan.exclusive.sum", "select.if", "select.unique", "sort.keys")
 
 
 class CubCall(ctypes.Structure):
@@ -86,6 +87,7 @@ def measure(library, name, dtype, exponent, device, samples):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", help="also write device and cells as JSON lines to this file")
+    parser.add_argument("--names", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--samples", type=int, default=41)
     parser.add_argument("--library", default=LIBRARY)
     parser.add_argument("--policies", nargs="*", default=[], help="stores whose policies to use")
@@ -99,7 +101,7 @@ def main():
     if options.policies:
         cubc.use_policies(*options.policies)
     rows = []
-    for name, dtype, exponent in CELLS:
+    for name, dtype, exponent in itertools.product(options.names, TYPE_CODES, SIZES):
         row = measure(library, name, dtype, exponent, "cuda:0", options.samples)
         rows.append(row)
         print(
@@ -108,7 +110,7 @@ def main():
             f"  {row['gb_per_s']:7.1f} GB/s  {row['variant']}",
             flush=True,
         )
-    for name in ("reduce.sum", "scan.exclusive.sum"):
+    for name in options.names:
         speedups = [r["speedup"] for r in rows if r["algorithm"] == name]
         print(f"{name}: geometric mean x{np.exp(np.mean(np.log(speedups))):.3f}")
     if options.out:

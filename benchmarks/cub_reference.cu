@@ -30,6 +30,21 @@ struct problem {
     cudaStream_t stream;
 };
 
+template <class T> struct is_negative {
+    __device__ bool operator()(T x) const
+    {
+        return x < T(0);
+    }
+};
+
+// Where CUB leaves the number of selected items; nobody reads it here.
+int64_t *selected()
+{
+    static int64_t *count = nullptr;
+    if (!count) cudaMalloc(&count, sizeof *count);
+    return count;
+}
+
 template <class T> int run_typed(const char *algorithm, const problem &p)
 {
     const T *in = static_cast<const T *>(p.in);
@@ -46,6 +61,17 @@ template <class T> int run_typed(const char *algorithm, const problem &p)
     }
     if (is("scan.exclusive.sum")) {
         return cub::DeviceScan::ExclusiveSum(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
+    }
+    if (is("select.if")) {
+        return cub::DeviceSelect::If(p.temp, *p.temp_bytes, in, out, selected(), p.n,
+                                     is_negative<T>(), p.stream);
+    }
+    if (is("select.unique")) {
+        return cub::DeviceSelect::Unique(p.temp, *p.temp_bytes, in, out, selected(), p.n, p.stream);
+    }
+    if (is("sort.keys")) {
+        return cub::DeviceRadixSort::SortKeys(p.temp, *p.temp_bytes, in, out, p.n, 0,
+                                              int(sizeof(T)) * 8, p.stream);
     }
     return UNSUPPORTED;
 }
