@@ -12,7 +12,7 @@
 // The first pass encodes the keys and the last one decodes them. Passes go back and forth between
 // the output and spare memory.
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=4096:131072:4096
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=4096:65536:4096
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_RADIX_BITS rb 4:8:1 cpu=4:12:1
@@ -153,8 +153,14 @@ union tile_shared {          // one after the other
     value_t value[VALUE_ROOM];
 };
 
+struct alone_shared { // the sorted tile of a thread alone
+    key_t key[ALONE ? TILE : 1];
+    value_t value[ALONE && PAIRS ? TILE : 1];
+};
+
 struct pass_shared {
     tile_shared tile;
+    alone_shared alone;
     offset_t base[RADIX]; // of a bin: where the sorted tile would begin, had it only this bin
     block_sum_storage<u32> sum;
     ticket tile_ticket;
@@ -311,38 +317,48 @@ FUNCTION void count_alone(const key_t* in, u32 count, cut c, u32 (&bins)[RADIX])
     for (u32 i = 0; i < count; i++) bins[digit_of(FIRST ? encode(in[i]) : in[i], c)]++;
 }
 
-// Each item to where its digit value goes on.
-template <bool FIRST, bool LAST>
-FUNCTION void scatter_alone(const sort_args& a, u64 first, u32 count, cut c,
-                            offset_t (&next)[RADIX])
-{
-    for (u32 i = 0; i < count; i++) {
-        const key_t raw = a.in[first + i], key = FIRST ? encode(raw) : raw;
-        const offset_t to = next[digit_of(key, c)]++;
-        a.out[to] = LAST ? decode(key) : key;
-        if constexpr (PAIRS) a.values_out[to] = value_at(a, first + i);
-    }
-}
-
-FUNCTION void scatter_any(const sort_args& a, u64 first, u32 count, cut c, offset_t (&next)[RADIX])
-{
-    const bool begin = a.digit == 0, end = a.digit + 1 == a.digits;
-    if (begin && end)
-        scatter_alone<true, true>(a, first, count, c, next);
-    else if (begin)
-        scatter_alone<true, false>(a, first, count, c, next);
-    else if (end)
-        scatter_alone<false, true>(a, first, count, c, next);
-    else
-        scatter_alone<false, false>(a, first, count, c, next);
-}
-
 FUNCTION void count_any(const sort_args& a, u64 first, u32 count, cut c, u32 (&bins)[RADIX])
 {
     if (a.digit == 0)
         count_alone<true>(a.in + first, count, c, bins);
     else
         count_alone<false>(a.in + first, count, c, bins);
+}
+
+// Each item to where its digit value goes on. The keys that come out are coded.
+template <bool FIRST>
+FUNCTION void scatter_alone(const sort_args& a, u64 first, u32 count, cut c, u32* next, key_t* keys,
+                            value_t* values)
+{
+    for (u32 i = 0; i < count; i++) {
+        const key_t key = FIRST ? encode(a.in[first + i]) : a.in[first + i];
+        const u32 to = next[digit_of(key, c)]++;
+        keys[to] = key;
+        if constexpr (PAIRS) values[to] = value_at(a, first + i);
+    }
+}
+
+FUNCTION void scatter_any(const sort_args& a, u64 first, u32 count, cut c, u32* next, key_t* keys,
+                          value_t* values)
+{
+    if (a.digit == 0)
+        scatter_alone<true>(a, first, count, c, next, keys, values);
+    else
+        scatter_alone<false>(a, first, count, c, next, keys, values);
+}
+
+template <bool LAST>
+FUNCTION void write_bins(const sort_args& a, const pass_shared& s, const u32 (&count)[BINS],
+                         const u32 (&begin)[BINS])
+{
+    for (u32 b = 0; b < BINS; b++) {
+        const u32 from = begin[b];
+        const offset_t to = s.base[b] + from;
+        for (u32 j = 0; j < count[b]; j++)
+            a.out[to + j] = LAST ? decode(s.alone.key[from + j]) : s.alone.key[from + j];
+        if constexpr (PAIRS)
+            for (u32 j = 0; j < count[b]; j++) a.values_out[to + j] = s.alone.value[from + j];
+    }
 }
 
 FUNCTION void sort_tile_alone(const sort_args& a, pass_shared& s, ticket mine, u64 first, u32 count)
@@ -352,9 +368,13 @@ FUNCTION void sort_tile_alone(const sort_args& a, pass_shared& s, ticket mine, u
     count_any(a, first, count, c, s.tile.count[0]);
     tile_counts(s.tile.count, bin_count);
     send_counts(a, mine, bin_count);
-    for (int j = 0; j < BINS; j++) bin_begin[j] = 0;
+    tile_begins(s.tile.count, s.sum, bin_count, bin_begin);
+    scatter_any(a, first, count, c, s.tile.count[0], s.alone.key, s.alone.value);
     find_bases(a, s, mine, bin_count, bin_begin);
-    scatter_any(a, first, count, c, s.base);
+    if (a.digit + 1 == a.digits)
+        write_bins<true>(a, s, bin_count, bin_begin);
+    else
+        write_bins<false>(a, s, bin_count, bin_begin);
 }
 
 KERNEL(sort_pass, sort_args, pass_shared)
@@ -376,7 +396,6 @@ KERNEL(sort_pass, sort_args, pass_shared)
 struct block_shared {
     tile_shared tile;
     block_sum_storage<u32> sum;
-    offset_t next[RADIX]; // of a thread alone
 };
 
 FUNCTION void sort_items(const sort_args& a, block_shared& s)
@@ -426,10 +445,10 @@ FUNCTION void sort_items(const sort_args& a, block_shared& s)
     }
 }
 
-// Passes go back and forth between the output and the spare memory and end in the output.
 FUNCTION void sort_items_alone(const sort_args& a, block_shared& s)
 {
     const u32 n = static_cast<u32>(a.n);
+    u32 bin_count[BINS], bin_begin[BINS];
     sort_args pass = a;
     for (pass.digit = 0; pass.digit < a.digits; pass.digit++) {
         const bool to_out = (a.digits - pass.digit) % 2 == 1;
@@ -437,15 +456,13 @@ FUNCTION void sort_items_alone(const sort_args& a, block_shared& s)
         pass.values_out = to_out ? a.values_out : a.values_spare;
         const cut c = cut_of(a, static_cast<u32>(pass.digit));
         count_any(pass, 0, n, c, s.tile.count[0]);
-        offset_t sum = 0;
-        for (u32 b = 0; b < RADIX; b++) {
-            s.next[b] = sum;
-            sum += s.tile.count[0][b];
-        }
-        scatter_any(pass, 0, n, c, s.next);
+        tile_counts(s.tile.count, bin_count);
+        tile_begins(s.tile.count, s.sum, bin_count, bin_begin);
+        scatter_any(pass, 0, n, c, s.tile.count[0], pass.out, pass.values_out);
         pass.in = pass.out;
         pass.values_in = pass.values_out;
     }
+    for (u32 i = 0; i < n; i++) a.out[i] = decode(a.out[i]);
 }
 
 KERNEL(sort_block, sort_args, block_shared)

@@ -138,7 +138,10 @@ static const char *sort_invalid(const problem *p, const char *kind, const space 
 {
     int threads = variant_value(s, v, "tpb", 1), ipt = variant_value(s, v, "ipt", 1);
     int radix_bits = variant_value(s, v, "rb", 8), key = key_bits(p) / 8;
-    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (strcmp(kind, "cpu") == 0) {
+        int value = p->output_count > 1 ? (int)operand_item_bytes(&p->outputs[1]) : 0;
+        return ipt * (key + value) > 200 * 1024 ? "the sorted tile does not fit" : NULL;
+    }
     int counts = digits_of(p, key_bits(p), radix_bits) * 4 << radix_bits;
     if ((counts << variant_value(s, v, "hc", 0)) > 200 * 1024)
         return "the histograms do not fit the shared memory of a multiprocessor";
