@@ -338,13 +338,14 @@ static const char transform_doc[] =
 
 // The public calls are in cubc/_selections.py.
 static const char select_doc[] =
-    "select($module, /, x, condition=None, *, out=None, rest=None, count=None, stream=None, "
+    "select($module, x, /, condition=None, *, out=None, rest=None, count=None, stream=None, "
     "workspace=None, device=None)\n"
     "--\n"
     "\n"
     "(out, rest, count): the selected items, the others if rest is True or an array, how many.\n"
     "\n"
-    "x is None for indices; condition a mask, an expression of x and i, or None for the items that\n"
+    "x is None for indices; condition a mask, an expression of x and i, or None for the items "
+    "that\n"
     "differ from the one before them. Nothing waits for a GPU, and out and rest have the room of\n"
     "all items.\n";
 

@@ -202,6 +202,14 @@ def test_another_function_is_another_benchmark(tmp_path):
     assert hashes[0] != hashes[1]
 
 
+def test_declarations_that_mean_nothing():
+    source = SAXPY.replace("BROKEN", "")
+    with pytest.raises(TypeError, match=r"base is \['tpb'\], must be a dict"):
+        own(source, saxpy, base=["tpb"])
+    with pytest.raises(ValueError, match=r"A\[pow2\] has exponents of two, of 0 and more"):
+        own(source, saxpy, axes={"A[pow2]": [3, -1]})
+
+
 def test_a_lambda_is_no_benchmark():
     with pytest.raises(ValueError, match="'<lambda>' is no name: define the function with def"):
         own("x.cu", lambda state: None)

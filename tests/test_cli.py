@@ -121,6 +121,11 @@ def test_a_reader_that_leaves(db):
     assert not done.stderr
 
 
+def test_profile_of_everything_is_not_meant(capsys):
+    assert main(["profile"]) == 2
+    assert "profile needs -R" in capsys.readouterr().err
+
+
 def test_profile(capsys):
     """One line a workload; the kernel ran."""
     arguments = ["profile", "-R", "reduce.sum", "-a", "T=F32", "-a", "Elements=[16,20]"]

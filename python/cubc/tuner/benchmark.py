@@ -96,6 +96,8 @@ class Benchmark:
         self.source = Source(_located(source, function), function.__name__)
         self.name = f"{self.source.name}.{function.__name__}"
         self.axes = _declared(self.name, {} if axes is None else axes)
+        if base is not None and not isinstance(base, Mapping):
+            raise TypeError(f"base is {base!r:.80}, must be a dict, as {{'tpb': 128}}")
         self.given_base = dict(base or {})
         self.constraints = parse(constraints)
         ranges = SourceSpace(self.source, "cpu", ()).ranges
@@ -259,6 +261,8 @@ def _declared(owner: str, axes: Mapping[str, Any]) -> tuple[ax.Axis, ...]:
             raise ValueError(
                 f"{owner}: the values of axis {name} must be integers, not {given!r:.80}"
             )
+        if "[pow2]" in name and any(int(value) < 0 for value in values):
+            raise ValueError(f"{owner}: axis {name} has exponents of two, of 0 and more")
         if axis.compile_time:
             ax.parse_workload(ax.workload_text(dict.fromkeys([name], values[0])))
         found.append(axis)

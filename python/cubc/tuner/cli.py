@@ -235,7 +235,9 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _profile(options: argparse.Namespace) -> None:
     axes = ax.parse_arguments(options.a)
-    for line in profile(options.R or ".*", axes, options.variant, device=options.device):
+    if not options.R:
+        raise ValueError("profile needs -R, a benchmark such as -R reduce.sum")
+    for line in profile(options.R, axes, options.variant, device=options.device):
         print(line)
 
 

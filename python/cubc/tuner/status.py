@@ -19,6 +19,7 @@ _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
 )
 FAILURES = tuple(kind for kind, _ in _OF_EXCEPTION)
 STATUSES = frozenset({OK, WRONG, LOST, PRUNED, *(status for _, status in _OF_EXCEPTION)})
+ELSEWHERE = " (the whole output is in .log)"  # of a CompileError's text, which has it here itself
 MESSAGE = 4000  # characters of a message that are kept
 
 
@@ -31,5 +32,5 @@ def failure(error: Exception) -> dict[str, Any]:
 def explain(error: Exception) -> str:
     """Text of an exception with the compiler's log, if it has one."""
     log = getattr(error, "log", None) or ""
-    text = str(error) or type(error).__name__
+    text = str(error).removesuffix(ELSEWHERE) or type(error).__name__
     return (text if log in text else f"{text}\n{log}").strip()[:MESSAGE]
