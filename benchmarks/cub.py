@@ -23,7 +23,14 @@ from cubc import _core
 LIBRARY = Path(__file__).parent.parent / "build/libcub_reference.so"
 TYPE_CODES = {"I32": 3, "I64": 4, "F32": 11, "F64": 12}  # cubc_type in cubc.h
 SIZES = (16, 20, 24, 28)
-NAMES = ("reduce.sum", "scan.exclusive.sum", "select.if", "select.unique", "sort.keys")
+NAMES = (
+    "reduce.sum",
+    "scan.exclusive.sum",
+    "select.if",
+    "select.unique",
+    "sort.keys",
+    "sort.pairs",
+)
 
 
 class CubCall(ctypes.Structure):

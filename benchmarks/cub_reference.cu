@@ -45,6 +45,24 @@ int64_t *selected()
     return count;
 }
 
+// The values of pairs, made when CUB is asked for its temporary storage; nobody reads them here.
+struct pair_values {
+    uint32_t *in, *out;
+    int64_t n;
+};
+const pair_values &values_of(int64_t n)
+{
+    static pair_values v = {nullptr, nullptr, 0};
+    if (v.n < n) {
+        cudaFree(v.in);
+        cudaFree(v.out);
+        cudaMalloc(&v.in, n * sizeof *v.in);
+        cudaMalloc(&v.out, n * sizeof *v.out);
+        v.n = n;
+    }
+    return v;
+}
+
 template <class T> int run_typed(const char *algorithm, const problem &p)
 {
     const T *in = static_cast<const T *>(p.in);
@@ -72,6 +90,11 @@ template <class T> int run_typed(const char *algorithm, const problem &p)
     if (is("sort.keys")) {
         return cub::DeviceRadixSort::SortKeys(p.temp, *p.temp_bytes, in, out, p.n, 0,
                                               int(sizeof(T)) * 8, p.stream);
+    }
+    if (is("sort.pairs")) {
+        const pair_values &v = values_of(p.n);
+        return cub::DeviceRadixSort::SortPairs(p.temp, *p.temp_bytes, in, out, v.in, v.out, p.n, 0,
+                                               int(sizeof(T)) * 8, p.stream);
     }
     return UNSUPPORTED;
 }
