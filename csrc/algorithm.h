@@ -34,6 +34,7 @@ typedef struct operator_info {
     const char *identity;         // of value_t; NULL: an empty reduction is an error
     const char *mask; // identity used inside the kernel; differs where `identity` is NULL
     bool arg;         // the result is the index
+    bool logical;     // it works in bool: what is not 0 is true
     bool widens;      // reductions of integers accumulate in 64 bits, as NumPy's do
 } operator_info;
 

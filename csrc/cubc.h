@@ -68,7 +68,8 @@ typedef struct cubc_reduce_params {
     cubc_type type;     // of the items
     cubc_type acc_type; // in which the operator is evaluated
     cubc_type out_type; // of the result; I64 for argmin and argmax
-    const char *op;     // "sum" "prod" "min" "max" "argmin" "argmax", or a C expression of a and b
+    const char *op;     // "sum" "prod" "min" "max" "any" "all" "argmin" "argmax", or a C expression
+                        // of a and b
     int commutative;    // for an expression: operands may be reordered (built-in operators are)
     const void *init;   // one value of acc_type in host memory, or NULL for none
 } cubc_reduce_params;
@@ -82,7 +83,7 @@ typedef struct cubc_scan_params {
     cubc_type type;
     cubc_type acc_type;
     cubc_type out_type;
-    const char *op; // "sum" "prod" "min" "max", or a C expression of a and b
+    const char *op; // "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
     int inclusive;
     const void *init; // one value of acc_type in host memory; an exclusive expression needs it
 } cubc_scan_params;

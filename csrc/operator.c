@@ -15,6 +15,8 @@ static const operator_info operators[] = {
      .expression = "a > b ? a : b",
      .float_expression = "a > b || a != a ? a : b",
      .mask = "limits<value_t>::lowest()"},
+    {.name = "any", .expression = "a || b", .identity = "0", .mask = "false", .logical = true},
+    {.name = "all", .expression = "a && b", .identity = "1", .mask = "true", .logical = true},
     {.name = "argmin", .expression = "a < b", .arg = true},
     {.name = "argmax", .expression = "a > b", .arg = true},
 };
@@ -31,9 +33,9 @@ cubc_status operator_unknown(const char *name)
     const char *names[COUNT_OF(operators)];
     for (size_t i = 0; i < COUNT_OF(operators); i++) names[i] = operators[i].name;
     const char *near = nearest_name(name, names, COUNT_OF(operators));
-    FAIL(
-        CUBC_NOT_FOUND,
-        "no operator '%s'%s%s%s; built in are sum, prod, min, max, argmin, argmax; your own is a C "
-        "expression of a and b, such as \"a + b\"",
-        name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    FAIL(CUBC_NOT_FOUND,
+         "no operator '%s'%s%s%s; built in are sum, prod, min, max, any, all, argmin, argmax; your "
+         "own "
+         "is a C expression of a and b, such as \"a + b\"",
+         name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }

@@ -12,8 +12,10 @@ static int choose_types(py_call *c, PyObject *dtype, const operator_info *op, bo
     cubc_type natural = op && op->widens && widen ? type_widened(type) : type;
     if (!widen && type == CUBC_BOOL && op && op->widens) natural = CUBC_I64;
     if (op && op->arg) natural = CUBC_I64;
+    if (op && op->logical) natural = CUBC_BOOL;
     *out = c->out[0].object ? c->out[0].view.type : natural;
     *acc = op && op->arg ? type_arithmetic(type) : type_arithmetic(natural);
+    bool fixed = op && (op->arg || op->logical); // whatever the result's type is
     if (dtype) {
         if (py_dtype(dtype, &asked) < 0) return -1;
         if (c->out[0].object && py_check_dtype(asked, *out) < 0) return -1;
@@ -26,7 +28,7 @@ static int choose_types(py_call *c, PyObject *dtype, const operator_info *op, bo
     }
     // The result's type is also the accumulator's, as in NumPy, except that floats are never
     // accumulated in integers or bool.
-    if (!(op && op->arg) && (dtype || c->out[0].object) &&
+    if (!fixed && (dtype || c->out[0].object) &&
         (type_table[*out].kind == KIND_FLOAT) >= (type_table[*acc].kind == KIND_FLOAT) &&
         *out != CUBC_BOOL)
         *acc = type_arithmetic(*out);

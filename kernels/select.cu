@@ -93,14 +93,6 @@ FUNCTION bool is_selected(item_t x, item_t before, u64 i)
 #endif
 }
 
-template <class M>
-FUNCTION bool is_set(M mask)
-{
-    return mask != M(0);
-}
-FUNCTION bool is_set(f16 mask) { return convert<f32>(mask) != 0.0f; }
-FUNCTION bool is_set(bf16 mask) { return convert<f32>(mask) != 0.0f; }
-
 FUNCTION u32 row_field(const u32 (&words)[WORDS], int row)
 {
     return words[row / FIELDS] >> (row % FIELDS * FIELD) & ((1u << FIELD) - 1u);
@@ -142,7 +134,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
                 for (int j = 0; j < VECTOR; j++)
                     if (at + static_cast<u64>(j) < a.n) mask[j] = a.mask[at + static_cast<u64>(j)];
             UNROLL
-            for (int j = 0; j < VECTOR; j++) keep[r][j] = is_set(mask[j]);
+            for (int j = 0; j < VECTOR; j++) keep[r][j] = convert<bool>(mask[j]);
         } else {
             item_t before = item[r][0];
 #if !defined(TUNE_PREDICATE)

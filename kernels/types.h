@@ -92,6 +92,8 @@ struct conversion<bool> {
     {
         return v != V(0);
     }
+    FUNCTION_MEMBER static bool of(f16 v) { return static_cast<f32>(v) != 0.0f; }
+    FUNCTION_MEMBER static bool of(bf16 v) { return static_cast<f32>(v) != 0.0f; }
 };
 template <class T, class V>
 FUNCTION T convert(V v)

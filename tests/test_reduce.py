@@ -144,6 +144,32 @@ def test_half_precision_accumulates_in_single(device, type):
     assert float(cubc.sum(on(device, x), dtype="float32")) == 30_000
 
 
+# ---- truth ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("type", [*TYPES, "BOOL"])
+def test_any_and_all(device, type):
+    dtype = np.dtype(bool) if type == "BOOL" else np.dtype(TYPES[type])
+    for n in (1, 33, 70_001):
+        for where in (None, 0, n - 1):
+            none, every = np.zeros(n, dtype), np.ones(n, dtype)
+            if where is not None:
+                none[where], every[where] = 1, 0
+            expected = (where is not None, where is None)
+            for x, first in ((none, 0), (every, 1)):
+                found = (bool(value(cubc.any(on(device, x)))), bool(value(cubc.all(on(device, x)))))
+                assert found == (x.any(), x.all())
+                assert found[first] == expected[first]
+
+
+def test_what_is_true(device):
+    x = np.array([0.0, -0.0, np.nan, 0.25], np.float32)
+    assert not value(cubc.any(on(device, x[:2])))
+    assert value(cubc.all(on(device, x[2:])))
+    assert cubc.any(x, device="cpu").dtype == bool
+    empty = on(device, np.empty(0, np.int8))
+    assert (bool(value(cubc.any(empty))), bool(value(cubc.all(empty)))) == (False, True)
+    assert value(cubc.reduce(on(device, x), "any", dtype="int32")) == 1
+
+
 # ---- operators of the user -----------------------------------------------------------------------
 @pytest.mark.parametrize("n", [1, 2, 33, 1000, 16_385, 70_001])
 def test_order_is_kept(device, n):

@@ -23,6 +23,7 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
     p->op = operator_find(op);
     if (!p->op && is_word(op)) return operator_unknown(op);
     if (!p->op) p->expression = op;
+    if (p->op && p->op->logical) p->acc_type = CUBC_BOOL;
     if (p->acc_type == CUBC_F16 || p->acc_type == CUBC_BF16)
         FAIL(CUBC_INVALID_TYPE, "%s accumulates F16 and BF16 items in F32, not in %s", family,
              cubc_type_name((cubc_type)p->acc_type));

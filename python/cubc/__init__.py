@@ -39,7 +39,8 @@ from ._core import (
 )
 from ._device import device
 from ._interface import ffi, get_include, get_library
-from ._reductions import argmax, argmin, max, min, prod, sum
+from ._numpy import cumprod, cumsum, diff, unique
+from ._reductions import all, any, argmax, argmin, max, min, prod, sum
 from ._selections import flatnonzero, partition, select, unique_consecutive
 
 __all__ = [
@@ -52,15 +53,20 @@ __all__ = [
     "ResourceError",
     "StoreError",
     "__version__",
+    "all",
+    "any",
     "argmax",
     "argmin",
     "argsort",
     "asarray",
     "autotune",
     "clear_policies",
+    "cumprod",
+    "cumsum",
     "device",
     "device_info",
     "devices",
+    "diff",
     "empty",
     "ffi",
     "flatnonzero",
@@ -78,6 +84,7 @@ __all__ = [
     "sum",
     "synchronize",
     "transform",
+    "unique",
     "unique_consecutive",
     "use_policies",
 ]

@@ -31,3 +31,13 @@ def argmin(x, /, **options):
 def argmax(x, /, **options):
     """Index (int64) of the first largest item, or of the first NaN. Options as for `reduce`."""
     return reduce(x, "argmax", **options)
+
+
+def any(x, /, **options):
+    """Whether an item is not 0 (NaN is not); False for none. Options as for `reduce`."""
+    return reduce(x, "any", **options)
+
+
+def all(x, /, **options):
+    """Whether no item is 0; True for none. Options as for `reduce`."""
+    return reduce(x, "all", **options)

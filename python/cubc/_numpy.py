@@ -1,0 +1,84 @@
+"""Functions of NumPy's that are one or two calls of the primitives."""
+
+from typing import Any
+
+import numpy as np
+
+from ._core import scan, sort, transform
+from ._selections import unique_consecutive
+
+
+def cumsum(x, /, **options) -> Any:
+    """Sums of the items up to each, in the flattened array. Options as for `scan`.
+
+    Integers are summed in their own type, as CUB does: ``dtype=`` takes a wider one.
+    """
+    return scan(x, "sum", **options)
+
+
+def cumprod(x, /, **options) -> Any:
+    """Products of the items up to each, in the flattened array. Options as for `scan`."""
+    return scan(x, "prod", **options)
+
+
+def unique(x, /, *, stream=None, device=None) -> Any:
+    """The distinct items of an array, sorted.
+
+    Parameters
+    ----------
+    x : array_like
+        A NumPy array of any number of dimensions, taken flat; a device's of one.
+    stream, device
+        As for `sort`.
+
+    Returns
+    -------
+    array
+        One dimension. Of several NaN each is kept, unlike NumPy's; 0.0 and -0.0 are one.
+
+    Raises
+    ------
+    TypeError, ValueError, DeviceMemoryError
+        As `sort`.
+
+    Notes
+    -----
+    A radix sort, then the first of each run.
+    """
+    flat = np.ravel(x) if isinstance(x, np.ndarray | list | tuple) else x
+    ordered = sort(flat, stream=stream, device=device)
+    return unique_consecutive(ordered, stream=stream, device=device)
+
+
+def diff(x, /, *, out=None, stream=None, device=None) -> Any:
+    """Each item less the one before it, NumPy's ``diff`` of one dimension.
+
+    Parameters
+    ----------
+    x : array_like
+        One dimension; not bool.
+    out : array, optional
+        Of one item less than `x`, apart from it.
+    stream, device
+        As for `transform`.
+
+    Returns
+    -------
+    array
+        Of one item less; of the type of `x`: unsigned items wrap.
+
+    Raises
+    ------
+    ValueError
+        If `x` has not one dimension, or no item.
+    TypeError, DeviceMemoryError
+        As `transform`.
+    """
+    if not hasattr(x, "dtype"):
+        x = np.asarray(x)
+    if getattr(x, "ndim", 1) != 1 or x.shape[0] == 0:
+        raise ValueError(f"diff() takes one dimension with an item or more, not {tuple(x.shape)}")
+    if str(x.dtype) in ("bool", "torch.bool"):
+        raise TypeError("diff() of bool has no meaning: compare with cubc.transform('a != b', ...)")
+    options = {"out": out, "stream": stream, "device": device}
+    return transform("b - a", a=x[:-1], b=x[1:], **options)
