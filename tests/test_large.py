@@ -33,3 +33,23 @@ def test_more_than_32_bits_of_items(device):
     right = "static_cast<i8>(i + 1 + (i >= static_cast<u64>(k)))"
     cubc.transform(f"x != {right}", x=x, k=place, out=x)
     assert cubc.sum(x).item() == 0
+
+
+@pytest.mark.gpu
+@pytest.mark.slow
+def test_sort_and_select_of_more_than_32_bits_of_items():
+    device = "cuda:0"
+    if room(device) < 8 * ROOM:
+        pytest.skip(f"{device} has less than {8 * ROOM >> 30} GiB of memory")
+    x = cubc.empty(N, "I8", device=device)
+    cubc.transform("(i * 2654435761u) >> 7", out=x)
+    total = cubc.sum(x).item()
+    ordered = cubc.sort(x)
+    assert cubc.sum(ordered).item() == total
+    rises = cubc.transform("a <= b", a=ordered[:-1], b=ordered[1:], dtype="bool")
+    assert cubc.all(rises).item()
+    del rises, ordered
+    place = 2**32 + 77
+    kept = cubc.select(x, f"i != {place}ull")
+    assert kept.size == N - 1
+    assert cubc.sum(kept).item() == total - int(x[place : place + 1].numpy()[0])
