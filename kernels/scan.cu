@@ -8,6 +8,7 @@
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:48:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
@@ -16,6 +17,8 @@
 // %RANGE% TUNE_FIRST_DELAY l2w 0:1500:50 cpu=0:0:1
 //
 // ipt   items a thread
+// mb    blocks that the registers of a multiprocessor are shared out to, at least: while a block
+//       waits for the tiles before its own, others load
 // ipv   items a vector
 // ld    caching of the loads, see load_bytes16
 // ord   where a block's rank comes from, see message.h
@@ -25,6 +28,7 @@
 //
 // Traffic: n items read, n written. Floating sums may differ in the last digits from run to run,
 // because how many totals a look-back adds up depends on timing.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "lookback.h"
 #include "memory.h"

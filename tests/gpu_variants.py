@@ -24,10 +24,10 @@ LABELS = {
         "ipt_4.tpb_1024.ipv_2.ld_0.sm_1.wav_3.ms_1.ord_0",
     ],
     "scan": [
-        "ipt_4.tpb_64.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
-        "ipt_8.tpb_96.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
-        "ipt_12.tpb_256.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
-        "ipt_4.tpb_1024.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
+        "ipt_8.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
+        "ipt_12.tpb_256.mb_1.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
     ],
     "select": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",

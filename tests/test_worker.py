@@ -277,7 +277,7 @@ def test_not_the_same_process(db):
 BUSY = """
 import os, sys, threading, time
 from cubc.tuner import worker
-threading.Thread(target=worker.leave_with_driver, args=(int(sys.argv[1]), os.getppid())).start()
+threading.Thread(target=worker.leave_with_search, args=(int(sys.argv[1]), os.getppid())).start()
 print("busy", flush=True)
 time.sleep(60)
 """

@@ -1,0 +1,15 @@
+"""Records the store that ships with the package, tuner.example_db(), on the GPU of this machine.
+
+python tools/record_example.py OUT.db
+
+To be run again after a change of the kernels: analyses of the example count what is declared now.
+"""
+
+import sys
+
+from cubc import tuner
+
+TIMING = {"max_samples": 100}  # the samples are most of the file
+for benchmark, type, variants in (("reduce.sum", "F32", 160), ("scan.exclusive.sum", "I32", 90)):
+    found = tuner.search(benchmark, {"T": type}, db=sys.argv[1], variants=variants, timing=TIMING)
+    print(found.top(3))
