@@ -11,5 +11,6 @@ from cubc import tuner
 
 TIMING = {"max_samples": 100}  # the samples are most of the file
 for benchmark, type, variants in (("reduce.sum", "F32", 160), ("scan.exclusive.sum", "I32", 90)):
-    found = tuner.search(benchmark, {"T": type}, db=sys.argv[1], variants=variants, timing=TIMING)
-    print(found.top(3))
+    axes = {"T": type}
+    options = {"variants": variants, "timing": TIMING, "racing": False}
+    print(tuner.search(benchmark, axes, db=sys.argv[1], **options).top(3))
