@@ -78,14 +78,6 @@ struct select_shared {
     item_t item[TILE + 1]; // one more, for what a single thread stores in vain
 };
 
-struct add {
-    template <class V>
-    FUNCTION_MEMBER V operator()(V a, V b) const
-    {
-        return a + b;
-    }
-};
-
 // Whether item i, whose predecessor is known, is selected by its value.
 FUNCTION bool is_selected(item_t x, item_t before, u64 i)
 {
@@ -170,7 +162,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
     u32 warp_total = 0;
     UNROLL
     for (int w = 0; w < WORDS; w++) {
-        const u32 through = warp_scan(lanes_before[w], add());
+        const u32 through = warp_scan(lanes_before[w], plus());
         lanes_before[w] = through - lanes_before[w];
         in_row[w] = warp_shuffle(through, SIMT_WARP - 1);
     }
@@ -180,7 +172,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
     block_sync();
 
     const u32 warps_through =
-        warp_scan(s.warp_count[lane_id() < SIMT_WARPS ? lane_id() : 0], add());
+        warp_scan(s.warp_count[lane_id() < SIMT_WARPS ? lane_id() : 0], plus());
     const u32 tile_count = warp_shuffle(warps_through, SIMT_WARPS - 1);
     u32 row_begin = warp_shuffle(warps_through, warp_id()) - warp_total;
     UNROLL
@@ -200,7 +192,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
     }
     if (warp_id() == 0) {
         u64 prefix = 0;
-        tile_prefix(a.messages, mine, static_cast<u64>(tile_count), add(), prefix, true);
+        tile_prefix(a.messages, mine, static_cast<u64>(tile_count), plus(), prefix, true);
         if (lane_id() == 0) {
             s.prefix = prefix;
             if (tile + 1 == block_count()) *a.count = prefix + tile_count;
