@@ -183,6 +183,7 @@ def no_machine_paths(path, text):
 
 
 def nothing_left_undone(path, text):
+    text = re.sub(r'"image/png": "[^"]*"', "", text)  # its letters may spell anything
     return re.findall("|".join([r"\bTO" + "DO", r"\bFIX" + "ME", r"\bX" + r"XX\b"]), text)
 
 
