@@ -127,3 +127,58 @@ def test_a_c_program(tmp_path, standard):
     assert lines[1:3] == ["sum 99999.5", "last 99999.0"]
     assert "did you mean 'sum'?" in lines[3]
     assert lines[4:] == ["log 1", "status CUBC_NO_DEVICE"]
+
+
+# ---- several inputs and outputs -----------------------------------------------------------------
+def in_two_phases(ffi, lib, device, name, params):
+    """Run a call in temporary storage of exactly the bytes that it asks for."""
+    needed = ffi.new("size_t *")
+    assert getattr(lib, f"cubc_{name}_temp_bytes")(device, params, needed) == lib.CUBC_OK
+    room = np.full(needed[0] + 512, 0x5A, np.uint8)
+    begin = -room.ctypes.data % 256
+    place = ffi.cast("void *", room.ctypes.data + begin)
+    call = getattr(lib, f"cubc_{name}")
+    assert call(device, params, place, needed[0], ffi.NULL) == lib.CUBC_OK, error(ffi, lib)
+    assert (room[begin + needed[0] :] == 0x5A).all()
+    assert call(device, params, place, needed[0] - 1, ffi.NULL) == lib.CUBC_INVALID_ARGUMENT
+
+
+def pointer(ffi, x):
+    return ffi.cast("void *", x.ctypes.data)
+
+
+def test_cffi_sorts_pairs(c):
+    ffi, lib, device = c
+    keys = np.random.default_rng(0).integers(0, 1000, 300_001, dtype=np.int32)
+    out, places = np.zeros_like(keys), np.zeros(keys.size, np.int64)
+    params = ffi.new("cubc_sort_params *")
+    params.keys_in, params.keys_out = pointer(ffi, keys), pointer(ffi, out)
+    params.values_out, params.value_bytes = pointer(ffi, places), 8  # without values_in: argsort
+    params.n, params.type = keys.size, lib.CUBC_I32
+    in_two_phases(ffi, lib, device, "sort", params)
+    np.testing.assert_array_equal(places, np.argsort(keys, kind="stable"))
+    np.testing.assert_array_equal(out, np.sort(keys))
+    params.value_bytes = 3
+    assert lib.cubc_sort(device, params, ffi.NULL, 0, ffi.NULL) == lib.CUBC_INVALID_TYPE
+    assert "values of 1, 2, 4, 8 or 16 bytes, not of 3" in error(ffi, lib)
+
+
+def test_cffi_selects_indices(c):
+    ffi, lib, device = c
+    out, count = np.zeros(100_001, np.int64), np.zeros(1, np.int64)
+    params, predicate = ffi.new("cubc_select_params *"), ffi.new("char[]", b"x % 7 == 3")
+    params.out, params.predicate = pointer(ffi, out), predicate
+    params.count = ffi.cast("int64_t *", count.ctypes.data)
+    params.n, params.type = out.size, lib.CUBC_I64
+    in_two_phases(ffi, lib, device, "select", params)
+    np.testing.assert_array_equal(out[: count[0]], np.arange(3, out.size, 7))
+    for change, words in (
+        ({"type": lib.CUBC_I32}, "indices are I64, not I32"),
+        ({"mask": pointer(ffi, out)}, "a mask or a predicate, not both"),
+        ({"predicate": ffi.NULL}, "select of indices needs a mask or a predicate"),
+    ):
+        wrong = ffi.new("cubc_select_params *", params[0])
+        for field, value in change.items():
+            setattr(wrong, field, value)
+        assert lib.cubc_select(device, wrong, ffi.NULL, 0, ffi.NULL) != lib.CUBC_OK
+        assert words in error(ffi, lib)

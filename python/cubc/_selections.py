@@ -44,10 +44,7 @@ def select(x, condition, /, *, out=None, count=None, **options) -> Any:
     TypeError, DeviceMemoryError
         As `scan`.
     """
-    if condition is None:
-        raise TypeError("the condition is None: give a mask or an expression of x and i")
-    found, _, number = _select(x, condition, out=out, count=count, **options)
-    return found if count is not None else _first(found, int(number), made=out is None)
+    return _items(x, _given(condition), out, count, options)
 
 
 def partition(x, condition, /, **options) -> tuple[Any, Any]:
@@ -70,9 +67,7 @@ def partition(x, condition, /, **options) -> tuple[Any, Any]:
     CompileError, ValueError, TypeError, DeviceMemoryError
         As `select`.
     """
-    if condition is None:
-        raise TypeError("the condition is None: give a mask or an expression of x and i")
-    found, rest, number = _select(x, condition, rest=True, **options)
+    found, rest, number = _select(x, _given(condition), rest=True, **options)
     selected = int(number)
     left = rest.size - selected
     return _first(found, selected, made=True), _first(rest, left, made=True)
@@ -99,8 +94,7 @@ def unique_consecutive(x, /, *, out=None, count=None, **options) -> Any:
     TypeError, ValueError, DeviceMemoryError
         As `select`.
     """
-    found, _, number = _select(x, out=out, count=count, **options)
-    return found if count is not None else _first(found, int(number), made=out is None)
+    return _items(x, None, out, count, options)
 
 
 def flatnonzero(x, /, *, out=None, count=None, **options) -> Any:
@@ -123,7 +117,19 @@ def flatnonzero(x, /, *, out=None, count=None, **options) -> Any:
     TypeError, ValueError, DeviceMemoryError
         As `select`.
     """
-    found, _, number = _select(None, x, out=out, count=count, **options)
+    return _items(None, x, out, count, options)
+
+
+def _given(condition: Any) -> Any:
+    """The condition; None, which means another thing to the core, is refused."""
+    if condition is None:
+        raise TypeError("the condition is None: give a mask or an expression of x and i")
+    return condition
+
+
+def _items(x: Any, condition: Any, out: Any, count: Any, options: dict[str, Any]) -> Any:
+    """The selected items; the whole of the output where the caller has a place for the count."""
+    found, _, number = _select(x, condition, out=out, count=count, **options)
     return found if count is not None else _first(found, int(number), made=out is None)
 
 

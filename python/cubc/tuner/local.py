@@ -16,7 +16,6 @@ has it already: then its results are taken and nobody reads them.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
@@ -25,6 +24,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from queue import SimpleQueue
 from typing import Any
 
+from .cores import cores
 from .deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
 from .process import BaseFailed, Closed, RemoteBench, WorkerDied
 from .status import FAILURES, OK, TIMEOUT, failure
@@ -62,9 +62,7 @@ class Local:
     def __init__(self, info: Mapping[str, Any]):
         self.info = info
         self._alone = info["kind"] == "cpu"  # then nothing is compiled while it measures
-        affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
-        cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-        threads = cores if self._alone else max(1, cores - 1)
+        threads = cores() if self._alone else max(1, cores() - 1)
         self._ahead = BATCH * threads if self._alone else min(MOST_AHEAD, AHEAD * threads)
         self._pool = ThreadPoolExecutor(threads, "cubc-compile")
         self._bench = RemoteBench(info["name"])

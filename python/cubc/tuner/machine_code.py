@@ -21,6 +21,7 @@ from typing import Any
 
 from cubc import _core
 
+from .cores import cores
 from .progress import bar
 from .unit import Unit, units
 
@@ -84,7 +85,7 @@ def manifest(
             _need_disassembler(unit.arch)
         Path(listings).mkdir(parents=True, exist_ok=True)
     with (
-        ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads,
+        ThreadPoolExecutor(cores()) as threads,
         bar(len(every), progress, "compiling") as shown,
     ):
         found = {}

@@ -18,7 +18,6 @@ An executor is anything like ``concurrent.futures.Executor``: a process pool, Da
 
 from __future__ import annotations
 
-import os
 import socket
 import uuid
 from collections import deque
@@ -36,6 +35,7 @@ from functools import partial
 from typing import Any
 
 from . import remote
+from .cores import cores
 from .deadlines import BASE_SECONDS
 from .process import BaseFailed
 from .status import FAULT
@@ -90,9 +90,8 @@ class Pool:
         self._abandon = bytearray(1)  # set when nobody needs what is being compiled any more
         self._compilers: ThreadPoolExecutor | None = None
         if compiles_for(*found):
-            cores = len(os.sched_getaffinity(0))  # CUDA is for Linux
-            self._compilers = ThreadPoolExecutor(cores, "cubc-compile")
-            self._ahead += min(cores, MOST_COMPILING)
+            self._compilers = ThreadPoolExecutor(cores(), "cubc-compile")
+            self._ahead += min(cores(), MOST_COMPILING)
 
     def begin(self, unit: Unit, base: Request) -> Results:
         """Let one process open the unit; the others follow with their first task."""
