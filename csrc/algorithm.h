@@ -114,6 +114,37 @@ typedef struct plan {
     launch launches[MAX_LAUNCHES];
 } plan;
 
+// ---- public parameters
+// --------------------------------------------------------------------------- What a member of a
+// public parameter struct (cubc.h) means, so that a binding can fill it in by name. Offsets are
+// within the struct; 0 stands for none where a field may lack something.
+typedef enum field_kind {
+    FIELD_INPUT,  // const void *: an array
+    FIELD_OUTPUT, // void *: an array
+    FIELD_TEXT,   // const char *
+    FIELD_INT,    // int
+    FIELD_COUNT,  // uint64_t
+    FIELD_REAL,   // double
+    FIELD_TYPE,   // cubc_type
+    FIELD_VALUE   // const void *: in host memory, one value of the type at type_at
+} field_kind;
+
+typedef struct field {
+    const char *name;
+    field_kind kind;
+    uint16_t at;
+    uint16_t type_at;  // of an array: where the type of its items goes
+    uint16_t count_at; // of an array: where the number of its items goes
+    uint16_t row_at;   // of an array with an item a row: where the bytes of a row go, an int
+} field;
+
+// Arrays that name the same member for their type or count must agree in it.
+#define FIELD(params, name, kind) {#name, kind, offsetof(params, name), 0, 0, 0}
+#define FIELD_ARRAY(params, name, kind, type, count) \
+    {#name, kind, offsetof(params, name), offsetof(params, type), offsetof(params, count), 0}
+#define FIELD_UNTYPED(params, name, kind, count) \
+    {#name, kind, offsetof(params, name), 0, offsetof(params, count), 0}
+
 // ---- descriptors --------------------------------------------------------------------------------
 typedef struct benchmark {
     const char *name;       // "reduce.sum"
@@ -129,6 +160,8 @@ struct algorithm {
     const char *kernels[MAX_KERNELS]; // entry points in launch order
     const benchmark *benchmarks;
     int benchmark_count;
+    const field *fields; // of cubc_<name>_params; none where a binding has glue of its own
+    int field_count;
 
     // A benchmark's problem, without pointers: operands, operator and n.
     cubc_status (*workload)(const benchmark *b, cubc_type type, uint64_t n, problem *out);
@@ -151,12 +184,15 @@ extern const algorithm *const algorithm_list[]; // ends with NULL
 // A benchmark by its full name; unknown: CUBC_NOT_FOUND with the nearest.
 cubc_status benchmark_find(const char *name, const algorithm **a, const benchmark **b);
 
-// ---- problems from the public parameters (algo/<name>.c) ----------------------------------------
-cubc_status reduce_problem(const cubc_reduce_params *params, problem *out);
-cubc_status scan_problem(const cubc_scan_params *params, problem *out);
-cubc_status select_problem(const cubc_select_params *params, problem *out);
-cubc_status transform_problem(const cubc_transform_params *params, problem *out);
-cubc_status sort_problem(const cubc_sort_params *params, problem *out);
+// ---- problems from the public parameters
+// --------------------------------------------------------- Each in algo/<name>.c; they check what
+// a caller can get wrong.
+#define ALGORITHM(name) \
+    cubc_status name##_problem(const cubc_##name##_params *params, problem *out);
+#include "algo/list.def"
+#undef ALGORITHM
+// The same by the algorithm: params is a cubc_<name>_params.
+cubc_status algorithm_problem(const algorithm *a, const void *params, problem *out);
 
 // ---- running ------------------------------------------------------------------------------------
 // The variant that the policies choose, compiled on first use. temp NULL: from the device's pool.

@@ -153,10 +153,8 @@ int py_arguments(py_signature *signature, PyObject *const *args, Py_ssize_t n, P
 // ---- the other parts of the module --------------------------------------------------------------
 PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
-PyObject *py_select(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
-PyObject *py_sort(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
-PyObject *py_argsort(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
-PyObject *py_sort_pairs(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
+PyObject *py_run_algorithm(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords);
 int py_tuner_setup(PyObject *module); // py_tuner.c: spaces, policies, compilation
 int py_autotune_setup(PyObject *module);

@@ -252,10 +252,8 @@ static PyMethodDef methods[] = {
     {"empty", FAST(py_empty), METH_FASTCALL | METH_KEYWORDS, empty_doc},
     {"reduce", FAST(py_reduce), METH_FASTCALL | METH_KEYWORDS, reduce_doc},
     {"scan", FAST(py_scan), METH_FASTCALL | METH_KEYWORDS, scan_doc},
-    {"select", FAST(py_select), METH_FASTCALL | METH_KEYWORDS, select_doc},
-    {"sort", FAST(py_sort), METH_FASTCALL | METH_KEYWORDS, sort_doc},
-    {"argsort", FAST(py_argsort), METH_FASTCALL | METH_KEYWORDS, argsort_doc},
-    {"sort_pairs", FAST(py_sort_pairs), METH_FASTCALL | METH_KEYWORDS, sort_pairs_doc},
+    {"call", FAST(py_run_algorithm), METH_FASTCALL | METH_KEYWORDS, call_doc},
+    {"operator_types", FAST(py_operator_types), METH_FASTCALL | METH_KEYWORDS, operator_types_doc},
     {"transform", FAST(py_transform), METH_VARARGS | METH_KEYWORDS, transform_doc},
     {NULL, NULL, 0, NULL}};
 

@@ -5,20 +5,21 @@
 
 // ---- types --------------------------------------------------------------------------------------
 // The result's type: of out, else dtype=, else as the operator has it. The accumulator follows.
-static int choose_types(py_call *c, PyObject *dtype, const operator_info *op, bool widen,
-                        cubc_type *acc, cubc_type *out)
+// given_out: the type of out=, or NULL.
+static int choose_types(cubc_type type, const cubc_type *given_out, PyObject *dtype,
+                        const operator_info *op, bool widen, cubc_type *acc, cubc_type *out)
 {
-    cubc_type type = c->in[0].type, asked;
+    cubc_type asked;
     cubc_type natural = op && op->widens && widen ? type_widened(type) : type;
     if (!widen && type == CUBC_BOOL && op && op->widens) natural = CUBC_I64;
     if (op && op->arg) natural = CUBC_I64;
     if (op && op->logical) natural = CUBC_BOOL;
-    *out = c->out[0].object ? c->out[0].view.type : natural;
+    *out = given_out ? *given_out : natural;
     *acc = op && op->arg ? type_arithmetic(type) : type_arithmetic(natural);
     bool fixed = op && (op->arg || op->logical); // whatever the result's type is
     if (dtype) {
         if (py_dtype(dtype, &asked) < 0) return -1;
-        if (c->out[0].object && py_check_dtype(asked, *out) < 0) return -1;
+        if (given_out && py_check_dtype(asked, *out) < 0) return -1;
         *out = asked;
     }
     if (op && op->arg && *out != CUBC_I64) {
@@ -28,11 +29,18 @@ static int choose_types(py_call *c, PyObject *dtype, const operator_info *op, bo
     }
     // The result's type is also the accumulator's, as in NumPy, except that floats are never
     // accumulated in integers or bool.
-    if (!fixed && (dtype || c->out[0].object) &&
+    if (!fixed && (dtype || given_out) &&
         (type_table[*out].kind == KIND_FLOAT) >= (type_table[*acc].kind == KIND_FLOAT) &&
         *out != CUBC_BOOL)
         *acc = type_arithmetic(*out);
     return 0;
+}
+
+static int choose_call_types(const py_call *c, PyObject *dtype, const operator_info *op, bool widen,
+                             cubc_type *acc, cubc_type *out)
+{
+    const cubc_type *given = c->out[0].object ? &c->out[0].view.type : NULL;
+    return choose_types(c->in[0].type, given, dtype, op, widen, acc, out);
 }
 
 static const char *operator_text(PyObject *op)
@@ -49,6 +57,25 @@ static const char *operator_text(PyObject *op)
     if (!st) return text;
     py_raise(st);
     return NULL;
+}
+
+PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    enum { OP, ITEMS, DTYPE, OUT, WIDEN, COUNT };
+    static py_signature signature = {
+        "operator_types", COUNT, 2, 2, {"op", "items", "dtype", "out", "widen"}, {0}, false};
+    PyObject *v[COUNT];
+    cubc_type type, given, acc, out;
+    (void)self;
+    if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
+    const char *op = operator_text(v[OP]);
+    int widen = v[WIDEN] ? PyObject_IsTrue(v[WIDEN]) : 0;
+    if (!op || widen < 0 || py_dtype(v[ITEMS], &type) < 0 ||
+        (v[OUT] && py_dtype(v[OUT], &given) < 0) ||
+        choose_types(type, v[OUT] ? &given : NULL, v[DTYPE], operator_find(op), widen, &acc, &out) <
+            0)
+        return NULL;
+    return Py_BuildValue("(ss)", py_type_name(acc), py_type_name(out));
 }
 
 // ---- reduce -------------------------------------------------------------------------------------
@@ -76,7 +103,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     c.in_count = 1;
     if (!op || commutative < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
-        choose_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
+        choose_call_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0 ||
         py_call_prepare_out(&c, 0, "reduce", out, 0, NULL) < 0 ||
         py_call_workspace(&c, v[WORKSPACE]) < 0)
@@ -123,7 +150,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     c.in_count = 1;
     if (!op || inclusive < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
-        choose_types(&c, v[DTYPE], operator_find(op), false, &acc, &out) < 0 ||
+        choose_call_types(&c, v[DTYPE], operator_find(op), false, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0)
         goto done;
     Py_ssize_t length = (Py_ssize_t)c.in[0].n; // of the flattened array, as in numpy.cumsum

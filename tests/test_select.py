@@ -146,7 +146,7 @@ def test_a_made_array_keeps_no_more_than_its_items():
     [
         (lambda x: cubc.select(x, None), TypeError, "the condition is None"),
         (lambda x: cubc.partition(x, None), TypeError, "the condition is None"),
-        (lambda x: cubc.select(x, x[:3]), ValueError, "the mask has 3 items and the array 10"),
+        (lambda x: cubc.select(x, x[:3]), ValueError, "mask of select has 3 items and in 10"),
         (lambda x: cubc.select(x, ""), ValueError, "the predicate is empty"),
         (lambda x: cubc.select(x, "y > 0"), cubc.CompileError, "'y > 0' does not compile"),
         (lambda x: cubc.select(x, "x", out=np.empty(9, x.dtype)), ValueError, "shape"),

@@ -222,7 +222,7 @@ def test_errors(device):
         cubc.sort(x, begin_bit=9, end_bit=8)
     with pytest.raises(ValueError, match="there are no bits 5 to 0"):
         cubc.sort(x, begin_bit=5, end_bit=0)
-    with pytest.raises(ValueError, match="end_bit is -1"):
+    with pytest.raises(ValueError, match="there are no bits 0 to -1"):
         cubc.sort(x, end_bit=-1)
     with pytest.raises(TypeError, match="F32 keys whole"):
         cubc.sort(on(device, keys("F32", 10)), end_bit=8)
@@ -230,7 +230,7 @@ def test_errors(device):
         cubc.sort(x, decending=True)
     with pytest.raises(TypeError, match="1, 2, 4, 8 or 16 bytes"):
         cubc.sort_pairs(x, on(device, np.zeros((100, 3), np.int32)))
-    with pytest.raises(ValueError, match=r"each of the 100 keys; values has the shape \(99,\)"):
+    with pytest.raises(ValueError, match="values_in of sort has 99 items and keys_in 100"):
         cubc.sort_pairs(x, on(device, keys("I8", 99)))
     with pytest.raises(TypeError, match="a tuple of two arrays"):
         cubc.sort_pairs(x, x, out=x)

@@ -143,6 +143,16 @@ static double select_traffic(const problem *p)
     return read + (is_unique(p) ? written / 8 : written / 2);
 }
 
+static const field select_fields[] = {
+    FIELD_ARRAY(cubc_select_params, in, FIELD_INPUT, type, n),
+    FIELD_ARRAY(cubc_select_params, mask, FIELD_INPUT, mask_type, n),
+    FIELD(cubc_select_params, predicate, FIELD_TEXT),
+    FIELD(cubc_select_params, type, FIELD_TYPE),
+    FIELD_ARRAY(cubc_select_params, out, FIELD_OUTPUT, type, n),
+    FIELD_ARRAY(cubc_select_params, rest, FIELD_OUTPUT, type, n),
+    FIELD(cubc_select_params, count, FIELD_OUTPUT),
+};
+
 #define BENCHMARK(name) {"select." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
 static const benchmark select_benchmarks[] = {BENCHMARK("if"), BENCHMARK("flagged"),
                                               BENCHMARK("unique")};
@@ -152,6 +162,8 @@ const algorithm select_algorithm = {.name = "select",
                                     .kernels = {"select_tiles"},
                                     .benchmarks = select_benchmarks,
                                     .benchmark_count = COUNT_OF(select_benchmarks),
+                                    .fields = select_fields,
+                                    .field_count = COUNT_OF(select_fields),
                                     .workload = select_workload,
                                     .define = select_define,
                                     .invalid = select_invalid,

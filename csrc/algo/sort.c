@@ -237,6 +237,18 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
     return CUBC_OK;
 }
 
+static const field sort_fields[] = {
+    FIELD_ARRAY(cubc_sort_params, keys_in, FIELD_INPUT, type, n),
+    {"values_in", FIELD_INPUT, offsetof(cubc_sort_params, values_in), 0,
+     offsetof(cubc_sort_params, n), offsetof(cubc_sort_params, value_bytes)},
+    FIELD(cubc_sort_params, descending, FIELD_INT),
+    FIELD(cubc_sort_params, begin_bit, FIELD_INT),
+    FIELD(cubc_sort_params, end_bit, FIELD_INT),
+    FIELD_ARRAY(cubc_sort_params, keys_out, FIELD_OUTPUT, type, n),
+    {"values_out", FIELD_OUTPUT, offsetof(cubc_sort_params, values_out), 0,
+     offsetof(cubc_sort_params, n), offsetof(cubc_sort_params, value_bytes)},
+};
+
 #define BENCHMARK(name) {"sort." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
 static const benchmark sort_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs")};
 
@@ -245,6 +257,8 @@ const algorithm sort_algorithm = {.name = "sort",
                                   .kernels = {"sort_count", "sort_pass", "sort_block"},
                                   .benchmarks = sort_benchmarks,
                                   .benchmark_count = COUNT_OF(sort_benchmarks),
+                                  .fields = sort_fields,
+                                  .field_count = COUNT_OF(sort_fields),
                                   .workload = sort_workload,
                                   .define = sort_define,
                                   .invalid = sort_invalid,

@@ -25,15 +25,12 @@ from ._core import (
     ResourceError,
     StoreError,
     __version__,
-    argsort,
     asarray,
     device_info,
     devices,
     empty,
     reduce,
     scan,
-    sort,
-    sort_pairs,
     synchronize,
     transform,
 )
@@ -42,6 +39,7 @@ from ._interface import ffi, get_include, get_library
 from ._numpy import cumprod, cumsum, diff, unique
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
 from ._selections import flatnonzero, partition, select, unique_consecutive
+from ._sorting import argsort, sort, sort_pairs
 
 __all__ = [
     "Array",

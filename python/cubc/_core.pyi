@@ -98,55 +98,18 @@ def scan(
     workspace: Any = None,
     device: str | None = None,
 ) -> Any: ...
-def select(
-    x: Any,
+def operator_types(
+    op: str, items: Any, /, *, dtype: Any = None, out: Any = None, widen: bool = False
+) -> tuple[str, str]: ...
+def call(
+    algorithm: str,
+    parameters: dict[str, Any],
     /,
-    condition: Any = None,
     *,
-    out: Any = None,
-    rest: Any = None,
-    count: Any = None,
     stream: Any = None,
     workspace: Any = None,
     device: str | None = None,
-) -> tuple[Any, Any, Any]: ...
-def sort(
-    x: Any,
-    /,
-    *,
-    descending: bool = False,
-    begin_bit: int = 0,
-    end_bit: int | None = None,
-    out: Any = None,
-    stream: Any = None,
-    workspace: Any = None,
-    device: str | None = None,
-) -> Any: ...
-def argsort(
-    x: Any,
-    /,
-    *,
-    descending: bool = False,
-    begin_bit: int = 0,
-    end_bit: int | None = None,
-    out: Any = None,
-    stream: Any = None,
-    workspace: Any = None,
-    device: str | None = None,
-) -> Any: ...
-def sort_pairs(
-    keys: Any,
-    values: Any,
-    /,
-    *,
-    descending: bool = False,
-    begin_bit: int = 0,
-    end_bit: int | None = None,
-    out: tuple[Any, Any] | None = None,
-    stream: Any = None,
-    workspace: Any = None,
-    device: str | None = None,
-) -> tuple[Any, Any]: ...
+) -> tuple[Any, ...]: ...
 def transform(
     expression: str,
     /,

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ._core import scan, sort, transform
+from ._core import scan, transform
 from ._selections import unique_consecutive
+from ._sorting import sort
 
 
 def cumsum(x, /, **options) -> Any:

@@ -9,10 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ._core import select as _select
+from ._calls import primitive
+from ._core import call
 
 
-def select(x, condition, /, *, out=None, count=None, **options) -> Any:
+@primitive
+def select(
+    x, condition, /, *, out=None, count=None, stream=None, workspace=None, device=None
+) -> Any:
     """Items of an array that a condition holds for, in order; NumPy's ``x[condition]``.
 
     Parameters
@@ -44,10 +48,11 @@ def select(x, condition, /, *, out=None, count=None, **options) -> Any:
     TypeError, DeviceMemoryError
         As `scan`.
     """
-    return _items(x, _given(condition), out, count, options)
+    return _items(x, _given(condition), out, count, stream, workspace, device)
 
 
-def partition(x, condition, /, **options) -> tuple[Any, Any]:
+@primitive
+def partition(x, condition, /, *, stream=None, workspace=None, device=None) -> tuple[Any, Any]:
     """Items that a condition holds for, and the others; both in order.
 
     This is CUB's partition, not NumPy's, which is about the k-th smallest item.
@@ -67,13 +72,18 @@ def partition(x, condition, /, **options) -> tuple[Any, Any]:
     CompileError, ValueError, TypeError, DeviceMemoryError
         As `select`.
     """
-    found, rest, number = _select(x, _given(condition), rest=True, **options)
+    fields = _fields(x, _given(condition), None, None)
+    fields["rest"] = ("in", "in.size", None)
+    found, rest, number = call("select", fields, stream=stream, workspace=workspace, device=device)
     selected = int(number)
     left = rest.size - selected
     return _first(found, selected, made=True), _first(rest, left, made=True)
 
 
-def unique_consecutive(x, /, *, out=None, count=None, **options) -> Any:
+@primitive
+def unique_consecutive(
+    x, /, *, out=None, count=None, stream=None, workspace=None, device=None
+) -> Any:
     """Items that differ from the one before them: of each run of equal items the first.
 
     Of a sorted array these are its unique items. NaN differs from everything, 0.0 and -0.0 are
@@ -94,10 +104,11 @@ def unique_consecutive(x, /, *, out=None, count=None, **options) -> Any:
     TypeError, ValueError, DeviceMemoryError
         As `select`.
     """
-    return _items(x, None, out, count, options)
+    return _items(x, None, out, count, stream, workspace, device)
 
 
-def flatnonzero(x, /, *, out=None, count=None, **options) -> Any:
+@primitive
+def flatnonzero(x, /, *, out=None, count=None, stream=None, workspace=None, device=None) -> Any:
     """Indices (int64) of the items that are not 0, in the flattened array.
 
     Parameters
@@ -117,7 +128,9 @@ def flatnonzero(x, /, *, out=None, count=None, **options) -> Any:
     TypeError, ValueError, DeviceMemoryError
         As `select`.
     """
-    return _items(None, x, out, count, options)
+    if isinstance(x, str):
+        raise TypeError("indices are selected by an array, not by an expression")
+    return _items(None, x, out, count, stream, workspace, device)
 
 
 def _given(condition: Any) -> Any:
@@ -127,9 +140,23 @@ def _given(condition: Any) -> Any:
     return condition
 
 
-def _items(x: Any, condition: Any, out: Any, count: Any, options: dict[str, Any]) -> Any:
+def _fields(x: Any, condition: Any, out: Any, count: Any) -> dict[str, Any]:
+    """The core's parameters; without x the items are the indices."""
+    like = "in" if x is not None else "mask"
+    return {
+        "in": x,
+        "predicate" if isinstance(condition, str) else "mask": condition,
+        "out": ("in" if x is not None else "int64", f"{like}.size", out),
+        "count": ("int64", (), count),
+    }
+
+
+def _items(x, condition, out, count, stream, workspace, device) -> Any:
     """The selected items; the whole of the output where the caller has a place for the count."""
-    found, _, number = _select(x, condition, out=out, count=count, **options)
+    fields = _fields(x, condition, out, count)
+    if x is None:
+        fields["type"] = "int64"
+    found, _, number = call("select", fields, stream=stream, workspace=workspace, device=device)
     return found if count is not None else _first(found, int(number), made=out is None)
 
 

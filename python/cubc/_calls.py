@@ -1,0 +1,42 @@
+"""What the wrappers around ``_core.call`` share."""
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def primitive(function: F) -> F:
+    """Let a misspelt argument's error name the nearest right one."""
+    parameters = inspect.signature(function).parameters.values()
+    names = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
+
+    @functools.wraps(function)
+    def checked(*args, **options):
+        for name in options:
+            if name not in names:
+                near = difflib.get_close_matches(name, names, 1)
+                hint = f"did you mean '{near[0]}'?" if near else f"it takes {', '.join(names)}"
+                raise TypeError(f"{function.__name__}() has no argument '{name}'; {hint}")
+        return function(*args, **options)
+
+    return checked  # type: ignore[return-value]
+
+
+def dimensions(x: Any) -> int:
+    """Of an array of any library, or of what NumPy would make of a list."""
+    return x.ndim if hasattr(x, "ndim") else np.ndim(x)
+
+
+def one_dimension(function: str, x: Any, otherwise: str) -> None:
+    """Refuse an array of another number of dimensions, which must not be taken flat."""
+    if dimensions(x) != 1:
+        shape = tuple(getattr(x, "shape", np.shape(x)))
+        raise ValueError(
+            f"{function}() takes keys of one dimension, not of the shape {shape}; {otherwise}"
+        )
