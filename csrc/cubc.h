@@ -135,6 +135,29 @@ typedef struct cubc_sort_params {
     int begin_bit, end_bit; // end_bit 0: behind the highest
 } cubc_sort_params;
 
+// Runs of equal consecutive keys (NaN differs from everything). What is wanted of them follows from
+// what is given:
+//     op                the values of each run reduced, and its key
+//     values alone      the first key and value of each run
+//     neither           keys and lengths of all runs
+//     offsets           where runs of more than one item begin, and their lengths
+// keys_out may be keys and out values, of items of the same size; otherwise nothing may overlap.
+typedef struct cubc_runs_params {
+    const void *keys;
+    const void *values;
+    void *keys_out;   // room for n keys
+    int64_t *offsets; // room for n / 2
+    void *out;        // room for as many: reduced or first values, or lengths
+    int64_t *count;   // how many are written; in the device's memory
+    uint64_t n;
+    cubc_type type;       // of the keys
+    cubc_type value_type; // of values that are reduced
+    cubc_type acc_type;   // in which the operator is evaluated
+    cubc_type out_type;   // of reduced values; of lengths: I64 or I32
+    int value_bytes;      // of one value that is kept: 1, 2, 4, 8, 16
+    const char *op;       // "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
+} cubc_runs_params;
+
 const char *cubc_version(void);
 const char *cubc_status_name(cubc_status status);
 const char *cubc_error_message(void); // of this thread's last failure; "" if there was none
@@ -171,6 +194,10 @@ cubc_status cubc_transform(cubc_device *device, const cubc_transform_params *par
 cubc_status cubc_sort_temp_bytes(cubc_device *device, const cubc_sort_params *params,
                                  size_t *bytes);
 cubc_status cubc_sort(cubc_device *device, const cubc_sort_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_runs_temp_bytes(cubc_device *device, const cubc_runs_params *params,
+                                 size_t *bytes);
+cubc_status cubc_runs(cubc_device *device, const cubc_runs_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
 // cffi: end
 #pragma GCC visibility pop

@@ -112,6 +112,7 @@ FUNCTION u32 bits_of(f32 v) { return __float_as_uint(v); }
 FUNCTION f32 f32_of(u32 v) { return __uint_as_float(v); }
 FUNCTION f64 f64_of(u64 v) { return __longlong_as_double(static_cast<i64>(v)); }
 FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__ffs(static_cast<int>(v))) - 1u; }
+FUNCTION u32 last_set(u32 v) { return 31u - static_cast<u32>(__clz(static_cast<int>(v))); }
 FUNCTION u32 count_set(u32 v) { return static_cast<u32>(__popc(static_cast<int>(v))); }
 
 // Sixteen aligned bytes from memory that the kernel does not write. Caching: 0 as the hardware
@@ -300,6 +301,7 @@ FUNCTION f64 f64_of(u64 b)
     return v;
 }
 FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__builtin_ctz(v)); }
+FUNCTION u32 last_set(u32 v) { return 31u - static_cast<u32>(__builtin_clz(v)); }
 FUNCTION u32 count_set(u32 v) { return static_cast<u32>(__builtin_popcount(v)); }
 
 struct alignas(16) bytes16 {

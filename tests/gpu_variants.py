@@ -23,6 +23,12 @@ LABELS = {
         "ipt_8.tpb_416.ipv_1.ld_1.sm_0.wav_2.ms_1.ord_0",
         "ipt_4.tpb_1024.ipv_2.ld_0.sm_1.wav_3.ms_1.ord_0",
     ],
+    "runs": [
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
+        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
+        "ipt_14.tpb_256.mb_1.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
+    ],
     "scan": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
         "ipt_8.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
@@ -50,6 +56,7 @@ LABELS = {
 }
 BENCHMARKS = {
     "reduce": ["reduce.sum", "reduce.argmax"],
+    "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
     "select": ["select.if", "select.unique"],
     "sort": ["sort.keys", "sort.pairs"],
@@ -73,6 +80,11 @@ def against_base():
 
 CALLS = {
     "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
+    "runs": (
+        "runs.nontrivial",
+        lambda x: np.stack(cubc.nontrivial_runs(x >> 62)),
+        lambda x: inputs.longer_runs(x >> 62),
+    ),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
     "sort": ("sort.keys", lambda x: cubc.sort(x), lambda x: np.sort(x)),

@@ -58,6 +58,18 @@ def compose(maps):
     return np.array(prefixes, np.uint64)
 
 
+def heads(x):
+    """Where runs of equal consecutive items begin."""
+    return np.flatnonzero(np.concatenate([np.ones(min(1, x.size), bool), x[1:] != x[:-1]]))
+
+
+def longer_runs(x):
+    """Offsets and lengths of the runs of more than one item."""
+    begin = heads(x)
+    lengths = np.diff(np.append(begin, x.size))
+    return np.stack([begin[lengths > 1], lengths[lengths > 1]])
+
+
 def exact(x):
     """The items in a type in which NumPy's arithmetic on them is exact (or wraps around)."""
     return x.astype(np.float64) if x.dtype.name in ("float16", "bfloat16", "float32") else x

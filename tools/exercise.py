@@ -20,5 +20,10 @@ for name in ("int8", "float32", "float64"):
         assert (cubc.flatnonzero(d).numpy() == np.flatnonzero(x)).all()
         assert (cubc.sort(d).numpy() == np.sort(x)).all()
         assert (cubc.argsort(d).numpy() == np.argsort(x, kind="stable")).all()
+        y = cubc.asarray((np.arange(n) // 7 % 5).astype(name))
+        assert cubc.reduce_by_key(y, d)[1].numpy()[:1] == x[:7].sum()
+        assert cubc.run_length_encode(y)[1].numpy().sum() == n
+        assert cubc.nontrivial_runs(y)[0].size == (n + 5) // 7
+        assert cubc.unique_by_key(y, d)[1].size == (n + 6) // 7
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
 print("ok on", cubc.device_info()["name"])

@@ -67,6 +67,16 @@ cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n,
     return CUBC_OK;
 }
 
+bool problem_opaque(int bytes, cubc_type *type, uint8_t *width)
+{
+    static const cubc_type by_size[] = {
+        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64, [16] = CUBC_U64};
+    if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1))) return false;
+    *type = by_size[bytes];
+    *width = bytes == 16 ? 2 : 1;
+    return true;
+}
+
 static bool same_place(const operand *a, const operand *b)
 {
     return a->data == b->data && a->n == b->n && operand_item_bytes(a) == operand_item_bytes(b);

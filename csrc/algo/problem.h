@@ -15,6 +15,8 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
 cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
                           cubc_type type);
 cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type);
+// What moves items of 1, 2, 4, 8 or 16 bytes without a look at them; false: of other sizes.
+bool problem_opaque(int bytes, cubc_type *type, uint8_t *width);
 // Of all arrays that were added: an output lies apart from every other array, or it is an input
 // with items of the same size; which one, of several, the algorithm says.
 typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;

@@ -31,22 +31,12 @@ static cubc_status check_bits(const cubc_sort_params *params, problem *p)
     return CUBC_OK;
 }
 
-static bool value_type(int bytes, cubc_type *type, uint8_t *width)
-{
-    static const cubc_type by_size[] = {
-        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64, [16] = CUBC_U64};
-    if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1))) return false;
-    *type = by_size[bytes];
-    *width = bytes == 16 ? 2 : 1;
-    return true;
-}
-
 static cubc_status add_values(const cubc_sort_params *params, problem *p)
 {
     cubc_type type;
     uint8_t width;
     if (!params->value_bytes) return CUBC_OK;
-    if (!value_type(params->value_bytes, &type, &width))
+    if (!problem_opaque(params->value_bytes, &type, &width))
         FAIL(CUBC_INVALID_TYPE, "sort moves values of 1, 2, 4, 8 or 16 bytes, not of %d",
              params->value_bytes);
     if (params->values_in)

@@ -38,6 +38,7 @@ from ._device import device
 from ._interface import ffi, get_include, get_library
 from ._numpy import cumprod, cumsum, diff, unique
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
+from ._runs import nontrivial_runs, reduce_by_key, run_length_encode, unique_by_key
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
 
@@ -72,9 +73,12 @@ __all__ = [
     "get_library",
     "max",
     "min",
+    "nontrivial_runs",
     "partition",
     "prod",
     "reduce",
+    "reduce_by_key",
+    "run_length_encode",
     "scan",
     "select",
     "sort",
@@ -83,6 +87,7 @@ __all__ = [
     "synchronize",
     "transform",
     "unique",
+    "unique_by_key",
     "unique_consecutive",
     "use_policies",
 ]

@@ -1,0 +1,90 @@
+// A tile in rows: a warp has a contiguous part of it, a row of that part one vector a lane.
+//
+// So loads are wide and coalesced, and an item's neighbours are one shuffle away. `first` is the
+// index of a thread's first item; a row further is SIMT_WARP * VECTOR items further.
+#pragma once
+#include "memory.h"
+#include "warp.h"
+
+// A thread's items of all rows; past the end any item will do.
+template <bool WHOLE, int CACHING, int ROWS, int VECTOR, class T>
+FUNCTION void load_rows(const T* in, u64 first, u64 n, T (&item)[ROWS][VECTOR])
+{
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 at = first + static_cast<u64>(r) * (SIMT_WARP * VECTOR);
+        if (WHOLE || at + VECTOR <= n)
+            load_items<CACHING>(in + at, item[r]);
+        else
+            for (int j = 0; j < VECTOR; j++) {
+                const u64 i = at + static_cast<u64>(j);
+                item[r][j] = n ? in[i < n ? i : n - 1] : T{};
+            }
+    }
+}
+
+// Which items begin a run: those that differ from the one before them, and the first. What lies
+// past the end does too.
+template <bool WHOLE, int ROWS, int VECTOR, class T>
+FUNCTION void find_heads(const T* in, u64 first, u64 n, const T (&item)[ROWS][VECTOR],
+                         bool (&head)[ROWS][VECTOR])
+{
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 at = first + static_cast<u64>(r) * (SIMT_WARP * VECTOR);
+        T before = warp_shuffle(item[r][VECTOR - 1], lane_id() - 1);
+        if (r > 0) {
+            const T last = warp_shuffle(item[r - 1][VECTOR - 1], SIMT_WARP - 1);
+            if (lane_id() == 0) before = last;
+        } else if (lane_id() == 0 && at > 0 && at < n)
+            before = in[at - 1];
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) {
+            head[r][j] = !(item[r][j] == before);
+            if (!WHOLE && at + static_cast<u64>(j) >= n) head[r][j] = true;
+            before = item[r][j];
+        }
+    }
+    if (first == 0) head[0][0] = true;
+}
+
+// How many items of a row are flagged, before a lane and in all of them. The lanes' counts are
+// scanned together, as many rows as fit a word.
+template <int ROWS, int VECTOR>
+struct row_counts {
+    enum {
+        FIELD = SIMT_WARP * VECTOR <= 255 ? 8 : 16,
+        FIELDS = 32 / FIELD,
+        WORDS = (ROWS + FIELDS - 1) / FIELDS
+    };
+    u32 before[WORDS];
+    u32 all[WORDS];
+
+    FUNCTION_MEMBER static u32 field(const u32 (&words)[WORDS], int row)
+    {
+        return words[row / FIELDS] >> (row % FIELDS * FIELD) & ((1u << FIELD) - 1u);
+    }
+    FUNCTION_MEMBER u32 lanes_before(int row) const { return field(before, row); }
+    FUNCTION_MEMBER u32 lanes(int row) const { return field(all, row); }
+};
+
+template <int ROWS, int VECTOR>
+FUNCTION void count_rows(const bool (&flag)[ROWS][VECTOR], row_counts<ROWS, VECTOR>& c)
+{
+    typedef row_counts<ROWS, VECTOR> counts;
+    UNROLL
+    for (int w = 0; w < counts::WORDS; w++) c.before[w] = 0;
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        u32 count = 0;
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) count += flag[r][j];
+        c.before[r / counts::FIELDS] += count << (r % counts::FIELDS * counts::FIELD);
+    }
+    UNROLL
+    for (int w = 0; w < counts::WORDS; w++) {
+        const u32 through = warp_scan(c.before[w], plus());
+        c.before[w] = through - c.before[w];
+        c.all[w] = warp_shuffle(through, SIMT_WARP - 1);
+    }
+}

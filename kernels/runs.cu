@@ -1,0 +1,360 @@
+// Runs of equal consecutive keys in a single pass: what each run's values add up to, how long the
+// runs are, which are longer than one item, what stands at their heads.
+//
+// A block takes a tile in rows (rows.h), and flags the items at which something is to be written:
+// those that begin a run, or (TUNE_RUNS 2) those where single items end and a longer run begins or
+// the other way round. Flags are counted as in select, so each flagged item knows its place among
+// them. What is written of a run is known at the head of the next, and one item past the end
+// is a head that closes the last run. So only the first flagged item of a tile needs to
+// know anything of the tiles before it: how many were flagged, and what has come together since
+// the last of them, a sum or only its index. Look-back (lookback.h) brings both, while all else is
+// ready in shared memory, from where it leaves in runs that are as wide as the warp.
+//
+// Sums are a segmented scan: a warp adds vectors, as far back as a ballot of the flagged lanes
+// says. (Sengupta, Harris, Zhang and Owens, "Scan Primitives for GPU Computing", 2007, for the idea
+// of scanning segments; the pairs of count and sum are those of CUB's reduce-by-key.)
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:2 cpu=1024:16384:1024
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
+// %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
+// %RANGE% TUNE_FIRST_DELAY l2w 0:1500:50 cpu=0:0:1
+//
+// The parameters are those of select.cu.
+//
+// Workload:
+//     TUNE_RUNS    0: a reduction of each run's values with the operator of operator.h
+//                  1: the lengths of the runs
+//                  2: beginnings and lengths of the runs of more than one item
+//                  3: the value at the head of each run
+//     TUNE_K       type of the keys
+//     TUNE_T       type of the values (0, 3)
+//     TUNE_O       type of the results
+//     TUNE_COUNT   an unsigned type that counts the items and one more
+//
+// Traffic: keys and values read, a key and a result written for each run.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "lookback.h"
+#include "memory.h"
+#include "rows.h"
+#include "types.h"
+
+enum {
+    SUMS = TUNE_RUNS == 0,
+    LENGTHS = TUNE_RUNS == 1,
+    LONG_RUNS = TUNE_RUNS == 2,
+    FIRST_VALUES = TUNE_RUNS == 3,
+    HAS_VALUES = SUMS || FIRST_VALUES,
+    CLOSES = SUMS || LENGTHS, // the item past the end is flagged
+    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
+    ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
+    ROW_ITEMS = SIMT_WARP * VECTOR,
+    TILE = SIMT_THREADS * ROWS * VECTOR
+};
+static_assert(TILE <= 65536, "an item's place in the tile is 16 bits");
+
+typedef TUNE_K run_key;
+typedef TUNE_COUNT count_t;
+
+// value_t: what comes together from a flagged item on, with apply_operator.
+// staged_t: what is kept of a flagged item, made of what came together before it, of its own value
+// and of its place in the tile.
+#if TUNE_RUNS == 0
+#include "operator.h"
+typedef value_t staged_t;
+FUNCTION value_t value_of(item_t item) { return convert<value_t>(item); }
+FUNCTION staged_t staged_of(value_t sum, item_t, u32) { return sum; }
+#else
+struct words16 { // a value of 16 bytes
+    u64 word[2];
+};
+typedef TUNE_T item_t;
+typedef TUNE_O out_t;
+typedef count_t value_t; // the flagged item's index, which others do not change
+FUNCTION value_t apply_operator(value_t a, value_t) { return a; }
+FUNCTION value_t value_of(item_t) { return 0; }
+#if TUNE_RUNS == 3
+typedef item_t staged_t;
+FUNCTION staged_t staged_of(value_t, item_t item, u32) { return item; }
+#else
+typedef u16 staged_t;
+FUNCTION staged_t staged_of(value_t, item_t, u32 place) { return static_cast<u16>(place); }
+#endif
+#endif
+
+struct runs_args {
+    const run_key* keys;
+    const item_t* values;
+    run_key* keys_out;
+    out_t* out;
+    i64* offsets;
+    u64* count;
+    u64 n;
+    u64* messages; // one a tile
+};
+
+// What is known of a stretch of items.
+struct tally {
+    value_t carry; // of the items from the last flagged one on, or of all if there is none
+    count_t count; // of the flagged
+};
+struct join {
+    FUNCTION_MEMBER tally operator()(tally x, tally y) const
+    {
+        return tally{y.count ? y.carry : apply_operator(x.carry, y.carry), x.count + y.count};
+    }
+};
+
+struct runs_shared {
+    ticket tile_ticket;
+    tally warp[SIMT_WARPS];
+    tally before; // the tile
+    u32 begins;   // 1: the tile's first item is flagged
+    // One more, for what a single thread stores in vain.
+    staged_t staged[TILE + 1];
+    run_key key[LONG_RUNS ? 1 : TILE + 1];
+};
+
+// The items where single items and longer runs meet. An item of a longer run is equal to the one
+// before it, or is not and the next one is.
+template <bool WHOLE>
+FUNCTION void find_edges(const run_key* in, u64 first, u64 n, const run_key (&key)[ROWS][VECTOR],
+                         bool (&head)[ROWS][VECTOR])
+{
+    bool after[ROWS]; // the item behind the vector is a head
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 behind = first + static_cast<u64>(r) * ROW_ITEMS + VECTOR;
+        after[r] = warp_shuffle(static_cast<u32>(head[r][0]), lane_id() + 1);
+        if (r + 1 < ROWS) {
+            const u32 next = warp_shuffle(static_cast<u32>(head[r + 1 < ROWS ? r + 1 : r][0]), 0);
+            if (lane_id() == SIMT_WARP - 1) after[r] = next;
+        } else if (lane_id() == SIMT_WARP - 1)
+            after[r] = behind < n ? !(in[behind] == key[r][VECTOR - 1]) : true;
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) {
+            const u64 i = first + static_cast<u64>(r) * ROW_ITEMS + static_cast<u64>(j);
+            const bool next = j + 1 < VECTOR ? head[r][j + 1 < VECTOR ? j + 1 : j] : after[r];
+            head[r][j] = (WHOLE || i < n) && head[r][j] != next;
+        }
+    }
+}
+
+// flag: the items at which something is written.
+template <bool WHOLE>
+FUNCTION void find_flagged(const runs_args& a, u64 first, const run_key (&key)[ROWS][VECTOR],
+                           bool (&flag)[ROWS][VECTOR])
+{
+    find_heads<WHOLE>(a.keys, first, a.n, key, flag);
+    if constexpr (LONG_RUNS)
+        find_edges<WHOLE>(a.keys, first, a.n, key, flag);
+    else if constexpr (!WHOLE) {
+        UNROLL
+        for (int r = 0; r < ROWS; r++) {
+            UNROLL
+            for (int j = 0; j < VECTOR; j++) {
+                const u64 i = first + static_cast<u64>(r) * ROW_ITEMS + static_cast<u64>(j);
+                if (i >= a.n + CLOSES) flag[r][j] = false;
+            }
+        }
+    }
+}
+
+// The sums of a thread's values, by vectors, since the last flag.
+struct row_sums {
+    value_t before[ROWS];  // in the lanes before this one, in the row
+    value_t through[ROWS]; // in the warp up to the row's end
+    u32 flagged[ROWS];     // which lanes of the row have a flag
+};
+
+FUNCTION void sum_rows(const value_t (&value)[ROWS][VECTOR], const bool (&flag)[ROWS][VECTOR],
+                       row_sums& c)
+{
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        value_t sum = value[r][0];
+        bool any = flag[r][0];
+        UNROLL
+        for (int j = 1; j < VECTOR; j++) {
+            sum = flag[r][j] ? value[r][j] : apply_operator(sum, value[r][j]);
+            any = any || flag[r][j];
+        }
+        c.flagged[r] = warp_ballot(FULL_WARP, any);
+        const u32 up_to_here = c.flagged[r] & (FULL_WARP >> (SIMT_WARP - 1 - lane_id()));
+        const u32 reach = lane_id() - (up_to_here ? last_set(up_to_here) : 0u);
+        UNROLL
+        for (u32 d = 1; d < SIMT_WARP; d *= 2) {
+            const value_t other = warp_shuffle(sum, lane_id() - d);
+            if (d <= reach) sum = apply_operator(other, sum);
+        }
+        c.before[r] = warp_shuffle(sum, lane_id() - 1);
+        c.through[r] = warp_shuffle(sum, SIMT_WARP - 1);
+        if (r > 0 && !c.flagged[r])
+            c.through[r] = apply_operator(c.through[r > 0 ? r - 1 : 0], c.through[r]);
+    }
+}
+
+// A sum that may be empty yet.
+struct running_sum {
+    value_t value;
+    bool some;
+
+    FUNCTION_MEMBER void take(value_t next, bool afresh)
+    {
+        value = some && !afresh ? apply_operator(value, next) : next;
+        some = true;
+    }
+};
+
+// Of a warp: the index of its last flagged item, valid if there is one.
+FUNCTION count_t last_flagged(u64 begin, u32 local, const bool (&flag)[ROWS][VECTOR])
+{
+    u32 last = 0;
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) {
+            const u32 place = local + static_cast<u32>(r * ROW_ITEMS + j);
+            last = flag[r][j] ? place : last;
+        }
+    }
+    UNROLL
+    for (u32 d = 1; d < SIMT_WARP; d *= 2) {
+        const u32 other = warp_shuffle(last, lane_id() + d);
+        if (lane_id() + d < SIMT_WARP && other > last) last = other;
+    }
+    return static_cast<count_t>(begin + last); // of lane 0
+}
+
+// What the k-th flagged item of the tile, the number-th of all, gives: the result of the run that
+// it ends, or of its own.
+FUNCTION void write_result(const runs_args& a, const runs_shared& s, u64 begin, u32 k, u64 number)
+{
+#if TUNE_RUNS == 0
+    (void)begin;
+    value_t sum = s.staged[k];
+    if (k == 0) sum = s.begins ? s.before.carry : apply_operator(s.before.carry, sum);
+    if (number > 0) a.out[number - 1] = convert<out_t>(sum);
+#elif TUNE_RUNS == 3
+    (void)begin;
+    a.out[number] = s.staged[k];
+#else
+    const u64 at = begin + s.staged[k];
+    const u64 from = k == 0 ? s.before.carry : begin + s.staged[k > 0 ? k - 1 : 0];
+    if constexpr (LENGTHS) {
+        if (number > 0) a.out[number - 1] = convert<out_t>(at - from);
+    } else if (number % 2 == 0)
+        a.offsets[number / 2] = static_cast<i64>(at);
+    else
+        a.out[number / 2] = convert<out_t>(at - from + 1);
+#endif
+}
+
+template <bool WHOLE>
+FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
+{
+    const u64 begin = static_cast<u64>(mine.rank) * TILE;
+    const u32 local = warp_id() * static_cast<u32>(ROWS * ROW_ITEMS) + lane_id() * VECTOR;
+    const u64 first = begin + local;
+    run_key key[ROWS][VECTOR];
+    item_t item[ROWS][VECTOR];
+    bool flag[ROWS][VECTOR];
+
+    load_rows<WHOLE, TUNE_LOAD>(a.keys, first, a.n, key);
+    if constexpr (HAS_VALUES) load_rows<WHOLE, TUNE_LOAD>(a.values, first, a.n, item);
+    find_flagged<WHOLE>(a, first, key, flag);
+    row_counts<ROWS, VECTOR> counts;
+    count_rows(flag, counts);
+    u32 warp_count = 0;
+    UNROLL
+    for (int r = 0; r < ROWS; r++) warp_count += counts.lanes(r);
+
+    value_t value[ROWS][VECTOR];
+    row_sums sums;
+    tally of_warp{};
+    of_warp.count = warp_count;
+    if constexpr (SUMS) {
+        UNROLL
+        for (int r = 0; r < ROWS; r++) {
+            UNROLL
+            for (int j = 0; j < VECTOR; j++) value[r][j] = value_of(item[r][j]);
+        }
+        sum_rows(value, flag, sums);
+        of_warp.carry = sums.through[ROWS - 1];
+    } else if constexpr (!FIRST_VALUES)
+        of_warp.carry = last_flagged(begin, local, flag);
+    if (lane_id() == 0) s.warp[warp_id()] = of_warp;
+    if (thread_id() == 0) s.begins = flag[0][0];
+    block_sync();
+
+    const tally warps = warp_scan(s.warp[lane_id() < SIMT_WARPS ? lane_id() : 0], join());
+    const tally total = warp_shuffle(warps, SIMT_WARPS - 1);
+    const tally warps_before = warp_shuffle(warps, warp_id() - 1);
+    const u32 warp_begin = warp_id() > 0 ? static_cast<u32>(warps_before.count) : 0u;
+    u32 row_begin = warp_begin;
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        u32 place = row_begin + counts.lanes_before(r);
+        running_sum sum{};
+        if constexpr (SUMS) { // what comes before the vector; nothing at the tile's very beginning
+            if (warp_id() > 0) sum.take(warps_before.carry, true);
+            if (r > 0) sum.take(sums.through[r > 0 ? r - 1 : 0], row_begin > warp_begin);
+            if (lane_id() > 0)
+                sum.take(sums.before[r], (sums.flagged[r] & ((1u << lane_id()) - 1u)) != 0);
+        }
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) {
+            if (SIMT_THREADS == 1 || flag[r][j]) { // a single thread stores without a branch
+                if constexpr (!LONG_RUNS) s.key[place] = key[r][j];
+                const u32 in_tile = local + static_cast<u32>(r * ROW_ITEMS + j);
+                s.staged[place] = staged_of(sum.value, item[r][j], in_tile);
+            }
+            if constexpr (SUMS) sum.take(value[r][j], flag[r][j]);
+            place += flag[r][j];
+        }
+        row_begin += counts.lanes(r);
+    }
+    const bool last = mine.rank + 1 == block_count();
+    if (warp_id() == 0) {
+        tally before{};
+        tile_prefix(a.messages, mine, total, join(), before, false);
+        if (lane_id() == 0) {
+            s.before = before;
+            const u64 flagged = static_cast<u64>(before.count) + total.count;
+            if (last) *a.count = LONG_RUNS ? flagged / 2 : flagged - CLOSES;
+        }
+    }
+    block_sync();
+
+    const u64 number = s.before.count;
+    const u32 count = static_cast<u32>(total.count);
+    if constexpr (!LONG_RUNS) { // the item past the end has no key
+        const u32 keys = count - (CLOSES && last);
+        for (u32 k = thread_id(); k < keys; k += SIMT_THREADS) a.keys_out[number + k] = s.key[k];
+    }
+    for (u32 k = thread_id(); k < count; k += SIMT_THREADS)
+        write_result(a, s, begin, k, number + k);
+}
+
+KERNEL(runs_tiles, runs_args, runs_shared)
+{
+    ticket mine{};
+    if constexpr (RANK_IS_INDEX) {
+        mine = take_ticket(a.messages); // only warp 0 uses the epoch, and once it has its items
+    } else {
+        if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
+        block_sync();
+        mine = s.tile_ticket;
+    }
+    if ((mine.rank + 1ull) * TILE <= a.n)
+        runs_tile<true>(a, s, mine);
+    else
+        runs_tile<false>(a, s, mine);
+}

@@ -1,0 +1,263 @@
+"""Runs of equal consecutive keys: reduced, scanned, counted, unpacked.
+
+How many runs there are is known only when the work is done, so the calls whose result is as long
+wait for it, unless the caller gives ``count=``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ._calls import one_dimension, primitive
+from ._core import call, operator_types
+from ._selections import _first
+
+
+@primitive
+def reduce_by_key(
+    keys,
+    values,
+    /,
+    op="sum",
+    *,
+    out=None,
+    count=None,
+    dtype=None,
+    stream=None,
+    workspace=None,
+    device=None,
+) -> tuple[Any, Any]:
+    """Reduce the values of each run of equal consecutive keys.
+
+    Parameters
+    ----------
+    keys : array_like
+        Of one dimension. NaN differs from everything, 0.0 and -0.0 are equal.
+    values : array_like
+        One a key.
+    op : str
+        As for `reduce`, but for argmin and argmax: a name, or a C expression of ``a`` and ``b``
+        that is associative; the operands keep their order.
+    out : tuple of two arrays, optional
+        Where keys and results go, each with as many items as `keys`. They may be `keys` and
+        `values`, where items of the results are as large as those of `values`.
+    count : array, optional
+        An int64 of the device's memory that gets the number of runs. With it the call does not
+        wait, and gives the whole of `out`; what lies past the count is undefined.
+    dtype : optional
+        Type of the results, in which `op` works too. As for `reduce`: integers are summed and
+        multiplied in 64 bits by default.
+    stream, workspace, device : optional
+        As for `reduce`; the size of the workspace is cubc_runs_temp_bytes: 32 bytes or fewer a
+        tile of some thousand items.
+
+    Returns
+    -------
+    keys, results : array
+        The key of each run, and its values reduced; NumPy arrays for host memory, else
+        cubc.Arrays or the parts of `out`.
+
+    Raises
+    ------
+    TypeError
+        For types that `asarray` does not take, an `out` of another type.
+    ValueError
+        If there is not one value a key, or an array has not one dimension.
+    CompileError
+        If the expression does not compile.
+    NoDeviceError, DeviceMemoryError, DeviceError
+        As for `reduce`.
+
+    Notes
+    -----
+    Sums of floats may differ in the last digits from run to run, as those of `scan`.
+
+    A single pass: a scan of pairs of count and sum, whose sum begins anew at each key that differs
+    from the one before it [1]_, with decoupled look-back [2]_.
+
+    References
+    ----------
+    .. [1] S. Sengupta, M. Harris, Y. Zhang and J. Owens, "Scan Primitives for GPU Computing",
+       Graphics Hardware 2007.
+    .. [2] D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
+       NVR-2016-002.
+    """
+    keys_out, results_out = _pair("reduce_by_key", out, "(keys, results)")
+    _check("reduce_by_key", keys, values)
+    given = None if results_out is None else results_out.dtype
+    acc, result = operator_types(op, _dtype(values), dtype=dtype, out=given, widen=True)
+    fields = {
+        "keys": keys,
+        "values": values,
+        "op": op,
+        "acc_type": acc,
+        "keys_out": ("keys", "keys", keys_out),
+        "out": (result, "keys", results_out),
+    }
+    return _runs(fields, count, stream, workspace, device)
+
+
+@primitive
+def unique_by_key(
+    keys, values, /, *, out=None, count=None, stream=None, workspace=None, device=None
+) -> tuple[Any, Any]:
+    """Key and value of the first item of each run of equal consecutive keys.
+
+    Parameters
+    ----------
+    keys : array_like
+        As for `reduce_by_key`.
+    values : array_like
+        One a key, of 1, 2, 4 or 8 bytes.
+    out : tuple of two arrays, optional
+        Where keys and values go, of the types and the number of items of `keys` and `values`, which
+        they may be.
+    count, stream, workspace, device : optional
+        As for `reduce_by_key`.
+
+    Returns
+    -------
+    keys, values : array
+        As `reduce_by_key`.
+
+    Raises
+    ------
+    TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
+        As for `reduce_by_key`.
+
+    Notes
+    -----
+    A single pass with decoupled look-back, as `reduce_by_key`.
+    """
+    keys_out, values_out = _pair("unique_by_key", out, "(keys, values)")
+    _check("unique_by_key", keys, values)
+    fields = {
+        "keys": keys,
+        "values": values,
+        "keys_out": ("keys", "keys", keys_out),
+        "out": ("values", "keys", values_out),
+    }
+    return _runs(fields, count, stream, workspace, device)
+
+
+@primitive
+def run_length_encode(
+    x, /, *, out=None, count=None, stream=None, workspace=None, device=None
+) -> tuple[Any, Any]:
+    """Item and length of each run of equal consecutive items.
+
+    `repeat` is its inverse: ``cubc.repeat(*cubc.run_length_encode(x))`` is `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Of one dimension. NaN differs from everything, 0.0 and -0.0 are equal.
+    out : tuple of two arrays, optional
+        Where items and lengths go, each with as many items as `x`. The lengths are int64 or int32;
+        the items may be `x`.
+    count, stream, workspace, device : optional
+        As for `reduce_by_key`.
+
+    Returns
+    -------
+    values, lengths : array
+        As `reduce_by_key`; the lengths are int64 (CUB's are int32).
+
+    Raises
+    ------
+    TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
+        As for `reduce_by_key`.
+
+    Notes
+    -----
+    A single pass with decoupled look-back, as `reduce_by_key`.
+    """
+    values_out, lengths_out = _pair("run_length_encode", out, "(values, lengths)")
+    _check("run_length_encode", x)
+    lengths = "int64" if lengths_out is None else lengths_out.dtype
+    fields = {
+        "keys": x,
+        "keys_out": ("keys", "keys", values_out),
+        "out": (lengths, "keys", lengths_out),
+    }
+    return _runs(fields, count, stream, workspace, device)
+
+
+@primitive
+def nontrivial_runs(
+    x, /, *, out=None, count=None, stream=None, workspace=None, device=None
+) -> tuple[Any, Any]:
+    """Offset and length of each run of more than one equal consecutive items.
+
+    Parameters
+    ----------
+    x : array_like
+        As for `run_length_encode`.
+    out : tuple of two arrays, optional
+        Where offsets (int64) and lengths (int64 or int32) go, each with half as many items as `x`.
+    count, stream, workspace, device : optional
+        As for `reduce_by_key`.
+
+    Returns
+    -------
+    offsets, lengths : array
+        As `reduce_by_key`; both int64.
+
+    Raises
+    ------
+    TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
+        As for `reduce_by_key`.
+
+    Notes
+    -----
+    A single pass with decoupled look-back, as `reduce_by_key`.
+    """
+    offsets_out, lengths_out = _pair("nontrivial_runs", out, "(offsets, lengths)")
+    _check("nontrivial_runs", x)
+    most = (_size(x) // 2,)
+    lengths = "int64" if lengths_out is None else lengths_out.dtype
+    fields = {
+        "keys": x,
+        "offsets": ("int64", most, offsets_out),
+        "out": (lengths, most, lengths_out),
+    }
+    return _runs(fields, count, stream, workspace, device)
+
+
+def _runs(fields: dict[str, Any], count, stream, workspace, device) -> tuple[Any, Any]:
+    """What the core gives of each run; the whole of the outputs where there is a place to count."""
+    fields["count"] = ("int64", (), count)
+    keys, offsets, results, number = call(
+        "runs", fields, stream=stream, workspace=workspace, device=device
+    )
+    heads, name = (offsets, "offsets") if keys is None else (keys, "keys_out")
+    if count is not None:
+        return heads, results
+    found = int(number)
+    return (
+        _first(heads, found, made=fields[name][2] is None),
+        _first(results, found, made=fields["out"][2] is None),
+    )
+
+
+def _pair(function: str, out: Any, of: str) -> tuple[Any, Any]:
+    if out is None:
+        return None, None
+    if isinstance(out, tuple) and len(out) == 2:
+        return out
+    raise TypeError(f"{function}(): out must be a tuple of two arrays, {of}")
+
+
+def _check(function: str, keys: Any, values: Any = None) -> None:
+    for what, x in (("keys", keys), ("values", values)):
+        if x is not None:
+            one_dimension(function, x, f"give the {what} of all items as x.ravel()")
+
+
+def _size(x: Any) -> int:
+    """Of an array of one dimension, of any library."""
+    return x.shape[0] if hasattr(x, "shape") else len(x)
+
+
+def _dtype(x: Any) -> Any:
+    return x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
