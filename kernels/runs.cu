@@ -213,24 +213,25 @@ struct running_sum {
     }
 };
 
-// Of a warp: the index of its last flagged item, valid if there is one.
-FUNCTION count_t last_flagged(u64 begin, u32 local, const bool (&flag)[ROWS][VECTOR])
+// The place in the tile of a warp's last flagged item, if there is one.
+FUNCTION u32 last_flagged(u32 local, const bool (&flag)[ROWS][VECTOR],
+                          const row_counts<ROWS, VECTOR>& counts)
 {
     u32 last = 0;
+    bool found = false; // alike in all lanes
     UNROLL
-    for (int r = 0; r < ROWS; r++) {
+    for (int r = ROWS - 1; r >= 0; r--) {
+        if (found || counts.lanes(r) == 0) continue;
+        bool any = false;
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
-            const u32 place = local + static_cast<u32>(r * ROW_ITEMS + j);
-            last = flag[r][j] ? place : last;
+            if (flag[r][j]) last = local + static_cast<u32>(r * ROW_ITEMS + j);
+            any = any || flag[r][j];
         }
+        last = warp_shuffle(last, last_set(warp_ballot(FULL_WARP, any)));
+        found = true;
     }
-    UNROLL
-    for (u32 d = 1; d < SIMT_WARP; d *= 2) {
-        const u32 other = warp_shuffle(last, lane_id() + d);
-        if (lane_id() + d < SIMT_WARP && other > last) last = other;
-    }
-    return static_cast<count_t>(begin + last); // of lane 0
+    return last;
 }
 
 // What the k-th flagged item of the tile, the number-th of all, gives: the result of the run that
@@ -286,24 +287,27 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
             UNROLL
             for (int j = 0; j < VECTOR; j++) value[r][j] = value_of(item[r][j]);
         }
-        sum_rows(value, flag, sums);
-        of_warp.carry = sums.through[ROWS - 1];
+        if constexpr (SIMT_THREADS > 1) { // a single thread adds as it goes along, below
+            sum_rows(value, flag, sums);
+            of_warp.carry = sums.through[ROWS - 1];
+        }
     } else if constexpr (!FIRST_VALUES)
-        of_warp.carry = last_flagged(begin, local, flag);
+        of_warp.carry = static_cast<value_t>(begin + last_flagged(local, flag, counts));
     if (lane_id() == 0) s.warp[warp_id()] = of_warp;
     if (thread_id() == 0) s.begins = flag[0][0];
     block_sync();
 
     const tally warps = warp_scan(s.warp[lane_id() < SIMT_WARPS ? lane_id() : 0], join());
-    const tally total = warp_shuffle(warps, SIMT_WARPS - 1);
+    tally total = warp_shuffle(warps, SIMT_WARPS - 1);
     const tally warps_before = warp_shuffle(warps, warp_id() - 1);
     const u32 warp_begin = warp_id() > 0 ? static_cast<u32>(warps_before.count) : 0u;
     u32 row_begin = warp_begin;
+    running_sum sum{};
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         u32 place = row_begin + counts.lanes_before(r);
-        running_sum sum{};
-        if constexpr (SUMS) { // what comes before the vector; nothing at the tile's very beginning
+        if constexpr (SUMS && SIMT_THREADS > 1) { // of what comes before the vector in the tile
+            sum = running_sum{};
             if (warp_id() > 0) sum.take(warps_before.carry, true);
             if (r > 0) sum.take(sums.through[r > 0 ? r - 1 : 0], row_begin > warp_begin);
             if (lane_id() > 0)
@@ -321,6 +325,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
         }
         row_begin += counts.lanes(r);
     }
+    if constexpr (SUMS && SIMT_THREADS == 1) total.carry = sum.value;
     const bool last = mine.rank + 1 == block_count();
     if (warp_id() == 0) {
         tally before{};
