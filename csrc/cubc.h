@@ -75,7 +75,8 @@ typedef struct cubc_reduce_params {
 } cubc_reduce_params;
 
 // A prefix scan: out[i] = init op in[0] op ... op in[i] (inclusive) or ... op in[i-1] (exclusive).
-// out may be in; otherwise they must not overlap.
+// With keys the scan begins anew, with init if there is one, at each item whose key differs from
+// the one before it (as NaN does). out may be in; otherwise nothing may overlap.
 typedef struct cubc_scan_params {
     const void *in;
     void *out;
@@ -86,6 +87,8 @@ typedef struct cubc_scan_params {
     const char *op; // "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
     int inclusive;
     const void *init; // one value of acc_type in host memory; an exclusive expression needs it
+    const void *keys; // n items; NULL: none
+    cubc_type key_type;
 } cubc_scan_params;
 
 // A selection: the items that a condition holds for, in order. out may be in, and the rest apart

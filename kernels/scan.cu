@@ -26,13 +26,23 @@
 // ns    nanoseconds between two polls: a thousand blocks that poll without pause slow the messages
 // l2w   nanoseconds before the first poll, when there are many tiles
 //
-// Traffic: n items read, n written. Floating sums may differ in the last digits from run to run,
-// because how many totals a look-back adds up depends on timing.
+// Workload, beside that of operator.h:
+//     TUNE_INCLUSIVE   1: a result takes its own item in
+//     TUNE_K           type of the keys, if there are any: the scan begins anew, with the initial
+//     value
+//                      if there is one, at each item whose key differs from the one before it
+//
+// A scan by key is one of pairs, of a value and of whether a run begins in the items it was made
+// of.
+//
+// Traffic: n items (and keys) read, n written. Floating sums may differ in the last digits from run
+// to run, because how many totals a look-back adds up depends on timing.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "lookback.h"
 #include "memory.h"
 #include "operator.h"
+#include "rows.h"
 
 enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
@@ -40,8 +50,36 @@ enum {
     ROW_ITEMS = SIMT_WARP * VECTOR
 };
 
+// sum_t: what stretches of items come to.
+#if defined(TUNE_K)
+enum { BY_KEY = 1 };
+typedef TUNE_K run_key;
+struct sum_t {
+    value_t value;
+    u32 begins;
+};
+FUNCTION sum_t sum_of(value_t value, bool head) { return sum_t{value, head}; }
+FUNCTION value_t value_of(sum_t sum) { return sum.value; }
+struct apply {
+    FUNCTION_MEMBER sum_t operator()(sum_t a, sum_t b) const
+    {
+        return sum_t{b.begins ? b.value : apply_operator(a.value, b.value), a.begins | b.begins};
+    }
+};
+#else
+enum { BY_KEY = 0 };
+typedef u8 run_key;
+typedef value_t sum_t;
+FUNCTION sum_t sum_of(value_t value, bool) { return value; }
+FUNCTION value_t value_of(sum_t sum) { return sum; }
+struct apply {
+    FUNCTION_MEMBER value_t operator()(value_t a, value_t b) const { return apply_operator(a, b); }
+};
+#endif
+
 struct scan_args {
     const item_t* in;
+    const run_key* keys;
     out_t* out;
     u64 n;
     u64* messages; // one a tile
@@ -51,14 +89,10 @@ struct scan_args {
 
 struct scan_shared {
     ticket tile_ticket;
-    value_t warp_total[SIMT_WARPS];
-    value_t warps_through[SIMT_WARPS]; // the totals of all warps up to this one
-    value_t prefix;                    // of everything before the tile
-    u32 has_prefix;                    // 0 for the first tile if there is no initial value
-};
-
-struct apply {
-    FUNCTION_MEMBER value_t operator()(value_t a, value_t b) const { return apply_operator(a, b); }
+    sum_t warp_total[SIMT_WARPS];
+    sum_t warps_through[SIMT_WARPS]; // the totals of all warps up to this one
+    sum_t prefix;                    // of everything before the tile
+    u32 has_prefix;                  // 0 for the first tile if there is no initial value
 };
 
 template <bool WHOLE>
@@ -67,29 +101,32 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     const u64 tile = mine.rank;
     const u64 first = tile * (static_cast<u64>(SIMT_THREADS) * ROWS * VECTOR) +
                       warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
-    value_t item[ROWS][VECTOR]; // then: prefixes inside the vector
-    value_t before[ROWS];       // the lanes before this one, in the row
-    value_t carry[ROWS];        // the rows up to this one, in the warp
+    sum_t item[ROWS][VECTOR]; // then: prefixes inside the vector
+    sum_t before[ROWS];       // the lanes before this one, in the row
+    sum_t carry[ROWS];        // the rows up to this one, in the warp
+    bool head[ROWS][VECTOR];  // a run begins here
 
+    if constexpr (BY_KEY) {
+        run_key key[ROWS][VECTOR];
+        load_rows<WHOLE, TUNE_LOAD>(a.keys, first, a.n, key);
+        find_heads<WHOLE>(a.keys, first, a.n, key, head);
+    }
+    item_t raw[ROWS][VECTOR];
+    load_rows<WHOLE, TUNE_LOAD>(a.in, first, a.n, raw); // past the end: nothing follows
     UNROLL
     for (int r = 0; r < ROWS; r++) {
-        const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
-        item_t raw[VECTOR];
-        if (WHOLE || at + VECTOR <= a.n)
-            load_items<TUNE_LOAD>(a.in + at, raw);
-        else
-            for (int j = 0; j < VECTOR; j++) { // past the end any item will do: nothing follows it
-                const u64 i = at + static_cast<u64>(j);
-                raw[j] = a.in[i < a.n ? i : a.n - 1];
-            }
         UNROLL
-        for (int j = 0; j < VECTOR; j++) item[r][j] = convert<value_t>(raw[j]);
+        for (int j = 0; j < VECTOR; j++) {
+            value_t value = convert<value_t>(raw[r][j]);
+            if (BY_KEY && head[r][j] && a.has_init) value = apply_operator(a.init, value);
+            item[r][j] = sum_of(value, BY_KEY && head[r][j]);
+        }
     }
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         UNROLL
         for (int j = 1; j < VECTOR; j++) item[r][j] = apply()(item[r][j - 1], item[r][j]);
-        const value_t through = warp_scan(item[r][VECTOR - 1], apply());
+        const sum_t through = warp_scan(item[r][VECTOR - 1], apply());
         before[r] = warp_shuffle(through, lane_id() - 1);
         carry[r] = warp_shuffle(through, SIMT_WARP - 1);
         if (r > 0) carry[r] = apply()(carry[r - 1], carry[r]);
@@ -98,13 +135,13 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     block_sync();
 
     if (warp_id() == 0) {
-        value_t total = s.warp_total[lane_id() < SIMT_WARPS ? lane_id() : 0];
+        sum_t total = s.warp_total[lane_id() < SIMT_WARPS ? lane_id() : 0];
         total = warp_scan(total, apply());
         if (lane_id() < SIMT_WARPS) s.warps_through[lane_id()] = total;
         total = warp_shuffle(total, SIMT_WARPS - 1);
-        value_t prefix = a.init;
-        const bool has_prefix =
-            tile_prefix(a.messages, mine, total, apply(), prefix, a.has_init != 0);
+        sum_t prefix = sum_of(a.init, false);
+        const bool has_init = !BY_KEY && a.has_init != 0;
+        const bool has_prefix = tile_prefix(a.messages, mine, total, apply(), prefix, has_init);
         if (lane_id() == 0) {
             s.prefix = prefix;
             s.has_prefix = has_prefix;
@@ -113,16 +150,16 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     block_sync();
 
     // The prefix of this warp, then of each row, then of each lane's vector.
-    value_t warp_prefix = s.prefix;
+    sum_t warp_prefix = s.prefix;
     bool has_prefix = s.has_prefix != 0;
     if (warp_id() > 0) {
-        const value_t warps = s.warps_through[warp_id() - 1];
+        const sum_t warps = s.warps_through[warp_id() - 1];
         warp_prefix = has_prefix ? apply()(warp_prefix, warps) : warps;
         has_prefix = true;
     }
     UNROLL
     for (int r = 0; r < ROWS; r++) {
-        value_t prefix = warp_prefix;
+        sum_t prefix = warp_prefix;
         bool has = has_prefix;
         if (r > 0) {
             prefix = has ? apply()(prefix, carry[r - 1]) : carry[r - 1];
@@ -136,12 +173,16 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
         if constexpr (TUNE_INCLUSIVE) {
             UNROLL
             for (int j = 0; j < VECTOR; j++)
-                result[j] = convert<out_t>(has ? apply()(prefix, item[r][j]) : item[r][j]);
+                result[j] =
+                    convert<out_t>(value_of(has ? apply()(prefix, item[r][j]) : item[r][j]));
         } else {
-            result[0] = convert<out_t>(prefix);
+            result[0] = convert<out_t>(value_of(prefix));
             UNROLL
             for (int j = 1; j < VECTOR; j++)
-                result[j] = convert<out_t>(apply()(prefix, item[r][j - 1]));
+                result[j] = convert<out_t>(value_of(apply()(prefix, item[r][j - 1])));
+            UNROLL
+            for (int j = 0; j < VECTOR; j++)
+                if (BY_KEY && head[r][j]) result[j] = convert<out_t>(a.init);
         }
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
         if (WHOLE || at + VECTOR <= a.n)

@@ -57,7 +57,7 @@ LABELS = {
 BENCHMARKS = {
     "reduce": ["reduce.sum", "reduce.argmax"],
     "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
-    "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
+    "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key"],
     "select": ["select.if", "select.unique"],
     "sort": ["sort.keys", "sort.pairs"],
     "transform": ["transform.mul", "transform.nstream"],

@@ -38,7 +38,13 @@ from ._device import device
 from ._interface import ffi, get_include, get_library
 from ._numpy import cumprod, cumsum, diff, unique
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
-from ._runs import nontrivial_runs, reduce_by_key, run_length_encode, unique_by_key
+from ._runs import (
+    nontrivial_runs,
+    reduce_by_key,
+    run_length_encode,
+    scan_by_key,
+    unique_by_key,
+)
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
 
@@ -80,6 +86,7 @@ __all__ = [
     "reduce_by_key",
     "run_length_encode",
     "scan",
+    "scan_by_key",
     "select",
     "sort",
     "sort_pairs",

@@ -84,8 +84,9 @@ def reduce_by_key(
     """
     keys_out, results_out = _pair("reduce_by_key", out, "(keys, results)")
     _check("reduce_by_key", keys, values)
-    given = None if results_out is None else results_out.dtype
-    acc, result = operator_types(op, _dtype(values), dtype=dtype, out=given, widen=True)
+    acc, result = operator_types(
+        op, _dtype(values), dtype=dtype, out=_given(results_out), widen=True
+    )
     fields = {
         "keys": keys,
         "values": values,
@@ -95,6 +96,71 @@ def reduce_by_key(
         "out": (result, "keys", results_out),
     }
     return _runs(fields, count, stream, workspace, device)
+
+
+@primitive
+def scan_by_key(
+    keys,
+    values,
+    /,
+    op="sum",
+    *,
+    inclusive=True,
+    init=None,
+    out=None,
+    dtype=None,
+    stream=None,
+    workspace=None,
+    device=None,
+) -> Any:
+    """Scan the values of each run of equal consecutive keys: prefixes that begin anew with it.
+
+    Parameters
+    ----------
+    keys, values : array_like
+        As for `reduce_by_key`.
+    op : str
+        As for `scan`.
+    inclusive : bool
+        Whether a result takes its own item in.
+    init : optional
+        What each run begins with. An exclusive scan begins with the operator's identity by
+        default; one with `min`, `max` or an expression needs a value.
+    out : array, optional
+        Where the result goes, with as many items as `keys`. It may be `values`, if its items are as
+        large.
+    dtype : optional
+        Type of the result, in which `op` works too; that of `values` by default, as for `scan`.
+    stream, workspace, device : optional
+        As for `scan`; the size of the workspace is cubc_scan_temp_bytes.
+
+    Returns
+    -------
+    array
+        As many items as `keys`; a NumPy array for host memory, else a cubc.Array or `out`.
+
+    Raises
+    ------
+    TypeError, ValueError, CompileError, NoDeviceError, DeviceMemoryError, DeviceError
+        As for `reduce_by_key`.
+
+    Notes
+    -----
+    Results of floats may differ in the last digits from run to run, as those of `scan`. The method
+    is that of `reduce_by_key`, with a flag in place of the count.
+    """
+    _check("scan_by_key", keys, values)
+    acc, result = operator_types(op, _dtype(values), dtype=dtype, out=_given(out))
+    fields = {
+        "in": values,
+        "keys": keys,
+        "op": op,
+        "inclusive": bool(inclusive),
+        "acc_type": acc,
+        "init": init,
+        "out": (result, "in", out),
+    }
+    return call("scan", fields, stream=stream, workspace=workspace, device=device)[0]
 
 
 @primitive
@@ -174,7 +240,7 @@ def run_length_encode(
     """
     values_out, lengths_out = _pair("run_length_encode", out, "(values, lengths)")
     _check("run_length_encode", x)
-    lengths = "int64" if lengths_out is None else lengths_out.dtype
+    lengths = _given(lengths_out) or "int64"
     fields = {
         "keys": x,
         "keys_out": ("keys", "keys", values_out),
@@ -215,7 +281,7 @@ def nontrivial_runs(
     offsets_out, lengths_out = _pair("nontrivial_runs", out, "(offsets, lengths)")
     _check("nontrivial_runs", x)
     most = (_size(x) // 2,)
-    lengths = "int64" if lengths_out is None else lengths_out.dtype
+    lengths = _given(lengths_out) or "int64"
     fields = {
         "keys": x,
         "offsets": ("int64", most, offsets_out),
@@ -257,6 +323,11 @@ def _check(function: str, keys: Any, values: Any = None) -> None:
 def _size(x: Any) -> int:
     """Of an array of one dimension, of any library."""
     return x.shape[0] if hasattr(x, "shape") else len(x)
+
+
+def _given(out: Any) -> Any:
+    """The type of an output, if there is one."""
+    return None if out is None else out.dtype
 
 
 def _dtype(x: Any) -> Any:
