@@ -25,6 +25,7 @@ TYPE_CODES = {"I32": 3, "I64": 4, "F32": 11, "F64": 12}  # cubc_type in cubc.h
 SIZES = (16, 20, 24, 28)
 NAMES = (
     "reduce.sum",
+    "runs.encode",
     "scan.exclusive.sum",
     "select.if",
     "select.unique",

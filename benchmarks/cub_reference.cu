@@ -63,6 +63,18 @@ const pair_values &values_of(int64_t n)
     return v;
 }
 
+// The lengths of runs, as wide as cubc's; nobody reads them here.
+int64_t *lengths_of(int64_t n)
+{
+    static int64_t *lengths = nullptr, room = 0;
+    if (room < n) {
+        cudaFree(lengths);
+        cudaMalloc(&lengths, n * sizeof *lengths);
+        room = n;
+    }
+    return lengths;
+}
+
 template <class T> int run_typed(const char *algorithm, const problem &p)
 {
     const T *in = static_cast<const T *>(p.in);
@@ -86,6 +98,10 @@ template <class T> int run_typed(const char *algorithm, const problem &p)
     }
     if (is("select.unique")) {
         return cub::DeviceSelect::Unique(p.temp, *p.temp_bytes, in, out, selected(), p.n, p.stream);
+    }
+    if (is("runs.encode")) {
+        return cub::DeviceRunLengthEncode::Encode(p.temp, *p.temp_bytes, in, out, lengths_of(p.n),
+                                                  selected(), static_cast<int>(p.n), p.stream);
     }
     if (is("sort.keys")) {
         return cub::DeviceRadixSort::SortKeys(p.temp, *p.temp_bytes, in, out, p.n, 0,

@@ -161,6 +161,18 @@ typedef struct cubc_runs_params {
     const char *op;       // "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
 } cubc_runs_params;
 
+// Items repeated: item k is written to out[ends[k-1]] to out[ends[k] - 1], so that the inclusive
+// sums of the lengths of runs decode them. What of out lies behind the last end is filled with the
+// last item; what would not fit is left out. Nothing may overlap.
+typedef struct cubc_repeat_params {
+    const void *in;
+    const int64_t *ends; // n, ascending
+    void *out;           // total items
+    uint64_t n;
+    uint64_t total;
+    int item_bytes; // 1, 2, 4, 8, 16
+} cubc_repeat_params;
+
 const char *cubc_version(void);
 const char *cubc_status_name(cubc_status status);
 const char *cubc_error_message(void); // of this thread's last failure; "" if there was none
@@ -202,6 +214,10 @@ cubc_status cubc_runs_temp_bytes(cubc_device *device, const cubc_runs_params *pa
                                  size_t *bytes);
 cubc_status cubc_runs(cubc_device *device, const cubc_runs_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_repeat_temp_bytes(cubc_device *device, const cubc_repeat_params *params,
+                                   size_t *bytes);
+cubc_status cubc_repeat(cubc_device *device, const cubc_repeat_params *params, void *temp,
+                        size_t temp_bytes, cubc_stream stream);
 // cffi: end
 #pragma GCC visibility pop
 

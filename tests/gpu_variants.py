@@ -23,6 +23,12 @@ LABELS = {
         "ipt_8.tpb_416.ipv_1.ld_1.sm_0.wav_2.ms_1.ord_0",
         "ipt_4.tpb_1024.ipv_2.ld_0.sm_1.wav_3.ms_1.ord_0",
     ],
+    "repeat": [
+        "ipt_4.tpb_64.mb_1.ipv_0",
+        "ipt_12.tpb_96.mb_1.ipv_2",
+        "ipt_16.tpb_256.mb_1.ipv_1",
+        "ipt_4.tpb_1024.mb_1.ipv_2",
+    ],
     "runs": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
         "ipt_12.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
@@ -56,6 +62,7 @@ LABELS = {
 }
 BENCHMARKS = {
     "reduce": ["reduce.sum", "reduce.argmax"],
+    "repeat": ["repeat.runs"],
     "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key"],
     "select": ["select.if", "select.unique"],
@@ -80,6 +87,11 @@ def against_base():
 
 CALLS = {
     "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
+    "repeat": (
+        "repeat.runs",
+        lambda x: cubc.repeat(x, x & 3),
+        lambda x: np.repeat(x, x & 3),
+    ),
     "runs": (
         "runs.nontrivial",
         lambda x: np.stack(cubc.nontrivial_runs(x >> 62)),

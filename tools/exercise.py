@@ -24,6 +24,7 @@ for name in ("int8", "float32", "float64"):
         assert cubc.reduce_by_key(y, d)[1].numpy()[:1] == x[:7].sum()
         assert cubc.scan_by_key(y, d, dtype="int64").numpy()[:7].max() == x[:7].sum()
         assert cubc.run_length_encode(y)[1].numpy().sum() == n
+        assert (cubc.repeat(*cubc.run_length_encode(y)).numpy() == y.numpy()).all()
         assert cubc.nontrivial_runs(y)[0].size == (n + 5) // 7
         assert cubc.unique_by_key(y, d)[1].size == (n + 6) // 7
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()

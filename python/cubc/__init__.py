@@ -41,6 +41,7 @@ from ._reductions import all, any, argmax, argmin, max, min, prod, sum
 from ._runs import (
     nontrivial_runs,
     reduce_by_key,
+    repeat,
     run_length_encode,
     scan_by_key,
     unique_by_key,
@@ -84,6 +85,7 @@ __all__ = [
     "prod",
     "reduce",
     "reduce_by_key",
+    "repeat",
     "run_length_encode",
     "scan",
     "scan_by_key",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._calls import one_dimension, primitive
-from ._core import call, operator_types
+from ._core import asarray, call, operator_types, scan
 from ._selections import _first
 
 
@@ -288,6 +288,61 @@ def nontrivial_runs(
         "out": (lengths, most, lengths_out),
     }
     return _runs(fields, count, stream, workspace, device)
+
+
+@primitive
+def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None) -> Any:
+    """Repeat each item of an array its own number of times; run-length decoding.
+
+    Parameters
+    ----------
+    x : array_like
+        Of one dimension.
+    repeats : array_like
+        Of integers, one an item; none may be negative, which is not checked.
+    out : array, optional
+        Where the result goes, of the type of `x`. With it the call does not wait. Places past the
+        sum of `repeats` are filled with the last item; what would not fit is left out.
+    stream, workspace, device : optional
+        As for `reduce`; the workspace is that of the scan of `repeats`.
+
+    Returns
+    -------
+    array
+        As many items as `repeats` add up to, or `out`; a NumPy array for host memory, else a
+        cubc.Array.
+
+    Raises
+    ------
+    TypeError
+        For repeats that are not integers, an `out` of another type.
+    ValueError
+        If there is not one number an item, or an array has not one dimension.
+    NoDeviceError, DeviceMemoryError, DeviceError
+        As for `reduce`.
+
+    Notes
+    -----
+    `repeats` are scanned first. Then each block finds the item at the beginning of its part of the
+    result, marks where others begin, and scans the marks: all parts are alike, however long the
+    runs are (load-balancing search, as in S. Baxter's moderngpu, 2013).
+    """
+    _check("repeat", x, repeats)
+    options = {"stream": stream, "workspace": workspace, "device": device}
+    if "float" in operator_types("sum", _dtype(repeats))[1]:
+        raise TypeError("repeat(): the repeats are floats: give integers")
+    ends = scan(repeats, dtype="int64", **options)
+    if _size(x) != _size(repeats):
+        raise ValueError(
+            f"repeat(): {_size(repeats)} repeats for {_size(x)} items: one is needed for each"
+        )
+    if out is not None:
+        one_dimension("repeat", out, "give out as out.ravel()")
+        total = _size(out)
+    else:
+        total = int(asarray(ends[-1:], device=device).numpy()[0]) if _size(x) else 0
+    fields = {"in": x, "ends": ends, "out": ("in", (total,), out)}
+    return call("repeat", fields, stream=stream, device=device)[0]
 
 
 def _runs(fields: dict[str, Any], count, stream, workspace, device) -> tuple[Any, Any]:
