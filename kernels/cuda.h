@@ -2,13 +2,21 @@
 // that a user's kernel runs, and is debugged, without a GPU. On CUDA none of this is there.
 //
 // The threads of a block are fibres of one operating-system thread, so shared storage is a variable
-// of that thread. Names of the dialect stay in their namespace: a user's own may be the same.
+// of that thread. Names of the dialect stay in their namespace: a user's own may be the same,
+// unless the source uses the collectives, which are written in them.
 #pragma once
-namespace cubc_cuda
+namespace cubc_simt
 {
 #include "simt.h"
-} // namespace cubc_cuda
+} // namespace cubc_simt
+namespace cubc_cuda
+{
+using namespace cubc_simt;
+}
 #include "entry.h"
+#if defined(SIMT_COLLECTIVES)
+using namespace cubc_simt;
+#else
 #undef FUNCTION
 #undef FUNCTION_MEMBER
 #undef KERNEL
@@ -18,6 +26,8 @@ namespace cubc_cuda
 #undef warp_sync
 #undef warp_shuffle_word
 #undef warp_ballot
+#undef warp_match
+#endif
 
 #define __global__
 #define __device__
