@@ -83,7 +83,11 @@ static inline dim3 of(const uint3& extent) { return {extent.x, extent.y, extent.
 #define warpSize 32
 
 // ---- barriers and warps -------------------------------------------------------------------------
+#if defined(SIMT_COLLECTIVES)
+#define __syncthreads() block_sync()
+#else
 #define __syncthreads() cubc_cuda::simt->block_sync(__FILE__, __LINE__)
+#endif
 #define __syncwarp(...) cubc_cuda::warp_barrier{__FILE__, __LINE__}.wait(__VA_ARGS__)
 #define __shfl_sync(...) cubc_cuda::shuffle(__FILE__, __LINE__, __VA_ARGS__)
 #define __shfl_up_sync(...) cubc_cuda::shuffle_up(__FILE__, __LINE__, __VA_ARGS__)
@@ -215,6 +219,12 @@ VECTORS(unsigned long long, ulonglong)
 VECTORS(float, float)
 VECTORS(double, double)
 #undef VECTORS
+static inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return {x, y, z, w};
+}
 
 // ---- numbers ------------------------------------------------------------------------------------
 extern "C" int printf(const char*, ...);

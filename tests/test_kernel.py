@@ -193,6 +193,16 @@ def test_a_file_and_what_it_includes(device, tmp_path):
         assert x.numpy()[0] == 42
 
 
+def test_a_header_of_the_same_name_is_not_taken_for_what_cubc_includes(tmp_path):
+    (tmp_path / "warp.h").write_text("#define MINE 1\n")
+    (tmp_path / "sum.cu").write_text('#include "warp.h"\nenum { mine = MINE };' + SUM)
+    out = np.zeros(1, "i4")
+    cubc.Kernel(tmp_path / "sum.cu", device="cpu", block=32)(
+        np.ones(32, "i4"), out, np.zeros(1, "u4"), grid=1
+    )
+    assert out[0] == 32
+
+
 def test_sources_that_cannot_be(tmp_path):
     two = "__global__ void f() {}\n__global__ void g() {}\n"
     with pytest.raises(ValueError, match="several kernels, name one: f, g"):

@@ -77,12 +77,29 @@ class Kernel:
 
     Notes
     -----
-    **Collectives.** A source may include cubc's own headers by quotes (``warp.h``, ``block.h``,
-    ``block_load.h``, ``block_radix.h`` and the other ``block_*.h``), which its kernels can call
-    then; each has its contract above it. They need to know at compile time how many threads a block
-    has: the macro ``SIMT_THREADS``. Such a source is compiled for each size of block that it is
-    launched with, which has one dimension and is a multiple of 32, or is 1 on the cpu. Names of
-    ``simt.h``, the dialect that they are written in, are taken then.
+    **Collectives.** A source may include these of cubc's headers by quotes, whose functions its
+    kernels can call then; each says above itself who calls it, where the result is valid and when
+    its storage may be used again.
+
+    ====================== ====================================================================
+    ``thread.h``           reduce and scan of a thread's items; ``plus``, ``minimum``, ``maximum``
+    ``warp.h``             shuffle, reduce, scan, match
+    ``block.h``            reduce, inclusive and exclusive scan
+    ``block_exchange.h``   blocked, striped and warp-striped orders; scatter
+    ``block_load.h``       load and store: blocked, striped, transposed
+    ``block_radix.h``      ranks by a digit
+    ``block_sort.h``       radix sort of keys and pairs, up and down
+    ``block_merge.h``      merge sort in any order
+    ``block_histogram.h``  counts in bins
+    ``block_adjacent.h``   differences, heads and tails of runs, shift and rotate
+    ``block_run_length.h`` decoding of runs
+    ``types.h``            ``f16``, ``bf16``, limits
+    ====================== ====================================================================
+
+    They need to know at compile time how many threads a block has: the macro ``SIMT_THREADS``. Such
+    a source is compiled for each size of block that it is launched with, which has one dimension
+    and is a multiple of 32, or is 1 on the cpu. Their names, and those of the dialect that they are
+    written in (``kernels/simt.h``), are taken then.
 
     **Tuning.** The same source, with ``%RANGE%`` comments for its macros, goes to
     `cubc.tuner.benchmark`. What a search found goes into `defines`.

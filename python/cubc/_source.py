@@ -3,7 +3,8 @@
 Its kernels are found by their ``__global__``; each gets C linkage, so that it is found by name, and
 an entry that says what it takes (kernels/entry.h). On CUDA nothing else is touched. On the cpu
 kernels/cuda.h stands for CUDA. A header of cubc's own that it includes, as block.h, is there on
-both; then a block has as many threads as it is compiled for.
+both, in front of all macros, so that these may have any name; then a block has as many threads as
+the source is compiled for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from . import _core
 
 # What these declare is there without them; NVRTC does not have the files.
 _GIVEN = r"cuda_runtime\.h|cuda\.h|device_launch_parameters\.h|math\.h|cmath|stdio\.h|cstdio"
-_PRELUDE = ("simt.h", "cuda.h", "entry.h")  # are there already
+_OWN = r"(?:thread|warp|types|block\w*)\.h"  # headers for kernels of a user's own
 _TOKEN = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
 _DIRECTIVE = r"^[ \t]*#(?:\\\n|.)*"
 _DYNAMIC = re.compile(
@@ -58,7 +59,8 @@ class Source:
             path = Path(source)
             self.name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)  # as a store takes names
             self.text = reader.file(path, path.name)
-        self.collective = reader.collective
+        self.collective = bool(reader.own)
+        self._own = "".join(reader.own)
         self.kernels, self._plain = _with_linkage(self.text)
         if not self.kernels:
             raise ValueError(f"{self.name}.cu has no kernel: none of its functions is __global__")
@@ -77,7 +79,7 @@ class Source:
             plain = _DYNAMIC.sub(
                 r"\1* const \2 = static_cast<\1*>(cubc_cuda::dynamic_shared);", plain
             )
-        return "".join([prelude, *defined, plain, self._entries])
+        return "".join([prelude, self._own, *defined, plain, self._entries])
 
     @cached_property
     def _entries(self) -> str:
@@ -96,10 +98,13 @@ def _read(path: Path) -> str:
 
 
 class _Reader:
-    """Puts the files that a text includes by quotes in their place, each once."""
+    """Puts the files that a text includes by quotes in their place, each once.
+
+    The texts of cubc's own are kept apart, those that others need in front of them.
+    """
 
     def __init__(self) -> None:
-        self.collective = False
+        self.own: list[str] = []
         self._done: set[Path] = set()
 
     def file(self, path: Path, shown: str) -> str:
@@ -120,12 +125,21 @@ class _Reader:
     def _included(self, name: str, folder: Path) -> str:
         path = folder / name
         own = Path(_core.source_folder(), name)
-        if own.suffix == ".h" and own.exists() and (path == own or not path.exists()):
-            self.collective = True
-            if name in _PRELUDE:
-                return ""
-            path = own
+        if not path.exists() and re.fullmatch(_OWN, name) and own.exists():
+            self._take(own)
+            return ""
         return "" if path.resolve() in self._done else self.file(path, name)
+
+    def _take(self, header: Path) -> None:
+        if header in self._done:
+            return
+        self._done.add(header)
+        text = _read(header)
+        for name in re.findall(r'^#include "([^"]+)"', text, re.MULTILINE):
+            if name != "simt.h":  # comes before all
+                self._take(header.parent / name)
+        text = re.sub(r"^#(?:include|pragma once).*", "", text, flags=re.MULTILINE)
+        self.own.append(f'#line 1 "{header.name}"\n{text}')
 
 
 def _with_linkage(text: str) -> tuple[list[str], str]:
