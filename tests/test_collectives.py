@@ -38,7 +38,7 @@ MACROS = {"T": "float", "N": 4, "M": 3, "HOW": 2, "BINS": 64}
 def test_cuda_takes_them(path, arch):
     if why := why_no_nvrtc():
         pytest.skip(why)
-    text = _source.Source(path, "").compiled(arch, MACROS, 256)
+    text = _source.Source(path, "").compiled(arch, MACROS, 1024)
     assert _core.source_compile(text, arch, path.name) >= 0
 
 

@@ -98,8 +98,9 @@ class Kernel:
 
     They need to know at compile time how many threads a block has: the macro ``SIMT_THREADS``. Such
     a source is compiled for each size of block that it is launched with, which has one dimension
-    and is a multiple of 32, or is 1 on the cpu. Their names, and those of the dialect that they are
-    written in (``kernels/simt.h``), are taken then.
+    and is a multiple of 32, or is 1 on the cpu; ``__launch_bounds__(SIMT_THREADS)`` keeps a
+    kernel's registers below what so many threads can have. Their names, and those of the dialect
+    that they are written in (``kernels/simt.h``), are taken then.
 
     **Tuning.** The same source, with ``%RANGE%`` comments for its macros, goes to
     `cubc.tuner.benchmark`. What a search found goes into `defines`.

@@ -1,8 +1,9 @@
 // Neighbours: shifts, rotations, differences to both sides, ends of runs.
 #include "block_adjacent.h"
 
-__global__ void neighbours(const int *x, int by, int *shifted, int *rotated, int *left, int *right,
-                           bool *heads, bool *tails)
+__global__ void __launch_bounds__(SIMT_THREADS)
+    neighbours(const int *x, int by, int *shifted, int *rotated, int *left, int *right, bool *heads,
+               bool *tails)
 {
     __shared__ block_adjacent_storage<int> s[6];
     const unsigned first = threadIdx.x * N;

@@ -2,7 +2,7 @@
 // item.
 #include "block_exchange.h"
 
-__global__ void orders(const T *x, const unsigned *places, T *out)
+__global__ void __launch_bounds__(SIMT_THREADS) orders(const T *x, const unsigned *places, T *out)
 {
     __shared__ block_exchange_storage<T, N> s;
     const unsigned tile = SIMT_THREADS * N;

@@ -1,7 +1,8 @@
 // Histograms of two tiles a block: each by itself, then both together.
 #include "block_histogram.h"
 
-__global__ void bins(const unsigned *x, unsigned *first, unsigned *both)
+__global__ void __launch_bounds__(SIMT_THREADS)
+    bins(const unsigned *x, unsigned *first, unsigned *both)
 {
     __shared__ block_histogram_storage<BINS> s;
     const unsigned tile = SIMT_THREADS * N;

@@ -2,12 +2,13 @@
 // written down, blocked.
 #include "block_load.h"
 
-__global__ void tiles(const T *x, T *held, T *y, unsigned long long n)
+__global__ void __launch_bounds__(SIMT_THREADS)
+    tiles(const T *x, T *held, T *y, unsigned long long n)
 {
     __shared__ block_exchange_storage<T, N> s;
     const unsigned long long first = blockIdx.x * (unsigned long long)(SIMT_THREADS * N);
     T item[N];
-    for (int j = 0; j < N; j++) item[j] = T(blocked_index<N>(j) % 100);
+    for (int j = 0; j < N; j++) item[j] = (T)(blocked_index<N>(j) % 100);
 #if HOW == 0
     block_load_blocked(x + first, n - first, item);
     block_store_blocked(y + first, n - first, item);

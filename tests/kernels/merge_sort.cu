@@ -8,7 +8,7 @@ struct by_last_digit {
     }
 };
 
-__global__ void sorted(const int *x, int *up, int *own)
+__global__ void __launch_bounds__(SIMT_THREADS) sorted(const int *x, int *up, int *own)
 {
     __shared__ block_merge_storage<int, N> s;
     int a[N], b[N];

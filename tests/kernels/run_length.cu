@@ -1,8 +1,8 @@
 // Runs of values become items, M a thread and as many windows as it takes.
 #include "block_run_length.h"
 
-__global__ void decode(const T *values, const unsigned *lengths, T *items, unsigned *withins,
-                       unsigned *count)
+__global__ void __launch_bounds__(SIMT_THREADS)
+    decode(const T *values, const unsigned *lengths, T *items, unsigned *withins, unsigned *count)
 {
     __shared__ block_run_storage<T, N> s;
     T value[N], item[M];

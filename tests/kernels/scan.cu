@@ -9,8 +9,9 @@ struct compose { // of maps x -> p x + q
 };
 
 // inclusive, exclusive: items; one, before_one: of each thread's first; ends: of the block
-__global__ void scans(const uint2 *x, uint2 *inclusive, uint2 *exclusive, uint2 *one,
-                      uint2 *before_one, uint2 *ends)
+__global__ void __launch_bounds__(SIMT_THREADS)
+    scans(const uint2 *x, uint2 *inclusive, uint2 *exclusive, uint2 *one, uint2 *before_one,
+          uint2 *ends)
 {
     __shared__ block_reduce_storage<uint2> reduce;
     __shared__ block_scan_storage<uint2> scan;
@@ -38,7 +39,7 @@ __global__ void scans(const uint2 *x, uint2 *inclusive, uint2 *exclusive, uint2 
     }
 }
 
-__global__ void sums(const unsigned *x, unsigned *before)
+__global__ void __launch_bounds__(SIMT_THREADS) sums(const unsigned *x, unsigned *before)
 {
     __shared__ block_sum_storage<unsigned> s;
     const unsigned i = blockIdx.x * SIMT_THREADS + threadIdx.x;

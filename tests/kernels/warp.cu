@@ -8,8 +8,9 @@ struct compose { // of maps x -> p x + q: associative, and the order of the oper
     }
 };
 
-__global__ void warps(const uint2 *x, uint2 *reduced, uint2 *scanned, uint2 *before,
-                      unsigned *shuffled, unsigned *same)
+__global__ void __launch_bounds__(SIMT_THREADS)
+    warps(const uint2 *x, uint2 *reduced, uint2 *scanned, uint2 *before, unsigned *shuffled,
+          unsigned *same)
 {
     const unsigned i = blockIdx.x * SIMT_THREADS + threadIdx.x;
     const uint2 first = warp_reduce(x[i], compose());
