@@ -104,7 +104,7 @@ static cubc_status read_arguments(const cuda_device *d, CUmodule module, const c
     }
     if (count != 2) FAIL(CUBC_INTERNAL, "%s_layout has %zu words instead of 2", name, count);
     out->argument_count = 1;
-    out->arguments[0] = (argument_type){TYPE_BYTES, 0, words[0]};
+    out->arguments[0] = (argument_type){.kind = TYPE_BYTES, .size = words[0]};
     out->info.args_bytes = words[0];
     out->allocated = words[1];
     return CUBC_OK;

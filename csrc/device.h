@@ -70,6 +70,10 @@ typedef enum argument_kind {
 typedef struct argument_type {
     argument_kind kind;
     size_t at, size; // in the launch's args
+    // Of a pointer, what it points to: TYPE_BYTES if that is no number.
+    argument_kind item;
+    size_t item_size;
+    bool constant; // it is const, so the kernel does not write it
 } argument_type;
 
 // One kernel of a loaded module with everything a launch needs; owned by its module.
@@ -187,7 +191,7 @@ void device_release(cubc_device *device);
 int device_arch_number(const char *arch); // 90 of "sm_90" and "sm_90a", 0 of "cpu", else -1
 const device_api *device_api_of_arch(const char *arch); // "sm_90": cuda; "cpu": cpu
 // What the compiled `<name>_signature` of a plain kernel says: the count of its arguments, then for
-// each its kind, alignment and size in one word.
+// each one word, the parameter<T>::word of kernels/entry.h.
 cubc_status device_signature(const char *name, const uint32_t *words, size_t count,
                              device_kernel *out);
 // All usable devices' names, e.g. "cuda:0\0cpu\0"; count of them returned.

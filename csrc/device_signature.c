@@ -1,10 +1,20 @@
 // What a plain CUDA kernel takes, read from the words that kernels/entry.h compiles beside it.
 #include "device.h"
 
+enum { CONSTANT_POINTER = 'c' };
+
 static bool is_kind(uint32_t kind)
 {
-    return kind == TYPE_POINTER || kind == TYPE_SIGNED || kind == TYPE_UNSIGNED ||
-           kind == TYPE_FLOAT || kind == TYPE_BYTES;
+    return kind == TYPE_SIGNED || kind == TYPE_UNSIGNED || kind == TYPE_FLOAT || kind == TYPE_BYTES;
+}
+
+static argument_type pointer_type(uint32_t word)
+{
+    return (argument_type){.kind = TYPE_POINTER,
+                           .size = sizeof(void *),
+                           .item = (argument_kind)(word >> 16 & 0xff),
+                           .item_size = word & 0xffff,
+                           .constant = word >> 24 == CONSTANT_POINTER};
 }
 
 cubc_status device_signature(const char *name, const uint32_t *words, size_t count,
@@ -16,14 +26,17 @@ cubc_status device_signature(const char *name, const uint32_t *words, size_t cou
     if (words[0] > MAX_KERNEL_ARGUMENTS)
         FAIL(CUBC_NO_RESOURCES, "%s takes more than %d arguments", name, MAX_KERNEL_ARGUMENTS);
     for (uint32_t i = 0; i < words[0]; i++) {
-        uint32_t kind = words[i + 1] >> 24;
-        size_t align = words[i + 1] >> 16 & 0xff, size = words[i + 1] & 0xffff;
-        if (!is_kind(kind) || align == 0 || (align & (align - 1)))
+        uint32_t word = words[i + 1], kind = word >> 24;
+        bool pointer = kind == TYPE_POINTER || kind == CONSTANT_POINTER;
+        size_t align = pointer ? sizeof(void *) : word >> 16 & 0xff;
+        if ((!pointer && !is_kind(kind)) || align == 0 || (align & (align - 1)))
             FAIL(CUBC_DEVICE_ERROR, "argument %u of %s cannot be passed: its type is unknown",
                  i + 1, name);
-        at = (at + align - 1) & ~(align - 1);
-        out->arguments[i] = (argument_type){(argument_kind)kind, at, size};
-        at += size;
+        argument_type *type = &out->arguments[i];
+        *type = pointer ? pointer_type(word)
+                        : (argument_type){.kind = (argument_kind)kind, .size = word & 0xffff};
+        type->at = (at + align - 1) & ~(align - 1);
+        at = type->at + type->size;
     }
     if (at > MAX_ARGUMENT_BYTES)
         FAIL(CUBC_NO_RESOURCES, "the arguments of %s take %zu bytes, at most %d can be passed",

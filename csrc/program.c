@@ -12,21 +12,34 @@ typedef struct recorded {
     void *args;
 } recorded;
 
+typedef struct known {
+    struct known *next;
+    device_kernel kernel;
+    char name[];
+} known;
+
 struct program {
     cubc_device *device;
     device_module *module;
+    known *kernels;
     recorded *launches;
     size_t count, capacity;
 };
 
-// The threads of a block are known at the launch only: more than one as far as the dialect goes.
-cubc_status program_prelude(const char *arch, text *out)
+// In a source without collectives blocks have more than one thread as far as the dialect goes: how
+// many is known at the launch only.
+cubc_status program_prelude(const char *arch, unsigned threads, text *out)
 {
     bool cpu = strcmp(arch, "cpu") == 0;
-    const char *source;
+    const char *source, *dialect = "";
     TRY(source_load(cpu ? "cuda.h" : "entry.h", &source));
+    if (threads && !cpu) TRY(source_load("simt.h", &dialect));
     text_printf(out, "#define SIMT_%s 1\n", cpu ? "CPU" : "CUDA");
-    if (cpu) text_puts(out, "#define SIMT_THREADS 32\n#define SIMT_WARP 32\n");
+    if (threads) text_puts(out, "#define SIMT_COLLECTIVES 1\n");
+    if (cpu || threads)
+        text_printf(out, "#define SIMT_THREADS %u\n#define SIMT_WARP %d\n", threads ? threads : 32,
+                    cpu && threads == 1 ? 1 : 32);
+    text_puts(out, dialect);
     text_puts(out, source);
     return text_done(out);
 }
@@ -56,6 +69,10 @@ void program_close(program *p)
     p->device->api->unload(p->device, p->module);
     for (size_t i = 0; i < p->count; i++) mem_free(p->launches[i].args);
     mem_free(p->launches);
+    for (known *k = p->kernels, *next; k; k = next) {
+        next = k->next;
+        mem_free(k);
+    }
     device_release(p->device);
     mem_free(p);
 }
@@ -65,9 +82,47 @@ cubc_device *program_device(const program *p)
     return p->device;
 }
 
-cubc_status program_kernel(program *p, const char *name, unsigned threads, device_kernel *out)
+cubc_status program_kernel(program *p, const char *name, unsigned threads,
+                           const device_kernel **out)
 {
-    return p->device->api->kernel(p->device, p->module, name, threads, out);
+    for (known *k = p->kernels; k; k = k->next)
+        if (k->kernel.threads == threads && strcmp(k->name, name) == 0) {
+            *out = &k->kernel;
+            return CUBC_OK;
+        }
+    size_t length = strlen(name) + 1;
+    known *found = mem_alloc(sizeof *found + length, 1);
+    if (!found) return CUBC_NO_MEMORY;
+    cubc_status st = p->device->api->kernel(p->device, p->module, name, threads, &found->kernel);
+    if (st) {
+        mem_free(found);
+        return st;
+    }
+    memcpy(found->name, name, length);
+    found->next = p->kernels;
+    p->kernels = found;
+    *out = &found->kernel;
+    return CUBC_OK;
+}
+
+static cubc_status check_shared(const program *p, const device_kernel *kernel,
+                                const launch_shape *shape)
+{
+    const device_info *info = &p->device->info;
+    if (kernel->info.shared_bytes + shape->shared > info->shared_bytes_per_block)
+        FAIL(CUBC_NO_RESOURCES,
+             "a launch wants %lld bytes of shared memory a block, %u of them its own: %s has %lld",
+             (long long)kernel->info.shared_bytes + shape->shared, shape->shared, info->name,
+             (long long)info->shared_bytes_per_block);
+    return CUBC_OK;
+}
+
+cubc_status program_launch(program *p, const device_kernel *kernel, const launch_shape *shape,
+                           const void *args, void *stream)
+{
+    TRY(check_shared(p, kernel, shape));
+    return p->device->api->launch(p->device, kernel, shape, args, (size_t)kernel->info.args_bytes,
+                                  stream);
 }
 
 static cubc_status make_room(program *p)
@@ -89,12 +144,7 @@ cubc_status program_add(program *p, const device_kernel *kernel, const launch_sh
                         const void *args)
 {
     size_t bytes = (size_t)kernel->info.args_bytes;
-    const device_info *info = &p->device->info;
-    if (kernel->info.shared_bytes + shape->shared > info->shared_bytes_per_block)
-        FAIL(CUBC_NO_RESOURCES,
-             "a launch wants %lld bytes of shared memory a block, %u of them its own: %s has %lld",
-             (long long)kernel->info.shared_bytes + shape->shared, shape->shared, info->name,
-             (long long)info->shared_bytes_per_block);
+    TRY(check_shared(p, kernel, shape));
     TRY(make_room(p));
     void *copy = mem_alloc(bytes + 1, 1);
     if (!copy) return CUBC_NO_MEMORY;

@@ -71,19 +71,10 @@ int py_call_device(py_call *c, PyObject *device, PyObject *stream)
     return stream ? py_stream(stream, &c->stream) : 0;
 }
 
-// This call's work comes after what another stream has to do with the memory, where that is known.
-static cubc_status order_after(py_call *c, py_view *view)
-{
-    if (view->owner && py_array_check(view->owner))
-        return py_array_use((py_array *)view->owner, c->stream, c->stream_object);
-    if (!view->device || !view->has_stream) return CUBC_OK;
-    return view->device->api->order(view->device, c->stream, view->stream);
-}
-
 // Host operands travel to the device.
 static cubc_status ready_operand(py_call *c, py_view *view, PyObject **staged)
 {
-    if (view->device) return order_after(c, view);
+    if (view->device) return py_view_order(view, c->stream, c->stream_object);
     if (strcmp(c->device->info.kind, "cpu") == 0) return CUBC_OK; // host memory is its memory
     *staged = py_array_new(c->device, view->type, view->ndim, view->shape, c->stream);
     if (!*staged) return CUBC_NO_DEVICE_MEMORY;
@@ -141,7 +132,7 @@ int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type,
                      c->host ? "host memory" : c->device->info.name);
         return -1;
     }
-    cubc_status st = order_after(c, &out->view);
+    cubc_status st = py_view_order(&out->view, c->stream, c->stream_object);
     if (st) {
         py_raise(st);
         return -1;
@@ -168,7 +159,7 @@ int py_call_workspace(py_call *c, PyObject *workspace)
         PyErr_SetString(PyExc_ValueError, "workspace must be memory of the device that computes");
         return -1;
     }
-    cubc_status st = order_after(c, &c->workspace);
+    cubc_status st = py_view_order(&c->workspace, c->stream, c->stream_object);
     if (st) py_raise(st);
     return st ? -1 : 0;
 }

@@ -80,6 +80,9 @@ typedef struct py_view {
 // memory itself is needed: read-only and non-contiguous objects are refused, not copied.
 int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out);
 void py_view_release(py_view *view);
+// What is queued on `stream` next comes after what another stream has to do with the memory, where
+// that is known. stream_object: what the caller gave for the stream, or NULL.
+cubc_status py_view_order(const py_view *view, void *stream, PyObject *stream_object);
 // Checks extents that are in shape already and counts the items.
 int py_view_set_shape(py_view *view, const char *what, int ndim);
 int py_not_contiguous(const char *what);               // raises ValueError; -1

@@ -1,11 +1,11 @@
-// Program: a user's own kernels and the launches of a work, as Python objects; and what a search
-// needs of a source before that.
-#include "py_common.h"
+// Program: a user's own kernels, launched or recorded as a work, as Python objects; and what is
+// needed of a source before that.
+#include "py_launch.h"
 
 #include "program.h"
 #include "py_measure.h"
 
-#include <stdio.h>
+#include <limits.h>
 #include <string.h>
 
 static PyObject *program_type;
@@ -13,7 +13,8 @@ static PyObject *program_type;
 typedef struct py_program {
     PyObject_HEAD
     program *program;
-    PyObject *held; // list: the arrays that its launches point to
+    unsigned threads; // of each block, which its collectives are compiled for; 0: any
+    PyObject *held;   // list: the arrays that its recorded launches point to
 } py_program;
 
 // ---- sources ------------------------------------------------------------------------------------
@@ -30,17 +31,26 @@ static PyObject *source_parameters(PyObject *self, PyObject *args)
 static PyObject *source_prelude(PyObject *self, PyObject *args)
 {
     const char *arch;
+    unsigned threads;
     text prelude = {0};
     PyObject *result = NULL;
     (void)self;
-    if (!PyArg_ParseTuple(args, "s:source_prelude", &arch)) return NULL;
-    cubc_status st = program_prelude(arch, &prelude);
+    if (!PyArg_ParseTuple(args, "sI:source_prelude", &arch, &threads)) return NULL;
+    cubc_status st = program_prelude(arch, threads, &prelude);
     if (st)
         py_raise(st);
     else
         result = PyUnicode_FromStringAndSize(prelude.data, (Py_ssize_t)prelude.length);
     text_free(&prelude);
     return result;
+}
+
+static PyObject *source_folder_path(PyObject *self, PyObject *unused)
+{
+    char folder[PATH_MAX];
+    (void)self, (void)unused;
+    cubc_status st = source_folder(folder, sizeof folder);
+    return st ? py_raise(st) : PyUnicode_DecodeFSDefault(folder);
 }
 
 static PyObject *source_compile(PyObject *self, PyObject *args)
@@ -68,17 +78,19 @@ static PyObject *source_compile(PyObject *self, PyObject *args)
 // ---- Program ------------------------------------------------------------------------------------
 static PyObject *program_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"source", "title", "device", NULL};
+    static char *names[] = {"source", "title", "device", "threads", NULL};
     const char *source, *title;
+    unsigned threads = 0;
     PyObject *device_name = NULL;
     cubc_device *device;
     cubc_status st;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "ss|O:Program", names, &source, &title,
-                                     &device_name))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "ss|OI:Program", names, &source, &title,
+                                     &device_name, &threads))
         return NULL;
     if ((st = py_device(device_name, &device))) return py_raise(st);
     py_program *self = (py_program *)py_allocate(cls);
     if (self && (self->held = PyList_New(0))) {
+        self->threads = threads;
         Py_BEGIN_ALLOW_THREADS
         st = program_open(device, source, title, &self->program);
         Py_END_ALLOW_THREADS
@@ -99,139 +111,112 @@ static void program_dealloc(PyObject *self)
     py_release(self);
 }
 
-// ---- arguments ----------------------------------------------------------------------------------
-static const char *words_for(argument_kind kind)
-{
-    switch (kind) {
-    case TYPE_POINTER: return "a pointer, so an array of cubc";
-    case TYPE_SIGNED:
-    case TYPE_UNSIGNED: return "an integer";
-    case TYPE_FLOAT: return "a number";
-    case TYPE_BYTES: break;
-    }
-    return "the bytes of a struct";
-}
-
-static int wrong_argument(const char *what, const argument_type *type, PyObject *given)
-{
-    PyErr_Format(PyExc_TypeError, "%s is of type %R, the kernel takes %s there (%zu bytes)", what,
-                 (PyObject *)Py_TYPE(given), words_for(type->kind), type->size);
-    return -1;
-}
-
-static int pack_array(py_program *self, PyObject *object, const char *what,
-                      const argument_type *type, unsigned char *to)
-{
-    if (!py_array_check(object)) return wrong_argument(what, type, object);
-    py_array *array = (py_array *)object;
-    if (array->device != program_device(self->program)) {
-        PyErr_Format(PyExc_ValueError, "%s is on %s, the kernel runs on %s", what,
-                     array->device->info.name, program_device(self->program)->info.name);
-        return -1;
-    }
-    memcpy(to, &array->data, sizeof array->data);
-    return PyList_Append(self->held, object);
-}
-
-static int pack_number(PyObject *object, const char *what, const argument_type *type,
-                       unsigned char *to)
-{
-    static const cubc_type types[3][9] = {
-        {[1] = CUBC_I8, [2] = CUBC_I16, [4] = CUBC_I32, [8] = CUBC_I64},
-        {[1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64},
-        {[4] = CUBC_F32, [8] = CUBC_F64}};
-    int row = type->kind == TYPE_SIGNED ? 0 : type->kind == TYPE_UNSIGNED ? 1 : 2;
-    uint64_t bits;
-    if (py_array_check(object)) return wrong_argument(what, type, object);
-    if (py_scalar(object, what, types[row][type->size], &bits) < 0) return -1;
-    memcpy(to, &bits, type->size);
-    return 0;
-}
-
-static int pack_bytes(PyObject *object, const char *what, const argument_type *type,
-                      unsigned char *to)
-{
-    Py_buffer view;
-    if (PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS) < 0) {
-        PyErr_Clear();
-        return wrong_argument(what, type, object);
-    }
-    bool fits = (size_t)view.len == type->size;
-    if (fits) memcpy(to, view.buf, type->size);
-    PyBuffer_Release(&view);
-    return fits ? 0 : wrong_argument(what, type, object);
-}
-
-static int pack(py_program *self, const char *name, const device_kernel *kernel, PyObject *given,
-                unsigned char *to)
-{
-    Py_ssize_t count = PyTuple_Size(given);
-    if (count != kernel->argument_count) {
-        PyErr_Format(PyExc_TypeError, "%s takes %d arguments, %zd were given", name,
-                     kernel->argument_count, count);
-        return -1;
-    }
-    for (int i = 0; i < count; i++) {
-        const argument_type *type = &kernel->arguments[i];
-        PyObject *object = PyTuple_GetItem(given, i);
-        char what[96];
-        int status;
-        snprintf(what, sizeof what, "argument %d of %.60s", i + 1, name);
-        if (type->kind == TYPE_POINTER)
-            status = pack_array(self, object, what, type, to + type->at);
-        else if (type->kind == TYPE_BYTES)
-            status = pack_bytes(object, what, type, to + type->at);
-        else
-            status = pack_number(object, what, type, to + type->at);
-        if (status < 0) return -1;
-    }
-    return 0;
-}
-
 // ---- launches -----------------------------------------------------------------------------------
-// CUDA's limits, on the cpu as well: what is measured here is meant to run there.
-static cubc_status check_shape(const char *name, const unsigned grid[3], const unsigned block[3],
-                               int shared)
+typedef struct wanted {
+    const char *name;
+    PyObject *arguments, *stream;
+    unsigned grid[3], block[3];
+    int shared;
+    const device_kernel *kernel;
+    launch_shape shape;
+} wanted;
+
+static cubc_status check_threads(unsigned wanted, const char *name, const unsigned block[3])
 {
-    static const unsigned most[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
-    for (int i = 0; i < 3; i++) {
-        if (grid[i] < 1 || grid[i] > most[i])
-            FAIL(CUBC_INVALID_ARGUMENT, "%s: the grid's extent %c is %u, must be 1 to %u", name,
-                 "xyz"[i], grid[i], most[i]);
-        if (block[i] < 1 || block[i] > most_block[i])
-            FAIL(CUBC_NO_RESOURCES, "%s: the block's extent %c is %u, must be 1 to %u", name,
-                 "xyz"[i], block[i], most_block[i]);
-    }
-    if (shared < 0)
-        FAIL(CUBC_INVALID_ARGUMENT, "%s: shared is %d, must be the bytes of a block, 0 or more",
-             name, shared);
+    if (wanted && (block[0] != wanted || block[1] * block[2] != 1))
+        FAIL(
+            CUBC_INVALID_ARGUMENT,
+            "%s uses collectives and is compiled for blocks of %u threads in one dimension, not of "
+            "%u x %u x %u",
+            name, wanted, block[0], block[1], block[2]);
     return CUBC_OK;
 }
 
-static PyObject *program_launch(PyObject *self, PyObject *args)
+static int parse_launch(py_program *p, PyObject *args, wanted *w)
+{
+    if (!PyArg_ParseTuple(args, "sO!(III)(III)i|O", &w->name, &PyTuple_Type, &w->arguments,
+                          &w->grid[0], &w->grid[1], &w->grid[2], &w->block[0], &w->block[1],
+                          &w->block[2], &w->shared, &w->stream))
+        return -1;
+    cubc_status st = py_launch_check(w->name, w->grid, w->block, w->shared);
+    unsigned threads = w->block[0] * w->block[1] * w->block[2];
+    if (!st) st = check_threads(p->threads, w->name, w->block);
+    if (!st) st = program_kernel(p->program, w->name, threads, &w->kernel);
+    w->shape = (launch_shape){.grid = w->grid[0],
+                              .grid_y = w->grid[1],
+                              .grid_z = w->grid[2],
+                              .block_y = w->block[1],
+                              .block_z = w->block[2],
+                              .shared = (unsigned)w->shared};
+    if (st) py_raise(st);
+    return st ? -1 : 0;
+}
+
+// What a work points to stays as long as it does.
+static int hold(py_program *p, const py_launch *l)
+{
+    for (int i = 0; i < l->count; i++) {
+        const py_view *view = &l->views[i];
+        if (PyList_Append(p->held, view->capsule ? view->capsule : view->owner) < 0) return -1;
+    }
+    return 0;
+}
+
+static PyObject *program_record(PyObject *self, PyObject *args)
 {
     py_program *p = (py_program *)self;
-    _Alignas(32) unsigned char packed[MAX_ARGUMENT_BYTES];
-    const char *name;
-    PyObject *given;
-    unsigned grid[3], block[3];
-    int shared;
-    device_kernel kernel;
-    if (!PyArg_ParseTuple(args, "sO!(III)(III)i:add", &name, &PyTuple_Type, &given, &grid[0],
-                          &grid[1], &grid[2], &block[0], &block[1], &block[2], &shared))
+    wanted w = {0};
+    py_launch l = {.count = 0};
+    PyObject *result = NULL;
+    if (parse_launch(p, args, &w) < 0) return NULL;
+    if (py_launch_pack(&l, program_device(p->program), w.name, w.kernel, w.arguments, NULL) == 0 &&
+        hold(p, &l) == 0) {
+        cubc_status st = program_add(p->program, w.kernel, &w.shape, l.packed);
+        result = st ? py_raise(st) : Py_NewRef(Py_None);
+    }
+    py_launch_end(&l);
+    return result;
+}
+
+static PyObject *launch_now(program *p, const wanted *w, py_launch *l)
+{
+    void *stream = NULL;
+    PyObject *object = NULL;
+    bool given = w->stream && w->stream != Py_None;
+    cubc_status st;
+    if (given && py_stream(w->stream, &stream) < 0) return NULL;
+    if (py_launch_pack(l, program_device(p), w->name, w->kernel, w->arguments, stream) < 0)
         return NULL;
-    cubc_status st = check_shape(name, grid, block, shared);
-    if (!st) st = program_kernel(p->program, name, block[0] * block[1] * block[2], &kernel);
-    if (st) return py_raise(st);
-    if (pack(p, name, &kernel, given, packed) < 0) return NULL;
-    launch_shape shape = {.grid = grid[0],
-                          .grid_y = grid[1],
-                          .grid_z = grid[2],
-                          .block_y = block[1],
-                          .block_z = block[2],
-                          .shared = (unsigned)shared};
-    if ((st = program_add(p->program, &kernel, &shape, packed))) return py_raise(st);
-    Py_RETURN_NONE;
+    if (!given)
+        py_launch_stream(l, &stream, &object);
+    else if (!PyLong_Check(w->stream))
+        object = w->stream;
+    if ((st = py_launch_order(l, stream, object))) return py_raise(st);
+    Py_BEGIN_ALLOW_THREADS
+    st = program_launch(p, w->kernel, &w->shape, l->packed, stream);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : Py_NewRef(Py_None);
+}
+
+static PyObject *program_launch_method(PyObject *self, PyObject *args)
+{
+    py_program *p = (py_program *)self;
+    wanted w = {0};
+    py_launch l = {.count = 0};
+    if (parse_launch(p, args, &w) < 0) return NULL;
+    PyObject *result = launch_now(p->program, &w, &l);
+    py_launch_end(&l);
+    return result;
+}
+
+static PyObject *program_kernel_info(PyObject *self, PyObject *args)
+{
+    const char *name;
+    unsigned threads;
+    const device_kernel *kernel;
+    if (!PyArg_ParseTuple(args, "sI:kernel_info", &name, &threads)) return NULL;
+    cubc_status st = program_kernel(((py_program *)self)->program, name, threads, &kernel);
+    return st ? py_raise(st) : py_kernel_info(kernel);
 }
 
 static PyObject *program_run(PyObject *self, PyObject *unused)
@@ -307,7 +292,9 @@ static PyGetSetDef properties[] = {
     {"info", program_info, NULL, "What the compiler made of the first kernel launched.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef program_methods[] = {
-    {"add", program_launch, METH_VARARGS, "Add a launch to the work."},
+    {"add", program_record, METH_VARARGS, "Add a launch to the work."},
+    {"launch", program_launch_method, METH_VARARGS, "Launch a kernel at once."},
+    {"kernel_info", program_kernel_info, METH_VARARGS, "What the compiler made of a kernel."},
     {"run", program_run, METH_NOARGS, "Do the work once, and wait for it."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, program_new},
@@ -320,6 +307,7 @@ static PyType_Spec spec = {"cubc._core.Program", sizeof(py_program), 0, Py_TPFLA
 static PyMethodDef functions[] = {
     {"source_parameters", source_parameters, METH_VARARGS, "The parameter space of a source."},
     {"source_prelude", source_prelude, METH_VARARGS, "What goes in front of a plain source."},
+    {"source_folder", source_folder_path, METH_NOARGS, "Where the kernels of cubc are."},
     {"source_compile", source_compile, METH_VARARGS, "Compile a source into the cache."},
     {"measure", (PyCFunction)(void (*)(void))measure, METH_VARARGS | METH_KEYWORDS,
      "Samples of a program and of a reference."},

@@ -376,6 +376,14 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
     return from_numpy(object, what, writable, out);
 }
 
+cubc_status py_view_order(const py_view *view, void *stream, PyObject *stream_object)
+{
+    if (view->owner && py_array_check(view->owner))
+        return py_array_use((py_array *)view->owner, stream, stream_object);
+    if (!view->device || !view->has_stream) return CUBC_OK;
+    return view->device->api->order(view->device, stream, view->stream);
+}
+
 void py_view_release(py_view *view)
 {
     if (view->has_buffer) PyBuffer_Release(&view->buffer);

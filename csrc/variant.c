@@ -174,9 +174,9 @@ void variant_defines(const space *s, const variant *v, text *out)
 }
 
 // ---- kernel sources -----------------------------------------------------------------------------
-enum { MAX_FILES = 32, MAX_FILE_NAME = 64 };
+enum { MAX_FILES = 128, MAX_FILE_NAME = 64 };
 
-static cubc_status source_folder(char *out, size_t size)
+cubc_status source_folder(char *out, size_t size)
 {
     const char *given = getenv("CUBC_KERNELS");
     Dl_info library;

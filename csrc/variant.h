@@ -39,8 +39,11 @@ void variant_label(const space *s, const variant *v, char label[MAX_LABEL]);
 int variant_value(const space *s, const variant *v, const char *label, int otherwise);
 void variant_defines(const space *s, const variant *v, text *out); // "#define TUNE_... 16\n" each
 
+// Where the kernel files are: in the folder beside the library, or in CUBC_KERNELS.
+cubc_status source_folder(char *out, size_t size);
+
 // A kernel file with its includes flattened into it, each once, #line directives keeping places.
-// Files come from the kernels folder beside the library (or CUBC_KERNELS). *out is a borrowed text
+// *out is a borrowed text
 // that lives as long as the process: files are read once.
 cubc_status source_load(const char *file, const char **out);
 

@@ -1,14 +1,26 @@
-// Collectives of a block, on top of warp.h. All threads of the block call them together.
+// Collectives of a block: reduce and scan. The other block_*.h build on the same contract.
+//
+// All threads of the block call one of these together, the same one, after the same barriers. Most
+// need storage in the block's shared memory, one of their type, which all threads name:
+//     __shared__ block_scan_storage<float> storage; // or a member of the kernel's shared struct
+// A collective has barriers of its own. It may leave threads that still read its storage, so before
+// the same memory is used again, for the next call too, the block passes a block_sync (which is
+// __syncthreads). Another storage needs none in between.
 #pragma once
 #include "warp.h"
+
+static_assert(SIMT_THREADS % SIMT_WARP == 0, "a block of collectives has whole warps");
 
 template <class V>
 struct block_reduce_storage {
     V warp[SIMT_WARPS];
 };
 
-// All threads' values combined in the order of thread_id; the result is valid in thread 0.
-// The storage may be reused after the next block_sync.
+// All threads' values combined in the order of thread_id. For several items a thread, blocked, it
+// is given their thread_reduce.
+//   Called by   all threads of the block
+//   Result      in thread 0
+//   Storage     may be used again after the next block_sync
 template <class V, class Op>
 FUNCTION V block_reduce(V value, Op op, block_reduce_storage<V>& s)
 {
@@ -30,7 +42,9 @@ struct block_sum_storage {
 };
 
 // The sum of the values of all threads before the calling one. Values are unsigned: sums may wrap.
-// The storage may be reused after the next block_sync.
+//   Called by   all threads of the block
+//   Result      in each thread
+//   Storage     may be used again after the next block_sync
 template <class V>
 FUNCTION V block_exclusive_sum(V value, block_sum_storage<V>& s)
 {
@@ -44,4 +58,93 @@ FUNCTION V block_exclusive_sum(V value, block_sum_storage<V>& s)
             if (w < warp_id()) before += s.warp[w];
     }
     return before;
+}
+
+template <class V>
+struct block_scan_storage {
+    V warp[SIMT_WARPS];
+};
+
+// What lies before each thread, as a scan by any operator needs it.
+template <class V>
+struct block_prefix {
+    V before; // the values of all threads before the calling one; undefined in thread 0
+    V total;  // the values of all threads
+};
+
+// The values before the calling thread combined, and all of them.
+//   Called by   all threads of the block
+//   Result      in each thread, but thread 0 has none before it
+//   Storage     may be used again after the next block_sync
+template <class V, class Op>
+FUNCTION block_prefix<V> block_before(V value, Op op, block_scan_storage<V>& s)
+{
+    const V through = warp_scan(value, op);
+    block_prefix<V> p{warp_shuffle(through, lane_id() - 1), warp_shuffle(through, SIMT_WARP - 1)};
+    if constexpr (SIMT_WARPS > 1) {
+        if (lane_id() == 0) s.warp[warp_id()] = p.total;
+        block_sync();
+        V warps = s.warp[0]; // up to warp w, then up to the calling one's predecessor
+        V mine = warps;
+        UNROLL
+        for (u32 w = 1; w < SIMT_WARPS; w++) {
+            if (w == warp_id()) mine = warps;
+            warps = op(warps, s.warp[w]);
+        }
+        p.total = warps;
+        if (warp_id() > 0) p.before = lane_id() > 0 ? op(mine, p.before) : mine;
+    }
+    return p;
+}
+
+// Inclusive prefix of N items a thread, blocked, in place: each becomes those of all threads before
+// the calling one, and its own up to this one, combined.
+//   Called by   all threads of the block
+//   Result      in each thread, the returned total of the block too
+//   Storage     may be used again after the next block_sync
+template <class V, int N, class Op>
+FUNCTION V block_scan(V (&item)[N], Op op, block_scan_storage<V>& s)
+{
+    thread_scan(item, op);
+    const block_prefix<V> p = block_before(item[N - 1], op, s);
+    if (thread_id() > 0) {
+        UNROLL
+        for (int j = 0; j < N; j++) item[j] = op(p.before, item[j]);
+    }
+    return p.total;
+}
+
+// Exclusive prefix of N items a thread, blocked, in place, with `init` in front of all.
+//   Called by   all threads of the block, with the same init
+//   Result      in each thread; returned: init and all items combined, the init of the tile after
+//   Storage     may be used again after the next block_sync
+template <class V, int N, class Op>
+FUNCTION V block_exclusive_scan(V (&item)[N], V init, Op op, block_scan_storage<V>& s)
+{
+    const block_prefix<V> p = block_before(thread_reduce(item, op), op, s);
+    V prefix = thread_id() > 0 ? op(init, p.before) : init;
+    UNROLL
+    for (int j = 0; j < N; j++) {
+        const V next = op(prefix, item[j]);
+        item[j] = prefix;
+        prefix = next;
+    }
+    return op(init, p.total);
+}
+
+// The same of one value a thread, which is returned.
+//   Called by   all threads of the block
+//   Result      in each thread
+//   Storage     may be used again after the next block_sync
+template <class V, class Op>
+FUNCTION V block_scan(V value, Op op, block_scan_storage<V>& s)
+{
+    const block_prefix<V> p = block_before(value, op, s);
+    return thread_id() > 0 ? op(p.before, value) : value;
+}
+template <class V, class Op>
+FUNCTION V block_exclusive_scan(V value, V init, Op op, block_scan_storage<V>& s)
+{
+    const block_prefix<V> p = block_before(value, op, s);
+    return thread_id() > 0 ? op(init, p.before) : init;
 }

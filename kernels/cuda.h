@@ -2,13 +2,21 @@
 // that a user's kernel runs, and is debugged, without a GPU. On CUDA none of this is there.
 //
 // The threads of a block are fibres of one operating-system thread, so shared storage is a variable
-// of that thread. Names of the dialect stay in their namespace: a user's own may be the same.
+// of that thread. Names of the dialect stay in their namespace: a user's own may be the same,
+// unless the source uses the collectives, which are written in them.
 #pragma once
-namespace cubc_cuda
+namespace cubc_simt
 {
 #include "simt.h"
-} // namespace cubc_cuda
+} // namespace cubc_simt
+namespace cubc_cuda
+{
+using namespace cubc_simt;
+}
 #include "entry.h"
+#if defined(SIMT_COLLECTIVES)
+using namespace cubc_simt;
+#else
 #undef FUNCTION
 #undef FUNCTION_MEMBER
 #undef KERNEL
@@ -18,6 +26,8 @@ namespace cubc_cuda
 #undef warp_sync
 #undef warp_shuffle_word
 #undef warp_ballot
+#undef warp_match
+#endif
 
 #define __global__
 #define __device__
@@ -73,7 +83,11 @@ static inline dim3 of(const uint3& extent) { return {extent.x, extent.y, extent.
 #define warpSize 32
 
 // ---- barriers and warps -------------------------------------------------------------------------
+#if defined(SIMT_COLLECTIVES)
+#define __syncthreads() block_sync()
+#else
 #define __syncthreads() cubc_cuda::simt->block_sync(__FILE__, __LINE__)
+#endif
 #define __syncwarp(...) cubc_cuda::warp_barrier{__FILE__, __LINE__}.wait(__VA_ARGS__)
 #define __shfl_sync(...) cubc_cuda::shuffle(__FILE__, __LINE__, __VA_ARGS__)
 #define __shfl_up_sync(...) cubc_cuda::shuffle_up(__FILE__, __LINE__, __VA_ARGS__)
@@ -205,6 +219,12 @@ VECTORS(unsigned long long, ulonglong)
 VECTORS(float, float)
 VECTORS(double, double)
 #undef VECTORS
+static inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return {x, y, z, w};
+}
 
 // ---- numbers ------------------------------------------------------------------------------------
 extern "C" int printf(const char*, ...);

@@ -1,7 +1,8 @@
 // How the core finds out what a plain CUDA kernel takes. After the source of a user, for each of
 // its kernels, comes KERNEL_ENTRY(name): the kinds and sizes of its parameters as words that the
 // core reads from the compiled variant (device_signature in csrc/device.h). So an int that is
-// passed for a pointer is an error with a name, and a Python number becomes what is wanted.
+// passed for a pointer, or an array of doubles for a pointer to float, is an error with a name, and
+// a Python number becomes what is wanted.
 #pragma once
 
 namespace cubc_entry
@@ -35,6 +36,36 @@ KIND_OF(unsigned long, 'u')
 KIND_OF(unsigned long long, 'u')
 #undef KIND_OF
 
+// 0 for what is incomplete, of which nothing is known, and for what is large, which does not
+// matter.
+template <unsigned long>
+struct exists {
+    typedef void type;
+};
+template <class T, class = void>
+struct bytes {
+    static constexpr unsigned value = 0;
+};
+template <class T>
+struct bytes<T, typename exists<sizeof(T)>::type> {
+    static constexpr unsigned value = sizeof(T) < 0x10000 ? sizeof(T) : 0;
+};
+
+// A parameter: its kind, alignment and size; of a pointer the kind and size of what it points to,
+// and whether that is constant.
+template <class T>
+struct parameter {
+    static constexpr unsigned word = kind<T>::value << 24 | alignof(T) << 16 | sizeof(T);
+};
+template <class T>
+struct parameter<T*> {
+    static constexpr unsigned word = 'p' << 24 | kind<T>::value << 16 | bytes<T>::value;
+};
+template <class T>
+struct parameter<const T*> {
+    static constexpr unsigned word = 'c' << 24 | kind<T>::value << 16 | bytes<T>::value;
+};
+
 template <unsigned COUNT>
 struct words {
     unsigned word[COUNT];
@@ -43,8 +74,7 @@ template <class F>
 struct signature;
 template <class... A>
 struct signature<void(A...)> {
-    static constexpr words<1 + sizeof...(A)> value = {
-        {sizeof...(A), (kind<A>::value << 24 | alignof(A) << 16 | sizeof(A))...}};
+    static constexpr words<1 + sizeof...(A)> value = {{sizeof...(A), parameter<A>::word...}};
 };
 } // namespace cubc_entry
 

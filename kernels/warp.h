@@ -1,8 +1,10 @@
-// Collectives of a warp. All lanes of the warp call them together.
+// Collectives of a warp.
 //
-// Op is any associative functor; operands keep the order of the lanes, so it need not commute.
+// All SIMT_WARP lanes of the warp call one of these together. None needs shared storage or a
+// barrier. Op is any associative functor; operands keep the order of the lanes, so it need not
+// commute.
 #pragma once
-#include "simt.h"
+#include "thread.h"
 
 template <class V>
 union warp_words {
@@ -11,6 +13,8 @@ union warp_words {
 };
 
 // The value that `lane` holds.
+//   Called by   all lanes; `lane` counts modulo SIMT_WARP
+//   Result      in each lane
 template <class V>
 FUNCTION V warp_shuffle(V value, u32 lane)
 {
@@ -24,7 +28,9 @@ FUNCTION V warp_shuffle(V value, u32 lane)
     return out.value;
 }
 
-// The first `count` lanes' values combined; the result is valid in lane 0.
+// The first `count` lanes' values combined.
+//   Called by   all lanes
+//   Result      in lane 0
 template <class V, class Op>
 FUNCTION V warp_reduce(V value, Op op, u32 count = SIMT_WARP)
 {
@@ -36,7 +42,9 @@ FUNCTION V warp_reduce(V value, Op op, u32 count = SIMT_WARP)
     return value;
 }
 
-// Inclusive prefix: lane i receives the values of lanes 0 to i combined.
+// Inclusive prefix: the values of lanes 0 to the calling one combined.
+//   Called by   all lanes
+//   Result      in each lane
 template <class V, class Op>
 FUNCTION V warp_scan(V value, Op op)
 {
@@ -48,15 +56,19 @@ FUNCTION V warp_scan(V value, Op op)
     return value;
 }
 
-struct plus {
-    template <class V>
-    FUNCTION_MEMBER V operator()(V a, V b) const
-    {
-        return a + b;
-    }
-};
+// Exclusive prefix: `init` and the values of the lanes before the calling one combined.
+//   Called by   all lanes
+//   Result      in each lane
+template <class V, class Op>
+FUNCTION V warp_exclusive_scan(V value, V init, Op op)
+{
+    const V before = warp_shuffle(warp_scan(value, op), lane_id() - 1);
+    return lane_id() == 0 ? init : op(init, before);
+}
 
-// The lanes whose value has the same BITS lowest bits.
+// The lanes whose value has the same BITS lowest bits, as a mask.
+//   Called by   all lanes
+//   Result      in each lane, whose own bit is set
 template <int BITS>
 FUNCTION u32 warp_match_bits(u32 value)
 {

@@ -74,6 +74,33 @@ def test_search_finds_variants(tmp_path, device):
     assert len(rows(db)) == before
 
 
+SUMS = """
+// %RANGE% TUNE_THREADS tpb 32:96:32
+#include "block.h"
+__global__ void sums(const int* x, int* y)
+{
+    __shared__ block_reduce_storage<int> s;
+    const int v = block_reduce(x[blockIdx.x * SIMT_THREADS + threadIdx.x], plus(), s);
+    if (threadIdx.x == 0) atomicAdd(y, v);
+}
+"""
+
+
+def sums(state):
+    x, y = state.random(96 * 4, "I32", low=0, high=9), state.zeros(1, "I32")
+    state.writes(y)
+    state.exec(lambda launch: launch.kernel("sums", x, y))
+    state.verify(y, [x.numpy().sum()])
+
+
+def test_collectives_are_compiled_for_the_parameter_tpb(tmp_path, device):
+    db = tmp_path / "own.db"
+    search(own(SUMS, sums, {}), db, device)
+    assert {r["status"] for r in rows(db)} == {"ok"} and len(rows(db)) == 3
+    with pytest.raises(ValueError, match="declare them as a parameter"):
+        own(SUMS.replace("tpb", "threads"), sums, {}).source.complete("cpu", {}, "threads_32")
+
+
 def test_wrong_variants(tmp_path, device):
     """Some are wrong everywhere, some leave what they ought to write, some write NaN."""
     db = tmp_path / "own.db"

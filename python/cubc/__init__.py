@@ -36,6 +36,7 @@ from ._core import (
 )
 from ._device import device
 from ._interface import ffi, get_include, get_library
+from ._kernel import Kernel
 from ._numpy import cumprod, cumsum, diff, unique
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
 from ._runs import (
@@ -54,6 +55,7 @@ __all__ = [
     "CompileError",
     "DeviceError",
     "DeviceMemoryError",
+    "Kernel",
     "KernelFault",
     "NoDeviceError",
     "ResourceError",

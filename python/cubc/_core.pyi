@@ -269,8 +269,14 @@ class Variant:
 def source_parameters(source: str, arch: str, /) -> list[tuple[str, str, int, int, int]]:
     """The parameter space that a source declares, as of `parameters`."""
 
-def source_prelude(arch: str, /) -> str:
-    """What goes in front of a plain CUDA source: the meaning of KERNEL_ENTRY; on "cpu", of CUDA."""
+def source_prelude(arch: str, threads: int, /) -> str:
+    """What goes in front of a plain CUDA source: the meaning of KERNEL_ENTRY; on "cpu", of CUDA.
+
+    With `threads`, those of a block, also the dialect, which the collectives are written in.
+    """
+
+def source_folder() -> str:
+    """Where the kernels of cubc and the collectives are."""
 
 def source_compile(
     source: str,
@@ -286,7 +292,10 @@ def source_compile(
 class Program:
     """A complete source, compiled and loaded, and the launches that make up its work."""
 
-    def __new__(cls, source: str, title: str, device: str | None = None) -> Program: ...
+    def __new__(
+        cls, source: str, title: str, device: str | None = None, threads: int = 0
+    ) -> Program:
+        """Blocks of a source that uses collectives have the threads that it is compiled for."""
     @property
     def info(self) -> dict[str, int]:
         """As of `Variant`, of the kernel that is launched first; empty before."""
@@ -300,6 +309,19 @@ class Program:
         /,
     ) -> None:
         """Add a launch. Arguments are arrays of the device, numbers, and the bytes of structs."""
+    def launch(
+        self,
+        kernel: str,
+        arguments: tuple[Any, ...],
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        stream: Any = None,
+        /,
+    ) -> None:
+        """Launch at once, on the given stream or on that of the first array that has one."""
+    def kernel_info(self, kernel: str, threads: int, /) -> dict[str, int]:
+        """As `info`, of a kernel with blocks of so many threads."""
     def run(self) -> None:
         """Do the work once and wait for it."""
 

@@ -295,8 +295,14 @@ class OwnUnit(Unit):
 
     def text(self, variant: str) -> str:
         """What is compiled for a variant."""
-        label = self.base if variant == "base" else variant
-        return self.of.source.complete(self.arch, self.ct, label)
+        return self.of.source.complete(self.arch, self.ct, self._label(variant))
+
+    def threads(self, variant: str) -> int:
+        """Threads of a block, where the source is compiled for them; else 0."""
+        return parse_label(self._label(variant))["tpb"] if self.of.source.collective else 0
+
+    def _label(self, variant: str) -> str:
+        return self.base if variant == "base" else variant
 
     def compile(self, variant: str, deadline: float, abandon: bytes | bytearray = b"") -> float:
         """Compile a variant into the cache; seconds that it took, 0 if it was there."""
@@ -325,7 +331,8 @@ def benchmark(
         folder; or the source itself. Its ``// %RANGE% MACRO label start:end:step`` comments declare
         the parameters. Its ``__global__`` functions, which stand in the global namespace and are
         neither templates nor static, can be launched. Files included by quotes are read, others
-        only by CUDA's own names.
+        only by CUDA's own names. If cubc's collectives are among them, see `cubc.Kernel`, a block
+        has as many threads as the parameter ``tpb`` says.
     axes
         Values by axis name, as ``{"T{ct}": ["F32", "F64"], "Elements{io}[pow2]": [16, 20]}``.
         Those of ``{ct}`` axes are macros of the source: of the axis above ``T`` and ``TUNE_T`` are

@@ -43,7 +43,8 @@ class OwnWorkload:
     def variant(self, label: str) -> _core.Program:
         """Load a variant and record what it launches; base has to be right."""
         unit = self._unit
-        program = _core.Program(unit.text(label), f"{unit.benchmark} {label}", self._device)
+        title = f"{unit.benchmark} {label}"
+        program = _core.Program(unit.text(label), title, self._device, unit.threads(label))
         with _told():
             values = parse_label(unit.base if label == "base" else label)
             self._state.record(program, unit.of.source.kernels, values)

@@ -1,19 +1,10 @@
-"""A user's CUDA C source: read with what it includes, and made into what is compiled.
-
-The parameter space stands in its ``%RANGE%`` comments. Its kernels are found by their
-``__global__``; each gets C linkage, so that it is found by name, and an entry that says what it
-takes (kernels/entry.h). On CUDA nothing else is touched. On the cpu kernels/cuda.h stands for CUDA.
-"""
+"""A user's source as the tuner has it: its parameter space stands in its ``%RANGE%`` comments."""
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping
-from functools import cached_property
-from pathlib import Path
 
-from cubc import _core
+from cubc import _core, _source
 
 from . import axes as ax
 from .space import parse_label
@@ -30,46 +21,10 @@ TYPES = {
     "F32": "float",
     "F64": "double",
 }
-# What these declare is there without them; NVRTC does not have the files.
-_GIVEN = r"cuda_runtime\.h|cuda\.h|device_launch_parameters\.h|math\.h|cmath|stdio\.h|cstdio"
-_TOKEN = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
-_DIRECTIVE = r"^[ \t]*#(?:\\\n|.)*"
-_DYNAMIC = re.compile(
-    r"\bextern\s+__shared__\s+(?:__align__\s*\([^)]*\)\s*)?(\w[\w\s:]*?)\s*\b(\w+)\s*\[\s*\]\s*;"
-)
 
 
-class Source:
-    """A source file, or a text with more than one line.
-
-    Attributes
-    ----------
-    name : str
-        Of the file, without its ending.
-    text : str
-        With what it includes.
-    kernels : list of str
-        Names of the kernels that can be launched.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file, or none that it includes.
-    ValueError
-        If there is no kernel in it.
-    """
-
-    def __init__(self, source: str | os.PathLike, name: str):
-        if isinstance(source, str) and "\n" in source:
-            self.name = name
-            self.text = _flat(source, f"{name}.cu", Path(), {})
-        else:
-            path = Path(source)
-            self.name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)  # as a store takes names
-            self.text = _flat(_read(path), path.name, path.parent, {path.resolve(): None})
-        self.kernels, self._plain = _with_linkage(self.text)
-        if not self.kernels:
-            raise ValueError(f"{self.name}.cu has no kernel: none of its functions is __global__")
+class Source(_source.Source):
+    """A source that declares parameters."""
 
     def parameters(self, arch: str) -> list[tuple[str, str, int, int, int]]:
         """Macro, label, start, end and step of each parameter.
@@ -86,101 +41,20 @@ class Source:
         return found
 
     def complete(self, arch: str, ct: Mapping[str, str], variant: str = "") -> str:
-        """Text to be compiled for an architecture, a compile-time workload and a variant."""
+        """Text to be compiled for an architecture, a compile-time workload and a variant.
+
+        ValueError if it uses collectives and has no parameter tpb, the threads of a block.
+        """
         values = parse_label(variant) if variant else {}
-        tuned = [
-            f"#define {macro} {values[label]}\n"
-            for macro, label, *_ in (self.parameters(arch) if variant else ())
-        ]
-        plain = self._plain
-        if arch == "cpu":
-            plain = _DYNAMIC.sub(
-                r"\1* const \2 = static_cast<\1*>(cubc_cuda::dynamic_shared);", plain
+        macros: dict[str, str | int] = {}
+        for axis, value in ct.items():
+            name = ax.split_name(axis)[0]
+            macros |= dict.fromkeys((name, f"TUNE_{name}"), TYPES.get(value, value))
+        for macro, label, *_ in self.parameters(arch) if variant else ():
+            macros[macro] = values[label]
+        if self.collective and variant and "tpb" not in values:
+            raise ValueError(
+                f"{self.name}.cu includes collectives of cubc, which are compiled for the threads "
+                "of a block: declare them as a parameter, // %RANGE% TUNE_THREADS tpb 64:1024:64"
             )
-        return "".join([_prelude(arch), *_workload(ct), *tuned, plain, self._entries])
-
-    @cached_property
-    def _entries(self) -> str:
-        return "".join(f"\nKERNEL_ENTRY({name})" for name in self.kernels) + "\n"
-
-
-def _prelude(arch: str) -> str:
-    return _core.source_prelude("cpu" if arch == "cpu" else "cuda")
-
-
-def _workload(ct: Mapping[str, str]) -> list[str]:
-    """Macros of a compile-time workload: ``T`` and ``TUNE_T`` for the axis ``T{ct}``."""
-    lines = []
-    for axis, value in ct.items():
-        name = ax.split_name(axis)[0]
-        lines += [
-            f"#define {macro} {TYPES.get(value, value)}\n" for macro in (name, f"TUNE_{name}")
-        ]
-    return lines
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no source {path}") from None
-    except IsADirectoryError:
-        raise IsADirectoryError(f"{path} is a folder; a source is a file or its text") from None
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no text in UTF-8: {error}") from None
-
-
-def _flat(text: str, shown: str, folder: Path, done: dict[Path, None]) -> str:
-    """Text with the files that it includes by quotes in their place, each once."""
-    lines = [f'#line 1 "{shown}"']
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(rf"\s*#\s*include\s*<(?:{_GIVEN})>|\s*#\s*pragma\s+once\b", line):
-            lines.append("")
-        elif match := re.match(r'\s*#\s*include\s*"([^"]+)"', line):
-            path = folder / match[1]
-            if path.resolve() not in done:
-                done[path.resolve()] = None
-                lines.append(_flat(_read(path), match[1], path.parent, done))
-            lines.append(f'#line {number + 1} "{shown}"')
-        else:
-            lines.append(line)
-    return "\n".join(lines) + "\n"
-
-
-def _with_linkage(text: str) -> tuple[list[str], str]:
-    """Names of the kernels in a text, and the text with C linkage for them.
-
-    Templates and static functions cannot be found by name and are left as they are.
-    """
-    code = re.sub(_TOKEN, _blank, text, flags=re.DOTALL)
-    code = re.sub(_DIRECTIVE, _blank, code, flags=re.MULTILINE)
-    names: dict[str, None] = {}
-    parts, end = [], 0
-    for match in re.finditer(r"\b__global__\b", code):
-        before = code[: match.start()].rstrip()
-        name = _declared(code, match.end())
-        if name is None or re.search(r"(>|\bstatic|\binline)$", before):
-            continue
-        names[name] = None
-        parts += [text[end : match.start()], 'extern "C" ']
-        end = match.start()
-    return list(names), "".join([*parts, text[end:]])
-
-
-def _blank(match: re.Match) -> str:
-    return re.sub(r"[^\n]", " ", match[0])
-
-
-def _declared(code: str, at: int) -> str | None:
-    """Name of the function that is declared from a place on: what stands before its parenthesis."""
-    while (opening := code.find("(", at)) >= 0:
-        word = re.search(r"(\w+)\s*$", code[at:opening])
-        if word is None:
-            return None
-        if not word[1].startswith("__"):
-            return word[1]
-        depth, at = 1, opening + 1  # of an attribute: go on behind its parentheses
-        while depth and at < len(code):
-            depth += {"(": 1, ")": -1}.get(code[at], 0)
-            at += 1
-    return None
+        return self.compiled(arch, macros, values.get("tpb", 32))

@@ -16,6 +16,7 @@ import numpy as np
 
 import cubc
 from cubc import _core
+from cubc._kernel import Extent, extent
 
 from . import axes as ax
 from . import inputs
@@ -34,7 +35,6 @@ DTYPES = {
     "F64": "float64",
 }
 SEED = 42
-Extent = int | tuple[int, ...]
 
 
 class Skipped(Exception):
@@ -99,24 +99,13 @@ class Launch:
             items = self._default("grid", name, self.values.get("tpb")) * self.values.get("ipt", 1)
             sizes = [a.size for a in arguments if isinstance(a, cubc.Array)]
             grid = max(1, -(-(self._n or max(sizes, default=1)) // items))
-        shape = (_extent("grid", grid), _extent("block", block), int(shared))
+        shape = (extent("grid", grid), extent("block", block), int(shared))
         self._program.add(name, arguments, *shape)
 
     def _default(self, what: str, name: str, value: int | None) -> int:
         if value is None:
             raise ValueError(f"{name} has no default {what} without a parameter tpb: give {what}=")
         return value
-
-
-def _extent(what: str, given: Any) -> tuple[int, int, int]:
-    several = given if isinstance(given, tuple) else (given,)
-    try:
-        found = (*(value.__index__() for value in several), 1, 1, 1)
-    except AttributeError:
-        found = ()
-    if not 4 <= len(found) <= 6 or min(found) < 1 or max(found) >= 2**31:
-        raise ValueError(f"{what} is {given!r:.60}, must be one to three whole numbers from 1 on")
-    return found[:3]  # type: ignore[return-value]
 
 
 @dataclass

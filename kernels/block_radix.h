@@ -1,0 +1,170 @@
+// Collectives of a block: keys ranked by a digit, and sorted by their bits.
+//
+// Keys travel as unsigned numbers of the same order. Each warp ranks its items among themselves:
+// lanes with the same digit find each other by ballots or with the match instruction, so no atomics
+// are needed, and counters of the warp's own say how many of a digit have come before. Then a
+// thread adds up a bin or several over the warps, and counts become places in the sorted tile.
+#pragma once
+#include "block_exchange.h"
+#include "types.h"
+
+// ---- keys ---------------------------------------------------------------------------------------
+enum radix_kind { RADIX_UNSIGNED = 0, RADIX_SIGNED = 1, RADIX_FLOATING = 2 };
+
+// Floats order as sign and magnitude. NaN with a sign would come first: they wrap around to the
+// end.
+template <int KIND, int MANTISSA_BITS, bool DESCENDING, class K>
+struct radix_code {
+    enum : u64 {
+        SIGN = 1ull << (8 * sizeof(K) - 1),
+        FLIPPED = (KIND == RADIX_SIGNED ? SIGN : 0) ^ (DESCENDING ? ~0ull : 0),
+        NEGATIVE_NANS = KIND == RADIX_FLOATING ? (1ull << MANTISSA_BITS) - 1 : 0
+    };
+    FUNCTION_MEMBER static K encode(K raw)
+    {
+        u64 key = raw;
+        if (KIND == RADIX_FLOATING) key = (key & SIGN ? ~key : key | SIGN) - NEGATIVE_NANS;
+        return static_cast<K>(key ^ FLIPPED);
+    }
+    FUNCTION_MEMBER static K decode(K coded)
+    {
+        u64 key = coded ^ FLIPPED;
+        if (KIND == RADIX_FLOATING) {
+            key += NEGATIVE_NANS;
+            key = key & SIGN ? key ^ SIGN : ~key;
+        }
+        return static_cast<K>(key);
+    }
+};
+
+struct cut { // where a digit is in a key
+    u32 shift, mask;
+};
+
+template <class K>
+FUNCTION u32 digit_of(K key, cut c)
+{
+    return static_cast<u32>(key >> c.shift) & c.mask;
+}
+
+// ---- ranks --------------------------------------------------------------------------------------
+template <int BITS>
+FUNCTION constexpr int radix_bins() // that a thread looks after
+{
+    return ((1 << BITS) + SIMT_THREADS - 1) / SIMT_THREADS;
+}
+template <int BITS>
+FUNCTION u32 radix_bin(int j)
+{
+    return thread_id() * radix_bins<BITS>() + static_cast<u32>(j);
+}
+
+// How many items of the warp with the same digit are before each, and how many there are of each
+// digit in the warp. Items are warp-striped. MATCH: how lanes with the same digit are found. 0: a
+// ballot a bit; 1: the match instruction.
+//   Called by   all lanes of a warp
+//   Result      place in each lane; count[warp_id()] after the next block_sync
+template <int BITS, int MATCH, class K, int N>
+FUNCTION void warp_radix_rank(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARPS][1 << BITS],
+                              u32 (&place)[N])
+{
+    u32* count = counts[warp_id()];
+    UNROLL
+    for (u32 b = 0; b < 1 << BITS; b += SIMT_WARP)
+        if (b + lane_id() < 1 << BITS) count[b + lane_id()] = 0;
+    warp_sync(FULL_WARP);
+    const u32 below = (1u << lane_id()) - 1u;
+    UNROLL
+    for (int i = 0; i < N; i++) {
+        const u32 digit = digit_of(key[i], c);
+        const u32 same = MATCH ? warp_match(FULL_WARP, digit) : warp_match_bits<BITS>(digit);
+        place[i] = count[digit] + count_set(same & below);
+        warp_sync(FULL_WARP);
+        if ((same & ~below) == below + 1u) count[digit] = place[i] + 1u; // the highest of them
+        warp_sync(FULL_WARP);
+    }
+}
+
+// How many items of the tile are in each of the thread's bins.
+//   Called by   all threads of the block, after warp_radix_rank and a block_sync
+//   Result      in each thread
+template <int BITS>
+FUNCTION void block_radix_count(const u32 (&counts)[SIMT_WARPS][1 << BITS],
+                                u32 (&count)[radix_bins<BITS>()])
+{
+    UNROLL
+    for (int j = 0; j < radix_bins<BITS>(); j++) {
+        count[j] = 0;
+        if (radix_bin<BITS>(j) < 1 << BITS) {
+            UNROLL
+            for (int w = 0; w < SIMT_WARPS; w++) count[j] += counts[w][radix_bin<BITS>(j)];
+        }
+    }
+}
+
+// Where the thread's bins begin in the sorted tile. The warps' counts become their beginnings.
+//   Called by   all threads of the block, with what block_radix_count gave
+//   Result      in each thread; counts after the next block_sync
+//   Storage     may be used again after the next block_sync
+template <int BITS>
+FUNCTION void block_radix_begin(u32 (&counts)[SIMT_WARPS][1 << BITS], block_sum_storage<u32>& sum,
+                                const u32 (&count)[radix_bins<BITS>()],
+                                u32 (&begin)[radix_bins<BITS>()])
+{
+    u32 all = 0;
+    UNROLL
+    for (int j = 0; j < radix_bins<BITS>(); j++) {
+        begin[j] = all;
+        all += count[j];
+    }
+    const u32 before = block_exclusive_sum(all, sum);
+    UNROLL
+    for (int j = 0; j < radix_bins<BITS>(); j++) {
+        begin[j] += before;
+        u32 next = begin[j];
+        if (radix_bin<BITS>(j) < 1 << BITS) {
+            UNROLL
+            for (int w = 0; w < SIMT_WARPS; w++) {
+                const u32 here = counts[w][radix_bin<BITS>(j)];
+                counts[w][radix_bin<BITS>(j)] = next;
+                next += here;
+            }
+        }
+    }
+}
+
+// Places in a warp's bin become places in the sorted tile.
+//   Called by   any thread, after block_radix_begin and a block_sync
+//   Result      in the calling thread
+template <int BITS, class K, int N>
+FUNCTION void block_radix_place(const K (&key)[N], cut c,
+                                const u32 (&counts)[SIMT_WARPS][1 << BITS], u32 (&place)[N])
+{
+    const u32* begin = counts[warp_id()];
+    UNROLL
+    for (int i = 0; i < N; i++) place[i] += begin[digit_of(key[i], c)];
+}
+
+template <int BITS>
+struct block_radix_storage {
+    u32 count[SIMT_WARPS][1 << BITS];
+    block_sum_storage<u32> sum;
+};
+
+// The place of each item in the tile sorted stably by a digit of at most BITS bits. Keys are
+// unsigned and warp-striped.
+//   Called by   all threads of the block
+//   Result      in each thread
+//   Storage     may be used again after the next block_sync
+template <int BITS, class K, int N>
+FUNCTION void block_radix_rank(const K (&key)[N], cut c, u32 (&place)[N],
+                               block_radix_storage<BITS>& s)
+{
+    u32 count[radix_bins<BITS>()], begin[radix_bins<BITS>()];
+    warp_radix_rank<BITS, 0>(key, c, s.count, place);
+    block_sync();
+    block_radix_count<BITS>(s.count, count);
+    block_radix_begin<BITS>(s.count, s.sum, count, begin);
+    block_sync();
+    block_radix_place<BITS>(key, c, s.count, place);
+}

@@ -1,0 +1,181 @@
+"""A user's CUDA C source: read with what it includes, and made into what is compiled.
+
+Its kernels are found by their ``__global__``; each gets C linkage, so that it is found by name, and
+an entry that says what it takes (kernels/entry.h). On CUDA nothing else is touched. On the cpu
+kernels/cuda.h stands for CUDA. A header of cubc's own that it includes, as block.h, is there on
+both, in front of all macros, so that these may have any name; then a block has as many threads as
+the source is compiled for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from . import _core
+
+# What these declare is there without them; NVRTC does not have the files.
+_GIVEN = r"cuda_runtime\.h|cuda\.h|device_launch_parameters\.h|math\.h|cmath|stdio\.h|cstdio"
+_OWN = r"(?:thread|warp|types|block\w*)\.h"  # headers for kernels of a user's own
+_TOKEN = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+_DIRECTIVE = r"^[ \t]*#(?:\\\n|.)*"
+_DYNAMIC = re.compile(
+    r"\bextern\s+__shared__\s+(?:__align__\s*\([^)]*\)\s*)?(\w[\w\s:]*?)\s*\b(\w+)\s*\[\s*\]\s*;"
+)
+
+
+class Source:
+    """A source file, or a text with more than one line.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, without its ending.
+    text : str
+        With what it includes.
+    kernels : list of str
+        Names of the kernels that can be launched.
+    collective : bool
+        Whether it includes a header of cubc's.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file, or none that it includes.
+    ValueError
+        If there is no kernel in it.
+    """
+
+    def __init__(self, source: str | os.PathLike, name: str):
+        reader = _Reader()
+        if isinstance(source, str) and "\n" in source:
+            self.name = name
+            self.text = reader.flat(source, f"{name}.cu", Path())
+        else:
+            path = Path(source)
+            self.name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)  # as a store takes names
+            self.text = reader.file(path, path.name)
+        self.collective = bool(reader.own)
+        self._own = "".join(reader.own)
+        self.kernels, self._plain = _with_linkage(self.text)
+        if not self.kernels:
+            raise ValueError(f"{self.name}.cu has no kernel: none of its functions is __global__")
+
+    def compiled(self, arch: str, macros: Mapping[str, Any], threads: int = 0) -> str:
+        """Text to be compiled for an architecture, with macros of these values.
+
+        One that is collective is for blocks of so many threads.
+        """
+        prelude = _core.source_prelude(
+            "cpu" if arch == "cpu" else "cuda", threads if self.collective else 0
+        )
+        defined = [f"#define {name} {value}\n" for name, value in macros.items()]
+        plain = self._plain
+        if arch == "cpu":
+            plain = _DYNAMIC.sub(
+                r"\1* const \2 = static_cast<\1*>(cubc_cuda::dynamic_shared);", plain
+            )
+        return "".join([prelude, self._own, *defined, plain, self._entries])
+
+    @cached_property
+    def _entries(self) -> str:
+        return "".join(f"\nKERNEL_ENTRY({name})" for name in self.kernels) + "\n"
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no source {path}") from None
+    except IsADirectoryError:
+        raise IsADirectoryError(f"{path} is a folder; a source is a file or its text") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no text in UTF-8: {error}") from None
+
+
+class _Reader:
+    """Puts the files that a text includes by quotes in their place, each once.
+
+    The texts of cubc's own are kept apart, those that others need in front of them.
+    """
+
+    def __init__(self) -> None:
+        self.own: list[str] = []
+        self._done: set[Path] = set()
+
+    def file(self, path: Path, shown: str) -> str:
+        self._done.add(path.resolve())
+        return self.flat(_read(path), shown, path.parent)
+
+    def flat(self, text: str, shown: str, folder: Path) -> str:
+        lines = [f'#line 1 "{shown}"']
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.match(rf"\s*#\s*include\s*<(?:{_GIVEN})>|\s*#\s*pragma\s+once\b", line):
+                lines.append("")
+            elif match := re.match(r'\s*#\s*include\s*"([^"]+)"', line):
+                lines += [self._included(match[1], folder), f'#line {number + 1} "{shown}"']
+            else:
+                lines.append(line)
+        return "\n".join(lines) + "\n"
+
+    def _included(self, name: str, folder: Path) -> str:
+        path = folder / name
+        own = Path(_core.source_folder(), name)
+        if not path.exists() and re.fullmatch(_OWN, name) and own.exists():
+            self._take(own)
+            return ""
+        return "" if path.resolve() in self._done else self.file(path, name)
+
+    def _take(self, header: Path) -> None:
+        if header in self._done:
+            return
+        self._done.add(header)
+        text = _read(header)
+        for name in re.findall(r'^#include "([^"]+)"', text, re.MULTILINE):
+            if name != "simt.h":  # comes before all
+                self._take(header.parent / name)
+        text = re.sub(r"^#(?:include|pragma once).*", "", text, flags=re.MULTILINE)
+        self.own.append(f'#line 1 "{header.name}"\n{text}')
+
+
+def _with_linkage(text: str) -> tuple[list[str], str]:
+    """Names of the kernels in a text, and the text with C linkage for them.
+
+    Templates and static functions cannot be found by name and are left as they are.
+    """
+    code = re.sub(_TOKEN, _blank, text, flags=re.DOTALL)
+    code = re.sub(_DIRECTIVE, _blank, code, flags=re.MULTILINE)
+    names: dict[str, None] = {}
+    parts, end = [], 0
+    for match in re.finditer(r"\b__global__\b", code):
+        before = code[: match.start()].rstrip()
+        name = _declared(code, match.end())
+        if name is None or re.search(r"(>|\bstatic|\binline)$", before):
+            continue
+        names[name] = None
+        parts += [text[end : match.start()], 'extern "C" ']
+        end = match.start()
+    return list(names), "".join([*parts, text[end:]])
+
+
+def _blank(match: re.Match) -> str:
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def _declared(code: str, at: int) -> str | None:
+    """Name of the function that is declared from a place on: what stands before its parenthesis."""
+    while (opening := code.find("(", at)) >= 0:
+        word = re.search(r"(\w+)\s*$", code[at:opening])
+        if word is None:
+            return None
+        if not word[1].startswith("__"):
+            return word[1]
+        depth, at = 1, opening + 1  # of an attribute: go on behind its parentheses
+        while depth and at < len(code):
+            depth += {"(": 1, ")": -1}.get(code[at], 0)
+            at += 1
+    return None
