@@ -66,9 +66,30 @@ FUNCTION u32 item_index(int i)
 // The item that the thread takes when all threads take neighbours.
 FUNCTION u32 striped_index(int i) { return thread_id() + static_cast<u32>(i) * SIMT_THREADS; }
 
+// A number for each of the thread's items, below 2^16: two share a register.
+struct places {
+    u32 two[(ITEMS + 1) / 2];
+    FUNCTION_MEMBER u32 at(int i) const { return i % 2 ? two[i / 2] >> 16 : two[i / 2] & 0xffffu; }
+    FUNCTION_MEMBER void set(int i, u32 v) // in the order of the items
+    {
+        two[i / 2] = i % 2 ? two[i / 2] | v << 16 : v;
+    }
+    FUNCTION_MEMBER void add(int i, u32 v) { two[i / 2] += i % 2 ? v << 16 : v; }
+};
+
+// A digit of each, of 8 bits at most.
+struct digits {
+    u32 four[(ITEMS + 3) / 4];
+    FUNCTION_MEMBER u32 at(int i) const { return four[i / 4] >> (i % 4 * 8) & 0xffu; }
+    FUNCTION_MEMBER void set(int i, u32 v) // in the order of the items
+    {
+        four[i / 4] = i % 4 ? four[i / 4] | v << (i % 4 * 8) : v;
+    }
+};
+
 // How many items of the warp with the same digit are before each. Leaves the warp's counts.
 FUNCTION void rank_in_warp(const key_t (&key)[ITEMS], cut c, u32 (&counts)[WARPS][RADIX],
-                           u32 (&place)[ITEMS])
+                           places& place)
 {
     u32* count = counts[warp_id()];
     UNROLL
@@ -81,9 +102,10 @@ FUNCTION void rank_in_warp(const key_t (&key)[ITEMS], cut c, u32 (&counts)[WARPS
         const u32 digit = digit_of(key[i], c);
         const u32 same =
             TUNE_MATCH ? warp_match(FULL_WARP, digit) : warp_match_bits<TUNE_RADIX_BITS>(digit);
-        place[i] = count[digit] + count_set(same & below);
+        const u32 before = count[digit] + count_set(same & below);
+        place.set(i, before);
         warp_sync(FULL_WARP);
-        if ((same & ~below) == below + 1u) count[digit] = place[i] + 1u; // the highest of them
+        if ((same & ~below) == below + 1u) count[digit] = before + 1u; // the highest of them
         warp_sync(FULL_WARP);
     }
 }
@@ -129,9 +151,9 @@ FUNCTION void tile_begins(u32 (&counts)[WARPS][RADIX], block_sum_storage<u32>& s
 
 // Places in a warp's bin become places in the sorted tile. A barrier is before and after.
 FUNCTION void place_in_tile(const key_t (&key)[ITEMS], cut c, const u32 (&counts)[WARPS][RADIX],
-                            u32 (&place)[ITEMS])
+                            places& place)
 {
     const u32* begin = counts[warp_id()];
     UNROLL
-    for (int i = 0; i < ITEMS; i++) place[i] += begin[digit_of(key[i], c)];
+    for (int i = 0; i < ITEMS; i++) place.add(i, begin[digit_of(key[i], c)]);
 }
