@@ -71,6 +71,7 @@ typedef struct problem {
     uint8_t type, acc_type; // cubc_type: what policies go by, and what the operator works in
     bool commutative, inclusive, descending;
     bool wide;          // counts of items need 64 bits
+    bool small;         // so few items that another variant is the best
     bool aligned;       // all arrays of more than one item start on 16 bytes
     bool in_place;      // an output is an input: no read-only loads
     char benchmark[40]; // the benchmark that stands for this problem: "reduce.sum"

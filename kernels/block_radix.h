@@ -59,6 +59,18 @@ FUNCTION u32 radix_bin(int j)
     return thread_id() * radix_bins<BITS>() + static_cast<u32>(j);
 }
 
+// A number for each of the thread's items, below 2^16: two share a register.
+template <int N>
+struct packed_places {
+    u32 two[(N + 1) / 2];
+    FUNCTION_MEMBER u32 at(int i) const { return i % 2 ? two[i / 2] >> 16 : two[i / 2] & 0xffffu; }
+    FUNCTION_MEMBER void set(int i, u32 v) // in the order of the items
+    {
+        two[i / 2] = i % 2 ? two[i / 2] | v << 16 : v;
+    }
+    FUNCTION_MEMBER void add(int i, u32 v) { two[i / 2] += i % 2 ? v << 16 : v; }
+};
+
 // How many items of the warp with the same digit are before each, and how many there are of each
 // digit in the warp. Items are warp-striped. MATCH: how lanes with the same digit are found. 0: a
 // ballot a bit; 1: the match instruction.
@@ -66,7 +78,7 @@ FUNCTION u32 radix_bin(int j)
 //   Result      place in each lane; count[warp_id()] after the next block_sync
 template <int BITS, int MATCH, class K, int N>
 FUNCTION void warp_radix_rank(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARPS][1 << BITS],
-                              u32 (&place)[N])
+                              packed_places<N>& place)
 {
     u32* count = counts[warp_id()];
     UNROLL
@@ -78,9 +90,10 @@ FUNCTION void warp_radix_rank(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARPS
     for (int i = 0; i < N; i++) {
         const u32 digit = digit_of(key[i], c);
         const u32 same = MATCH ? warp_match(FULL_WARP, digit) : warp_match_bits<BITS>(digit);
-        place[i] = count[digit] + count_set(same & below);
+        const u32 before = count[digit] + count_set(same & below);
+        place.set(i, before);
         warp_sync(FULL_WARP);
-        if ((same & ~below) == below + 1u) count[digit] = place[i] + 1u; // the highest of them
+        if ((same & ~below) == below + 1u) count[digit] = before + 1u; // the highest of them
         warp_sync(FULL_WARP);
     }
 }
@@ -138,11 +151,11 @@ FUNCTION void block_radix_begin(u32 (&counts)[SIMT_WARPS][1 << BITS], block_sum_
 //   Result      in the calling thread
 template <int BITS, class K, int N>
 FUNCTION void block_radix_place(const K (&key)[N], cut c,
-                                const u32 (&counts)[SIMT_WARPS][1 << BITS], u32 (&place)[N])
+                                const u32 (&counts)[SIMT_WARPS][1 << BITS], packed_places<N>& place)
 {
     const u32* begin = counts[warp_id()];
     UNROLL
-    for (int i = 0; i < N; i++) place[i] += begin[digit_of(key[i], c)];
+    for (int i = 0; i < N; i++) place.add(i, begin[digit_of(key[i], c)]);
 }
 
 template <int BITS>
@@ -161,10 +174,13 @@ FUNCTION void block_radix_rank(const K (&key)[N], cut c, u32 (&place)[N],
                                block_radix_storage<BITS>& s)
 {
     u32 count[radix_bins<BITS>()], begin[radix_bins<BITS>()];
-    warp_radix_rank<BITS, 0>(key, c, s.count, place);
+    packed_places<N> packed;
+    warp_radix_rank<BITS, 0>(key, c, s.count, packed);
     block_sync();
     block_radix_count<BITS>(s.count, count);
     block_radix_begin<BITS>(s.count, s.sum, count, begin);
     block_sync();
-    block_radix_place<BITS>(key, c, s.count, place);
+    block_radix_place<BITS>(key, c, s.count, packed);
+    UNROLL
+    for (int i = 0; i < N; i++) place[i] = packed.at(i);
 }

@@ -27,9 +27,19 @@ FUNCTION u32 my_bin(int j) { return radix_bin<TUNE_RADIX_BITS>(j); }
 // Items of a warp are neighbours, a row of them an item a lane.
 FUNCTION u32 item_index(int i) { return warp_striped_index<ITEMS>(i); }
 
+// A digit of each item, of 8 bits at most: four share a register.
+struct digits {
+    u32 four[(ITEMS + 3) / 4];
+    FUNCTION_MEMBER u32 at(int i) const { return four[i / 4] >> (i % 4 * 8) & 0xffu; }
+    FUNCTION_MEMBER void set(int i, u32 v) // in the order of the items
+    {
+        four[i / 4] = i % 4 ? four[i / 4] | v << (i % 4 * 8) : v;
+    }
+};
+
 // How many items of the warp with the same digit are before each. Leaves the warp's counts.
 FUNCTION void rank_in_warp(const key_t (&key)[ITEMS], cut c, u32 (&counts)[WARPS][RADIX],
-                           u32 (&place)[ITEMS])
+                           packed_places<ITEMS>& place)
 {
     warp_radix_rank<TUNE_RADIX_BITS, TUNE_MATCH>(key, c, counts, place);
 }
@@ -49,7 +59,7 @@ FUNCTION void tile_begins(u32 (&counts)[WARPS][RADIX], block_sum_storage<u32>& s
 
 // Places in a warp's bin become places in the sorted tile. A barrier is before and after.
 FUNCTION void place_in_tile(const key_t (&key)[ITEMS], cut c, const u32 (&counts)[WARPS][RADIX],
-                            u32 (&place)[ITEMS])
+                            packed_places<ITEMS>& place)
 {
     block_radix_place<TUNE_RADIX_BITS>(key, c, counts, place);
 }

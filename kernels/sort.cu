@@ -33,8 +33,8 @@
 // Traffic: n keys read by the counting, n items read and written by each pass.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "memory.h"
-#include "message.h"
 #include "sort.h"
+#include "sort_look.h"
 
 // ---- counting -----------------------------------------------------------------------------------
 enum {
@@ -166,44 +166,13 @@ struct pass_shared {
     ticket tile_ticket;
 };
 
-FUNCTION u64 slot_of(u64 tile, u32 bin) { return tile * RADIX + bin; }
-
-// How many items of a bin the tiles before have; the first tile never asks.
-FUNCTION offset_t look_back(const u64* messages, u64 tile, u32 bin, ticket mine)
+FUNCTION void send_counts(const sort_args& a, u64 tile, const u32 (&count)[BINS])
 {
-    offset_t before = 0;
-    for (u64 nearest = tile;;) {
-        offset_t value[TUNE_LOOK];
-        message_status status[TUNE_LOOK];
-        UNROLL
-        for (u32 q = 0; q < TUNE_LOOK; q++) {
-            status[q] = MESSAGE_NONE;
-            if (q < nearest)
-                status[q] = message_poll(messages, slot_of(nearest - 1 - q, bin), mine, value[q]);
-        }
-        u32 known = 0;
-        bool complete = false;
-        UNROLL
-        for (u32 q = 0; q < TUNE_LOOK; q++)
-            if (!complete && known == q && status[q] != MESSAGE_NONE) {
-                before += value[q];
-                known++;
-                complete = status[q] == MESSAGE_COMPLETE;
-            }
-        if (complete) return before;
-        if (!known) spin_pause();
-        nearest -= known;
-    }
-}
-
-FUNCTION void send_counts(const sort_args& a, ticket mine, const u32 (&count)[BINS])
-{
-    const message_status status = mine.rank == 0 ? MESSAGE_COMPLETE : MESSAGE_PARTIAL;
+    const message_status status = tile == 0 ? MESSAGE_COMPLETE : MESSAGE_PARTIAL;
     UNROLL
     for (int j = 0; j < BINS; j++)
         if (my_bin(j) < RADIX)
-            message_send(a.messages, slot_of(mine.rank, my_bin(j)), static_cast<offset_t>(count[j]),
-                         message_tag(mine, status));
+            store_relaxed(row_of(a, tile) + my_bin(j), counter_of(count[j], status));
 }
 
 FUNCTION void find_bases(const sort_args& a, pass_shared& s, ticket mine, const u32 (&count)[BINS],
@@ -216,10 +185,9 @@ FUNCTION void find_bases(const sort_args& a, pass_shared& s, ticket mine, const 
         const offset_t first = static_cast<offset_t>(a.bins[a.digit * RADIX + bin]);
         offset_t before = 0;
         if (mine.rank > 0) {
-            before = look_back(a.messages, mine.rank, bin, mine);
-            message_send(a.messages, slot_of(mine.rank, bin),
-                         static_cast<offset_t>(before + count[j]),
-                         message_tag(mine, MESSAGE_COMPLETE));
+            before = look_back(a, mine.rank, bin);
+            store_relaxed(row_of(a, mine.rank) + bin,
+                          counter_of(before + count[j], MESSAGE_COMPLETE));
         }
         s.base[bin] = first + before - begin[j];
     }
@@ -241,31 +209,35 @@ FUNCTION void load_keys(const key_t* in, u32 count, bool coded, key_t (&key)[ITE
         if (!WHOLE && item_index(i) >= count) key[i] = static_cast<key_t>(~0ull);
 }
 
-// The sorted tile's keys to their bins. Leaves their digits for the values.
-template <bool WHOLE>
-FUNCTION void write_keys(const sort_args& a, const pass_shared& s, u32 count, cut c,
-                         u32 (&digit)[ITEMS])
+// The sorted tile's keys to their bins. Leaves their digits for the values. As stores may be to
+// what is loaded, for all that the compiler knows, a batch is loaded before it is stored.
+template <bool WHOLE, bool LAST>
+FUNCTION void write_keys(const sort_args& a, const pass_shared& s, u32 count, cut c, digits& digit)
 {
-    key_t* const out = a.out;
-    key_t key[ITEMS];
+    enum { BATCH = 16 };
     UNROLL
-    for (int i = 0; i < ITEMS; i++) {
-        key[i] = s.tile.key[striped_index(i)];
-        digit[i] = digit_of(key[i], c);
-    }
-    if (a.digit + 1 == a.digits) {
+    for (int begin = 0; begin < ITEMS; begin += BATCH) {
+        key_t key[BATCH];
+        offset_t to[BATCH];
         UNROLL
-        for (int i = 0; i < ITEMS; i++) key[i] = decode(key[i]);
+        for (int j = 0; j < BATCH && begin + j < ITEMS; j++)
+            key[j] = s.tile.key[striped_index(begin + j)];
+        UNROLL
+        for (int j = 0; j < BATCH && begin + j < ITEMS; j++) {
+            const u32 bin = digit_of(key[j], c);
+            if constexpr (PAIRS) digit.set(begin + j, bin);
+            to[j] = s.base[bin] + striped_index(begin + j);
+        }
+        UNROLL
+        for (int j = 0; j < BATCH && begin + j < ITEMS; j++)
+            if (WHOLE || striped_index(begin + j) < count)
+                a.out[to[j]] = LAST ? decode(key[j]) : key[j];
     }
-    UNROLL
-    for (int i = 0; i < ITEMS; i++)
-        if (WHOLE || striped_index(i) < count)
-            out[static_cast<offset_t>(s.base[digit[i]] + striped_index(i))] = key[i];
 }
 
 template <bool WHOLE>
 FUNCTION void write_values(const sort_args& a, pass_shared& s, u64 first, u32 count,
-                           const u32 (&place)[ITEMS], const u32 (&digit)[ITEMS])
+                           const packed_places<ITEMS>& place, const digits& digit)
 {
     value_t* const out = a.values_out;
     UNROLL
@@ -274,14 +246,14 @@ FUNCTION void write_values(const sort_args& a, pass_shared& s, u64 first, u32 co
         block_sync();
         UNROLL
         for (int i = 0; i < ITEMS; i++)
-            if ((WHOLE || item_index(i) < count) && (ROUNDS == 1 || place[i] - low < VALUE_ROOM))
-                s.tile.value[place[i] - low] = value_at(a, first + item_index(i));
+            if ((WHOLE || item_index(i) < count) && (ROUNDS == 1 || place.at(i) - low < VALUE_ROOM))
+                s.tile.value[place.at(i) - low] = value_at(a, first + item_index(i));
         block_sync();
         UNROLL
         for (int i = 0; i < ITEMS; i++) {
             const u32 at = striped_index(i);
             if ((WHOLE || at < count) && (ROUNDS == 1 || at - low < VALUE_ROOM))
-                out[static_cast<offset_t>(s.base[digit[i]] + at)] = s.tile.value[at - low];
+                out[static_cast<offset_t>(s.base[digit.at(i)] + at)] = s.tile.value[at - low];
         }
     }
 }
@@ -291,21 +263,26 @@ FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 fir
 {
     const cut c = cut_of(a, static_cast<u32>(a.digit));
     key_t key[ITEMS];
-    u32 place[ITEMS], digit[ITEMS], bin_count[BINS], bin_begin[BINS];
+    packed_places<ITEMS> place;
+    digits digit;
+    u32 bin_count[BINS], bin_begin[BINS];
     load_keys<WHOLE>(a.in + first, count, a.digit > 0, key);
     rank_in_warp(key, c, s.tile.count, place);
     block_sync();
     tile_counts(s.tile.count, bin_count);
-    send_counts(a, mine, bin_count);
+    send_counts(a, mine.rank, bin_count);
     tile_begins(s.tile.count, s.sum, bin_count, bin_begin);
     block_sync();
     place_in_tile(key, c, s.tile.count, place);
     block_sync();
     UNROLL
-    for (int i = 0; i < ITEMS; i++) s.tile.key[place[i]] = key[i];
+    for (int i = 0; i < ITEMS; i++) s.tile.key[place.at(i)] = key[i];
     find_bases(a, s, mine, bin_count, bin_begin);
     block_sync();
-    write_keys<WHOLE>(a, s, count, c, digit);
+    if (a.digit + 1 == a.digits)
+        write_keys<WHOLE, true>(a, s, count, c, digit);
+    else
+        write_keys<WHOLE, false>(a, s, count, c, digit);
     if constexpr (PAIRS) write_values<WHOLE>(a, s, first, count, place, digit);
 }
 
@@ -367,7 +344,7 @@ FUNCTION void sort_tile_alone(const sort_args& a, pass_shared& s, ticket mine, u
     u32 bin_count[BINS], bin_begin[BINS];
     count_any(a, first, count, c, s.tile.count[0]);
     tile_counts(s.tile.count, bin_count);
-    send_counts(a, mine, bin_count);
+    send_counts(a, mine.rank, bin_count);
     tile_begins(s.tile.count, s.sum, bin_count, bin_begin);
     scatter_any(a, first, count, c, s.tile.count[0], s.alone.key, s.alone.value);
     find_bases(a, s, mine, bin_count, bin_begin);
@@ -402,7 +379,8 @@ FUNCTION void sort_items(const sort_args& a, block_shared& s)
 {
     const u32 count = static_cast<u32>(a.n);
     key_t key[ITEMS];
-    u32 place[ITEMS], index[ITEMS], bin_count[BINS], bin_begin[BINS];
+    packed_places<ITEMS> place;
+    u32 index[ITEMS], bin_count[BINS], bin_begin[BINS];
     load_keys<false>(a.in, count, false, key);
     UNROLL
     for (int i = 0; i < ITEMS; i++) index[i] = item_index(i);
@@ -417,14 +395,14 @@ FUNCTION void sort_items(const sort_args& a, block_shared& s)
         place_in_tile(key, c, s.tile.count, place);
         block_sync();
         UNROLL
-        for (int i = 0; i < ITEMS; i++) s.tile.key[place[i]] = key[i];
+        for (int i = 0; i < ITEMS; i++) s.tile.key[place.at(i)] = key[i];
         block_sync();
         UNROLL
         for (int i = 0; i < ITEMS; i++) key[i] = s.tile.key[item_index(i)];
         if constexpr (PAIRS) {
             block_sync();
             UNROLL
-            for (int i = 0; i < ITEMS; i++) s.tile.index[place[i]] = static_cast<u16>(index[i]);
+            for (int i = 0; i < ITEMS; i++) s.tile.index[place.at(i)] = static_cast<u16>(index[i]);
             block_sync();
             UNROLL
             for (int i = 0; i < ITEMS; i++) index[i] = s.tile.index[item_index(i)];

@@ -3,7 +3,7 @@
 // The workload's macros, besides those of radix.h:
 //     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words; 0: there are none
 //     TUNE_INDICES                   the values that go in are the items' indices
-//     TUNE_OFFSET                    counts items: u32, or u64 if there are more
+//     TUNE_OFFSET                    counts items: u32 up to 2^30, else u64
 //     TUNE_IN_PLACE                  an output is an input
 #pragma once
 #include "radix.h"
@@ -36,6 +36,7 @@ struct sort_args {
     u64 begin_bit, end_bit;
     u64 digits, digit_bits; // how many the bits are cut into, the last of which may be shorter
     u64 digit;              // of this pass
+    offset_t* rows;         // [tile][RADIX], of this pass: see sort_look.h
 };
 
 FUNCTION cut cut_of(const sort_args& a, u32 digit)

@@ -99,7 +99,7 @@ CALLS = {
     ),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
-    "sort": ("sort.keys", lambda x: cubc.sort(x), lambda x: np.sort(x)),
+    "sort": ("sort.keys.small", lambda x: cubc.sort(x), lambda x: np.sort(x)),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
 }
 

@@ -68,7 +68,7 @@ def test_every_type(device, type, descending):
 
 @pytest.mark.parametrize("type", ["I8", "F32", "U64"])
 def test_boundaries_of_the_policy(device, type):
-    values = inputs.policy("sort.keys", type, device)
+    values = inputs.policy("sort.keys.small", type, device)
     tile = values["ipt"] * values["tpb"]
     x = keys(type, 5 * tile + 1)
     for n in {edge + d for edge in (32, tile, 2 * tile, 5 * tile) for d in (-1, 0, 1)}:

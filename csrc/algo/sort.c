@@ -4,6 +4,10 @@
 #include <string.h>
 
 // In the order of the descriptor's kernels.
+enum {
+    COUNT_BITS = 30,      // of a counter of 32 bits, beside its status
+    SMALL_ITEMS = 1 << 22 // up to here small tiles keep more multiprocessors busy
+};
 enum { COUNT_KERNEL, PASS_KERNEL, BLOCK_KERNEL };
 
 static int key_bits(const problem *p)
@@ -48,7 +52,8 @@ static cubc_status add_values(const cubc_sort_params *params, problem *p)
 
 static const char *benchmark_of(const problem *p)
 {
-    return p->output_count > 1 ? "sort.pairs" : "sort.keys";
+    if (p->output_count > 1) return p->small ? "sort.pairs.small" : "sort.pairs";
+    return p->small ? "sort.keys.small" : "sort.keys";
 }
 
 cubc_status sort_problem(const cubc_sort_params *params, problem *out)
@@ -58,7 +63,8 @@ cubc_status sort_problem(const cubc_sort_params *params, problem *out)
                      .type = (uint8_t)params->type,
                      .acc_type = (uint8_t)params->type,
                      .descending = params->descending != 0,
-                     .wide = params->n > UINT32_MAX,
+                     .wide = params->n >> COUNT_BITS != 0,
+                     .small = params->n <= SMALL_ITEMS,
                      .aligned = true};
     TRY(problem_input(out, "the keys of sort", params->keys_in, params->n, params->type));
     TRY(problem_output(out, "the output of sort", params->keys_out, params->n, params->type));
@@ -76,9 +82,10 @@ static cubc_status sort_workload(const benchmark *b, cubc_type type, uint64_t n,
                      .acc_type = (uint8_t)type,
                      .inputs = {keys, values},
                      .outputs = {keys, values},
-                     .wide = n > UINT32_MAX,
+                     .wide = n >> COUNT_BITS != 0,
+                     .small = strstr(b->name, ".small") != NULL,
                      .aligned = true};
-    out->input_count = out->output_count = strcmp(b->name, "sort.pairs") == 0 ? 2 : 1;
+    out->input_count = out->output_count = strncmp(b->name, "sort.pairs", 10) == 0 ? 2 : 1;
     out->end_bit = (uint8_t)key_bits(out);
     return CUBC_OK;
 }
@@ -146,7 +153,19 @@ typedef struct memory { // where the keys and values of a pass are
     bool scratch; // these are offsets there
 } memory;
 
-enum { IN, OUT, VALUES_IN, VALUES_OUT, SPARE, SPARE_VALUES, N, MESSAGES, BINS, ARGS = 14 };
+enum {
+    IN,
+    OUT,
+    VALUES_IN,
+    VALUES_OUT,
+    SPARE,
+    SPARE_VALUES,
+    N,
+    MESSAGES,
+    BINS,
+    ROWS = 14,
+    ARGS = 15
+};
 
 static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t grid, memory from,
                           memory to, memory spare, uint64_t digits, uint64_t digit)
@@ -156,11 +175,11 @@ static launch make_launch(const problem *p, const device_kernel *kernel, uint64_
                     .message_args = 1u << MESSAGES,
                     .scratch_args = (from.scratch ? 1u << IN | 1u << VALUES_IN : 0) |
                                     (to.scratch ? 1u << OUT | 1u << VALUES_OUT : 0) | 1u << SPARE |
-                                    1u << SPARE_VALUES | 1u << BINS,
+                                    1u << SPARE_VALUES | 1u << BINS | 1u << ROWS,
                     .args_count = ARGS,
                     .args = {from.keys, to.keys, from.values, to.values, spare.keys, spare.values,
                              p->n, 0, 0, p->begin_bit, p->end_bit, digits,
-                             (p->end_bit - p->begin_bit + digits - 1) / digits, digit}};
+                             (p->end_bit - p->begin_bit + digits - 1) / digits, digit, 0}};
 }
 
 static uint64_t round_up(uint64_t bytes)
@@ -209,9 +228,12 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
         out->launches[0] = make_launch(p, &kernels[BLOCK_KERNEL], 1, in, done, spare, digits, 0);
         return CUBC_OK;
     }
-    out->cleared_bytes = (digits * 8) << radix_bits;
+    // The counts of all items, and a row of counters for each tile of each pass.
+    uint64_t rows = round_up((digits * 8) << radix_bits);
+    uint64_t row_bytes = (tiles << radix_bits) * (p->wide ? 8 : 4);
+    out->cleared_bytes = rows + digits * row_bytes;
     memory spare = place_spare(p, round_up(out->cleared_bytes), out);
-    out->message_bytes = 8 * (1 + ((tiles << radix_bits) << p->wide));
+    out->message_bytes = 8;
     // A block's counts have 32 bits.
     uint64_t resident =
         (uint64_t)i->device->info.units * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_unit;
@@ -221,6 +243,7 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
         memory to = (digits - d) % 2 ? done : spare;
         out->launches[1 + d] =
             make_launch(p, &kernels[PASS_KERNEL], tiles, in, to, spare, digits, d);
+        out->launches[1 + d].args[ROWS] = rows + d * row_bytes;
         in = to;
     }
     out->launch_count = 1 + (int)digits;
@@ -239,8 +262,12 @@ static const field sort_fields[] = {
      offsetof(cubc_sort_params, n), offsetof(cubc_sort_params, value_bytes)},
 };
 
-#define BENCHMARK(name) {"sort." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark sort_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs")};
+#define BENCHMARK(name, elements) \
+    {"sort." name, problem_all_types, PROBLEM_ALL_TYPES, elements, COUNT_OF(elements)}
+static const int few[] = {16, 20}, many[] = {24, 28};
+static const benchmark sort_benchmarks[] = {BENCHMARK("keys", many), BENCHMARK("keys.small", few),
+                                            BENCHMARK("pairs", many),
+                                            BENCHMARK("pairs.small", few)};
 
 const algorithm sort_algorithm = {.name = "sort",
                                   .source = "sort.cu",
