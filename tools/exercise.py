@@ -20,5 +20,7 @@ for name in ("int8", "float32", "float64"):
         assert (cubc.flatnonzero(d).numpy() == np.flatnonzero(x)).all()
         assert (cubc.sort(d).numpy() == np.sort(x)).all()
         assert (cubc.argsort(d).numpy() == np.argsort(x, kind="stable")).all()
+        assert (cubc.histogram(d, 9, (0, 9))[0].numpy() == np.histogram(x, 9, (0, 9))[0]).all()
+        assert (cubc.histogram(d, [0, 2, 7])[0].numpy() == np.histogram(x, [0, 2, 7])[0]).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
 print("ok on", cubc.device_info()["name"])

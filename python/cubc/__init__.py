@@ -35,6 +35,7 @@ from ._core import (
     transform,
 )
 from ._device import device
+from ._histograms import bincount, histogram, histogram_channels
 from ._interface import ffi, get_include, get_library
 from ._numpy import cumprod, cumsum, diff, unique
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
@@ -58,6 +59,7 @@ __all__ = [
     "argsort",
     "asarray",
     "autotune",
+    "bincount",
     "clear_policies",
     "cumprod",
     "cumsum",
@@ -70,6 +72,8 @@ __all__ = [
     "flatnonzero",
     "get_include",
     "get_library",
+    "histogram",
+    "histogram_channels",
     "max",
     "min",
     "partition",
