@@ -210,22 +210,35 @@ static cubc_status histogram_workload(const benchmark *b, cubc_type type, uint64
     return CUBC_OK;
 }
 
+// Edges divide the range unevenly, at random.
+static const char *edges_expression(const type_info *type)
+{
+    bool is_signed = type->kind == KIND_SIGNED;
+    switch (type->size) {
+    case 1: return is_signed ? "i - 128 + 0 * seed" : "i + 0 * seed";
+    case 2:
+        return is_signed ? "(i << 8) + (random_u64(seed, i) >> 56) - 0x8000"
+                         : "(i << 8) + (random_u64(seed, i) >> 56)";
+    case 4:
+        return is_signed ? "(i << 24) + (random_u64(seed, i) >> 40) - 0x80000000ull"
+                         : "(i << 24) + (random_u64(seed, i) >> 40)";
+    default:
+        return is_signed ? "i < 256 ? (i << 56) + (random_u64(seed, i) >> 8) - (1ull << 63)"
+                           " : ~0ull >> 1"
+                         : "i < 256 ? (i << 56) + (random_u64(seed, i) >> 8) : ~0ull";
+    }
+}
+
 static const char *histogram_random(const problem *p, int k)
 {
-    bool floating = type_table[p->type].kind == KIND_FLOAT;
-    if (k == EDGES && floating) return "static_cast<f64>(i) / 256.0";
-    if (k == EDGES) switch (type_table[p->type].size) {
-        case 1: return type_table[p->type].kind == KIND_SIGNED ? "i - 128" : "i";
-        case 2: return type_table[p->type].kind == KIND_SIGNED ? "(i << 8) - 0x8000" : "i << 8";
-        case 4:
-            return type_table[p->type].kind == KIND_SIGNED ? "(i << 24) - 0x80000000ull"
-                                                           : "i << 24";
-        default:
-            return type_table[p->type].kind == KIND_SIGNED
-                       ? "i < 256 ? (i << 56) - (1ull << 63) : ~0ull >> 1"
-                       : "i < 256 ? i << 56 : ~0ull";
-        }
-    return floating ? "static_cast<f64>(random_u64(seed, i) >> 11) / 9007199254740992.0" : NULL;
+    const type_info *type = &type_table[p->type];
+    if (k == EDGES && type->kind != KIND_FLOAT) return edges_expression(type);
+    if (k == EDGES)
+        return "(static_cast<f64>(i) + static_cast<f64>(random_u64(seed, i) >> 32) / 4294967296.0)"
+               " / 257.0";
+    return type->kind == KIND_FLOAT
+               ? "static_cast<f64>(random_u64(seed, i) >> 11) / 9007199254740992.0"
+               : NULL;
 }
 
 // ---- variants -----------------------------------------------------------------------------------
