@@ -109,11 +109,11 @@ FUNCTION u64 atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
 FUNCTION u32 atomic_add(u32* p, u32 v) { return atomicAdd(p, v); }
 FUNCTION f32 atomic_add(f32* p, f32 v) { return atomicAdd(p, v); }
 FUNCTION f64 atomic_add(f64* p, f64 v) { return atomicAdd(p, v); }
-template <class V>
-FUNCTION void shared_add(V* p, V v) // p in the block's shared storage
-{
-    atomicAdd(p, v);
-}
+// p in the block's shared storage
+FUNCTION void shared_add(u32* p, u32 v) { atomicAdd(p, v); }
+FUNCTION void shared_add(u64* p, u64 v) { atomicAdd(p, v); }
+FUNCTION void shared_add(f32* p, f32 v) { atomicAdd(p, v); }
+FUNCTION void shared_add(f64* p, f64 v) { atomicAdd(p, v); }
 // What the thread wrote before is seen by whoever has seen what it writes after.
 FUNCTION void device_fence() { __threadfence(); }
 
@@ -302,11 +302,11 @@ FUNCTION V atomic_add_float(V* p, V v)
 }
 FUNCTION f32 atomic_add(f32* p, f32 v) { return atomic_add_float(p, v); }
 FUNCTION f64 atomic_add(f64* p, f64 v) { return atomic_add_float(p, v); }
-template <class V>
-FUNCTION void shared_add(V* p, V v) // a block's threads take turns
-{
-    *p += v;
-}
+// A block's threads take turns.
+FUNCTION void shared_add(u32* p, u32 v) { *p += v; }
+FUNCTION void shared_add(u64* p, u64 v) { *p += v; }
+FUNCTION void shared_add(f32* p, f32 v) { *p += v; }
+FUNCTION void shared_add(f64* p, f64 v) { *p += v; }
 FUNCTION void device_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 FUNCTION f64 rounded_product(f64 a, f64 b)
