@@ -1,4 +1,4 @@
-"""reduce, scan, select and sort beside CUB, cold, interleaved in one process.
+"""histogram, reduce, scan, select and sort beside CUB, cold, interleaved in one process.
 
     make bench              or
     python benchmarks/cub.py [--out FILE] [--samples N]
@@ -21,9 +21,13 @@ import cubc
 from cubc import _core
 
 LIBRARY = Path(__file__).parent.parent / "build/libcub_reference.so"
-TYPE_CODES = {"I32": 3, "I64": 4, "F32": 11, "F64": 12}  # cubc_type in cubc.h
+TYPE_CODES = {"I32": 3, "I64": 4, "U8": 5, "F32": 11, "F64": 12}  # cubc_type in cubc.h
 SIZES = (16, 20, 24, 28)
 NAMES = (
+    "histogram.even.256",
+    "histogram.even.2048",
+    "histogram.even.2097152",
+    "histogram.range.256",
     "reduce.sum",
     "runs.encode",
     "scan.exclusive.sum",
@@ -112,6 +116,8 @@ def main():
         cubc.use_policies(*options.policies)
     rows = []
     for name, dtype, exponent in itertools.product(options.names, TYPE_CODES, SIZES):
+        if dtype == "U8" and not name.startswith("histogram"):
+            continue
         row = measure(library, name, dtype, exponent, "cuda:0", options.samples)
         rows.append(row)
         print(

@@ -15,12 +15,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <cub/cub.cuh>
+#include <limits>
 #include <vector>
 
 namespace
 {
-enum type_code { I32 = 3, I64 = 4, F32 = 11, F64 = 12 }; // cubc_type in csrc/cubc.h
-enum { UNSUPPORTED = -1 };                               // beside cudaError_t's own values
+enum type_code { I32 = 3, I64 = 4, U8 = 5, F32 = 11, F64 = 12 }; // cubc_type in csrc/cubc.h
+enum { UNSUPPORTED = -1 };                                       // beside cudaError_t's own values
 
 struct problem {
     const void *in;
@@ -75,6 +76,48 @@ int64_t *lengths_of(int64_t n)
     return lengths;
 }
 
+// What CUB takes the ends of a histogram in: that of I64 would overflow in the items' own type.
+template <class T> struct histogram_level {
+    using type = T;
+};
+template <> struct histogram_level<uint8_t> {
+    using type = int;
+};
+template <> struct histogram_level<int64_t> {
+    using type = double;
+};
+
+// Edges that divide the range unevenly, made once; the last is the highest item.
+template <class T> T *range_levels(int bins, double lower, double width)
+{
+    static T *levels = nullptr;
+    if (levels) return levels;
+    std::vector<T> host;
+    for (int i = 0; i < bins; i++)
+        host.push_back(T(lower + width * (i + i * 0.618 - int(i * 0.618)) / (bins + 1)));
+    host.push_back(std::numeric_limits<T>::is_integer ? std::numeric_limits<T>::max() : T(1));
+    if (cudaMalloc(&levels, host.size() * sizeof(T))) return nullptr;
+    cudaMemcpy(levels, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice);
+    return levels;
+}
+
+// "histogram.even.256": all integers, or floats from 0 to 1.
+template <class T> int run_histogram(const char *algorithm, const problem &p)
+{
+    using limits = std::numeric_limits<T>;
+    using level = typename histogram_level<T>::type;
+    const T *in = static_cast<const T *>(p.in);
+    int *out = static_cast<int *>(p.out), bins = std::atoi(std::strrchr(algorithm, '.') + 1);
+    double lower = limits::is_integer ? double(limits::lowest()) : 0;
+    double upper = limits::is_integer ? double(limits::max()) : 1;
+    if (std::strncmp(algorithm, "histogram.range", 15) == 0)
+        return cub::DeviceHistogram::HistogramRange(p.temp, *p.temp_bytes, in, out, bins + 1,
+                                                    range_levels<T>(bins, lower, upper - lower),
+                                                    p.n, p.stream);
+    return cub::DeviceHistogram::HistogramEven(p.temp, *p.temp_bytes, in, out, bins + 1,
+                                               level(lower), level(upper), p.n, p.stream);
+}
+
 template <class T> int run_typed(const char *algorithm, const problem &p)
 {
     const T *in = static_cast<const T *>(p.in);
@@ -112,6 +155,7 @@ template <class T> int run_typed(const char *algorithm, const problem &p)
         return cub::DeviceRadixSort::SortPairs(p.temp, *p.temp_bytes, in, out, v.in, v.out, p.n, 0,
                                                int(sizeof(T)) * 8, p.stream);
     }
+    if (std::strncmp(algorithm, "histogram.", 10) == 0) return run_histogram<T>(algorithm, p);
     return UNSUPPORTED;
 }
 } // namespace
@@ -130,6 +174,7 @@ extern "C" int cub_run(const char *algorithm, int type, const void *in, void *ou
     switch (type) {
     case I32: return run_typed<int32_t>(algorithm, p);
     case I64: return run_typed<int64_t>(algorithm, p);
+    case U8: return run_histogram<uint8_t>(algorithm, p);
     case F32: return run_typed<float>(algorithm, p);
     case F64: return run_typed<double>(algorithm, p);
     default: return UNSUPPORTED;

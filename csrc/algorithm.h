@@ -74,6 +74,7 @@ typedef struct problem {
     bool small;         // so few items that another variant is the best
     bool aligned;       // all arrays of more than one item start on 16 bytes
     bool in_place;      // an output is an input: no read-only loads
+    uint8_t traits[4];  // what else the code depends on; the algorithm says
     char benchmark[40]; // the benchmark that stands for this problem: "reduce.sum"
 
     // Run-time workload.
@@ -81,6 +82,7 @@ typedef struct problem {
     uint64_t init; // bits of one acc_type value
     bool has_init;
     uint8_t begin_bit, end_bit; // of the keys of a sort
+    uint64_t numbers[16];       // what else its kernels take; the algorithm says
 } problem;
 
 // ---- instances and plans ------------------------------------------------------------------------

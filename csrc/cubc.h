@@ -173,6 +173,34 @@ typedef struct cubc_repeat_params {
     int item_bytes; // 1, 2, 4, 8, 16
 } cubc_repeat_params;
 
+// Histograms: how many items, or what weight of them, fall in each bin. An item that is in no bin,
+// as NaN, is not counted. Items may be those of pixels, one after the other; then each of the first
+// `active` channels has a histogram.
+typedef struct cubc_level { // the bins of a channel
+    uint64_t bins;
+    double lower, upper; // of even bins: the last one holds `upper` itself
+} cubc_level;
+
+typedef struct cubc_histogram_params {
+    const void *in;
+    void *out;           // as many items as there are bins, a channel's behind the other's
+    const void *weights; // n of them, of one channel; NULL: items are counted
+    const void *edges;   // bins + 1 of each channel, none below the one before it, and the last bin
+                         // holds its upper edge; NULL: bins are even
+    uint64_t n;          // items
+    uint64_t edge_count; // of all channels
+    cubc_type type;
+    cubc_type out_type; // I32, I64, U32, U64, F32 or F64; of floating weights F32 or F64
+    cubc_type weight_type;
+    cubc_type edge_type; // I64, U64, F32 or F64: items are compared in it. Of even bins F32 or F64
+    cubc_type step_type; // F32 or F64: even edges are i * ((upper - lower) / bins) + lower in it,
+                         // as numpy.linspace has them, and then converted to edge_type
+    int is_index;         // an item is the number of its bin; there are no edges
+    int channels;         // items of a pixel, at most 4; 0: 1
+    int active;           // of the channels; 0: all
+    cubc_level levels[4]; // of the active channels
+} cubc_histogram_params;
+
 const char *cubc_version(void);
 const char *cubc_status_name(cubc_status status);
 const char *cubc_error_message(void); // of this thread's last failure; "" if there was none
@@ -190,6 +218,10 @@ cubc_status cubc_copy(cubc_device *device, void *to, const void *from, size_t by
                       cubc_stream stream); // host or device memory on either side
 cubc_status cubc_synchronize(cubc_device *device, cubc_stream stream);
 
+cubc_status cubc_histogram_temp_bytes(cubc_device *device, const cubc_histogram_params *params,
+                                      size_t *bytes);
+cubc_status cubc_histogram(cubc_device *device, const cubc_histogram_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_reduce_temp_bytes(cubc_device *device, const cubc_reduce_params *params,
                                    size_t *bytes);
 cubc_status cubc_reduce(cubc_device *device, const cubc_reduce_params *params, void *temp,

@@ -50,6 +50,7 @@ static uint64_t operand_flags(const operand *o)
 static uint64_t hash_key(const problem *p)
 {
     uint64_t h = mix((uintptr_t)p->algorithm, flags(p));
+    h = mix(h, hash64((const char *)p->traits, sizeof p->traits));
     h = mix(h, (uintptr_t)p->op);
     if (p->expression) h = mix(h, hash64(p->expression, strlen(p->expression)));
     for (int k = 0; k < p->input_count; k++) {
@@ -73,6 +74,7 @@ static bool same_operand(const operand *a, const operand *b)
 static bool same_key(const problem *a, const problem *b)
 {
     if (a->algorithm != b->algorithm || flags(a) != flags(b) || a->op != b->op ||
+        memcmp(a->traits, b->traits, sizeof a->traits) != 0 ||
         !same_text(a->expression, b->expression))
         return false;
     for (int k = 0; k < a->input_count; k++)

@@ -33,13 +33,15 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 
 // KERNEL(name, args_t, shared_t) { ... } defines a kernel whose body sees its arguments as `a` and
 // its block's shared storage (uninitialised) as `s`. The core reads both sizes from name_layout.
-// FUNCTION marks everything that a kernel calls (FUNCTION_MEMBER inside a struct).
+// FUNCTION marks everything that a kernel calls (FUNCTION_MEMBER inside a struct), SLOW_FUNCTION
+// what it calls in rare cases from many places.
 
 // =================================================================================================
 #if defined(SIMT_CUDA)
 
 #define FUNCTION static __device__ __forceinline__
 #define FUNCTION_MEMBER __device__ __forceinline__
+#define SLOW_FUNCTION static __device__ __noinline__
 #define SIMT_VECTOR_BYTES 16      // widest access worth asking for
 #define SIMT_BLOCKS_IN_ORDER 1    // a block starts after all of lower index
 #define SIMT_ACCUMULATOR_BYTES 64 // most that a thread should keep of independent accumulators
@@ -114,10 +116,19 @@ FUNCTION void store_relaxed(u64* p, u64 v)
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 FUNCTION u64 atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
-FUNCTION void shared_add(u32* p, u32 v) { atomicAdd(p, v); } // p in the block's shared storage
+FUNCTION u32 atomic_add(u32* p, u32 v) { return atomicAdd(p, v); }
+FUNCTION f32 atomic_add(f32* p, f32 v) { return atomicAdd(p, v); }
+FUNCTION f64 atomic_add(f64* p, f64 v) { return atomicAdd(p, v); }
+// p in the block's shared storage
+FUNCTION void shared_add(u32* p, u32 v) { atomicAdd(p, v); }
+FUNCTION void shared_add(u64* p, u64 v) { atomicAdd(p, v); }
+FUNCTION void shared_add(f32* p, f32 v) { atomicAdd(p, v); }
+FUNCTION void shared_add(f64* p, f64 v) { atomicAdd(p, v); }
 // What the thread wrote before is seen by whoever has seen what it writes after.
 FUNCTION void device_fence() { __threadfence(); }
 
+// The product as it stands in f64: not one step with an addition that follows.
+FUNCTION f64 rounded_product(f64 a, f64 b) { return __dmul_rn(a, b); }
 FUNCTION u32 bits_of(f32 v) { return __float_as_uint(v); }
 FUNCTION f32 f32_of(u32 v) { return __uint_as_float(v); }
 FUNCTION f64 f64_of(u64 v) { return __longlong_as_double(static_cast<i64>(v)); }
@@ -152,6 +163,7 @@ FUNCTION bytes16 load_bytes16(const void* p)
 
 #define FUNCTION static inline __attribute__((always_inline))
 #define FUNCTION_MEMBER inline __attribute__((always_inline))
+#define SLOW_FUNCTION static __attribute__((noinline))
 #define SIMT_VECTOR_BYTES 0         // plain loops: the compiler vectorises them
 #define SIMT_BLOCKS_IN_ORDER 0      // the seeded scheduler shuffles them
 #define SIMT_ACCUMULATOR_BYTES 4096 // vector registers, when the loops are
@@ -291,8 +303,31 @@ FUNCTION u32 load_relaxed(const u32* p) { return __atomic_load_n(p, __ATOMIC_REL
 FUNCTION void store_relaxed(u32* p, u32 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
 FUNCTION void store_relaxed(u64* p, u64 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
 FUNCTION u64 atomic_add(u64* p, u64 v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
-FUNCTION void shared_add(u32* p, u32 v) { *p += v; } // a block's threads take turns
+FUNCTION u32 atomic_add(u32* p, u32 v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+template <class V>
+FUNCTION V atomic_add_float(V* p, V v)
+{
+    V old, sum;
+    __atomic_load(p, &old, __ATOMIC_RELAXED);
+    do sum = old + v;
+    while (!__atomic_compare_exchange(p, &old, &sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return old;
+}
+FUNCTION f32 atomic_add(f32* p, f32 v) { return atomic_add_float(p, v); }
+FUNCTION f64 atomic_add(f64* p, f64 v) { return atomic_add_float(p, v); }
+// A block's threads take turns.
+FUNCTION void shared_add(u32* p, u32 v) { *p += v; }
+FUNCTION void shared_add(u64* p, u64 v) { *p += v; }
+FUNCTION void shared_add(f32* p, f32 v) { *p += v; }
+FUNCTION void shared_add(f64* p, f64 v) { *p += v; }
 FUNCTION void device_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+FUNCTION f64 rounded_product(f64 a, f64 b)
+{
+    f64 product = a * b;
+    __asm__("" : "+m"(product)); // keeps the compiler from contracting
+    return product;
+}
 
 FUNCTION u32 bits_of(f32 v)
 {

@@ -17,6 +17,12 @@ from cubc import _core
 from cubc.tuner.space import parse_label
 
 LABELS = {
+    "histogram": [
+        "ipt_4.tpb_128.mb_1.ipv_0.ld_0.pc_0.sb_12.cmb_0.wav_1",
+        "ipt_8.tpb_192.mb_2.ipv_2.ld_1.pc_5.sb_15.cmb_1.wav_2",
+        "ipt_16.tpb_256.mb_1.ipv_1.ld_1.pc_3.sb_13.cmb_2.wav_1",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.pc_2.sb_12.cmb_2.wav_4",
+    ],
     "reduce": [
         "ipt_4.tpb_128.ipv_0.ld_0.sm_0.wav_6.ms_1.ord_0",
         "ipt_16.tpb_256.ipv_2.ld_1.sm_1.wav_1.ms_1.ord_0",
@@ -61,6 +67,7 @@ LABELS = {
     ],
 }
 BENCHMARKS = {
+    "histogram": ["histogram.even.2048", "histogram.range.256"],
     "reduce": ["reduce.sum", "reduce.argmax"],
     "repeat": ["repeat.runs"],
     "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
@@ -86,6 +93,11 @@ def against_base():
 
 
 CALLS = {
+    "histogram": (
+        "histogram.even.256",
+        lambda x: cubc.histogram(x, 100, (-(2.0**62), 2.0**62))[0],
+        lambda x: np.histogram(x, 100, (-(2.0**62), 2.0**62))[0],
+    ),
     "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
     "repeat": (
         "repeat.runs",

@@ -35,6 +35,9 @@ def test_under_a_random_scheduler(algorithm, seed):
 @pytest.mark.parametrize(
     "name",
     [
+        "histogram.even.256",
+        "histogram.even.2097152",
+        "histogram.range.256",
         "reduce.sum",
         "reduce.argmin",
         "scan.exclusive.sum",

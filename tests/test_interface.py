@@ -182,3 +182,39 @@ def test_cffi_selects_indices(c):
             setattr(wrong, field, value)
         assert lib.cubc_select(device, wrong, ffi.NULL, 0, ffi.NULL) != lib.CUBC_OK
         assert words in error(ffi, lib)
+
+
+def test_cffi_counts_channels(c):
+    ffi, lib, device = c
+    x = np.random.default_rng(0).integers(0, 256, (50_001, 3), dtype=np.uint8)
+    out = np.zeros(256 + 10, np.uint32)
+    params = ffi.new("cubc_histogram_params *")
+    setattr(params, "in", pointer(ffi, x))
+    params.out, params.n = pointer(ffi, out), x.size
+    params.type, params.out_type = lib.CUBC_U8, lib.CUBC_U32
+    params.edge_type = params.step_type = lib.CUBC_F64
+    params.channels, params.active = 3, 2
+    for level, (bins, upper) in zip(params.levels, ((256, 256.0), (10, 99.0)), strict=False):
+        level.bins, level.upper = bins, upper
+    needed, room = ffi.new("size_t *"), np.zeros(1, np.uint64)  # it needs none, which is never said
+    assert lib.cubc_histogram_temp_bytes(device, params, needed) == lib.CUBC_OK
+    assert needed[0] == room.nbytes
+    status = lib.cubc_histogram(device, params, pointer(ffi, room), room.nbytes, ffi.NULL)
+    assert status == lib.CUBC_OK, error(ffi, lib)
+    np.testing.assert_array_equal(out[:256], np.bincount(x[:, 0], minlength=256))
+    np.testing.assert_array_equal(out[256:], np.histogram(x[:, 1], 10, (0, 99))[0])
+    for field, value, words in (
+        ("channels", 5, "of 5 channels"),
+        ("n", 7, "7 items are no pixels of 3 channels"),
+        ("weights", pointer(ffi, x), "weights of one channel"),
+        ("out_type", lib.CUBC_F16, "not F16"),
+        ("step_type", lib.CUBC_I32, "edges of even bins are F32 or F64, not I32"),
+        ("edges", pointer(ffi, x), "0 edges, expected 268"),
+    ):
+        wrong = ffi.new("cubc_histogram_params *", params[0])
+        setattr(wrong, field, value)
+        assert lib.cubc_histogram(device, wrong, ffi.NULL, 0, ffi.NULL) != lib.CUBC_OK
+        assert words in error(ffi, lib)
+    params.levels[1].bins = 0
+    assert lib.cubc_histogram(device, params, ffi.NULL, 0, ffi.NULL) != lib.CUBC_OK
+    assert "0 bins in channel 1; expected 1 to 2^30" in error(ffi, lib)

@@ -29,6 +29,7 @@ def test_more_than_32_bits_of_items(device):
     cubc.transform("i == k ? 2 : 1", k=place, out=x)
     assert cubc.sum(x).item() == N + 1
     assert cubc.argmax(x).item() == place
+    assert cubc.histogram(x, 4, (0, 4))[0].numpy().tolist() == [0, N - 1, 1, 0]
     cubc.scan(x, out=x)
     right = "static_cast<i8>(i + 1 + (i >= static_cast<u64>(k)))"
     cubc.transform(f"x != {right}", x=x, k=place, out=x)

@@ -27,5 +27,7 @@ for name in ("int8", "float32", "float64"):
         assert (cubc.repeat(*cubc.run_length_encode(y)).numpy() == y.numpy()).all()
         assert cubc.nontrivial_runs(y)[0].size == (n + 5) // 7
         assert cubc.unique_by_key(y, d)[1].size == (n + 6) // 7
+        assert (cubc.histogram(d, 9, (0, 9))[0].numpy() == np.histogram(x, 9, (0, 9))[0]).all()
+        assert (cubc.histogram(d, [0, 2, 7])[0].numpy() == np.histogram(x, [0, 2, 7])[0]).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
 print("ok on", cubc.device_info()["name"])

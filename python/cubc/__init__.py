@@ -35,6 +35,7 @@ from ._core import (
     transform,
 )
 from ._device import device
+from ._histograms import bincount, histogram, histogram_channels
 from ._interface import ffi, get_include, get_library
 from ._kernel import Kernel
 from ._numpy import cumprod, cumsum, diff, unique
@@ -68,6 +69,7 @@ __all__ = [
     "argsort",
     "asarray",
     "autotune",
+    "bincount",
     "clear_policies",
     "cumprod",
     "cumsum",
@@ -80,6 +82,8 @@ __all__ = [
     "flatnonzero",
     "get_include",
     "get_library",
+    "histogram",
+    "histogram_channels",
     "max",
     "min",
     "nontrivial_runs",
