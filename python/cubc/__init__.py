@@ -37,6 +37,7 @@ from ._core import (
 from ._device import device
 from ._interface import ffi, get_include, get_library
 from ._numpy import cumprod, cumsum, diff, unique
+from ._ordered import merge, merge_sort, searchsorted
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
@@ -71,11 +72,14 @@ __all__ = [
     "get_include",
     "get_library",
     "max",
+    "merge",
+    "merge_sort",
     "min",
     "partition",
     "prod",
     "reduce",
     "scan",
+    "searchsorted",
     "select",
     "sort",
     "sort_pairs",
