@@ -199,36 +199,62 @@ FUNCTION void put(target out, u64 to, range in, u64 from)
     if constexpr (PAIRS) out.value[to] = in.value[from];
 }
 
-// Merges from both ends at once, which are two chains of loads and comparisons instead of one, and
-// as long as neither end can reach the end of a range without asking whether it has.
+// One of two addresses, without a branch: every other one would be mispredicted.
+template <class T>
+FUNCTION const T* choose(bool second, const T* a, const T* b)
+{
+    const u64 first = reinterpret_cast<u64>(a), other = first ^ reinterpret_cast<u64>(b);
+    return reinterpret_cast<const T*>(first ^ (other & (0ull - second)));
+}
+
+// What is left of two ranges while items leave at the fronts and at the backs.
+struct ends {
+    u64 i, j; // that left at the fronts
+    u64 x, y; // before which items have left at the backs
+};
+
+// Two items leave. These are two chains of loads and comparisons, which do not wait for each other.
+FUNCTION void merge_step(range a, range b, target out, ends& e)
+{
+    const bool second = goes_before(b.key[e.j], a.key[e.i]);
+    const bool first = goes_before(b.key[e.y - 1], a.key[e.x - 1]);
+    const u64 front = e.i + e.j, back = e.x + e.y - 1;
+    out.key[front] = *choose(second, a.key + e.i, b.key + e.j);
+    out.key[back] = *choose(!first, a.key + e.x - 1, b.key + e.y - 1);
+    if constexpr (PAIRS) {
+        out.value[front] = *choose(second, a.value + e.i, b.value + e.j);
+        out.value[back] = *choose(!first, a.value + e.x - 1, b.value + e.y - 1);
+    }
+    e.i += !second;
+    e.j += second;
+    e.x -= first;
+    e.y -= !first;
+}
+
+// Steps go on without asking whether a range has ended for as long as neither end can have met it:
+// for half of the shorter range, or until the ends meet if the ranges are of one length. What is
+// in order already is only copied.
 FUNCTION void merge_alone(range a, range b, target out)
 {
-    u64 i = 0, j = 0; // taken from the fronts; the counts lose what is taken from the backs
-    for (;;) {
-        const u64 least = a.count - i < b.count - j ? a.count - i : b.count - j;
+    ends e = {0, 0, a.count, b.count};
+    const bool mixed = a.count && b.count && goes_before(b.key[0], a.key[a.count - 1]);
+    if (mixed && a.count == b.count) {
+        for (u64 step = 0; step < a.count; step++) merge_step(a, b, out, e);
+        return;
+    }
+    while (mixed) {
+        const u64 least = e.x - e.i < e.y - e.j ? e.x - e.i : e.y - e.j;
         if (least < 2) break;
-        for (u64 step = 0; step < least / 2; step++) {
-            const bool second = goes_before(b.key[j], a.key[i]);
-            out.key[i + j] = second ? b.key[j] : a.key[i];
-            if constexpr (PAIRS) out.value[i + j] = second ? b.value[j] : a.value[i];
-            const u64 x = a.count - 1, y = b.count - 1;
-            const bool first = goes_before(b.key[y], a.key[x]);
-            out.key[x + y + 1] = first ? a.key[x] : b.key[y];
-            if constexpr (PAIRS) out.value[x + y + 1] = first ? a.value[x] : b.value[y];
-            j += second;
-            i += !second;
-            a.count -= first;
-            b.count -= !first;
-        }
+        for (u64 step = 0; step < least / 2; step++) merge_step(a, b, out, e);
     }
-    while (i < a.count && j < b.count) {
-        const bool second = goes_before(b.key[j], a.key[i]);
-        put(out, i + j, second ? b : a, second ? j : i);
-        i += !second;
-        j += second;
+    while (mixed && e.i < e.x && e.j < e.y) {
+        const bool second = goes_before(b.key[e.j], a.key[e.i]);
+        put(out, e.i + e.j, second ? b : a, second ? e.j : e.i);
+        e.i += !second;
+        e.j += second;
     }
-    for (; i < a.count; i++) put(out, i + j, a, i);
-    for (; j < b.count; j++) put(out, i + j, b, j);
+    for (; e.i < e.x; e.i++) put(out, e.i + e.j, a, e.i);
+    for (; e.j < e.y; e.j++) put(out, e.i + e.j, b, e.j);
 }
 
 // ---- a tile of a merge --------------------------------------------------------------------------

@@ -14,11 +14,12 @@ cubc_status order_take(problem *p, const char *less)
 
 void order_define(const problem *p, cubc_type type, text *out)
 {
+    // One instruction that is true for NaN too, one that is not; no branches.
     bool floating = type_table[type].kind == KIND_FLOAT;
     text_printf(out, "#define TUNE_T %s\n", type_table[type].dialect);
     problem_define_expression(out, "TUNE_LESS",
                               p->expression ? p->expression
-                              : floating    ? "a < b || (b != b && a == a)"
+                              : floating    ? "!(a >= b) & (a == a)"
                                             : "a < b");
 }
 
@@ -36,7 +37,7 @@ const char *order_invalid_merge(const problem *p, const char *kind, const space 
     int key = (int)cubc_type_size((cubc_type)p->type);
     int value = pairs ? (int)operand_item_bytes(&p->outputs[1]) : 0;
     if (strcmp(kind, "cpu") == 0)
-        return items * (key + value) > 1 << 20 ? "the tile does not fit the cache" : NULL;
+        return items * (key + value) > 200 * 1024 ? "the tile does not fit" : NULL;
     if (items * (key + (pairs ? 2 : 0)) > 200 * 1024)
         return "the tile does not fit the shared memory of a multiprocessor";
     return problem_invalid(p, kind, s, v, (key < 4 ? 4 : key) + 4);
