@@ -111,9 +111,9 @@ FUNCTION void thread_merge(const item_t* shared, u32 first, u32 middle, u32 end,
         const bool second = i >= middle || (j < end && goes_before(b, a));
         key[k] = second ? b : a;
         from[k] = second ? j++ : i++;
-        if (k + 1 == ITEMS) break;
         const u32 at = second ? j : i;
-        const item_t next = at < end ? shared[at] : b; // past the end others may be writing
+        item_t next = b;
+        if (k + 1 < ITEMS && at < end) next = shared[at]; // past the end others may be writing
         a = second ? a : next;
         b = second ? next : b;
     }
@@ -159,6 +159,14 @@ FUNCTION parts block_parts(range a, range b, u64 first, u64 count, u64 (&crossin
     return parts{part_of(a, begin, taken), part_of(b, first - begin, count - taken)};
 }
 
+// An item of two arrays, behind each other, the first of which has `middle` items.
+template <class T>
+FUNCTION const T& at_either(const T* a, const T* b, u32 middle, u32 i)
+{
+    const T* const array = i < middle ? a : b;
+    return array[i < middle ? i : i - middle];
+}
+
 // Merges two ranges of TILE items together, or of fewer if it is not WHOLE.
 template <bool WHOLE>
 FUNCTION void block_merge(parts p, target out, tile_shared& s)
@@ -169,8 +177,7 @@ FUNCTION void block_merge(parts p, target out, tile_shared& s)
     u32 from[ITEMS];
     UNROLL
     for (int i = 0; i < ITEMS; i++)
-        if (WHOLE || striped(i) < count)
-            key[i] = striped(i) < middle ? p.a.key[striped(i)] : p.b.key[striped(i) - middle];
+        if (WHOLE || striped(i) < count) key[i] = at_either(p.a.key, p.b.key, middle, striped(i));
     UNROLL
     for (int i = 0; i < ITEMS; i++)
         if (WHOLE || striped(i) < count) s.key[striped(i)] = key[i];
@@ -185,10 +192,9 @@ FUNCTION void block_merge(parts p, target out, tile_shared& s)
     if constexpr (PAIRS) {
         UNROLL
         for (int i = 0; i < ITEMS; i++)
-            if (WHOLE || striped(i) < count) {
-                const u32 at = s.index[striped(i)];
-                out.value[striped(i)] = at < middle ? p.a.value[at] : p.b.value[at - middle];
-            }
+            if (WHOLE || striped(i) < count)
+                out.value[striped(i)] =
+                    at_either(p.a.value, p.b.value, middle, s.index[striped(i)]);
     }
 }
 

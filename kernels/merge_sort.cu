@@ -22,7 +22,7 @@
 struct merge_sort_args { // one for both kernels
     range in;            // of all items
     target out;
-    u64 run; // items of a sorted run, a multiple of TILE
+    u64 run; // tiles of a sorted run, a power of two
 };
 
 // ---- tiles --------------------------------------------------------------------------------------
@@ -155,10 +155,10 @@ KERNEL(merge_sort_tiles, merge_sort_args, sort_shared)
 // ---- a round ------------------------------------------------------------------------------------
 KERNEL(merge_sort_round, merge_sort_args, tile_shared)
 {
-    const u64 tile = static_cast<u64>(block_id()) * TILE;
-    const u64 begin = tile / (2 * a.run) * (2 * a.run), left = a.in.count - begin;
-    const u64 first = left < a.run ? left : a.run;
-    const u64 second = left - first < a.run ? left - first : a.run;
+    const u64 run = a.run * TILE, tile = static_cast<u64>(block_id()) * TILE;
+    const u64 begin = (block_id() & ~(2 * a.run - 1)) * TILE, left = a.in.count - begin;
+    const u64 first = left < run ? left : run;
+    const u64 second = left - first < run ? left - first : run;
     merge_tile(part_of(a.in, begin, first), part_of(a.in, begin + first, second), tile - begin,
                behind(a.out, begin), s);
 }

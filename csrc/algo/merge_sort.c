@@ -94,11 +94,11 @@ static cubc_status merge_sort_plan(const problem *p, const instance *i, plan *ou
     if (rounds && p->output_count > 1)
         out->scratch_bytes += p->n * operand_item_bytes(&p->outputs[1]);
     memory to = rounds % 2 ? spare : done; // the last round goes to the output
-    out->launches[0] = make_launch(p, &kernels[TILES_KERNEL], tiles, in, to, tile);
+    out->launches[0] = make_launch(p, &kernels[TILES_KERNEL], tiles, in, to, 0);
     for (int r = 0; r < rounds; r++) {
         memory from = to;
         to = from.scratch ? done : spare;
-        out->launches[1 + r] = make_launch(p, &kernels[ROUND_KERNEL], tiles, from, to, tile << r);
+        out->launches[1 + r] = make_launch(p, &kernels[ROUND_KERNEL], tiles, from, to, 1ull << r);
     }
     out->launch_count = 1 + rounds;
     return CUBC_OK;

@@ -1,8 +1,8 @@
 """Sorts, merges and searches by the caller's own order.
 
-Their method is the merge path: O. Green, S. Odeh and Y. Birk, "Merge Path - A Visually Intuitive
-Approach to Parallel Merging", arXiv 1406.2628, 2014; O. Green, R. McColl and D. A. Bader, "GPU Merge
-Path: A GPU Merging Algorithm", ICS 2012.
+The method of the sorts and merges is the merge path: O. Green, S. Odeh and Y. Birk, "Merge Path - A
+Visually Intuitive Approach to Parallel Merging", arXiv 1406.2628, 2014; O. Green, R. McColl and D.
+A. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012.
 """
 
 from typing import Any
