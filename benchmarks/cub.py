@@ -1,4 +1,4 @@
-"""reduce, scan, select and sort beside CUB, cold, interleaved in one process.
+"""reduce, scan, select and the sorts beside CUB, cold, interleaved in one process.
 
     make bench              or
     python benchmarks/cub.py [--out FILE] [--samples N]
@@ -25,6 +25,8 @@ TYPE_CODES = {"I32": 3, "I64": 4, "F32": 11, "F64": 12}  # cubc_type in cubc.h
 SIZES = (16, 20, 24, 28)
 NAMES = (
     "reduce.sum",
+    "merge_sort.keys",
+    "merge_sort.pairs",
     "scan.exclusive.sum",
     "select.if",
     "select.unique",

@@ -34,9 +34,13 @@ def test_under_a_random_scheduler(algorithm, seed):
 @pytest.mark.parametrize(
     "name",
     [
+        "merge.keys",
+        "merge_sort.keys",
+        "merge_sort.pairs",
         "reduce.sum",
         "reduce.argmin",
         "scan.exclusive.sum",
+        "searchsorted.lower",
         "select.flagged",
         "transform.triad",
         "sort.keys",

@@ -68,12 +68,13 @@ cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n,
 }
 
 // Only their size matters; a value of 16 bytes is two words.
-static cubc_status value_type(const char *what, int bytes, cubc_type *type, uint8_t *width)
+static cubc_status value_type(const problem *p, int bytes, cubc_type *type, uint8_t *width)
 {
     static const cubc_type by_size[] = {
         [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64, [16] = CUBC_U64};
     if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1)))
-        FAIL(CUBC_INVALID_TYPE, "%s take 1, 2, 4, 8 or 16 bytes a row, not %d", what, bytes);
+        FAIL(CUBC_INVALID_TYPE, "%s moves values of 1, 2, 4, 8 or 16 bytes, not of %d",
+             p->algorithm->name, bytes);
     *type = by_size[bytes];
     *width = bytes == 16 ? 2 : 1;
     return CUBC_OK;
@@ -84,7 +85,7 @@ cubc_status problem_value_input(problem *p, const char *what, const void *data, 
 {
     cubc_type type = CUBC_U8;
     uint8_t width = 1;
-    TRY(value_type(what, bytes, &type, &width));
+    TRY(value_type(p, bytes, &type, &width));
     TRY(problem_input(p, what, data, n, type));
     p->inputs[p->input_count - 1].width = width;
     return CUBC_OK;
@@ -94,7 +95,7 @@ cubc_status problem_value_output(problem *p, const char *what, void *data, uint6
 {
     cubc_type type = CUBC_U8;
     uint8_t width = 1;
-    TRY(value_type(what, bytes, &type, &width));
+    TRY(value_type(p, bytes, &type, &width));
     TRY(problem_output(p, what, data, n, type));
     p->outputs[p->output_count - 1].width = width;
     return CUBC_OK;
