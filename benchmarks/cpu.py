@@ -1,4 +1,4 @@
-"""reduce, scan and transform on host arrays beside NumPy, interleaved, on the same cores.
+"""Primitives on host arrays beside NumPy, interleaved, on the same cores.
 
     python benchmarks/cpu.py [--elements N] [--rounds N] [--policies STORE...]
 
@@ -41,6 +41,7 @@ def pairs(n):
     x, y = rng.random(n, np.float32), rng.random(n, np.float32)
     out, three = np.empty_like(x), np.float32(3)
     total = np.empty((), np.float32)
+    ordered, some = np.sort(x), y[: n // 10]
 
     def triad():
         np.multiply(y, three, out=out)
@@ -64,6 +65,18 @@ def pairs(n):
             lambda: cubc.transform("x + s * y", x=x, y=y, s=3.0, out=out),
             triad,
             12 * n,
+        ),
+        (
+            "merge_sort.keys",
+            lambda: cubc.merge_sort(x, out=out),
+            lambda: np.sort(x, kind="stable"),
+            8 * n,
+        ),
+        (
+            "searchsorted.lower",
+            lambda: cubc.searchsorted(ordered, some),
+            lambda: np.searchsorted(ordered, some),
+            4 * n + 12 * some.size,
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""histogram, reduce, scan, select and sort beside CUB, cold, interleaved in one process.
+"""The primitives beside CUB, cold, interleaved in one process.
 
     make bench              or
     python benchmarks/cub.py [--out FILE] [--samples N]
@@ -29,6 +29,8 @@ NAMES = (
     "histogram.even.2097152",
     "histogram.range.256",
     "reduce.sum",
+    "merge_sort.keys",
+    "merge_sort.pairs",
     "runs.encode",
     "scan.exclusive.sum",
     "select.if",

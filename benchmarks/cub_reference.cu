@@ -38,6 +38,14 @@ template <class T> struct is_negative {
     }
 };
 
+// What merge_sort goes by unless told otherwise: any number before NaN.
+struct smaller_first {
+    template <class T> __device__ bool operator()(T a, T b) const
+    {
+        return !(a >= b) && a == a;
+    }
+};
+
 // Where CUB leaves the number of selected items; nobody reads it here.
 int64_t *selected()
 {
@@ -156,6 +164,15 @@ template <class T> int run_typed(const char *algorithm, const problem &p)
                                                int(sizeof(T)) * 8, p.stream);
     }
     if (std::strncmp(algorithm, "histogram.", 10) == 0) return run_histogram<T>(algorithm, p);
+    if (is("merge_sort.keys")) {
+        return cub::DeviceMergeSort::SortKeysCopy(p.temp, *p.temp_bytes, in, out, p.n,
+                                                  smaller_first(), p.stream);
+    }
+    if (is("merge_sort.pairs")) {
+        const pair_values &v = values_of(p.n);
+        return cub::DeviceMergeSort::SortPairsCopy(p.temp, *p.temp_bytes, in, v.in, out, v.out, p.n,
+                                                   smaller_first(), p.stream);
+    }
     return UNSUPPORTED;
 }
 } // namespace

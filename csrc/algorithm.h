@@ -17,7 +17,7 @@
 
 enum {
     MAX_KERNELS = 4,
-    MAX_LAUNCHES = 24, // of one call
+    MAX_LAUNCHES = 32, // of one call: 2^31 tiles are merged in 31 rounds
     MAX_ARGS = 24,
     MAX_INPUTS = 8,
     MAX_OUTPUTS = 4,
@@ -53,6 +53,7 @@ typedef struct operand {
     uint8_t type;     // cubc_type
     uint8_t width;    // values of the type in an item: 2 of U64 are 16 opaque bytes; 0: 1
     bool scalar;      // one value in host memory
+    bool sorted;      // an input of a benchmark is
 } operand;
 
 static inline size_t operand_item_bytes(const operand *o)

@@ -201,6 +201,46 @@ typedef struct cubc_histogram_params {
     cubc_level levels[4]; // of the active channels
 } cubc_histogram_params;
 
+// A stable sort by a comparison of n keys, and of values with them if value_bytes is not 0.
+// keys_out may be keys_in and values_out values_in; otherwise no two arrays may overlap.
+typedef struct cubc_merge_sort_params {
+    const void *keys_in;
+    void *keys_out;
+    const void *values_in;
+    void *values_out;
+    uint64_t n;
+    cubc_type type;   // of the keys
+    int value_bytes;  // of one value: 1, 2, 4, 8, 16; 0: there are none
+    const char *less; // a C expression, whether key a goes before key b; NULL: a < b, NaN last
+} cubc_merge_sort_params;
+
+// A merge of two sorted arrays into one; of equal keys those of a come first. No output may overlap
+// another array.
+typedef struct cubc_merge_params {
+    const void *a, *b;
+    void *out;            // room for a_n + b_n keys
+    const void *a_values; // that go with the keys, if value_bytes is not 0
+    const void *b_values;
+    void *values_out;
+    uint64_t a_n, b_n;
+    cubc_type type;   // of the keys
+    int value_bytes;  // of one value: 1, 2, 4, 8, 16; 0: there are none
+    const char *less; // as for merge_sort
+} cubc_merge_params;
+
+// For each value the index in a sorted array where it could be inserted: the first, or behind the
+// last, that keeps the order. Both are compared in a type that holds both, as NumPy has it. out may
+// be values if these are 8 bytes wide; otherwise it overlaps neither.
+typedef struct cubc_searchsorted_params {
+    const void *in;
+    const void *values;
+    int64_t *out; // values_n of them
+    uint64_t n, values_n;
+    cubc_type type, values_type;
+    int right;        // not 0: behind those that are equal
+    const char *less; // as for merge_sort
+} cubc_searchsorted_params;
+
 const char *cubc_version(void);
 const char *cubc_status_name(cubc_status status);
 const char *cubc_error_message(void); // of this thread's last failure; "" if there was none
@@ -250,6 +290,19 @@ cubc_status cubc_repeat_temp_bytes(cubc_device *device, const cubc_repeat_params
                                    size_t *bytes);
 cubc_status cubc_repeat(cubc_device *device, const cubc_repeat_params *params, void *temp,
                         size_t temp_bytes, cubc_stream stream);
+
+cubc_status cubc_merge_sort_temp_bytes(cubc_device *device, const cubc_merge_sort_params *params,
+                                       size_t *bytes);
+cubc_status cubc_merge_sort(cubc_device *device, const cubc_merge_sort_params *params, void *temp,
+                            size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_merge_temp_bytes(cubc_device *device, const cubc_merge_params *params,
+                                  size_t *bytes);
+cubc_status cubc_merge(cubc_device *device, const cubc_merge_params *params, void *temp,
+                       size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_searchsorted_temp_bytes(cubc_device *device,
+                                         const cubc_searchsorted_params *params, size_t *bytes);
+cubc_status cubc_searchsorted(cubc_device *device, const cubc_searchsorted_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
 // cffi: end
 #pragma GCC visibility pop
 

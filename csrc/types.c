@@ -57,3 +57,24 @@ cubc_type type_widened(cubc_type type)
     default: return type;
     }
 }
+
+static cubc_type larger(cubc_type a, cubc_type b)
+{
+    return type_table[a].size >= type_table[b].size ? a : b;
+}
+
+cubc_type type_common(cubc_type a, cubc_type b)
+{
+    static const cubc_type holds_unsigned[] = {
+        [1] = CUBC_I16, [2] = CUBC_I32, [4] = CUBC_I64, [8] = CUBC_F64};
+    if (a == b) return a;
+    if (type_table[a].kind > type_table[b].kind) return type_common(b, a);
+    type_kind lower = type_table[a].kind, upper = type_table[b].kind;
+    uint8_t size = type_table[a].size;
+    if (lower == KIND_BOOL) return b;
+    if (upper == KIND_FLOAT && lower == KIND_FLOAT)
+        return size == type_table[b].size ? CUBC_F32 : larger(a, b); // F16 and BF16
+    if (upper == KIND_FLOAT) return size == 1 ? b : size == 2 ? larger(b, CUBC_F32) : CUBC_F64;
+    if (lower == upper || size > type_table[b].size) return larger(a, b);
+    return holds_unsigned[type_table[b].size];
+}

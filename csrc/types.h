@@ -21,5 +21,7 @@ cubc_status type_from_name(const char *name, cubc_type *out); // "F32"
 cubc_type type_arithmetic(cubc_type type);
 // NumPy's rule for sums and products: integers and bool to 64 bits of their signedness.
 cubc_type type_widened(cubc_type type);
+// NumPy's result_type of two: the smallest that holds both, F64 if there is none.
+cubc_type type_common(cubc_type a, cubc_type b);
 
 #endif

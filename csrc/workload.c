@@ -45,7 +45,12 @@ static cubc_status fill_random(workload *w, int k, uint64_t seed)
                                     .expression = input_expression(&w->problem, k),
                                     .operands = &seed_operand,
                                     .operand_count = 1};
-    return cubc_transform(w->device, &params, NULL, 0, NULL);
+    TRY(cubc_transform(w->device, &params, NULL, 0, NULL));
+    cubc_sort_params in_place = {.keys_in = input->data,
+                                 .keys_out = input->data,
+                                 .n = input->n,
+                                 .type = (cubc_type)input->type};
+    return input->sorted ? cubc_sort(w->device, &in_place, NULL, 0, NULL) : CUBC_OK;
 }
 
 static cubc_status allocate(workload *w, operand *o, void **out)

@@ -29,6 +29,17 @@ LABELS = {
         "ipt_8.tpb_416.ipv_1.ld_1.sm_0.wav_2.ms_1.ord_0",
         "ipt_4.tpb_1024.ipv_2.ld_0.sm_1.wav_3.ms_1.ord_0",
     ],
+    "merge": [
+        "ipt_5.tpb_64.mb_1",
+        "ipt_4.tpb_192.mb_2",
+        "ipt_8.tpb_256.mb_3",
+        "ipt_7.tpb_1024.mb_1",
+    ],
+    "merge_sort": [
+        "ipt_5.tpb_64.mb_1",
+        "ipt_4.tpb_192.mb_2",
+        "ipt_9.tpb_256.mb_3",
+        "ipt_4.tpb_1024.mb_1",
     "repeat": [
         "ipt_4.tpb_64.mb_1.ipv_0",
         "ipt_12.tpb_96.mb_1.ipv_2",
@@ -41,11 +52,18 @@ LABELS = {
         "ipt_14.tpb_256.mb_1.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
     ],
+    ],
     "scan": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
         "ipt_8.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
         "ipt_12.tpb_256.mb_1.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
+    ],
+    "searchsorted": [
+        "ipt_1.tpb_64.mb_1.ipv_0.ld_0.lev_0",
+        "ipt_6.tpb_192.mb_2.ipv_1.ld_1.lev_5",
+        "ipt_4.tpb_256.mb_1.ipv_2.ld_0.lev_9",
+        "ipt_2.tpb_1024.mb_1.ipv_1.ld_1.lev_13",
     ],
     "select": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
@@ -69,6 +87,9 @@ LABELS = {
 BENCHMARKS = {
     "histogram": ["histogram.even.2048", "histogram.range.256"],
     "reduce": ["reduce.sum", "reduce.argmax"],
+    "merge": ["merge.keys", "merge.pairs"],
+    "merge_sort": ["merge_sort.keys", "merge_sort.pairs"],
+    "searchsorted": ["searchsorted.lower", "searchsorted.upper"],
     "repeat": ["repeat.runs"],
     "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key"],
@@ -99,6 +120,12 @@ CALLS = {
         lambda x: np.histogram(x, 100, (-(2.0**62), 2.0**62))[0],
     ),
     "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
+    "merge": (
+        "merge.keys",
+        lambda x: cubc.merge(np.sort(x[::3]), np.sort(np.delete(x, np.s_[::3]))),
+        lambda x: np.sort(x),
+    ),
+    "merge_sort": ("merge_sort.keys", lambda x: cubc.merge_sort(x), lambda x: np.sort(x)),
     "repeat": (
         "repeat.runs",
         lambda x: cubc.repeat(x, x & 3),
@@ -110,6 +137,11 @@ CALLS = {
         lambda x: inputs.longer_runs(x >> 62),
     ),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
+    "searchsorted": (
+        "searchsorted.lower",
+        lambda x: cubc.searchsorted(np.sort(x[: x.size // 3]), x),
+        lambda x: np.searchsorted(np.sort(x[: x.size // 3]), x),
+    ),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
     "sort": ("sort.keys.small", lambda x: cubc.sort(x), lambda x: np.sort(x)),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),

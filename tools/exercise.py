@@ -29,5 +29,10 @@ for name in ("int8", "float32", "float64"):
         assert cubc.unique_by_key(y, d)[1].size == (n + 6) // 7
         assert (cubc.histogram(d, 9, (0, 9))[0].numpy() == np.histogram(x, 9, (0, 9))[0]).all()
         assert (cubc.histogram(d, [0, 2, 7])[0].numpy() == np.histogram(x, [0, 2, 7])[0]).all()
+        assert (cubc.merge_sort(d, "a > b").numpy() == np.sort(x)[::-1]).all()
+        assert (cubc.merge_sort(d, values=d)[1].numpy() == np.sort(x)).all()
+        ordered = cubc.sort(d)
+        assert (cubc.merge(ordered, ordered).numpy() == np.sort(np.tile(x, 2))).all()
+        assert (cubc.searchsorted(ordered, d).numpy() == np.searchsorted(np.sort(x), x)).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
 print("ok on", cubc.device_info()["name"])

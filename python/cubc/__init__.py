@@ -39,6 +39,7 @@ from ._histograms import bincount, histogram, histogram_channels
 from ._interface import ffi, get_include, get_library
 from ._kernel import Kernel
 from ._numpy import cumprod, cumsum, diff, unique
+from ._ordered import merge, merge_sort, searchsorted
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
 from ._runs import (
     nontrivial_runs,
@@ -85,6 +86,8 @@ __all__ = [
     "histogram",
     "histogram_channels",
     "max",
+    "merge",
+    "merge_sort",
     "min",
     "nontrivial_runs",
     "partition",
@@ -95,6 +98,7 @@ __all__ = [
     "run_length_encode",
     "scan",
     "scan_by_key",
+    "searchsorted",
     "select",
     "sort",
     "sort_pairs",

@@ -1,0 +1,278 @@
+// Merging of two sorted ranges by their merge path: thread, warp, block, and a thread alone.
+//
+// The path of a merge crosses each diagonal of the grid of two ranges once. Where it crosses
+// diagonal d says how many of the first d merged items come from which range, and a binary search
+// finds it: so merged items are shared out evenly, to blocks and then to threads, whatever the
+// ranges hold (Green, Odeh and Birk, "Merge Path - A Visually Intuitive Approach to Parallel
+// Merging", arXiv 1406.2628; Green, McColl and Bader, "GPU Merge Path", ICS 2012). Equal items of
+// the first range go before those of the second.
+//
+// The workload's macros, besides those of order.h:
+//     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words; 0: there are none
+#pragma once
+#include "order.h"
+#include "warp.h"
+
+enum {
+    ITEMS = TUNE_ITEMS_PER_THREAD,
+    TILE = ITEMS * SIMT_THREADS,
+    PAIRS = TUNE_VALUE_WIDTH > 0,
+    ALONE = SIMT_THREADS == 1
+};
+
+struct value_t {
+    TUNE_VALUE word[PAIRS ? TUNE_VALUE_WIDTH : 1];
+};
+
+struct range { // sorted, in global memory
+    const item_t* key;
+    const value_t* value;
+    u64 count;
+};
+
+struct target { // where merged items go
+    item_t* key;
+    value_t* value;
+};
+
+FUNCTION range part_of(range r, u64 first, u64 count)
+{
+    return range{r.key + first, PAIRS ? r.value + first : r.value, count};
+}
+
+FUNCTION target behind(target t, u64 count)
+{
+    return target{t.key + count, PAIRS ? t.value + count : t.value};
+}
+
+// ---- a warp -------------------------------------------------------------------------------------
+// How many of the first `diagonal` merged items come from a. The lanes cut what is left into
+// SIMT_WARP + 1 parts, so that few loads wait for one another.
+FUNCTION u64 warp_crossing(range a, range b, u64 diagonal)
+{
+    u64 low = diagonal > b.count ? diagonal - b.count : 0;
+    u64 high = diagonal < a.count ? diagonal : a.count;
+    while (low < high) {
+        const u64 step = (high - low + SIMT_WARP) / (SIMT_WARP + 1);
+        const u64 probe = low + (lane_id() + 1) * step - 1;
+        const bool beyond = probe >= high || goes_before(b.key[diagonal - 1 - probe], a.key[probe]);
+        const u32 votes = warp_ballot(FULL_WARP, beyond);
+        const u32 before = votes ? first_set(votes) : SIMT_WARP; // probes before the crossing
+        const u64 next = low + (before + 1ull) * step - 1;
+        if (votes && next < high) high = next;
+        low += before * step;
+    }
+    return low;
+}
+
+// ---- a thread -----------------------------------------------------------------------------------
+// Odd-even transposition: neighbours change places only if they are out of order, so it is stable.
+// Items from `count` on stay where they are.
+template <bool WHOLE, int N>
+FUNCTION void thread_sort(item_t (&key)[N], u32 (&index)[N], u32 count)
+{
+    UNROLL
+    for (int round = 0; round < N; round++) {
+        UNROLL
+        for (int i = round % 2; i + 1 < N; i += 2)
+            if ((WHOLE || static_cast<u32>(i + 1) < count) && goes_before(key[i + 1], key[i])) {
+                const item_t low = key[i + 1];
+                key[i + 1] = key[i];
+                key[i] = low;
+                if constexpr (PAIRS) {
+                    const u32 of_low = index[i + 1];
+                    index[i + 1] = index[i];
+                    index[i] = of_low;
+                }
+            }
+    }
+}
+
+// The merged items from `diagonal` on, and where they were, of [first, middle) and [middle, end) in
+// shared memory. Behind the last come items that mean nothing.
+FUNCTION void thread_merge(const item_t* shared, u32 first, u32 middle, u32 end, u32 diagonal,
+                           item_t (&key)[ITEMS], u32 (&from)[ITEMS])
+{
+    u32 low = diagonal > end - middle ? diagonal - (end - middle) : 0;
+    u32 high = diagonal < middle - first ? diagonal : middle - first;
+    while (low < high) {
+        const u32 probe = (low + high) / 2;
+        if (goes_before(shared[middle + diagonal - 1 - probe], shared[first + probe]))
+            high = probe;
+        else
+            low = probe + 1;
+    }
+    u32 i = first + low, j = middle + diagonal - low;
+    item_t a{}, b{};
+    if (i < middle) a = shared[i];
+    if (j < end) b = shared[j];
+    UNROLL
+    for (int k = 0; k < ITEMS; k++) {
+        const bool second = i >= middle || (j < end && goes_before(b, a));
+        key[k] = second ? b : a;
+        from[k] = second ? j++ : i++;
+        const u32 at = second ? j : i;
+        item_t next = b;
+        if (k + 1 < ITEMS && at < end) next = shared[at]; // past the end others may be writing
+        a = second ? a : next;
+        b = second ? next : b;
+    }
+}
+
+// ---- a block ------------------------------------------------------------------------------------
+enum { ROOM = ALONE ? 1 : TILE };
+
+struct tile_shared {
+    u64 crossing[2];
+    item_t key[ROOM];
+    u16 index[PAIRS ? ROOM : 1];
+};
+
+FUNCTION u32 own(int i) { return thread_id() * ITEMS + static_cast<u32>(i); }
+FUNCTION u32 striped(int i) { return thread_id() + static_cast<u32>(i) * SIMT_THREADS; }
+
+FUNCTION void keep_own(tile_shared& s, const item_t (&key)[ITEMS], const u32 (&index)[ITEMS])
+{
+    UNROLL
+    for (int i = 0; i < ITEMS; i++) s.key[own(i)] = key[i];
+    if constexpr (PAIRS) {
+        UNROLL
+        for (int i = 0; i < ITEMS; i++) s.index[own(i)] = static_cast<u16>(index[i]);
+    }
+}
+
+struct parts { // of two ranges, which merge into one tile
+    range a, b;
+};
+
+// What merges into [first, first + count). Crossings that lie the wrong way round are not those of
+// a strict weak order, and are taken for no items or for all.
+FUNCTION parts block_parts(range a, range b, u64 first, u64 count, u64 (&crossing)[2])
+{
+    for (u32 k = warp_id(); k < 2; k += SIMT_WARPS) {
+        const u64 at = warp_crossing(a, b, k ? first + count : first);
+        if (lane_id() == 0) crossing[k] = at;
+    }
+    block_sync();
+    const u64 begin = crossing[0], end = crossing[1];
+    const u64 most = end > begin ? end - begin : 0, taken = most < count ? most : count;
+    return parts{part_of(a, begin, taken), part_of(b, first - begin, count - taken)};
+}
+
+// An item of two arrays, behind each other, the first of which has `middle` items.
+template <class T>
+FUNCTION const T& at_either(const T* a, const T* b, u32 middle, u32 i)
+{
+    const T* const array = i < middle ? a : b;
+    return array[i < middle ? i : i - middle];
+}
+
+// Merges two ranges of TILE items together, or of fewer if it is not WHOLE.
+template <bool WHOLE>
+FUNCTION void block_merge(parts p, target out, tile_shared& s)
+{
+    const u32 middle = static_cast<u32>(p.a.count);
+    const u32 count = WHOLE ? TILE : middle + static_cast<u32>(p.b.count);
+    item_t key[ITEMS];
+    u32 from[ITEMS];
+    UNROLL
+    for (int i = 0; i < ITEMS; i++)
+        if (WHOLE || striped(i) < count) key[i] = at_either(p.a.key, p.b.key, middle, striped(i));
+    UNROLL
+    for (int i = 0; i < ITEMS; i++)
+        if (WHOLE || striped(i) < count) s.key[striped(i)] = key[i];
+    block_sync();
+    thread_merge(s.key, 0, middle, count, WHOLE || own(0) < count ? own(0) : count, key, from);
+    block_sync();
+    keep_own(s, key, from);
+    block_sync();
+    UNROLL
+    for (int i = 0; i < ITEMS; i++)
+        if (WHOLE || striped(i) < count) out.key[striped(i)] = s.key[striped(i)];
+    if constexpr (PAIRS) {
+        UNROLL
+        for (int i = 0; i < ITEMS; i++)
+            if (WHOLE || striped(i) < count)
+                out.value[striped(i)] =
+                    at_either(p.a.value, p.b.value, middle, s.index[striped(i)]);
+    }
+}
+
+// ---- a thread alone -----------------------------------------------------------------------------
+FUNCTION void put(target out, u64 to, range in, u64 from)
+{
+    out.key[to] = in.key[from];
+    if constexpr (PAIRS) out.value[to] = in.value[from];
+}
+
+// One of two addresses, without a branch: every other one would be mispredicted.
+template <class T>
+FUNCTION const T* choose(bool second, const T* a, const T* b)
+{
+    const u64 first = reinterpret_cast<u64>(a), other = first ^ reinterpret_cast<u64>(b);
+    return reinterpret_cast<const T*>(first ^ (other & (0ull - second)));
+}
+
+// What is left of two ranges while items leave at the fronts and at the backs.
+struct ends {
+    u64 i, j; // that left at the fronts
+    u64 x, y; // before which items have left at the backs
+};
+
+// Two items leave. These are two chains of loads and comparisons, which do not wait for each other.
+FUNCTION void merge_step(range a, range b, target out, ends& e)
+{
+    const bool second = goes_before(b.key[e.j], a.key[e.i]);
+    const bool first = goes_before(b.key[e.y - 1], a.key[e.x - 1]);
+    const u64 front = e.i + e.j, back = e.x + e.y - 1;
+    out.key[front] = *choose(second, a.key + e.i, b.key + e.j);
+    out.key[back] = *choose(!first, a.key + e.x - 1, b.key + e.y - 1);
+    if constexpr (PAIRS) {
+        out.value[front] = *choose(second, a.value + e.i, b.value + e.j);
+        out.value[back] = *choose(!first, a.value + e.x - 1, b.value + e.y - 1);
+    }
+    e.i += !second;
+    e.j += second;
+    e.x -= first;
+    e.y -= !first;
+}
+
+// Steps go on without asking whether a range has ended for as long as neither end can have met it:
+// for half of the shorter range, or until the ends meet if the ranges are of one length. What is
+// in order already is only copied.
+FUNCTION void merge_alone(range a, range b, target out)
+{
+    ends e = {0, 0, a.count, b.count};
+    const bool mixed = a.count && b.count && goes_before(b.key[0], a.key[a.count - 1]);
+    if (mixed && a.count == b.count) {
+        for (u64 step = 0; step < a.count; step++) merge_step(a, b, out, e);
+        return;
+    }
+    while (mixed) {
+        const u64 least = e.x - e.i < e.y - e.j ? e.x - e.i : e.y - e.j;
+        if (least < 2) break;
+        for (u64 step = 0; step < least / 2; step++) merge_step(a, b, out, e);
+    }
+    while (mixed && e.i < e.x && e.j < e.y) {
+        const bool second = goes_before(b.key[e.j], a.key[e.i]);
+        put(out, e.i + e.j, second ? b : a, second ? e.j : e.i);
+        e.i += !second;
+        e.j += second;
+    }
+    for (; e.i < e.x; e.i++) put(out, e.i + e.j, a, e.i);
+    for (; e.j < e.y; e.j++) put(out, e.i + e.j, b, e.j);
+}
+
+// ---- a tile of a merge --------------------------------------------------------------------------
+// Writes [first, first + TILE) of the merged ranges, or up to their end.
+FUNCTION void merge_tile(range a, range b, u64 first, target out, tile_shared& s)
+{
+    const u64 left = a.count + b.count - first, count = left < TILE ? left : TILE;
+    const parts p = block_parts(a, b, first, count, s.crossing);
+    if constexpr (ALONE)
+        merge_alone(p.a, p.b, behind(out, first));
+    else if (count == TILE)
+        block_merge<true>(p, behind(out, first), s);
+    else
+        block_merge<false>(p, behind(out, first), s);
+}

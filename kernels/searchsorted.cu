@@ -1,0 +1,160 @@
+// Binary search of many values in a sorted array.
+//
+// A search is a chain of dependent loads, so a thread has several under way at once: all values
+// take the same number of steps, whatever they are. The upper levels of the search tree are the
+// same for all values. A block copies them to shared memory first, level by level, where lanes that
+// read the same level seldom meet in one bank; what is left below a leaf is searched in the array.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 1:16:1 cpu=8:64:8
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=0:3:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_TREE_LEVELS lev 0:13:1 cpu=0:13:1
+//
+// ipt   values that a thread searches at once
+// mb    blocks that the registers of a multiprocessor are shared out to, at least
+// ipv   values a vector
+// ld    caching of the values' loads, see load_bytes16
+// lev   levels of the tree in shared memory, at most
+//
+// Workload, besides that of order.h, whose type is the one that items are compared in:
+//     TUNE_SORTED, TUNE_SOUGHT   types of the array and of the values
+//     TUNE_OFFSET                counts items of the array: u32, or u64 if there are more
+//     TUNE_RIGHT                 1: behind the items that are equal to a value, not before them
+//
+// Traffic: the values read, their indices written; of the array what the searches meet.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "memory.h"
+#include "order.h"
+
+typedef TUNE_SORTED sorted_t;
+typedef TUNE_SOUGHT sought_t;
+typedef TUNE_OFFSET offset_t;
+
+enum {
+    ITEMS = TUNE_ITEMS_PER_THREAD,
+    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
+    ROWS = ITEMS / VECTOR,
+    TILE = ITEMS * SIMT_THREADS
+};
+
+struct search_args {
+    const sorted_t* in;
+    const sought_t* values;
+    i64* out;
+    u64 n, count; // items, values
+    u64 levels;   // of the tree in shared memory; 2^levels is n at most
+};
+
+struct search_shared {
+    item_t tree[1 << TUNE_TREE_LEVELS]; // node i has the children 2 i and 2 i + 1; the root is 1
+};
+
+// Whether a value's place is behind an item.
+FUNCTION bool is_behind(item_t item, item_t value)
+{
+    if constexpr (TUNE_RIGHT)
+        return !goes_before(value, item);
+    else
+        return goes_before(item, value);
+}
+
+FUNCTION item_t item_at(const search_args& a, u64 i) { return convert<item_t>(a.in[i]); }
+
+// Where leaf k of the tree begins in the array: n k / 2^levels.
+FUNCTION u64 leaf_begin(const search_args& a, u64 k)
+{
+    const u64 rest = a.n & ((1ull << a.levels) - 1);
+    return (a.n >> a.levels) * k + (rest * k >> a.levels);
+}
+
+FUNCTION void load_tree(const search_args& a, search_shared& s)
+{
+    const u32 leaves = 1u << a.levels;
+    for (u32 node = 1 + thread_id(); node < leaves; node += SIMT_THREADS) {
+        u32 below = 2 * node + 1; // the leaf that begins where the node divides
+        while (below < leaves) below *= 2;
+        s.tree[node] = item_at(a, leaf_begin(a, below - leaves) - 1);
+    }
+    block_sync();
+}
+
+template <int N>
+FUNCTION void search(const search_args& a, const search_shared& s, const item_t (&value)[N],
+                     offset_t (&found)[N])
+{
+    const u32 leaves = 1u << a.levels;
+    u32 node[N];
+    UNROLL
+    for (int i = 0; i < N; i++) node[i] = 1;
+    for (u32 level = 0; level < a.levels; level++) {
+        UNROLL
+        for (int i = 0; i < N; i++) node[i] = 2 * node[i] + is_behind(s.tree[node[i]], value[i]);
+    }
+    UNROLL
+    for (int i = 0; i < N; i++) found[i] = static_cast<offset_t>(leaf_begin(a, node[i] - leaves));
+    // Leaves differ by one item at most, and the last is not shorter than any.
+    offset_t length = static_cast<offset_t>((a.n + leaves - 1) >> a.levels);
+    while (length > 1) {
+        const offset_t half = length / 2;
+        UNROLL
+        for (int i = 0; i < N; i++)
+            if (is_behind(item_at(a, found[i] + half - 1), value[i])) found[i] += half;
+        length -= half;
+    }
+    if (length == 1) {
+        UNROLL
+        for (int i = 0; i < N; i++) found[i] += is_behind(item_at(a, found[i]), value[i]);
+    }
+}
+
+template <bool WHOLE>
+FUNCTION void search_tile(const search_args& a, const search_shared& s, u64 tile)
+{
+    const u64 first = tile * TILE + thread_id() * VECTOR;
+    item_t value[ITEMS];
+    offset_t found[ITEMS];
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 at = first + static_cast<u64>(r) * (SIMT_THREADS * VECTOR);
+        sought_t row[VECTOR];
+        if (WHOLE || at + VECTOR <= a.count)
+            load_items<TUNE_LOAD>(a.values + at, row);
+        else
+            for (int j = 0; j < VECTOR; j++) { // past the end any value will do
+                const u64 i = at + static_cast<u64>(j);
+                row[j] = a.values[i < a.count ? i : a.count - 1];
+            }
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) value[r * VECTOR + j] = convert<item_t>(row[j]);
+    }
+    search(a, s, value, found);
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u64 at = first + static_cast<u64>(r) * (SIMT_THREADS * VECTOR);
+        i64 row[VECTOR];
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) row[j] = static_cast<i64>(found[r * VECTOR + j]);
+        if (WHOLE || at + VECTOR <= a.count)
+            store_items(a.out + at, row);
+        else
+            for (int j = 0; j < VECTOR; j++)
+                if (at + static_cast<u64>(j) < a.count) a.out[at + static_cast<u64>(j)] = row[j];
+    }
+}
+
+// A block takes tiles that are neighbours: values that are sorted share its cache.
+KERNEL(searchsorted_tiles, search_args, search_shared)
+{
+    const u64 tiles = (a.count + TILE - 1) / TILE;
+    const u64 more = tiles % block_count(), each = tiles / block_count(), block = block_id();
+    const u64 begin = each * block + (block < more ? block : more);
+    const u64 end = begin + each + (block < more);
+    load_tree(a, s);
+    for (u64 tile = begin; tile < end; tile++)
+        if ((tile + 1) * TILE <= a.count)
+            search_tile<true>(a, s, tile);
+        else
+            search_tile<false>(a, s, tile);
+}

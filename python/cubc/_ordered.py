@@ -1,0 +1,228 @@
+"""Sorts, merges and searches by the caller's own order.
+
+The method of the sorts and merges is the merge path: O. Green, S. Odeh and Y. Birk, "Merge Path - A
+Visually Intuitive Approach to Parallel Merging", arXiv 1406.2628, 2014; O. Green, R. McColl and D.
+A. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ._calls import dimensions, one_dimension, primitive
+from ._core import call
+
+
+@primitive
+def merge_sort(
+    x, /, less=None, *, values=None, out=None, stream=None, workspace=None, device=None
+) -> Any:
+    """Sort an array by a comparison into a copy; the sort is stable.
+
+    Parameters
+    ----------
+    x : array_like
+        Keys, of one dimension. More than 2**32 of them are fine.
+    less : str, optional
+        A C expression of two keys ``a`` and ``b`` that is true if `a` goes before `b`, as
+        ``"(a & 255) < (b & 255)"``: a strict weak order, as C++ and CUB want it. By default the
+        smaller key does, and any number before NaN. `sort` is faster for what it can do.
+    values : array_like, optional
+        One a key along the first axis, which it takes along: an item, or a row of items, of 1, 2,
+        4, 8 or 16 bytes.
+    out : array, or a tuple of two arrays with values; optional
+        Where the result goes, of the shapes and types of what goes in, which is fine itself; any
+        other overlap is refused.
+    stream, workspace, device : optional
+        As for `reduce`; the size of the workspace is cubc_merge_sort_temp_bytes, aligned to 256
+        bytes.
+
+    Returns
+    -------
+    numpy.ndarray, cubc.Array or out
+        In host memory if what goes in is there, else on its device; with values (keys, values).
+
+    Raises
+    ------
+    CompileError
+        If the expression does not compile.
+    TypeError
+        For types that `asarray` does not take, an `out` of another type, values of another size.
+    ValueError
+        For an `x` of no or several dimensions, an empty expression, values of another number; as
+        for `reduce`.
+    NoDeviceError, DeviceMemoryError, DeviceError
+        As for `reduce`. As much temporary storage as `x` and the values take is needed, unless
+        they fit one block.
+
+    Notes
+    -----
+    Blocks sort tiles, then rounds merge pairs of sorted runs by their merge path [1]_. With an
+    expression that is no strict weak order the result is undefined; nothing else is touched.
+
+    References
+    ----------
+    .. [1] O. Green, R. McColl and D. A. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012.
+
+    Examples
+    --------
+    >>> print(cubc.merge_sort(np.array([3, -1, 2, -3]), "a * a < b * b"))
+    [-1  2  3 -3]
+    """
+    one_dimension("merge_sort", x, "for the rows of a matrix call it on each")
+    keys_out, values_out = _outputs("merge_sort", values is not None, out)
+    fields = {
+        "keys_in": x,
+        "values_in": values,
+        "less": less,
+        "keys_out": ("keys_in", "keys_in", keys_out),
+    }
+    if values is not None:
+        fields["values_out"] = ("values_in", "values_in", values_out)
+    done = call("merge_sort", fields, stream=stream, workspace=workspace, device=device)
+    return done if values is not None else done[0]
+
+
+@primitive
+def merge(
+    a, b, /, less=None, *, values=None, out=None, stream=None, workspace=None, device=None
+) -> Any:
+    """Merge two sorted arrays into one; of equal items those of `a` come first.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Of one dimension and of one type, sorted by `less`.
+    less : str, optional
+        As for `merge_sort`.
+    values : tuple of two array_like, optional
+        What the items of `a` and of `b` take along: as for `merge_sort`, of one type and alike but
+        for the first axis.
+    out : array, or a tuple of two arrays with values; optional
+        Where the result goes, apart from what goes in.
+    stream, workspace, device : optional
+        As for `reduce`; a workspace is not needed.
+
+    Returns
+    -------
+    numpy.ndarray, cubc.Array or out
+        In host memory if what goes in is there, else on its device; with values (keys, values).
+
+    Raises
+    ------
+    CompileError, TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
+        As for `merge_sort`, without its temporary storage.
+
+    Notes
+    -----
+    If `a` or `b` is not sorted the result is undefined; nothing else is touched. A block finds
+    what merges into its tile by the merge path [1]_.
+
+    References
+    ----------
+    .. [1] O. Green, R. McColl and D. A. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012.
+    """
+    for x in (a, b):
+        one_dimension("merge", x, "for all items call it on x.ravel()")
+    keys_out, values_out = _outputs("merge", values is not None, out)
+    a, b = _arrays(a, b)
+    fields = {
+        "a": a,
+        "b": b,
+        "less": less,
+        "out": ("a", (a.shape[0] + b.shape[0],), keys_out),
+    }
+    if values is not None:
+        of_a, of_b = _values(values)
+        rows = (of_a.shape[0] + of_b.shape[0], *of_a.shape[1:])
+        fields |= {
+            "a_values": of_a,
+            "b_values": of_b,
+            "values_out": ("a_values", rows, values_out),
+        }
+    done = call("merge", fields, stream=stream, workspace=workspace, device=device)
+    return done if values is not None else done[0]
+
+
+@primitive
+def searchsorted(
+    a, v, /, side="left", *, less=None, out=None, stream=None, workspace=None, device=None
+) -> Any:
+    """Indices where values could be inserted in a sorted array; NumPy's ``searchsorted``.
+
+    Parameters
+    ----------
+    a : array_like
+        Of one dimension, sorted by `less`. More than 2**32 items are fine.
+    v : array_like
+        Values, of any number of dimensions; the search is fastest where they are sorted.
+    side : {"left", "right"}
+        The first index that keeps the order (a lower bound), or the last (an upper bound).
+    less : str, optional
+        As for `merge_sort`.
+    out : array, optional
+        Where the indices go: int64, of the shape of `v`, apart from `a`.
+    stream, workspace, device : optional
+        As for `reduce`; a workspace is not needed.
+
+    Returns
+    -------
+    numpy.ndarray, cubc.Array, out, or a number for a single value
+        int64, in host memory if both arrays are there, else on their device.
+
+    Raises
+    ------
+    CompileError
+        If the expression does not compile.
+    TypeError
+        For types that `asarray` does not take, an `out` of another type.
+    ValueError
+        For an `a` of no or several dimensions, another `side`; as for `reduce`.
+    NoDeviceError, DeviceMemoryError, DeviceError
+        As for `reduce`.
+
+    Notes
+    -----
+    Items and values are compared in ``numpy.result_type`` of both. A binary search a value, the
+    upper levels of whose tree are in shared memory.
+    """
+    one_dimension("searchsorted", a, "for all items call it on a.ravel()")
+    if side not in ("left", "right"):
+        raise ValueError(f"side is {side!r}: expected 'left' or 'right'")
+    fields = {
+        "in": a,
+        "values": v,
+        "right": side == "right",
+        "less": less,
+        "out": ("int64", "values", out),
+    }
+    return call("searchsorted", fields, stream=stream, workspace=workspace, device=device)[0]
+
+
+def _outputs(function: str, pairs: bool, out: Any) -> tuple[Any, Any]:
+    """The outputs of keys and values; there is a tuple of both only where there are values."""
+    if not pairs or out is None:
+        return out, None
+    if not (isinstance(out, tuple) and len(out) == 2):
+        raise TypeError(f"{function}(): out must be a tuple of two arrays, (keys, values)")
+    return out
+
+
+def _arrays(*xs: Any) -> tuple[Any, ...]:
+    """The same, lists made arrays: their shapes are asked for."""
+    return tuple(x if hasattr(x, "shape") else np.asarray(x) for x in xs)
+
+
+def _values(values: Any) -> tuple[Any, Any]:
+    """The values of two arrays, which go into one."""
+    if not (isinstance(values, tuple) and len(values) == 2):
+        raise TypeError("merge(): values must be a tuple of two arrays, those of a and of b")
+    of_a, of_b = _arrays(*values)
+    if 0 in (dimensions(of_a), dimensions(of_b)):
+        raise ValueError("merge(): values must have one a key along the first axis")
+    if str(of_a.dtype) != str(of_b.dtype) or tuple(of_a.shape[1:]) != tuple(of_b.shape[1:]):
+        raise TypeError(
+            f"merge(): the values of a are {of_a.dtype} {tuple(of_a.shape)}, those of b "
+            f"{of_b.dtype} {tuple(of_b.shape)}: they must be alike but for the first axis"
+        )
+    return of_a, of_b

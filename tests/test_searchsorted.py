@@ -1,0 +1,150 @@
+"""searchsorted against NumPy's."""
+
+import inputs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inputs import TYPES, on, same
+
+import cubc
+
+SIDES = ("left", "right")
+
+
+def ordered(x):
+    return x[np.argsort(inputs.exact(x), kind="stable")]
+
+
+def check(device, a, v):
+    for side in SIDES:
+        expected = np.searchsorted(inputs.exact(a), inputs.exact(v), side)
+        same(cubc.searchsorted(on(device, a), on(device, v), side), expected)
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_every_type(device, type):
+    for n, m in ((0, 5), (1, 0), (1, 3), (2, 100), (1000, 70_001), (70_001, 999)):
+        check(device, ordered(inputs.random(type, n)), inputs.random(type, m, seed=1))
+
+
+@pytest.mark.parametrize("type", ["I8", "F32", "I64"])
+def test_boundaries_of_the_policy(device, type):
+    a = ordered(inputs.random(type, 50_000))
+    v = inputs.random(type, 600_000, seed=1)
+    for n in inputs.sizes("searchsorted.lower", type, device):
+        same(cubc.searchsorted(on(device, a), on(device, v[:n])), np.searchsorted(a, v[:n]))
+
+
+@pytest.mark.parametrize("n", [3, 4, 7, 8, 9, 4095, 4096, 4097, 8191, 8192, 8193, 100_000])
+def test_lengths_of_the_array(device, n):
+    """Around powers of two, where the tree gets a level more."""
+    a = np.arange(n, dtype=np.int32) * 2
+    check(device, a, np.arange(-1, 2 * n + 1, dtype=np.int32))
+
+
+@pytest.mark.parametrize(
+    ("of_array", "of_values"),
+    [
+        ("I8", "U8"),
+        ("I64", "U16"),
+        ("U32", "I32"),
+        ("U64", "I8"),
+        ("U64", "U8"),
+        ("F16", "I8"),
+        ("U16", "F16"),
+        ("I32", "F32"),
+        ("F32", "F64"),
+        ("BF16", "F32"),
+    ],
+)
+def test_two_types(device, of_array, of_values):
+    a, v = ordered(inputs.random(of_array, 5000)), inputs.random(of_values, 3000)
+    for side in SIDES:
+        expected = np.searchsorted(a, v, side)
+        same(cubc.searchsorted(on(device, a), on(device, v), side), expected)
+
+
+def test_bool(device):
+    a, v = np.arange(100) > 30, np.array([False, True])
+    same(cubc.searchsorted(on(device, a), on(device, v)), [0, 31])
+    same(cubc.searchsorted(on(device, a), on(device, np.arange(3)), "right"), [31, 100, 100])
+
+
+def test_special_values(device):
+    a = np.array([-np.inf, -1, -0.0, 0.0, 1e-45, 1, np.inf, np.nan, np.nan], np.float32)
+    check(device, a, a)
+    check(device, a[:-2], a)
+
+
+@pytest.mark.parametrize("distinct", [1, 3])
+def test_equal_items(device, distinct):
+    a = np.sort(np.random.default_rng(0).integers(0, distinct, 100_001))
+    check(device, a, np.arange(-1, distinct + 1))
+
+
+def test_sorted_values(device):
+    a = ordered(inputs.random("F32", 100_000))
+    check(device, a, ordered(inputs.random("F32", 50_000, seed=3)))
+
+
+def test_a_comparison(device):
+    a = np.arange(10_000)[::-1].copy()
+    v = np.array([-1, 0, 5, 9_999, 10_000])
+    same(
+        cubc.searchsorted(on(device, a), on(device, v), less="a > b"), [10_000, 9_999, 9_994, 0, 0]
+    )
+
+
+def test_no_order_at_all(device):
+    a = on(device, inputs.random("I32", 10_001))
+    for less in ("true", "(a ^ b) & 1"):
+        found = np.asarray(cubc.searchsorted(a, a, less=less))
+        assert ((found >= 0) & (found <= 10_001)).all()
+
+
+def test_shapes_and_a_single_value(device):
+    a = on(device, np.arange(100))
+    v = np.arange(24).reshape(2, 3, 4) * 5
+    same(cubc.searchsorted(a, on(device, v)), v.clip(max=100))
+    assert cubc.searchsorted(a, 17) == 17
+    assert cubc.searchsorted(a, 17, "right") == 18
+
+
+def test_out(device):
+    a, v = cubc.asarray(np.arange(100), device=device), cubc.asarray(np.arange(50), device=device)
+    out = cubc.empty(50, "int64", device=device)
+    assert cubc.searchsorted(a, v, out=out) is out
+    same(out, np.arange(50))
+    cubc.searchsorted(a, v, "right", out=v)  # int64 values make room for their indices
+    same(v, np.arange(1, 51))
+
+
+def test_unaligned_arrays(device):
+    a = cubc.asarray(np.arange(10_001), device=device)[1:]
+    v = cubc.asarray(np.arange(5001), device=device)[1:]
+    same(cubc.searchsorted(a, v), np.arange(5000))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda a: cubc.searchsorted(a, a, "middle"), ValueError, "'left' or 'right'"),
+        (lambda a: cubc.searchsorted(a, a, less=""), ValueError, "the comparison is empty"),
+        (lambda a: cubc.searchsorted(a.reshape(2, 5), a), ValueError, "one dimension"),
+        (lambda a: cubc.searchsorted(a, a, out=np.empty(9, "i8")), ValueError, "shape"),
+        (lambda a: cubc.searchsorted(a, a, out=np.empty(10, "i4")), TypeError, "int32"),
+        (lambda a: cubc.searchsorted(a, a.copy(), out=a), ValueError, "overlap"),
+        (lambda a: cubc.searchsorted(a, a, sorter=a), TypeError, "no argument 'sorter'"),
+    ],
+)
+def test_wrong_arguments(call, error, words):
+    with pytest.raises(error, match=words):
+        call(np.arange(10))
+
+
+# ---- properties ----------------------------------------------------------------------------------
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(-99, 99), max_size=5000), st.lists(st.integers(-100, 100)))
+def test_where_numpy_has_them(items, values):
+    check("cpu", np.sort(np.array(items, np.int16)), np.array(values, np.int16))
