@@ -103,6 +103,15 @@ typedef struct cubc_select_params {
     // With neither an item is selected that differs from the one before it, as all NaN do.
 } cubc_select_params;
 
+// The index of the first item that a condition holds for, -1 if there is none.
+typedef struct cubc_find_params {
+    const void *in;
+    int64_t *out; // one index, in the device's memory
+    uint64_t n;
+    cubc_type type;
+    const char *predicate; // a C expression of the item x and its index i
+} cubc_find_params;
+
 // An element-wise map: out[i] = expression, of the operands' names and of the index i.
 typedef struct cubc_operand {
     const char *name;
@@ -152,6 +161,10 @@ cubc_status cubc_copy(cubc_device *device, void *to, const void *from, size_t by
                       cubc_stream stream); // host or device memory on either side
 cubc_status cubc_synchronize(cubc_device *device, cubc_stream stream);
 
+cubc_status cubc_find_temp_bytes(cubc_device *device, const cubc_find_params *params,
+                                 size_t *bytes);
+cubc_status cubc_find(cubc_device *device, const cubc_find_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_reduce_temp_bytes(cubc_device *device, const cubc_reduce_params *params,
                                    size_t *bytes);
 cubc_status cubc_reduce(cubc_device *device, const cubc_reduce_params *params, void *temp,

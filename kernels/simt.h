@@ -104,6 +104,7 @@ FUNCTION void store_relaxed(u64* p, u64 v)
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 FUNCTION u64 atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
+FUNCTION void atomic_max(u64* p, u64 v) { atomicMax(p, v); }
 FUNCTION void shared_add(u32* p, u32 v) { atomicAdd(p, v); } // p in the block's shared storage
 // What the thread wrote before is seen by whoever has seen what it writes after.
 FUNCTION void device_fence() { __threadfence(); }
@@ -278,6 +279,13 @@ SIMT_MATH_2(fmod)
 FUNCTION u64 load_relaxed(const u64* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 FUNCTION void store_relaxed(u64* p, u64 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
 FUNCTION u64 atomic_add(u64* p, u64 v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+FUNCTION void atomic_max(u64* p, u64 v)
+{
+    u64 held = load_relaxed(p);
+    while (held < v &&
+           !__atomic_compare_exchange_n(p, &held, v, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
 FUNCTION void shared_add(u32* p, u32 v) { *p += v; } // a block's threads take turns
 FUNCTION void device_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
