@@ -132,17 +132,19 @@ KERNEL(find_chunks, find_args, find_shared)
     const ticket now{static_cast<u32>(load_relaxed(a.messages) >> 32), 0};
     const u32 tag = message_tag(now, MESSAGE_COMPLETE);
     u32 parity = 0;
+    bool sent = false;
     for (u64 tile = block_id(); tile * SIMT_WARPS * CHUNK < a.n; tile += block_count()) {
         const u64 chunk = tile * SIMT_WARPS + warp_id(), begin = chunk * CHUNK;
         u64 lowest = 0;
         if (thread_id() == 0) lowest = load_relaxed(a.messages + 1); // waits beside the items
         const u32 place =
             begin + CHUNK <= a.n ? search_chunk<true>(a, begin) : search_chunk<false>(a, begin);
-        if (place != NOT_FOUND && lane_id() == 0) {
+        if (place != NOT_FOUND && !sent && lane_id() == 0) {
             message_send(a.messages, slot_of(static_cast<u32>(chunk)),
                          static_cast<i64>(begin + place), tag);
             atomic_max(a.messages + 1, chunk_word(tag, chunk));
         }
+        sent = sent || place != NOT_FOUND; // nothing later is the first, and the slot is taken
         if (thread_id() == 0) s.lowest[parity] = lowest;
         block_sync();
         const u64 next = (tile + block_count()) * SIMT_WARPS;

@@ -17,6 +17,12 @@ from cubc import _core
 from cubc.tuner.space import parse_label
 
 LABELS = {
+    "find": [
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.wav_1",
+        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.wav_3",
+        "ipt_8.tpb_256.mb_4.ipv_1.ld_0.wav_2",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_1.wav_1",
+    ],
     "reduce": [
         "ipt_4.tpb_128.ipv_0.ld_0.sm_0.wav_6.ms_1.ord_0",
         "ipt_16.tpb_256.ipv_2.ld_1.sm_1.wav_1.ms_1.ord_0",
@@ -49,6 +55,7 @@ LABELS = {
     ],
 }
 BENCHMARKS = {
+    "find": ["find.if", "find.if"],
     "reduce": ["reduce.sum", "reduce.argmax"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
     "select": ["select.if", "select.unique"],
@@ -72,6 +79,11 @@ def against_base():
 
 
 CALLS = {
+    "find": (
+        "find.if",
+        lambda x: cubc.find_if(np.concatenate([x[:-2], np.zeros(min(2, x.size), "i8")]), "x == 0"),
+        lambda x: max(0, x.size - 2) if x.size else -1,
+    ),
     "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),

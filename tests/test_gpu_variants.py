@@ -37,6 +37,7 @@ def test_under_a_random_scheduler(algorithm, seed):
         "reduce.sum",
         "reduce.argmin",
         "scan.exclusive.sum",
+        "find.if",
         "select.flagged",
         "transform.triad",
         "sort.keys",

@@ -18,6 +18,7 @@ for name in ("int8", "float32", "float64"):
         assert cubc.partition(d, "x > 3")[1].size == (x <= 3).sum()
         assert (cubc.unique_consecutive(d).numpy() == x).all()
         assert (cubc.flatnonzero(d).numpy() == np.flatnonzero(x)).all()
+        assert cubc.find_if(d, "x == 6").item() == (6 if n > 6 else -1)
         assert (cubc.sort(d).numpy() == np.sort(x)).all()
         assert (cubc.argsort(d).numpy() == np.argsort(x, kind="stable")).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()

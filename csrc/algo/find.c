@@ -78,6 +78,12 @@ static cubc_status find_plan(const problem *p, const instance *i, plan *out)
     return CUBC_OK;
 }
 
+static const field find_fields[] = {
+    FIELD_ARRAY(cubc_find_params, in, FIELD_INPUT, type, n),
+    FIELD(cubc_find_params, predicate, FIELD_TEXT),
+    FIELD(cubc_find_params, out, FIELD_OUTPUT),
+};
+
 static const benchmark find_benchmarks[] = {
     {"find.if", problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}};
 
@@ -86,6 +92,8 @@ const algorithm find_algorithm = {.name = "find",
                                   .kernels = {"find_chunks"},
                                   .benchmarks = find_benchmarks,
                                   .benchmark_count = COUNT_OF(find_benchmarks),
+                                  .fields = find_fields,
+                                  .field_count = COUNT_OF(find_fields),
                                   .workload = find_workload,
                                   .define = find_define,
                                   .invalid = find_invalid,

@@ -38,6 +38,7 @@ from ._device import device
 from ._interface import ffi, get_include, get_library
 from ._numpy import cumprod, cumsum, diff, unique
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
+from ._searching import find_if
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
 
@@ -67,6 +68,7 @@ __all__ = [
     "diff",
     "empty",
     "ffi",
+    "find_if",
     "flatnonzero",
     "get_include",
     "get_library",
