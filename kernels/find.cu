@@ -91,16 +91,16 @@ FUNCTION u32 search_chunk(const find_args& a, u64 begin)
                 if (at + j < count) item[r][j] = a.in[begin + at + j];
         }
     }
-    bool any = false; // which one is asked only where there is one
+    u32 any = 0; // as a bit of a word the test is vectorised; which one is asked where there is one
     UNROLL
     for (u32 r = 0; r < ROWS; r++) {
         UNROLL
         for (u32 j = 0; j < VECTOR; j++) {
             const u32 place = first + r * ROW_ITEMS + j;
-            any |= (WHOLE || place < count) && holds(item[r][j], begin + place);
+            any |= static_cast<u32>((WHOLE || place < count) && holds(item[r][j], begin + place));
         }
     }
-    if (!warp_ballot(FULL_WARP, any)) return NOT_FOUND;
+    if (!warp_ballot(FULL_WARP, any != 0)) return NOT_FOUND;
     u32 found = NOT_FOUND;
     for (u32 k = 0; any && k < ROWS * VECTOR && found == NOT_FOUND; k++) { // from memory again
         const u32 place = first + k / VECTOR * ROW_ITEMS + k % VECTOR;
