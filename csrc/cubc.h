@@ -88,13 +88,15 @@ typedef struct cubc_scan_params {
     const void *init; // one value of acc_type in host memory; an exclusive expression needs it
 } cubc_scan_params;
 
-// A selection: the items that a condition holds for, in order. out may be in, and the rest apart
+// A selection: the items that a condition holds for, in order. out may be in, and the others apart
 // from both; otherwise nothing may overlap.
 typedef struct cubc_select_params {
     const void *in; // NULL: the items are their indices, I64
     void *out;      // room for n items
     void *rest;     // room for n items: those that are not selected, in order; NULL: not wanted
-    int64_t *count; // how many are selected; in the device's memory
+    void *second;   // room for n items: those whose predicate is 2, which is 1 for out, in order;
+                    // NULL: not wanted. It needs a predicate and the rest
+    int64_t *count; // how many are selected, and with it how many second; in the device's memory
     uint64_t n;
     cubc_type type;
     const void *mask; // n items: what is not 0 is selected

@@ -32,6 +32,8 @@
 //     TUNE_PREDICATE   else an expression of x and i, if there is one
 //                      else an item is selected that differs from the one before it
 //     TUNE_REST        1: the others are written too, to an array of their own
+//     TUNE_CLASSES     1; 2: a predicate of 2 selects the item for a second array, of 1 for the
+//     first TUNE_COUNT       with two classes, the unsigned type that holds their counts
 //
 // Traffic: the items and the mask read, what is selected written (all of it with TUNE_REST).
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
@@ -58,8 +60,23 @@ enum {
     // Counts of a row's lanes are scanned together, as many rows as fit a word.
     FIELD = ROW_ITEMS <= 255 ? 8 : 16,
     FIELDS = 32 / FIELD,
-    WORDS = (ROWS + FIELDS - 1) / FIELDS
+    WORDS = (ROWS + FIELDS - 1) / FIELDS,
+    CLASSES = TUNE_CLASSES
 };
+
+// How many items of each class there are before a tile, or in it.
+#if TUNE_CLASSES == 1
+typedef u64 counts;
+FUNCTION u64 count_of(counts c, int) { return c; }
+FUNCTION counts counts_of(const u32 (&c)[1]) { return c[0]; }
+#else
+struct counts {
+    TUNE_COUNT of[CLASSES];
+};
+FUNCTION counts operator+(counts a, counts b) { return {a.of[0] + b.of[0], a.of[1] + b.of[1]}; }
+FUNCTION u64 count_of(counts c, int k) { return c.of[k]; }
+FUNCTION counts counts_of(const u32 (&c)[2]) { return {c[0], c[1]}; }
+#endif
 
 struct select_args {
     const item_t* in;
@@ -69,24 +86,29 @@ struct select_args {
     u64* count;
     u64 n;
     u64* messages; // one a tile
+    item_t* second;
 };
 
 struct select_shared {
     ticket tile_ticket;
-    u32 warp_count[SIMT_WARPS];
-    u64 prefix;            // selected before the tile
+    u32 warp_count[CLASSES][SIMT_WARPS];
+    counts prefix;         // selected before the tile
     item_t item[TILE + 1]; // one more, for what a single thread stores in vain
 };
 
-// Whether item i, whose predecessor is known, is selected by its value.
-FUNCTION bool is_selected(item_t x, item_t before, u64 i)
-{
-#if defined(TUNE_PREDICATE)
-    (void)before;
-    return convert<bool>(TUNE_PREDICATE);
+// Whether item i, whose predecessor is known, is selected by its value; with classes, for which.
+#if TUNE_CLASSES > 1
+FUNCTION u8 class_of(item_t x, item_t, u64 i) { return static_cast<u8>(TUNE_PREDICATE); }
+#elif defined(TUNE_PREDICATE)
+FUNCTION bool class_of(item_t x, item_t, u64 i) { return convert<bool>(TUNE_PREDICATE); }
 #else
-    return i == 0 || !(x == before);
+FUNCTION bool class_of(item_t x, item_t before, u64 i) { return i == 0 || !(x == before); }
 #endif
+
+// Whether an item is of class k + 1.
+FUNCTION u32 counts_in(u8 item_class, int k)
+{
+    return CLASSES == 1 ? item_class : item_class == k + 1;
 }
 
 FUNCTION u32 row_field(const u32 (&words)[WORDS], int row)
@@ -144,70 +166,99 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
             UNROLL
             for (int j = 0; j < VECTOR; j++) {
                 const u64 i = at + static_cast<u64>(j);
-                keep[r][j] = (WHOLE || i < a.n) && is_selected(item[r][j], before, i);
+                if constexpr (CLASSES > 1)
+                    keep[r][j] = WHOLE || i < a.n ? class_of(item[r][j], before, i) : 0;
+                else
+                    keep[r][j] = (WHOLE || i < a.n) && class_of(item[r][j], before, i);
                 before = item[r][j];
             }
         }
     }
 
-    u32 lanes_before[WORDS]{}; // selected by the lanes before this one, row by row
-    u32 in_row[WORDS];         // by all lanes
+    u32 lanes_before[CLASSES][WORDS]{}; // selected by the lanes before this one, row by row
+    u32 in_row[CLASSES][WORDS];         // by all lanes
+    u32 warp_total[CLASSES]{}, tile_count[CLASSES], begin_of[CLASSES]; // of the row
     UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        u32 count = 0;
+    for (int c = 0; c < CLASSES; c++) {
         UNROLL
-        for (int j = 0; j < VECTOR; j++) count += keep[r][j];
-        lanes_before[r / FIELDS] += count << (r % FIELDS * FIELD);
+        for (int r = 0; r < ROWS; r++) {
+            u32 count = 0;
+            UNROLL
+            for (int j = 0; j < VECTOR; j++) count += counts_in(keep[r][j], c);
+            lanes_before[c][r / FIELDS] += count << (r % FIELDS * FIELD);
+        }
+        UNROLL
+        for (int w = 0; w < WORDS; w++) {
+            const u32 through = warp_scan(lanes_before[c][w], plus());
+            lanes_before[c][w] = through - lanes_before[c][w];
+            in_row[c][w] = warp_shuffle(through, SIMT_WARP - 1);
+        }
+        UNROLL
+        for (int r = 0; r < ROWS; r++) warp_total[c] += row_field(in_row[c], r);
+        if (lane_id() == 0) s.warp_count[c][warp_id()] = warp_total[c];
     }
-    u32 warp_total = 0;
-    UNROLL
-    for (int w = 0; w < WORDS; w++) {
-        const u32 through = warp_scan(lanes_before[w], plus());
-        lanes_before[w] = through - lanes_before[w];
-        in_row[w] = warp_shuffle(through, SIMT_WARP - 1);
-    }
-    UNROLL
-    for (int r = 0; r < ROWS; r++) warp_total += row_field(in_row, r);
-    if (lane_id() == 0) s.warp_count[warp_id()] = warp_total;
     block_sync();
 
-    const u32 warps_through =
-        warp_scan(s.warp_count[lane_id() < SIMT_WARPS ? lane_id() : 0], plus());
-    const u32 tile_count = warp_shuffle(warps_through, SIMT_WARPS - 1);
-    u32 row_begin = warp_shuffle(warps_through, warp_id()) - warp_total;
+    UNROLL
+    for (int c = 0; c < CLASSES; c++) {
+        const u32 warps_through =
+            warp_scan(s.warp_count[c][lane_id() < SIMT_WARPS ? lane_id() : 0], plus());
+        tile_count[c] = warp_shuffle(warps_through, SIMT_WARPS - 1);
+        begin_of[c] = warp_shuffle(warps_through, warp_id()) - warp_total[c];
+    }
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
-        u32 selected = row_begin + row_field(lanes_before, r);
+        u32 selected[CLASSES];
+        UNROLL
+        for (int c = 0; c < CLASSES; c++) selected[c] = begin_of[c] + row_field(lanes_before[c], r);
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
             const u32 local = static_cast<u32>(at - begin) + static_cast<u32>(j);
-            if constexpr (TUNE_REST)
-                s.item[keep[r][j] ? selected : tile_count + local - selected] = item[r][j];
-            else if (SIMT_THREADS == 1 || keep[r][j]) // a single thread stores without a branch
-                s.item[selected] = item[r][j];
-            selected += keep[r][j];
+            const u8 k = keep[r][j];
+            if constexpr (CLASSES > 1)
+                s.item[k == 1   ? selected[0]
+                       : k == 2 ? tile_count[0] + selected[1]
+                                : tile_count[0] + tile_count[1] + local - selected[0] -
+                                      selected[1]] = item[r][j];
+            else if constexpr (TUNE_REST)
+                s.item[k ? selected[0] : tile_count[0] + local - selected[0]] = item[r][j];
+            else if (SIMT_THREADS == 1 || k) // a single thread stores without a branch
+                s.item[selected[0]] = item[r][j];
+            UNROLL
+            for (int c = 0; c < CLASSES; c++) selected[c] += counts_in(k, c);
         }
-        row_begin += row_field(in_row, r);
+        UNROLL
+        for (int c = 0; c < CLASSES; c++) begin_of[c] += row_field(in_row[c], r);
     }
     if (warp_id() == 0) {
-        u64 prefix = 0;
-        tile_prefix(a.messages, mine, static_cast<u64>(tile_count), plus(), prefix, true);
+        const counts total = counts_of(tile_count);
+        counts prefix{};
+        tile_prefix(a.messages, mine, total, plus(), prefix, true);
         if (lane_id() == 0) {
             s.prefix = prefix;
-            if (tile + 1 == block_count()) *a.count = prefix + tile_count;
+            UNROLL
+            for (int c = 0; c < CLASSES; c++)
+                if (tile + 1 == block_count()) a.count[c] = count_of(prefix, c) + tile_count[c];
         }
     }
     block_sync();
 
-    item_t* const out = a.out + s.prefix;
-    for (u32 k = thread_id(); k < tile_count; k += SIMT_THREADS) out[k] = s.item[k];
-    if constexpr (TUNE_REST) {
-        const u64 items = WHOLE || begin + TILE <= a.n ? TILE : a.n - begin;
-        item_t* const rest = a.rest + (begin - s.prefix);
-        for (u32 k = tile_count + thread_id(); k < items; k += SIMT_THREADS)
-            rest[k - tile_count] = s.item[k];
+    const u64 items = WHOLE || begin + TILE <= a.n ? TILE : a.n - begin;
+    u32 written = 0;    // of the tile
+    u64 others = begin; // before the tile, of the classes that are not yet written
+    UNROLL
+    for (int c = 0; c < CLASSES; c++) {
+        const u64 before = count_of(s.prefix, c);
+        item_t* const out = (c == 0 ? a.out : a.second) + before;
+        for (u32 k = thread_id(); k < tile_count[c]; k += SIMT_THREADS)
+            out[k] = s.item[written + k];
+        written += tile_count[c];
+        others -= before;
     }
+    if constexpr (TUNE_REST)
+        for (u32 k = written + thread_id(); k < items; k += SIMT_THREADS)
+            a.rest[others + k - written] = s.item[k];
 }
 
 KERNEL(select_tiles, select_args, select_shared)

@@ -58,7 +58,7 @@ BENCHMARKS = {
     "find": ["find.if", "find.if"],
     "reduce": ["reduce.sum", "reduce.argmax"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
-    "select": ["select.if", "select.unique"],
+    "select": ["select.unique", "select.three_way"],
     "sort": ["sort.keys", "sort.pairs"],
     "transform": ["transform.mul", "transform.nstream"],
 }

@@ -39,6 +39,7 @@ def test_under_a_random_scheduler(algorithm, seed):
         "scan.exclusive.sum",
         "find.if",
         "select.flagged",
+        "select.three_way",
         "transform.triad",
         "sort.keys",
         "sort.pairs",

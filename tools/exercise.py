@@ -16,6 +16,7 @@ for name in ("int8", "float32", "float64"):
         assert (cubc.scan(d).numpy() == np.cumsum(x, dtype=name)).all()
         assert (cubc.select(d, "x > 3").numpy() == x[x > 3]).all()
         assert cubc.partition(d, "x > 3")[1].size == (x <= 3).sum()
+        assert cubc.partition(d, "x > 3", "x > 1")[1].size == ((x > 1) & (x <= 3)).sum()
         assert (cubc.unique_consecutive(d).numpy() == x).all()
         assert (cubc.flatnonzero(d).numpy() == np.flatnonzero(x)).all()
         assert cubc.find_if(d, "x == 6").item() == (6 if n > 6 else -1)
