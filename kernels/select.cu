@@ -32,8 +32,8 @@
 //     TUNE_PREDICATE   else an expression of x and i, if there is one
 //                      else an item is selected that differs from the one before it
 //     TUNE_REST        1: the others are written too, to an array of their own
-//     TUNE_CLASSES     1; 2: a predicate of 2 selects the item for a second array, of 1 for the
-//     first TUNE_COUNT       with two classes, the unsigned type that holds their counts
+//     TUNE_CLASSES     1; 2: where the predicate is 2, the item goes to a second array
+//     TUNE_COUNT       with two classes, the unsigned type that holds their counts
 //
 // Traffic: the items and the mask read, what is selected written (all of it with TUNE_REST).
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
@@ -60,22 +60,25 @@ enum {
     // Counts of a row's lanes are scanned together, as many rows as fit a word.
     FIELD = ROW_ITEMS <= 255 ? 8 : 16,
     FIELDS = 32 / FIELD,
-    WORDS = (ROWS + FIELDS - 1) / FIELDS,
-    CLASSES = TUNE_CLASSES
+    CLASSES = TUNE_CLASSES,
+    COUNTED = CLASSES * ROWS, // each row once for each class
+    WORDS = (COUNTED + FIELDS - 1) / FIELDS
 };
 
 // How many items of each class there are before a tile, or in it.
 #if TUNE_CLASSES == 1
 typedef u64 counts;
-FUNCTION u64 count_of(counts c, int) { return c; }
-FUNCTION counts counts_of(const u32 (&c)[1]) { return c[0]; }
+FUNCTION counts counts_of(u32 first, u32) { return first; }
+FUNCTION u64 first_of(counts c) { return c; }
+FUNCTION u64 second_of(counts) { return 0; }
 #else
 struct counts {
-    TUNE_COUNT of[CLASSES];
+    TUNE_COUNT first, second;
 };
-FUNCTION counts operator+(counts a, counts b) { return {a.of[0] + b.of[0], a.of[1] + b.of[1]}; }
-FUNCTION u64 count_of(counts c, int k) { return c.of[k]; }
-FUNCTION counts counts_of(const u32 (&c)[2]) { return {c[0], c[1]}; }
+FUNCTION counts operator+(counts a, counts b) { return {a.first + b.first, a.second + b.second}; }
+FUNCTION counts counts_of(u32 first, u32 second) { return {first, second}; }
+FUNCTION u64 first_of(counts c) { return c.first; }
+FUNCTION u64 second_of(counts c) { return c.second; }
 #endif
 
 struct select_args {
@@ -105,10 +108,9 @@ FUNCTION bool class_of(item_t x, item_t, u64 i) { return convert<bool>(TUNE_PRED
 FUNCTION bool class_of(item_t x, item_t before, u64 i) { return i == 0 || !(x == before); }
 #endif
 
-// Whether an item is of class k + 1.
-FUNCTION u32 counts_in(u8 item_class, int k)
+FUNCTION u32 is_of_class(u8 item_class, int k)
 {
-    return CLASSES == 1 ? item_class : item_class == k + 1;
+    return CLASSES == 1 ? item_class : item_class == k;
 }
 
 FUNCTION u32 row_field(const u32 (&words)[WORDS], int row)
@@ -175,90 +177,93 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         }
     }
 
-    u32 lanes_before[CLASSES][WORDS]{}; // selected by the lanes before this one, row by row
-    u32 in_row[CLASSES][WORDS];         // by all lanes
-    u32 warp_total[CLASSES]{}, tile_count[CLASSES], begin_of[CLASSES]; // of the row
+    u32 lanes_before[WORDS]{}; // selected by the lanes before this one, row by row
+    u32 in_row[WORDS];         // by all lanes
     UNROLL
-    for (int c = 0; c < CLASSES; c++) {
+    for (int q = 0; q < COUNTED; q++) {
+        u32 count = 0;
         UNROLL
-        for (int r = 0; r < ROWS; r++) {
-            u32 count = 0;
-            UNROLL
-            for (int j = 0; j < VECTOR; j++) count += counts_in(keep[r][j], c);
-            lanes_before[c][r / FIELDS] += count << (r % FIELDS * FIELD);
-        }
-        UNROLL
-        for (int w = 0; w < WORDS; w++) {
-            const u32 through = warp_scan(lanes_before[c][w], plus());
-            lanes_before[c][w] = through - lanes_before[c][w];
-            in_row[c][w] = warp_shuffle(through, SIMT_WARP - 1);
-        }
-        UNROLL
-        for (int r = 0; r < ROWS; r++) warp_total[c] += row_field(in_row[c], r);
-        if (lane_id() == 0) s.warp_count[c][warp_id()] = warp_total[c];
+        for (int j = 0; j < VECTOR; j++) count += is_of_class(keep[q % ROWS][j], 1 + q / ROWS);
+        lanes_before[q / FIELDS] += count << (q % FIELDS * FIELD);
+    }
+    u32 warp_total = 0, warp_second = 0;
+    UNROLL
+    for (int w = 0; w < WORDS; w++) {
+        const u32 through = warp_scan(lanes_before[w], plus());
+        lanes_before[w] = through - lanes_before[w];
+        in_row[w] = warp_shuffle(through, SIMT_WARP - 1);
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        warp_total += row_field(in_row, r);
+        if constexpr (CLASSES > 1) warp_second += row_field(in_row, ROWS + r);
+    }
+    if (lane_id() == 0) {
+        s.warp_count[0][warp_id()] = warp_total;
+        if constexpr (CLASSES > 1) s.warp_count[CLASSES - 1][warp_id()] = warp_second;
     }
     block_sync();
 
-    UNROLL
-    for (int c = 0; c < CLASSES; c++) {
-        const u32 warps_through =
-            warp_scan(s.warp_count[c][lane_id() < SIMT_WARPS ? lane_id() : 0], plus());
-        tile_count[c] = warp_shuffle(warps_through, SIMT_WARPS - 1);
-        begin_of[c] = warp_shuffle(warps_through, warp_id()) - warp_total[c];
+    const u32 lane_warp = lane_id() < SIMT_WARPS ? lane_id() : 0;
+    const u32 warps_through = warp_scan(s.warp_count[0][lane_warp], plus());
+    const u32 tile_count = warp_shuffle(warps_through, SIMT_WARPS - 1);
+    u32 row_begin = warp_shuffle(warps_through, warp_id()) - warp_total;
+    u32 second_count = 0, second_begin = 0;
+    if constexpr (CLASSES > 1) {
+        const u32 seconds_through = warp_scan(s.warp_count[CLASSES - 1][lane_warp], plus());
+        second_count = warp_shuffle(seconds_through, SIMT_WARPS - 1);
+        second_begin = warp_shuffle(seconds_through, warp_id()) - warp_second;
     }
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
-        u32 selected[CLASSES];
-        UNROLL
-        for (int c = 0; c < CLASSES; c++) selected[c] = begin_of[c] + row_field(lanes_before[c], r);
+        u32 selected = row_begin + row_field(lanes_before, r), second = 0;
+        if constexpr (CLASSES > 1) second = second_begin + row_field(lanes_before, ROWS + r);
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
             const u32 local = static_cast<u32>(at - begin) + static_cast<u32>(j);
-            const u8 k = keep[r][j];
             if constexpr (CLASSES > 1)
-                s.item[k == 1   ? selected[0]
-                       : k == 2 ? tile_count[0] + selected[1]
-                                : tile_count[0] + tile_count[1] + local - selected[0] -
-                                      selected[1]] = item[r][j];
+                s.item[keep[r][j] == 1   ? selected
+                       : keep[r][j] == 2 ? tile_count + second
+                                         : tile_count + second_count + local - selected - second] =
+                    item[r][j];
             else if constexpr (TUNE_REST)
-                s.item[k ? selected[0] : tile_count[0] + local - selected[0]] = item[r][j];
-            else if (SIMT_THREADS == 1 || k) // a single thread stores without a branch
-                s.item[selected[0]] = item[r][j];
-            UNROLL
-            for (int c = 0; c < CLASSES; c++) selected[c] += counts_in(k, c);
+                s.item[keep[r][j] ? selected : tile_count + local - selected] = item[r][j];
+            else if (SIMT_THREADS == 1 || keep[r][j]) // a single thread stores without a branch
+                s.item[selected] = item[r][j];
+            selected += is_of_class(keep[r][j], 1);
+            if constexpr (CLASSES > 1) second += is_of_class(keep[r][j], 2);
         }
-        UNROLL
-        for (int c = 0; c < CLASSES; c++) begin_of[c] += row_field(in_row[c], r);
+        row_begin += row_field(in_row, r);
+        if constexpr (CLASSES > 1) second_begin += row_field(in_row, ROWS + r);
     }
     if (warp_id() == 0) {
-        const counts total = counts_of(tile_count);
         counts prefix{};
-        tile_prefix(a.messages, mine, total, plus(), prefix, true);
+        tile_prefix(a.messages, mine, counts_of(tile_count, second_count), plus(), prefix, true);
         if (lane_id() == 0) {
             s.prefix = prefix;
-            UNROLL
-            for (int c = 0; c < CLASSES; c++)
-                if (tile + 1 == block_count()) a.count[c] = count_of(prefix, c) + tile_count[c];
+            if (tile + 1 == block_count()) {
+                a.count[0] = first_of(prefix) + tile_count;
+                if constexpr (CLASSES > 1) a.count[1] = second_of(prefix) + second_count;
+            }
         }
     }
     block_sync();
 
-    const u64 items = WHOLE || begin + TILE <= a.n ? TILE : a.n - begin;
-    u32 written = 0;    // of the tile
-    u64 others = begin; // before the tile, of the classes that are not yet written
-    UNROLL
-    for (int c = 0; c < CLASSES; c++) {
-        const u64 before = count_of(s.prefix, c);
-        item_t* const out = (c == 0 ? a.out : a.second) + before;
-        for (u32 k = thread_id(); k < tile_count[c]; k += SIMT_THREADS)
-            out[k] = s.item[written + k];
-        written += tile_count[c];
-        others -= before;
+    item_t* const out = a.out + first_of(s.prefix);
+    for (u32 k = thread_id(); k < tile_count; k += SIMT_THREADS) out[k] = s.item[k];
+    const u32 selected = tile_count + second_count;
+    if constexpr (CLASSES > 1) {
+        item_t* const second = a.second + second_of(s.prefix);
+        for (u32 k = tile_count + thread_id(); k < selected; k += SIMT_THREADS)
+            second[k - tile_count] = s.item[k];
     }
-    if constexpr (TUNE_REST)
-        for (u32 k = written + thread_id(); k < items; k += SIMT_THREADS)
-            a.rest[others + k - written] = s.item[k];
+    if constexpr (TUNE_REST) {
+        const u64 items = WHOLE || begin + TILE <= a.n ? TILE : a.n - begin;
+        item_t* const rest = a.rest + (begin - first_of(s.prefix) - second_of(s.prefix));
+        for (u32 k = selected + thread_id(); k < items; k += SIMT_THREADS)
+            rest[k - selected] = s.item[k];
+    }
 }
 
 KERNEL(select_tiles, select_args, select_shared)
