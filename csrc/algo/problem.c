@@ -67,6 +67,39 @@ cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n,
     return CUBC_OK;
 }
 
+// Only their size matters; a value of 16 bytes is two words.
+static cubc_status value_type(const char *what, int bytes, cubc_type *type, uint8_t *width)
+{
+    static const cubc_type by_size[] = {
+        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64, [16] = CUBC_U64};
+    if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1)))
+        FAIL(CUBC_INVALID_TYPE, "%s take 1, 2, 4, 8 or 16 bytes a row, not %d", what, bytes);
+    *type = by_size[bytes];
+    *width = bytes == 16 ? 2 : 1;
+    return CUBC_OK;
+}
+
+cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
+                                int bytes)
+{
+    cubc_type type = CUBC_U8;
+    uint8_t width = 1;
+    TRY(value_type(what, bytes, &type, &width));
+    TRY(problem_input(p, what, data, n, type));
+    p->inputs[p->input_count - 1].width = width;
+    return CUBC_OK;
+}
+
+cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes)
+{
+    cubc_type type = CUBC_U8;
+    uint8_t width = 1;
+    TRY(value_type(what, bytes, &type, &width));
+    TRY(problem_output(p, what, data, n, type));
+    p->outputs[p->output_count - 1].width = width;
+    return CUBC_OK;
+}
+
 static bool same_place(const operand *a, const operand *b)
 {
     return a->data == b->data && a->n == b->n && operand_item_bytes(a) == operand_item_bytes(b);
@@ -117,6 +150,14 @@ void problem_define_expression(text *out, const char *name, const char *expressi
     text_puts(out, ")\n");
 }
 
+void problem_define_values(const problem *p, text *out)
+{
+    const operand *values = &p->outputs[1];
+    int width = p->output_count < 2 ? 0 : values->width ? values->width : 1;
+    text_printf(out, "#define TUNE_VALUE %s\n#define TUNE_VALUE_WIDTH %d\n",
+                width ? type_table[values->type].dialect : "u8", width);
+}
+
 void problem_define(const problem *p, text *out)
 {
     bool floating = type_table[p->acc_type].kind == KIND_FLOAT;
@@ -150,4 +191,15 @@ const char *problem_invalid(const problem *p, const char *kind, const space *s, 
     if (variant_value(s, v, "ld", 0) == 2 && vector_bytes % 16)
         return "loads narrower than 16 bytes have no choice of caching";
     return NULL;
+}
+
+const char *problem_random_bits(const problem *p, int k)
+{
+    switch ((cubc_type)p->inputs[k].type) {
+    case CUBC_F16: return "f16{static_cast<u16>(random_u64(seed, i))}";
+    case CUBC_BF16: return "bf16{static_cast<u16>(random_u64(seed, i))}";
+    case CUBC_F32: return "f32_of(static_cast<u32>(random_u64(seed, i)))";
+    case CUBC_F64: return "f64_of(random_u64(seed, i))";
+    default: return "random_u64(seed, i)";
+    }
 }

@@ -15,6 +15,11 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
 cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
                           cubc_type type);
 cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type);
+// The same of values that keys take along, rows of 1, 2, 4, 8 or 16 bytes. Their output is the
+// second one.
+cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
+                                int bytes);
+cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes);
 // Of all arrays that were added: an output lies apart from every other array, or it is an input
 // with items of the same size; which one, of several, the algorithm says.
 typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
@@ -23,10 +28,15 @@ cubc_status problem_overlap(problem *p, in_place allowed);
 double problem_array_bytes(const problem *p);
 // TUNE_T, TUNE_A, TUNE_O, the operator, TUNE_ALIGNED.
 void problem_define(const problem *p, text *out);
+// TUNE_VALUE, TUNE_VALUE_WIDTH.
+void problem_define_values(const problem *p, text *out);
 void problem_define_expression(text *out, const char *name, const char *expression);
 // The limits that hold for any kernel with ipt, tpb and ipv; item_bytes is what a thread keeps of
 // an item in registers.
 const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
                             int item_bytes);
+// For a descriptor's `random`: keys of all bits. A float from a random number would have few
+// exponents.
+const char *problem_random_bits(const problem *p, int k);
 
 #endif

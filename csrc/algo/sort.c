@@ -31,29 +31,14 @@ static cubc_status check_bits(const cubc_sort_params *params, problem *p)
     return CUBC_OK;
 }
 
-static bool value_type(int bytes, cubc_type *type, uint8_t *width)
-{
-    static const cubc_type by_size[] = {
-        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64, [16] = CUBC_U64};
-    if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1))) return false;
-    *type = by_size[bytes];
-    *width = bytes == 16 ? 2 : 1;
-    return true;
-}
-
 static cubc_status add_values(const cubc_sort_params *params, problem *p)
 {
-    cubc_type type;
-    uint8_t width;
     if (!params->value_bytes) return CUBC_OK;
-    if (!value_type(params->value_bytes, &type, &width))
-        FAIL(CUBC_INVALID_TYPE, "sort moves values of 1, 2, 4, 8 or 16 bytes, not of %d",
-             params->value_bytes);
     if (params->values_in)
-        TRY(problem_input(p, "the values of sort", params->values_in, params->n, type));
-    TRY(problem_output(p, "the output of the values", params->values_out, params->n, type));
-    p->inputs[1].width = p->outputs[1].width = width;
-    return CUBC_OK;
+        TRY(problem_value_input(p, "the values of sort", params->values_in, params->n,
+                                params->value_bytes));
+    return problem_value_output(p, "the output of the values", params->values_out, params->n,
+                                params->value_bytes);
 }
 
 static const char *benchmark_of(const problem *p)
@@ -93,18 +78,6 @@ static cubc_status sort_workload(const benchmark *b, cubc_type type, uint64_t n,
     return CUBC_OK;
 }
 
-// Bits of all values: a float from a random number would have few exponents.
-static const char *sort_random(const problem *p, int k)
-{
-    switch ((cubc_type)p->inputs[k].type) {
-    case CUBC_F16: return "f16{static_cast<u16>(random_u64(seed, i))}";
-    case CUBC_BF16: return "bf16{static_cast<u16>(random_u64(seed, i))}";
-    case CUBC_F32: return "f32_of(static_cast<u32>(random_u64(seed, i)))";
-    case CUBC_F64: return "f64_of(random_u64(seed, i))";
-    default: return "random_u64(seed, i)";
-    }
-}
-
 // ---- variants -----------------------------------------------------------------------------------
 static void sort_define(const problem *p, text *out)
 {
@@ -112,15 +85,12 @@ static void sort_define(const problem *p, text *out)
         [CUBC_F16] = 10, [CUBC_BF16] = 7, [CUBC_F32] = 23, [CUBC_F64] = 52};
     cubc_type type = (cubc_type)p->type;
     bool is_signed = type >= CUBC_I8 && type <= CUBC_I64;
-    const operand *values = &p->outputs[1];
-    int width = p->output_count < 2 ? 0 : values->width ? values->width : 1;
     text_printf(out, "#define TUNE_KEY u%d\n#define TUNE_KEY_KIND %d\n", key_bits(p),
                 mantissa[type] ? 2 : is_signed);
     text_printf(out, "#define TUNE_MANTISSA_BITS %d\n#define TUNE_DESCENDING %d\n", mantissa[type],
                 p->descending);
-    text_printf(out, "#define TUNE_VALUE %s\n#define TUNE_VALUE_WIDTH %d\n",
-                width ? type_table[values->type].dialect : "u8", width);
-    text_printf(out, "#define TUNE_INDICES %d\n", width && p->input_count < 2);
+    problem_define_values(p, out);
+    text_printf(out, "#define TUNE_INDICES %d\n", p->output_count > 1 && p->input_count < 2);
     text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_IN_PLACE %d\n#define TUNE_ALIGNED %d\n",
                 p->wide ? "u64" : "u32", p->in_place, p->aligned);
 }
@@ -264,4 +234,4 @@ const algorithm sort_algorithm = {.name = "sort",
                                   .invalid = sort_invalid,
                                   .plan = sort_plan,
                                   .traffic = problem_array_bytes,
-                                  .random = sort_random};
+                                  .random = problem_random_bits};
