@@ -146,6 +146,20 @@ typedef struct cubc_sort_params {
     int begin_bit, end_bit; // end_bit 0: behind the highest
 } cubc_sort_params;
 
+// The k largest of n keys, or the k smallest, with their values or indices, in no particular order
+// but the same each time; in the order that cubc_sort has, and of equal keys those of the lowest
+// indices. No two arrays may overlap.
+typedef struct cubc_topk_params {
+    const void *keys_in;
+    void *keys_out;        // k keys
+    const void *values_in; // n values; NULL: the indices, I64
+    void *values_out;      // k values
+    uint64_t n, k;         // k at most n
+    cubc_type type;        // of the keys
+    int value_bytes;       // of one value: 1, 2, 4, 8, 16; of an index 8
+    int largest;
+} cubc_topk_params;
+
 const char *cubc_version(void);
 const char *cubc_status_name(cubc_status status);
 const char *cubc_error_message(void); // of this thread's last failure; "" if there was none
@@ -186,6 +200,10 @@ cubc_status cubc_transform(cubc_device *device, const cubc_transform_params *par
 cubc_status cubc_sort_temp_bytes(cubc_device *device, const cubc_sort_params *params,
                                  size_t *bytes);
 cubc_status cubc_sort(cubc_device *device, const cubc_sort_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_topk_temp_bytes(cubc_device *device, const cubc_topk_params *params,
+                                 size_t *bytes);
+cubc_status cubc_topk(cubc_device *device, const cubc_topk_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
 // cffi: end
 #pragma GCC visibility pop

@@ -47,6 +47,12 @@ LABELS = {
         "ipt_9.tpb_256.mb_1.rb_7.mat_1.lb_2.hc_5.ord_0",
         "ipt_4.tpb_1024.mb_1.rb_5.mat_0.lb_8.hc_1.ord_0",
     ],
+    "topk": [
+        "ipt_4.tpb_128.mb_1.ipv_0.ld_0.rb_8.hc_0.lb_1.ns_0",
+        "ipt_8.tpb_224.mb_1.ipv_1.ld_1.rb_11.hc_1.lb_3.ns_50",
+        "ipt_12.tpb_256.mb_2.ipv_2.ld_1.rb_7.hc_5.lb_2.ns_0",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.rb_12.hc_0.lb_4.ns_0",
+    ],
     "transform": [
         "ipt_3.tpb_64.ipv_0.ld_0",
         "ipt_4.tpb_224.ipv_1.ld_1",
@@ -60,6 +66,7 @@ BENCHMARKS = {
     "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
     "select": ["select.unique", "select.three_way"],
     "sort": ["sort.keys", "sort.pairs"],
+    "topk": ["topk.pairs", "topk.pairs"],
     "transform": ["transform.mul", "transform.nstream"],
 }
 TYPES = ("F32", "I64", "I8", "BOOL")
@@ -88,6 +95,11 @@ CALLS = {
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
     "sort": ("sort.keys", lambda x: cubc.sort(x), lambda x: np.sort(x)),
+    "topk": (
+        "topk.pairs",
+        lambda x: cubc.topk(x, x.size // 3)[0],
+        lambda x: np.sort(x)[::-1][: x.size // 3],
+    ),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
 }
 

@@ -43,6 +43,7 @@ def test_under_a_random_scheduler(algorithm, seed):
         "transform.triad",
         "sort.keys",
         "sort.pairs",
+        "topk.pairs",
     ],
 )
 @pytest.mark.parametrize("type", ["I8", "F16", "F32", "I64"])

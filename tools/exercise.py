@@ -22,5 +22,6 @@ for name in ("int8", "float32", "float64"):
         assert cubc.find_if(d, "x == 6").item() == (6 if n > 6 else -1)
         assert (cubc.sort(d).numpy() == np.sort(x)).all()
         assert (cubc.argsort(d).numpy() == np.argsort(x, kind="stable")).all()
+        assert (cubc.topk(d, n // 2)[0].numpy() == np.sort(x)[::-1][: n // 2]).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
 print("ok on", cubc.device_info()["name"])

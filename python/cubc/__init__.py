@@ -38,7 +38,7 @@ from ._device import device
 from ._interface import ffi, get_include, get_library
 from ._numpy import cumprod, cumsum, diff, unique
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
-from ._searching import find_if
+from ._searching import find_if, topk
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
 
@@ -83,6 +83,7 @@ __all__ = [
     "sort_pairs",
     "sum",
     "synchronize",
+    "topk",
     "transform",
     "unique",
     "unique_consecutive",
