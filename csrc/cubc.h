@@ -91,13 +91,15 @@ typedef struct cubc_scan_params {
     cubc_type key_type;
 } cubc_scan_params;
 
-// A selection: the items that a condition holds for, in order. out may be in, and the rest apart
+// A selection: the items that a condition holds for, in order. out may be in, and the others apart
 // from both; otherwise nothing may overlap.
 typedef struct cubc_select_params {
     const void *in; // NULL: the items are their indices, I64
     void *out;      // room for n items
     void *rest;     // room for n items: those that are not selected, in order; NULL: not wanted
-    int64_t *count; // how many are selected; in the device's memory
+    void *second;   // room for n items: those whose predicate is 2, which is 1 for out, in order;
+                    // NULL: not wanted. It needs a predicate and the rest
+    int64_t *count; // how many are selected, and with it how many second; in the device's memory
     uint64_t n;
     cubc_type type;
     const void *mask; // n items: what is not 0 is selected
@@ -105,6 +107,15 @@ typedef struct cubc_select_params {
     const char *predicate; // or a C expression of the item x and its index i
     // With neither an item is selected that differs from the one before it, as all NaN do.
 } cubc_select_params;
+
+// The index of the first item that a condition holds for, -1 if there is none.
+typedef struct cubc_find_params {
+    const void *in;
+    int64_t *out; // one index, in the device's memory
+    uint64_t n;
+    cubc_type type;
+    const char *predicate; // a C expression of the item x and its index i
+} cubc_find_params;
 
 // An element-wise map: out[i] = expression, of the operands' names and of the index i.
 typedef struct cubc_operand {
@@ -241,6 +252,20 @@ typedef struct cubc_searchsorted_params {
     const char *less; // as for merge_sort
 } cubc_searchsorted_params;
 
+// The k largest of n keys, or the k smallest, with their values or indices, in no particular order
+// but the same each time; in the order that cubc_sort has, and of equal keys those of the lowest
+// indices. No two arrays may overlap.
+typedef struct cubc_topk_params {
+    const void *keys_in;
+    void *keys_out;        // k keys
+    const void *values_in; // n values; NULL: the indices, I64
+    void *values_out;      // k values
+    uint64_t n, k;         // k at most n
+    cubc_type type;        // of the keys
+    int value_bytes;       // of one value: 1, 2, 4, 8, 16; of an index 8
+    int largest;
+} cubc_topk_params;
+
 const char *cubc_version(void);
 const char *cubc_status_name(cubc_status status);
 const char *cubc_error_message(void); // of this thread's last failure; "" if there was none
@@ -262,6 +287,11 @@ cubc_status cubc_histogram_temp_bytes(cubc_device *device, const cubc_histogram_
                                       size_t *bytes);
 cubc_status cubc_histogram(cubc_device *device, const cubc_histogram_params *params, void *temp,
                            size_t temp_bytes, cubc_stream stream);
+
+cubc_status cubc_find_temp_bytes(cubc_device *device, const cubc_find_params *params,
+                                 size_t *bytes);
+cubc_status cubc_find(cubc_device *device, const cubc_find_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_reduce_temp_bytes(cubc_device *device, const cubc_reduce_params *params,
                                    size_t *bytes);
 cubc_status cubc_reduce(cubc_device *device, const cubc_reduce_params *params, void *temp,
@@ -303,6 +333,11 @@ cubc_status cubc_searchsorted_temp_bytes(cubc_device *device,
                                          const cubc_searchsorted_params *params, size_t *bytes);
 cubc_status cubc_searchsorted(cubc_device *device, const cubc_searchsorted_params *params,
                               void *temp, size_t temp_bytes, cubc_stream stream);
+
+cubc_status cubc_topk_temp_bytes(cubc_device *device, const cubc_topk_params *params,
+                                 size_t *bytes);
+cubc_status cubc_topk(cubc_device *device, const cubc_topk_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
 // cffi: end
 #pragma GCC visibility pop
 

@@ -221,6 +221,9 @@ static cubc_status cuda_alloc(cubc_device *device, size_t bytes, void *stream, v
     size_t size = bytes ? bytes : 1;
     bool pushed;
     *out = NULL;
+    if (!d->pool && cuda_stream_is_capturing(device, stream)) // freed before a replay needs it
+        FAIL(CUBC_DEVICE_ERROR, "this GPU has no memory pools, so a graph cannot own memory: give "
+                                "outputs and workspace to a call that is captured");
     TRY(device_cuda_enter(d, &pushed));
     cubc_status st = d->pool ? RUNTIME(cuda.cudaMallocFromPoolAsync(out, size, d->pool, stream),
                                        "cudaMallocFromPoolAsync(%zu)", bytes)

@@ -49,7 +49,7 @@ static void put(params_call *c, uint16_t at, const void *value, size_t size)
 }
 
 // ---- names --------------------------------------------------------------------------------------
-static const algorithm *find_algorithm(const char *name)
+static const algorithm *algorithm_called(const char *name)
 {
     for (int k = 0; algorithm_list[k]; k++)
         if (strcmp(algorithm_list[k]->name, name) == 0 && algorithm_list[k]->field_count)
@@ -361,7 +361,7 @@ PyObject *py_run_algorithm(PyObject *self, PyObject *const *args, Py_ssize_t n, 
         PyErr_SetString(PyExc_TypeError, "call() takes an algorithm's name and a dict");
         return NULL;
     }
-    c.algorithm = find_algorithm(name);
+    c.algorithm = algorithm_called(name);
     if (!c.algorithm) return NULL;
     if (prepare(&c, v, v[FIELDS], STREAM) == 0) {
         cubc_status st = algorithm_problem(c.algorithm, c.params, &p);

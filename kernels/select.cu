@@ -32,6 +32,8 @@
 //     TUNE_PREDICATE   else an expression of x and i, if there is one
 //                      else an item is selected that differs from the one before it
 //     TUNE_REST        1: the others are written too, to an array of their own
+//     TUNE_CLASSES     1; 2: where the predicate is 2, the item goes to a second array
+//     TUNE_COUNT       with two classes, the unsigned type that holds their counts
 //
 // Traffic: the items and the mask read, what is selected written (all of it with TUNE_REST).
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
@@ -58,8 +60,26 @@ enum {
     // Counts of a row's lanes are scanned together, as many rows as fit a word.
     FIELD = ROW_ITEMS <= 255 ? 8 : 16,
     FIELDS = 32 / FIELD,
-    WORDS = (ROWS + FIELDS - 1) / FIELDS
+    CLASSES = TUNE_CLASSES,
+    COUNTED = CLASSES * ROWS, // each row once for each class
+    WORDS = (COUNTED + FIELDS - 1) / FIELDS
 };
+
+// How many items of each class there are before a tile, or in it.
+#if TUNE_CLASSES == 1
+typedef u64 counts;
+FUNCTION counts counts_of(u32 first, u32) { return first; }
+FUNCTION u64 first_of(counts c) { return c; }
+FUNCTION u64 second_of(counts) { return 0; }
+#else
+struct counts {
+    TUNE_COUNT first, second;
+};
+FUNCTION counts operator+(counts a, counts b) { return {a.first + b.first, a.second + b.second}; }
+FUNCTION counts counts_of(u32 first, u32 second) { return {first, second}; }
+FUNCTION u64 first_of(counts c) { return c.first; }
+FUNCTION u64 second_of(counts c) { return c.second; }
+#endif
 
 struct select_args {
     const item_t* in;
@@ -69,24 +89,28 @@ struct select_args {
     u64* count;
     u64 n;
     u64* messages; // one a tile
+    item_t* second;
 };
 
 struct select_shared {
     ticket tile_ticket;
-    u32 warp_count[SIMT_WARPS];
-    u64 prefix;            // selected before the tile
+    u32 warp_count[CLASSES][SIMT_WARPS];
+    counts prefix;         // selected before the tile
     item_t item[TILE + 1]; // one more, for what a single thread stores in vain
 };
 
-// Whether item i, whose predecessor is known, is selected by its value.
-FUNCTION bool is_selected(item_t x, item_t before, u64 i)
-{
-#if defined(TUNE_PREDICATE)
-    (void)before;
-    return convert<bool>(TUNE_PREDICATE);
+// Whether item i, whose predecessor is known, is selected by its value; with classes, for which.
+#if TUNE_CLASSES > 1
+FUNCTION u8 class_of(item_t x, item_t, u64 i) { return static_cast<u8>(TUNE_PREDICATE); }
+#elif defined(TUNE_PREDICATE)
+FUNCTION bool class_of(item_t x, item_t, u64 i) { return convert<bool>(TUNE_PREDICATE); }
 #else
-    return i == 0 || !(x == before);
+FUNCTION bool class_of(item_t x, item_t before, u64 i) { return i == 0 || !(x == before); }
 #endif
+
+FUNCTION u32 is_of_class(u8 item_class, int k)
+{
+    return CLASSES == 1 ? item_class : item_class == k;
 }
 
 FUNCTION u32 row_field(const u32 (&words)[WORDS], int row)
@@ -144,7 +168,10 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
             UNROLL
             for (int j = 0; j < VECTOR; j++) {
                 const u64 i = at + static_cast<u64>(j);
-                keep[r][j] = (WHOLE || i < a.n) && is_selected(item[r][j], before, i);
+                if constexpr (CLASSES > 1)
+                    keep[r][j] = WHOLE || i < a.n ? class_of(item[r][j], before, i) : 0;
+                else
+                    keep[r][j] = (WHOLE || i < a.n) && class_of(item[r][j], before, i);
                 before = item[r][j];
             }
         }
@@ -153,13 +180,13 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
     u32 lanes_before[WORDS]{}; // selected by the lanes before this one, row by row
     u32 in_row[WORDS];         // by all lanes
     UNROLL
-    for (int r = 0; r < ROWS; r++) {
+    for (int q = 0; q < COUNTED; q++) {
         u32 count = 0;
         UNROLL
-        for (int j = 0; j < VECTOR; j++) count += keep[r][j];
-        lanes_before[r / FIELDS] += count << (r % FIELDS * FIELD);
+        for (int j = 0; j < VECTOR; j++) count += is_of_class(keep[q % ROWS][j], 1 + q / ROWS);
+        lanes_before[q / FIELDS] += count << (q % FIELDS * FIELD);
     }
-    u32 warp_total = 0;
+    u32 warp_total = 0, warp_second = 0;
     UNROLL
     for (int w = 0; w < WORDS; w++) {
         const u32 through = warp_scan(lanes_before[w], plus());
@@ -167,46 +194,75 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         in_row[w] = warp_shuffle(through, SIMT_WARP - 1);
     }
     UNROLL
-    for (int r = 0; r < ROWS; r++) warp_total += row_field(in_row, r);
-    if (lane_id() == 0) s.warp_count[warp_id()] = warp_total;
+    for (int r = 0; r < ROWS; r++) {
+        warp_total += row_field(in_row, r);
+        if constexpr (CLASSES > 1) warp_second += row_field(in_row, ROWS + r);
+    }
+    if (lane_id() == 0) {
+        s.warp_count[0][warp_id()] = warp_total;
+        if constexpr (CLASSES > 1) s.warp_count[CLASSES - 1][warp_id()] = warp_second;
+    }
     block_sync();
 
-    const u32 warps_through =
-        warp_scan(s.warp_count[lane_id() < SIMT_WARPS ? lane_id() : 0], plus());
+    const u32 lane_warp = lane_id() < SIMT_WARPS ? lane_id() : 0;
+    const u32 warps_through = warp_scan(s.warp_count[0][lane_warp], plus());
     const u32 tile_count = warp_shuffle(warps_through, SIMT_WARPS - 1);
     u32 row_begin = warp_shuffle(warps_through, warp_id()) - warp_total;
+    u32 second_count = 0, second_begin = 0;
+    if constexpr (CLASSES > 1) {
+        const u32 seconds_through = warp_scan(s.warp_count[CLASSES - 1][lane_warp], plus());
+        second_count = warp_shuffle(seconds_through, SIMT_WARPS - 1);
+        second_begin = warp_shuffle(seconds_through, warp_id()) - warp_second;
+    }
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
-        u32 selected = row_begin + row_field(lanes_before, r);
+        u32 selected = row_begin + row_field(lanes_before, r), second = 0;
+        if constexpr (CLASSES > 1) second = second_begin + row_field(lanes_before, ROWS + r);
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
             const u32 local = static_cast<u32>(at - begin) + static_cast<u32>(j);
-            if constexpr (TUNE_REST)
+            if constexpr (CLASSES > 1)
+                s.item[keep[r][j] == 1   ? selected
+                       : keep[r][j] == 2 ? tile_count + second
+                                         : tile_count + second_count + local - selected - second] =
+                    item[r][j];
+            else if constexpr (TUNE_REST)
                 s.item[keep[r][j] ? selected : tile_count + local - selected] = item[r][j];
             else if (SIMT_THREADS == 1 || keep[r][j]) // a single thread stores without a branch
                 s.item[selected] = item[r][j];
-            selected += keep[r][j];
+            selected += is_of_class(keep[r][j], 1);
+            if constexpr (CLASSES > 1) second += is_of_class(keep[r][j], 2);
         }
         row_begin += row_field(in_row, r);
+        if constexpr (CLASSES > 1) second_begin += row_field(in_row, ROWS + r);
     }
     if (warp_id() == 0) {
-        u64 prefix = 0;
-        tile_prefix(a.messages, mine, static_cast<u64>(tile_count), plus(), prefix, true);
+        counts prefix{};
+        tile_prefix(a.messages, mine, counts_of(tile_count, second_count), plus(), prefix, true);
         if (lane_id() == 0) {
             s.prefix = prefix;
-            if (tile + 1 == block_count()) *a.count = prefix + tile_count;
+            if (tile + 1 == block_count()) {
+                a.count[0] = first_of(prefix) + tile_count;
+                if constexpr (CLASSES > 1) a.count[1] = second_of(prefix) + second_count;
+            }
         }
     }
     block_sync();
 
-    item_t* const out = a.out + s.prefix;
+    item_t* const out = a.out + first_of(s.prefix);
     for (u32 k = thread_id(); k < tile_count; k += SIMT_THREADS) out[k] = s.item[k];
+    const u32 selected = tile_count + second_count;
+    if constexpr (CLASSES > 1) {
+        item_t* const second = a.second + second_of(s.prefix);
+        for (u32 k = tile_count + thread_id(); k < selected; k += SIMT_THREADS)
+            second[k - tile_count] = s.item[k];
+    }
     if constexpr (TUNE_REST) {
         const u64 items = WHOLE || begin + TILE <= a.n ? TILE : a.n - begin;
-        item_t* const rest = a.rest + (begin - s.prefix);
-        for (u32 k = tile_count + thread_id(); k < items; k += SIMT_THREADS)
-            rest[k - tile_count] = s.item[k];
+        item_t* const rest = a.rest + (begin - first_of(s.prefix) - second_of(s.prefix));
+        for (u32 k = selected + thread_id(); k < items; k += SIMT_THREADS)
+            rest[k - selected] = s.item[k];
     }
 }
 

@@ -47,3 +47,16 @@ def policies():
     """Take back what the test overlays."""
     yield
     cubc.clear_policies()
+
+
+@pytest.fixture
+def torch():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    return torch
+
+
+@pytest.fixture
+def cupy():
+    return pytest.importorskip("cupy", reason="CuPy is not installed")

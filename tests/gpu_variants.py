@@ -17,17 +17,17 @@ from cubc import _core
 from cubc.tuner.space import parse_label
 
 LABELS = {
+    "find": [
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.wav_1",
+        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.wav_3",
+        "ipt_8.tpb_256.mb_4.ipv_1.ld_0.wav_2",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_1.wav_1",
+    ],
     "histogram": [
         "ipt_4.tpb_128.mb_1.ipv_0.ld_0.pc_0.sb_12.cmb_0.wav_1",
         "ipt_8.tpb_192.mb_2.ipv_2.ld_1.pc_5.sb_15.cmb_1.wav_2",
         "ipt_16.tpb_256.mb_1.ipv_1.ld_1.pc_3.sb_13.cmb_2.wav_1",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.pc_2.sb_12.cmb_2.wav_4",
-    ],
-    "reduce": [
-        "ipt_4.tpb_128.ipv_0.ld_0.sm_0.wav_6.ms_1.ord_0",
-        "ipt_16.tpb_256.ipv_2.ld_1.sm_1.wav_1.ms_1.ord_0",
-        "ipt_8.tpb_416.ipv_1.ld_1.sm_0.wav_2.ms_1.ord_0",
-        "ipt_4.tpb_1024.ipv_2.ld_0.sm_1.wav_3.ms_1.ord_0",
     ],
     "merge": [
         "ipt_5.tpb_64.mb_1",
@@ -40,6 +40,13 @@ LABELS = {
         "ipt_4.tpb_192.mb_2",
         "ipt_9.tpb_256.mb_3",
         "ipt_4.tpb_1024.mb_1",
+    ],
+    "reduce": [
+        "ipt_4.tpb_128.ipv_0.ld_0.sm_0.wav_6.ms_1.ord_0",
+        "ipt_16.tpb_256.ipv_2.ld_1.sm_1.wav_1.ms_1.ord_0",
+        "ipt_8.tpb_416.ipv_1.ld_1.sm_0.wav_2.ms_1.ord_0",
+        "ipt_4.tpb_1024.ipv_2.ld_0.sm_1.wav_3.ms_1.ord_0",
+    ],
     "repeat": [
         "ipt_4.tpb_64.mb_1.ipv_0",
         "ipt_12.tpb_96.mb_1.ipv_2",
@@ -51,7 +58,6 @@ LABELS = {
         "ipt_12.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
         "ipt_14.tpb_256.mb_1.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
-    ],
     ],
     "scan": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
@@ -77,6 +83,12 @@ LABELS = {
         "ipt_9.tpb_256.mb_1.rb_7.mat_1.lb_2.hc_5.ord_0",
         "ipt_4.tpb_1024.mb_1.rb_5.mat_0.lb_8.hc_1.ord_0",
     ],
+    "topk": [
+        "ipt_4.tpb_128.mb_1.ipv_0.ld_0.rb_8.hc_0.lb_1.ns_0",
+        "ipt_8.tpb_224.mb_1.ipv_1.ld_1.rb_11.hc_1.lb_3.ns_50",
+        "ipt_12.tpb_256.mb_2.ipv_2.ld_1.rb_7.hc_5.lb_2.ns_0",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.rb_12.hc_0.lb_4.ns_0",
+    ],
     "transform": [
         "ipt_3.tpb_64.ipv_0.ld_0",
         "ipt_4.tpb_224.ipv_1.ld_1",
@@ -85,16 +97,18 @@ LABELS = {
     ],
 }
 BENCHMARKS = {
+    "find": ["find.if", "find.if"],
     "histogram": ["histogram.even.2048", "histogram.range.256"],
-    "reduce": ["reduce.sum", "reduce.argmax"],
     "merge": ["merge.keys", "merge.pairs"],
     "merge_sort": ["merge_sort.keys", "merge_sort.pairs"],
-    "searchsorted": ["searchsorted.lower", "searchsorted.upper"],
+    "reduce": ["reduce.sum", "reduce.argmax"],
     "repeat": ["repeat.runs"],
     "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key"],
-    "select": ["select.if", "select.unique"],
+    "searchsorted": ["searchsorted.lower", "searchsorted.upper"],
+    "select": ["select.unique", "select.three_way"],
     "sort": ["sort.keys", "sort.pairs"],
+    "topk": ["topk.pairs", "topk.pairs"],
     "transform": ["transform.mul", "transform.nstream"],
 }
 TYPES = ("F32", "I64", "I8", "BOOL")
@@ -114,18 +128,23 @@ def against_base():
 
 
 CALLS = {
+    "find": (
+        "find.if",
+        lambda x: cubc.find_if(np.concatenate([x[:-2], np.zeros(min(2, x.size), "i8")]), "x == 0"),
+        lambda x: max(0, x.size - 2) if x.size else -1,
+    ),
     "histogram": (
         "histogram.even.256",
         lambda x: cubc.histogram(x, 100, (-(2.0**62), 2.0**62))[0],
         lambda x: np.histogram(x, 100, (-(2.0**62), 2.0**62))[0],
     ),
-    "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
     "merge": (
         "merge.keys",
         lambda x: cubc.merge(np.sort(x[::3]), np.sort(np.delete(x, np.s_[::3]))),
         lambda x: np.sort(x),
     ),
     "merge_sort": ("merge_sort.keys", lambda x: cubc.merge_sort(x), lambda x: np.sort(x)),
+    "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
     "repeat": (
         "repeat.runs",
         lambda x: cubc.repeat(x, x & 3),
@@ -144,6 +163,11 @@ CALLS = {
     ),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
     "sort": ("sort.keys.small", lambda x: cubc.sort(x), lambda x: np.sort(x)),
+    "topk": (
+        "topk.pairs",
+        lambda x: cubc.topk(x, x.size // 3)[0],
+        lambda x: np.sort(x)[::-1][: x.size // 3],
+    ),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
 }
 

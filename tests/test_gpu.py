@@ -142,19 +142,6 @@ def test_graphs(stream):
 
 
 # ---- other libraries -----------------------------------------------------------------------------
-@pytest.fixture
-def torch():
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    if not torch.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
-    return torch
-
-
-@pytest.fixture
-def cupy():
-    return pytest.importorskip("cupy", reason="CuPy is not installed")
-
-
 def test_torch_shares_memory(torch):
     t = torch.arange(100_001, device="cuda", dtype=torch.float32) % 5  # so that sums are exact
     assert cubc.asarray(t).ptr == t.data_ptr()

@@ -45,10 +45,13 @@ def test_under_a_random_scheduler(algorithm, seed):
         "reduce.argmin",
         "scan.exclusive.sum",
         "searchsorted.lower",
+        "find.if",
         "select.flagged",
+        "select.three_way",
         "transform.triad",
         "sort.keys",
         "sort.pairs",
+        "topk.pairs",
     ],
 )
 @pytest.mark.parametrize("type", ["I8", "F16", "F32", "I64"])

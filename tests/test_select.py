@@ -40,6 +40,30 @@ def test_every_type(device, type):
 
 
 @pytest.mark.parametrize("type", TYPES)
+def test_three_ways(device, type):
+    """Sizes of one tile, of some, and about the boundaries of the policy."""
+    x = runs(type, 300_001)
+    for n in (0, 1, 2, 1000, 300_001, *inputs.sizes("select.three_way", type, device)[-9:]):
+        given = x[:n]
+        parts = cubc.partition(on(device, given), "x == 1", "x < 2")
+        for part, which in zip(parts, (1, 0, 2), strict=True):
+            same(part, given[given == TYPES[type](which)])
+
+
+def test_the_first_of_two_conditions_wins(device):
+    x = on(device, np.arange(100_000, dtype=np.int32))
+    small, even, rest = cubc.partition(x, "x < 10", "x % 2 == 0")
+    same(small, np.arange(10, dtype=np.int32))
+    same(even, np.arange(10, 100_000, 2, dtype=np.int32))
+    same(rest, np.arange(11, 100_000, 2, dtype=np.int32))
+    for all_of, one in zip(("first", "second", "rest"), ((1, 0), (0, 1), (0, 0)), strict=True):
+        parts = cubc.partition(x, *map(str, one))
+        assert [part.size for part in parts] == [
+            100_000 * (all_of == name) for name in ("first", "second", "rest")
+        ]
+
+
+@pytest.mark.parametrize("type", TYPES)
 def test_masks_of_every_type(device, type):
     x, mask = np.arange(10_001), runs(type, 10_001)
     same(cubc.select(on(device, x), on(device, mask)), x[mask != 0])
@@ -146,6 +170,9 @@ def test_a_made_array_keeps_no_more_than_its_items():
     [
         (lambda x: cubc.select(x, None), TypeError, "the condition is None"),
         (lambda x: cubc.partition(x, None), TypeError, "the condition is None"),
+        (lambda x: cubc.partition(x, x > 3, "x"), TypeError, "must both be expressions"),
+        (lambda x: cubc.partition(x, "x", x > 3), TypeError, "must both be expressions"),
+        (lambda x: cubc.partition(x, "x", "y"), cubc.CompileError, "does not compile"),
         (lambda x: cubc.select(x, x[:3]), ValueError, "mask of select has 3 items and in 10"),
         (lambda x: cubc.select(x, ""), ValueError, "the predicate is empty"),
         (lambda x: cubc.select(x, "y > 0"), cubc.CompileError, "'y > 0' does not compile"),

@@ -156,6 +156,18 @@ void problem_define_expression(text *out, const char *name, const char *expressi
     text_puts(out, ")\n");
 }
 
+void problem_define_keys(const problem *p, text *out)
+{
+    static const int mantissa[CUBC_TYPE_COUNT] = {
+        [CUBC_F16] = 10, [CUBC_BF16] = 7, [CUBC_F32] = 23, [CUBC_F64] = 52};
+    cubc_type type = (cubc_type)p->type;
+    bool is_signed = type >= CUBC_I8 && type <= CUBC_I64;
+    text_printf(out, "#define TUNE_KEY u%d\n#define TUNE_KEY_KIND %d\n",
+                8 * (int)cubc_type_size(type), mantissa[type] ? 2 : is_signed);
+    text_printf(out, "#define TUNE_MANTISSA_BITS %d\n#define TUNE_DESCENDING %d\n", mantissa[type],
+                p->descending);
+}
+
 void problem_define_values(const problem *p, text *out)
 {
     const operand *values = &p->outputs[1];

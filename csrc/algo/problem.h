@@ -30,6 +30,8 @@ cubc_status problem_overlap(problem *p, in_place allowed);
 double problem_array_bytes(const problem *p);
 // TUNE_T, TUNE_A, TUNE_O, the operator, TUNE_ALIGNED.
 void problem_define(const problem *p, text *out);
+// What kernels/radix.h wants to know of keys.
+void problem_define_keys(const problem *p, text *out);
 // TUNE_VALUE, TUNE_VALUE_WIDTH.
 void problem_define_values(const problem *p, text *out);
 void problem_define_expression(text *out, const char *name, const char *expression);

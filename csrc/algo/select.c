@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OUT = 0, COUNT = 1, REST = 2 }; // places of the outputs: that of x may be the place of x
+// Places of the outputs: that of x may be the place of x.
+enum { OUT = 0, COUNT = 1, REST = 2, SECOND = 3 };
 
 // Inputs are found by their names, since any of them may be missing.
 static const operand *find_input(const problem *p, const char *name)
@@ -30,6 +31,9 @@ static cubc_status check(const cubc_select_params *params)
         FAIL(CUBC_INVALID_ARGUMENT, "select of indices needs a mask or a predicate");
     if (!params->in && params->type != CUBC_I64)
         FAIL(CUBC_INVALID_TYPE, "indices are I64, not %s", cubc_type_name(params->type));
+    if (params->second && (!params->predicate || !params->rest))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "a second selection needs a predicate that says for which, and room for the rest");
     if (params->predicate && !*params->predicate)
         FAIL(CUBC_INVALID_ARGUMENT, "the predicate is empty: expected an expression of x and i");
     return CUBC_OK;
@@ -37,12 +41,16 @@ static cubc_status check(const cubc_select_params *params)
 
 cubc_status select_problem(const cubc_select_params *params, problem *out)
 {
-    const char *name = params->mask ? "flagged" : params->predicate ? "if" : "unique";
+    const char *name = params->mask        ? "flagged"
+                       : params->second    ? "three_way"
+                       : params->predicate ? "if"
+                                           : "unique";
     *out = (problem){.algorithm = &select_algorithm,
                      .n = params->n,
                      .type = (uint8_t)params->type,
                      .acc_type = (uint8_t)params->type,
                      .expression = params->predicate,
+                     .wide = params->second && params->n > UINT32_MAX,
                      .aligned = true};
     snprintf(out->benchmark, sizeof out->benchmark, "select.%s", name);
     TRY(check(params));
@@ -52,9 +60,13 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
         TRY(add_input(out, "mask", "the mask of select", params->mask, params->n,
                       params->mask_type));
     TRY(problem_output(out, "the output of select", params->out, params->n, params->type));
-    TRY(problem_output(out, "the count of select", params->count, 1, CUBC_I64));
+    TRY(problem_output(out, "the count of select", params->count, params->second ? 2 : 1,
+                       CUBC_I64));
     if (params->rest)
         TRY(problem_output(out, "the rest of select", params->rest, params->n, params->type));
+    if (params->second)
+        TRY(problem_output(out, "the second output of select", params->second, params->n,
+                           params->type));
     return problem_overlap(out, INPUT_OF_SAME_NUMBER);
 }
 
@@ -71,6 +83,14 @@ static cubc_status select_workload(const benchmark *b, cubc_type type, uint64_t 
                      .outputs = {{.n = n, .type = (uint8_t)type}, {.n = 1, .type = CUBC_I64}},
                      .output_count = 2,
                      .aligned = true};
+    if (strcmp(kind, "three_way") == 0) {
+        bool floating = type_table[type].kind == KIND_FLOAT;
+        out->expression = floating ? "x < 0 ? 1 : x > 2 ? 2 : 0" : "static_cast<u32>(x) & 3";
+        out->outputs[COUNT].n = 2;
+        out->outputs[REST] = out->outputs[SECOND] = out->outputs[OUT];
+        out->output_count = 4;
+        out->wide = n > UINT32_MAX;
+    }
     if (strcmp(kind, "if") == 0) out->expression = is_unsigned ? "x & 1" : "x < 0";
     if (strcmp(kind, "flagged") == 0)
         out->inputs[out->input_count++] = (operand){.name = "mask", .n = n, .type = CUBC_U8};
@@ -95,6 +115,8 @@ static void select_define(const problem *p, text *out)
                 p->aligned);
     text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_REST %d\n", !find_input(p, "x"),
                 p->output_count > REST);
+    text_printf(out, "#define TUNE_CLASSES %d\n#define TUNE_COUNT %s\n",
+                1 + (p->output_count > SECOND), p->wide ? "u64" : "u32");
     if (mask) text_printf(out, "#define TUNE_M %s\n", type_table[mask->type].dialect);
     if (p->expression) problem_define_expression(out, "TUNE_PREDICATE", p->expression);
     // Memory that the kernel itself writes must not be read through the read-only path.
@@ -121,16 +143,16 @@ static cubc_status select_plan(const problem *p, const instance *i, plan *out)
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "select of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);
-    out->message_bytes = 8 * (1 + 2 * tiles);
+    out->message_bytes = 8 * (1 + ((2 * tiles) << p->wide));
     out->launch_count = 1;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)tiles,
-                 .message_args = 1u << 6,
-                 .args_count = 7,
-                 .args = {x ? (uintptr_t)x->data : 0, mask ? (uintptr_t)mask->data : 0,
-                          (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[REST].data,
-                          (uintptr_t)p->outputs[COUNT].data, p->n, 0}};
+    out->launches[0] = (launch){
+        .kernel = kernel,
+        .shape.grid = (unsigned)tiles,
+        .message_args = 1u << 6,
+        .args_count = 8,
+        .args = {x ? (uintptr_t)x->data : 0, mask ? (uintptr_t)mask->data : 0,
+                 (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[REST].data,
+                 (uintptr_t)p->outputs[COUNT].data, p->n, 0, (uintptr_t)p->outputs[SECOND].data}};
     return CUBC_OK;
 }
 
@@ -140,6 +162,7 @@ static double select_traffic(const problem *p)
     double read = 0, written = (double)p->n * (double)cubc_type_size((cubc_type)p->type);
     for (int k = 0; k < p->input_count; k++)
         read += (double)p->n * (double)operand_item_bytes(&p->inputs[k]);
+    if (p->output_count > REST) return read + written;
     return read + (is_unique(p) ? written / 8 : written / 2);
 }
 
@@ -150,12 +173,13 @@ static const field select_fields[] = {
     FIELD(cubc_select_params, type, FIELD_TYPE),
     FIELD_ARRAY(cubc_select_params, out, FIELD_OUTPUT, type, n),
     FIELD_ARRAY(cubc_select_params, rest, FIELD_OUTPUT, type, n),
+    FIELD_ARRAY(cubc_select_params, second, FIELD_OUTPUT, type, n),
     FIELD(cubc_select_params, count, FIELD_OUTPUT),
 };
 
 #define BENCHMARK(name) {"select." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
 static const benchmark select_benchmarks[] = {BENCHMARK("if"), BENCHMARK("flagged"),
-                                              BENCHMARK("unique")};
+                                              BENCHMARK("unique"), BENCHMARK("three_way")};
 
 const algorithm select_algorithm = {.name = "select",
                                     .source = "select.cu",

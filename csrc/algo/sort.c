@@ -88,14 +88,7 @@ static cubc_status sort_workload(const benchmark *b, cubc_type type, uint64_t n,
 // ---- variants -----------------------------------------------------------------------------------
 static void sort_define(const problem *p, text *out)
 {
-    static const int mantissa[CUBC_TYPE_COUNT] = {
-        [CUBC_F16] = 10, [CUBC_BF16] = 7, [CUBC_F32] = 23, [CUBC_F64] = 52};
-    cubc_type type = (cubc_type)p->type;
-    bool is_signed = type >= CUBC_I8 && type <= CUBC_I64;
-    text_printf(out, "#define TUNE_KEY u%d\n#define TUNE_KEY_KIND %d\n", key_bits(p),
-                mantissa[type] ? 2 : is_signed);
-    text_printf(out, "#define TUNE_MANTISSA_BITS %d\n#define TUNE_DESCENDING %d\n", mantissa[type],
-                p->descending);
+    problem_define_keys(p, out);
     problem_define_values(p, out);
     text_printf(out, "#define TUNE_INDICES %d\n", p->output_count > 1 && p->input_count < 2);
     text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_IN_PLACE %d\n#define TUNE_ALIGNED %d\n",

@@ -49,6 +49,7 @@ from ._runs import (
     scan_by_key,
     unique_by_key,
 )
+from ._searching import find_if, topk
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
 
@@ -80,6 +81,7 @@ __all__ = [
     "diff",
     "empty",
     "ffi",
+    "find_if",
     "flatnonzero",
     "get_include",
     "get_library",
@@ -104,6 +106,7 @@ __all__ = [
     "sort_pairs",
     "sum",
     "synchronize",
+    "topk",
     "transform",
     "unique",
     "unique_by_key",

@@ -52,7 +52,9 @@ def select(
 
 
 @primitive
-def partition(x, condition, /, *, stream=None, workspace=None, device=None) -> tuple[Any, Any]:
+def partition(
+    x, condition, second=None, /, *, stream=None, workspace=None, device=None
+) -> tuple[Any, ...]:
     """Items that a condition holds for, and the others; both in order.
 
     This is CUB's partition, not NumPy's, which is about the k-th smallest item.
@@ -61,11 +63,14 @@ def partition(x, condition, /, *, stream=None, workspace=None, device=None) -> t
     ----------
     x, condition, stream, workspace, device
         As for `select`.
+    second : str, optional
+        Another condition, asked of the items that the first, an expression too, does not hold for.
 
     Returns
     -------
     tuple of array
-        The selected items and the rest.
+        The selected items and the rest; with `second`, the items that the first condition holds
+        for, those of the second, and the rest.
 
     Raises
     ------
@@ -73,11 +78,19 @@ def partition(x, condition, /, *, stream=None, workspace=None, device=None) -> t
         As `select`.
     """
     fields = _fields(x, _given(condition), None, None)
-    fields["rest"] = ("in", "in.size", None)
-    found, rest, number = call("select", fields, stream=stream, workspace=workspace, device=device)
-    selected = int(number)
-    left = rest.size - selected
-    return _first(found, selected, made=True), _first(rest, left, made=True)
+    fields["rest"] = like = ("in", "in.size", None)
+    if second is not None:
+        if not (isinstance(condition, str) and isinstance(second, str)):
+            raise TypeError("two conditions must both be expressions of x and i")
+        fields["predicate"] = f"({condition}) ? 1 : ({second}) ? 2 : 0"
+        fields |= {"second": like, "count": ("int64", (2,), None)}
+    found, rest, others, number = call(
+        "select", fields, stream=stream, workspace=workspace, device=device
+    )
+    counts = np.atleast_1d(np.asarray(number)).tolist()
+    parts = [found, rest] if second is None else [found, others, rest]
+    counts.append(rest.size - sum(counts))
+    return tuple(_first(part, n, made=True) for part, n in zip(parts, counts, strict=True))
 
 
 @primitive
@@ -156,7 +169,7 @@ def _items(x, condition, out, count, stream, workspace, device) -> Any:
     fields = _fields(x, condition, out, count)
     if x is None:
         fields["type"] = "int64"
-    found, _, number = call("select", fields, stream=stream, workspace=workspace, device=device)
+    found, _, _, number = call("select", fields, stream=stream, workspace=workspace, device=device)
     return found if count is not None else _first(found, int(number), made=out is None)
 
 

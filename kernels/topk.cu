@@ -1,0 +1,378 @@
+// The k smallest keys of n, or the k largest, with their indices or with values of theirs.
+//
+// Radix selection, from the highest digit: counts of the keys' first digit tell the digit of the
+// k-th key. Keys of a lower digit are selected; those of the same are candidates, which the next
+// digit decides about, until the last digit leaves keys that all equal the k-th (Zhang, Naruse, Li
+// and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive Study and New Methods", SC23). A
+// pass writes what is selected and the candidates, and counts the candidates' next digit; the
+// blocks of the next pass each find the digit in the counts, so that nothing goes through the host.
+// Candidates that are too many for their buffer are not written: the next pass finds them again in
+// what this one has read.
+//
+// A pass keeps the items' order, by look-back (lookback.h), so that of equal keys those of the
+// lowest indices are selected, and the result is the same from run to run. Blocks take tiles in
+// order until there are none: how many there are is known on the device alone.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=1024:16384:1024
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_RADIX_BITS rb 6:12:1 cpu=6:12:1
+// %RANGE% TUNE_COPIES_LOG2 hc 0:5:1 cpu=0:3:1
+// %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
+// %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
+//
+// ipt, mb, ipv, ld   items a thread, blocks a multiprocessor, items a vector, caching: as in
+// select.cu rb                 bits of a digit; the last has what is left hc histograms that the
+// lanes of a warp count in, as a power of two lb, ns             see lookback.h
+//
+// Workload:
+//     TUNE_KEY, TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING   see radix.h
+//     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words
+//     TUNE_INDICES                   1: the values are the keys' indices
+//     TUNE_OFFSET                    counts items: u32, or u64 if there are more
+//
+// Traffic: n keys read by the count and by the first pass; what is read later is as little as the
+// digits tell the keys apart. k keys and values written.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#define TUNE_ORDER 0       // tiles are taken by number
+#define TUNE_MATCH 0       // nothing is ranked by its digit
+#define TUNE_FIRST_DELAY 0 // blocks are all resident
+#include "lookback.h"
+#include "memory.h"
+#include "radix.h"
+
+typedef TUNE_OFFSET offset_t;
+
+enum {
+    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
+    ROWS = ITEMS / VECTOR,
+    ROW_ITEMS = SIMT_WARP * VECTOR,
+    COPIES = 1 << TUNE_COPIES_LOG2,
+    PASSES = (KEY_BITS + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS,
+    EQUAL = 1 << 16 // of an item count: above the selected ones
+};
+static_assert(TILE < EQUAL, "the counts of a tile fit half a word");
+
+struct value_t {
+    TUNE_VALUE word[TUNE_VALUE_WIDTH];
+};
+
+// What is known before a pass; zero before the first.
+struct pass_state {
+    u64 prefix;   // of the candidates' keys, the digits so far
+    u64 selected; // items of a lower one
+    u64 count;    // candidates
+    u64 source;   // where they are: 0 the input, among others; 1, 2 a buffer
+};
+
+struct topk_args {
+    const key_t* in;
+    key_t* out;
+    const value_t* values_in;
+    value_t* values_out;
+    u64 n, k;
+    u64 pass;
+    u64 room;          // of a buffer
+    u64* bins;         // [pass][RADIX]: candidates by digit
+    pass_state* state; // [pass]
+    u64* next_tile;    // [pass]
+    u64* messages;     // of this pass, zero before it
+    key_t* keys_1;     // the buffers: encoded keys and indices
+    key_t* keys_2;
+    offset_t* indices_1;
+    offset_t* indices_2;
+};
+
+struct ranks { // items before a place, or in it
+    offset_t selected, equal;
+};
+FUNCTION ranks operator+(ranks a, ranks b)
+{
+    return {static_cast<offset_t>(a.selected + b.selected),
+            static_cast<offset_t>(a.equal + b.equal)};
+}
+FUNCTION ranks ranks_of(u32 packed) { return {packed & (EQUAL - 1), packed / EQUAL}; }
+
+struct topk_shared {
+    u32 bins[RADIX * COPIES];
+    block_sum_storage<u64> sum;
+    u32 digit;        // of the k-th key
+    u64 below, equal; // candidates of lower digits, and of this one
+    u64 tile;
+    u32 warp_ranks[WARPS];
+    ranks prefix;
+};
+
+// ---- digits -------------------------------------------------------------------------------------
+// The lowest bit of a pass's digit, and the bits of the digit.
+FUNCTION u32 shift_of(u32 pass)
+{
+    const u32 above = (pass + 1) * TUNE_RADIX_BITS;
+    return above < KEY_BITS ? KEY_BITS - above : 0;
+}
+FUNCTION u32 bits_of_pass(u32 pass)
+{
+    const u32 left = KEY_BITS - pass * TUNE_RADIX_BITS;
+    return left < TUNE_RADIX_BITS ? left : static_cast<u32>(TUNE_RADIX_BITS);
+}
+
+FUNCTION void clear_bins(topk_shared& s)
+{
+    for (u32 b = thread_id(); b < RADIX * COPIES; b += SIMT_THREADS) s.bins[b] = 0;
+}
+
+// Neighbours count in different copies: j is the item's place in its vector.
+FUNCTION void count_digit(topk_shared& s, key_t key, cut c, u32 j)
+{
+    shared_add(&s.bins[digit_of(key, c) * COPIES + (lane_id() + j) % COPIES], 1);
+}
+
+FUNCTION void add_bins(const topk_shared& s, u64* bins)
+{
+    for (u32 b = thread_id(); b < RADIX; b += SIMT_THREADS) {
+        u32 count = 0;
+        for (u32 c = 0; c < COPIES; c++) count += s.bins[b * COPIES + c];
+        if (count) atomic_add(bins + b, count);
+    }
+}
+
+// The digit of the rank-th candidate: every block looks for itself.
+FUNCTION void find_digit(topk_shared& s, const u64* bins, u64 rank)
+{
+    u64 mine = 0;
+    UNROLL
+    for (int j = 0; j < BINS; j++)
+        if (my_bin(j) < RADIX) mine += bins[my_bin(j)];
+    u64 before = block_exclusive_sum(mine, s.sum);
+    for (int j = 0; j < BINS; j++) {
+        if (my_bin(j) >= RADIX) break;
+        const u64 count = bins[my_bin(j)];
+        if (before <= rank && rank < before + count) {
+            s.digit = my_bin(j);
+            s.below = before;
+            s.equal = count;
+        }
+        before += count;
+    }
+    block_sync();
+}
+
+// ---- the first count ----------------------------------------------------------------------------
+KERNEL(topk_count, topk_args, topk_shared)
+{
+    const cut first{shift_of(0), (1u << bits_of_pass(0)) - 1u};
+    clear_bins(s);
+    block_sync();
+    for (u64 tile = block_id(); tile * TILE < a.n; tile += block_count()) {
+        key_t key[ROWS][VECTOR];
+        UNROLL
+        for (int r = 0; r < ROWS; r++) {
+            const u64 at =
+                tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
+            if (at + VECTOR <= a.n) load_items<TUNE_LOAD>(a.in + at, key[r]);
+        }
+        UNROLL
+        for (int r = 0; r < ROWS; r++) {
+            const u64 at =
+                tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
+            if (at + VECTOR <= a.n) {
+                UNROLL
+                for (u32 j = 0; j < VECTOR; j++) count_digit(s, encode(key[r][j]), first, j);
+            } else
+                for (u64 i = at; i < a.n; i++) count_digit(s, encode(a.in[i]), first, 0);
+        }
+    }
+    block_sync();
+    add_bins(s, a.bins);
+}
+
+// ---- a pass -------------------------------------------------------------------------------------
+struct pass_plan { // what all blocks of a pass agree on
+    pass_state state, next;
+    u64 count; // items to go through
+    u32 pass, shift, digit;
+    key_t base;      // the key's first digits, where they are those of the candidates
+    bool last, keep; // the last pass; candidates are written
+    u32 equal_rank;  // 0: candidates are only counted
+    cut next_cut;
+};
+
+// A candidate's digit; of an item that is none it is above all digits or below.
+FUNCTION key_t digit_above(key_t key, const pass_plan& p)
+{
+    return static_cast<key_t>((key >> p.shift) - p.base);
+}
+
+FUNCTION u32 ranks_in(key_t key, const pass_plan& p)
+{
+    const key_t digit = digit_above(key, p);
+    return (digit < p.digit ? 1u : 0u) + (digit == p.digit ? p.equal_rank : 0u);
+}
+
+FUNCTION pass_plan plan_pass(const topk_args& a, topk_shared& s)
+{
+    pass_plan p;
+    p.pass = static_cast<u32>(a.pass);
+    p.state = a.state[p.pass];
+    p.count = p.state.source ? p.state.count : a.n;
+    find_digit(s, a.bins + p.pass * RADIX, a.k - 1 - p.state.selected);
+    p.shift = shift_of(p.pass);
+    p.digit = s.digit;
+    p.base = static_cast<key_t>(p.state.prefix << bits_of_pass(p.pass));
+    p.last = p.pass + 1 == PASSES;
+    p.keep = !p.last && s.equal <= a.room;
+    p.equal_rank = p.last || p.keep ? EQUAL : 0;
+    p.next.prefix = static_cast<u64>(p.base) + s.digit;
+    p.next.selected = p.state.selected + s.below;
+    p.next.count = s.equal;
+    p.next.source = !p.keep ? p.state.source : p.state.source == 1 ? 2 : 1;
+    if (!p.last) p.next_cut = cut{shift_of(p.pass + 1), (1u << bits_of_pass(p.pass + 1)) - 1u};
+    if (block_id() == 0 && thread_id() == 0 && !p.last) a.state[p.pass + 1] = p.next;
+    return p;
+}
+
+FUNCTION void put_result(const topk_args& a, u64 place, key_t key, u64 index)
+{
+    a.out[place] = decode(key);
+    if constexpr (TUNE_INDICES)
+        a.values_out[place].word[0] = static_cast<TUNE_VALUE>(index);
+    else
+        a.values_out[place] = a.values_in[index];
+}
+
+// Writes an item whose rank among its kind is known.
+FUNCTION void put_item(const topk_args& a, topk_shared& s, const pass_plan& p, key_t key, u64 index,
+                       ranks before, u32 j)
+{
+    if (digit_above(key, p) < p.digit) {
+        put_result(a, p.state.selected + before.selected, key, index);
+    } else if (p.last) {
+        const u64 place = p.next.selected + before.equal;
+        if (place < a.k) put_result(a, place, key, index);
+    } else {
+        count_digit(s, key, p.next_cut, j);
+        key_t* const keys = p.next.source == 1 ? a.keys_1 : a.keys_2;
+        offset_t* const indices = p.next.source == 1 ? a.indices_1 : a.indices_2;
+        keys[before.equal] = key;
+        indices[before.equal] = static_cast<offset_t>(index);
+    }
+}
+
+template <bool INPUT, bool WHOLE>
+FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, u64 tile)
+{
+    const u64 begin = tile * TILE;
+    const u32 items = WHOLE                    ? TILE
+                      : p.count - begin < TILE ? static_cast<u32>(p.count - begin)
+                                               : TILE;
+    const u32 first = warp_id() * (ROWS * ROW_ITEMS) + lane_id() * VECTOR;
+    const key_t* const in = (INPUT ? a.in : p.state.source == 1 ? a.keys_1 : a.keys_2) + begin;
+    key_t key[ROWS][VECTOR];
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        const u32 at = first + r * ROW_ITEMS;
+        if (WHOLE || at + VECTOR <= items) {
+            load_items<INPUT ? TUNE_LOAD : 0>(in + at, key[r]);
+        } else {
+            UNROLL
+            for (u32 j = 0; j < VECTOR; j++)
+                if (at + j < items) key[r][j] = in[at + j];
+        }
+    }
+    u32 in_lane[ROWS], all = 0; // selected and equal items, packed
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        const u32 at = first + r * ROW_ITEMS;
+        u32 below = 0, equal = 0;
+        UNROLL
+        for (u32 j = 0; j < VECTOR; j++) {
+            if constexpr (INPUT) key[r][j] = encode(key[r][j]);
+            const key_t digit = digit_above(key[r][j], p);
+            below += static_cast<u32>((WHOLE || at + j < items) && digit < p.digit);
+            equal += static_cast<u32>((WHOLE || at + j < items) && digit == p.digit);
+        }
+        in_lane[r] = below + equal * p.equal_rank;
+        all += in_lane[r];
+        if (p.equal_rank || !equal) continue;
+        UNROLL
+        for (u32 j = 0; j < VECTOR; j++)
+            if ((WHOLE || at + j < items) && digit_above(key[r][j], p) == p.digit)
+                count_digit(s, key[r][j], p.next_cut, j);
+    }
+    u32 before[ROWS], in_warp = 0; // in the warp's lanes and rows before
+    const bool some = warp_ballot(FULL_WARP, all != 0) != 0;
+    if (some) { // else there is nothing to place
+        UNROLL
+        for (u32 r = 0; r < ROWS; r++) {
+            const u32 through = warp_scan(in_lane[r], plus());
+            before[r] = in_warp + through - in_lane[r];
+            in_warp += warp_shuffle(through, SIMT_WARP - 1);
+        }
+    }
+    if (lane_id() == 0) s.warp_ranks[warp_id()] = in_warp;
+    block_sync();
+
+    const u32 warps_through = warp_scan(s.warp_ranks[lane_id() < WARPS ? lane_id() : 0], plus());
+    const u32 before_warp = warp_shuffle(warps_through, warp_id()) - in_warp;
+    if (warp_id() == 0) {
+        const ranks total = ranks_of(warp_shuffle(warps_through, WARPS - 1));
+        const ticket mine{0, static_cast<u32>(tile)};
+        ranks prefix{};
+        if (tile > 0) {
+            if (lane_id() == 0)
+                message_send(a.messages, tile, total, message_tag(mine, MESSAGE_PARTIAL));
+            prefix = look_back<ranks>(a.messages, tile, mine, plus());
+        }
+        if (lane_id() == 0) {
+            message_send(a.messages, tile, prefix + total, message_tag(mine, MESSAGE_COMPLETE));
+            s.prefix = prefix;
+        }
+    }
+    block_sync();
+
+    if (!some) return; // the caller's barrier is one of all warps
+    const offset_t* const indices = p.state.source == 1 ? a.indices_1 : a.indices_2;
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        u32 packed = before_warp + before[r];
+        if (!in_lane[r]) continue;
+        UNROLL
+        for (u32 j = 0; j < VECTOR; j++) {
+            const u32 at = first + r * ROW_ITEMS + j;
+            const u32 counted = WHOLE || at < items ? ranks_in(key[r][j], p) : 0;
+            if (!counted) continue;
+            put_item(a, s, p, key[r][j], INPUT ? begin + at : indices[begin + at],
+                     s.prefix + ranks_of(packed), j);
+            packed += counted;
+        }
+    }
+}
+
+KERNEL(topk_pass, topk_args, topk_shared)
+{
+    clear_bins(s);
+    const pass_plan p = plan_pass(a, s);
+    u32 counted = 0; // items, at most: before the bins overflow they are added up
+    for (;;) {
+        if (thread_id() == 0) s.tile = atomic_add(a.next_tile + p.pass, 1);
+        block_sync();
+        const u64 tile = s.tile;
+        if (tile * TILE >= p.count) break;
+        if (counted > 0x7fffffffu) {
+            add_bins(s, a.bins + (p.pass + 1) * RADIX);
+            block_sync();
+            clear_bins(s);
+            counted = 0;
+        }
+        counted += TILE;
+        if (p.state.source)
+            pass_tile<false, false>(a, s, p, tile);
+        else if ((tile + 1) * TILE <= p.count)
+            pass_tile<true, true>(a, s, p, tile);
+        else
+            pass_tile<true, false>(a, s, p, tile);
+    }
+    if (!p.last) add_bins(s, a.bins + (p.pass + 1) * RADIX);
+}

@@ -1,0 +1,113 @@
+"""Every primitive once, for the tests that ask the same of all: a new one joins with an entry.
+
+An entry is called with an int32 array of values 0 to 99 and with options: the arrays of `outputs`,
+stream= and device=. Without `outputs` it waits for its result's length, and no graph can have it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import cubc
+
+N = object()  # as many items as x
+LIKE, INDICES, ONE = ("int32", N), ("int64", N), ("int64", ())  # outputs
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A call, what NumPy gives instead, and the outputs that may be passed, by option."""
+
+    call: Callable[..., Any]
+    expected: Callable[[np.ndarray], Any]
+    outputs: dict[str, Any] = field(default_factory=dict)
+
+    def make_outputs(self, x, empty):
+        """Arrays for the outputs, made by empty(shape, dtype)."""
+        return {
+            name: empty(x.shape if shape is N else shape, dtype)
+            for name, (dtype, shape) in self.outputs.items()
+        }
+
+    def check(self, result, x):
+        """Compare; of an output with room for more, the first items."""
+        expected = self.expected(x)
+        if "count" in self.outputs and isinstance(result, dict):
+            assert int(cubc.asarray(result["count"]).numpy()) == expected.size
+        if isinstance(result, dict):
+            result = result["out"]
+        if not isinstance(expected, tuple):
+            result, expected = (result,), (expected,)
+        assert len(result) == len(expected)
+        for got, wanted in zip(result, expected, strict=True):
+            found, wanted = cubc.asarray(got).numpy(), np.asarray(wanted)
+            if wanted.ndim and found.size > wanted.size:
+                found = found[: wanted.size]
+            assert found.dtype == wanted.dtype
+            np.testing.assert_array_equal(found, wanted)
+
+
+def runs(x):
+    """The first of each run of equal items."""
+    return x[np.flatnonzero(np.r_[True, x[1:] != x[:-1]])]
+
+
+def order(x):
+    """Indices that sort x."""
+    return np.argsort(x, kind="stable")
+
+
+SELECTED = {"out": LIKE, "count": ONE}
+PRIMITIVES = {
+    "reduce": Primitive(cubc.reduce, lambda x: x.sum(dtype=np.int64), {"out": ONE}),
+    "argmax": Primitive(cubc.argmax, lambda x: x.argmax(), {"out": ONE}),
+    "scan": Primitive(cubc.scan, lambda x: np.cumsum(x, dtype=np.int32), {"out": LIKE}),
+    "transform": Primitive(
+        lambda x, **o: cubc.transform("2 * x + 1", x=x, **o), lambda x: 2 * x + 1, {"out": LIKE}
+    ),
+    "select": Primitive(
+        lambda x, **o: cubc.select(x, "x % 3 == 1", **o), lambda x: x[x % 3 == 1], SELECTED
+    ),
+    "unique_consecutive": Primitive(cubc.unique_consecutive, runs, SELECTED),
+    "flatnonzero": Primitive(cubc.flatnonzero, np.flatnonzero, {"out": INDICES, "count": ONE}),
+    "partition": Primitive(
+        lambda x, **o: cubc.partition(x, "x > 50", **o), lambda x: (x[x > 50], x[x <= 50])
+    ),
+    "partition in three": Primitive(
+        lambda x, **o: cubc.partition(x, "x > 50", "x < 20", **o),
+        lambda x: (x[x > 50], x[x < 20], x[(x >= 20) & (x <= 50)]),
+    ),
+    "find_if": Primitive(
+        lambda x, **o: cubc.find_if(x, "x == 99", **o),
+        lambda x: np.int64((x == 99).argmax() if (x == 99).any() else -1),
+        {"out": ONE},
+    ),
+    "sort": Primitive(cubc.sort, np.sort, {"out": LIKE}),
+    "argsort": Primitive(cubc.argsort, order),
+    "sort_pairs": Primitive(
+        lambda x, **o: cubc.sort_pairs(x, x, **o), lambda x: (np.sort(x), np.sort(x))
+    ),
+    "topk": Primitive(
+        lambda x, **o: cubc.topk(x, 50, **o),
+        lambda x: (np.sort(x)[::-1][:50], np.argsort(-x, kind="stable")[:50]),
+    ),
+}
+
+# Calls that fail before anything is queued: of a host array x and the options stream and device.
+FAILING = {
+    "no operator": lambda x, **o: cubc.reduce(x, "nosuch", **o),
+    "no device": lambda x, **o: cubc.reduce(x, device="nosuch"),
+    "no expression": lambda x, **o: cubc.transform("", x=x, **o),
+    "no number": lambda x, **o: cubc.scan(["a"], **o),
+    "out is too short": lambda x, **o: cubc.select(x, "x % 3 == 1", out=x[1:].copy(), **o),
+    "out has another type": lambda x, **o: cubc.sort(x, out=np.empty(x.shape, "f4"), **o),
+    "a mask is too short": lambda x, **o: cubc.partition(x, x[1:], **o),
+    "out overlaps": lambda x, **o: cubc.sort(x[1:], out=x[:-1], device="cpu"),
+}
+
+
+def values(n=10_001, seed=0):
+    """Something to call them with."""
+    return np.random.default_rng(seed).integers(0, 100, n).astype(np.int32)

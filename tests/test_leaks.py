@@ -1,0 +1,76 @@
+"""A hundred thousand calls leave no more memory in use than the first ones did."""
+
+import json
+
+import isolated
+
+CALLS = """
+import ctypes, json, sys
+from pathlib import Path
+import numpy as np
+import cubc
+from primitives import FAILING, PRIMITIVES, values
+
+class Heap(ctypes.Structure):
+    names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+    _fields_ = [(name, ctypes.c_size_t) for name in names.split()]
+
+def in_use(device):
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    found = {"resident": 4096 * pages, "objects": sys.getallocatedblocks()}
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallinfo2"):
+        libc.mallinfo2.restype = Heap
+        heap = libc.mallinfo2()
+        found["heap"] = heap.uordblks + heap.hblkhd
+    if device != "cpu":
+        import cudart
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        cubc.synchronize(device)
+        cudart.call("cudaMemGetInfo", ctypes.byref(free), ctypes.byref(total))
+        found["device"] = total.value - free.value
+    return found
+
+def fail(call, x, device):
+    try:
+        call(x, device=device)
+    except Exception:
+        return
+    raise SystemExit("a call succeeded that is there to fail")
+
+def call_often(kind, times, device):
+    x = values(100 if device == "cpu" else 10_001)
+    given = x if device == "cpu" else cubc.asarray(x, device=device)
+    if kind == "failing":
+        for k in range(times):
+            for call in FAILING.values():
+                fail(call, x, device)
+    else:
+        for k in range(times):
+            PRIMITIVES[kind].call(given)
+
+device, calls = sys.argv[1], int(sys.argv[2])
+kinds = [*PRIMITIVES, "failing"]
+shares = {kind: calls // len(kinds) // (len(FAILING) if kind == "failing" else 1) for kind in kinds}
+growth = {}
+for kind, share in shares.items():
+    call_often(kind, 500, device)
+    before = in_use(device)
+    call_often(kind, share, device)
+    after = in_use(device)
+    growth[kind] = {name: after[name] - before[name] for name in before}
+print(json.dumps(growth))
+"""
+# Less than an object and 16 bytes a call, of which each primitive has 7000; pages come in lumps.
+MOST = {"objects": 4000, "heap": 100_000, "resident": 2_000_000, "device": 70_000_000}
+
+
+def test_nothing_is_left_behind(device):
+    growth = json.loads(isolated.output(CALLS, device, 100_000))
+    too_much = {
+        (kind, name): bytes
+        for kind, found in growth.items()
+        for name, bytes in found.items()
+        if bytes > MOST[name]
+    }
+    assert not too_much

@@ -1,0 +1,146 @@
+"""topk against NumPy's stable argsort."""
+
+import inputs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inputs import TYPES, on, same
+
+import cubc
+
+
+def best(x, k, largest=True):
+    """Keys and indices; of a float, as many NaNs as there may be count as the largest."""
+    key = x.astype(np.float64) if x.dtype.itemsize < 8 or x.dtype.kind == "f" else x
+    order = np.argsort(key, kind="stable")
+    if largest:  # of equal keys the lowest index comes first here too
+        order = x.size - 1 - np.argsort(key[::-1], kind="stable")[::-1]
+    return x[order[:k]], order[:k]
+
+
+def check(x, k, device, **options):
+    keys, indices = cubc.topk(on(device, x), k, **options)
+    expected, where = best(x, k, options.get("largest", True))
+    same(keys, expected)
+    same(indices, where)
+
+
+def few(type, n, seed=0):
+    """Keys of few values, so that many equal the k-th."""
+    return np.random.default_rng(seed).integers(0, 5, n).astype(TYPES[type])
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_every_type(device, type):
+    for n, k in ((1, 1), (1000, 10), (70_001, 1), (70_001, 5000), (70_001, 70_001)):
+        for x in (inputs.random(type, n, seed=n), few(type, n)):
+            for largest in (True, False):
+                check(x, k, device, largest=largest)
+
+
+@pytest.mark.parametrize("type", ["I8", "F32", "U64"])
+def test_boundaries_of_the_policy(device, type):
+    x = inputs.random(type, 2_000_000)
+    for n in inputs.sizes("topk.pairs", type, device):
+        check(x[:n], min(n, 100), device)
+        check(x[:n], n // 2, device, largest=False)
+
+
+def test_candidates_beyond_their_buffer(device):
+    """All keys share their first digits: each pass reads the input again, until one tells."""
+    n = 3_000_000
+    small = np.random.default_rng(1).integers(0, 1000, n)
+    for x in (small, small.astype(np.int32), np.full(n, 7, np.uint64), small << 40):
+        for k in (1, 1000, n - 1):
+            check(x, k, device)
+
+
+def test_outliers_among_equal_keys(device):
+    """Some of a digit apart from all the others, on either side."""
+    x = np.full(2_000_000, 1 << 30, np.int32)
+    x[::500_000] = np.array([-5, 2**31 - 1, 0, -(2**31)])
+    for k in (1, 2, 100):
+        for largest in (True, False):
+            check(x, k, device, largest=largest)
+
+
+@pytest.mark.parametrize("type", ["F16", "BF16", "F32", "F64"])
+def test_special_values(device, type):
+    x = np.array([0.0, np.nan, 1.0, -np.inf, -0.0, np.inf, 1e-40, -1.0, -np.nan], TYPES[type])
+    indices = np.asarray(cubc.topk(on(device, x), 9)[1])
+    assert set(indices[:2]) == {1, 8}
+    assert indices[2] == 5
+    assert indices[-2:].tolist() == [7, 3]
+    ordered = np.asarray(cubc.argsort(on(device, x), descending=True))
+    np.testing.assert_array_equal(indices, ordered)
+
+
+def test_unsorted_is_the_same_each_time(device):
+    x = inputs.random("I32", 1_000_001)
+    given = on(device, x)
+    first = [np.asarray(part) for part in cubc.topk(given, 5000, sorted=False)]
+    assert set(first[1]) == set(best(x, 5000)[1])
+    same(first[0], x[first[1]])
+    for _ in range(5):
+        for part, again in zip(first, cubc.topk(given, 5000, sorted=False), strict=True):
+            same(again, part)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f2", "i4", "f8", "c16"])
+def test_values(device, dtype):
+    x = inputs.random("F32", 200_001)
+    values = (np.arange(x.size) % 2000).astype(dtype)
+    if dtype == "c16":
+        values = values.view("f8").reshape(-1, 2)
+    keys, found = cubc.topk(on(device, x), 3000, values=on(device, values))
+    expected, where = best(x, 3000)
+    same(keys, expected)
+    np.testing.assert_array_equal(np.asarray(found), values[where])
+
+
+def test_out_and_unaligned(device):
+    x = cubc.asarray(inputs.random("I32", 100_002), device=device)[1:]
+    keys, indices = (cubc.empty(64, name, device=device) for name in ("int32", "int64"))
+    result = cubc.topk(x, 64, out=(keys, indices))
+    assert result[0] is keys
+    assert result[1] is indices
+    expected, where = best(np.asarray(x), 64)
+    same(keys, expected)
+    same(indices, where)
+
+
+def test_nothing(device):
+    for n in (0, 10):
+        keys, indices = cubc.topk(on(device, np.arange(n, dtype=np.float32)), 0)
+        assert (keys.shape, indices.shape) == ((0,), (0,))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: cubc.topk(x, 11), ValueError, "there are no 11 of 10 keys"),
+        (lambda x: cubc.topk(x, -1), ValueError, "out of range"),
+        (lambda x: cubc.topk(x, 1.5), TypeError, "integer"),
+        (lambda x: cubc.topk(x.reshape(2, 5), 1), ValueError, "one dimension"),
+        (lambda x: cubc.topk(x, 2, values=x[:3]), ValueError, "as many are needed"),
+        (lambda x: cubc.topk(x, 2, values=np.zeros((10, 3))), TypeError, "16 bytes"),
+        (lambda x: cubc.topk(x, 2, out=x[:2]), TypeError, "tuple of two arrays"),
+        (lambda x: cubc.topk(x, 2, out=(x[:2], x.copy()[:2])), ValueError, "overlap"),
+        (lambda x: cubc.topk(x, 10, out=(x, x.copy())), ValueError, "more than once"),
+        (lambda x: cubc.topk(x, 2, bigest=True), TypeError, "did you mean 'largest'"),
+    ],
+)
+def test_wrong_arguments(call, error, words):
+    with pytest.raises(error, match=words):
+        call(np.arange(10))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_any_keys(data):
+    n = data.draw(st.integers(1, 20_000))
+    k = data.draw(st.integers(1, n))
+    seed, bits = data.draw(st.integers(0, 2**32 - 1)), data.draw(st.integers(0, 63))
+    x = np.random.default_rng(seed).integers(0, 2**63, n) >> bits
+    check(x, k, "cpu", largest=data.draw(st.booleans()))
