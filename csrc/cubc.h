@@ -88,6 +88,27 @@ typedef struct cubc_scan_params {
     const void *init; // one value of acc_type in host memory; an exclusive expression needs it
 } cubc_scan_params;
 
+// A reduction of each segment of an array: out[s] = init op in[offsets[s]] op ... op
+// in[offsets[s+1]-1]. An empty segment gives init, else the operator's identity: for min and max
+// what no item is beyond, for argmin and argmax -1. Offsets that fall or lie outside of the array
+// are no error, but their segments' results are undefined.
+typedef struct cubc_segmented_reduce_params {
+    const void *in;
+    void *out; // one item a segment, apart from in
+    uint64_t n;
+    uint64_t segments;
+    const void *offsets; // segments + 1 of them, in the device's memory, rising; NULL: every
+                         // segment has n / segments items
+    cubc_type offset_type; // I32 or I64
+    cubc_type type;
+    cubc_type acc_type;
+    cubc_type out_type;
+    const char *op;   // as for cubc_reduce; an index counts from the segment's beginning
+    int commutative;  // as for cubc_reduce
+    const void *init; // one value of acc_type in host memory, or NULL for none; with offsets an
+                      // expression needs it
+} cubc_segmented_reduce_params;
+
 // A selection: the items that a condition holds for, in order. out may be in, and the rest apart
 // from both; otherwise nothing may overlap.
 typedef struct cubc_select_params {
@@ -160,6 +181,11 @@ cubc_status cubc_scan_temp_bytes(cubc_device *device, const cubc_scan_params *pa
                                  size_t *bytes);
 cubc_status cubc_scan(cubc_device *device, const cubc_scan_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_segmented_reduce_temp_bytes(cubc_device *device,
+                                             const cubc_segmented_reduce_params *params,
+                                             size_t *bytes);
+cubc_status cubc_segmented_reduce(cubc_device *device, const cubc_segmented_reduce_params *params,
+                                  void *temp, size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_select_temp_bytes(cubc_device *device, const cubc_select_params *params,
                                    size_t *bytes);
 cubc_status cubc_select(cubc_device *device, const cubc_select_params *params, void *temp,

@@ -105,6 +105,7 @@ FUNCTION void store_relaxed(u64* p, u64 v)
 }
 FUNCTION u64 atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
 FUNCTION void shared_add(u32* p, u32 v) { atomicAdd(p, v); } // p in the block's shared storage
+FUNCTION void shared_or(u32* p, u32 v) { atomicOr(p, v); }
 // What the thread wrote before is seen by whoever has seen what it writes after.
 FUNCTION void device_fence() { __threadfence(); }
 
@@ -112,6 +113,7 @@ FUNCTION u32 bits_of(f32 v) { return __float_as_uint(v); }
 FUNCTION f32 f32_of(u32 v) { return __uint_as_float(v); }
 FUNCTION f64 f64_of(u64 v) { return __longlong_as_double(static_cast<i64>(v)); }
 FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__ffs(static_cast<int>(v))) - 1u; }
+FUNCTION u32 last_set(u32 v) { return 31u - static_cast<u32>(__clz(static_cast<int>(v))); }
 FUNCTION u32 count_set(u32 v) { return static_cast<u32>(__popc(static_cast<int>(v))); }
 
 // Sixteen aligned bytes from memory that the kernel does not write. Caching: 0 as the hardware
@@ -279,6 +281,7 @@ FUNCTION u64 load_relaxed(const u64* p) { return __atomic_load_n(p, __ATOMIC_REL
 FUNCTION void store_relaxed(u64* p, u64 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
 FUNCTION u64 atomic_add(u64* p, u64 v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
 FUNCTION void shared_add(u32* p, u32 v) { *p += v; } // a block's threads take turns
+FUNCTION void shared_or(u32* p, u32 v) { *p |= v; }
 FUNCTION void device_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 FUNCTION u32 bits_of(f32 v)
@@ -300,6 +303,7 @@ FUNCTION f64 f64_of(u64 b)
     return v;
 }
 FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__builtin_ctz(v)); }
+FUNCTION u32 last_set(u32 v) { return 31u - static_cast<u32>(__builtin_clz(v)); }
 FUNCTION u32 count_set(u32 v) { return static_cast<u32>(__builtin_popcount(v)); }
 
 struct alignas(16) bytes16 {

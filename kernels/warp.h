@@ -48,6 +48,20 @@ FUNCTION V warp_scan(V value, Op op)
     return value;
 }
 
+// The same, but each lane of `begins` begins anew.
+template <class V, class Op>
+FUNCTION V warp_segmented_scan(V value, u32 begins, Op op)
+{
+    const u32 through = begins & (0xffffffffu >> (31u - lane_id()));
+    const u32 first = through ? last_set(through) : 0;
+    UNROLL
+    for (u32 d = 1; d < SIMT_WARP; d *= 2) {
+        const V other = warp_shuffle(value, lane_id() - d);
+        if (lane_id() >= first + d) value = op(other, value);
+    }
+    return value;
+}
+
 struct plus {
     template <class V>
     FUNCTION_MEMBER V operator()(V a, V b) const

@@ -29,6 +29,12 @@ LABELS = {
         "ipt_12.tpb_256.mb_1.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
     ],
+    "segmented_reduce": [
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ept_1.wav_4.lb_1",
+        "ipt_16.tpb_96.mb_1.ipv_2.ld_1.ept_4.wav_1.lb_3",
+        "ipt_28.tpb_256.mb_1.ipv_1.ld_1.ept_2.wav_2.lb_2",
+        "ipt_8.tpb_1024.mb_1.ipv_2.ld_0.ept_1.wav_1.lb_4",
+    ],
     "select": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
         "ipt_12.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
@@ -51,6 +57,7 @@ LABELS = {
 BENCHMARKS = {
     "reduce": ["reduce.sum", "reduce.argmax"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
+    "segmented_reduce": ["segmented_reduce.sum.small", "segmented_reduce.argmin.small"],
     "select": ["select.if", "select.unique"],
     "sort": ["sort.keys", "sort.pairs"],
     "transform": ["transform.mul", "transform.nstream"],
@@ -71,9 +78,19 @@ def against_base():
                     yield f"{benchmark} {type} {label}", workload.verify(variant)
 
 
+def edges(x):
+    """Offsets of segments of many lengths in an array, 100 on the average."""
+    return np.sort(np.random.default_rng(x.size).integers(0, x.size + 1, x.size // 100 + 2))
+
+
 CALLS = {
     "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
+    "segmented_reduce": (
+        "segmented_reduce.sum.medium",
+        lambda x: cubc.segmented_reduce(x, edges(x)),
+        lambda x: np.diff(np.concatenate([[0], x.cumsum()])[edges(x)]),
+    ),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
     "sort": ("sort.keys", lambda x: cubc.sort(x), lambda x: np.sort(x)),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),

@@ -37,6 +37,8 @@ def test_under_a_random_scheduler(algorithm, seed):
         "reduce.sum",
         "reduce.argmin",
         "scan.exclusive.sum",
+        "segmented_reduce.sum.medium",
+        "segmented_reduce.sum.rows",
         "select.flagged",
         "transform.triad",
         "sort.keys",

@@ -14,6 +14,9 @@ for name in ("int8", "float32", "float64"):
         assert cubc.reduce(d).item() == x.sum(dtype="int64" if name == "int8" else "float64")
         assert cubc.argmax(d).item() == x.argmax()
         assert (cubc.scan(d).numpy() == np.cumsum(x, dtype=name)).all()
+        offsets = np.unique(np.arange(0, n, 9) ** 2 % n)
+        sums = cubc.segmented_reduce(d, cubc.asarray(offsets)).numpy()
+        assert (sums == np.diff(np.cumsum(x, dtype="int64")[offsets])).all() or n == 1
         assert (cubc.select(d, "x > 3").numpy() == x[x > 3]).all()
         assert cubc.partition(d, "x > 3")[1].size == (x <= 3).sum()
         assert (cubc.unique_consecutive(d).numpy() == x).all()

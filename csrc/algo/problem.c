@@ -34,6 +34,14 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
     return CUBC_OK;
 }
 
+int problem_acc_bytes(const problem *p)
+{
+    int value = (int)cubc_type_size((cubc_type)p->acc_type);
+    if (p->op && p->op->arg) return 16; // and an i64
+    if (p->op) return value;
+    return value > 4 ? 16 : 8; // and a u32
+}
+
 static cubc_status check_array(const char *what, const void *data, uint64_t n, cubc_type type)
 {
     if (!type_valid(type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type (%d)", what, (int)type);

@@ -45,20 +45,11 @@ static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t 
     return CUBC_OK;
 }
 
-// sizeof(acc_t) of kernels/operator.h; the kernel asserts that the two agree.
-static int acc_bytes(const problem *p)
-{
-    int value = (int)cubc_type_size((cubc_type)p->acc_type);
-    if (p->op && p->op->arg) return 16; // and an i64
-    if (p->op) return value;
-    return value > 4 ? 16 : 8; // and a u32
-}
-
 static void reduce_define(const problem *p, text *out)
 {
     problem_define(p, out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
-                acc_bytes(p));
+                problem_acc_bytes(p));
 }
 
 static const char *reduce_invalid(const problem *p, const char *kind, const space *s,
@@ -82,7 +73,7 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     uint64_t tiles = ceil_div(p->n, tile), steps = ceil_div(tiles, resident);
     if (steps < least) steps = tiles < least ? tiles : least;
     uint64_t grid = steps ? ceil_div(tiles, steps) : 1;
-    uint64_t words = ((uint64_t)acc_bytes(p) + 3) / 4;
+    uint64_t words = ((uint64_t)problem_acc_bytes(p) + 3) / 4;
     out->message_bytes = 8 * (1 + grid * words);
     out->launch_count = 1;
     out->launches[0] =

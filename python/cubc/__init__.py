@@ -38,6 +38,7 @@ from ._device import device
 from ._interface import ffi, get_include, get_library
 from ._numpy import cumprod, cumsum, diff, unique
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
+from ._segments import segmented_reduce
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
 
@@ -76,6 +77,7 @@ __all__ = [
     "prod",
     "reduce",
     "scan",
+    "segmented_reduce",
     "select",
     "sort",
     "sort_pairs",
