@@ -80,6 +80,7 @@ typedef struct problem {
     uint64_t init; // bits of one acc_type value
     bool has_init;
     uint8_t begin_bit, end_bit; // of the keys of a sort
+    uint64_t columns;           // of a reduction along an axis: the items of what follows it
 } problem;
 
 // ---- instances and plans ------------------------------------------------------------------------

@@ -88,6 +88,22 @@ typedef struct cubc_scan_params {
     const void *init; // one value of acc_type in host memory; an exclusive expression needs it
 } cubc_scan_params;
 
+// A reduction along one axis of an array of [outer][length][columns] items, in C order:
+// out[o][c] = init op in[o][0][c] op ... op in[o][length-1][c]. An index is along the axis.
+typedef struct cubc_axis_reduce_params {
+    const void *in;
+    void *out; // [outer][columns], apart from in
+    uint64_t outer;
+    uint64_t length;
+    uint64_t columns; // 1 for the last axis
+    cubc_type type;
+    cubc_type acc_type;
+    cubc_type out_type;
+    const char *op; // this and what follows as for cubc_reduce
+    int commutative;
+    const void *init;
+} cubc_axis_reduce_params;
+
 // A reduction of each segment of an array: out[s] = init op in[offsets[s]] op ... op
 // in[offsets[s+1]-1]. An empty segment gives init, else the operator's identity: for min and max
 // what no item is beyond, for argmin and argmax -1. Offsets that fall or lie outside of the array
@@ -97,8 +113,8 @@ typedef struct cubc_segmented_reduce_params {
     void *out; // one item a segment, apart from in
     uint64_t n;
     uint64_t segments;
-    const void *offsets; // segments + 1 of them, in the device's memory, rising; NULL: every
-                         // segment has n / segments items
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
+                           // segment has n / segments items
     cubc_type offset_type; // I32 or I64
     cubc_type type;
     cubc_type acc_type;
@@ -177,6 +193,10 @@ cubc_status cubc_reduce_temp_bytes(cubc_device *device, const cubc_reduce_params
                                    size_t *bytes);
 cubc_status cubc_reduce(cubc_device *device, const cubc_reduce_params *params, void *temp,
                         size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_axis_reduce_temp_bytes(cubc_device *device, const cubc_axis_reduce_params *params,
+                                        size_t *bytes);
+cubc_status cubc_axis_reduce(cubc_device *device, const cubc_axis_reduce_params *params, void *temp,
+                             size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_scan_temp_bytes(cubc_device *device, const cubc_scan_params *params,
                                  size_t *bytes);
 cubc_status cubc_scan(cubc_device *device, const cubc_scan_params *params, void *temp,

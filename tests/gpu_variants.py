@@ -17,6 +17,12 @@ from cubc import _core
 from cubc.tuner.space import parse_label
 
 LABELS = {
+    "axis_reduce": [
+        "ipt_4.tpb_64.ipv_0.ld_0.wav_8",
+        "ipt_8.tpb_192.ipv_1.ld_1.wav_4",
+        "ipt_16.tpb_256.ipv_0.ld_1.wav_2",
+        "ipt_4.tpb_1024.ipv_1.ld_0.wav_1",
+    ],
     "reduce": [
         "ipt_4.tpb_128.ipv_0.ld_0.sm_0.wav_6.ms_1.ord_0",
         "ipt_16.tpb_256.ipv_2.ld_1.sm_1.wav_1.ms_1.ord_0",
@@ -55,6 +61,7 @@ LABELS = {
     ],
 }
 BENCHMARKS = {
+    "axis_reduce": ["axis_reduce.sum.tall", "axis_reduce.argmax.middle"],
     "reduce": ["reduce.sum", "reduce.argmax"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
     "segmented_reduce": ["segmented_reduce.sum.small", "segmented_reduce.argmin.small"],
@@ -84,6 +91,11 @@ def edges(x):
 
 
 CALLS = {
+    "axis_reduce": (
+        "axis_reduce.sum.tall",
+        lambda x: cubc.sum(x[: x.size // 9 * 9].reshape(-1, 9), axis=0),
+        lambda x: x[: x.size // 9 * 9].reshape(-1, 9).sum(axis=0),
+    ),
     "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
     "segmented_reduce": (

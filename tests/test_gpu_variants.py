@@ -34,6 +34,8 @@ def test_under_a_random_scheduler(algorithm, seed):
 @pytest.mark.parametrize(
     "name",
     [
+        "axis_reduce.sum.tall",
+        "axis_reduce.argmax.middle",
         "reduce.sum",
         "reduce.argmin",
         "scan.exclusive.sum",

@@ -13,6 +13,11 @@ for name in ("int8", "float32", "float64"):
         d = cubc.asarray(x)
         assert cubc.reduce(d).item() == x.sum(dtype="int64" if name == "int8" else "float64")
         assert cubc.argmax(d).item() == x.argmax()
+        for columns in (3, 8):
+            rows = n // columns
+            table = x[: rows * columns].reshape(rows, columns)
+            sums = cubc.sum(cubc.asarray(table), axis=0).numpy()
+            assert (sums == table.sum(axis=0, dtype=sums.dtype)).all()
         assert (cubc.scan(d).numpy() == np.cumsum(x, dtype=name)).all()
         offsets = np.unique(np.arange(0, n, 9) ** 2 % n)
         sums = cubc.segmented_reduce(d, cubc.asarray(offsets)).numpy()

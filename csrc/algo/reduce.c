@@ -13,13 +13,7 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
                      .aligned = true};
     TRY(problem_input(out, "the input of reduce", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of reduce", params->out, 1, params->out_type));
-    if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
-    TRY(problem_operator(out, "reduce", params->op, params->init));
-    out->commutative = out->op || params->commutative;
-    if (out->op && out->op->arg && params->out_type != CUBC_I64)
-        FAIL(CUBC_INVALID_TYPE, "%s gives an index: its output must be I64, not %s", params->op,
-             cubc_type_name(params->out_type));
-    if (out->op && out->op->arg) out->acc_type = (uint8_t)type_arithmetic(params->type);
+    TRY(problem_reduction(out, "reduce", params->op, params->commutative, params->init));
     if (params->n == 0 && !params->init && !(out->op && out->op->identity))
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s of no items has no value; give an initial value (init=) or at least one item",
@@ -29,19 +23,7 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
 
 static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
 {
-    const char *name = strchr(b->name, '.') + 1;
-    const operator_info *op = operator_find(name);
-    cubc_type acc = op->widens ? type_widened(type) : type;
-    *out = (problem){.op = op,
-                     .n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type_arithmetic(acc),
-                     .inputs[0] = {.n = n, .type = (uint8_t)type},
-                     .input_count = 1,
-                     .outputs[0] = {.n = 1, .type = (uint8_t)(op->arg ? CUBC_I64 : acc)},
-                     .output_count = 1,
-                     .commutative = true,
-                     .aligned = true};
+    problem_reduction_workload(out, b->name, type, n);
     return CUBC_OK;
 }
 

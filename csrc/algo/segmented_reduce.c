@@ -54,13 +54,7 @@ cubc_status segmented_reduce_problem(const cubc_segmented_reduce_params *params,
     TRY(problem_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "segmented_reduce: the output must be apart from the inputs");
-    if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
-    TRY(problem_operator(out, "segmented_reduce", params->op, params->init));
-    out->commutative = out->op || params->commutative;
-    if (out->op && out->op->arg && params->out_type != CUBC_I64)
-        FAIL(CUBC_INVALID_TYPE, "%s gives an index: its output must be I64, not %s", params->op,
-             cubc_type_name(params->out_type));
-    if (out->op && out->op->arg) out->acc_type = (uint8_t)type_arithmetic(params->type);
+    TRY(problem_reduction(out, "segmented_reduce", params->op, params->commutative, params->init));
     snprintf(out->benchmark, sizeof out->benchmark, "segmented_reduce.%s.%s",
              out->op ? out->op->name : "custom", length_class(out));
     return check_empty(out);
@@ -89,24 +83,11 @@ static const char *segmented_reduce_random(const problem *p, int k)
 static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type, uint64_t n,
                                              problem *out)
 {
-    char name[32];
-    const char *op_name = strchr(b->name, '.') + 1;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(op_name, "."), op_name);
-    const operator_info *op = operator_find(name);
-    cubc_type acc = op->widens ? type_widened(type) : type;
     uint64_t length = mean_length(b->name), count = n > length ? n / length : 1;
-    bool rows = strcmp(strrchr(b->name, '.'), ".rows") == 0;
-    *out =
-        (problem){.op = op,
-                  .n = n,
-                  .type = (uint8_t)type,
-                  .acc_type = (uint8_t)type_arithmetic(acc),
-                  .inputs = {{.n = n, .type = (uint8_t)type}, {.n = count + 1, .type = CUBC_I64}},
-                  .input_count = rows ? 1 : 2,
-                  .outputs[0] = {.n = count, .type = (uint8_t)(op->arg ? CUBC_I64 : acc)},
-                  .output_count = 1,
-                  .commutative = true,
-                  .aligned = true};
+    problem_reduction_workload(out, b->name, type, n);
+    out->outputs[0].n = count;
+    if (strcmp(strrchr(b->name, '.'), ".rows") == 0) return CUBC_OK;
+    out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
     return CUBC_OK;
 }
 
@@ -129,7 +110,7 @@ static const char *segmented_reduce_invalid(const problem *p, const char *kind, 
     const int window = variant_value(s, v, "ipt", 1) * threads;
     const int ends = variant_value(s, v, "ept", 1) * threads;
     if (strcmp(kind, "cpu") != 0 &&
-        window * (size + 2) + 16 * threads + ends * problem_acc_bytes(p) > 100 * 1024)
+        window * (size + 2) + 16 * threads + ends * problem_acc_bytes(p) > 200 * 1024)
         return "the items of a block do not fit its shared memory";
     return problem_invalid(p, kind, s, v, size);
 }
