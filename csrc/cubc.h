@@ -104,6 +104,17 @@ typedef struct cubc_axis_reduce_params {
     const void *init;
 } cubc_axis_reduce_params;
 
+// out[i] = how many of the offsets are up to i: which segment item i is in, from 1 on; 0 before the
+// first segment, segments + 1 behind the last.
+typedef struct cubc_segment_ids_params {
+    const void *offsets;   // segments + 1 of them, rising
+    cubc_type offset_type; // I32 or I64
+    uint64_t segments;
+    void *out;          // n items
+    cubc_type out_type; // I32 or I64
+    uint64_t n;
+} cubc_segment_ids_params;
+
 // A reduction of each segment of an array: out[s] = init op in[offsets[s]] op ... op
 // in[offsets[s+1]-1]. An empty segment gives init, else the operator's identity: for min and max
 // what no item is beyond, for argmin and argmax -1. Offsets that fall or lie outside of the array
@@ -201,6 +212,10 @@ cubc_status cubc_scan_temp_bytes(cubc_device *device, const cubc_scan_params *pa
                                  size_t *bytes);
 cubc_status cubc_scan(cubc_device *device, const cubc_scan_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_segment_ids_temp_bytes(cubc_device *device, const cubc_segment_ids_params *params,
+                                        size_t *bytes);
+cubc_status cubc_segment_ids(cubc_device *device, const cubc_segment_ids_params *params, void *temp,
+                             size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_segmented_reduce_temp_bytes(cubc_device *device,
                                              const cubc_segmented_reduce_params *params,
                                              size_t *bytes);

@@ -35,6 +35,12 @@ LABELS = {
         "ipt_12.tpb_256.mb_1.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
     ],
+    "segment_ids": [
+        "ipt_4.tpb_64.ipv_0",
+        "ipt_32.tpb_192.ipv_1",
+        "ipt_24.tpb_256.ipv_0",
+        "ipt_16.tpb_1024.ipv_2",
+    ],
     "segmented_reduce": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ept_1.wav_4.lb_1",
         "ipt_16.tpb_96.mb_1.ipv_2.ld_1.ept_4.wav_1.lb_3",
@@ -64,6 +70,7 @@ BENCHMARKS = {
     "axis_reduce": ["axis_reduce.sum.tall", "axis_reduce.argmax.middle"],
     "reduce": ["reduce.sum", "reduce.argmax"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max"],
+    "segment_ids": ["segment_ids.small", "segment_ids.large"],
     "segmented_reduce": ["segmented_reduce.sum.small", "segmented_reduce.argmin.small"],
     "select": ["select.if", "select.unique"],
     "sort": ["sort.keys", "sort.pairs"],
@@ -90,6 +97,12 @@ def edges(x):
     return np.sort(np.random.default_rng(x.size).integers(0, x.size + 1, x.size // 100 + 2))
 
 
+def ids_of(x):
+    """What the core takes for the numbers of these segments."""
+    offsets = edges(x)
+    return {"offsets": offsets, "segments": offsets.size - 1, "out": ("int64", (x.size,), None)}
+
+
 CALLS = {
     "axis_reduce": (
         "axis_reduce.sum.tall",
@@ -98,6 +111,11 @@ CALLS = {
     ),
     "reduce": ("reduce.sum", lambda x: cubc.sum(x), lambda x: x.sum()),
     "scan": ("scan.inclusive.sum", lambda x: cubc.scan(x), lambda x: x.cumsum()),
+    "segment_ids": (
+        "segment_ids.large",
+        lambda x: _core.call("segment_ids", ids_of(x))[0],
+        lambda x: np.searchsorted(edges(x), np.arange(x.size), side="right"),
+    ),
     "segmented_reduce": (
         "segmented_reduce.sum.medium",
         lambda x: cubc.segmented_reduce(x, edges(x)),

@@ -38,7 +38,12 @@ from ._device import device
 from ._interface import ffi, get_include, get_library
 from ._numpy import cumprod, cumsum, diff, unique
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
-from ._segments import segmented_reduce
+from ._segments import (
+    segmented_argsort,
+    segmented_reduce,
+    segmented_sort,
+    segmented_sort_pairs,
+)
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
 
@@ -77,7 +82,10 @@ __all__ = [
     "prod",
     "reduce",
     "scan",
+    "segmented_argsort",
     "segmented_reduce",
+    "segmented_sort",
+    "segmented_sort_pairs",
     "select",
     "sort",
     "sort_pairs",
