@@ -26,6 +26,9 @@ SIZES = (16, 20, 24, 28)
 NAMES = (
     "reduce.sum",
     "scan.exclusive.sum",
+    "segmented_reduce.sum.small",
+    "segmented_reduce.sum.medium",
+    "segmented_reduce.sum.large",
     "select.if",
     "select.unique",
     "sort.keys",
