@@ -16,6 +16,8 @@
 #include <cstring>
 #include <cub/cub.cuh>
 #include <limits>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 #include <vector>
 
 namespace
@@ -126,6 +128,29 @@ template <class T> int run_histogram(const char *algorithm, const problem &p)
                                                level(lower), level(upper), p.n, p.stream);
 }
 
+// Where segments begin whose lengths are 1 to about twice the mean, a power of two; computed, so
+// that CUB is spared reading them.
+struct segment_offset {
+    int64_t n, mean;
+
+    __host__ __device__ int64_t operator()(int64_t i) const
+    {
+        uint64_t z = uint64_t(i) * 0x9E3779B97F4A7C15u;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        int64_t at = i * mean + (i ? int64_t(z >> 16) & (mean - 1) : 0);
+        return at < n ? at : n;
+    }
+};
+
+template <class T> int segmented_sum(const problem &p, const T *in, T *out, int64_t mean)
+{
+    auto begin = thrust::make_transform_iterator(thrust::make_counting_iterator(int64_t(0)),
+                                                 segment_offset{p.n, mean});
+    int64_t count = p.n > mean ? p.n / mean : 1;
+    return cub::DeviceSegmentedReduce::Sum(p.temp, *p.temp_bytes, in, out, count, begin, begin + 1,
+                                           p.stream);
+}
+
 template <class T> int run_typed(const char *algorithm, const problem &p)
 {
     const T *in = static_cast<const T *>(p.in);
@@ -140,6 +165,9 @@ template <class T> int run_typed(const char *algorithm, const problem &p)
     if (is("reduce.min")) {
         return cub::DeviceReduce::Min(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
     }
+    if (is("segmented_reduce.sum.small")) return segmented_sum(p, in, out, 8);
+    if (is("segmented_reduce.sum.medium")) return segmented_sum(p, in, out, 256);
+    if (is("segmented_reduce.sum.large")) return segmented_sum(p, in, out, 65536);
     if (is("scan.exclusive.sum")) {
         return cub::DeviceScan::ExclusiveSum(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
     }

@@ -84,6 +84,7 @@ typedef struct problem {
     bool has_init;
     uint8_t begin_bit, end_bit; // of the keys of a sort
     uint64_t numbers[16];       // what else its kernels take; the algorithm says
+    uint64_t columns;           // of a reduction along an axis: the items of what follows it
 } problem;
 
 // ---- instances and plans ------------------------------------------------------------------------

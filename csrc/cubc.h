@@ -91,6 +91,54 @@ typedef struct cubc_scan_params {
     cubc_type key_type;
 } cubc_scan_params;
 
+// A reduction along one axis of an array of [outer][length][columns] items, in C order:
+// out[o][c] = init op in[o][0][c] op ... op in[o][length-1][c]. An index is along the axis.
+typedef struct cubc_axis_reduce_params {
+    const void *in;
+    void *out; // [outer][columns], apart from in
+    uint64_t outer;
+    uint64_t length;
+    uint64_t columns; // 1 for the last axis
+    cubc_type type;
+    cubc_type acc_type;
+    cubc_type out_type;
+    const char *op; // this and what follows as for cubc_reduce
+    int commutative;
+    const void *init;
+} cubc_axis_reduce_params;
+
+// out[i] = how many of the offsets are up to i: which segment item i is in, from 1 on; 0 before the
+// first segment, segments + 1 behind the last.
+typedef struct cubc_segment_ids_params {
+    const void *offsets;   // segments + 1 of them, rising
+    cubc_type offset_type; // I32 or I64
+    uint64_t segments;
+    void *out;          // n items
+    cubc_type out_type; // I32 or I64
+    uint64_t n;
+} cubc_segment_ids_params;
+
+// A reduction of each segment of an array: out[s] = init op in[offsets[s]] op ... op
+// in[offsets[s+1]-1]. An empty segment gives init, else the operator's identity: for min and max
+// what no item is beyond, for argmin and argmax -1. Offsets that fall or lie outside of the array
+// are no error, but their segments' results are undefined.
+typedef struct cubc_segmented_reduce_params {
+    const void *in;
+    void *out; // one item a segment, apart from in
+    uint64_t n;
+    uint64_t segments;
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
+                           // segment has n / segments items
+    cubc_type offset_type; // I32 or I64
+    cubc_type type;
+    cubc_type acc_type;
+    cubc_type out_type;
+    const char *op;   // as for cubc_reduce; an index counts from the segment's beginning
+    int commutative;  // as for cubc_reduce
+    const void *init; // one value of acc_type in host memory, or NULL for none; with offsets an
+                      // expression needs it
+} cubc_segmented_reduce_params;
+
 // A selection: the items that a condition holds for, in order. out may be in, and the others apart
 // from both; otherwise nothing may overlap.
 typedef struct cubc_select_params {
@@ -296,10 +344,23 @@ cubc_status cubc_reduce_temp_bytes(cubc_device *device, const cubc_reduce_params
                                    size_t *bytes);
 cubc_status cubc_reduce(cubc_device *device, const cubc_reduce_params *params, void *temp,
                         size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_axis_reduce_temp_bytes(cubc_device *device, const cubc_axis_reduce_params *params,
+                                        size_t *bytes);
+cubc_status cubc_axis_reduce(cubc_device *device, const cubc_axis_reduce_params *params, void *temp,
+                             size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_scan_temp_bytes(cubc_device *device, const cubc_scan_params *params,
                                  size_t *bytes);
 cubc_status cubc_scan(cubc_device *device, const cubc_scan_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_segment_ids_temp_bytes(cubc_device *device, const cubc_segment_ids_params *params,
+                                        size_t *bytes);
+cubc_status cubc_segment_ids(cubc_device *device, const cubc_segment_ids_params *params, void *temp,
+                             size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_segmented_reduce_temp_bytes(cubc_device *device,
+                                             const cubc_segmented_reduce_params *params,
+                                             size_t *bytes);
+cubc_status cubc_segmented_reduce(cubc_device *device, const cubc_segmented_reduce_params *params,
+                                  void *temp, size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_select_temp_bytes(cubc_device *device, const cubc_select_params *params,
                                    size_t *bytes);
 cubc_status cubc_select(cubc_device *device, const cubc_select_params *params, void *temp,

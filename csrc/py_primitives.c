@@ -78,23 +78,65 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
     return Py_BuildValue("(ss)", py_type_name(acc), py_type_name(out));
 }
 
+// ---- axes ---------------------------------------------------------------------------------------
+// An array as [outer][length][columns] around an axis, and its shape without that.
+typedef struct axis_shape {
+    uint64_t outer, length, columns;
+    int ndim;
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+} axis_shape;
+
+static int axis_number(PyObject *axis, int ndim)
+{
+    PyObject *index = PyNumber_Index(axis);
+    if (!index) {
+        PyErr_Format(PyExc_TypeError, "axis is %R: expected an int, or None for all items", axis);
+        return -1;
+    }
+    long number = PyLong_AsLong(index);
+    Py_DECREF(index);
+    bool fits = !PyErr_Occurred();
+    PyErr_Clear();
+    if (fits && number >= -ndim && number < ndim) return (int)(number < 0 ? number + ndim : number);
+    PyErr_Format(PyExc_ValueError, "axis is %R, but the array has %d dimension%s", axis, ndim,
+                 ndim == 1 ? "" : "s");
+    return -1;
+}
+
+// axis NULL: all items, taken flat.
+static int read_axis(const py_view *x, PyObject *axis, PyObject *keepdims, axis_shape *out)
+{
+    int number = axis ? axis_number(axis, x->ndim) : 0;
+    int keep = keepdims ? PyObject_IsTrue(keepdims) : 0;
+    if (number < 0 || keep < 0) return -1;
+    *out = (axis_shape){.outer = 1, .length = 1, .columns = 1};
+    for (int d = 0; d < x->ndim; d++) {
+        bool reduced = !axis || d == number;
+        uint64_t *extent = reduced ? &out->length : d < number ? &out->outer : &out->columns;
+        *extent *= (uint64_t)x->shape[d];
+        if (!reduced || keep) out->shape[out->ndim++] = reduced ? 1 : x->shape[d];
+    }
+    return 0;
+}
+
 // ---- reduce -------------------------------------------------------------------------------------
 PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-    enum { X, OP, INIT, OUT, DTYPE, COMMUTATIVE, STREAM, WORKSPACE, DEVICE, COUNT };
-    static py_signature signature = {
-        "reduce",
-        COUNT,
-        2,
-        1,
-        {"x", "op", "init", "out", "dtype", "commutative", "stream", "workspace", "device"},
-        {0},
-        true};
+    enum { X, OP, AXIS, KEEPDIMS, INIT, OUT, DTYPE, COMMUTATIVE, STREAM, WORKSPACE, DEVICE, COUNT };
+    static py_signature signature = {"reduce",
+                                     COUNT,
+                                     2,
+                                     1,
+                                     {"x", "op", "axis", "keepdims", "init", "out", "dtype",
+                                      "commutative", "stream", "workspace", "device"},
+                                     {0},
+                                     true};
     PyObject *v[COUNT], *value = NULL;
     cubc_type acc, out;
     cubc_status st;
     problem p;
     uint64_t init;
+    axis_shape shape;
     py_call c = {0};
     (void)self;
     if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
@@ -102,24 +144,27 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     int commutative = v[COMMUTATIVE] ? PyObject_IsTrue(v[COMMUTATIVE]) : 0;
     c.in_count = 1;
     if (!op || commutative < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
+        read_axis(&c.in[0], v[AXIS], v[KEEPDIMS], &shape) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_call_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0 ||
-        py_call_prepare_out(&c, 0, "reduce", out, 0, NULL) < 0 ||
+        py_call_prepare_out(&c, 0, "reduce", out, shape.ndim, shape.shape) < 0 ||
         py_call_workspace(&c, v[WORKSPACE]) < 0)
         goto done;
-    cubc_reduce_params params = {.in = c.in[0].data,
-                                 .out = py_call_out_data(&c, 0),
-                                 .n = c.in[0].n,
-                                 .type = c.in[0].type,
-                                 .acc_type = acc,
-                                 .out_type = out,
-                                 .op = op,
-                                 .commutative = commutative,
-                                 .init = v[INIT] ? &init : NULL};
-    st = reduce_problem(&params, &p);
+    cubc_axis_reduce_params params = {.in = c.in[0].data,
+                                      .out = py_call_out_data(&c, 0),
+                                      .outer = shape.outer,
+                                      .length = shape.length,
+                                      .columns = shape.columns,
+                                      .type = c.in[0].type,
+                                      .acc_type = acc,
+                                      .out_type = out,
+                                      .op = op,
+                                      .commutative = commutative,
+                                      .init = v[INIT] ? &init : NULL};
+    st = axis_reduce_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);
-    value = st ? py_raise(st) : py_call_result(&c, 0, !v[OUT]);
+    value = st ? py_raise(st) : py_call_result(&c, 0, !v[OUT] && shape.ndim == 0);
 done:
     py_call_end(&c);
     return value;

@@ -125,6 +125,7 @@ FUNCTION void shared_add(u64* p, u64 v) { atomicAdd(p, v); }
 FUNCTION void shared_add(f32* p, f32 v) { atomicAdd(p, v); }
 FUNCTION void shared_add(f64* p, f64 v) { atomicAdd(p, v); }
 FUNCTION void atomic_max(u64* p, u64 v) { atomicMax(p, v); }
+FUNCTION void shared_or(u32* p, u32 v) { atomicOr(p, v); }
 // What the thread wrote before is seen by whoever has seen what it writes after.
 FUNCTION void device_fence() { __threadfence(); }
 
@@ -328,6 +329,7 @@ FUNCTION void atomic_max(u64* p, u64 v)
            !__atomic_compare_exchange_n(p, &held, v, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
 }
+FUNCTION void shared_or(u32* p, u32 v) { *p |= v; }
 FUNCTION void device_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 FUNCTION f64 rounded_product(f64 a, f64 b)

@@ -66,6 +66,22 @@ FUNCTION V warp_exclusive_scan(V value, V init, Op op)
     return lane_id() == 0 ? init : op(init, before);
 }
 
+// Inclusive prefix of each segment: each lane of the mask `begins` begins anew.
+//   Called by   all lanes
+//   Result      in each lane
+template <class V, class Op>
+FUNCTION V warp_segmented_scan(V value, u32 begins, Op op)
+{
+    const u32 through = begins & (0xffffffffu >> (31u - lane_id()));
+    const u32 first = through ? last_set(through) : 0;
+    UNROLL
+    for (u32 d = 1; d < SIMT_WARP; d *= 2) {
+        const V other = warp_shuffle(value, lane_id() - d);
+        if (lane_id() >= first + d) value = op(other, value);
+    }
+    return value;
+}
+
 // The lanes whose value has the same BITS lowest bits, as a mask.
 //   Called by   all lanes
 //   Result      in each lane, whose own bit is set

@@ -17,6 +17,12 @@ from cubc import _core
 from cubc.tuner.space import parse_label
 
 LABELS = {
+    "axis_reduce": [
+        "ipt_4.tpb_64.ipv_0.ld_0.wav_8",
+        "ipt_8.tpb_192.ipv_1.ld_1.wav_4",
+        "ipt_16.tpb_256.ipv_0.ld_1.wav_2",
+        "ipt_4.tpb_1024.ipv_1.ld_0.wav_1",
+    ],
     "find": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.wav_1",
         "ipt_12.tpb_96.mb_1.ipv_2.ld_1.wav_3",
@@ -71,6 +77,18 @@ LABELS = {
         "ipt_4.tpb_256.mb_1.ipv_2.ld_0.lev_9",
         "ipt_2.tpb_1024.mb_1.ipv_1.ld_1.lev_13",
     ],
+    "segment_ids": [
+        "ipt_4.tpb_64.ipv_0",
+        "ipt_32.tpb_192.ipv_1",
+        "ipt_24.tpb_256.ipv_0",
+        "ipt_16.tpb_1024.ipv_2",
+    ],
+    "segmented_reduce": [
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ept_1.wav_4.lb_1",
+        "ipt_16.tpb_96.mb_1.ipv_2.ld_1.ept_4.wav_1.lb_3",
+        "ipt_28.tpb_256.mb_1.ipv_1.ld_1.ept_2.wav_2.lb_2",
+        "ipt_8.tpb_1024.mb_1.ipv_2.ld_0.ept_1.wav_1.lb_4",
+    ],
     "select": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
         "ipt_12.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
@@ -97,6 +115,7 @@ LABELS = {
     ],
 }
 BENCHMARKS = {
+    "axis_reduce": ["axis_reduce.sum.tall", "axis_reduce.argmax.middle"],
     "find": ["find.if", "find.if"],
     "histogram": ["histogram.even.2048", "histogram.range.256"],
     "merge": ["merge.keys", "merge.pairs"],
@@ -106,6 +125,8 @@ BENCHMARKS = {
     "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key"],
     "searchsorted": ["searchsorted.lower", "searchsorted.upper"],
+    "segment_ids": ["segment_ids.small", "segment_ids.large"],
+    "segmented_reduce": ["segmented_reduce.sum.small", "segmented_reduce.argmin.small"],
     "select": ["select.unique", "select.three_way"],
     "sort": ["sort.keys", "sort.pairs"],
     "topk": ["topk.pairs", "topk.pairs"],
@@ -128,6 +149,11 @@ def against_base():
 
 
 CALLS = {
+    "axis_reduce": (
+        "axis_reduce.sum.tall",
+        lambda x: cubc.sum(x[: x.size // 9 * 9].reshape(-1, 9), axis=0),
+        lambda x: x[: x.size // 9 * 9].reshape(-1, 9).sum(axis=0),
+    ),
     "find": (
         "find.if",
         lambda x: cubc.find_if(np.concatenate([x[:-2], np.zeros(min(2, x.size), "i8")]), "x == 0"),
@@ -160,6 +186,16 @@ CALLS = {
         "searchsorted.lower",
         lambda x: cubc.searchsorted(np.sort(x[: x.size // 3]), x),
         lambda x: np.searchsorted(np.sort(x[: x.size // 3]), x),
+    ),
+    "segment_ids": (
+        "segment_ids.large",
+        lambda x: _core.call("segment_ids", ids_of(x))[0],
+        lambda x: np.searchsorted(edges(x), np.arange(x.size), side="right"),
+    ),
+    "segmented_reduce": (
+        "segmented_reduce.sum.medium",
+        lambda x: cubc.segmented_reduce(x, edges(x)),
+        lambda x: np.diff(np.concatenate([[0], x.cumsum()])[edges(x)]),
     ),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
     "sort": ("sort.keys.small", lambda x: cubc.sort(x), lambda x: np.sort(x)),

@@ -264,14 +264,17 @@ def test_reserved_names(device, name):
         cubc.transform(name, **{name: X}, device=device)
 
 
+def test_no_axis():
+    with pytest.raises(TypeError, match=r"flat and has no axis, as reductions have"):
+        cubc.scan(X, axis=0)
+
+
 @pytest.mark.parametrize("call", [cubc.reduce, cubc.scan])
 def test_arguments(call):
     with pytest.raises(TypeError, match="no argument 'dtpye'; did you mean 'dtype'"):
         call(X, dtpye="F64")
-    with pytest.raises(TypeError, match="no argument 'keepdims'; help"):
-        call(X, keepdims=True)
-    with pytest.raises(TypeError, match=r"flat and has no axis: call it on slices"):
-        call(X, axis=0)
+    with pytest.raises(TypeError, match="no argument 'where'; help"):
+        call(X, where=True)
     with pytest.raises(TypeError, match=r"got 'op' twice.*cubc\.sum"):
         call(X, "sum", op="sum")
     with pytest.raises(TypeError, match="at most 2 positional"):

@@ -13,7 +13,16 @@ for name in ("int8", "float32", "float64"):
         d = cubc.asarray(x)
         assert cubc.reduce(d).item() == x.sum(dtype="int64" if name == "int8" else "float64")
         assert cubc.argmax(d).item() == x.argmax()
+        for columns in (3, 8):
+            rows = n // columns
+            table = x[: rows * columns].reshape(rows, columns)
+            sums = cubc.sum(cubc.asarray(table), axis=0).numpy()
+            assert (sums == table.sum(axis=0, dtype=sums.dtype)).all()
         assert (cubc.scan(d).numpy() == np.cumsum(x, dtype=name)).all()
+        offsets = np.unique(np.arange(0, n, 9) ** 2 % n)
+        sums = cubc.segmented_reduce(d, cubc.asarray(offsets)).numpy()
+        before = np.concatenate([[0], np.cumsum(x, dtype="int64")])
+        assert (sums == np.diff(before[offsets])).all()
         assert (cubc.select(d, "x > 3").numpy() == x[x > 3]).all()
         assert cubc.partition(d, "x > 3")[1].size == (x <= 3).sum()
         assert cubc.partition(d, "x > 3", "x > 1")[1].size == ((x > 1) & (x <= 3)).sum()
@@ -37,5 +46,8 @@ for name in ("int8", "float32", "float64"):
         assert (cubc.merge(ordered, ordered).numpy() == np.sort(np.tile(x, 2))).all()
         assert (cubc.searchsorted(ordered, d).numpy() == np.searchsorted(np.sort(x), x)).all()
         assert (cubc.topk(d, n // 2)[0].numpy() == np.sort(x)[::-1][: n // 2]).all()
+        parts = [np.sort(part) for part in np.split(x, offsets)]
+        result = cubc.segmented_sort(d, cubc.asarray(offsets)).numpy()
+        assert (result == np.concatenate(parts)).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
 print("ok on", cubc.device_info()["name"])

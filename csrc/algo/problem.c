@@ -34,6 +34,46 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
     return CUBC_OK;
 }
 
+cubc_status problem_reduction(problem *p, const char *family, const char *op, bool commutative,
+                              const void *init)
+{
+    if (!type_valid((cubc_type)p->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    TRY(problem_operator(p, family, op, init));
+    p->commutative = p->op || commutative;
+    if (!p->op || !p->op->arg) return CUBC_OK;
+    if (p->outputs[0].type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "%s gives an index: its output must be I64, not %s", op,
+             cubc_type_name((cubc_type)p->outputs[0].type));
+    p->acc_type = (uint8_t)type_arithmetic((cubc_type)p->type);
+    return CUBC_OK;
+}
+
+void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n)
+{
+    char name[32];
+    const char *op = strchr(benchmark, '.') + 1;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(op, "."), op);
+    *p = (problem){.op = operator_find(name),
+                   .n = n,
+                   .type = (uint8_t)type,
+                   .inputs[0] = {.n = n, .type = (uint8_t)type},
+                   .input_count = 1,
+                   .output_count = 1,
+                   .commutative = true,
+                   .aligned = true};
+    cubc_type acc = p->op->widens ? type_widened(type) : type;
+    p->acc_type = (uint8_t)type_arithmetic(acc);
+    p->outputs[0] = (operand){.n = 1, .type = (uint8_t)(p->op->arg ? CUBC_I64 : acc)};
+}
+
+int problem_acc_bytes(const problem *p)
+{
+    int value = (int)cubc_type_size((cubc_type)p->acc_type);
+    if (p->op && p->op->arg) return 16; // and an i64
+    if (p->op) return value;
+    return value > 4 ? 16 : 8; // and a u32
+}
+
 static cubc_status check_array(const char *what, const void *data, uint64_t n, cubc_type type)
 {
     if (!type_valid(type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type (%d)", what, (int)type);

@@ -11,6 +11,14 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 
 // Resolves the operator of a reduction or scan into op or expression, and takes in init.
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
+// The operator of a reduction whose arrays have been added: all that problem_operator does, and an
+// index as the result.
+cubc_status problem_reduction(problem *p, const char *family, const char *op, bool commutative,
+                              const void *init);
+// A reduction's benchmark: operator, types of accumulator and result, and n items to reduce.
+void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n);
+// sizeof(acc_t) of kernels/operator.h; the kernels assert that the two agree.
+int problem_acc_bytes(const problem *p);
 // Adds an array: it exists, is aligned to its type and not too long.
 cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
                           cubc_type type);

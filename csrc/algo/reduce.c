@@ -13,13 +13,7 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
                      .aligned = true};
     TRY(problem_input(out, "the input of reduce", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of reduce", params->out, 1, params->out_type));
-    if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
-    TRY(problem_operator(out, "reduce", params->op, params->init));
-    out->commutative = out->op || params->commutative;
-    if (out->op && out->op->arg && params->out_type != CUBC_I64)
-        FAIL(CUBC_INVALID_TYPE, "%s gives an index: its output must be I64, not %s", params->op,
-             cubc_type_name(params->out_type));
-    if (out->op && out->op->arg) out->acc_type = (uint8_t)type_arithmetic(params->type);
+    TRY(problem_reduction(out, "reduce", params->op, params->commutative, params->init));
     if (params->n == 0 && !params->init && !(out->op && out->op->identity))
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s of no items has no value; give an initial value (init=) or at least one item",
@@ -29,36 +23,15 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
 
 static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
 {
-    const char *name = strchr(b->name, '.') + 1;
-    const operator_info *op = operator_find(name);
-    cubc_type acc = op->widens ? type_widened(type) : type;
-    *out = (problem){.op = op,
-                     .n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type_arithmetic(acc),
-                     .inputs[0] = {.n = n, .type = (uint8_t)type},
-                     .input_count = 1,
-                     .outputs[0] = {.n = 1, .type = (uint8_t)(op->arg ? CUBC_I64 : acc)},
-                     .output_count = 1,
-                     .commutative = true,
-                     .aligned = true};
+    problem_reduction_workload(out, b->name, type, n);
     return CUBC_OK;
-}
-
-// sizeof(acc_t) of kernels/operator.h; the kernel asserts that the two agree.
-static int acc_bytes(const problem *p)
-{
-    int value = (int)cubc_type_size((cubc_type)p->acc_type);
-    if (p->op && p->op->arg) return 16; // and an i64
-    if (p->op) return value;
-    return value > 4 ? 16 : 8; // and a u32
 }
 
 static void reduce_define(const problem *p, text *out)
 {
     problem_define(p, out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
-                acc_bytes(p));
+                problem_acc_bytes(p));
 }
 
 static const char *reduce_invalid(const problem *p, const char *kind, const space *s,
@@ -82,7 +55,7 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     uint64_t tiles = ceil_div(p->n, tile), steps = ceil_div(tiles, resident);
     if (steps < least) steps = tiles < least ? tiles : least;
     uint64_t grid = steps ? ceil_div(tiles, steps) : 1;
-    uint64_t words = ((uint64_t)acc_bytes(p) + 3) / 4;
+    uint64_t words = ((uint64_t)problem_acc_bytes(p) + 3) / 4;
     out->message_bytes = 8 * (1 + grid * words);
     out->launch_count = 1;
     out->launches[0] =

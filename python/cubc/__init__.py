@@ -50,6 +50,12 @@ from ._runs import (
     unique_by_key,
 )
 from ._searching import find_if, topk
+from ._segments import (
+    segmented_argsort,
+    segmented_reduce,
+    segmented_sort,
+    segmented_sort_pairs,
+)
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
 
@@ -101,6 +107,10 @@ __all__ = [
     "scan",
     "scan_by_key",
     "searchsorted",
+    "segmented_argsort",
+    "segmented_reduce",
+    "segmented_sort",
+    "segmented_sort_pairs",
     "select",
     "sort",
     "sort_pairs",

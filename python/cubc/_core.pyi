@@ -77,6 +77,8 @@ def reduce(
     /,
     op: str = "sum",
     *,
+    axis: int | None = None,
+    keepdims: bool = False,
     init: Any = None,
     out: Any = None,
     dtype: Any = None,

@@ -1,0 +1,226 @@
+// Reduction along an axis that is not the last: of [outer][rows][columns] to [outer][columns].
+//
+// Neighbouring threads have neighbouring columns, so that what they read at once is contiguous, and
+// each goes down the rows. A block's threads are laid out as `wide` column units, `high` rows and
+// `deep` outer slices: few columns leave room for several rows, and what these add up meets in
+// shared memory. If there are too few columns for the device, blocks share the rows too, and a
+// second, small launch combines their parts in the order of the rows. The layout comes from the
+// shape alone (the descriptor), so a result is the same from run to run.
+//
+// A thread alone (the cpu) has a unit of many columns, in memory, and adds row after row to it.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=256:4096:256
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=0:0:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_WAVES wav 1:8:1 cpu=1:8:1
+//
+// ipt   items a thread holds at once: its loads in flight; on the cpu the columns of a unit
+// ipv   items a vector, where rows begin on 16 bytes
+// ld    caching of the loads, see load_bytes16
+// wav   blocks, in multiples of what is resident at once, below which blocks share the rows
+//
+// Traffic: all items read, one a column written.
+#include "memory.h"
+#include "operator.h"
+#include "warp.h"
+
+enum {
+    ALONE = SIMT_THREADS == 1,
+    UNIT = ALONE          ? TUNE_ITEMS_PER_THREAD
+           : TUNE_ALIGNED ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2
+                          : 1,
+    LOADS = TUNE_ITEMS_PER_THREAD / UNIT
+};
+
+static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for the parts");
+
+struct axis_reduce_args {
+    const item_t* in;
+    out_t* out;
+    acc_t* parts; // [split][outer][columns], if the rows are shared
+    u64 outer, rows, columns;
+    u64 wide, high, deep; // layout of a block's threads
+    u64 splits;           // of the rows
+    value_t init;
+    u64 has_init;
+};
+
+struct axis_reduce_shared {
+    acc_t acc[SIMT_THREADS * UNIT];
+};
+
+FUNCTION u64 ceil_div(u64 a, u64 b) { return a / b + (a % b != 0); }
+
+FUNCTION void write_result(const axis_reduce_args& a, u64 column, acc_t sum)
+{
+#if !defined(TUNE_ARG)
+    if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
+#endif
+    a.out[column] = acc_result(sum);
+}
+
+// What a block reduces: rows [begin, end) of one part of the columns, in some of the outer slices.
+struct part {
+    u64 split, unit, outer; // the first of its units and slices
+    u64 begin, end;
+};
+
+FUNCTION part part_of(const axis_reduce_args& a, u64 unit_columns)
+{
+    const u64 across = ceil_div(ceil_div(a.columns, unit_columns), a.wide);
+    const u64 share = ceil_div(a.rows, a.splits), rest = block_id() / a.splits;
+    part p{block_id() % a.splits, rest % across * a.wide, rest / across * a.deep, 0, 0};
+    p.begin = p.split * share < a.rows ? p.split * share : a.rows;
+    p.end = p.begin + share < a.rows ? p.begin + share : a.rows;
+    return p;
+}
+
+FUNCTION void write_part(const axis_reduce_args& a, const part& p, u64 column, acc_t sum)
+{
+    if (a.splits == 1)
+        write_result(a, column, sum);
+    else
+        a.parts[p.split * a.outer * a.columns + column] = sum;
+}
+
+// ---- threads together ---------------------------------------------------------------------------
+// Adds rows first, first + stride, ...: as many as there are loads.
+template <bool WHOLE>
+FUNCTION void reduce_rows(const axis_reduce_args& a, const item_t* in, u64 first, u64 stride,
+                          u64 end, acc_t (&acc)[UNIT])
+{
+    item_t item[LOADS][UNIT];
+    UNROLL
+    for (int l = 0; l < LOADS; l++) {
+        const u64 row = first + static_cast<u64>(l) * stride;
+        if (WHOLE || row < end) load_items<TUNE_LOAD>(in + row * a.columns, item[l]);
+    }
+    UNROLL
+    for (int l = 0; l < LOADS; l++) {
+        const u64 row = first + static_cast<u64>(l) * stride;
+        if (WHOLE || row < end) {
+            UNROLL
+            for (int j = 0; j < UNIT; j++) acc[j] = accumulate(acc[j], item[l][j], row);
+        }
+    }
+}
+
+// The row of threads that the thread is in has rows of its own, between those of the others if
+// operands may change places.
+FUNCTION void reduce_thread(const axis_reduce_args& a, const part& p, u64 row_of_threads,
+                            const item_t* in, acc_t (&acc)[UNIT])
+{
+    const u64 share = ceil_div(p.end - p.begin, a.high);
+    const u64 stride = TUNE_COMMUTATIVE ? a.high : 1;
+    u64 row = p.begin + row_of_threads * (TUNE_COMMUTATIVE ? 1 : share), end = p.end;
+    if (!TUNE_COMMUTATIVE && row + share < end) end = row + share;
+    for (; row + (LOADS - 1) * stride < end; row += LOADS * stride)
+        reduce_rows<true>(a, in, row, stride, end, acc);
+    if (row < end) reduce_rows<false>(a, in, row, stride, end, acc);
+}
+
+FUNCTION void reduce_part(const axis_reduce_args& a, axis_reduce_shared& s)
+{
+    const part p = part_of(a, UNIT);
+    const u32 wide = static_cast<u32>(a.wide), high = static_cast<u32>(a.high);
+    const u32 across = thread_id() % wide, down = thread_id() / wide % high;
+    const u64 outer = p.outer + thread_id() / (wide * high), unit = p.unit + across;
+    const bool active =
+        thread_id() < a.wide * a.high * a.deep && outer < a.outer && unit * UNIT < a.columns;
+    acc_t acc[UNIT];
+    UNROLL
+    for (int j = 0; j < UNIT; j++) acc[j] = acc_identity();
+    if (active) reduce_thread(a, p, down, a.in + outer * a.rows * a.columns + unit * UNIT, acc);
+    for (u32 d = 1; d < high; d *= 2) { // neighbours first, so that the order is kept
+        acc_t* const mine = s.acc + thread_id() * UNIT;
+        UNROLL
+        for (int j = 0; j < UNIT; j++) mine[j] = acc[j];
+        block_sync();
+        if (active && down % (2 * d) == 0 && down + d < high) {
+            UNROLL
+            for (int j = 0; j < UNIT; j++)
+                acc[j] = combine()(acc[j], mine[d * wide * UNIT + static_cast<u32>(j)]);
+        }
+        block_sync();
+    }
+    if (active && down == 0) {
+        UNROLL
+        for (int j = 0; j < UNIT; j++)
+            write_part(a, p, outer * a.columns + unit * UNIT + static_cast<u64>(j), acc[j]);
+    }
+}
+
+// ---- a thread alone -----------------------------------------------------------------------------
+enum { CHUNK = 32, ROWS = 4 }; // columns in registers, rows for which they stay there
+
+// Adds rows, the first of which is `row`, to the sums of their columns.
+template <int COUNT>
+FUNCTION void add_rows(acc_t* acc, const item_t* in, u64 stride, u64 columns, u64 row)
+{
+    u64 j = 0;
+    for (; j + CHUNK <= columns; j += CHUNK) {
+        acc_t sum[CHUNK];
+        for (u64 k = 0; k < CHUNK; k++) sum[k] = acc[j + k];
+        for (u64 r = 0; r < COUNT; r++)
+            for (u64 k = 0; k < CHUNK; k++)
+                sum[k] = accumulate(sum[k], in[r * stride + j + k], row + r);
+        for (u64 k = 0; k < CHUNK; k++) acc[j + k] = sum[k];
+    }
+    for (; j < columns; j++)
+        for (u64 r = 0; r < COUNT; r++) acc[j] = accumulate(acc[j], in[r * stride + j], row + r);
+}
+
+FUNCTION void add_all_rows(acc_t* acc, const item_t* in, u64 stride, u64 columns, u64 row, u64 end)
+{
+    for (; row + ROWS <= end; row += ROWS)
+        add_rows<ROWS>(acc, in + row * stride, stride, columns, row);
+    for (; row < end; row++) add_rows<1>(acc, in + row * stride, stride, columns, row);
+}
+
+// `high` rows are as one row of so many more columns, whose sums are combined in the end.
+FUNCTION void reduce_part_alone(const axis_reduce_args& a, axis_reduce_shared& s)
+{
+    const part p = part_of(a, UNIT);
+    const u64 first = p.unit * UNIT, last = p.outer + a.deep < a.outer ? p.outer + a.deep : a.outer;
+    const u64 columns = a.columns - first < UNIT ? a.columns - first : UNIT;
+    const u64 high = a.high, groups = (p.end - p.begin) / high;
+    for (u64 outer = p.outer; outer < last; outer++) {
+        const item_t* const in = a.in + outer * a.rows * a.columns + first;
+        for (u64 j = 0; j < columns * high; j++) s.acc[j] = acc_identity();
+        if (high > 1)
+            add_all_rows(s.acc, in + p.begin * a.columns, a.columns * high, columns * high, 0,
+                         groups);
+        for (u64 j = columns; j < columns * high; j++)
+            s.acc[j % columns] = combine()(s.acc[j % columns], s.acc[j]);
+        add_all_rows(s.acc, in, a.columns, columns, high > 1 ? p.begin + groups * high : p.begin,
+                     p.end);
+        for (u64 j = 0; j < columns; j++) write_part(a, p, outer * a.columns + first + j, s.acc[j]);
+    }
+}
+
+KERNEL(axis_reduce_parts, axis_reduce_args, axis_reduce_shared)
+{
+    if constexpr (ALONE)
+        reduce_part_alone(a, s);
+    else
+        reduce_part(a, s);
+}
+
+// ---- parts to results ---------------------------------------------------------------------------
+// A thread a column, or a warp if there are many parts.
+KERNEL(axis_reduce_join, axis_reduce_args, axis_reduce_shared)
+{
+    (void)s;
+    const u64 columns = a.outer * a.columns, lanes = a.splits < SIMT_WARP ? 1 : SIMT_WARP;
+    const u64 share = ceil_div(a.splits, lanes), first = thread_id() % lanes * share;
+    const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
+    const u64 stride = static_cast<u64>(block_count()) * SIMT_THREADS / lanes;
+    for (u64 column = thread / lanes; column < columns; column += stride) {
+        acc_t sum = acc_identity();
+        for (u64 split = first; split < first + share && split < a.splits; split++)
+            sum = combine()(sum, a.parts[split * columns + column]);
+        if (lanes > 1) sum = warp_reduce(sum, combine());
+        if (lanes == 1 || lane_id() == 0) write_result(a, column, sum);
+    }
+}

@@ -1,0 +1,101 @@
+// For each item of an array the number of offsets up to its index: which segment it is in, from 1
+// on; 0 for items before the first segment, one more than there are segments for those behind.
+//
+// A warp takes rows, a vector a lane. Its lanes find the numbers at the rows' beginnings side by
+// side, each in a binary search, so that the searches inside a row are short, and where a row is of
+// one segment there are none.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:64:4 cpu=4096:65536:4096
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:3:1 cpu=0:0:1
+//
+// ipt   items a thread
+// ipv   items a vector
+//
+// Workload: that of segments.h, and TUNE_O, the type of the numbers.
+// Traffic: one number an item written, the offsets read.
+#include "memory.h"
+#include "segments.h"
+#include "types.h"
+
+typedef TUNE_O id_t;
+
+enum {
+    ALONE = SIMT_THREADS == 1,
+    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
+    ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
+    ROW_ITEMS = SIMT_WARP * VECTOR
+};
+
+static_assert(ALONE || ROWS < SIMT_WARP, "a lane for each row's beginning, and one for the end");
+
+struct segment_ids_args {
+    segments set;
+    id_t* out;
+};
+
+struct segment_ids_shared {
+    u32 nothing;
+};
+
+// How many offsets are up to the item, if between low and high of them are.
+FUNCTION u64 offsets_up_to(const segments& g, u64 item, u64 low, u64 high)
+{
+    while (low < high) {
+        const u64 middle = low + (high - low) / 2;
+        if (segment_begin(g, middle) <= item)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+FUNCTION void number_row(const segment_ids_args& a, u64 first, u64 low, u64 high)
+{
+    id_t id[VECTOR];
+    if (first >= a.set.items) return;
+    u64 number = offsets_up_to(a.set, first, low, high);
+    UNROLL
+    for (int j = 0; j < VECTOR; j++) {
+        if (j > 0 && low < high) // few steps: mostly none or one
+            while (number < high && segment_begin(a.set, number) <= first + static_cast<u64>(j))
+                number++;
+        id[j] = convert<id_t>(number);
+    }
+    if (first + VECTOR <= a.set.items)
+        store_items(a.out + first, id);
+    else
+        for (int j = 0; j < VECTOR; j++)
+            if (first + static_cast<u64>(j) < a.set.items)
+                a.out[first + static_cast<u64>(j)] = id[j];
+}
+
+FUNCTION void number_alone(const segment_ids_args& a)
+{
+    const u64 first = static_cast<u64>(block_id()) * TUNE_ITEMS_PER_THREAD;
+    const u64 end = smaller(first + TUNE_ITEMS_PER_THREAD, a.set.items);
+    u64 number = offsets_up_to(a.set, first, 0, a.set.count + 1);
+    for (u64 item = first; item < end; number++) {
+        const u64 next = number <= a.set.count ? smaller(segment_begin(a.set, number), end) : end;
+        for (; item < next; item++) a.out[item] = convert<id_t>(number);
+    }
+}
+
+KERNEL(segment_ids_rows, segment_ids_args, segment_ids_shared)
+{
+    (void)s;
+    if constexpr (ALONE) {
+        number_alone(a);
+        return;
+    }
+    const u64 warp = static_cast<u64>(block_id()) * SIMT_WARPS + warp_id();
+    const u64 first = warp * (static_cast<u64>(ROWS) * ROW_ITEMS);
+    const u64 row = smaller(lane_id(), ROWS);
+    const u64 number = offsets_up_to(a.set, first + row * ROW_ITEMS, 0, a.set.count + 1);
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        const u64 low = warp_shuffle(number, r), high = warp_shuffle(number, r + 1);
+        number_row(a, first + static_cast<u64>(r) * ROW_ITEMS + lane_id() * VECTOR, low, high);
+    }
+}

@@ -1,0 +1,395 @@
+// Reduction of every segment of an array, whatever their lengths, in a single launch.
+//
+// Blocks get equal shares of items and segments' ends (segments.h). A block goes through its share
+// in windows of as many items as it holds. A window inside one segment is accumulated as in
+// reduce.cu. Any other is turned by way of shared memory, so that a thread has neighbours: it
+// reduces them one after the other, and where the last item of a segment is, as a bit tells,
+// it leaves the sum and begins anew. A segmented scan of what is left over completes the sums that
+// began with another thread; then a thread a segment writes results, neighbours together. So an
+// item costs the same wherever the ends are.
+//
+// The share's first segment may have begun in the shares before: a block sends what it has of the
+// segment that goes on behind it, and one whose share ends the segment looks back (lookback.h) over
+// the blocks that had no end in theirs. These are added in an order that the offsets and the grid
+// alone determine, so a result is the same from run to run.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=1024:16384:1024
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_ENDS_PER_THREAD ept 1:8:1 cpu=1:1:1
+// %RANGE% TUNE_WAVES wav 1:8:1 cpu=1:16:1
+// %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
+//
+// ipt   items a thread, of a window; on the cpu the least share of a block
+// mb    blocks that the registers of a multiprocessor are shared out to, at least
+// ipv   items a vector
+// ld    caching of the loads, see load_bytes16
+// ept   ends a thread looks after: a window ends early if it has more
+// wav   blocks, in multiples of what is resident at once
+// lb    see lookback.h
+//
+// Traffic: the items and the offsets read, one item a segment written.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#define TUNE_ORDER 0 // a block looks back to some of those before it, which need not be the first
+#define TUNE_POLL_DELAY 50
+#define TUNE_FIRST_DELAY 0
+#include "block.h"
+#include "lookback.h"
+#include "memory.h"
+#include "operator.h"
+#include "segments.h"
+
+enum : u32 { NONE = ~0u };
+enum {
+    ALONE = SIMT_THREADS == 1,
+    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
+    ITEMS = TUNE_ITEMS_PER_THREAD,
+    LOADS = ITEMS / VECTOR,
+    WINDOW = ITEMS * SIMT_THREADS,
+    ENDS = TUNE_ENDS_PER_THREAD * SIMT_THREADS,
+    WORDS = WINDOW / 32 + 2,
+    // The parts of two threads are an odd number of 16 bytes apart: they meet in no bank.
+    PART_BYTES = ITEMS * static_cast<int>(sizeof(item_t)),
+    PART = PART_BYTES % 32 == 0 ? ITEMS + 16 / static_cast<int>(sizeof(item_t)) : ITEMS,
+    MOST = SIMT_ACCUMULATOR_BYTES / static_cast<int>(sizeof(acc_t)),
+    ACCUMULATORS = VECTOR < MOST ? VECTOR
+                   : MOST > 1    ? MOST / 2 * 2
+                                 : 1
+};
+
+static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for these messages");
+static_assert(ALONE || ITEMS <= 32, "a bit for each item of a thread");
+
+struct segmented_reduce_args {
+    const item_t* in;
+    out_t* out;
+    segments set;
+    u64* messages; // one a block
+    value_t init;
+    u64 has_init;
+};
+
+union window_items {
+    item_t item[ALONE ? 1 : PART * SIMT_THREADS];
+    bytes16 alignment;
+};
+
+struct segmented_reduce_shared {
+    window_items items;
+    ticket block_ticket;
+    place begin, end; // of the block's share
+    acc_t first;      // what the share has of its first segment
+    block_reduce_storage<acc_t> reduce;
+    // Of a window:
+    u32 last[ALONE ? 1 : WORDS];     // a bit an item: it is the last of a piece
+    u16 rank[ALONE ? 1 : WINDOW];    // of such an item: the piece's
+    acc_t sum[ALONE ? 1 : ENDS + 1]; // of a piece; the last is of items before the window's first
+    acc_t warp_left[SIMT_WARPS];     // over, behind the last piece
+    u32 warp_has_last[SIMT_WARPS];
+    u32 ends; // of segments, in the window
+    u32 open; // rank of the piece whose segment goes on; NONE
+    u32 cut;  // where the last segment ends that there is room for
+};
+
+// A segment's result from the reduction of its items.
+FUNCTION void write_result(const segmented_reduce_args& a, u64 segment, acc_t sum)
+{
+#if defined(TUNE_ARG)
+    if (sum.index >= 0) sum.index -= static_cast<i64>(segment_begin(a.set, segment));
+#else
+    if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
+#endif
+    a.out[segment] = acc_result(sum);
+}
+
+// The first segment of a share is written when it is known what the shares before have of it.
+FUNCTION void write_or_keep(const segmented_reduce_args& a, segmented_reduce_shared& s, u64 segment,
+                            acc_t sum)
+{
+    if (segment == s.begin.segment)
+        s.first = sum;
+    else
+        write_result(a, segment, sum);
+}
+
+// ---- windows inside a segment -------------------------------------------------------------------
+// Where an item of a window has its place in shared memory.
+FUNCTION u32 room_of(u32 item) { return item / ITEMS * PART + item % ITEMS; }
+
+// The thread's l-th vector of a window.
+FUNCTION u32 vector_at(int l)
+{
+    return (static_cast<u32>(l) * SIMT_THREADS + thread_id()) * VECTOR;
+}
+
+// Operands may change places. The result is valid in thread 0.
+FUNCTION acc_t reduce_windows(const segmented_reduce_args& a, segmented_reduce_shared& s, u64 first,
+                              u64 windows)
+{
+    acc_t acc[ACCUMULATORS];
+    UNROLL
+    for (int j = 0; j < ACCUMULATORS; j++) acc[j] = acc_identity();
+    for (u64 w = 0; w < windows; w++, first += WINDOW) {
+        item_t item[LOADS][VECTOR];
+        UNROLL
+        for (int l = 0; l < LOADS; l++) load_items<TUNE_LOAD>(a.in + first + vector_at(l), item[l]);
+        UNROLL
+        for (int l = 0; l < LOADS; l++) {
+            const u64 at = first + vector_at(l);
+            UNROLL
+            for (int j = 0; j < VECTOR; j++) {
+                acc_t& sum = acc[j % ACCUMULATORS];
+                sum = accumulate(sum, item[l][j], at + static_cast<u64>(j));
+            }
+        }
+    }
+    UNROLL
+    for (int j = 1; j < ACCUMULATORS; j++) acc[0] = combine()(acc[0], acc[j]);
+    return block_reduce(acc[0], combine(), s.reduce);
+}
+
+// ---- a window with ends -------------------------------------------------------------------------
+// A piece is what the window has of a segment: [begin, end) counts from the window's beginning.
+struct piece {
+    u32 begin, end;
+    bool ends; // the segment does, in the window
+};
+
+FUNCTION u32 my_rank(int k) { return static_cast<u32>(k) * SIMT_THREADS + thread_id(); }
+
+FUNCTION void mark_last(segmented_reduce_shared& s, u32 item, u32 rank)
+{
+    s.rank[item] = static_cast<u16>(rank);
+    shared_or(&s.last[item / 32], 1u << item % 32);
+}
+
+// An item's index in the window, brought to between `low` and `high`.
+FUNCTION u32 index_in(u64 window, u64 item, u32 low, u32 high)
+{
+    const u64 index = item > window ? item - window : 0;
+    return index < low ? low : index < high ? static_cast<u32>(index) : high;
+}
+
+// The pieces of the ENDS segments from the window's first on; the last item of each is marked.
+FUNCTION void find_pieces(const segmented_reduce_args& a, segmented_reduce_shared& s, place at,
+                          u64 window, u32 window_end, piece (&mine)[TUNE_ENDS_PER_THREAD])
+{
+    const u64 last_segment = s.end.segment;
+    const u32 first = static_cast<u32>(at.item - window);
+    const u32 most = s.end.item - window > WINDOW ? WINDOW + 1 : window_end;
+    UNROLL
+    for (int k = 0; k < TUNE_ENDS_PER_THREAD; k++) {
+        const u32 rank = my_rank(k);
+        const u64 segment = at.segment + rank;
+        piece& p = mine[k];
+        p = piece{0, 0, false};
+        if (segment <= last_segment) {
+            p.begin = index_in(window, segment_begin(a.set, segment), first, most);
+            p.end = most;
+            if (segment < last_segment) {
+                p.end = index_in(window, segment_end(a.set, segment), first, most);
+                p.ends = p.end <= window_end;
+            }
+            if (p.ends && rank + 1 == ENDS) s.cut = p.end;
+            if (p.end > window_end) p.end = window_end;
+            if (p.end > p.begin) {
+                mark_last(s, p.end - 1, rank);
+                if (!p.ends) s.open = rank;
+            }
+        }
+        const u32 lanes = warp_ballot(FULL_WARP, p.ends);
+        if (lane_id() == 0 && lanes) shared_add(&s.ends, count_set(lanes));
+    }
+    if (first > 0 && thread_id() == 0) mark_last(s, first - 1, ENDS);
+}
+
+FUNCTION u32 bits_from(const u32* words, u32 first)
+{
+    const u64 two = words[first / 32] | static_cast<u64>(words[first / 32 + 1]) << 32;
+    return static_cast<u32>(two >> first % 32) & (0xffffffffu >> (32 - ITEMS));
+}
+
+// The thread's items. Leaves the sums of the pieces that end among them; the result is of those
+// behind.
+FUNCTION acc_t reduce_part(segmented_reduce_shared& s, u64 window, u32 last)
+{
+    const u32 part = thread_id() * ITEMS;
+    acc_t sum = acc_identity();
+    UNROLL
+    for (u32 l = 0; l < LOADS; l++) {
+        item_t item[VECTOR];
+        load_items<0>(s.items.item + thread_id() * PART + l * VECTOR, item);
+        UNROLL
+        for (u32 j = 0; j < VECTOR; j++) {
+            const u32 i = l * VECTOR + j;
+            sum = accumulate(sum, item[j], window + part + i);
+            if (last >> i & 1u) {
+                s.sum[s.rank[part + i]] = sum;
+                sum = acc_identity();
+            }
+        }
+    }
+    return sum;
+}
+
+// Completes the first sum of each thread by what the threads before it have left over.
+FUNCTION void join_parts(segmented_reduce_shared& s, acc_t left, u32 last)
+{
+    const u32 lanes = warp_ballot(FULL_WARP, last != 0);
+    const acc_t through = warp_segmented_scan(left, lanes, combine());
+    acc_t before = warp_shuffle(through, lane_id() - 1);
+    if (lane_id() == 0) before = acc_identity();
+    if (lane_id() == SIMT_WARP - 1) {
+        s.warp_left[warp_id()] = through;
+        s.warp_has_last[warp_id()] = lanes != 0;
+    }
+    block_sync();
+    const u32 warp = lane_id() < SIMT_WARPS ? lane_id() : 0;
+    const u32 warps = warp_ballot(FULL_WARP, lane_id() < SIMT_WARPS && s.warp_has_last[warp]);
+    const acc_t warps_through = warp_segmented_scan(s.warp_left[warp], warps, combine());
+    const acc_t before_warp = warp_shuffle(warps_through, warp_id() - 1);
+    if (last) {
+        const bool reaches_back = (lanes & ((1u << lane_id()) - 1u)) == 0;
+        if (reaches_back && warp_id() > 0) before = combine()(before_warp, before);
+        acc_t& sum = s.sum[s.rank[thread_id() * ITEMS + first_set(last)]];
+        sum = combine()(before, sum);
+    }
+}
+
+// One window from `at` on. `carry`, in thread 0, is what came before of the segment there.
+FUNCTION void reduce_window(const segmented_reduce_args& a, segmented_reduce_shared& s, place& at,
+                            acc_t& carry)
+{
+    const u64 window = at.item / VECTOR * VECTOR, left = s.end.item - window;
+    u32 window_end = left < WINDOW ? static_cast<u32>(left) : WINDOW;
+    const bool has_items = window + window_end > at.item;
+    item_t item[LOADS][VECTOR];
+    piece mine[TUNE_ENDS_PER_THREAD];
+    const u64 readable = a.set.items - window, whole = readable / VECTOR * VECTOR;
+    UNROLL
+    for (int l = 0; l < LOADS; l++)
+        if (vector_at(l) < whole) load_items<TUNE_LOAD>(a.in + window + vector_at(l), item[l]);
+    for (u32 w = thread_id(); w < WORDS; w += SIMT_THREADS) s.last[w] = 0;
+    if (thread_id() == 0) {
+        s.ends = 0;
+        s.open = NONE;
+    }
+    block_sync();
+    find_pieces(a, s, at, window, window_end, mine);
+    UNROLL
+    for (int l = 0; l < LOADS; l++)
+        if (vector_at(l) < whole) store_items(s.items.item + room_of(vector_at(l)), item[l]);
+    if (whole < WINDOW && thread_id() < readable - whole) {
+        const u32 item_behind = static_cast<u32>(whole) + thread_id();
+        s.items.item[room_of(item_behind)] = a.in[window + item_behind];
+    }
+    block_sync();
+    const u32 ends = s.ends, open = s.open;
+    if (ends == ENDS) window_end = s.cut;
+    if (has_items) {
+        const u32 last = bits_from(s.last, thread_id() * ITEMS);
+        join_parts(s, reduce_part(s, window, last), last);
+    }
+    block_sync();
+    UNROLL
+    for (int k = 0; k < TUNE_ENDS_PER_THREAD; k++) {
+        if (!mine[k].ends) continue;
+        acc_t sum = mine[k].end > mine[k].begin ? s.sum[my_rank(k)] : acc_identity();
+        if (my_rank(k) == 0) sum = combine()(carry, sum);
+        write_or_keep(a, s, at.segment + my_rank(k), sum);
+    }
+    const acc_t goes_on = open == NONE ? acc_identity() : s.sum[open];
+    carry = ends ? goes_on : combine()(carry, goes_on);
+    at = place{at.segment + ends, window + window_end};
+}
+
+// What is left over behind the last end of the block's share, in thread 0.
+FUNCTION acc_t reduce_share(const segmented_reduce_args& a, segmented_reduce_shared& s)
+{
+    place at = s.begin;
+    const place end = s.end;
+    acc_t carry = acc_identity();
+    while (at.item < end.item || at.segment < end.segment) {
+        u64 inside = end.item; // the items before it are of one segment
+        if (at.segment < end.segment) inside = smaller(inside, segment_end(a.set, at.segment));
+        if (TUNE_COMMUTATIVE && at.item % VECTOR == 0 && inside >= at.item + WINDOW) {
+            const u64 windows = (inside - at.item) / WINDOW;
+            carry = combine()(carry, reduce_windows(a, s, at.item, windows));
+            at.item += windows * WINDOW;
+        } else
+            reduce_window(a, s, at, carry);
+    }
+    return carry;
+}
+
+// ---- a thread alone -----------------------------------------------------------------------------
+FUNCTION acc_t reduce_items(const item_t* in, u64 begin, u64 end)
+{
+    acc_t sum = acc_identity();
+    u64 i = begin;
+    if (TUNE_COMMUTATIVE && end - begin >= 2 * VECTOR) {
+        acc_t acc[ACCUMULATORS];
+        for (int j = 0; j < ACCUMULATORS; j++) acc[j] = acc_identity();
+        for (; i + VECTOR <= end; i += VECTOR)
+            for (int j = 0; j < VECTOR; j++)
+                acc[j % ACCUMULATORS] = accumulate(
+                    acc[j % ACCUMULATORS], in[i + static_cast<u64>(j)], i + static_cast<u64>(j));
+        for (int half = ACCUMULATORS / 2; half > 0; half /= 2)
+            for (int j = 0; j < half; j++) acc[j] = combine()(acc[j], acc[j + half]);
+        sum = acc[0];
+    }
+    for (; i < end; i++) sum = accumulate(sum, in[i], i);
+    return sum;
+}
+
+FUNCTION acc_t reduce_share_alone(const segmented_reduce_args& a, segmented_reduce_shared& s)
+{
+    u64 item = s.begin.item;
+    for (u64 segment = s.begin.segment; segment < s.end.segment; segment++) {
+        const u64 end = smaller(larger(segment_end(a.set, segment), item), s.end.item);
+        write_or_keep(a, s, segment, reduce_items(a.in, item, end));
+        item = end;
+    }
+    return reduce_items(a.in, item, s.end.item);
+}
+
+// ---- the blocks ---------------------------------------------------------------------------------
+// Shares are in the order of the tickets.
+FUNCTION ticket take_share(const segmented_reduce_args& a, segmented_reduce_shared& s)
+{
+    if (thread_id() == 0) s.block_ticket = take_ticket_in_order(a.messages);
+    block_sync();
+    const ticket mine = s.block_ticket;
+    for (u32 side = warp_id(); side < 2; side += SIMT_WARPS) { // a warp each, if there are two
+        const place at = share_begin(a.set, mine.rank + side);
+        if (lane_id() == 0) (side ? s.end : s.begin) = at;
+    }
+    block_sync();
+    return mine;
+}
+
+KERNEL(segmented_reduce_shares, segmented_reduce_args, segmented_reduce_shared)
+{
+    const ticket mine = take_share(a, s);
+    acc_t left;
+    if constexpr (ALONE)
+        left = reduce_share_alone(a, s);
+    else
+        left = reduce_share(a, s);
+    block_sync();
+    const bool has_end = s.begin.segment < s.end.segment;
+    if (thread_id() == 0) {
+        if (mine.rank + 1 == block_count()) close_tickets(a.messages, mine);
+        message_send(
+            a.messages, mine.rank, left,
+            message_tag(mine, has_end || mine.rank == 0 ? MESSAGE_COMPLETE : MESSAGE_PARTIAL));
+    }
+    if (warp_id() == 0 && has_end) {
+        acc_t sum = s.first;
+        if (mine.rank > 0 && segment_begin(a.set, s.begin.segment) < s.begin.item)
+            sum = combine()(look_back<acc_t>(a.messages, mine.rank, mine, combine()), sum);
+        if (lane_id() == 0) write_result(a, s.begin.segment, sum);
+    }
+}

@@ -1,0 +1,71 @@
+// The segments of an array: where each of them lies, and how they are shared out among blocks.
+//
+// A share is a part of a path that goes over every item and past every end of a segment, a step
+// each, so that equal shares are equal work whatever the segments' lengths are (Merrill and
+// Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016). Where a share
+// begins is found by searching the offsets; without offsets it is a division.
+//
+// Offsets come from the caller's memory on the device and are not trusted: each is brought into the
+// array, and whatever they say, places and shares stay inside the arrays.
+//
+//     TUNE_FIXED     1: there are no offsets, every segment has as many items
+//     TUNE_OFFSETS   type of the offsets
+#pragma once
+#include "warp.h"
+
+typedef TUNE_OFFSETS segment_offset_t;
+
+struct segments {
+    const segment_offset_t* offsets; // count + 1, rising: a segment ends where the next begins
+    u64 size;                        // of every segment if there are none
+    u64 count;
+    u64 items; // of the array
+};
+
+FUNCTION u64 segment_begin(const segments& g, u64 segment)
+{
+    if constexpr (TUNE_FIXED) return segment * g.size;
+    const i64 at = g.offsets[segment];
+    return at < 0 ? 0 : static_cast<u64>(at) < g.items ? static_cast<u64>(at) : g.items;
+}
+
+FUNCTION u64 segment_end(const segments& g, u64 segment) { return segment_begin(g, segment + 1); }
+
+FUNCTION u64 larger(u64 a, u64 b) { return a > b ? a : b; }
+FUNCTION u64 smaller(u64 a, u64 b) { return a < b ? a : b; }
+
+// Between two steps of the path: the ends of the segments before `segment` and the items before
+// `item` have been passed.
+struct place {
+    u64 segment, item;
+};
+
+// The place after a number of steps, for all lanes of the calling warp: an end is passed as soon as
+// all items before it are. The lanes look at as many ends at once.
+FUNCTION place place_after(const segments& g, u64 steps, u64 first_item, u64 last_item)
+{
+    const u64 items = last_item - first_item;
+    u64 low = steps > items ? steps - items : 0, high = smaller(steps, g.count);
+    while (low < high) {
+        const u64 probe = low + (high - low) * (lane_id() + 1) / (SIMT_WARP + 1);
+        const u64 end = larger(segment_end(g, probe), first_item);
+        const u32 passed = count_set(warp_ballot(FULL_WARP, end - first_item + probe < steps));
+        const u64 span = high - low;
+        if (passed < SIMT_WARP) high = low + span * (passed + 1) / (SIMT_WARP + 1);
+        if (passed > 0) low += span * passed / (SIMT_WARP + 1) + 1;
+    }
+    return place{low, first_item + (steps - low)};
+}
+
+// Where the share of a block begins; that of block_count() is the end of the path. The calling
+// warp's lanes go there together.
+FUNCTION place share_begin(const segments& g, u64 block)
+{
+    const u64 first = segment_begin(g, 0), last = larger(segment_begin(g, g.count), first);
+    const u64 path = g.count + (last - first);
+    const u64 share = path / block_count() + (path % block_count() != 0);
+    const u64 steps = smaller(block * share, path);
+    if constexpr (!TUNE_FIXED) return place_after(g, steps, first, last);
+    const u64 segment = steps / (g.size + 1);
+    return place{segment, steps - segment};
+}

@@ -1,0 +1,265 @@
+"""segmented_reduce against loops over NumPy's slices, and numpy.add.reduceat."""
+
+from itertools import pairwise
+
+import inputs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inputs import TYPES, on, same
+
+import cubc
+
+OPERATORS = ("sum", "prod", "min", "max", "argmin", "argmax")
+EMPTY = {"sum": 0, "prod": 1, "argmin": -1, "argmax": -1}
+
+
+def offsets_of(kind, n, count, seed=0):
+    """Offsets of `count` segments in n items."""
+    draw = np.random.default_rng(seed)
+    inner = np.sort(draw.integers(0, n + 1, count + 1))
+    if kind == "whole":  # they cover the array; the others leave items out at both ends
+        inner[0], inner[-1] = 0, n
+    elif kind == "piled":  # most are empty, all in one place
+        inner = np.sort(np.where(draw.random(count + 1) < 0.9, n // 3, inner))
+    elif kind == "one":  # all but one are empty
+        inner = np.where(np.arange(count + 1) > count // 2, n, 0)
+    return inner
+
+
+def empty_value(op, dtype):
+    """What a segment of no items gives."""
+    if op in EMPTY:
+        return EMPTY[op]
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).max if op == "min" else np.iinfo(dtype).min
+    return np.inf if op == "min" else -np.inf
+
+
+def reference(x, offsets, op):
+    widened = np.issubdtype(x.dtype, np.integer) and op in ("sum", "prod")
+    some = getattr(np, op)(inputs.exact(x[:1]))
+    dtype = np.dtype(np.int64) if op in ("argmin", "argmax") else x.dtype
+    out = np.empty(len(offsets) - 1, some.dtype if widened else dtype)
+    items = inputs.exact(x)
+    for s, (begin, end) in enumerate(pairwise(offsets)):
+        part = items[begin:end]
+        out[s] = getattr(np, op)(part) if part.size else empty_value(op, x.dtype)
+    return out
+
+
+def data(type, op, n, seed=0):
+    x = inputs.random(type, n, seed)
+    return np.where(x > 0, 1, -1).astype(x.dtype) if op == "prod" and type in inputs.FLOATS else x
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("type", TYPES)
+def test_every_type_and_operator(device, type, op):
+    x = data(type, op, 20_000)
+    for count, dtype in ((500, np.int64), (7, np.int32)):
+        offsets = offsets_of("uniform", x.size, count).astype(dtype)
+        result = cubc.segmented_reduce(on(device, x), on(device, offsets), op)
+        same(result, reference(x, offsets, op))
+
+
+@pytest.mark.parametrize("kind", ["uniform", "whole", "piled", "one"])
+@pytest.mark.parametrize("n", [1, 2, 100, 5000, 40_001])
+def test_offsets_of_every_kind(device, kind, n):
+    x = inputs.random("I32", n, seed=n)
+    given = on(device, x)
+    for count in (1, 2, 33, 2000):
+        offsets = offsets_of(kind, n, count, seed=count)
+        for op in ("sum", "argmax"):
+            result = cubc.segmented_reduce(given, on(device, offsets), op)
+            same(result, reference(x, offsets, op))
+
+
+@pytest.mark.parametrize("name", ["small", "medium", "large"])
+@pytest.mark.parametrize("type", ["F32", "I8", "U64"])
+def test_boundaries_of_the_policy(device, type, name):
+    length = {"small": 8, "medium": 300, "large": 70_000}[name]
+    x = inputs.random(type, 1_000_000)
+    for n in inputs.sizes(f"segmented_reduce.sum.{name}", type, device):
+        if not n or n > x.size:
+            continue
+        offsets = np.minimum(np.arange(n // length + 2) * length, n)
+        result = cubc.segmented_reduce(on(device, x[:n]), on(device, offsets))
+        dtype = np.asarray(result).dtype
+        sums = np.cumsum(inputs.exact(x[:n]), dtype=None if type == "F32" else dtype)
+        sums = np.concatenate([np.zeros(1, sums.dtype), sums])
+        same(result, np.diff(sums[offsets]).astype(dtype))
+
+
+def test_a_million_small_segments(device):
+    lengths = np.random.default_rng(1).integers(1, 17, 1_000_000)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    x = inputs.random("I32", offsets[-1])
+    result = cubc.segmented_reduce(on(device, x), on(device, offsets))
+    same(result, np.add.reduceat(x, offsets[:-1], dtype=np.int64))
+
+
+def test_a_huge_segment_among_small_ones(device):
+    lengths = np.array([3, 1, 0, 3_000_000, 2, 0, 7])
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    x = inputs.random("F32", offsets[-1])
+    for op in ("sum", "max", "argmin"):
+        result = cubc.segmented_reduce(on(device, x), on(device, offsets), op)
+        same(result, reference(x, offsets, op))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 25, 64, 1000, 40_000, 120_000])
+@pytest.mark.parametrize("type", ["F32", "I8"])
+def test_segments_of_one_size(device, type, size):
+    x = inputs.random(type, 120_000)
+    for op in ("sum", "argmax"):
+        result = cubc.segmented_reduce(on(device, x), op=op, segment_size=size)
+        same(result, reference(x, np.arange(0, x.size + 1, size), op))
+
+
+# ---- operators -----------------------------------------------------------------------------------
+def test_operands_keep_their_order(device):
+    maps = inputs.affine(30_000)
+    offsets = offsets_of("uniform", maps.size, 50)
+    one = np.uint64(1 << 32)
+    result = cubc.segmented_reduce(
+        on(device, maps), on(device, offsets), inputs.AFFINE, init=int(one)
+    )
+    parts = pairwise(offsets)
+    same(result, np.array([inputs.compose([one, *maps[b:e]])[-1] for b, e in parts], np.uint64))
+
+
+def test_operators_of_ones_own(device):
+    x = inputs.random("I32", 10_000)
+    offsets = on(device, np.array([0, 3, 3, 9000, 10_000]))
+    longest = "a * a > b * b ? a : b"
+    for options in ({}, {"commutative": True}):
+        result = cubc.segmented_reduce(on(device, x % 1000), offsets, longest, init=0, **options)
+        expected = [max(map(int, x[b:e] % 1000), default=0) for b, e in ((0, 3), (3, 3))]
+        assert np.asarray(result)[:2].tolist() == expected
+    with pytest.raises(ValueError, match="segments may be empty; give an initial value"):
+        cubc.segmented_reduce(on(device, x), offsets, longest)
+    rows = cubc.segmented_reduce(on(device, x % 1000), op=longest, segment_size=1)
+    same(rows, x % 1000)  # none is empty, and none needs an initial value
+
+
+def test_any_and_all(device):
+    x = inputs.random("U8", 5000) % 3
+    offsets = offsets_of("whole", x.size, 900)
+    parts = [x[b:e] for b, e in pairwise(offsets)]
+    for op in ("any", "all"):
+        result = cubc.segmented_reduce(on(device, x), on(device, offsets), op)
+        same(result, np.array([getattr(np, op)(part) for part in parts]))
+
+
+def test_an_initial_value_comes_before_each_segment(device):
+    x = inputs.random("I32", 1000)
+    offsets = np.array([0, 0, 10, 1000, 1000])
+    result = cubc.segmented_reduce(on(device, x), on(device, offsets), init=7)
+    same(result, reference(x, offsets, "sum") + 7)
+    result = cubc.segmented_reduce(on(device, x), on(device, offsets), "max", init=4)
+    assert np.asarray(result)[[0, 3]].tolist() == [4, 4]
+
+
+# ---- special values ------------------------------------------------------------------------------
+@pytest.mark.parametrize("type", inputs.FLOATS)
+def test_special_values_stay_in_their_segments(device, type):
+    x = inputs.random(type, 4000)
+    x[[5, 1005, 2005]] = np.nan, np.inf, -np.inf
+    offsets = np.arange(0, 4001, 1000)
+    sums = inputs.exact(np.asarray(cubc.segmented_reduce(on(device, x), on(device, offsets))))
+    assert np.isnan(sums[0])
+    assert sums[1:3].tolist() == [np.inf, -np.inf]
+    assert sums[3] == inputs.exact(x[3000:]).sum()
+    for op in ("argmin", "argmax"):
+        result = np.asarray(cubc.segmented_reduce(on(device, x), on(device, offsets), op))
+        assert result[0] == 5
+    assert np.asarray(cubc.segmented_reduce(on(device, x), on(device, offsets), "argmax"))[1] == 5
+
+
+def test_half_precision_accumulates_in_single(device):
+    x = np.ones(30_000, np.float16)
+    assert (
+        float(np.asarray(cubc.segmented_reduce(on(device, x), on(device, [0, 30_000])))[0])
+        == 30_000
+    )
+
+
+# ---- offsets that are not to be trusted ----------------------------------------------------------
+@pytest.mark.parametrize("kind", ["falling", "outside", "noise"])
+def test_wrong_offsets_read_nothing_outside(device, kind):
+    """Results of wrong segments are undefined; there is no fault, and right ones stay right."""
+    x = np.ones(50_000, np.int32)
+    draw = np.random.default_rng(3)
+    offsets = {
+        "falling": np.arange(50_000, -1, -10),
+        "outside": np.array([-(2**62), -5, 10, 20_000, 2**40, 2**62]),
+        "noise": draw.integers(-(2**63), 2**63 - 1, 3000),
+    }[kind]
+    result = np.asarray(cubc.segmented_reduce(on(device, x), on(device, offsets)))
+    assert result.shape == (offsets.size - 1,)
+    if kind == "outside":
+        assert result.tolist() == [0, 10, 19_990, 30_000, 0]
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+def test_no_segments(device):
+    x = on(device, np.ones(10, np.float32))
+    empty = cubc.segmented_reduce(x, on(device, np.zeros(1, np.int64)))
+    assert np.asarray(empty).shape == (0,)
+    nothing = on(device, np.empty(0, np.float32))
+    same(cubc.segmented_reduce(nothing, on(device, np.zeros(4, np.int32))), np.zeros(3, np.float32))
+    assert np.asarray(cubc.segmented_reduce(nothing, segment_size=4)).shape == (0,)
+
+
+def test_out_dtype_and_lists(device):
+    x = cubc.asarray(inputs.random("I32", 100), device=device)
+    out = cubc.empty(2, "int32", device=device)
+    offsets = cubc.asarray(np.array([0, 40, 100], np.int32), device=device)
+    assert cubc.segmented_reduce(x, offsets, out=out) is out
+    wide = cubc.segmented_reduce(x, offsets, dtype="float64")
+    assert np.asarray(wide).dtype == np.float64
+    same(np.asarray(out), np.asarray(wide).astype(np.int64).astype(np.int32))
+    same(cubc.segmented_reduce([1, 2, 3], [0, 2, 3], device="cpu"), np.array([3, 3]))
+
+
+def test_unaligned_arrays(device):
+    x = cubc.asarray(np.arange(10_003, dtype=np.int32), device=device)[1:]
+    offsets = cubc.asarray(np.arange(0, 10_002, 7), device=device)[1:]
+    result = cubc.segmented_reduce(x, offsets)
+    same(result, reference(np.asarray(x), np.asarray(offsets), "sum"))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: cubc.segmented_reduce(x), ValueError, "one of the two"),
+        (lambda x: cubc.segmented_reduce(x, [0, 1], segment_size=1), ValueError, "one of the two"),
+        (lambda x: cubc.segmented_reduce(x, segment_size=3), ValueError, "no multiple"),
+        (lambda x: cubc.segmented_reduce(x, segment_size=0), ValueError, "no multiple"),
+        (lambda x: cubc.segmented_reduce(x, []), ValueError, "one dimension"),
+        (lambda x: cubc.segmented_reduce(x, [[0, 1]]), ValueError, "one dimension"),
+        (lambda x: cubc.segmented_reduce(x, np.array([0, 1], "u4")), TypeError, "I32 or I64"),
+        (lambda x: cubc.segmented_reduce(x, [0, 1], "smu"), LookupError, "did you mean 'sum'"),
+        (lambda x: cubc.segmented_reduce(x, [0, 1], ofsets=1), TypeError, "no argument"),
+        (lambda x: cubc.segmented_reduce(x, [0, 1], out=np.empty(2, "i8")), ValueError, "shape"),
+        (lambda x: cubc.segmented_reduce(x, [0, 9], out=x[:1]), ValueError, "apart"),
+        (lambda x: cubc.segmented_reduce(x, [0, 1], "argmin", init=1), ValueError, "initial"),
+        (lambda x: cubc.segmented_reduce(x, [0, 1], "argmin", dtype="i4"), TypeError, "int64"),
+    ],
+)
+def test_wrong_arguments(call, error, words):
+    with pytest.raises(error, match=words):
+        call(np.arange(10))
+
+
+# ---- properties ----------------------------------------------------------------------------------
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 40), max_size=400), st.integers(0, 2**32 - 1))
+def test_sums_of_any_lengths(lengths, seed):
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    x = np.random.default_rng(seed).integers(-9, 9, offsets[-1])
+    sums = np.concatenate([[0], np.cumsum(x)])
+    result = cubc.segmented_reduce(x, offsets, device="cpu")
+    same(result, sums[offsets[1:]] - sums[offsets[:-1]])
