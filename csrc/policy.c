@@ -20,7 +20,7 @@ static const shipped_policy shipped[] = {
 
 typedef struct overlay {
     struct overlay *next;
-    char arch[24], benchmark[40], type[8];
+    char arch[24], benchmark[40], type[32];
     char label[];
 } overlay;
 

@@ -200,13 +200,15 @@ static layout lay_out(const problem *p, const instance *i)
 static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t blocks,
                           const layout *l)
 {
-    return (launch){.kernel = kernel,
-                    .shape.grid = (unsigned)blocks,
-                    .scratch_args = 1u << 2,
-                    .args_count = 12,
-                    .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, 0,
-                             l->outer, l->length, l->columns, l->wide, l->high, l->deep, l->splits,
-                             p->init, p->has_init}};
+    launch made = {.kernel = kernel,
+                   .shape.grid = (unsigned)blocks,
+                   .scratch_args = 1u << 2,
+                   .args_count = 10,
+                   .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, 0,
+                            l->outer, l->length, l->columns, l->wide, l->high, l->deep,
+                            l->splits}};
+    problem_append_init(p, &made);
+    return made;
 }
 
 static cubc_status axis_reduce_plan(const problem *p, const instance *i, plan *out)
