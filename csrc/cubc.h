@@ -262,9 +262,9 @@ typedef struct cubc_histogram_params {
     cubc_type type;
     cubc_type out_type; // I32, I64, U32, U64, F32 or F64; of floating weights F32 or F64
     cubc_type weight_type;
-    cubc_type edge_type; // I64, U64, F32 or F64: items are compared in it. Of even bins F32 or F64
-    cubc_type step_type; // F32 or F64: even edges are i * ((upper - lower) / bins) + lower in it,
-                         // as numpy.linspace has them, and then converted to edge_type
+    cubc_type edge_type;  // I64, U64, F32 or F64: items are compared in it. Of even bins F32 or F64
+    cubc_type step_type;  // F32 or F64: even edges are i * ((upper - lower) / bins) + lower in it,
+                          // as numpy.linspace has them, and then converted to edge_type
     int is_index;         // an item is the number of its bin; there are no edges
     int channels;         // items of a pixel, at most 4; 0: 1
     int active;           // of the channels; 0: all

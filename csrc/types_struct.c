@@ -191,10 +191,11 @@ static void write_comparisons(const type_layout *l, const char *name, text *out)
             else
                 text_printf(out, " && %s == TUNE_OTHER.%s", m->name, m->name);
     }
-    text_printf(out,
-                "; } FUNCTION_MEMBER bool operator!=(const %s& TUNE_OTHER) const { return !(*this == "
-                "TUNE_OTHER); }",
-                name);
+    text_printf(
+        out,
+        "; } FUNCTION_MEMBER bool operator!=(const %s& TUNE_OTHER) const { return !(*this == "
+        "TUNE_OTHER); }",
+        name);
 }
 
 void type_write(const type_layout *l, const char *name, text *out)

@@ -64,6 +64,31 @@ def test_nan_differs_from_everything(device):
 
 
 @pytest.mark.parametrize("type", DTYPES)
+def test_by_key_by_segment_and_along_an_axis(device, type):
+    x, keys = random(type, 30_000), np.sort(np.random.default_rng(3).integers(0, 3000, 30_000))
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    sums = np.add.reduceat(x, starts)
+    given = on(device, x)
+    same(cubc.reduce_by_key(on(device, keys), given)[1], sums)
+    same(np.asarray(cubc.scan_by_key(on(device, keys), given))[starts[1:] - 1], sums[:-1])
+    offsets = np.concatenate([starts, [x.size]])
+    same(cubc.segmented_reduce(given, on(device, offsets)), sums)
+    cube = x.reshape(30, 100, 10)
+    for axis in range(3):
+        same(cubc.sum(on(device, cube), axis=axis), cube.sum(axis))
+    doubled = np.repeat(np.arange(100) + 1j, 2).astype(x.dtype)
+    same(cubc.run_length_encode(on(device, doubled))[0], doubled[::2])
+
+
+def test_an_order_of_ones_own(device):
+    x = random("C128", 10_000)
+    result = cubc.merge_sort(on(device, x), "a.real < b.real")
+    same(result, x[np.argsort(x.real, kind="stable")])
+    first = cubc.find_if(on(device, x), "imag(x) > 1")
+    assert int(first) == np.argmax(x.imag > 1)
+
+
+@pytest.mark.parametrize("type", DTYPES)
 def test_sort_pairs_moves_them(device, type):
     x, keys = random(type, 5000), np.random.default_rng(2).permutation(5000)
     same(cubc.sort_pairs(on(device, keys), on(device, x))[1], x[np.argsort(keys)])
@@ -223,8 +248,11 @@ def test_no_order(device, op):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (cubc.sort, TypeError, "no complex keys"),
-        (cubc.argsort, TypeError, "no complex keys"),
+        (cubc.sort, TypeError, "the keys of sort are complex"),
+        (cubc.argsort, TypeError, "the keys of sort are complex"),
+        (lambda z: cubc.topk(z, 3), TypeError, "the keys of topk are complex"),
+        (cubc.merge_sort, TypeError, "compared with < are complex"),
+        (lambda z: cubc.searchsorted(z, z), TypeError, "compared with < are complex"),
         (lambda z: cubc.sum(z, dtype="f8"), TypeError, "do not become real ones"),
         (lambda z: cubc.scan(z, out=np.zeros(10)), TypeError, "do not become real ones"),
         (lambda z: cubc.asarray(z, "f4"), TypeError, "take the real or the imaginary parts"),

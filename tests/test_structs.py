@@ -129,6 +129,44 @@ def test_selections(device):
     same(cubc.unique_consecutive(on(device, runs)), runs[differs])
 
 
+@pytest.mark.parametrize("layout", ["12 bytes", "64 bytes"])
+def test_by_key_by_segment_and_along_an_axis(device, layout):
+    """Sums and flags travel together; the larger struct fills what there is room for."""
+    fields, op, sums = LAYOUTS[layout]
+    x, keys = random(fields, 30_000), np.sort(np.random.default_rng(3).integers(0, 3000, 30_000))
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    given, name = on(device, x), sums[-1]
+    expected = np.add.reduceat(x[name], starts)
+    same(np.asarray(cubc.reduce_by_key(on(device, keys), given, op)[1])[name], expected)
+    prefixes = np.asarray(cubc.scan_by_key(on(device, keys), given, op))
+    same(prefixes[name][starts[1:] - 1], expected[:-1])
+    offsets = on(device, np.concatenate([starts, [x.size]]))
+    total = cubc.segmented_reduce(given, offsets, op, init=np.zeros((), x.dtype)[()])
+    same(np.asarray(total)[name], expected)
+    cube = x.reshape(30, 100, 10)
+    for axis in range(3):
+        result = cubc.reduce(on(device, cube), op, axis=axis)
+        same(np.asarray(result)[name], cube[name].sum(axis, dtype=x[name].dtype))
+
+
+def test_an_order_of_ones_own(device):
+    for fields, _, _ in (LAYOUTS["12 bytes"], LAYOUTS["64 bytes"]):
+        x = random(fields, 10_000)
+        name = x.dtype.names[-1]
+        result = cubc.merge_sort(on(device, x), f"a.{name} < b.{name}")
+        same(result, x[np.argsort(x[name], kind="stable")])
+        first = cubc.find_if(on(device, x), f"x.{name} > 3")
+        assert int(first) == np.argmax(x[name] > 3)
+
+
+def test_structs_as_keys(device):
+    x = random(PARTICLE, 100)
+    x["k"] = np.arange(100)  # neighbours differ
+    keys, counts = cubc.run_length_encode(on(device, np.repeat(x, 3)))
+    same(keys, x)
+    assert (np.asarray(counts) == 3).all()
+
+
 def test_transform(device):
     x = random(PARTICLE, 10_001)
     p = on(device, x)
@@ -270,8 +308,10 @@ def test_dtypes_that_are_refused(device, fields, error, words):
         (cubc.any, TypeError, "any is for numbers"),
         (cubc.cumsum, TypeError, "sum is for numbers"),
         (cubc.flatnonzero, TypeError, "neither 0 nor not"),
-        (cubc.sort, TypeError, "no structs as keys"),
-        (cubc.unique, TypeError, "no structs as keys"),
+        (cubc.sort, TypeError, "the keys of sort are structs"),
+        (cubc.unique, TypeError, "the keys of sort are structs"),
+        (lambda x: cubc.topk(x, 3), TypeError, "the keys of topk are structs"),
+        (cubc.merge_sort, TypeError, "compared with < are structs"),
         (lambda x: cubc.reduce(x, "a + b"), cubc.CompileError, "does not compile"),
         (lambda x: cubc.reduce(x, "a", dtype="f4"), TypeError, "does not become F32"),
         (lambda x: cubc.reduce(np.zeros(3), "a", dtype=PARTICLE), TypeError, "F64 does not become"),

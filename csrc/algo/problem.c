@@ -38,7 +38,8 @@ static cubc_status check_operator(const problem *p, const char *op)
 // From the items over the accumulator to the result.
 static cubc_status check_conversions(const problem *p, const char *family)
 {
-    cubc_type steps[] = {(cubc_type)p->type, (cubc_type)p->acc_type, (cubc_type)p->outputs[0].type};
+    cubc_type steps[] = {(cubc_type)p->type, (cubc_type)p->acc_type,
+                         (cubc_type)p->outputs[p->output_count - 1].type};
     if (p->op && p->op->arg) return CUBC_OK; // the result is another thing than the items
     for (size_t k = 0; k + 1 < COUNT_OF(steps); k++) {
         const type_info *from = &type_table[steps[k]], *to = &type_table[steps[k + 1]];
@@ -54,6 +55,21 @@ static cubc_status check_conversions(const problem *p, const char *family)
              family, from->description ? from->description : from->name,
              to->description ? to->description : to->name);
     }
+    return CUBC_OK;
+}
+
+cubc_status problem_real(const char *what, cubc_type type)
+{
+    if (!type_valid(type)) return CUBC_OK; // what an unknown type is, is said of its array
+    if (type_table[type].kind == KIND_STRUCT)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s are structs, %.200s, and have to be numbers: take one of their members", what,
+             type_table[type].description);
+    if (type_table[type].kind == KIND_COMPLEX)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s are complex (%s) and have to be real: take their real parts, imaginary parts or "
+             "absolute values",
+             what, cubc_type_name(type));
     return CUBC_OK;
 }
 
@@ -113,12 +129,18 @@ static int round_up(int bytes, int unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
+int problem_bytes_with(cubc_type type, int word)
+{
+    int alignment = type_table[type].alignment;
+    return round_up(round_up(type_table[type].size, word) + word,
+                    alignment > word ? alignment : word);
+}
+
 int problem_acc_bytes(const problem *p)
 {
-    const type_info *value = &type_table[p->acc_type];
-    if (p->op && p->op->arg) return round_up(value->size, 8) + 8; // and an i64
-    if (p->op) return value->size;
-    return round_up(round_up(value->size, 4) + 4, value->alignment > 4 ? value->alignment : 4);
+    if (p->op && p->op->arg) return problem_bytes_with((cubc_type)p->acc_type, 8);
+    if (p->op) return (int)cubc_type_size((cubc_type)p->acc_type);
+    return problem_bytes_with((cubc_type)p->acc_type, 4);
 }
 
 static cubc_status check_array(const char *what, const void *data, uint64_t n, cubc_type type)

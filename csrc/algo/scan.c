@@ -85,8 +85,8 @@ static void scan_define(const problem *p, text *out)
 // sizeof(sum_t) of the kernel.
 static uint64_t sum_bytes(const problem *p)
 {
-    uint64_t value = cubc_type_size((cubc_type)p->acc_type);
-    return !by_key(p) ? value : value > 4 ? 16 : 8; // and a u32
+    cubc_type value = (cubc_type)p->acc_type;
+    return by_key(p) ? (uint64_t)problem_bytes_with(value, 4) : cubc_type_size(value);
 }
 
 static const char *scan_invalid(const problem *p, const char *kind, const space *s,

@@ -16,21 +16,6 @@ static int key_bits(const problem *p)
 }
 
 // ---- problems -----------------------------------------------------------------------------------
-static cubc_status check_key(cubc_type type)
-{
-    if (type_valid(type) && type_table[type].kind == KIND_COMPLEX)
-        FAIL(CUBC_INVALID_TYPE,
-             "sort takes no complex keys (%s), which have no order: sort pairs, by the real part, "
-             "the imaginary part or the absolute value",
-             cubc_type_name(type));
-    if (type_valid(type) && type_table[type].kind == KIND_STRUCT)
-        FAIL(CUBC_INVALID_TYPE,
-             "sort takes no structs as keys, %.200s: sort pairs, by one member, with the structs "
-             "or their indices as values",
-             type_table[type].description);
-    return CUBC_OK;
-}
-
 static cubc_status check_bits(const cubc_sort_params *params, problem *p)
 {
     int most = key_bits(p), end = params->end_bit ? params->end_bit : most;
@@ -76,7 +61,7 @@ cubc_status sort_problem(const cubc_sort_params *params, problem *out)
                      .wide = params->n >> COUNT_BITS != 0,
                      .small = params->n <= SMALL_ITEMS,
                      .aligned = true};
-    TRY(check_key(params->type));
+    TRY(problem_real("the keys of sort", params->type));
     TRY(problem_input(out, "the keys of sort", params->keys_in, params->n, params->type));
     TRY(problem_output(out, "the output of sort", params->keys_out, params->n, params->type));
     TRY(check_bits(params, out));
