@@ -111,6 +111,22 @@ cubc_status algorithm_variant(const problem *p, const char *arch, const char *la
     return CUBC_OK;
 }
 
+// For kernels/types.h, behind the types that structs are made of.
+static void define_structs(const problem *p, text *out)
+{
+    bool done[CUBC_TYPE_LAST + 1] = {false};
+    text structs = {0};
+    type_define((cubc_type)p->type, done, &structs);
+    type_define((cubc_type)p->acc_type, done, &structs);
+    for (int k = 0; k < p->input_count; k++)
+        type_define((cubc_type)p->inputs[k].type, done, &structs);
+    for (int k = 0; k < p->output_count; k++)
+        type_define((cubc_type)p->outputs[k].type, done, &structs);
+    if (structs.length) text_printf(out, "#define TUNE_STRUCTS %s\n", structs.data);
+    out->failed = out->failed || structs.failed;
+    text_free(&structs);
+}
+
 cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
                              text *out, char workload_hash[65])
 {
@@ -120,6 +136,7 @@ cubc_status algorithm_source(const problem *p, const char *arch, const space *s,
     uint8_t digest[32];
     cubc_status st;
     TRY(source_load(p->algorithm->source, &kernel));
+    define_structs(p, &workload);
     p->algorithm->define(p, &workload);
     GUARD(st, text_done(&workload), done);
 

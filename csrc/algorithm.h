@@ -36,6 +36,7 @@ typedef struct operator_info {
     bool arg;         // the result is the index
     bool logical;     // it works in bool: what is not 0 is true
     bool widens;      // reductions of integers accumulate in 64 bits, as NumPy's do
+    bool ordered;     // the items must have an order, which complex numbers have not
 } operator_info;
 
 // A built-in by name, or NULL.
@@ -79,8 +80,8 @@ typedef struct problem {
     char benchmark[40]; // the benchmark that stands for this problem: "reduce.sum"
 
     // Run-time workload.
-    uint64_t n;    // items that the algorithm goes through
-    uint64_t init; // bits of one acc_type value
+    uint64_t n;      // items that the algorithm goes through
+    type_value init; // of acc_type
     bool has_init;
     uint8_t begin_bit, end_bit; // of the keys of a sort
     uint64_t numbers[16];       // what else its kernels take; the algorithm says

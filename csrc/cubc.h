@@ -54,8 +54,19 @@ typedef enum cubc_type {
     CUBC_BF16,
     CUBC_F32,
     CUBC_F64,
-    CUBC_TYPE_COUNT
+    CUBC_C64,            // complex: two F32, the real part first
+    CUBC_C128,           // two F64
+    CUBC_TYPE_COUNT,     // of the built-in types; those above are structs (cubc_type_struct)
+    CUBC_TYPE_LAST = 255 // the highest that a struct may get
 } cubc_type;
+
+// A member of a struct.
+typedef struct cubc_member {
+    const char *name; // an identifier of at most 31 letters
+    cubc_type type;   // a built-in type or a struct
+    size_t offset;    // in bytes, behind the member before it
+    int length;       // 0: one value; otherwise an array of so many
+} cubc_member;
 
 typedef struct cubc_device cubc_device;
 typedef void *cubc_stream; // a CUstream on "cuda:N" (NULL: the default stream); ignored on "cpu"
@@ -320,6 +331,15 @@ const char *cubc_error_message(void); // of this thread's last failure; "" if th
 const char *cubc_error_log(void);     // compiler output that goes with it; "" if there is none
 size_t cubc_type_size(cubc_type type);
 const char *cubc_type_name(cubc_type type); // "F32", "I64", ...
+
+// The type of arrays of a struct: for items, accumulators, operands, and values of a sort. In
+// expressions an item's members are read as in C, a.x, and a struct is made of a value for each
+// member, in order: value_t{a.x + b.x, a.m} for an accumulator, out_t{...} for a transform's
+// result, decltype(a.inner){...} for a struct within, {1, 2, 3} for an array within. Structs of the
+// same type compare by their members with == and !=. size: of an item with its gaps, at most 64
+// bytes. Arrays are aligned as C would align the struct; less where an offset is not a multiple of
+// its member's alignment. The same description gives the same type again.
+cubc_status cubc_type_struct(const cubc_member *members, int count, size_t size, cubc_type *out);
 
 cubc_status cubc_device_open(const char *name, cubc_device **out); // "cuda:0", "cpu"; NULL: default
 void cubc_device_close(cubc_device *device);

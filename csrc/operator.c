@@ -10,15 +10,17 @@ static const operator_info operators[] = {
     {.name = "min",
      .expression = "a < b ? a : b",
      .float_expression = "a < b || a != a ? a : b",
-     .mask = "limits<value_t>::highest()"},
+     .mask = "limits<value_t>::highest()",
+     .ordered = true},
     {.name = "max",
      .expression = "a > b ? a : b",
      .float_expression = "a > b || a != a ? a : b",
-     .mask = "limits<value_t>::lowest()"},
+     .mask = "limits<value_t>::lowest()",
+     .ordered = true},
     {.name = "any", .expression = "a || b", .identity = "0", .mask = "false", .logical = true},
     {.name = "all", .expression = "a && b", .identity = "1", .mask = "true", .logical = true},
-    {.name = "argmin", .expression = "a < b", .arg = true},
-    {.name = "argmax", .expression = "a > b", .arg = true},
+    {.name = "argmin", .expression = "a < b", .arg = true, .ordered = true},
+    {.name = "argmax", .expression = "a > b", .arg = true, .ordered = true},
 };
 
 const operator_info *operator_find(const char *name)

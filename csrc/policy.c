@@ -20,7 +20,7 @@ static const shipped_policy shipped[] = {
 
 typedef struct overlay {
     struct overlay *next;
-    char arch[24], benchmark[40], type[8];
+    char arch[24], benchmark[40], type[32];
     char label[];
 } overlay;
 
@@ -51,10 +51,12 @@ static int row_fit(const shipped_policy *row, const policy_key *key)
     char size[8];
     int what = !strcmp(row->what, key->benchmark) ? 8 : !strcmp(row->what, key->algorithm) ? 4 : 0;
     snprintf(size, sizeof size, "B%zu", key->type_size);
-    int type = !strcmp(row->type, key->type) ? 3
-               : !strcmp(row->type, size)    ? 2
-               : !strcmp(row->type, "*")     ? 1
-                                             : 0;
+    bool vector = key->type_size <= 8 && (key->type_size & (key->type_size - 1)) == 0;
+    int type = !strcmp(row->type, key->type)         ? 4
+               : !strcmp(row->type, size)            ? 3
+               : !strcmp(row->type, "B*") && !vector ? 2
+               : !strcmp(row->type, "*")             ? 1
+                                                     : 0;
     return what && type ? what + type : 0;
 }
 

@@ -3,7 +3,8 @@
 // policies.def holds the shipped rows; rows taken from a store are overlaid and win. Lookup goes
 // from the particular to the general: overlaid before shipped; the nearest architecture at or below
 // the device's; the exact benchmark before the algorithm's wildcard; the exact type before its size
-// before any. So every workload has a policy, and a more particular row is only ever a refinement.
+// before "B*", the sizes that are not 1, 2, 4 or 8, before any. So every workload has a policy, and
+// a more particular row is only ever a refinement.
 #ifndef CUBC_POLICY_H
 #define CUBC_POLICY_H
 

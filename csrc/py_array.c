@@ -114,9 +114,7 @@ static PyObject *array_numpy(PyObject *self, PyObject *unused)
     cubc_status st = CUBC_OK;
     (void)unused;
     if (!array) return NULL;
-    // bfloat16 arrays do not export a buffer; their words do.
-    PyObject *words =
-        a->type == CUBC_BF16 ? PyObject_CallMethod(array, "view", "s", "uint16") : Py_NewRef(array);
+    PyObject *words = py_numpy_words(array, a->type);
     if (!words || PyObject_GetBuffer(words, &buffer, PyBUF_ANY_CONTIGUOUS | PyBUF_WRITABLE) < 0) {
         Py_XDECREF(words);
         Py_DECREF(array);
@@ -166,6 +164,14 @@ static PyObject *array_item(PyObject *self, PyObject *unused)
     PyObject *item = array ? PyObject_CallMethod(array, "item", NULL) : NULL;
     Py_XDECREF(array);
     return item;
+}
+
+static PyObject *array_complex(PyObject *self, PyObject *unused)
+{
+    PyObject *item = array_item(self, unused);
+    PyObject *number = item ? PyObject_CallFunction((PyObject *)&PyComplex_Type, "O", item) : NULL;
+    Py_XDECREF(item);
+    return number;
 }
 
 static PyObject *array_float(PyObject *self)
@@ -304,25 +310,42 @@ static PyObject *get_ptr(PyObject *self, void *unused)
     return PyLong_FromVoidPtr(((py_array *)self)->data);
 }
 
+// What typestr does not say of a struct.
+static int add_members(PyObject *interface, const py_array *a)
+{
+    PyObject *dtype = py_numpy_dtype(a->type);
+    PyObject *members = dtype ? PyObject_GetAttrString(dtype, "descr") : NULL;
+    int status = members ? PyDict_SetItemString(interface, "descr", members) : -1;
+    Py_XDECREF(members);
+    Py_XDECREF(dtype);
+    return status;
+}
+
 static PyObject *get_cuda_interface(PyObject *self, void *unused)
 {
-    static const char kinds[] = {
-        [KIND_BOOL] = 'b', [KIND_SIGNED] = 'i', [KIND_UNSIGNED] = 'u', [KIND_FLOAT] = 'f'};
+    static const char kinds[] = {[KIND_BOOL] = 'b',  [KIND_SIGNED] = 'i',  [KIND_UNSIGNED] = 'u',
+                                 [KIND_FLOAT] = 'f', [KIND_COMPLEX] = 'c', [KIND_STRUCT] = 'V'};
+    type_kind kind;
     py_array *a = (py_array *)self;
     char typestr[8];
     if (strcmp(a->device->info.kind, "cuda") != 0) {
         PyErr_SetString(PyExc_AttributeError, "the array is not in CUDA memory");
         return NULL;
     }
-    PyOS_snprintf(typestr, sizeof typestr, "%c%c%d", type_table[a->type].size > 1 ? '<' : '|',
-                  a->type == CUBC_BF16 ? 'V' : kinds[type_table[a->type].kind],
+    kind = a->type == CUBC_BF16 ? KIND_STRUCT : type_table[a->type].kind;
+    bool ordered = type_table[a->type].size > 1 && type_table[a->type].kind != KIND_STRUCT;
+    PyOS_snprintf(typestr, sizeof typestr, "%c%c%d", ordered ? '<' : '|', kinds[kind],
                   type_table[a->type].size);
     PyObject *shape = get_shape(self, unused);
     if (!shape) return NULL;
     // 0 is forbidden as a stream: 1 names the legacy default stream.
-    return Py_BuildValue("{s:N,s:s,s:(NO),s:i,s:n}", "shape", shape, "typestr", typestr, "data",
-                         PyLong_FromVoidPtr(a->data), Py_False, "version", 3, "stream",
-                         a->stream ? (Py_ssize_t)a->stream : (Py_ssize_t)1);
+    PyObject *interface =
+        Py_BuildValue("{s:N,s:s,s:(NO),s:i,s:n}", "shape", shape, "typestr", typestr, "data",
+                      PyLong_FromVoidPtr(a->data), Py_False, "version", 3, "stream",
+                      a->stream ? (Py_ssize_t)a->stream : (Py_ssize_t)1);
+    if (interface && type_table[a->type].kind == KIND_STRUCT && add_members(interface, a) < 0)
+        Py_CLEAR(interface);
+    return interface;
 }
 
 static PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
@@ -339,6 +362,11 @@ static PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *keywords
     }
     if (a->read_only) {
         PyErr_SetString(PyExc_BufferError, "the array is read-only, which DLPack cannot say");
+        return NULL;
+    }
+    if (type_table[a->type].kind == KIND_STRUCT) {
+        PyErr_SetString(PyExc_BufferError, "DLPack has no structs: take the array by "
+                                           "__cuda_array_interface__, or a.numpy()");
         return NULL;
     }
     bool quiet = stream_object && PyLong_Check(stream_object) &&
@@ -372,7 +400,8 @@ static PyGetSetDef properties[] = {
 #define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
 static PyMethodDef array_methods[] = {
     {"numpy", array_numpy, METH_NOARGS, "A copy as a NumPy array."},
-    {"item", array_item, METH_NOARGS, "The only item as a Python number."},
+    {"item", array_item, METH_NOARGS, "The only item as a Python number; of a struct as a tuple."},
+    {"__complex__", array_complex, METH_NOARGS, NULL},
     {"__array__", KEYWORDS(array_array), METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack__", KEYWORDS(array_dlpack), METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack_device__", array_dlpack_device, METH_NOARGS, NULL},

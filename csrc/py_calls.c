@@ -22,7 +22,7 @@ typedef struct params_call {
     PyObject *made_shape[MAX_OUTPUTS];
     bool made[MAX_OUTPUTS];
     py_call call;
-    uint64_t values[FIELD_MAX];
+    type_value values[FIELD_MAX];
     _Alignas(16) unsigned char params[PARAMS_BYTES];
 } params_call;
 

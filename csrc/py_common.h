@@ -33,6 +33,7 @@
 #pragma weak PyExc_BufferError
 #pragma weak PyExc_UserWarning
 #pragma weak PyFloat_Type
+#pragma weak PyComplex_Type
 #pragma weak PyBool_Type
 #pragma weak PyDict_Type
 #pragma weak PyTuple_Type
@@ -91,10 +92,15 @@ PyObject *py_shape(int ndim, const Py_ssize_t *shape); // a tuple
 int py_stream(PyObject *object, void **out);
 
 // ---- py_types.c ---------------------------------------------------------------------------------
-const char *py_type_name(cubc_type type); // as NumPy calls it: "float32"
+#define PY_SUPPORTED                                                                            \
+    "supported are bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, " \
+    "complex64 and complex128 in native byte order, and structs of them"
+const char *py_type_name(cubc_type type); // as NumPy calls it: "float32"; of a struct its members
 // Of NumPy's kind and size; of the text of a dtype or of its name. -1 without an exception.
 int py_type_of_kind(char kind, Py_ssize_t size, cubc_type *out);
 int py_type_of_str(PyObject *object, cubc_type *out);
+// Of a numpy.dtype. 1 done, 0 it is none that an array may have, -1 exception.
+int py_type_of_dtype(PyObject *dtype, cubc_type *out);
 // Raises TypeError for a dtype that no array may have; `otherwise` is its name if NumPy has none.
 int py_unsupported(const char *what, PyObject *dtype, const char *otherwise);
 // A dtype argument of NumPy, PyTorch or by name.
@@ -103,8 +109,14 @@ int py_check_dtype(cubc_type dtype, cubc_type out); // dtype= beside out=: -1 un
 PyObject *py_numpy_dtype(cubc_type type);
 PyObject *py_numpy_empty(cubc_type type, int ndim, const Py_ssize_t *shape);
 PyObject *py_numpy_scalar(cubc_type type, const void *value);
-// A Python or NumPy scalar as one value of a type; 8 bytes are written.
-int py_scalar(PyObject *object, const char *what, cubc_type type, uint64_t *bits);
+// A Python or NumPy scalar as one value of a type.
+int py_scalar(PyObject *object, const char *what, cubc_type type, type_value *out);
+// An array of NumPy's as one that exports its memory as a buffer, which not all dtypes can.
+PyObject *py_numpy_words(PyObject *array, cubc_type type);
+
+// ---- py_structs.c -------------------------------------------------------------------------------
+int py_type_of_struct(PyObject *dtype, cubc_type *out); // as py_type_of_dtype
+PyObject *py_struct_dtype(cubc_type type);
 
 // ---- py_array.c ---------------------------------------------------------------------------------
 typedef struct py_array {

@@ -27,14 +27,15 @@ typedef struct DLManagedTensor {
 } DLManagedTensor;
 
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
-enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_BOOL = 6 };
+enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
 
 static DLDataType type_to_dl(cubc_type type)
 {
     static const uint8_t codes[] = {[KIND_BOOL] = DL_BOOL,
                                     [KIND_SIGNED] = DL_INT,
                                     [KIND_UNSIGNED] = DL_UINT,
-                                    [KIND_FLOAT] = DL_FLOAT};
+                                    [KIND_FLOAT] = DL_FLOAT,
+                                    [KIND_COMPLEX] = DL_COMPLEX};
     uint8_t code = type == CUBC_BF16 ? DL_BFLOAT : codes[type_table[type].kind];
     return (DLDataType){code, (uint8_t)(8 * type_table[type].size), 1};
 }

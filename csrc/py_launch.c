@@ -94,10 +94,10 @@ static int pack_array(py_launch *l, const cubc_device *device, PyObject *object,
 static int pack_number(PyObject *object, const char *what, const argument_type *type,
                        unsigned char *to)
 {
-    uint64_t bits;
+    type_value value;
     if (py_array_check(object)) return wrong_argument(what, type, object);
-    if (py_scalar(object, what, type_of(type->kind, type->size), &bits) < 0) return -1;
-    memcpy(to, &bits, type->size);
+    if (py_scalar(object, what, type_of(type->kind, type->size), &value) < 0) return -1;
+    memcpy(to, &value, type->size);
     return 0;
 }
 

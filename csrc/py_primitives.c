@@ -4,6 +4,13 @@
 #include <string.h>
 
 // ---- types --------------------------------------------------------------------------------------
+// Integers and bool, then floats, complex numbers, structs.
+static int rank_of(cubc_type type)
+{
+    type_kind kind = type_table[type].kind;
+    return kind < KIND_FLOAT ? 0 : (int)kind;
+}
+
 // The result's type: of out, else dtype=, else as the operator has it. The accumulator follows.
 // given_out: the type of out=, or NULL.
 static int choose_types(cubc_type type, const cubc_type *given_out, PyObject *dtype,
@@ -28,10 +35,8 @@ static int choose_types(cubc_type type, const cubc_type *given_out, PyObject *dt
         return -1;
     }
     // The result's type is also the accumulator's, as in NumPy, except that floats are never
-    // accumulated in integers or bool.
-    if (!fixed && (dtype || given_out) &&
-        (type_table[*out].kind == KIND_FLOAT) >= (type_table[*acc].kind == KIND_FLOAT) &&
-        *out != CUBC_BOOL)
+    // accumulated in integers or bool, and complex numbers never in real ones.
+    if (!fixed && (dtype || given_out) && rank_of(*out) >= rank_of(*acc) && *out != CUBC_BOOL)
         *acc = type_arithmetic(*out);
     return 0;
 }
@@ -59,6 +64,13 @@ static const char *operator_text(PyObject *op)
     return NULL;
 }
 
+// As a dtype= argument takes it.
+static PyObject *name_type(cubc_type type)
+{
+    if (type_table[type].kind == KIND_STRUCT) return py_numpy_dtype(type);
+    return PyUnicode_FromString(py_type_name(type));
+}
+
 PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     enum { OP, ITEMS, DTYPE, OUT, WIDEN, COUNT };
@@ -75,7 +87,7 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
         choose_types(type, v[OUT] ? &given : NULL, v[DTYPE], operator_find(op), widen, &acc, &out) <
             0)
         return NULL;
-    return Py_BuildValue("(ss)", py_type_name(acc), py_type_name(out));
+    return Py_BuildValue("(NN)", name_type(acc), name_type(out));
 }
 
 // ---- axes ---------------------------------------------------------------------------------------
@@ -135,7 +147,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     cubc_type acc, out;
     cubc_status st;
     problem p;
-    uint64_t init;
+    type_value init;
     axis_shape shape;
     py_call c = {0};
     (void)self;
@@ -186,7 +198,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     cubc_type acc, out;
     cubc_status st;
     problem p;
-    uint64_t init;
+    type_value init;
     py_call c = {0};
     (void)self;
     if (py_arguments(&signature, args, n, names, v) < 0) return NULL;

@@ -23,7 +23,8 @@ static int take_argument(map_arguments *m, const char *name, PyObject *value)
 
 static bool is_python_number(PyObject *object)
 {
-    return PyLong_Check(object) || PyFloat_Check(object) || PyBool_Check(object);
+    return PyLong_Check(object) || PyFloat_Check(object) || PyBool_Check(object) ||
+           PyComplex_Check(object);
 }
 
 static bool is_numpy_scalar(PyObject *object)
@@ -33,6 +34,16 @@ static bool is_numpy_scalar(PyObject *object)
     bool scalar = generic && PyObject_IsInstance(object, generic) == 1;
     PyErr_Clear();
     return scalar;
+}
+
+static bool is_complex(PyObject *number)
+{
+    if (PyComplex_Check(number) || !is_numpy_scalar(number)) return PyComplex_Check(number);
+    PyObject *answer = PyObject_CallMethod(py_numpy, "iscomplexobj", "(O)", number);
+    bool complex = answer && PyObject_IsTrue(answer) == 1;
+    Py_XDECREF(answer);
+    PyErr_Clear();
+    return complex;
 }
 
 enum { WHAT_SIZE = 64 };
@@ -55,20 +66,41 @@ static int integer_type(PyObject *number, cubc_type *out)
     return 0;
 }
 
+// The complex type that goes with another type: of what NumPy computes in single precision C64.
+static cubc_type complex_of(cubc_type type)
+{
+    return type_arithmetic(type_real(type)) == CUBC_F32 ? CUBC_C64 : CUBC_C128;
+}
+
+// A scalar of NumPy that is a struct has a type of its own: 1; 0 for all others.
+static int struct_type(PyObject *number, cubc_type *out)
+{
+    PyObject *dtype = is_numpy_scalar(number) ? PyObject_GetAttrString(number, "dtype") : NULL;
+    int found = dtype ? py_type_of_struct(dtype, out) : 0;
+    Py_XDECREF(dtype);
+    return found;
+}
+
 // A Python number takes its type from its neighbours, as in NumPy: a float with float32 arrays is a
 // float32. `result` is the type of the result.
-static int scalar_operand(PyObject *number, cubc_type result, cubc_operand *o, uint64_t *bits)
+static int scalar_operand(PyObject *number, cubc_type result, cubc_operand *o, type_value *value)
 {
     char what[WHAT_SIZE];
-    if (type_table[result].kind == KIND_FLOAT)
-        o->type = type_arithmetic(result);
+    int found = struct_type(number, &o->type);
+    if (found < 0) return -1;
+    if (found)
+        ;
+    else if (is_complex(number))
+        o->type = complex_of(result);
+    else if (type_table[result].kind == KIND_FLOAT || type_table[result].kind == KIND_COMPLEX)
+        o->type = type_arithmetic(type_real(result));
     else if (!PyIndex_Check(number))
         o->type = CUBC_F64;
     else if (integer_type(number, &o->type) < 0)
         return -1;
     o->scalar = 1;
-    o->data = bits;
-    return py_scalar(number, name_operand(what, o->name), o->type, bits);
+    o->data = value;
+    return py_scalar(number, name_operand(what, o->name), o->type, value);
 }
 
 // numpy.result_type of the arrays; float64 if there is none.
@@ -104,6 +136,36 @@ done:
     Py_XDECREF(function);
     Py_XDECREF(dtypes);
     return status;
+}
+
+// What comes of the arrays and numbers if nothing else is said. A struct is mostly taken apart, so
+// that its type would be a guess.
+static int natural_type(const py_call *c, PyObject *const *numbers, int count, cubc_type *out)
+{
+    bool complex = false;
+    for (int k = 0; k < c->in_count; k++)
+        if (type_table[c->in[k].type].kind == KIND_STRUCT) {
+            PyErr_SetString(PyExc_TypeError,
+                            "with operands that are structs the result's type has to be given: "
+                            "dtype='float32' or the like, or the dtype of a struct that the "
+                            "expression makes as out_t{...}");
+            return -1;
+        }
+    if (result_type(c, out) < 0) return -1;
+    for (int k = 0; k < count; k++) complex = complex || (numbers[k] && is_complex(numbers[k]));
+    if (complex) *out = complex_of(*out);
+    return 0;
+}
+
+// The result's type: of dtype= or out=, which agree, or the natural one.
+static int choose_type(const py_call *c, const map_arguments *m, PyObject *const *numbers,
+                       int count, cubc_type *out)
+{
+    const py_view *given = c->out[0].object ? &c->out[0].view : NULL;
+    if (!m->dtype && !given) return natural_type(c, numbers, count, out);
+    if (given) *out = given->type;
+    if (m->dtype && py_dtype(m->dtype, out) < 0) return -1;
+    return given ? py_check_dtype(*out, given->type) : 0;
 }
 
 // There is no broadcasting: every array has the first one's shape.
@@ -201,7 +263,7 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
 {
     cubc_operand operands[MAX_INPUTS];
     PyObject *numbers[MAX_INPUTS] = {NULL}, *value = NULL;
-    uint64_t bits[MAX_INPUTS];
+    type_value bits[MAX_INPUTS];
     const char *expression;
     const Py_ssize_t *shape;
     Py_ssize_t size;
@@ -214,12 +276,9 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
     if (!PyArg_ParseTuple(args, "s:transform", &expression)) return NULL;
     if (collect_operands(&c, keywords, &m, operands, numbers, &count) < 0 ||
         py_call_view_out(&c, 0, m.out) < 0 || py_call_device(&c, m.device, m.stream) < 0 ||
-        result_type(&c, &type) < 0)
+        choose_type(&c, &m, numbers, count, &type) < 0)
         goto done;
     if (c.in_count == 0 && !c.out[0].object) c.host = m.device == NULL;
-    if (m.dtype && py_dtype(m.dtype, &type) < 0) goto done;
-    if (c.out[0].object && !m.dtype) type = c.out[0].view.type;
-    if (c.out[0].object && py_check_dtype(type, c.out[0].view.type) < 0) goto done;
     for (int k = 0; k < count; k++)
         if (numbers[k] && scalar_operand(numbers[k], type, &operands[k], &bits[k]) < 0) goto done;
     if (map_shape(&c, &m, &ndim, &shape, &size) < 0 || py_call_stage_inputs(&c) < 0 ||

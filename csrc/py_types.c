@@ -5,12 +5,12 @@
 #include <string.h>
 
 static const char *const numpy_names[CUBC_TYPE_COUNT] = {
-    "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
-    "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
+    "bool",   "int8",    "int16",    "int32",   "int64",   "uint8",     "uint16",    "uint32",
+    "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
 
 const char *py_type_name(cubc_type type)
 {
-    return numpy_names[type];
+    return type < CUBC_TYPE_COUNT ? numpy_names[type] : type_table[type].description;
 }
 
 // ---- from a description -------------------------------------------------------------------------
@@ -19,10 +19,10 @@ int py_type_of_kind(char kind, Py_ssize_t size, cubc_type *out)
     static const struct {
         char kind, size;
         cubc_type type;
-    } table[] = {{'b', 1, CUBC_BOOL}, {'i', 1, CUBC_I8},  {'i', 2, CUBC_I16}, {'i', 4, CUBC_I32},
-                 {'i', 8, CUBC_I64},  {'u', 1, CUBC_U8},  {'u', 2, CUBC_U16}, {'u', 4, CUBC_U32},
-                 {'u', 8, CUBC_U64},  {'f', 2, CUBC_F16}, {'f', 4, CUBC_F32}, {'f', 8, CUBC_F64},
-                 {'V', 2, CUBC_BF16}};
+    } table[] = {{'b', 1, CUBC_BOOL}, {'i', 1, CUBC_I8},    {'i', 2, CUBC_I16}, {'i', 4, CUBC_I32},
+                 {'i', 8, CUBC_I64},  {'u', 1, CUBC_U8},    {'u', 2, CUBC_U16}, {'u', 4, CUBC_U32},
+                 {'u', 8, CUBC_U64},  {'f', 2, CUBC_F16},   {'f', 4, CUBC_F32}, {'f', 8, CUBC_F64},
+                 {'c', 8, CUBC_C64},  {'c', 16, CUBC_C128}, {'V', 2, CUBC_BF16}};
     for (size_t i = 0; i < COUNT_OF(table); i++)
         if (table[i].kind == kind && table[i].size == size) {
             *out = table[i].type;
@@ -54,12 +54,13 @@ int py_type_of_str(PyObject *object, cubc_type *out)
     return status;
 }
 
-// ---- what is not supported ----------------------------------------------------------------------
-#define SUPPORTED                                                                                 \
-    "supported are bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 and float64 " \
-    "in native byte order"
+int py_type_of_dtype(PyObject *dtype, cubc_type *out)
+{
+    return py_type_of_str(dtype, out) == 0 ? 1 : py_type_of_struct(dtype, out);
+}
 
-// "object", "complex128", "str", "big-endian float64" of a numpy.dtype; NULL without an exception
+// ---- what is not supported ----------------------------------------------------------------------
+// "object", "clongdouble", "str", "big-endian float64" of a numpy.dtype; NULL without an exception
 // if it is none. *foreign: not in this machine's byte order.
 static PyObject *dtype_name(PyObject *dtype, bool *foreign)
 {
@@ -91,11 +92,12 @@ int py_unsupported(const char *what, PyObject *dtype, const char *otherwise)
     if (!name) name = PyUnicode_FromString(otherwise);
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     const char *advice = foreign ? "convert it with x.astype(x.dtype.newbyteorder('='))"
-                         : text && strncmp(text, "complex", 7) == 0
-                             ? "take x.real, x.imag or abs(x)"
+                         : text && strcmp(text, "clongdouble") == 0
+                             ? "convert it with x.astype('complex128')"
                              : "convert it with x.astype('float64') or the like";
     if (text)
-        PyErr_Format(PyExc_TypeError, "%s has the dtype %s; " SUPPORTED ": %s", what, text, advice);
+        PyErr_Format(PyExc_TypeError, "%s has the dtype %s; " PY_SUPPORTED ": %s", what, text,
+                     advice);
     Py_XDECREF(name);
     return -1;
 }
@@ -106,14 +108,16 @@ int py_dtype(PyObject *object, cubc_type *out)
     if (py_type_of_str(object, out) == 0) return 0; // names, and PyTorch's dtypes
     PyObject *dtype = PyObject_CallMethod(py_numpy, "dtype", "(O)", object);
     PyErr_Clear();
-    int status = dtype ? py_type_of_str(dtype, out) : -1;
+    int status = dtype ? py_type_of_dtype(dtype, out) : 0;
     Py_XDECREF(dtype);
-    if (status) PyErr_Format(PyExc_TypeError, "dtype cannot be %.80R; " SUPPORTED, object);
-    return status;
+    if (status > 0) return 0;
+    if (status == 0) PyErr_Format(PyExc_TypeError, "dtype cannot be %.80R; " PY_SUPPORTED, object);
+    return -1;
 }
 
 PyObject *py_numpy_dtype(cubc_type type)
 {
+    if (type_table[type].kind == KIND_STRUCT) return py_struct_dtype(type);
     if (type != CUBC_BF16) return PyObject_CallMethod(py_numpy, "dtype", "s", numpy_names[type]);
     PyObject *ml_dtypes = PyImport_ImportModule("ml_dtypes"), *dtype = NULL;
     if (ml_dtypes) {
@@ -136,12 +140,21 @@ PyObject *py_numpy_empty(cubc_type type, int ndim, const Py_ssize_t *shape)
     return array;
 }
 
+PyObject *py_numpy_words(PyObject *array, cubc_type type)
+{
+    char code[16];
+    bool opaque = type == CUBC_BF16 || type_table[type].kind == KIND_STRUCT;
+    if (!opaque) return Py_NewRef(array);
+    PyOS_snprintf(code, sizeof code, "V%d", type_table[type].size);
+    return PyObject_CallMethod(array, "view", "s", code);
+}
+
 int py_check_dtype(cubc_type dtype, cubc_type out)
 {
     if (dtype == out) return 0;
     PyErr_Format(PyExc_TypeError,
                  "dtype is %s but out has %s; leave dtype away or give another out",
-                 numpy_names[dtype], numpy_names[out]);
+                 py_type_name(dtype), py_type_name(out));
     return -1;
 }
 
@@ -167,13 +180,13 @@ static void explain_scalar(PyObject *object, const char *what, cubc_type type)
                                                                  : NULL;
     if (!kind) return;
     PyErr_Clear();
-    PyErr_Format(kind, "%s is %.80R, which %s cannot hold", what, object, numpy_names[type]);
+    PyErr_Format(kind, "%s is %.80R, which %s cannot hold", what, object, py_type_name(type));
 }
 
 // An integer type takes a number only if nothing of it is lost.
 static int check_integral(PyObject *object, const char *what, cubc_type type)
 {
-    if (type_table[type].kind == KIND_FLOAT || PyIndex_Check(object)) return 0;
+    if (type_table[type].kind >= KIND_FLOAT || PyIndex_Check(object)) return 0;
     PyObject *number = PyNumber_Float(object);
     double value = number ? PyFloat_AsDouble(number) : 0;
     Py_XDECREF(number);
@@ -187,25 +200,26 @@ static int check_integral(PyObject *object, const char *what, cubc_type type)
     return -1;
 }
 
-int py_scalar(PyObject *object, const char *what, cubc_type type, uint64_t *bits)
+int py_scalar(PyObject *object, const char *what, cubc_type type, type_value *out)
 {
     int status = -1;
+    char *bytes;
+    Py_ssize_t size;
     if (check_integral(object, what, type) < 0) return -1;
-    Py_buffer buffer;
     PyObject *dtype = py_numpy_dtype(type), *array = NULL;
-    // BF16 is not a type that a buffer can say; no accumulator has it.
     if (dtype && !(array = PyObject_CallMethod(py_numpy, "asarray", "(OO)", object, dtype)))
         explain_scalar(object, what, type);
-    if (array && PyObject_GetBuffer(array, &buffer, PyBUF_C_CONTIGUOUS) == 0) {
-        if ((size_t)buffer.len == cubc_type_size(type)) {
-            *bits = 0;
-            memcpy(bits, buffer.buf, cubc_type_size(type));
+    PyObject *text = array ? PyObject_CallMethod(array, "tobytes", NULL) : NULL;
+    if (text && PyBytes_AsStringAndSize(text, &bytes, &size) == 0) {
+        if ((size_t)size == cubc_type_size(type)) {
+            *out = (type_value){0};
+            memcpy(out, bytes, (size_t)size);
             status = 0;
         } else {
             PyErr_Format(PyExc_ValueError, "%s must be a single value, not an array", what);
         }
-        PyBuffer_Release(&buffer);
     }
+    Py_XDECREF(text);
     Py_XDECREF(array);
     Py_XDECREF(dtype);
     return status;

@@ -5,6 +5,7 @@
 // numpy.asarray (lists, numbers, types that the buffer protocol cannot say, such as bfloat16).
 #include "py_common.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // ---- types --------------------------------------------------------------------------------------
@@ -14,8 +15,11 @@ static int type_of_format(const char *format, Py_ssize_t size, cubc_type *out)
     if (!format) format = "B";
     if (*format == '>' && size > 1) return -1; // big-endian
     if (strchr("@=<>|", *format)) format++;
+    bool complex = *format == 'Z';
+    if (complex) format++;
     if (!*format || format[1]) return -1;
-    char kind = strchr("bhilq", *format)   ? 'i'
+    char kind = complex                    ? 'c'
+                : strchr("bhilq", *format) ? 'i'
                 : strchr("BHILQ", *format) ? 'u'
                 : strchr("efd", *format)   ? 'f'
                 : *format == '?'           ? 'b'
@@ -26,21 +30,56 @@ static int type_of_format(const char *format, Py_ssize_t size, cubc_type *out)
 // "<f4" as in the array interfaces.
 static int type_of_typestr(const char *text, cubc_type *out)
 {
-    if (strlen(text) != 3 || *text == '>') return -1;
-    return py_type_of_kind(text[1], text[2] - '0', out);
+    if (strlen(text) < 3 || *text == '>') return -1;
+    return py_type_of_kind(text[1], strtol(text + 2, NULL, 10), out);
 }
 
-// NumPy knows the name of what a buffer or an array interface says in a code ("Zd", "<c8"): its
-// `function`, asarray or dtype, makes an array or a dtype of it.
-static int wrong_type(const char *what, PyObject *maker, const char *function, const char *code)
+// NumPy knows what a buffer says in a code ("T{f:x:f:y:}", "Zg"). -1: exception.
+static int type_of_buffer(PyObject *object, const char *what, const char *code, cubc_type *out)
 {
-    PyObject *made = PyObject_CallMethod(py_numpy, function, "(O)", maker);
-    PyObject *dtype = made ? PyObject_GetAttrString(made, "dtype") : NULL;
+    PyObject *array = PyObject_CallMethod(py_numpy, "asarray", "(O)", object);
+    PyObject *dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
     PyErr_Clear();
-    int status = py_unsupported(what, dtype ? dtype : made, code);
+    int found = dtype ? py_type_of_dtype(dtype, out) : 0;
+    if (found == 0) py_unsupported(what, dtype, code);
     Py_XDECREF(dtype);
-    Py_XDECREF(made);
-    return status;
+    Py_XDECREF(array);
+    return found > 0 ? 0 : -1;
+}
+
+// The dtype behind a typestr, as far as NumPy can tell: of the object if it has one, else by what
+// the interface says of a struct's members, else of the typestr itself.
+static PyObject *dtype_of_interface(PyObject *object, PyObject *interface, PyObject *typestr)
+{
+    PyObject *dtype = PyObject_GetAttrString(object, "dtype");
+    PyObject *members = dtype ? NULL : PyMapping_GetItemString(interface, "descr");
+    PyErr_Clear();
+    if (members) {
+        PyObject *module = PyImport_ImportModule("numpy.lib.format");
+        if (module) dtype = PyObject_CallMethod(module, "descr_to_dtype", "O", members);
+        Py_XDECREF(module);
+        Py_DECREF(members);
+    } else if (!dtype) {
+        dtype = PyObject_CallMethod(py_numpy, "dtype", "O", typestr);
+    }
+    PyErr_Clear();
+    return dtype;
+}
+
+// A struct has a code for its size alone, which may be that of another type.
+static int type_of_interface(PyObject *object, PyObject *interface, const char *what,
+                             PyObject *typestr, cubc_type *out)
+{
+    const char *code = PyUnicode_AsUTF8AndSize(typestr, NULL);
+    if (!code) return -1;
+    bool opaque = *code && code[1] == 'V';
+    if (!opaque && type_of_typestr(code, out) == 0) return 0;
+    PyObject *dtype = dtype_of_interface(object, interface, typestr);
+    int found = dtype ? py_type_of_struct(dtype, out) : 0;
+    if (found == 0 && type_of_typestr(code, out) == 0) found = 1;
+    if (found == 0) py_unsupported(what, dtype, code);
+    Py_XDECREF(dtype);
+    return found > 0 ? 0 : -1;
 }
 
 // ---- streams ------------------------------------------------------------------------------------
@@ -202,12 +241,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
         PyErr_Format(PyExc_TypeError, "%s has a malformed __cuda_array_interface__", what);
         goto done;
     }
-    const char *type = PyUnicode_AsUTF8AndSize(typestr, NULL);
-    if (!type) goto done;
-    if (type_of_typestr(type, &out->type) < 0) {
-        wrong_type(what, typestr, "dtype", type);
-        goto done;
-    }
+    if (type_of_interface(object, interface, what, typestr, &out->type) < 0) goto done;
     out->data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
     out->read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1)) == 1;
     if (PyErr_Occurred() || shape_from_tuple(out, what, shape) < 0) goto done;
@@ -241,8 +275,9 @@ done:
     return status;
 }
 
-// 1 done, 0 another way may succeed, -1 exception.
-static int from_buffer(PyObject *object, const char *what, bool writable, py_view *out)
+// 1 done, 0 another way may succeed, -1 exception. type: known already, or NULL.
+static int from_buffer(PyObject *object, const char *what, bool writable, const cubc_type *type,
+                       py_view *out)
 {
     int flags = PyBUF_FORMAT | PyBUF_STRIDES;
     if (PyObject_GetBuffer(object, &out->buffer, flags) < 0) {
@@ -251,8 +286,11 @@ static int from_buffer(PyObject *object, const char *what, bool writable, py_vie
     }
     out->has_buffer = true;
     const Py_buffer *b = &out->buffer;
-    if (type_of_format(b->format, b->itemsize, &out->type) < 0)
-        return wrong_type(what, object, "asarray", b->format ? b->format : "bytes");
+    if (type)
+        out->type = *type;
+    else if (type_of_format(b->format, b->itemsize, &out->type) < 0 &&
+             type_of_buffer(object, what, b->format ? b->format : "bytes", &out->type) < 0)
+        return -1;
     if (b->ndim <= VIEW_DIMENSIONS)
         memcpy(out->shape, b->shape, (size_t)b->ndim * sizeof *b->shape);
     if (py_view_set_shape(out, what, b->ndim) < 0) return -1;
@@ -273,14 +311,14 @@ static int from_buffer(PyObject *object, const char *what, bool writable, py_vie
     return 1;
 }
 
-// An array of ml_dtypes.bfloat16 as the 16-bit integers that it is made of.
-static int from_bfloat16(PyObject *array, const char *what, bool writable, py_view *out)
+// An array whose dtype no buffer can say, such as ml_dtypes.bfloat16 and structs with it.
+static int from_words(PyObject *array, const char *what, bool writable, cubc_type type,
+                      py_view *out)
 {
-    PyObject *words = PyObject_CallMethod(array, "view", "s", "uint16");
-    int status = words ? from_buffer(words, what, writable, out) : -1;
+    PyObject *words = py_numpy_words(array, type);
+    int status = words ? from_buffer(words, what, writable, &type, out) : -1;
     Py_XDECREF(words);
-    if (status == 1) out->type = CUBC_BF16;
-    return status == 1 ? 0 : -1;
+    return status;
 }
 
 // numpy.asarray(object), contiguous; a copy only where that changes something.
@@ -302,12 +340,11 @@ static int from_numpy(PyObject *object, const char *what, bool writable, py_view
     PyObject *dtype = PyObject_GetAttrString(array, "dtype");
     if (writable && array != object) {
         PyErr_Format(PyExc_TypeError, "%s must be an array", what);
-    } else if (py_type_of_str(dtype, &type) == 0 && type == CUBC_BF16) {
-        status = from_bfloat16(array, what, writable, out);
-    } else {
-        int got = from_buffer(array, what, writable, out);
-        if (got == 0) py_unsupported(what, dtype, "?");
-        status = got == 1 ? 0 : -1;
+    } else if (dtype) {
+        int known = py_type_of_dtype(dtype, &type);
+        if (known > 0) known = from_words(array, what, writable, type, out);
+        if (known == 0) py_unsupported(what, dtype, "?");
+        status = known == 1 ? 0 : -1;
     }
     Py_XDECREF(dtype);
     Py_DECREF(array);
@@ -351,7 +388,7 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
 {
     if (py_array_check(object)) return from_array(object, what, writable, out);
     if (is_plain_ndarray(object)) { // the common case has none of what is asked for below
-        int status = from_buffer(object, what, writable, out);
+        int status = from_buffer(object, what, writable, NULL, out);
         return status ? status < 0 ? -1 : 0 : from_numpy(object, what, writable, out);
     }
     PyObject *interface = optional_attribute(object, "__cuda_array_interface__");
@@ -363,7 +400,7 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
     if (PyErr_Occurred()) return -1;
     if (PyObject_CheckBuffer(object)) {
         if (refuse_masked(object, what) < 0) return -1;
-        int status = from_buffer(object, what, writable, out);
+        int status = from_buffer(object, what, writable, NULL, out);
         if (status) return status < 0 ? -1 : 0;
     } else {
         int status = py_dlpack_import(object, what, stream, out);

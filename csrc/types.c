@@ -1,38 +1,51 @@
 // The table behind types.h.
 #include "types.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
-const type_info type_table[CUBC_TYPE_COUNT] = {
-    [CUBC_BOOL] = {"BOOL", "bool", 1, KIND_BOOL},  [CUBC_I8] = {"I8", "i8", 1, KIND_SIGNED},
-    [CUBC_I16] = {"I16", "i16", 2, KIND_SIGNED},   [CUBC_I32] = {"I32", "i32", 4, KIND_SIGNED},
-    [CUBC_I64] = {"I64", "i64", 8, KIND_SIGNED},   [CUBC_U8] = {"U8", "u8", 1, KIND_UNSIGNED},
-    [CUBC_U16] = {"U16", "u16", 2, KIND_UNSIGNED}, [CUBC_U32] = {"U32", "u32", 4, KIND_UNSIGNED},
-    [CUBC_U64] = {"U64", "u64", 8, KIND_UNSIGNED}, [CUBC_F16] = {"F16", "f16", 2, KIND_FLOAT},
-    [CUBC_BF16] = {"BF16", "bf16", 2, KIND_FLOAT}, [CUBC_F32] = {"F32", "f32", 4, KIND_FLOAT},
-    [CUBC_F64] = {"F64", "f64", 8, KIND_FLOAT},
+#define NUMBER(name, dialect, size, alignment, kind) {name, dialect, size, alignment, kind}
+static type_info table[CUBC_TYPE_LAST + 1] = {
+    [CUBC_BOOL] = NUMBER("BOOL", "bool", 1, 1, KIND_BOOL),
+    [CUBC_I8] = NUMBER("I8", "i8", 1, 1, KIND_SIGNED),
+    [CUBC_I16] = NUMBER("I16", "i16", 2, 2, KIND_SIGNED),
+    [CUBC_I32] = NUMBER("I32", "i32", 4, 4, KIND_SIGNED),
+    [CUBC_I64] = NUMBER("I64", "i64", 8, 8, KIND_SIGNED),
+    [CUBC_U8] = NUMBER("U8", "u8", 1, 1, KIND_UNSIGNED),
+    [CUBC_U16] = NUMBER("U16", "u16", 2, 2, KIND_UNSIGNED),
+    [CUBC_U32] = NUMBER("U32", "u32", 4, 4, KIND_UNSIGNED),
+    [CUBC_U64] = NUMBER("U64", "u64", 8, 8, KIND_UNSIGNED),
+    [CUBC_F16] = NUMBER("F16", "f16", 2, 2, KIND_FLOAT),
+    [CUBC_BF16] = NUMBER("BF16", "bf16", 2, 2, KIND_FLOAT),
+    [CUBC_F32] = NUMBER("F32", "f32", 4, 4, KIND_FLOAT),
+    [CUBC_F64] = NUMBER("F64", "f64", 8, 8, KIND_FLOAT),
+    [CUBC_C64] = NUMBER("C64", "c64", 8, 4, KIND_COMPLEX),
+    [CUBC_C128] = NUMBER("C128", "c128", 16, 8, KIND_COMPLEX),
 };
+const type_info *const type_table = table;
+static atomic_int type_count = CUBC_TYPE_COUNT;
 
 bool type_valid(cubc_type type)
 {
-    return (unsigned)type < CUBC_TYPE_COUNT;
+    return (int)type >= 0 && (int)type < atomic_load_explicit(&type_count, memory_order_acquire);
 }
 
 size_t cubc_type_size(cubc_type type)
 {
-    return type_valid(type) ? type_table[type].size : 0;
+    return type_valid(type) ? table[type].size : 0;
 }
 
 const char *cubc_type_name(cubc_type type)
 {
-    return type_valid(type) ? type_table[type].name : "?";
+    return type_valid(type) ? table[type].name : "?";
 }
 
 cubc_status type_from_name(const char *name, cubc_type *out)
 {
     const char *names[CUBC_TYPE_COUNT];
     for (int t = 0; t < CUBC_TYPE_COUNT; t++) {
-        names[t] = type_table[t].name;
+        names[t] = table[t].name;
         if (strcmp(name, names[t]) == 0) {
             *out = (cubc_type)t;
             return CUBC_OK;
@@ -43,6 +56,7 @@ cubc_status type_from_name(const char *name, cubc_type *out)
          near ? near : "", near ? "'?" : "");
 }
 
+// ---- rules --------------------------------------------------------------------------------------
 cubc_type type_arithmetic(cubc_type type)
 {
     return type == CUBC_F16 || type == CUBC_BF16 ? CUBC_F32 : type;
@@ -50,7 +64,7 @@ cubc_type type_arithmetic(cubc_type type)
 
 cubc_type type_widened(cubc_type type)
 {
-    switch (type_table[type].kind) {
+    switch (table[type].kind) {
     case KIND_BOOL:
     case KIND_SIGNED: return CUBC_I64;
     case KIND_UNSIGNED: return CUBC_U64;
@@ -77,4 +91,119 @@ cubc_type type_common(cubc_type a, cubc_type b)
     if (upper == KIND_FLOAT) return size == 1 ? b : size == 2 ? larger(b, CUBC_F32) : CUBC_F64;
     if (lower == upper || size > type_table[b].size) return larger(a, b);
     return holds_unsigned[type_table[b].size];
+}
+
+cubc_type type_real(cubc_type type)
+{
+    return type == CUBC_C64 ? CUBC_F32 : type == CUBC_C128 ? CUBC_F64 : type;
+}
+
+type_value type_one(cubc_type type)
+{
+    type_value one = {{1}};
+    const float f32 = 1;
+    const double f64 = 1;
+    if (type_real(type) == CUBC_F32) memcpy(&one, &f32, sizeof f32);
+    if (type_real(type) == CUBC_F64) memcpy(&one, &f64, sizeof f64);
+    return one;
+}
+
+bool type_converts(cubc_type from, cubc_type to)
+{
+    if (from == to) return true;
+    type_kind of_from = table[from].kind, of_to = table[to].kind;
+    if (of_from == KIND_STRUCT || of_to == KIND_STRUCT) return false;
+    return of_from != KIND_COMPLEX || of_to == KIND_COMPLEX || of_to == KIND_BOOL;
+}
+
+// ---- structs ------------------------------------------------------------------------------------
+void type_define(cubc_type type, bool done[CUBC_TYPE_LAST + 1], text *out)
+{
+    const type_info *t = &table[type];
+    if (done[type] || t->kind != KIND_STRUCT) return;
+    done[type] = true;
+    for (int k = 0; k < t->member_count; k++) type_define(t->members[k].type, done, out);
+    text_puts(out, t->definition);
+}
+
+FORK_SAFE_MUTEX(structs_lock);
+
+// A copy of the members whose names live as long.
+static cubc_member *copy_members(const type_layout *l)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < l->count; k++) bytes += strlen(l->members[k].name) + 1;
+    cubc_member *copy = mem_alloc(1, (size_t)l->count * sizeof *copy + bytes);
+    if (!copy) return NULL;
+    char *names = (char *)(copy + l->count);
+    memcpy(copy, l->members, (size_t)l->count * sizeof *copy);
+    for (int k = 0; k < l->count; k++) {
+        copy[k].name = strcpy(names, l->members[k].name);
+        names += strlen(names) + 1;
+    }
+    return copy;
+}
+
+// Under the lock. Takes the description's text.
+static cubc_status append(const type_layout *l, text *description, cubc_type *out)
+{
+    int next = atomic_load(&type_count);
+    char name[32];
+    text definition = {0};
+    if (next > CUBC_TYPE_LAST)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "there is no room for %.100s: a process knows at most %d different structs",
+             description->data, CUBC_TYPE_LAST + 1 - CUBC_TYPE_COUNT);
+    snprintf(name, sizeof name, "struct_%016llx",
+             (unsigned long long)hash64(description->data, description->length));
+    type_write(l, name, &definition);
+    cubc_status st = text_done(&definition);
+    cubc_member *members = st ? NULL : copy_members(l);
+    char *copied = members ? mem_strdup(name) : NULL;
+    if (!copied) {
+        mem_free(members);
+        text_free(&definition);
+        return CUBC_NO_MEMORY;
+    }
+    table[next] = (type_info){.name = copied,
+                              .dialect = copied,
+                              .size = (uint8_t)l->size,
+                              .alignment = (uint8_t)l->alignment,
+                              .kind = KIND_STRUCT,
+                              .members = members,
+                              .member_count = l->count,
+                              .description = description->data,
+                              .definition = definition.data};
+    *description = (text){0};
+    *out = (cubc_type)next;
+    atomic_store_explicit(&type_count, next + 1, memory_order_release);
+    return CUBC_OK;
+}
+
+static bool find(const char *description, cubc_type *out)
+{
+    int count = atomic_load(&type_count);
+    for (int t = CUBC_TYPE_COUNT; t < count; t++)
+        if (strcmp(table[t].description, description) == 0) {
+            *out = (cubc_type)t;
+            return true;
+        }
+    return false;
+}
+
+cubc_status cubc_type_struct(const cubc_member *members, int count, size_t size, cubc_type *out)
+{
+    type_layout layout;
+    text description = {0};
+    if (!out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_type_struct: NULL argument");
+    TRY(type_layout_of(members, count, size, &layout));
+    type_describe(&layout, &description);
+    cubc_status st = text_done(&description);
+    if (!st) {
+        pthread_mutex_lock(&structs_lock);
+        if (!find(description.data, out)) st = append(&layout, &description, out);
+        pthread_mutex_unlock(&structs_lock);
+    }
+    text_free(&description);
+    return st;
 }

@@ -9,7 +9,7 @@ struct workload {
     problem problem;
     void *expected[MAX_OUTPUTS]; // the base's outputs
     bool verified;               // these are there
-    void *difference;            // one byte a value of the longest output
+    void *difference;            // one byte for each number that outputs are compared by
     uint64_t *count;             // of differences, on the device
 };
 
@@ -20,7 +20,7 @@ static const char *input_expression(const problem *p, int k)
     const char *own = p->algorithm->random ? p->algorithm->random(p, k) : NULL;
     if (own) return own;
     bool product = p->op && strcmp(p->op->name, "prod") == 0;
-    if (type_table[type].kind != KIND_FLOAT) return "random_u64(seed, i)";
+    if (type_table[type].kind < KIND_FLOAT) return "random_u64(seed, i)";
     if (product) return "random_u64(seed, i) >> 63 ? 1 : -1";
     // Differences of two draws: their mean is 0, so that running sums stay exact.
     if (type_table[type].size == 2)
@@ -68,8 +68,9 @@ static cubc_status make_arrays(workload *w, uint64_t seed)
     uint64_t longest = 0;
     for (int k = 0; k < p->output_count; k++) {
         TRY(allocate(w, &p->outputs[k], &p->outputs[k].data));
-        uint64_t values = value_count(&p->outputs[k]);
-        if (values > longest) longest = values;
+        const operand *o = &p->outputs[k];
+        uint64_t compared = o->n * operand_item_bytes(o) / type_table[o->type].alignment;
+        if (compared > longest) longest = compared;
     }
     TRY(w->device->api->alloc(w->device, longest, NULL, &w->difference));
     return w->device->api->alloc(w->device, sizeof *w->count, NULL, (void **)&w->count);
@@ -172,24 +173,25 @@ done:
     return st;
 }
 
-// The bytes of an output are compared, as unsigned numbers of the same size.
+// The bytes of an output are compared, as unsigned numbers of the same alignment.
 static cubc_status count_differences(workload *w, int k, uint64_t *count)
 {
     static const cubc_type by_size[] = {
         [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64};
     const operand *o = &w->problem.outputs[k];
-    cubc_type type = by_size[cubc_type_size((cubc_type)o->type)];
+    cubc_type type = by_size[type_table[o->type].alignment];
+    uint64_t n = o->n * operand_item_bytes(o) / type_table[o->type].alignment;
     cubc_operand operands[2] = {{.name = "x", .type = type, .data = o->data},
                                 {.name = "y", .type = type, .data = w->expected[k]}};
     cubc_transform_params differ = {.out = w->difference,
                                     .out_type = CUBC_U8,
-                                    .n = value_count(o),
+                                    .n = n,
                                     .expression = "x != y",
                                     .operands = operands,
                                     .operand_count = 2};
     cubc_reduce_params sum = {.in = w->difference,
                               .out = w->count,
-                              .n = value_count(o),
+                              .n = n,
                               .type = CUBC_U8,
                               .acc_type = CUBC_U64,
                               .out_type = CUBC_U64,

@@ -1,7 +1,7 @@
 // Merge of two sorted arrays into one, in a single launch: a block finds by itself what merges into
 // its tile (merge.h).
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1 cpu=4096:65536:4096
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1 cpu=2048:65536:2048
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 //

@@ -6,7 +6,7 @@
 // scratch memory. What fits a tile is sorted in one launch. A thread alone (the cpu) merges between
 // its cache and the output.
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1 cpu=4096:65536:4096
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1 cpu=2048:65536:2048
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 //

@@ -1,6 +1,7 @@
 // What is accumulated and how: the operator of a reduction or scan, from the workload's macros.
 //     TUNE_T, TUNE_A, TUNE_O      types of the items, of the accumulator, of the result
-//     TUNE_OPERATOR               an expression of a and b, both of type value_t
+//     TUNE_OPERATOR               an expression of a and b, both of type value_t; its value, which
+//                                 may be made as value_t{...}, becomes one
 //     TUNE_IDENTITY               the operator's identity; absent for a user's own operator
 //     TUNE_ARG                    1: the accumulator carries the index (argmin, argmax)
 #pragma once
@@ -70,7 +71,7 @@ struct combine {
         return acc_t{apply_operator(x.value, y.value), 1u};
     }
 };
-FUNCTION acc_t acc_identity() { return acc_t{value_t(0), 0u}; }
+FUNCTION acc_t acc_identity() { return acc_t{value_t{}, 0u}; }
 FUNCTION acc_t accumulate(acc_t acc, item_t item, u64)
 {
     const value_t value = convert<value_t>(item);

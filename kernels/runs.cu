@@ -67,6 +67,7 @@ typedef TUNE_COUNT count_t;
 #include "operator.h"
 typedef value_t staged_t;
 FUNCTION value_t value_of(item_t item) { return convert<value_t>(item); }
+FUNCTION value_t value_at(u64) { return value_t{}; }
 FUNCTION staged_t staged_of(value_t sum, item_t, u32) { return sum; }
 #else
 struct words16 { // a value of 16 bytes
@@ -77,6 +78,7 @@ typedef TUNE_O out_t;
 typedef count_t value_t; // the flagged item's index, which others do not change
 FUNCTION value_t apply_operator(value_t a, value_t) { return a; }
 FUNCTION value_t value_of(item_t) { return 0; }
+FUNCTION value_t value_at(u64 index) { return static_cast<value_t>(index); }
 #if TUNE_RUNS == 3
 typedef item_t staged_t;
 FUNCTION staged_t staged_of(value_t, item_t item, u32) { return item; }
@@ -292,7 +294,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
             of_warp.carry = sums.through[ROWS - 1];
         }
     } else if constexpr (!FIRST_VALUES)
-        of_warp.carry = static_cast<value_t>(begin + last_flagged(local, flag, counts));
+        of_warp.carry = value_at(begin + last_flagged(local, flag, counts));
     if (lane_id() == 0) s.warp[warp_id()] = of_warp;
     if (thread_id() == 0) s.begins = flag[0][0];
     block_sync();

@@ -9,7 +9,8 @@
 //
 // The workload's macros:
 //     TUNE_O                type of the result
-//     TUNE_ARRAYS(X)        X(k, type, name) for each array operand; k is its place in the args
+//     TUNE_WORDS            of the operands in the args, at least 1
+//     TUNE_ARRAYS(X)        X(k, type, name) for each array operand; k is its first word there
 //     TUNE_SCALARS(X)       the same for operands of one value
 //     TUNE_EXPRESSION       of the operands' names and of i
 // Traffic: every array read once, the result written once.
@@ -22,21 +23,22 @@ enum { VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2, LOADS = TUNE_ITEMS_PER_THREAD /
 struct transform_args {
     out_t* out;
     u64 n;
-    u64 operand[8]; // an array's address, or a scalar's bits
+    u64 operand[TUNE_WORDS]; // an array's address, or a scalar's bits
 };
 struct transform_shared {
     u64 none;
 };
 
 template <class T>
-FUNCTION T scalar_operand(u64 bits)
+FUNCTION T scalar_operand(const u64* words)
 {
     union {
-        u64 bits;
+        u64 word[(sizeof(T) + 7) / 8];
         T value;
-    } word;
-    word.bits = bits;
-    return word.value;
+    } bits;
+    UNROLL
+    for (u32 w = 0; w < (sizeof(T) + 7) / 8; w++) bits.word[w] = words[w];
+    return bits.value;
 }
 
 #define OPERAND_PARAMETER(k, type, name) , const type name
@@ -50,7 +52,7 @@ FUNCTION out_t transform_item(const u64 i TUNE_ARRAYS(OPERAND_PARAMETER)
 #define DECLARE_ARRAY(k, type, name)                                              \
     const type* const name##_array = reinterpret_cast<const type*>(a.operand[k]); \
     type name##_items[LOADS][VECTOR];
-#define DECLARE_SCALAR(k, type, name) const type name##_value = scalar_operand<type>(a.operand[k]);
+#define DECLARE_SCALAR(k, type, name) const type name##_value = scalar_operand<type>(a.operand + k);
 #define LOAD_VECTOR(k, type, name) load_items<TUNE_LOAD>(name##_array + first, name##_items[l]);
 #define LOADED_ITEM(k, type, name) , name##_items[l][j]
 #define ARRAY_ITEM(k, type, name) , name##_array[i]

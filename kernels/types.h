@@ -1,7 +1,8 @@
-// Number types that C++ lacks, and their limits.
+// Number types that C++ lacks, their limits and conversions, and the structs of a user.
 //
 // f16 and bf16 are storage formats: every operator is evaluated in f32, which both convert to
-// implicitly. They are plain structs without constructors so that they may live in unions.
+// implicitly. All of them have trivial default constructors, so that they may live in unions.
+//     TUNE_STRUCTS   definitions of the structs of this workload, if there are any
 #pragma once
 #include "simt.h"
 
@@ -58,9 +59,80 @@ FUNCTION u16 bf16_bits(f32 v)
     return static_cast<u16>((b + 0x7fffu + (b >> 16 & 1u)) >> 16);
 }
 
+// A complex number; where one is wanted, a real number is one. z.real and z.imag are its parts.
+template <class F>
+struct complex {
+    F real, imag;
+    complex() = default;
+    FUNCTION_MEMBER complex(F re, F im = 0) : real(re), imag(im) {}
+    template <class G>
+    FUNCTION_MEMBER explicit complex(complex<G> z)
+        : real(static_cast<F>(z.real)), imag(static_cast<F>(z.imag))
+    {
+    }
+    friend FUNCTION_MEMBER complex operator+(complex a, complex b)
+    {
+        return complex(a.real + b.real, a.imag + b.imag);
+    }
+    friend FUNCTION_MEMBER complex operator-(complex a, complex b)
+    {
+        return complex(a.real - b.real, a.imag - b.imag);
+    }
+    friend FUNCTION_MEMBER complex operator*(complex a, complex b)
+    {
+        return complex(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real);
+    }
+    // R. L. Smith, "Algorithm 116: Complex Division", CACM 5 (1962): no square that overflows.
+    friend FUNCTION_MEMBER complex operator/(complex a, complex b)
+    {
+        if (fabs(b.real) >= fabs(b.imag)) {
+            const F ratio = b.real == 0 ? b.real : b.imag / b.real;
+            const F divisor = b.real + b.imag * ratio;
+            return complex((a.real + a.imag * ratio) / divisor,
+                           (a.imag - a.real * ratio) / divisor);
+        }
+        const F ratio = b.real / b.imag, divisor = b.imag + b.real * ratio;
+        return complex((a.real * ratio + a.imag) / divisor, (a.imag * ratio - a.real) / divisor);
+    }
+    friend FUNCTION_MEMBER complex operator-(complex z) { return complex(-z.real, -z.imag); }
+    friend FUNCTION_MEMBER bool operator==(complex a, complex b)
+    {
+        return a.real == b.real && a.imag == b.imag;
+    }
+    friend FUNCTION_MEMBER bool operator!=(complex a, complex b) { return !(a == b); }
+};
+typedef complex<f32> c64;
+typedef complex<f64> c128;
+
+template <class F>
+FUNCTION F real(complex<F> z)
+{
+    return z.real;
+}
+template <class F>
+FUNCTION F imag(complex<F> z)
+{
+    return z.imag;
+}
+template <class F>
+FUNCTION complex<F> conj(complex<F> z)
+{
+    return complex<F>(z.real, -z.imag);
+}
+template <class F>
+FUNCTION F abs(complex<F> z)
+{
+    return hypot(z.real, z.imag);
+}
+
 // convert<T>(v): a number as a T, with the rounding of T; bool is "not zero".
 template <class T>
 struct conversion {
+    template <class F>
+    FUNCTION_MEMBER static T of(complex<F>)
+    {
+        static_assert(sizeof(F) == 0, "a complex number becomes a real one by real, imag or abs");
+    }
     template <class V>
     FUNCTION_MEMBER static T of(V v)
     {
@@ -95,6 +167,16 @@ struct conversion<bool> {
     FUNCTION_MEMBER static bool of(f16 v) { return static_cast<f32>(v) != 0.0f; }
     FUNCTION_MEMBER static bool of(bf16 v) { return static_cast<f32>(v) != 0.0f; }
 };
+template <class F>
+struct conversion<complex<F>> {
+    FUNCTION_MEMBER static complex<F> of(complex<f32> v) { return complex<F>(v); }
+    FUNCTION_MEMBER static complex<F> of(complex<f64> v) { return complex<F>(v); }
+    template <class V>
+    FUNCTION_MEMBER static complex<F> of(V v)
+    {
+        return complex<F>(static_cast<F>(v));
+    }
+};
 template <class T, class V>
 FUNCTION T convert(V v)
 {
@@ -122,6 +204,10 @@ LIMITS_OF(u64, 0, 18446744073709551615ull)
 LIMITS_OF(f32, f32_of(0xff800000u), f32_of(0x7f800000u))
 LIMITS_OF(f64, static_cast<f64>(f32_of(0xff800000u)), static_cast<f64>(f32_of(0x7f800000u)))
 #undef LIMITS_OF
+
+#if defined(TUNE_STRUCTS)
+TUNE_STRUCTS
+#endif
 
 // A counter-based generator (splitmix64, Steele, Lea and Flood, OOPSLA 2014): the i-th number of a
 // stream without the ones before it.

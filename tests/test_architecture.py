@@ -19,6 +19,7 @@ RANK = {
     "base": 0,
     "stats": 0,
     "stopping": 0,
+    "name": 0,
     "types": 0,
     "cpu": 1,
     "cuda": 1,

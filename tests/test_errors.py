@@ -17,14 +17,14 @@ X = np.arange(100, dtype=np.float32)
 @pytest.mark.parametrize(
     "x",
     [
-        np.zeros(3, complex),
+        np.zeros(3, np.clongdouble),
         np.array(["a"]),
         np.array([None]),
         np.zeros(3, ">f4"),
         np.zeros(3, ">i2").T,
         np.zeros(3, "M8[s]"),
         np.zeros(3, np.longdouble),
-        np.zeros(3, [("x", "f4")]),
+        np.zeros(3, [("x", "f4"), ("y", ">i4")]),
     ],
     ids=lambda x: str(x.dtype),
 )
@@ -36,11 +36,11 @@ def test_unsupported_types(device, call, x):
 @pytest.mark.parametrize(
     ("x", "name", "advice"),
     [
-        (np.zeros(3, complex), "complex128", "abs(x)"),
+        (np.zeros(3, np.clongdouble), "clongdouble", "x.astype('complex128')"),
         (np.array(["a"]), "str", "x.astype('float64')"),
         (np.array([None]), "object", "x.astype('float64')"),
         (np.zeros(3, ">f8"), "big-endian float64", "x.astype(x.dtype.newbyteorder('='))"),
-        ([1j, 2], "complex128", "abs(x)"),
+        ([np.clongdouble(1j), 2], "clongdouble", "x.astype('complex128')"),
         (memoryview(b"ab").cast("c"), "bytes", "x.astype('float64')"),
     ],
 )
@@ -53,8 +53,8 @@ def test_types_have_numpys_names(x, name, advice):
 
 def test_the_type_of_a_cuda_array():
     elsewhere = type("Elsewhere", (), {})()
-    elsewhere.__cuda_array_interface__ = {"shape": (3,), "typestr": "<c8", "data": (0, False)}
-    with pytest.raises(TypeError, match="the array has the dtype complex64; "):
+    elsewhere.__cuda_array_interface__ = {"shape": (3,), "typestr": "<c32", "data": (0, False)}
+    with pytest.raises(TypeError, match="the array has the dtype clongdouble; "):
         cubc.sum(elsewhere)
 
 
@@ -81,7 +81,7 @@ def test_no_array_at_all(device):
         cubc.reduce()
 
 
-@pytest.mark.parametrize("dtype", ["complex64", "F31", np.void, 3])
+@pytest.mark.parametrize("dtype", ["complex256", "F31", np.void, 3])
 def test_unsupported_result(device, dtype):
     with pytest.raises(TypeError, match=r"dtype cannot be .*; supported are"):
         cubc.sum(X, dtype=dtype, device=device)
@@ -170,7 +170,7 @@ def read_only(x):
         (cubc.argmax, np.zeros((), np.int32), TypeError, "index: its result is int64, not int32"),
         (cubc.sum, read_only(np.zeros((), np.float32)), ValueError, "out is read-only"),
         (cubc.scan, np.zeros(200, np.float32)[::2], ValueError, "out is not contiguous"),
-        (cubc.scan, np.zeros(100, complex), TypeError, "out has the dtype"),
+        (cubc.scan, np.zeros(100, np.longdouble), TypeError, "out has the dtype"),
         (cubc.scan, np.zeros(100, ">f4"), TypeError, "out has the dtype"),
         (cubc.scan, [0.0] * 100, TypeError, "out must be an array"),
     ],
@@ -224,8 +224,8 @@ def test_transform_operands(device):
         cubc.transform("i", device=device)
     with pytest.raises(ValueError, match="not be negative"):
         cubc.transform("i", size=-1, device=device)
-    with pytest.raises(TypeError, match="operand 'z' has the dtype complex128"):
-        cubc.transform("z", z=3j, device=device)
+    with pytest.raises(TypeError, match="operand 'z' has the dtype clongdouble"):
+        cubc.transform("z", z=np.array(3j, np.clongdouble), device=device)
     for c, type in ((2**64, "uint64"), (-(2**63) - 1, "int64")):
         with pytest.raises(OverflowError, match=f"operand 'c' is {c}, which {type} cannot hold"):
             cubc.transform("c + x", x=np.arange(3), c=c, device=device)

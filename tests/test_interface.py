@@ -81,9 +81,9 @@ def test_cffi_errors(c):
     ffi, lib, device = c
     x, out = np.arange(10.0), np.zeros(1)
     params, _keep = reduce_params(ffi, lib, x, out)
-    params.type = 99
+    params.type = lib.CUBC_TYPE_LAST
     assert lib.cubc_reduce(device, params, ffi.NULL, 0, ffi.NULL) == lib.CUBC_INVALID_TYPE
-    assert "unknown type (99)" in error(ffi, lib)
+    assert "unknown type (255)" in error(ffi, lib)
     params.type = lib.CUBC_F64
     setattr(params, "in", ffi.NULL)
     assert lib.cubc_reduce(device, params, ffi.NULL, 0, ffi.NULL) == lib.CUBC_INVALID_ARGUMENT
@@ -101,8 +101,8 @@ def test_types_and_names(c):
     assert ffi.string(lib.cubc_version()).decode() == cubc.__version__
     assert ffi.string(lib.cubc_device_name(device)) == b"cpu"
     sizes = [lib.cubc_type_size(t) for t in range(lib.CUBC_TYPE_COUNT)]
-    assert sizes == [1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8]
-    assert lib.cubc_type_size(99) == 0
+    assert sizes == [1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16]
+    assert lib.cubc_type_size(lib.CUBC_TYPE_LAST + 1) == 0
     assert ffi.string(lib.cubc_type_name(lib.CUBC_BF16)) == b"BF16"
     assert ffi.string(lib.cubc_status_name(lib.CUBC_TIMEOUT)) == b"CUBC_TIMEOUT"
 

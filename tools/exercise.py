@@ -50,4 +50,15 @@ for name in ("int8", "float32", "float64"):
         result = cubc.segmented_sort(d, cubc.asarray(offsets)).numpy()
         assert (result == np.concatenate(parts)).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
+z = (np.arange(100003) % 7 + 1j).astype("complex128")
+assert cubc.reduce(cubc.asarray(z)).item() == z.sum()
+assert (cubc.scan(cubc.asarray(z)).numpy() == z.cumsum()).all()
+p = np.zeros(100003, [("x", "f4"), ("m", "f4"), ("k", "i4")])  # no vector, and not of 16 bytes
+p["x"] = p["k"] = np.arange(p.size) % 7
+d = cubc.asarray(p)
+add = "value_t{a.x + b.x, a.m + b.m, a.k + b.k}"
+assert cubc.reduce(d, add).item()[2] == p["k"].sum()
+assert (cubc.scan(d, add).numpy()["k"] == p["k"].cumsum()).all()
+assert (cubc.select(d, "x.k > 3").numpy() == p[p["k"] > 3]).all()
+assert (cubc.transform("p.x", p=d, dtype="f4").numpy() == p["x"]).all()
 print("ok on", cubc.device_info()["name"])

@@ -127,7 +127,8 @@ static const char *axis_reduce_invalid(const problem *p, const char *kind, const
 {
     const int size = (int)cubc_type_size((cubc_type)p->type);
     const int vector = 1 << variant_value(s, v, "ipv", 0);
-    if (strcmp(kind, "cpu") != 0 && vector * size > 16) return "a vector is wider than 16 bytes";
+    if (strcmp(kind, "cpu") != 0 && vector > 1 && vector * size > 16)
+        return "a vector is wider than 16 bytes";
     if (strcmp(kind, "cpu") != 0 &&
         variant_value(s, v, "tpb", 1) * vector * problem_acc_bytes(p) > 200 * 1024)
         return "the accumulators of a block do not fit its shared memory";
@@ -200,13 +201,14 @@ static layout lay_out(const problem *p, const instance *i)
 static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t blocks,
                           const layout *l)
 {
-    return (launch){.kernel = kernel,
-                    .shape.grid = (unsigned)blocks,
-                    .scratch_args = 1u << 2,
-                    .args_count = 12,
-                    .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, 0,
-                             l->outer, l->length, l->columns, l->wide, l->high, l->deep, l->splits,
-                             p->init, p->has_init}};
+    launch made = {.kernel = kernel,
+                   .shape.grid = (unsigned)blocks,
+                   .scratch_args = 1u << 2,
+                   .args_count = 10,
+                   .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, 0,
+                            l->outer, l->length, l->columns, l->wide, l->high, l->deep, l->splits}};
+    problem_append_init(p, &made);
+    return made;
 }
 
 static cubc_status axis_reduce_plan(const problem *p, const instance *i, plan *out)

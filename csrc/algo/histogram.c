@@ -97,6 +97,11 @@ static cubc_status check_types(const cubc_histogram_params *params, const proble
                     type_table[params->weight_type].kind == KIND_FLOAT;
     if (!type_valid(params->type) || !type_valid(params->out_type))
         FAIL(CUBC_INVALID_TYPE, "histogram: unknown type");
+    TRY(problem_real("the items of histogram", params->type));
+    TRY(problem_real("the counts of histogram", params->out_type));
+    TRY(problem_real("the edges of histogram", params->edge_type));
+    TRY(problem_real("the steps of histogram", params->step_type));
+    if (params->weights) TRY(problem_real("the weights of histogram", params->weight_type));
     if (!((floating ? floats : sums | floats) >> params->out_type & 1))
         FAIL(CUBC_INVALID_TYPE, "histogram %s %s, not %s",
              floating ? "sums floating weights in" : "counts in",

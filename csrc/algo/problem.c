@@ -17,16 +17,74 @@ static bool is_word(const char *op)
            strcmp(op, "a") != 0 && strcmp(op, "b") != 0;
 }
 
+// Structs have the operators that a user writes for them, complex numbers those without an order.
+static cubc_status check_operator(const problem *p, const char *op)
+{
+    cubc_type type = (cubc_type)p->type;
+    if (p->op && type_table[type].kind == KIND_STRUCT)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s is for numbers and the items are structs, %.200s: write an expression of the "
+             "members of a and b with a value for each, \"value_t{a.%s + b.%s, ...}\"",
+             op, type_table[type].description, type_table[type].members[0].name,
+             type_table[type].members[0].name);
+    if (p->op && p->op->ordered && type_table[type].kind == KIND_COMPLEX)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s needs an order, which complex items (%s) have not: write what is meant, such as "
+             "\"abs(a) < abs(b) ? a : b\", or take the real or the imaginary parts",
+             op, cubc_type_name(type));
+    return CUBC_OK;
+}
+
+// From the items over the accumulator to the result.
+static cubc_status check_conversions(const problem *p, const char *family)
+{
+    cubc_type steps[] = {(cubc_type)p->type, (cubc_type)p->acc_type,
+                         (cubc_type)p->outputs[p->output_count - 1].type};
+    if (p->op && p->op->arg) return CUBC_OK; // the result is another thing than the items
+    for (size_t k = 0; k + 1 < COUNT_OF(steps); k++) {
+        const type_info *from = &type_table[steps[k]], *to = &type_table[steps[k + 1]];
+        if (type_converts(steps[k], steps[k + 1])) continue;
+        if (from->kind == KIND_COMPLEX && to->kind != KIND_STRUCT)
+            FAIL(CUBC_INVALID_TYPE,
+                 "%s: complex numbers (%s) do not become real ones (%s): take the real or the "
+                 "imaginary parts first",
+                 family, from->name, to->name);
+        FAIL(CUBC_INVALID_TYPE,
+             "%s: %.200s does not become %.200s: items that are structs, accumulator and result "
+             "have one type; transform makes structs of other items",
+             family, from->description ? from->description : from->name,
+             to->description ? to->description : to->name);
+    }
+    return CUBC_OK;
+}
+
+cubc_status problem_real(const char *what, cubc_type type)
+{
+    if (!type_valid(type)) return CUBC_OK; // what an unknown type is, is said of its array
+    if (type_table[type].kind == KIND_STRUCT)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s are structs, %.200s, and have to be numbers: take one of their members", what,
+             type_table[type].description);
+    if (type_table[type].kind == KIND_COMPLEX)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s are complex (%s) and have to be real: take their real parts, imaginary parts or "
+             "absolute values",
+             what, cubc_type_name(type));
+    return CUBC_OK;
+}
+
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init)
 {
     if (!op) FAIL(CUBC_INVALID_ARGUMENT, "%s: an operator is needed", family);
     p->op = operator_find(op);
     if (!p->op && is_word(op)) return operator_unknown(op);
     if (!p->op) p->expression = op;
+    TRY(check_operator(p, op));
     if (p->op && p->op->logical) p->acc_type = CUBC_BOOL;
     if (p->acc_type == CUBC_F16 || p->acc_type == CUBC_BF16)
         FAIL(CUBC_INVALID_TYPE, "%s accumulates F16 and BF16 items in F32, not in %s", family,
              cubc_type_name((cubc_type)p->acc_type));
+    TRY(check_conversions(p, family));
     if (p->op && p->op->arg && init) FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", op);
     p->has_init = init != NULL;
     if (init) memcpy(&p->init, init, cubc_type_size((cubc_type)p->acc_type));
@@ -66,30 +124,42 @@ void problem_reduction_workload(problem *p, const char *benchmark, cubc_type typ
     p->outputs[0] = (operand){.n = 1, .type = (uint8_t)(p->op->arg ? CUBC_I64 : acc)};
 }
 
+static int round_up(int bytes, int unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+int problem_bytes_with(cubc_type type, int word)
+{
+    int alignment = type_table[type].alignment;
+    return round_up(round_up(type_table[type].size, word) + word,
+                    alignment > word ? alignment : word);
+}
+
 int problem_acc_bytes(const problem *p)
 {
-    int value = (int)cubc_type_size((cubc_type)p->acc_type);
-    if (p->op && p->op->arg) return 16; // and an i64
-    if (p->op) return value;
-    return value > 4 ? 16 : 8; // and a u32
+    if (p->op && p->op->arg) return problem_bytes_with((cubc_type)p->acc_type, 8);
+    if (p->op) return (int)cubc_type_size((cubc_type)p->acc_type);
+    return problem_bytes_with((cubc_type)p->acc_type, 4);
 }
 
 static cubc_status check_array(const char *what, const void *data, uint64_t n, cubc_type type)
 {
     if (!type_valid(type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type (%d)", what, (int)type);
     if (!data && n) FAIL(CUBC_INVALID_ARGUMENT, "%s is NULL", what);
-    if ((uintptr_t)data % cubc_type_size(type))
-        FAIL(CUBC_INVALID_ARGUMENT, "%s is not aligned to its %zu-byte items", what,
-             cubc_type_size(type));
+    if ((uintptr_t)data % type_table[type].alignment)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s is not aligned to %d bytes, as its %zu-byte items are",
+             what, type_table[type].alignment, cubc_type_size(type));
     if (n > INT64_MAX / 8) FAIL(CUBC_INVALID_ARGUMENT, "%s has too many items", what);
     return CUBC_OK;
 }
 
-// Arrays of one item are not read in vectors.
+// Arrays of one item are not read in vectors, unless an item is one.
 static void add_operand(problem *p, operand *to, const void *data, uint64_t n, cubc_type type)
 {
     *to = (operand){.data = (void *)data, .n = n, .type = (uint8_t)type};
-    if (n > 1 && (uintptr_t)data % 16) p->aligned = false;
+    bool vectors = n > 1 || cubc_type_size(type) % 16 == 0;
+    if (vectors && (uintptr_t)data % 16) p->aligned = false;
 }
 
 cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
@@ -187,6 +257,14 @@ double problem_array_bytes(const problem *p)
     return bytes;
 }
 
+void problem_append_init(const problem *p, launch *l)
+{
+    size_t words = (cubc_type_size((cubc_type)p->acc_type) + 7) / 8;
+    memcpy(l->args + l->args_count, p->init.word, 8 * words);
+    l->args_count += words;
+    l->args[l->args_count++] = p->has_init;
+}
+
 // A macro's text ends with its line. The compiler's messages call the place "expression".
 void problem_define_expression(text *out, const char *name, const char *expression)
 {
@@ -241,7 +319,7 @@ const char *problem_invalid(const problem *p, const char *kind, const space *s, 
     int vector_bytes = vector * (int)cubc_type_size((cubc_type)p->type);
     if (ipt % vector) return "ipt is not a multiple of the vector's items";
     if (strcmp(kind, "cpu") == 0) return NULL;
-    if (vector_bytes > 32) return "a vector is wider than two 16-byte accesses";
+    if (vector > 1 && vector_bytes > 32) return "a vector is wider than two 16-byte accesses";
     if (ipt * item_bytes > 512) return "the items of a thread do not fit its registers";
     // 64 Ki registers of 4 bytes a multiprocessor; some are needed for other things.
     if (ipt * item_bytes * variant_value(s, v, "tpb", 1) > 4 * 50000)

@@ -5,11 +5,12 @@
 #include "../algorithm.h"
 
 // The types that benchmarks range over.
-extern const cubc_type problem_all_types[]; // all but BOOL, 12 of them
-enum { PROBLEM_ALL_TYPES = CUBC_TYPE_COUNT - 1 };
+extern const cubc_type problem_all_types[]; // the real numbers, 12 of them
+enum { PROBLEM_ALL_TYPES = 12 };
 extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 
-// Resolves the operator of a reduction or scan into op or expression, and takes in init.
+// Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
+// of the items, of the accumulator and of the result, the last output so far, are there already.
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
 // The operator of a reduction whose arrays have been added: all that problem_operator does, and an
 // index as the result.
@@ -17,8 +18,14 @@ cubc_status problem_reduction(problem *p, const char *family, const char *op, bo
                               const void *init);
 // A reduction's benchmark: operator, types of accumulator and result, and n items to reduce.
 void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n);
+// The size of a struct of the kernels that has a value and then an integer of `word` bytes.
+int problem_bytes_with(cubc_type value, int word);
 // sizeof(acc_t) of kernels/operator.h; the kernels assert that the two agree.
 int problem_acc_bytes(const problem *p);
+// Refuses structs and complex numbers.
+cubc_status problem_real(const char *what, cubc_type type);
+// Appends init and has_init, the last arguments of a kernel that begins with a value.
+void problem_append_init(const problem *p, launch *l);
 // Adds an array: it exists, is aligned to its type and not too long.
 cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
                           cubc_type type);

@@ -39,6 +39,7 @@ static cubc_status add_reduction(const cubc_runs_params *params, problem *p)
     TRY(problem_input(p, "the values of runs", params->values, params->n, params->value_type));
     TRY(problem_output(p, "the output of runs", params->out, params->n, params->out_type));
     if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    p->type = (uint8_t)params->value_type; // for now: of what is reduced
     TRY(problem_operator(p, "a reduction by key", params->op, NULL));
     if (p->op && p->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "a reduction by key does not take %s; use min or max",
@@ -194,8 +195,9 @@ static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "runs of %llu items need more than 2^31 blocks",
              (unsigned long long)p->n);
-    bool wide = p->wide || (m == SUMS && cubc_type_size((cubc_type)p->acc_type) == 8);
-    out->message_bytes = 8 * (1 + tiles * (wide ? 4 : 2)); // of struct tally
+    cubc_type carry = m == SUMS ? (cubc_type)p->acc_type : p->wide ? CUBC_U64 : CUBC_U32;
+    uint64_t bytes = (uint64_t)problem_bytes_with(carry, p->wide ? 8 : 4); // of struct tally
+    out->message_bytes = 8 * (1 + tiles * ((bytes + 3) / 4));
     out->launch_count = 1;
     out->launches[0] =
         (launch){.kernel = kernel,

@@ -30,12 +30,8 @@ static cubc_status begin_exclusive(problem *p)
              "an exclusive scan with %s needs an initial value (init=): it has no identity",
              p->op ? p->op->name : "a user's operator");
     bool one = strcmp(p->op->identity, "1") == 0;
-    double one_f64 = 1.0;
-    float one_f32 = 1.0f;
     p->has_init = true;
-    p->init = one;
-    if (one && p->acc_type == CUBC_F64) memcpy(&p->init, &one_f64, 8);
-    if (one && p->acc_type == CUBC_F32) memcpy(&p->init, &one_f32, 4);
+    p->init = one ? type_one((cubc_type)p->acc_type) : (type_value){0};
     return CUBC_OK;
 }
 
@@ -89,8 +85,8 @@ static void scan_define(const problem *p, text *out)
 // sizeof(sum_t) of the kernel.
 static uint64_t sum_bytes(const problem *p)
 {
-    uint64_t value = cubc_type_size((cubc_type)p->acc_type);
-    return !by_key(p) ? value : value > 4 ? 16 : 8; // and a u32
+    cubc_type value = (cubc_type)p->acc_type;
+    return by_key(p) ? (uint64_t)problem_bytes_with(value, 4) : cubc_type_size(value);
 }
 
 static const char *scan_invalid(const problem *p, const char *kind, const space *s,
@@ -113,9 +109,10 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
         (launch){.kernel = kernel,
                  .shape.grid = (unsigned)tiles,
                  .message_args = 1u << 4,
-                 .args_count = 7,
+                 .args_count = 5,
                  .args = {(uintptr_t)p->inputs[ITEMS].data, (uintptr_t)p->inputs[KEYS].data,
-                          (uintptr_t)p->outputs[0].data, p->n, 0, p->init, p->has_init}};
+                          (uintptr_t)p->outputs[0].data, p->n, 0}};
+    problem_append_init(p, &out->launches[0]);
     return CUBC_OK;
 }
 

@@ -30,6 +30,10 @@ cubc_status searchsorted_problem(const cubc_searchsorted_params *params, problem
     TRY(problem_input(out, "the sorted array", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of searchsorted", params->out, params->values_n, CUBC_I64));
     TRY(order_take(out, params->less));
+    if (params->type != params->values_type) {
+        TRY(problem_real("the values of searchsorted", params->values_type));
+        TRY(problem_real("the items of searchsorted", params->type));
+    }
     out->acc_type = (uint8_t)compared_in(out);
     name_benchmark(out);
     return problem_overlap(out, INPUT_OF_SAME_NUMBER);

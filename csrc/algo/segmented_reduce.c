@@ -133,14 +133,14 @@ static cubc_status segmented_reduce_plan(const problem *p, const instance *i, pl
     if (grid > most) grid = most;
     out->message_bytes = 8 * (1 + grid * (((uint64_t)problem_acc_bytes(p) + 3) / 4));
     out->launch_count = 1;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)grid,
-                 .message_args = 1u << 6,
-                 .args_count = 9,
-                 .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data,
-                          p->input_count > 1 ? (uintptr_t)offsets->data : 0, p->n / count, count,
-                          p->n, 0, p->init, p->has_init}};
+    out->launches[0] = (launch){
+        .kernel = kernel,
+        .shape.grid = (unsigned)grid,
+        .message_args = 1u << 6,
+        .args_count = 7,
+        .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data,
+                 p->input_count > 1 ? (uintptr_t)offsets->data : 0, p->n / count, count, p->n, 0}};
+    problem_append_init(p, &out->launches[0]);
     return CUBC_OK;
 }
 

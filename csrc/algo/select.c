@@ -39,6 +39,17 @@ static cubc_status check(const cubc_select_params *params)
     return CUBC_OK;
 }
 
+// What "is not 0" cannot be said of.
+static cubc_status check_mask(cubc_type type)
+{
+    if (type_table[type].kind == KIND_STRUCT)
+        FAIL(CUBC_INVALID_TYPE,
+             "the mask of select has structs, %.200s, which are neither 0 nor not: select by an "
+             "expression of a member, such as \"x.%s > 0\"",
+             type_table[type].description, type_table[type].members[0].name);
+    return CUBC_OK;
+}
+
 cubc_status select_problem(const cubc_select_params *params, problem *out)
 {
     const char *name = params->mask        ? "flagged"
@@ -59,6 +70,7 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
     if (params->mask)
         TRY(add_input(out, "mask", "the mask of select", params->mask, params->n,
                       params->mask_type));
+    if (params->mask) TRY(check_mask(params->mask_type));
     TRY(problem_output(out, "the output of select", params->out, params->n, params->type));
     TRY(problem_output(out, "the count of select", params->count, params->second ? 2 : 1,
                        CUBC_I64));

@@ -61,6 +61,7 @@ cubc_status sort_problem(const cubc_sort_params *params, problem *out)
                      .wide = params->n >> COUNT_BITS != 0,
                      .small = params->n <= SMALL_ITEMS,
                      .aligned = true};
+    TRY(problem_real("the keys of sort", params->type));
     TRY(problem_input(out, "the keys of sort", params->keys_in, params->n, params->type));
     TRY(problem_output(out, "the output of sort", params->keys_out, params->n, params->type));
     TRY(check_bits(params, out));

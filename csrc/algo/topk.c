@@ -21,6 +21,7 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
     if (!params->values_in && params->value_bytes != 8)
         FAIL(CUBC_INVALID_TYPE, "topk gives indices as I64, of 8 bytes, not of %d",
              params->value_bytes);
+    TRY(problem_real("the keys of topk", params->type));
     TRY(problem_input(out, "the keys of topk", params->keys_in, params->n, params->type));
     TRY(problem_output(out, "the output of topk", params->keys_out, params->k, params->type));
     if (params->values_in)

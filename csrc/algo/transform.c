@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { ARGS_BEFORE = 2, MOST_WORDS = MAX_ARGS - ARGS_BEFORE }; // of the operands in the arguments
+
 // Benchmarks stand for a number of input arrays, under the names of BabelStream's kernels.
 static const char *const names_by_arrays[] = {"transform.fill", "transform.mul", "transform.triad",
                                               "transform.nstream"};
@@ -14,6 +16,19 @@ static int count_arrays(const problem *p)
     int arrays = 0;
     for (int k = 0; k < p->input_count; k++) arrays += !p->inputs[k].scalar;
     return arrays;
+}
+
+// Of an operand in the kernel's arguments: an address, or the value itself.
+static int words_of(const operand *o)
+{
+    return o->scalar ? (int)(operand_item_bytes(o) + 7) / 8 : 1;
+}
+
+static int count_words(const problem *p)
+{
+    int words = 0;
+    for (int k = 0; k < p->input_count; k++) words += words_of(&p->inputs[k]);
+    return words;
 }
 
 static cubc_status add_operand(problem *p, const cubc_operand *o)
@@ -61,6 +76,11 @@ cubc_status transform_problem(const cubc_transform_params *params, problem *out)
     for (int k = 0; k < params->operand_count; k++) TRY(add_operand(out, &params->operands[k]));
     TRY(problem_overlap(out, ANY_INPUT));
     TRY(names_used(out));
+    if (count_words(out) > MOST_WORDS)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "the values among the operands take more than the %d bytes that a kernel is given: "
+             "pass some of them as members of one struct, or as arrays",
+             8 * MOST_WORDS);
     int arrays = count_arrays(out);
     snprintf(out->benchmark, sizeof out->benchmark, "%s", names_by_arrays[arrays < 3 ? arrays : 3]);
     return CUBC_OK;
@@ -97,9 +117,9 @@ static void define_operands(const problem *p, text *out, const char *macro, bool
 {
     // TUNE_X: any other parameter might be an operand's name.
     text_printf(out, "#define %s(TUNE_X)", macro);
-    for (int k = 0; k < p->input_count; k++)
+    for (int k = 0, word = 0; k < p->input_count; word += words_of(&p->inputs[k++]))
         if (p->inputs[k].scalar == scalar)
-            text_printf(out, " TUNE_X(%d, %s, %s)", k, type_table[p->inputs[k].type].dialect,
+            text_printf(out, " TUNE_X(%d, %s, %s)", word, type_table[p->inputs[k].type].dialect,
                         p->inputs[k].name);
     text_puts(out, "\n");
 }
@@ -108,6 +128,7 @@ static void transform_define(const problem *p, text *out)
 {
     text_printf(out, "#define TUNE_O %s\n#define TUNE_ALIGNED %d\n",
                 type_table[p->outputs[0].type].dialect, p->aligned);
+    text_printf(out, "#define TUNE_WORDS %d\n", count_words(p) ? count_words(p) : 1);
     define_operands(p, out, "TUNE_ARRAYS", false);
     define_operands(p, out, "TUNE_SCALARS", true);
     problem_define_expression(out, "TUNE_EXPRESSION", p->expression);
@@ -132,13 +153,14 @@ static cubc_status transform_plan(const problem *p, const instance *i, plan *out
         FAIL(CUBC_INVALID_ARGUMENT, "transform of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);
     out->launch_count = tiles > 0;
-    out->launches[0] = (launch){.kernel = kernel,
-                                .shape.grid = (unsigned)tiles,
-                                .args_count = 2 + MAX_INPUTS,
-                                .args = {(uintptr_t)p->outputs[0].data, p->n}};
-    for (int k = 0; k < p->input_count; k++) {
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape.grid = (unsigned)tiles,
+                 .args_count = ARGS_BEFORE + (size_t)(count_words(p) ? count_words(p) : 1),
+                 .args = {(uintptr_t)p->outputs[0].data, p->n}};
+    uint64_t *word = &out->launches[0].args[ARGS_BEFORE];
+    for (int k = 0; k < p->input_count; word += words_of(&p->inputs[k++])) {
         const operand *o = &p->inputs[k];
-        uint64_t *word = &out->launches[0].args[2 + k];
         if (o->scalar)
             memcpy(word, o->data, operand_item_bytes(o));
         else

@@ -25,7 +25,7 @@ def select(
         Of any number of dimensions, taken flat in C order.
     condition : array_like or str
         A mask with an item for each of `x`: what is not 0 is selected. Or a C expression of the
-        item ``x`` and its index ``i``, as ``"x > 0 && i % 2 == 0"``.
+        item ``x`` and its index ``i``, as ``"x > 0 && i % 2 == 0"``; of structs ``"x.mass > 1"``.
     out : array, optional
         Where to write, of the type and number of items of `x`, one dimension. It may be `x`.
     count : array, optional
@@ -100,7 +100,7 @@ def unique_consecutive(
     """Items that differ from the one before them: of each run of equal items the first.
 
     Of a sorted array these are its unique items. NaN differs from everything, 0.0 and -0.0 are
-    equal.
+    equal; structs are equal if all their fields are.
 
     Parameters
     ----------

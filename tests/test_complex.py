@@ -1,0 +1,275 @@
+"""Complex numbers in every primitive that takes them, against NumPy."""
+
+import inputs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inputs import on, same, value
+
+import cubc
+from cubc import _core
+
+DTYPES = {"C64": np.complex64, "C128": np.complex128}
+
+
+def random(type, n, seed=0):
+    """Small integers in both parts: sums are exact in any order."""
+    draw = np.random.default_rng(seed)
+    return (draw.integers(-2, 3, n) + 1j * draw.integers(-2, 3, n)).astype(DTYPES[type])
+
+
+# ---- primitives ----------------------------------------------------------------------------------
+@pytest.mark.parametrize("type", DTYPES)
+def test_reduce(device, type):
+    x = random(type, 2_000_000)
+    for n in inputs.sizes("reduce.sum", type, device):
+        same(value(cubc.sum(on(device, x[:n]))), x[:n].sum())
+    units = np.array([1, -1, 1j, -1j], x.dtype)[np.random.default_rng(1).integers(0, 4, 1001)]
+    same(value(cubc.prod(on(device, units))), units.prod())
+    assert value(cubc.any(on(device, x)))
+    assert not value(cubc.all(on(device, x)))
+    same(value(cubc.reduce(on(device, x[:9]), init=1 + 1j)), x[:9].sum() + x.dtype.type(1 + 1j))
+
+
+@pytest.mark.parametrize("type", DTYPES)
+def test_scan(device, type):
+    x = random(type, 300_000)
+    for n in inputs.sizes("scan.inclusive.sum", type, device)[:12]:
+        same(cubc.cumsum(on(device, x[:n])), x[:n].cumsum())
+    exclusive = np.concatenate([[0], x.cumsum()[:-1]]).astype(x.dtype)
+    same(cubc.scan(on(device, x), inclusive=False), exclusive)
+    units = np.array([1, -1, 1j, -1j], x.dtype)[np.random.default_rng(1).integers(0, 4, 1001)]
+    products = np.concatenate([[1], units.cumprod()[:-1]]).astype(x.dtype)
+    same(cubc.scan(on(device, units), "prod", inclusive=False), products)
+
+
+@pytest.mark.parametrize("type", DTYPES)
+def test_selections(device, type):
+    x = np.repeat(random(type, 30_000), 3)
+    given = on(device, x)
+    same(cubc.select(given, "imag(x) > 0"), x[x.imag > 0])
+    same(cubc.select(given, given), x[x != 0])
+    same(cubc.flatnonzero(given), np.flatnonzero(x))
+    same(cubc.unique_consecutive(given), x[np.concatenate([[True], x[1:] != x[:-1]])])
+    for part, expected in zip(
+        cubc.partition(given, "x.real == 1"), (x[x.real == 1], x[x.real != 1]), strict=True
+    ):
+        same(part, expected)
+
+
+def test_nan_differs_from_everything(device):
+    x = np.array([complex(np.nan, 0), complex(np.nan, 0), -0.0, 0.0, 1j, 1j])
+    assert np.asarray(cubc.unique_consecutive(on(device, x))).size == 4
+
+
+@pytest.mark.parametrize("type", DTYPES)
+def test_by_key_by_segment_and_along_an_axis(device, type):
+    x, keys = random(type, 30_000), np.sort(np.random.default_rng(3).integers(0, 3000, 30_000))
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    sums = np.add.reduceat(x, starts)
+    given = on(device, x)
+    same(cubc.reduce_by_key(on(device, keys), given)[1], sums)
+    same(np.asarray(cubc.scan_by_key(on(device, keys), given))[starts[1:] - 1], sums[:-1])
+    offsets = np.concatenate([starts, [x.size]])
+    same(cubc.segmented_reduce(given, on(device, offsets)), sums)
+    cube = x.reshape(30, 100, 10)
+    for axis in range(3):
+        same(cubc.sum(on(device, cube), axis=axis), cube.sum(axis))
+    doubled = np.repeat(np.arange(100) + 1j, 2).astype(x.dtype)
+    same(cubc.run_length_encode(on(device, doubled))[0], doubled[::2])
+
+
+def test_an_order_of_ones_own(device):
+    x = random("C128", 10_000)
+    result = cubc.merge_sort(on(device, x), "a.real < b.real")
+    same(result, x[np.argsort(x.real, kind="stable")])
+    first = cubc.find_if(on(device, x), "imag(x) > 1")
+    assert int(first) == np.argmax(x.imag > 1)
+
+
+@pytest.mark.parametrize("type", DTYPES)
+def test_sort_pairs_moves_them(device, type):
+    x, keys = random(type, 5000), np.random.default_rng(2).permutation(5000)
+    same(cubc.sort_pairs(on(device, keys), on(device, x))[1], x[np.argsort(keys)])
+
+
+# ---- expressions ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("type", DTYPES)
+def test_arithmetic(device, type):
+    x, y = random(type, 10_000), random(type, 10_000, seed=1)
+    y[y == 0] = 1
+    given = {"x": on(device, x), "y": on(device, y)}
+    for expression in ("x + y", "x - y", "x * y", "-x + 2 * y", "y - 1.5"):
+        same(cubc.transform(expression, **_used(given, expression)), eval(expression))
+    real = np.float32 if type == "C64" else np.float64
+    for expression in ("real(x)", "imag(x)", "x.imag"):
+        result = cubc.transform(expression, x=given["x"], dtype=real)
+        same(result, x.real if expression == "real(x)" else x.imag)
+    same(cubc.transform("conj(x)", x=given["x"]), x.conj())
+    same(cubc.transform("x == y", **given, dtype=bool), x == y)
+    same(cubc.transform("x != y", **given, dtype=bool), x != y)
+    close = {"rtol": 1e-6 if type == "C64" else 1e-14}
+    np.testing.assert_allclose(np.asarray(cubc.transform("x / y", **given)), x / y, **close)
+    result = cubc.transform("abs(x)", x=given["x"], dtype=real)
+    np.testing.assert_allclose(np.asarray(result), abs(x), **close)
+
+
+def _used(given, expression):
+    return {name: array for name, array in given.items() if name in expression}
+
+
+def test_division_does_not_overflow(device):
+    x = np.array([1e300 + 1e300j, 1e-300 + 1e-300j, 3 + 0j, 0 - 4j])
+    result = np.asarray(cubc.transform("x / x", x=on(device, x)))
+    np.testing.assert_allclose(result, np.ones(4), rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "result"),
+    [
+        ("float32", 1j, "complex64"),
+        ("float64", 1j, "complex128"),
+        ("int16", 2 - 1j, "complex128"),
+        ("complex64", 2.5, "complex64"),
+        ("complex64", 2, "complex64"),
+        ("complex128", np.complex64(1j), "complex128"),
+    ],
+)
+def test_numbers_take_their_type_from_the_arrays(device, dtype, number, result):
+    x = np.arange(10).astype(dtype)
+    product = cubc.transform("x * number", x=on(device, x), number=number)
+    same(product, (x * number).astype(result))
+
+
+def test_types_of_results(device):
+    x = on(device, np.arange(10, dtype=np.float32))
+    same(value(cubc.sum(x, dtype="complex128")), np.complex128(45))
+    z = on(device, random("C64", 1000))
+    assert value(cubc.sum(z)).dtype == np.complex64
+    same(value(cubc.sum(z, dtype="C128")), random("C64", 1000).sum(dtype=np.complex128))
+    mixed = cubc.transform("x * z", x=x, z=on(device, random("C64", 10)))
+    assert mixed.dtype == np.complex64
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("type", DTYPES)
+def test_arrays(device, type):
+    x = random(type, 60).reshape(3, 20)
+    a = cubc.asarray(x, device=device)
+    assert (a.dtype, a.itemsize, a.shape) == (x.dtype, x.itemsize, x.shape)
+    same(a.numpy(), x)
+    same(a[1:].numpy(), x[1:])
+    assert complex(cubc.asarray(x.ravel()[:1], device=device)) == x[0, 0]
+    assert cubc.empty(3, x.dtype, device=device).dtype == x.dtype
+    same(cubc.asarray(np.arange(3), x.dtype, device=device), np.arange(3).astype(x.dtype))
+    same(value(cubc.sum([1j, 2], device=device)), np.complex128(2 + 1j))
+    same(value(cubc.sum(memoryview(x), device=device)), x.sum())
+
+
+def test_dlpack(device):
+    x = random("C64", 60)
+    a = cubc.asarray(x, device=device)
+    same(
+        cubc.asarray(
+            type(
+                "Elsewhere",
+                (),
+                {
+                    "__dlpack__": lambda self, **keywords: a.__dlpack__(**keywords),
+                    "__dlpack_device__": lambda self: a.__dlpack_device__(),
+                },
+            )(),
+            device=device,
+        ),
+        x,
+    )
+    if device == "cpu":
+        same(np.from_dlpack(a), x)
+
+
+def test_unaligned_arrays(device):
+    """An item of 16 bytes is a vector; alone it need not lie as one."""
+    x = random("C128", 1001)
+    raw = cubc.asarray(np.concatenate([[0], x.view(np.float64)]), device=device)
+    shifted = _as_complex(raw[1:], device)
+    for n in (1, 2, 1001):
+        same(value(cubc.sum(shifted[:n])), x[:n].sum())
+        same(cubc.cumsum(shifted[:n]), x[:n].cumsum())
+        same(cubc.transform("z + 1", z=shifted[:n]), x[:n] + 1)
+
+
+def _as_complex(a, device):
+    """A complex view of an array of float64."""
+    if device == "cpu":
+        return cubc.asarray(_Interface(a), device=device)
+    return cubc.asarray(_Interface(a))
+
+
+class _Interface:
+    """The memory of an array of float64 as complex numbers, by NumPy's or CUDA's protocol."""
+
+    def __init__(self, a):
+        self.base = a
+        data = {"shape": (a.size // 2,), "typestr": "<c16", "data": (a.ptr, False), "version": 3}
+        name = "__cuda_array_interface__" if a.device != "cpu" else "__array_interface__"
+        setattr(self, name, data)
+
+
+# ---- variants of GPUs and benchmarks -------------------------------------------------------------
+@pytest.mark.parametrize("type", DTYPES)
+@pytest.mark.parametrize(
+    ("benchmark", "label"),
+    [
+        ("reduce.sum", "ipt_4.tpb_128.ipv_0.ld_0.sm_0.wav_6.ms_1.ord_0"),
+        ("scan.exclusive.sum", "ipt_8.tpb_96.mb_1.ipv_1.ld_1.ord_0.lb_3.ns_50.l2w_100"),
+        ("select.unique", "ipt_12.tpb_96.mb_1.ipv_1.ld_1.ord_0.lb_3.ns_50.l2w_100"),
+        ("transform.nstream", "ipt_4.tpb_224.ipv_1.ld_1"),
+    ],
+)
+def test_gpu_variants(type, benchmark, label):
+    workload = _core.Workload(benchmark, {"T{ct}": type}, {"Elements{io}[pow2]": 13}, "cpu")
+    assert workload.verify(workload.variant(label)) == 0
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+@pytest.mark.parametrize("op", ["min", "max", "argmin", "argmax"])
+def test_no_order(device, op):
+    x = on(device, random("C64", 10))
+    with pytest.raises(TypeError, match=rf"{op} needs an order, which complex items .*abs\(a\)"):
+        cubc.reduce(x, op)
+    if not op.startswith("arg"):
+        with pytest.raises(TypeError, match="needs an order"):
+            cubc.scan(x, op)
+    result = cubc.reduce(x, "abs(a) < abs(b) ? b : a")
+    assert abs(value(result)) == abs(np.asarray(x)).max()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (cubc.sort, TypeError, "the keys of sort are complex"),
+        (cubc.argsort, TypeError, "the keys of sort are complex"),
+        (lambda z: cubc.topk(z, 3), TypeError, "the keys of topk are complex"),
+        (cubc.merge_sort, TypeError, "compared with < are complex"),
+        (lambda z: cubc.searchsorted(z, z), TypeError, "compared with < are complex"),
+        (lambda z: cubc.sum(z, dtype="f8"), TypeError, "do not become real ones"),
+        (lambda z: cubc.scan(z, out=np.zeros(10)), TypeError, "do not become real ones"),
+        (lambda z: cubc.asarray(z, "f4"), TypeError, "take the real or the imaginary parts"),
+        (lambda z: cubc.transform("z", z=z, dtype="f4"), cubc.CompileError, "real, imag or abs"),
+        (lambda z: cubc.transform("z < 1", z=z), cubc.CompileError, "does not compile"),
+    ],
+)
+def test_what_complex_numbers_cannot(call, error, words):
+    with pytest.raises(error, match=words):
+        call(random("C128", 10))
+
+
+# ---- properties ----------------------------------------------------------------------------------
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 3000), st.integers(0, 2**32 - 1))
+def test_a_sum_is_the_sums_of_the_parts(n, seed):
+    x = random("C128", n, seed)
+    total = cubc.sum(x, device="cpu")
+    assert total.real == cubc.sum(x.real.copy(), device="cpu")
+    assert total.imag == cubc.sum(x.imag.copy(), device="cpu")
