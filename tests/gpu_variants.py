@@ -148,6 +148,17 @@ def against_base():
                     yield f"{benchmark} {type} {label}", workload.verify(variant)
 
 
+def edges(x):
+    """Offsets of segments of many lengths in an array, 100 on the average."""
+    return np.sort(np.random.default_rng(x.size).integers(0, x.size + 1, x.size // 100 + 2))
+
+
+def ids_of(x):
+    """What the core takes for the numbers of these segments."""
+    offsets = edges(x)
+    return {"offsets": offsets, "segments": offsets.size - 1, "out": ("int64", (x.size,), None)}
+
+
 CALLS = {
     "axis_reduce": (
         "axis_reduce.sum.tall",
