@@ -18,17 +18,19 @@
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
-// %RANGE% TUNE_RADIX_BITS rb 6:12:1 cpu=6:12:1
 // %RANGE% TUNE_COPIES_LOG2 hc 0:5:1 cpu=0:3:1
 // %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
 //
-// ipt, mb, ipv, ld   items a thread, blocks a multiprocessor, items a vector, caching: as in
-// select.cu rb                 bits of a digit; the last has what is left hc histograms that the
-// lanes of a warp count in, as a power of two lb, ns             see lookback.h
+// ipt, mb, ipv, ld   as in select.cu
+// hc                 histograms that neighbours count in, as a power of two
+// lb, ns             see lookback.h
 //
 // Workload:
 //     TUNE_KEY, TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING   see radix.h
+//     TUNE_RADIX_BITS                of a digit; the last has what is left. Not a parameter: the
+//                                    pass that selects a key, and so the result's order, depends on
+//                                    it
 //     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words
 //     TUNE_INDICES                   1: the values are the keys' indices
 //     TUNE_OFFSET                    counts items: u32, or u64 if there are more

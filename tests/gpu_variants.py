@@ -102,10 +102,10 @@ LABELS = {
         "ipt_4.tpb_1024.mb_1.rb_5.mat_0.lb_8.hc_1.ord_0",
     ],
     "topk": [
-        "ipt_4.tpb_128.mb_1.ipv_0.ld_0.rb_8.hc_0.lb_1.ns_0",
-        "ipt_8.tpb_224.mb_1.ipv_1.ld_1.rb_11.hc_1.lb_3.ns_50",
-        "ipt_12.tpb_256.mb_2.ipv_2.ld_1.rb_7.hc_5.lb_2.ns_0",
-        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.rb_12.hc_0.lb_4.ns_0",
+        "ipt_4.tpb_128.mb_1.ipv_0.ld_0.hc_0.lb_1.ns_0",
+        "ipt_8.tpb_224.mb_1.ipv_1.ld_1.hc_1.lb_3.ns_50",
+        "ipt_12.tpb_256.mb_2.ipv_2.ld_1.hc_2.lb_2.ns_0",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.hc_0.lb_4.ns_0",
     ],
     "transform": [
         "ipt_3.tpb_64.ipv_0.ld_0",

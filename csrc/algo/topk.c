@@ -5,6 +5,12 @@
 
 enum { COUNT_KERNEL, PASS_KERNEL };
 
+// Few passes for long keys; not more bins than short ones need. See kernels/topk.cu.
+static int radix_bits(const problem *p)
+{
+    return cubc_type_size((cubc_type)p->type) < 4 ? 8 : 11;
+}
+
 cubc_status topk_problem(const cubc_topk_params *params, problem *out)
 {
     *out = (problem){.algorithm = &topk_algorithm,
@@ -56,6 +62,7 @@ static void topk_define(const problem *p, text *out)
 {
     problem_define_keys(p, out);
     problem_define_values(p, out);
+    text_printf(out, "#define TUNE_RADIX_BITS %d\n", radix_bits(p));
     text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n",
                 p->input_count < 2, p->wide ? "u64" : "u32", p->aligned);
 }
@@ -64,7 +71,7 @@ static const char *topk_invalid(const problem *p, const char *kind, const space 
                                 const variant *v)
 {
     int key = (int)cubc_type_size((cubc_type)p->type);
-    int histograms = 4 << variant_value(s, v, "rb", 8) << variant_value(s, v, "hc", 0);
+    int histograms = 4 << radix_bits(p) << variant_value(s, v, "hc", 0);
     if (strcmp(kind, "cpu") != 0 && histograms > 64 * 1024)
         return "the histograms leave the multiprocessor no room for a second block";
     return problem_invalid(p, kind, s, v, key);
@@ -90,15 +97,15 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
     uint64_t n = p->n, k = p->outputs[0].n, key = cubc_type_size((cubc_type)p->type);
     uint64_t tile =
         (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[PASS_KERNEL].threads;
-    uint64_t radix_bits = (uint64_t)variant_value(&i->space, &i->variant, "rb", 8);
-    uint64_t passes = (8 * key + radix_bits - 1) / radix_bits;
+    uint64_t digit = (uint64_t)radix_bits(p);
+    uint64_t passes = (8 * key + digit - 1) / digit;
     uint64_t tiles = n / tile + (n % tile != 0), message_words = 1 + (tiles << (1 + p->wide));
     uint64_t room = buffer_room(n), offset = p->wide ? 8 : 4;
     if (k == 0) return CUBC_OK;
 
     // What is zero at first, then the buffers.
     uint64_t at[ARGS] = {0};
-    at[STATE] = at[BINS] + ((passes * 8) << radix_bits);
+    at[STATE] = at[BINS] + ((passes * 8) << digit);
     at[TILES] = at[STATE] + passes * STATE_BYTES;
     at[MESSAGES] = at[TILES] + passes * 8;
     out->cleared_bytes = at[MESSAGES] + passes * message_words * 8;
