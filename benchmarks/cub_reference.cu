@@ -86,12 +86,16 @@ int64_t *lengths_of(int64_t n)
     return lengths;
 }
 
-// What CUB takes the ends of a histogram in: that of I64 would overflow in the items' own type.
+// What CUB takes the ends of a histogram in: those of integers would overflow in the items' own
+// type.
 template <class T> struct histogram_level {
     using type = T;
 };
 template <> struct histogram_level<uint8_t> {
     using type = int;
+};
+template <> struct histogram_level<int32_t> {
+    using type = int64_t;
 };
 template <> struct histogram_level<int64_t> {
     using type = double;

@@ -31,7 +31,7 @@ __global__ void sum(const int* x, int* out, unsigned* threads)
     }
 }
 """
-ANY = "__global__ void any(VALUE v, unsigned long long* out)\n{ *out = (unsigned long long)v; }\n"
+ANY = "__global__ void store(VALUE v, unsigned long long* out)\n{ *out = (unsigned long long)v; }\n"
 
 
 def on(device, x):

@@ -262,14 +262,15 @@ static void histogram_define(const problem *p, text *out)
     text_printf(out,
                 "#define TUNE_BINS_LOG2 %d\n#define TUNE_CHANNELS %d\n#define TUNE_ACTIVE %d\n",
                 p->traits[BINS_LOG2], p->traits[CHANNELS], p->traits[ACTIVE]);
-    if (weights) text_printf(out, "#define TUNE_W %s\n", type_table[weights->type].dialect);
+    if (weights) // only counts are combined
+        text_printf(out, "#define TUNE_W %s\n#undef TUNE_COMBINE\n#define TUNE_COMBINE 0\n",
+                    type_table[weights->type].dialect);
 }
 
 static const char *histogram_invalid(const problem *p, const char *kind, const space *s,
                                      const variant *v)
 {
     int channels = p->traits[CHANNELS];
-    if (weights_of(p) && variant_value(s, v, "cmb", 0)) return "only counts are combined";
     return problem_invalid(p, kind, s, v, channels * (int)cubc_type_size((cubc_type)p->type));
 }
 

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ._core import asarray
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -31,6 +33,14 @@ def primitive(function: F) -> F:
 def dimensions(x: Any) -> int:
     """Of an array of any library, or of what NumPy would make of a list."""
     return x.ndim if hasattr(x, "ndim") else np.ndim(x)
+
+
+def beside(a: Any, v: Any, stream: Any) -> Any:
+    """Return a number or a list as an array of the device that `a` is on; an array as it is."""
+    on_host = not hasattr(a, "shape") or hasattr(a, "__array_interface__")
+    if on_host or (hasattr(v, "shape") and not isinstance(v, np.generic)):
+        return v
+    return asarray(v, device=asarray(a).device, stream=stream)
 
 
 def one_dimension(function: str, x: Any, otherwise: str) -> None:

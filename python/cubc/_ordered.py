@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import dimensions, one_dimension, primitive
+from ._calls import beside, dimensions, one_dimension, primitive
 from ._core import call
 
 
@@ -189,6 +189,7 @@ def searchsorted(
     one_dimension("searchsorted", a, "for all items call it on a.ravel()")
     if side not in ("left", "right"):
         raise ValueError(f"side is {side!r}: expected 'left' or 'right'")
+    v = beside(a, v, stream)
     fields = {
         "in": a,
         "values": v,
