@@ -14,10 +14,23 @@ struct workload {
 };
 
 // ---- inputs -------------------------------------------------------------------------------------
-static const char *input_expression(const problem *p, int k)
+// Inputs first, then the operands of lazy ones.
+static int array_count(const problem *p)
 {
-    cubc_type type = (cubc_type)p->inputs[k].type;
-    const char *own = p->algorithm->random ? p->algorithm->random(p, k) : NULL;
+    return p->input_count + p->operand_count;
+}
+
+static operand *array_at(problem *p, int k)
+{
+    return k < p->input_count ? &p->inputs[k] : &p->operands[k - p->input_count];
+}
+
+static const char *input_expression(const problem *p, const operand *input)
+{
+    cubc_type type = (cubc_type)input->type;
+    ptrdiff_t k = input - p->inputs;
+    bool has_own = p->algorithm->random && k < p->input_count;
+    const char *own = has_own ? p->algorithm->random(p, (int)k) : NULL;
     if (own) return own;
     bool product = p->op && strcmp(p->op->name, "prod") == 0;
     if (type_table[type].kind != KIND_FLOAT) return "random_u64(seed, i)";
@@ -35,14 +48,13 @@ static uint64_t value_count(const operand *o)
     return o->n * (o->width ? o->width : 1);
 }
 
-static cubc_status fill_random(workload *w, int k, uint64_t seed)
+static cubc_status fill_random(workload *w, const operand *input, uint64_t seed)
 {
-    const operand *input = &w->problem.inputs[k];
     cubc_operand seed_operand = {.name = "seed", .type = CUBC_U64, .data = &seed, .scalar = 1};
     cubc_transform_params params = {.out = input->data,
                                     .out_type = (cubc_type)input->type,
                                     .n = value_count(input),
-                                    .expression = input_expression(&w->problem, k),
+                                    .expression = input_expression(&w->problem, input),
                                     .operands = &seed_operand,
                                     .operand_count = 1};
     TRY(cubc_transform(w->device, &params, NULL, 0, NULL));
@@ -61,9 +73,11 @@ static cubc_status allocate(workload *w, operand *o, void **out)
 static cubc_status make_arrays(workload *w, uint64_t seed)
 {
     problem *p = &w->problem;
-    for (int k = 0; k < p->input_count; k++) {
-        TRY(allocate(w, &p->inputs[k], &p->inputs[k].data));
-        TRY(fill_random(w, k, seed + 0x1000000 * (uint64_t)(k + 1)));
+    for (int k = 0; k < array_count(p); k++) {
+        operand *input = array_at(p, k);
+        if (input->lazy) continue;
+        TRY(allocate(w, input, &input->data));
+        TRY(fill_random(w, input, seed + 0x1000000 * (uint64_t)(k + 1)));
     }
     uint64_t longest = 0;
     for (int k = 0; k < p->output_count; k++) {
@@ -108,8 +122,8 @@ void workload_close(workload *w)
 {
     if (!w) return;
     const device_api *api = w->device->api;
-    const problem *p = &w->problem;
-    for (int k = 0; k < p->input_count; k++) api->free(w->device, p->inputs[k].data, NULL);
+    problem *p = &w->problem;
+    for (int k = 0; k < array_count(p); k++) api->free(w->device, array_at(p, k)->data, NULL);
     for (int k = 0; k < p->output_count; k++) {
         api->free(w->device, p->outputs[k].data, NULL);
         api->free(w->device, w->expected[k], NULL);

@@ -6,8 +6,8 @@
 
 bool name_valid(const char *name);    // an identifier of at most 31 letters
 bool name_reserved(const char *name); // a word of C++ or of the kernel dialect
-// Fails with CUBC_INVALID_ARGUMENT if the problem's expression leaves an operand out: a misspelt
-// name mostly does. Part of every call, so it must be quick.
-cubc_status names_used(const problem *p);
+// Fails with CUBC_INVALID_ARGUMENT if the expression leaves an operand out: a misspelt name mostly
+// does. Part of every call, so it must be quick.
+cubc_status names_used(const char *expression, const operand *operands, int count);
 
 #endif

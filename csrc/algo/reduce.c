@@ -8,10 +8,10 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
 {
     *out = (problem){.algorithm = &reduce_algorithm,
                      .n = params->n,
-                     .type = (uint8_t)params->type,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
                      .acc_type = (uint8_t)params->acc_type,
                      .aligned = true};
-    TRY(problem_input(out, "the input of reduce", params->in, params->n, params->type));
+    TRY(problem_lazy_input(out, "the input of reduce", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of reduce", params->out, 1, params->out_type));
     TRY(problem_reduction(out, "reduce", params->op, params->commutative, params->init));
     if (params->n == 0 && !params->init && !(out->op && out->op->identity))
@@ -30,6 +30,7 @@ static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t 
 static void reduce_define(const problem *p, text *out)
 {
     problem_define(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
 }
@@ -63,9 +64,8 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
                  .shape.grid = (unsigned)grid,
                  .message_args = 1u << 4,
                  .args_count = 7,
-                 .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, p->n, steps,
-                          0, p->init, p->has_init}};
-    return CUBC_OK;
+                 .args = {0, (uintptr_t)p->outputs[0].data, p->n, steps, 0, p->init, p->has_init}};
+    return problem_place_input(p, 0, &out->launches[0], 0);
 }
 
 #define BENCHMARK(op) {"reduce." op, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
