@@ -141,6 +141,8 @@ typedef struct plan {
 // within the struct; 0 stands for none where a field may lack something.
 typedef enum field_kind {
     FIELD_INPUT,  // const void *: an array
+    FIELD_LAZY,   // the same, or a cubc_lazy; its type is at type_at, where no other input has its
+                  // own
     FIELD_OUTPUT, // void *: an array
     FIELD_TEXT,   // const char *
     FIELD_INT,    // int

@@ -25,14 +25,14 @@ static operand *array_at(problem *p, int k)
     return k < p->input_count ? &p->inputs[k] : &p->operands[k - p->input_count];
 }
 
-static const char *input_expression(const problem *p, const operand *input)
+static const char *input_expression(problem *p, int k)
 {
-    cubc_type type = (cubc_type)input->type;
-    ptrdiff_t k = input - p->inputs;
+    cubc_type type = (cubc_type)array_at(p, k)->type;
     bool has_own = p->algorithm->random && k < p->input_count;
-    const char *own = has_own ? p->algorithm->random(p, (int)k) : NULL;
+    const char *own = has_own ? p->algorithm->random(p, k) : NULL;
     if (own) return own;
-    bool product = p->op && strcmp(p->op->name, "prod") == 0;
+    // What is multiplied stays small.
+    bool product = p->op && (k >= p->input_count || strcmp(p->op->name, "prod") == 0);
     if (type_table[type].kind != KIND_FLOAT) return "random_u64(seed, i)";
     if (product) return "random_u64(seed, i) >> 63 ? 1 : -1";
     // Differences of two draws: their mean is 0, so that running sums stay exact.
@@ -48,13 +48,14 @@ static uint64_t value_count(const operand *o)
     return o->n * (o->width ? o->width : 1);
 }
 
-static cubc_status fill_random(workload *w, const operand *input, uint64_t seed)
+static cubc_status fill_random(workload *w, int k, uint64_t seed)
 {
+    const operand *input = array_at(&w->problem, k);
     cubc_operand seed_operand = {.name = "seed", .type = CUBC_U64, .data = &seed, .scalar = 1};
     cubc_transform_params params = {.out = input->data,
                                     .out_type = (cubc_type)input->type,
                                     .n = value_count(input),
-                                    .expression = input_expression(&w->problem, input),
+                                    .expression = input_expression(&w->problem, k),
                                     .operands = &seed_operand,
                                     .operand_count = 1};
     TRY(cubc_transform(w->device, &params, NULL, 0, NULL));
@@ -77,7 +78,7 @@ static cubc_status make_arrays(workload *w, uint64_t seed)
         operand *input = array_at(p, k);
         if (input->lazy) continue;
         TRY(allocate(w, input, &input->data));
-        TRY(fill_random(w, input, seed + 0x1000000 * (uint64_t)(k + 1)));
+        TRY(fill_random(w, k, seed + 0x1000000 * (uint64_t)(k + 1)));
     }
     uint64_t longest = 0;
     for (int k = 0; k < p->output_count; k++) {

@@ -50,4 +50,12 @@ for name in ("int8", "float32", "float64"):
         result = cubc.segmented_sort(d, cubc.asarray(offsets)).numpy()
         assert (result == np.concatenate(parts)).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
+        lazy = cubc.lazy("v * c", v=d, c=cubc.asarray(x[-1:]))
+        assert cubc.reduce(lazy).item() == (x * x[-1]).sum(
+            dtype="int64" if name == "int8" else "float64"
+        )
+        assert (cubc.sort(lazy).numpy() == np.sort(x * x[-1])).all()
+        assert (cubc.select(lazy, "x > 3").numpy() == (x * x[-1])[x * x[-1] > 3]).all()
+        rows = cubc.transform("v - w", v=cubc.asarray(x.reshape(n, 1)), w=cubc.asarray(x[:3]))
+        assert (rows.numpy() == x.reshape(n, 1) - x[:3]).all()
 print("ok on", cubc.device_info()["name"])

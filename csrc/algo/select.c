@@ -177,8 +177,8 @@ static double select_traffic(const problem *p)
 }
 
 static const field select_fields[] = {
-    FIELD_ARRAY(cubc_select_params, in, FIELD_INPUT, type, n),
-    FIELD_ARRAY(cubc_select_params, mask, FIELD_INPUT, mask_type, n),
+    FIELD_ARRAY(cubc_select_params, in, FIELD_LAZY, type, n),
+    FIELD_ARRAY(cubc_select_params, mask, FIELD_LAZY, mask_type, n),
     FIELD(cubc_select_params, predicate, FIELD_TEXT),
     FIELD(cubc_select_params, type, FIELD_TYPE),
     FIELD_ARRAY(cubc_select_params, out, FIELD_OUTPUT, type, n),

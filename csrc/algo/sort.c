@@ -226,7 +226,7 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
 }
 
 static const field sort_fields[] = {
-    FIELD_ARRAY(cubc_sort_params, keys_in, FIELD_INPUT, type, n),
+    FIELD_ARRAY(cubc_sort_params, keys_in, FIELD_LAZY, type, n),
     {"values_in", FIELD_INPUT, offsetof(cubc_sort_params, values_in), 0,
      offsetof(cubc_sort_params, n), offsetof(cubc_sort_params, value_bytes)},
     FIELD(cubc_sort_params, descending, FIELD_INT),
