@@ -40,7 +40,7 @@ def test_evaluated(device):
     same(cubc.asarray(z), 2 * x)
     same(np.asarray(z), 2 * x)
     same(cubc.transform(z), 2 * x)
-    same(cubc.asarray(z, dtype="float64"), 2.0 * x)
+    same(cubc.asarray(z, dtype="float64"), (2 * x).astype(np.float64))
     out = on(device, np.zeros(N, np.int64))
     assert cubc.transform(z, out=out) is out
     same(out, (2 * x).astype(np.int64))
@@ -297,7 +297,7 @@ def test_errors(device):
         cubc.transform(cubc.lazy("x", x=x), y=x)
     with pytest.raises(TypeError, match="str"):
         cubc.lazy(x)
-    with pytest.raises(ValueError, match="the mask of select has 50 items and in 100|as many"):
+    with pytest.raises(ValueError, match="mask of select has 50 items and in 100"):
         cubc.select(x, cubc.lazy("i", size=50))
     with pytest.raises(TypeError):
         cubc.scan(x, out=cubc.lazy("x", x=x))

@@ -26,8 +26,25 @@ cubc_status transform_problem(const cubc_transform_params *params, problem *out)
     TRY(problem_lazy_input(out, "transform", &lazy, params->n, CUBC_LAZY));
     TRY(problem_overlap(out, ANY_INPUT));
     for (int k = 0; k < out->operand_count; k++) arrays += !out->operands[k].scalar;
-    snprintf(out->benchmark, sizeof out->benchmark, "%s", names_by_arrays[arrays < 3 ? arrays : 3]);
+    snprintf(out->benchmark, sizeof out->benchmark, "%s",
+             out->lazy[0].rank > 1 ? "transform.broadcast"
+                                   : names_by_arrays[arrays < 3 ? arrays : 3]);
     return CUBC_OK;
+}
+
+// A matrix x, whose rows y is repeated along and its columns z.
+static void repeat_rows_and_columns(problem *p)
+{
+    uint64_t columns = p->n < 1 << 14 ? 16 : 1024;
+    uint64_t rows = p->n / columns + (p->n % columns != 0);
+    p->lazy[0].rank = 2;
+    p->lazy[0].rows = true;
+    p->lazy[0].extents[0] = columns;
+    p->lazy[0].extents[1] = rows;
+    p->operands[0].axes = 3;
+    p->operands[1].n = columns;
+    p->operands[2].n = rows;
+    p->operands[2].axes = 2;
 }
 
 static cubc_status transform_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
@@ -38,7 +55,8 @@ static cubc_status transform_workload(const benchmark *b, cubc_type type, uint64
     } kinds[] = {{"transform.fill", "3", 0},
                  {"transform.mul", "3 * x", 1},
                  {"transform.triad", "x + 3 * y", 2},
-                 {"transform.nstream", "x + y + 3 * z", 3}};
+                 {"transform.nstream", "x + y + 3 * z", 3},
+                 {"transform.broadcast", "x * z + y", 3}};
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
         if (strcmp(kinds[k].name, b->name) != 0) continue;
         *out = (problem){.n = n,
@@ -48,6 +66,7 @@ static cubc_status transform_workload(const benchmark *b, cubc_type type, uint64
                          .output_count = 1,
                          .aligned = true};
         problem_lazy_workload(out, kinds[k].expression, kinds[k].arrays, type);
+        if (strcmp(b->name, "transform.broadcast") == 0) repeat_rows_and_columns(out);
         return CUBC_OK;
     }
     FAIL(CUBC_INTERNAL, "%s has no workload", b->name);
@@ -89,7 +108,8 @@ static cubc_status transform_plan(const problem *p, const instance *i, plan *out
 #define BENCHMARK(name) \
     {"transform." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
 static const benchmark transform_benchmarks[] = {BENCHMARK("fill"), BENCHMARK("mul"),
-                                                 BENCHMARK("triad"), BENCHMARK("nstream")};
+                                                 BENCHMARK("triad"), BENCHMARK("nstream"),
+                                                 BENCHMARK("broadcast")};
 
 const algorithm transform_algorithm = {.name = "transform",
                                        .source = "transform.cu",
