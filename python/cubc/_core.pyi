@@ -67,6 +67,7 @@ class Array:
     def __getitem__(self, index: object, /) -> NoReturn: ...
     def __iter__(self) -> NoReturn: ...
 
+@final
 class Lazy:
     """An expression of arrays, evaluated where a call reads it. Made by `cubc.lazy`."""
 
