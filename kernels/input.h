@@ -125,10 +125,10 @@ FUNCTION void load_operand(const T* array, u64 at, const input_axes<RANK>& axes,
         load_items<CACHING>(array + at, out);
     else if constexpr (ROWS && N <= 16 && (AXES & 1u)) // the vector stays in its row
         load_items<CACHING>(array + offset_at<AXES>(axes, place), out);
-    else if constexpr (AXES == 0 || (ROWS && N <= 16)) {
-        const T item = array[offset_at<AXES>(axes, place)];
+    else if (AXES == 0 || (ROWS && N <= 16) || place.along[0] + N <= axes.extent(0)) {
+        const T* const from = array + offset_at<AXES>(axes, place);
         UNROLL
-        for (int j = 0; j < N; j++) out[j] = item;
+        for (int j = 0; j < N; j++) out[j] = from[AXES & 1u ? j : 0];
     } else {
         UNROLL
         for (int j = 0; j < N; j++) {

@@ -259,3 +259,20 @@ def test_extents_that_divide_badly(device):
     expected = x.reshape(-1, 1) ^ y
     same(cubc.transform("x ^ y", x=on(device, x.reshape(-1, 1)), y=on(device, y)), expected)
     same(cubc.transform("x ^ y", x=on(device, x), y=on(device, y.reshape(-1, 1))), expected.T)
+
+
+def test_division_of_any_index(device):
+    """What broadcasting divides by: the estimate is one too high only for indices above 2^32."""
+    draw = np.random.default_rng(0)
+    x = draw.integers(0, 2**62, 20_000, dtype=np.uint64)
+    y = draw.integers(2, 2**62, 20_000, dtype=np.uint64) >> draw.integers(0, 60, 20_000).astype(
+        "u8"
+    )
+    y = np.maximum(y, 2)
+    x[::2] -= x[::2] % y[::2]  # exact multiples, and what is just below one
+    x[::4] -= (x[::4] > 0).astype(np.uint64)
+    check = (
+        "[](u64 x, u64 y) { u64 rest = x; const u64 q = divide_index(rest, y, ~0ull / y + 1);"
+        " return q == x / y && rest == x % y; }(x, y)"
+    )
+    assert np.asarray(cubc.transform(check, x=on(device, x), y=on(device, y), dtype=bool)).all()
