@@ -115,8 +115,8 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
                  .shape.grid = (unsigned)tiles,
                  .message_args = 1u << 4,
                  .args_count = 7,
-                 .args = {0, (uintptr_t)p->inputs[KEYS].data,
-                          (uintptr_t)p->outputs[0].data, p->n, 0, p->init, p->has_init}};
+                 .args = {0, (uintptr_t)p->inputs[KEYS].data, (uintptr_t)p->outputs[0].data, p->n,
+                          0, p->init, p->has_init}};
     return problem_place_input(p, ITEMS, &out->launches[0], 0);
 }
 

@@ -70,11 +70,9 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
     TRY(problem_output(out, "the output of select", params->out, params->n, type));
     TRY(problem_output(out, "the count of select", params->count, params->second ? 2 : 1,
                        CUBC_I64));
-    if (params->rest)
-        TRY(problem_output(out, "the rest of select", params->rest, params->n, type));
+    if (params->rest) TRY(problem_output(out, "the rest of select", params->rest, params->n, type));
     if (params->second)
-        TRY(problem_output(out, "the second output of select", params->second, params->n,
-                           type));
+        TRY(problem_output(out, "the second output of select", params->second, params->n, type));
     TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
     // A tile looks at the item before it, which the tile before may have written by then.
     if (out->in_place && out->lazy_count && is_unique(out))
@@ -160,8 +158,7 @@ static cubc_status select_plan(const problem *p, const instance *i, plan *out)
         .shape.grid = (unsigned)tiles,
         .message_args = 1u << 6,
         .args_count = 8,
-        .args = {0, 0,
-                 (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[REST].data,
+        .args = {0, 0, (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[REST].data,
                  (uintptr_t)p->outputs[COUNT].data, p->n, 0, (uintptr_t)p->outputs[SECOND].data}};
     TRY(problem_place_input(p, find_input(p, "mask"), &out->launches[0], 1));
     return problem_place_input(p, find_input(p, "x"), &out->launches[0], 0);
