@@ -64,13 +64,23 @@ cubc_status algorithm_space(const algorithm *a, const char *arch, space *out)
     return space_of(a, kind_of_arch(arch), out);
 }
 
+cubc_type problem_widest(const problem *p)
+{
+    cubc_type widest = (cubc_type)p->type;
+    for (int k = 0; k < p->operand_count; k++) {
+        cubc_type type = (cubc_type)p->operands[k].type;
+        if (!p->operands[k].scalar && cubc_type_size(type) > cubc_type_size(widest)) widest = type;
+    }
+    return widest;
+}
+
 cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL])
 {
     policy_key key = {.arch = arch,
                       .algorithm = p->algorithm->name,
                       .benchmark = p->benchmark,
-                      .type = cubc_type_name((cubc_type)p->type),
-                      .type_size = cubc_type_size((cubc_type)p->type)};
+                      .type = cubc_type_name(problem_widest(p)),
+                      .type_size = cubc_type_size(problem_widest(p))};
     const char *shipped;
     if (!base) return policy_find(&key, label, MAX_LABEL);
     TRY(policy_base(&key, &shipped));
@@ -120,6 +130,8 @@ static void define_structs(const problem *p, text *out)
     type_define((cubc_type)p->acc_type, done, &structs);
     for (int k = 0; k < p->input_count; k++)
         type_define((cubc_type)p->inputs[k].type, done, &structs);
+    for (int k = 0; k < p->operand_count; k++)
+        type_define((cubc_type)p->operands[k].type, done, &structs);
     for (int k = 0; k < p->output_count; k++)
         type_define((cubc_type)p->outputs[k].type, done, &structs);
     if (structs.length) text_printf(out, "#define TUNE_STRUCTS %s\n", structs.data);

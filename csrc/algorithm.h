@@ -18,9 +18,11 @@
 enum {
     MAX_KERNELS = 4,
     MAX_LAUNCHES = 32, // of one call: 2^31 tiles are merged in 31 rounds
-    MAX_ARGS = 24,
+    MAX_ARGS = 32,
     MAX_INPUTS = 8,
     MAX_OUTPUTS = 4,
+    MAX_LAZY = 2, // inputs of one call
+    MAX_AXES = 5, // that operands of a lazy input need to be told apart along
     MAX_AXIS_VALUES = 16
 };
 
@@ -48,14 +50,25 @@ cubc_status operator_unknown(const char *name);
 // An array that a problem reads or writes, or a scalar that it takes. Where it is and how long is
 // the run-time part; the rest belongs to the compile-time workload.
 typedef struct operand {
-    const char *name; // in the expression of a transform, borrowed; else NULL
+    const char *name; // in an expression, or by which its descriptor finds it, borrowed; else NULL
     void *data;       // an input's is only read
     uint64_t n;       // items
     uint8_t type;     // cubc_type
     uint8_t width;    // values of the type in an item: 2 of U64 are 16 opaque bytes; 0: 1
+    uint8_t lazy;     // 1 + which of the problem's lazy inputs this is; 0: it is in memory
+    uint8_t axes;     // of an operand of a lazy input: those it has, bit 0 the last; see input.h
     bool scalar;      // one value in host memory
     bool sorted;      // an input of a benchmark is
 } operand;
+
+// An input that is an expression of operands, evaluated where a kernel reads it.
+typedef struct lazy_input {
+    const char *expression;     // borrowed
+    uint8_t first, count;       // of the problem's operands
+    uint8_t rank;               // axes of its index: 1 where no operand is broadcast
+    bool rows;                  // the last axis is a multiple of every vector
+    uint64_t extents[MAX_AXES]; // the last axis first; the run-time part
+} lazy_input;
 
 static inline size_t operand_item_bytes(const operand *o)
 {
@@ -70,7 +83,10 @@ typedef struct problem {
     const char *expression;
     operand inputs[MAX_INPUTS], outputs[MAX_OUTPUTS];
     uint8_t input_count, output_count;
-    uint8_t type, acc_type; // cubc_type: what policies go by, and what the operator works in
+    operand operands[MAX_INPUTS]; // of the lazy inputs
+    lazy_input lazy[MAX_LAZY];
+    uint8_t operand_count, lazy_count;
+    uint8_t type, acc_type; // cubc_type: of the items, and what the operator works in
     bool commutative, inclusive, descending;
     bool wide;          // counts of items need 64 bits
     bool small;         // so few items that another variant is the best
@@ -126,6 +142,8 @@ typedef struct plan {
 // within the struct; 0 stands for none where a field may lack something.
 typedef enum field_kind {
     FIELD_INPUT,  // const void *: an array
+    FIELD_LAZY,   // the same, or a cubc_lazy; its type is at type_at, where no other input has its
+                  // own
     FIELD_OUTPUT, // void *: an array
     FIELD_TEXT,   // const char *
     FIELD_INT,    // int
@@ -223,6 +241,9 @@ cubc_status algorithm_space(const algorithm *a, const char *arch, space *out);
 // cpu that of cuda for a label outside the cpu's own ranges.
 cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,
                               variant *v, char resolved[MAX_LABEL]);
+// What policies go by: the problem's type, or a wider one that a lazy input reads. A thread's loads
+// are then no wider than those of the benchmark that the policy was found with.
+cubc_type problem_widest(const problem *p);
 // The shipped (`base`) or the current policy's label for a problem on an arch.
 cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL]);
 

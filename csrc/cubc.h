@@ -54,10 +54,11 @@ typedef enum cubc_type {
     CUBC_BF16,
     CUBC_F32,
     CUBC_F64,
-    CUBC_C64,            // complex: two F32, the real part first
-    CUBC_C128,           // two F64
-    CUBC_TYPE_COUNT,     // of the built-in types; those above are structs (cubc_type_struct)
-    CUBC_TYPE_LAST = 255 // the highest that a struct may get
+    CUBC_C64,             // complex: two F32, the real part first
+    CUBC_C128,            // two F64
+    CUBC_TYPE_COUNT,      // of the built-in types; those above are structs (cubc_type_struct)
+    CUBC_TYPE_LAST = 254, // the highest that a struct may get
+    CUBC_LAZY = 255       // beside an input: the pointer is to a cubc_lazy and not to items
 } cubc_type;
 
 // A member of a struct.
@@ -70,6 +71,28 @@ typedef struct cubc_member {
 
 typedef struct cubc_device cubc_device;
 typedef void *cubc_stream; // a CUstream on "cuda:N" (NULL: the default stream); ignored on "cpu"
+
+// An operand of an expression, by name.
+typedef struct cubc_operand {
+    const char *name;
+    cubc_type type;
+    const void *data; // items on the device, or one value in host memory if scalar is set
+    int scalar;
+    int ndim;
+    const ptrdiff_t *shape; // NULL: that of the result
+} cubc_operand;
+
+// An input that is not in memory: item i is the expression, of the operands' names and of i, and is
+// evaluated where it is read. To give one to a call, let the input's pointer be its address and the
+// input's type CUBC_LAZY. Calls that do not take one say so.
+typedef struct cubc_lazy {
+    const char *expression;
+    cubc_type type;               // of the items
+    const cubc_operand *operands; // at most 8
+    int operand_count;
+    int ndim; // as in cubc_transform_params
+    const ptrdiff_t *shape;
+} cubc_lazy;
 
 // A reduction of n items to one: out[0] = init op in[0] op in[1] op ... op in[n-1].
 typedef struct cubc_reduce_params {
@@ -176,14 +199,8 @@ typedef struct cubc_find_params {
     const char *predicate; // a C expression of the item x and its index i
 } cubc_find_params;
 
-// An element-wise map: out[i] = expression, of the operands' names and of the index i.
-typedef struct cubc_operand {
-    const char *name;
-    cubc_type type;
-    const void *data; // n items on the device, or one value in host memory if scalar is set
-    int scalar;
-} cubc_operand;
-
+// An element-wise map: out[i] = expression, of the operands' names and of the index i. Operands of
+// other shapes are broadcast by NumPy's rules: to ndim and shape, whose product is n.
 typedef struct cubc_transform_params {
     void *out;
     cubc_type out_type;
@@ -191,6 +208,8 @@ typedef struct cubc_transform_params {
     const char *expression;
     const cubc_operand *operands; // at most 8
     int operand_count;
+    int ndim; // 0: one dimension of n items
+    const ptrdiff_t *shape;
 } cubc_transform_params;
 
 // A stable sort of n keys, and of values with them if value_bytes is not 0. Integers sort by the

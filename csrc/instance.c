@@ -39,12 +39,25 @@ static uint64_t flags(const problem *p)
     return (uint64_t)p->type | (uint64_t)p->acc_type << 8 | (uint64_t)p->commutative << 24 |
            (uint64_t)p->inclusive << 25 | (uint64_t)p->aligned << 26 | (uint64_t)p->in_place << 27 |
            (uint64_t)p->descending << 28 | (uint64_t)p->wide << 29 | (uint64_t)p->small << 30 |
-           (uint64_t)p->input_count << 32 | (uint64_t)p->output_count << 40;
+           (uint64_t)p->input_count << 32 | (uint64_t)p->output_count << 40 |
+           (uint64_t)p->operand_count << 48 | (uint64_t)p->lazy_count << 56;
 }
 
 static uint64_t operand_flags(const operand *o)
 {
-    return (uint64_t)o->type | (uint64_t)o->width << 8 | (uint64_t)o->scalar << 16;
+    return (uint64_t)o->type | (uint64_t)o->width << 8 | (uint64_t)o->scalar << 16 |
+           (uint64_t)o->lazy << 24 | (uint64_t)o->axes << 32;
+}
+
+static uint64_t lazy_flags(const lazy_input *l)
+{
+    return (uint64_t)l->first | (uint64_t)l->count << 8 | (uint64_t)l->rank << 16 |
+           (uint64_t)l->rows << 24;
+}
+
+static uint64_t mix_operand(uint64_t h, const operand *o)
+{
+    return mix(h, operand_flags(o) + (o->name ? hash64(o->name, strlen(o->name)) : 0));
 }
 
 static uint64_t hash_key(const problem *p)
@@ -53,9 +66,11 @@ static uint64_t hash_key(const problem *p)
     h = mix(h, hash64((const char *)p->traits, sizeof p->traits));
     h = mix(h, (uintptr_t)p->op);
     if (p->expression) h = mix(h, hash64(p->expression, strlen(p->expression)));
-    for (int k = 0; k < p->input_count; k++) {
-        const operand *o = &p->inputs[k];
-        h = mix(h, operand_flags(o) + (o->name ? hash64(o->name, strlen(o->name)) : 0));
+    for (int k = 0; k < p->input_count; k++) h = mix_operand(h, &p->inputs[k]);
+    for (int k = 0; k < p->operand_count; k++) h = mix_operand(h, &p->operands[k]);
+    for (int k = 0; k < p->lazy_count; k++) {
+        const lazy_input *l = &p->lazy[k];
+        h = mix(h, lazy_flags(l) + hash64(l->expression, strlen(l->expression)));
     }
     for (int k = 0; k < p->output_count; k++) h = mix(h, operand_flags(&p->outputs[k]));
     return h;
@@ -79,6 +94,12 @@ static bool same_key(const problem *a, const problem *b)
         return false;
     for (int k = 0; k < a->input_count; k++)
         if (!same_operand(&a->inputs[k], &b->inputs[k])) return false;
+    for (int k = 0; k < a->operand_count; k++)
+        if (!same_operand(&a->operands[k], &b->operands[k])) return false;
+    for (int k = 0; k < a->lazy_count; k++)
+        if (lazy_flags(&a->lazy[k]) != lazy_flags(&b->lazy[k]) ||
+            strcmp(a->lazy[k].expression, b->lazy[k].expression) != 0)
+            return false;
     for (int k = 0; k < a->output_count; k++)
         if (!same_operand(&a->outputs[k], &b->outputs[k])) return false;
     return true;
@@ -87,25 +108,35 @@ static bool same_key(const problem *a, const problem *b)
 static void free_key(problem *key)
 {
     for (int k = 0; k < key->input_count; k++) mem_free((char *)key->inputs[k].name);
+    for (int k = 0; k < key->operand_count; k++) mem_free((char *)key->operands[k].name);
+    for (int k = 0; k < key->lazy_count; k++) mem_free((char *)key->lazy[k].expression);
     mem_free((char *)key->expression);
+}
+
+// A text of the key becomes its own; after a failure there are none.
+static void own_text(const char **text, cubc_status *st)
+{
+    if (!*text) return;
+    *text = *st ? NULL : mem_strdup(*text);
+    if (!*text) *st = CUBC_NO_MEMORY;
 }
 
 static cubc_status copy_key(const problem *p, problem *out)
 {
+    cubc_status st = CUBC_OK;
     *out = *p;
-    for (int k = 0; k < p->input_count; k++) out->inputs[k].name = out->inputs[k].data = NULL;
-    for (int k = 0; k < p->output_count; k++) out->outputs[k].data = NULL;
-    out->expression = NULL;
-    if (p->expression && !(out->expression = mem_strdup(p->expression))) return CUBC_NO_MEMORY;
+    own_text(&out->expression, &st);
     for (int k = 0; k < p->input_count; k++) {
-        const char *name = p->inputs[k].name;
-        if (name && !(out->inputs[k].name = mem_strdup(name))) {
-            free_key(out);
-            *out = (problem){0};
-            return CUBC_NO_MEMORY;
-        }
+        out->inputs[k].data = NULL;
+        own_text(&out->inputs[k].name, &st);
     }
-    return CUBC_OK;
+    for (int k = 0; k < p->operand_count; k++) {
+        out->operands[k].data = NULL;
+        own_text(&out->operands[k].name, &st);
+    }
+    for (int k = 0; k < p->lazy_count; k++) own_text(&out->lazy[k].expression, &st);
+    for (int k = 0; k < p->output_count; k++) out->outputs[k].data = NULL;
+    return st;
 }
 
 // ---- opening ------------------------------------------------------------------------------------
@@ -141,8 +172,11 @@ cubc_status instance_open(cubc_device *device, const problem *p, const char *lab
     i->hash = hash_key(p);
     GUARD(st, algorithm_variant(p, arch, label, &i->space, &i->variant, i->label), done);
     GUARD(st, algorithm_source(p, arch, &i->space, &i->variant, &source, workload_hash), done);
-    if (p->expression) // what the caller wrote, whichever variant it met
-        snprintf(title, sizeof title, "the expression '%.200s'", p->expression);
+    const char *lazy = p->lazy_count ? p->lazy[0].expression : NULL;
+    if (p->expression || lazy) // what the caller wrote, whichever variant it met
+        snprintf(title, sizeof title, "the expression '%.100s'%s%.100s%s",
+                 p->expression ? p->expression : lazy, p->expression && lazy ? ", or '" : "",
+                 p->expression && lazy ? lazy : "", p->expression && lazy ? "'," : "");
     else
         snprintf(title, sizeof title, "%s %s", i->key.benchmark, i->label);
     st = variant_compile(arch, source.data, title, COMPILE_SECONDS, &code, &seconds);

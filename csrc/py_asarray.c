@@ -1,5 +1,5 @@
 // cubc.asarray and cubc.empty: how arrays come to a device.
-#include "py_common.h"
+#include "py_lazy.h"
 
 #include <string.h>
 
@@ -59,7 +59,7 @@ PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObje
 {
     static py_signature signature = {"asarray", 4,    2, 1, {"x", "dtype", "device", "stream"},
                                      {0},       false};
-    PyObject *v[4], *result = NULL, *source = NULL;
+    PyObject *v[4], *result = NULL, *source = NULL, *evaluated = NULL;
     py_view view = {0};
     cubc_device *device = NULL;
     cubc_type type;
@@ -68,6 +68,12 @@ PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObje
     (void)self;
     if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0)
         return NULL;
+    if (py_lazy_check(v[0])) { // evaluated where its operands are
+        PyObject *keywords = Py_BuildValue("{s:O}", "stream", v[3] ? v[3] : Py_None);
+        v[0] = evaluated = keywords ? py_lazy_array(v[0], keywords) : NULL;
+        Py_XDECREF(keywords);
+        if (!v[0]) goto done;
+    }
     if (py_view_get(v[0], "the array", false, stream, &view) < 0) goto done;
     if (v[1] && py_dtype(v[1], &type) < 0) goto done;
     if (v[1] && type != view.type) {
@@ -95,6 +101,7 @@ done:
     if (device) device_release(device);
     py_view_release(&view);
     Py_XDECREF(source);
+    Py_XDECREF(evaluated);
     return result;
 }
 

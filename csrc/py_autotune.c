@@ -13,7 +13,7 @@ static bool ask(const cubc_device *device, const problem *p, bool *settled)
     if (!tuner) return true;
     PyObject *answer =
         PyObject_CallFunction(tuner, "sssK", device->info.name, p->benchmark,
-                              cubc_type_name((cubc_type)p->type), (unsigned long long)p->n);
+                              cubc_type_name(problem_widest(p)), (unsigned long long)p->n);
     bool interrupted = !answer && !PyErr_ExceptionMatches(PyExc_Exception);
     if (answer) *settled = PyObject_IsTrue(answer) != 0;
     if (!answer && !interrupted) PyErr_WriteUnraisable(tuner);

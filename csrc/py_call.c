@@ -1,5 +1,6 @@
 // The steps around a primitive's launch: see py_call.h.
 #include "py_call.h"
+#include "py_lazy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,11 +28,22 @@ static bool same_device(const py_view *a, const cubc_device *device)
 // Works where a device array is, on the stream of its last work.
 static void follow(py_call *c, const py_view *view)
 {
+    const py_fused *lazy = view->lazy;
+    for (int k = 0; lazy && k < lazy->count && !c->device; k++) follow(c, &lazy->views[k]);
     if (!view->device) return;
     c->device = view->device;
     device_retain(c->device);
     c->stream = view->stream;
     if (py_array_check(view->owner)) c->stream_object = ((py_array *)view->owner)->stream_object;
+}
+
+// Not where the call computes. Views of what is no array are empty.
+static bool elsewhere(const py_call *c, const py_view *view)
+{
+    const py_fused *lazy = view->lazy;
+    for (int k = 0; lazy && k < lazy->count; k++)
+        if (elsewhere(c, &lazy->views[k])) return true;
+    return !same_device(view, c->device) || (!c->host && view->on_host);
 }
 
 // The device of the arrays, or the one asked for, or the default; and the stream.
@@ -62,7 +74,7 @@ int py_call_device(py_call *c, PyObject *device, PyObject *stream)
         return -1;
     }
     for (int k = 0; k < c->in_count; k++)
-        if (!same_device(&c->in[k], c->device) || (!c->host && c->in[k].on_host)) {
+        if (elsewhere(c, &c->in[k])) {
             PyErr_SetString(PyExc_ValueError, "the operands are on different devices; move them "
                                               "with cubc.asarray(x, device=...)");
             return -1;
@@ -71,9 +83,22 @@ int py_call_device(py_call *c, PyObject *device, PyObject *stream)
     return stream ? py_stream(stream, &c->stream) : 0;
 }
 
+static cubc_status ready_operand(py_call *c, py_view *view, PyObject **staged);
+
+static cubc_status ready_lazy(py_call *c, py_fused *lazy)
+{
+    for (int k = 0; k < lazy->count; k++) {
+        if (lazy->numbers[k]) continue;
+        TRY(ready_operand(c, &lazy->views[k], &lazy->staged[k]));
+        lazy->operands[k].data = lazy->views[k].data;
+    }
+    return CUBC_OK;
+}
+
 // Host operands travel to the device.
 static cubc_status ready_operand(py_call *c, py_view *view, PyObject **staged)
 {
+    if (view->lazy) return ready_lazy(c, view->lazy);
     if (view->device) return py_view_order(view, c->stream, c->stream_object);
     if (strcmp(c->device->info.kind, "cpu") == 0) return CUBC_OK; // host memory is its memory
     *staged = py_array_new(c->device, view->type, view->ndim, view->shape, c->stream);

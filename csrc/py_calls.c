@@ -31,16 +31,21 @@ static const field *field_of(const params_call *c, int f)
     return &c->algorithm->fields[f];
 }
 
+static bool is_input(const field *f)
+{
+    return f->kind == FIELD_INPUT || f->kind == FIELD_LAZY;
+}
+
 static const py_view *view_of(const params_call *c, int f)
 {
     const py_call *call = &c->call;
     int k = c->place[f];
-    return field_of(c, f)->kind == FIELD_INPUT ? &call->in[k] : &call->out[k].view;
+    return is_input(field_of(c, f)) ? &call->in[k] : &call->out[k].view;
 }
 
 static bool is_array(const field *f)
 {
-    return f->kind == FIELD_INPUT || f->kind == FIELD_OUTPUT;
+    return is_input(f) || f->kind == FIELD_OUTPUT;
 }
 
 static void put(params_call *c, uint16_t at, const void *value, size_t size)
@@ -96,10 +101,10 @@ static int view_arrays(params_call *c)
         PyObject *object = c->objects[f];
         if (!is_array(described) || !object) continue;
         describe(c, f, what);
-        if (described->kind == FIELD_INPUT) {
+        if (is_input(described)) {
             c->place[f] = c->call.in_count;
-            if (py_view_get(object, what, false, NULL, &c->call.in[c->call.in_count++]) < 0)
-                return -1;
+            py_view *in = &c->call.in[c->call.in_count++];
+            if (py_input_get(object, what, described->kind == FIELD_LAZY, in) < 0) return -1;
             continue;
         }
         c->place[f] = outputs++;
@@ -122,8 +127,8 @@ static int named_input(const params_call *c, PyObject *object, bool *size)
     *size = dot && strcmp(dot, ".size") == 0;
     for (int f = 0; text && f < c->algorithm->field_count; f++) {
         const field *described = field_of(c, f);
-        if (described->kind == FIELD_INPUT && c->objects[f] &&
-            strncmp(described->name, text, length) == 0 && !described->name[length])
+        if (is_input(described) && c->objects[f] && strncmp(described->name, text, length) == 0 &&
+            !described->name[length])
             return f;
     }
     return -1;
@@ -226,12 +231,14 @@ static int fill_array(params_call *c, int f)
 {
     const field *described = field_of(c, f);
     const py_view *view = view_of(c, f);
-    void *data =
-        described->kind == FIELD_INPUT ? view->data : py_call_out_data(&c->call, c->place[f]);
+    void *data = is_input(described) ? view->data : py_call_out_data(&c->call, c->place[f]);
     uint64_t items = items_of(described, view);
+    cubc_type type = py_view_kind(view);
     if (check_agreement(c, f) < 0) return -1;
     put(c, described->at, &data, sizeof data);
-    if (described->type_at) put(c, described->type_at, &view->type, sizeof view->type);
+    // Of arrays that share it the first puts it: a lazy input among them must be left alone.
+    if (described->type_at && agreeing(c, f, false) < 0)
+        put(c, described->type_at, &type, sizeof type);
     if (described->count_at) put(c, described->count_at, &items, sizeof items);
     if (described->row_at) {
         size_t row = cubc_type_size(view->type);
@@ -296,6 +303,10 @@ static int fill_value(params_call *c, int f)
     const void *value = &c->values[f];
     cubc_type type;
     memcpy(&type, c->params + described->type_at, sizeof type);
+    for (int e = 0; e < c->algorithm->field_count; e++)
+        if (field_of(c, e)->kind == FIELD_LAZY && field_of(c, e)->type_at == described->type_at &&
+            c->objects[e])
+            type = view_of(c, e)->type;
     if (py_scalar(c->objects[f], described->name, type, &c->values[f]) < 0) return -1;
     put(c, described->at, &value, sizeof value);
     return 0;
@@ -304,9 +315,9 @@ static int fill_value(params_call *c, int f)
 static int fill(params_call *c)
 {
     static int (*const fillers[])(params_call *, int) = {
-        [FIELD_INPUT] = fill_array, [FIELD_OUTPUT] = fill_array, [FIELD_TEXT] = fill_text,
-        [FIELD_INT] = fill_int,     [FIELD_COUNT] = fill_int,    [FIELD_REAL] = fill_real,
-        [FIELD_TYPE] = fill_type,   [FIELD_VALUE] = fill_value};
+        [FIELD_INPUT] = fill_array, [FIELD_LAZY] = fill_array, [FIELD_OUTPUT] = fill_array,
+        [FIELD_TEXT] = fill_text,   [FIELD_INT] = fill_int,    [FIELD_COUNT] = fill_int,
+        [FIELD_REAL] = fill_real,   [FIELD_TYPE] = fill_type,  [FIELD_VALUE] = fill_value};
     for (int pass = 0; pass < 2; pass++) // values come last: their types are fields
         for (int f = 0; f < c->algorithm->field_count; f++)
             if (c->objects[f] && (field_of(c, f)->kind == FIELD_VALUE) == pass &&

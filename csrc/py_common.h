@@ -59,6 +59,8 @@ void py_release(PyObject *self);
 // ---- py_view.c ----------------------------------------------------------------------------------
 enum { VIEW_DIMENSIONS = 32 };
 
+typedef struct py_fused py_fused;
+
 // An operand: any array-like object as contiguous typed memory. Zero-initialise, release always.
 typedef struct py_view {
     void *data;
@@ -75,11 +77,21 @@ typedef struct py_view {
     Py_buffer buffer;
     bool has_buffer;
     PyObject *capsule; // of DLPack
+    py_fused *lazy; // not in memory: an expression of operands (py_lazy.h), and data its cubc_lazy
 } py_view;
+
+// The type that the core's parameters have beside the view's data.
+static inline cubc_type py_view_kind(const py_view *view)
+{
+    return view->lazy ? CUBC_LAZY : view->type;
+}
 
 // -1 with an exception set on failure. what names the operand in messages. With writable, the
 // memory itself is needed: read-only and non-contiguous objects are refused, not copied.
 int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out);
+// The same of an input that may be lazy too. Where the call does not take that, it is evaluated
+// here: that costs a pass.
+int py_input_get(PyObject *object, const char *what, bool may_be_lazy, py_view *out);
 void py_view_release(py_view *view);
 // What is queued on `stream` next comes after what another stream has to do with the memory, where
 // that is known. stream_object: what the caller gave for the stream, or NULL.
@@ -173,6 +185,7 @@ PyObject *py_run_algorithm(PyObject *self, PyObject *const *args, Py_ssize_t n, 
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords);
 int py_tuner_setup(PyObject *module); // py_tuner.c: spaces, policies, compilation
 int py_autotune_setup(PyObject *module);
+int py_lazy_setup(PyObject *module);                   // py_lazy.c
 PyObject *py_kernel_info(const device_kernel *kernel); // what the compiler made of it, a dict
 PyObject *py_parameters(const space *s);               // [(macro, label, start, end, step)]
 int py_workload_setup(PyObject *module);

@@ -155,7 +155,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     const char *op = operator_text(v[OP]);
     int commutative = v[COMMUTATIVE] ? PyObject_IsTrue(v[COMMUTATIVE]) : 0;
     c.in_count = 1;
-    if (!op || commutative < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
+    if (!op || commutative < 0 || py_input_get(v[X], "the array", !v[AXIS], &c.in[0]) < 0 ||
         read_axis(&c.in[0], v[AXIS], v[KEEPDIMS], &shape) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_call_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
@@ -168,7 +168,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
                                       .outer = shape.outer,
                                       .length = shape.length,
                                       .columns = shape.columns,
-                                      .type = c.in[0].type,
+                                      .type = py_view_kind(&c.in[0]),
                                       .acc_type = acc,
                                       .out_type = out,
                                       .op = op,
@@ -205,7 +205,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     const char *op = operator_text(v[OP]);
     int inclusive = v[INCLUSIVE] ? PyObject_IsTrue(v[INCLUSIVE]) : 1;
     c.in_count = 1;
-    if (!op || inclusive < 0 || py_view_get(v[X], "the array", false, NULL, &c.in[0]) < 0 ||
+    if (!op || inclusive < 0 || py_input_get(v[X], "the array", true, &c.in[0]) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_call_types(&c, v[DTYPE], operator_find(op), false, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0)
@@ -219,7 +219,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     cubc_scan_params params = {.in = c.in[0].data,
                                .out = py_call_out_data(&c, 0),
                                .n = c.in[0].n,
-                               .type = c.in[0].type,
+                               .type = py_view_kind(&c.in[0]),
                                .acc_type = acc,
                                .out_type = out,
                                .op = op,

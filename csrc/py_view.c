@@ -3,7 +3,7 @@
 // Tried in this order: cubc.Array, __cuda_array_interface__ (CuPy, Numba, PyTorch on CUDA), the
 // buffer protocol (NumPy and most of Python), DLPack (PyTorch on the CPU, JAX), and at last
 // numpy.asarray (lists, numbers, types that the buffer protocol cannot say, such as bfloat16).
-#include "py_common.h"
+#include "py_lazy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -425,6 +425,7 @@ void py_view_release(py_view *view)
 {
     if (view->has_buffer) PyBuffer_Release(&view->buffer);
     if (view->device) device_release(view->device);
+    py_fused_free(view->lazy);
     Py_XDECREF(view->capsule);
     Py_XDECREF(view->owner);
     memset(view, 0, sizeof *view);

@@ -75,8 +75,9 @@ static PyObject *get_bytes(PyObject *self, void *unused)
 static PyObject *get_pointers(PyObject *self, void *unused)
 {
     const problem *p = workload_problem(((py_workload *)self)->workload);
+    const operand *first = p->inputs[0].lazy ? &p->operands[0] : &p->inputs[0];
     (void)unused;
-    return Py_BuildValue("(NN)", PyLong_FromVoidPtr(p->inputs[0].data),
+    return Py_BuildValue("(NN)", PyLong_FromVoidPtr(first->data),
                          PyLong_FromVoidPtr(p->outputs[0].data));
 }
 

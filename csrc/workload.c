@@ -14,12 +14,25 @@ struct workload {
 };
 
 // ---- inputs -------------------------------------------------------------------------------------
-static const char *input_expression(const problem *p, int k)
+// Inputs first, then the operands of lazy ones.
+static int array_count(const problem *p)
 {
-    cubc_type type = (cubc_type)p->inputs[k].type;
-    const char *own = p->algorithm->random ? p->algorithm->random(p, k) : NULL;
+    return p->input_count + p->operand_count;
+}
+
+static operand *array_at(problem *p, int k)
+{
+    return k < p->input_count ? &p->inputs[k] : &p->operands[k - p->input_count];
+}
+
+static const char *input_expression(problem *p, int k)
+{
+    cubc_type type = (cubc_type)array_at(p, k)->type;
+    bool has_own = p->algorithm->random && k < p->input_count;
+    const char *own = has_own ? p->algorithm->random(p, k) : NULL;
     if (own) return own;
-    bool product = p->op && strcmp(p->op->name, "prod") == 0;
+    // What is multiplied stays small.
+    bool product = p->op && (k >= p->input_count || strcmp(p->op->name, "prod") == 0);
     if (type_table[type].kind < KIND_FLOAT) return "random_u64(seed, i)";
     if (product) return "random_u64(seed, i) >> 63 ? 1 : -1";
     // Differences of two draws: their mean is 0, so that running sums stay exact.
@@ -37,7 +50,7 @@ static uint64_t value_count(const operand *o)
 
 static cubc_status fill_random(workload *w, int k, uint64_t seed)
 {
-    const operand *input = &w->problem.inputs[k];
+    const operand *input = array_at(&w->problem, k);
     cubc_operand seed_operand = {.name = "seed", .type = CUBC_U64, .data = &seed, .scalar = 1};
     cubc_transform_params params = {.out = input->data,
                                     .out_type = (cubc_type)input->type,
@@ -61,8 +74,10 @@ static cubc_status allocate(workload *w, operand *o, void **out)
 static cubc_status make_arrays(workload *w, uint64_t seed)
 {
     problem *p = &w->problem;
-    for (int k = 0; k < p->input_count; k++) {
-        TRY(allocate(w, &p->inputs[k], &p->inputs[k].data));
+    for (int k = 0; k < array_count(p); k++) {
+        operand *input = array_at(p, k);
+        if (input->lazy) continue;
+        TRY(allocate(w, input, &input->data));
         TRY(fill_random(w, k, seed + 0x1000000 * (uint64_t)(k + 1)));
     }
     uint64_t longest = 0;
@@ -109,8 +124,8 @@ void workload_close(workload *w)
 {
     if (!w) return;
     const device_api *api = w->device->api;
-    const problem *p = &w->problem;
-    for (int k = 0; k < p->input_count; k++) api->free(w->device, p->inputs[k].data, NULL);
+    problem *p = &w->problem;
+    for (int k = 0; k < array_count(p); k++) api->free(w->device, array_at(p, k)->data, NULL);
     for (int k = 0; k < p->output_count; k++) {
         api->free(w->device, p->outputs[k].data, NULL);
         api->free(w->device, w->expected[k], NULL);

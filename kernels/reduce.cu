@@ -27,9 +27,11 @@
 // Traffic: n items read, one written. The grid depends on n, the variant and the device alone, so a
 // result is the same from run to run.
 #include "block.h"
-#include "memory.h"
+#include "input.h"
 #include "message.h"
 #include "operator.h"
+
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
 enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
@@ -46,7 +48,7 @@ enum {
 static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for these messages");
 
 struct reduce_args {
-    const item_t* in;
+    in_t in;
     out_t* out;
     u64 n;
     u64 steps;     // of every block
@@ -84,7 +86,7 @@ FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[ACCUMULAT
     UNROLL
     for (int l = 0; l < LOADS; l++) {
         const u64 first = vector_index(a, step, l) * VECTOR;
-        if (WHOLE || first + VECTOR <= a.n) load_items<TUNE_LOAD>(a.in + first, item[l]);
+        if (WHOLE || first + VECTOR <= a.n) load_input<TUNE_LOAD>(a.in, first, item[l]);
     }
     UNROLL
     for (int l = 0; l < LOADS; l++) {
@@ -110,7 +112,7 @@ FUNCTION bool step_is_whole(const reduce_args& a, u64 step)
 FUNCTION void finish(const reduce_args& a, ticket mine, acc_t sum)
 {
     close_tickets(a.messages, mine);
-    for (u64 i = a.n - a.n % VECTOR; i < a.n; i++) sum = accumulate(sum, a.in[i], i);
+    for (u64 i = a.n - a.n % VECTOR; i < a.n; i++) sum = accumulate(sum, input_item(a.in, i), i);
 #if !defined(TUNE_ARG)
     if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
 #endif

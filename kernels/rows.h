@@ -1,32 +1,33 @@
 // A tile in rows: a warp has a contiguous part of it, a row of that part one vector a lane.
 //
 // So loads are wide and coalesced, and an item's neighbours are one shuffle away. `first` is the
-// index of a thread's first item; a row further is SIMT_WARP * VECTOR items further.
+// index of a thread's first item; a row further is SIMT_WARP * VECTOR items further. What is read
+// is an array or a lazy input (input.h).
 #pragma once
-#include "memory.h"
+#include "input.h"
 #include "warp.h"
 
 // A thread's items of all rows; past the end any item will do.
-template <bool WHOLE, int CACHING, int ROWS, int VECTOR, class T>
-FUNCTION void load_rows(const T* in, u64 first, u64 n, T (&item)[ROWS][VECTOR])
+template <bool WHOLE, int CACHING, int ROWS, int VECTOR, class In, class T>
+FUNCTION void load_rows(const In& in, u64 first, u64 n, T (&item)[ROWS][VECTOR])
 {
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         const u64 at = first + static_cast<u64>(r) * (SIMT_WARP * VECTOR);
         if (WHOLE || at + VECTOR <= n)
-            load_items<CACHING>(in + at, item[r]);
+            load_input<CACHING>(in, at, item[r]);
         else
             for (int j = 0; j < VECTOR; j++) {
                 const u64 i = at + static_cast<u64>(j);
-                item[r][j] = n ? in[i < n ? i : n - 1] : T{};
+                item[r][j] = n ? input_item(in, i < n ? i : n - 1) : T{};
             }
     }
 }
 
 // Which items begin a run: those that differ from the one before them, and the first. What lies
 // past the end does too.
-template <bool WHOLE, int ROWS, int VECTOR, class T>
-FUNCTION void find_heads(const T* in, u64 first, u64 n, const T (&item)[ROWS][VECTOR],
+template <bool WHOLE, int ROWS, int VECTOR, class In, class T>
+FUNCTION void find_heads(const In& in, u64 first, u64 n, const T (&item)[ROWS][VECTOR],
                          bool (&head)[ROWS][VECTOR])
 {
     UNROLL
@@ -37,7 +38,7 @@ FUNCTION void find_heads(const T* in, u64 first, u64 n, const T (&item)[ROWS][VE
             const T last = warp_shuffle(item[r - 1][VECTOR - 1], SIMT_WARP - 1);
             if (lane_id() == 0) before = last;
         } else if (lane_id() == 0 && at > 0 && at < n)
-            before = in[at - 1];
+            before = input_item(in, at - 1);
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
             head[r][j] = !(item[r][j] == before);

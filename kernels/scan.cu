@@ -39,10 +39,12 @@
 // to run, because how many totals a look-back adds up depends on timing.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
+#include "input.h"
 #include "lookback.h"
-#include "memory.h"
 #include "operator.h"
 #include "rows.h"
+
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
 enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
@@ -78,7 +80,7 @@ struct apply {
 #endif
 
 struct scan_args {
-    const item_t* in;
+    in_t in;
     const run_key* keys;
     out_t* out;
     u64 n;

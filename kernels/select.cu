@@ -38,9 +38,8 @@
 // Traffic: the items and the mask read, what is selected written (all of it with TUNE_REST).
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
+#include "input.h"
 #include "lookback.h"
-#include "memory.h"
-#include "types.h"
 
 typedef TUNE_T item_t;
 
@@ -51,6 +50,9 @@ enum { HAS_MASK = 1 };
 typedef u8 mask_t;
 enum { HAS_MASK = 0 };
 #endif
+
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
+DEFINE_INPUT(TUNE_MASK, mask_in_t, mask_t)
 
 enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
@@ -82,8 +84,8 @@ FUNCTION u64 second_of(counts c) { return c.second; }
 #endif
 
 struct select_args {
-    const item_t* in;
-    const mask_t* mask;
+    in_t in;
+    mask_in_t mask;
     item_t* out;
     item_t* rest;
     u64* count;
@@ -131,12 +133,12 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
     for (int r = 0; r < ROWS; r++) {
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
         if (WHOLE || at + VECTOR <= a.n) {
-            if constexpr (!TUNE_INDICES) load_items<TUNE_LOAD>(a.in + at, item[r]);
+            if constexpr (!TUNE_INDICES) load_input<TUNE_LOAD>(a.in, at, item[r]);
         } else
             for (int j = 0; j < VECTOR; j++) { // past the end any item will do
                 const u64 i = at + static_cast<u64>(j);
                 if constexpr (!TUNE_INDICES)
-                    if (a.n) item[r][j] = a.in[i < a.n ? i : a.n - 1];
+                    if (a.n) item[r][j] = input_item(a.in, i < a.n ? i : a.n - 1);
             }
         if constexpr (TUNE_INDICES) {
             UNROLL
@@ -149,10 +151,11 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         if constexpr (HAS_MASK) {
             mask_t mask[VECTOR]{};
             if (WHOLE || at + VECTOR <= a.n)
-                load_items<TUNE_LOAD>(a.mask + at, mask);
+                load_input<TUNE_LOAD>(a.mask, at, mask);
             else
                 for (int j = 0; j < VECTOR; j++)
-                    if (at + static_cast<u64>(j) < a.n) mask[j] = a.mask[at + static_cast<u64>(j)];
+                    if (at + static_cast<u64>(j) < a.n)
+                        mask[j] = input_item(a.mask, at + static_cast<u64>(j));
             UNROLL
             for (int j = 0; j < VECTOR; j++) keep[r][j] = convert<bool>(mask[j]);
         } else {
@@ -163,7 +166,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
                 const item_t last = warp_shuffle(item[r - 1][VECTOR - 1], SIMT_WARP - 1);
                 if (lane_id() == 0) before = last;
             } else if (lane_id() == 0 && at > 0 && at < a.n)
-                before = a.in[at - 1];
+                before = input_item(a.in, at - 1);
 #endif
             UNROLL
             for (int j = 0; j < VECTOR; j++) {

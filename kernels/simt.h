@@ -137,6 +137,7 @@ FUNCTION f64 f64_of(u64 v) { return __longlong_as_double(static_cast<i64>(v)); }
 FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__ffs(static_cast<int>(v))) - 1u; }
 FUNCTION u32 last_set(u32 v) { return 31u - static_cast<u32>(__clz(static_cast<int>(v))); }
 FUNCTION u32 count_set(u32 v) { return static_cast<u32>(__popc(static_cast<int>(v))); }
+FUNCTION u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
 
 // Sixteen aligned bytes from memory that the kernel does not write. Caching: 0 as the hardware
 // likes, 1 through the read-only path, 2 the same without a place in L1 and first out of L2.
@@ -360,6 +361,11 @@ FUNCTION f64 f64_of(u64 b)
 FUNCTION u32 first_set(u32 v) { return static_cast<u32>(__builtin_ctz(v)); }
 FUNCTION u32 last_set(u32 v) { return 31u - static_cast<u32>(__builtin_clz(v)); }
 FUNCTION u32 count_set(u32 v) { return static_cast<u32>(__builtin_popcount(v)); }
+__extension__ typedef unsigned __int128 u128;
+FUNCTION u64 multiply_high(u64 a, u64 b)
+{
+    return static_cast<u64>(static_cast<u128>(a) * b >> 64);
+}
 
 struct alignas(16) bytes16 {
     u32 word[4];

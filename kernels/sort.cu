@@ -32,7 +32,6 @@
 //
 // Traffic: n keys read by the counting, n items read and written by each pass.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
-#include "memory.h"
 #include "sort.h"
 #include "sort_look.h"
 
@@ -64,15 +63,14 @@ FUNCTION void count_tile(const sort_args& a, count_shared& s, u64 tile, const cu
     const u64 begin = tile * COUNT_TILE;
     if (begin + COUNT_TILE > a.n) {
         for (u64 i = begin + thread_id(); i < a.n; i += SIMT_THREADS)
-            count_key(s, a.in[i], cuts, digits);
+            count_key(s, first_key(a, i), cuts, digits);
         return;
     }
     key_t key[COUNT_LOADS][COUNT_VECTOR];
     UNROLL
     for (int l = 0; l < COUNT_LOADS; l++)
-        load_items<0>(a.in + begin +
-                          (static_cast<u64>(l) * SIMT_THREADS + thread_id()) * COUNT_VECTOR,
-                      key[l]);
+        load_first(a, begin + (static_cast<u64>(l) * SIMT_THREADS + thread_id()) * COUNT_VECTOR,
+                   key[l]);
     UNROLL
     for (int l = 0; l < COUNT_LOADS; l++) {
         UNROLL
@@ -196,10 +194,18 @@ FUNCTION void find_bases(const sort_args& a, pass_shared& s, ticket mine, const 
 
 // Behind the last item come keys that no key is above.
 template <bool WHOLE>
-FUNCTION void load_keys(const key_t* in, u32 count, bool coded, key_t (&key)[ITEMS])
+FUNCTION void load_keys(const sort_args& a, u64 first, u32 count, bool coded, key_t (&key)[ITEMS])
 {
-    UNROLL
-    for (int i = 0; i < ITEMS; i++) key[i] = WHOLE || item_index(i) < count ? in[item_index(i)] : 0;
+    const key_t* const in = a.in + first;
+    if (TUNE_IN_LAZY && !coded) {
+        UNROLL
+        for (int i = 0; i < ITEMS; i++)
+            key[i] = WHOLE || item_index(i) < count ? first_key(a, first + item_index(i)) : 0;
+    } else {
+        UNROLL
+        for (int i = 0; i < ITEMS; i++)
+            key[i] = WHOLE || item_index(i) < count ? in[item_index(i)] : 0;
+    }
     if (!coded) {
         UNROLL
         for (int i = 0; i < ITEMS; i++) key[i] = encode(key[i]);
@@ -266,7 +272,7 @@ FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 fir
     packed_places<ITEMS> place;
     digits digit;
     u32 bin_count[BINS], bin_begin[BINS];
-    load_keys<WHOLE>(a.in + first, count, a.digit > 0, key);
+    load_keys<WHOLE>(a, first, count, a.digit > 0, key);
     rank_in_warp(key, c, s.tile.count, place);
     block_sync();
     tile_counts(s.tile.count, bin_count);
@@ -288,18 +294,24 @@ FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 fir
 
 // ---- a thread alone -----------------------------------------------------------------------------
 template <bool FIRST>
-FUNCTION void count_alone(const key_t* in, u32 count, cut c, u32 (&bins)[RADIX])
+FUNCTION key_t coded_key(const sort_args& a, u64 i)
+{
+    return FIRST ? encode(first_key(a, i)) : a.in[i];
+}
+
+template <bool FIRST>
+FUNCTION void count_alone(const sort_args& a, u64 first, u32 count, cut c, u32 (&bins)[RADIX])
 {
     for (u32 b = 0; b < RADIX; b++) bins[b] = 0;
-    for (u32 i = 0; i < count; i++) bins[digit_of(FIRST ? encode(in[i]) : in[i], c)]++;
+    for (u32 i = 0; i < count; i++) bins[digit_of(coded_key<FIRST>(a, first + i), c)]++;
 }
 
 FUNCTION void count_any(const sort_args& a, u64 first, u32 count, cut c, u32 (&bins)[RADIX])
 {
     if (a.digit == 0)
-        count_alone<true>(a.in + first, count, c, bins);
+        count_alone<true>(a, first, count, c, bins);
     else
-        count_alone<false>(a.in + first, count, c, bins);
+        count_alone<false>(a, first, count, c, bins);
 }
 
 // Each item to where its digit value goes on. The keys that come out are coded.
@@ -308,7 +320,7 @@ FUNCTION void scatter_alone(const sort_args& a, u64 first, u32 count, cut c, u32
                             value_t* values)
 {
     for (u32 i = 0; i < count; i++) {
-        const key_t key = FIRST ? encode(a.in[first + i]) : a.in[first + i];
+        const key_t key = coded_key<FIRST>(a, first + i);
         const u32 to = next[digit_of(key, c)]++;
         keys[to] = key;
         if constexpr (PAIRS) values[to] = value_at(a, first + i);
@@ -381,7 +393,7 @@ FUNCTION void sort_items(const sort_args& a, block_shared& s)
     key_t key[ITEMS];
     packed_places<ITEMS> place;
     u32 index[ITEMS], bin_count[BINS], bin_begin[BINS];
-    load_keys<false>(a.in, count, false, key);
+    load_keys<false>(a, 0, count, false, key);
     UNROLL
     for (int i = 0; i < ITEMS; i++) index[i] = item_index(i);
     for (u32 d = 0; d < a.digits; d++) {

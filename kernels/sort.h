@@ -6,6 +6,7 @@
 //     TUNE_OFFSET                    counts items: u32 up to 2^30, else u64
 //     TUNE_IN_PLACE                  an output is an input
 #pragma once
+#include "input.h"
 #include "radix.h"
 
 typedef TUNE_OFFSET offset_t;
@@ -22,6 +23,8 @@ struct value_t {
     TUNE_VALUE word[PAIRS ? TUNE_VALUE_WIDTH : 1];
 };
 
+DEFINE_INPUT(TUNE_IN, first_t, key_t)
+
 // One for all kernels.
 struct sort_args {
     const key_t* in;
@@ -37,6 +40,9 @@ struct sort_args {
     u64 digits, digit_bits; // how many the bits are cut into, the last of which may be shorter
     u64 digit;              // of this pass
     offset_t* rows;         // [tile][RADIX], of this pass: see sort_look.h
+#if TUNE_IN_LAZY
+    first_t first; // what the first pass reads, and the counting, instead of in
+#endif
 };
 
 FUNCTION cut cut_of(const sort_args& a, u32 digit)
@@ -46,6 +52,36 @@ FUNCTION cut cut_of(const sort_args& a, u32 digit)
     if (low >= end) return cut{0, 0}; // an empty digit, which makes the number of passes even
     return cut{low, (1u << (end - low < width ? end - low : width)) - 1u};
 }
+
+// Raw keys as they come into the sort: a lazy input is evaluated each time, by the counting and by
+// the first pass.
+#if TUNE_IN_LAZY
+FUNCTION key_t bits_of_item(TUNE_IN_TYPE item)
+{
+    union {
+        TUNE_IN_TYPE item;
+        key_t key;
+    } word;
+    word.item = item;
+    return word.key;
+}
+FUNCTION key_t first_key(const sort_args& a, u64 i) { return bits_of_item(input_item(a.first, i)); }
+template <int N>
+FUNCTION void load_first(const sort_args& a, u64 at, key_t (&key)[N])
+{
+    TUNE_IN_TYPE item[N];
+    load_input<0>(a.first, at, item);
+    UNROLL
+    for (int j = 0; j < N; j++) key[j] = bits_of_item(item[j]);
+}
+#else
+FUNCTION key_t first_key(const sort_args& a, u64 i) { return a.in[i]; }
+template <int N>
+FUNCTION void load_first(const sort_args& a, u64 at, key_t (&key)[N])
+{
+    load_input<0>(a.in, at, key);
+}
+#endif
 
 // What goes along with item i.
 FUNCTION value_t value_at(const sort_args& a, u64 i)

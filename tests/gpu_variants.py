@@ -120,7 +120,7 @@ BENCHMARKS = {
     "histogram": ["histogram.even.2048", "histogram.range.256"],
     "merge": ["merge.keys", "merge.pairs"],
     "merge_sort": ["merge_sort.keys", "merge_sort.pairs"],
-    "reduce": ["reduce.sum", "reduce.argmax"],
+    "reduce": ["reduce.dot", "reduce.argmax"],
     "repeat": ["repeat.runs"],
     "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key"],
@@ -218,18 +218,45 @@ CALLS = {
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
 }
 
+# The algorithms that read a lazy input themselves, and whose policy they run for one that is
+# broadcast.
+LAZY = {
+    "reduce": "reduce.dot",
+    "scan": "scan.inclusive.sum",
+    "select": "select.if",
+    "sort": "sort.keys.small",
+    "transform": "transform.broadcast",
+}
+
 
 def against_numpy():
-    """The same of whole calls, at every boundary of the variant."""
+    """The same of whole calls, at every boundary of the variant; then of lazy inputs."""
     benchmark, call, reference = CALLS[sys.argv[1]]
     x = inputs.random("I64", 100_000)
     for label in LABELS[sys.argv[1]]:
         _core.use_policy(benchmark, {"T{ct}": "I64"}, "cpu", label)
         for n in inputs.sizes_of(parse_label(label), blocks=(1, 2, 5)):
-            result, expected = call(x[:n]), reference(x[:n])
-            alike = np.shape(result) == np.shape(expected)
-            wrong = np.count_nonzero(result != expected) if alike else n
-            yield f"{benchmark} I64 {label} n={n}", wrong
+            yield f"{benchmark} I64 {label} n={n}", differences(call(x[:n]), reference(x[:n]))
+        if sys.argv[1] not in LAZY:
+            continue
+        _core.use_policy(LAZY[sys.argv[1]], {"T{ct}": "I64"}, "cpu", label)
+        for columns in (48, 31):
+            matrix = x[: 97 * columns].reshape(97, columns)
+            lazy = cubc.lazy("x ^ c", x=matrix, c=matrix[:, :1].copy())
+            items = matrix ^ matrix[:, :1]
+            if sys.argv[1] == "sort":  # which takes one dimension
+                lazy = cubc.lazy("x ^ i", x=matrix.ravel())
+                items = matrix.ravel() ^ np.arange(matrix.size)
+            if sys.argv[1] != "transform":
+                items = items.ravel()
+            wrong = differences(call(lazy), reference(items))
+            yield f"{benchmark} {label} {columns} columns", wrong
+
+
+def differences(result, expected):
+    """How many items are not as expected."""
+    alike = np.shape(result) == np.shape(expected)
+    return np.count_nonzero(result != expected) if alike else np.size(expected)
 
 
 if __name__ == "__main__":

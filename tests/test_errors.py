@@ -210,9 +210,9 @@ def test_overlap(shift):
 
 
 def test_transform_operands(device):
-    with pytest.raises(ValueError, match=r"same shape: operand 'y' has \(50,\), .* \(100,\)"):
+    with pytest.raises(ValueError, match=r"together: operand 'y' has \(50,\), .* \(100,\)"):
         cubc.transform("x + y", x=X, y=X[:50], device=device)
-    with pytest.raises(ValueError, match="same shape"):
+    with pytest.raises(ValueError, match="do not go together"):
         cubc.transform("x + y", x=X, y=X.reshape(10, 10), device=device)
     with pytest.raises(ValueError, match="cannot name an operand"):
         cubc.transform("i", i=X, device=device)

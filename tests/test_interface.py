@@ -77,6 +77,43 @@ def test_cffi_transforms(c):
     assert np.array_equal(out, x * x)
 
 
+def test_cffi_lazy(c):
+    """The sum of a matrix's products with a row, which is nowhere in memory."""
+    ffi, lib, device = c
+    x, y = np.arange(6000.0).reshape(60, 100), np.arange(100.0)
+    out = np.zeros(1)
+    operands, lazy = ffi.new("cubc_operand[2]"), ffi.new("cubc_lazy *")
+    keep = [ffi.new("char[]", text) for text in (b"x * y", b"x", b"y")]
+    keep += [ffi.new("ptrdiff_t[]", shape) for shape in ((60, 100), (100,))]
+    keep += [ffi.from_buffer(x), ffi.from_buffer(y)]
+    for k in range(2):
+        operands[k].name, operands[k].type, operands[k].data = (
+            keep[1 + k],
+            lib.CUBC_F64,
+            keep[5 + k],
+        )
+    operands[1].ndim, operands[1].shape = 1, keep[4]
+    lazy.expression, lazy.type, lazy.operands, lazy.operand_count = (
+        keep[0],
+        lib.CUBC_F64,
+        operands,
+        2,
+    )
+    lazy.ndim, lazy.shape = 2, keep[3]
+    params, _more = reduce_params(ffi, lib, x, out)
+    setattr(params, "in", lazy)
+    params.type = lib.CUBC_LAZY
+    status = lib.cubc_reduce(device, params, ffi.NULL, 0, ffi.NULL)
+    assert status == lib.CUBC_OK, error(ffi, lib)
+    assert out[0] == (x * y).sum()
+    lazy.shape = ffi.new("ptrdiff_t[]", (60, 99))
+    assert lib.cubc_reduce(device, params, ffi.NULL, 0, ffi.NULL) == lib.CUBC_INVALID_ARGUMENT
+    assert "5940 items" in error(ffi, lib)
+    lazy.ndim = 0
+    assert lib.cubc_reduce(device, params, ffi.NULL, 0, ffi.NULL) == lib.CUBC_INVALID_ARGUMENT
+    assert "along an axis" in error(ffi, lib)
+
+
 def test_cffi_errors(c):
     ffi, lib, device = c
     x, out = np.arange(10.0), np.zeros(1)

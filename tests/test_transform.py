@@ -205,3 +205,74 @@ def test_mathematical_functions(device):
     y = np.asarray(cubc.transform("pow(x, 2.0) + fmax(x, y)", x=on(device, x), y=on(device, x)))
     assert np.allclose(y, x**2 + x)
     assert np.allclose(np.asarray(cubc.transform("sqrt(x)", x=on(device, x))), np.sqrt(x))
+
+
+# ---- broadcasting --------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ((300, 48), (48,)),  # rows of whole vectors
+        ((300, 47), (47,)),  # and others
+        ((300, 48), (300, 1)),
+        ((300, 47), (300, 1)),
+        ((48,), (300, 1)),
+        ((300, 48), (1, 1)),
+        ((300, 48), ()),
+        ((1, 300, 48), (1,)),
+        ((7, 1, 5, 1, 16), (6, 1, 4, 1)),
+        ((3, 4, 1, 1, 32), (3, 4, 5, 6, 1)),  # neighbours that are one axis
+        ((5, 0), (5, 1)),
+        ((0, 1), (1, 7)),
+        ((2, 1), (1, 1)),
+    ],
+)
+@pytest.mark.parametrize("type", ["I8", "F32", "F64"])
+def test_broadcast(device, a, b, type):
+    x, y = (inputs.random(type, int(np.prod(s)), seed=len(s)).reshape(s) for s in (a, b))
+    same(cubc.transform("x - y", x=on(device, x), y=on(device, y)), x - y)
+    same(cubc.transform("y - x", x=on(device, x), y=on(device, y)), y - x)
+
+
+def test_broadcast_of_three(device):
+    x, y, z = (inputs.random("F32", n).reshape(s) for n, s in ((40, (40, 1)), (64, 64), (1, 1)))
+    z = z.reshape(1, 1, 1)
+    d = [on(device, v) for v in (x, y, z)]
+    expected = x * y - z * np.float32(2) + np.arange(2560, dtype=np.float32).reshape(1, 40, 64)
+    same(cubc.transform("x * y - z * s + i", x=d[0], y=d[1], z=d[2], s=2.0), expected)
+
+
+def test_broadcast_out(device):
+    x, y = inputs.random("I32", 6400).reshape(100, 64), inputs.random("I32", 64)
+    d = on(device, x.copy())
+    assert cubc.transform("x + y", x=d, y=on(device, y), out=d) is d
+    same(d, x + y)
+    with pytest.raises(ValueError, match=r"out has the shape \(64,\), expected \(100, 64\)"):
+        cubc.transform("x + y", x=d, y=on(device, y), out=on(device, y.copy()))
+    if device == "cpu":
+        with pytest.raises(ValueError, match="overlap"):
+            cubc.transform("x + y", x=x, y=d[3], out=d)
+
+
+def test_extents_that_divide_badly(device):
+    """Primes, whose reciprocals are rounded most."""
+    x, y = inputs.random("I32", 65_521), inputs.random("I32", 31)
+    expected = x.reshape(-1, 1) ^ y
+    same(cubc.transform("x ^ y", x=on(device, x.reshape(-1, 1)), y=on(device, y)), expected)
+    same(cubc.transform("x ^ y", x=on(device, x), y=on(device, y.reshape(-1, 1))), expected.T)
+
+
+def test_division_of_any_index(device):
+    """What broadcasting divides by: the estimate is one too high only for indices above 2^32."""
+    draw = np.random.default_rng(0)
+    x = draw.integers(0, 2**62, 20_000, dtype=np.uint64)
+    y = draw.integers(2, 2**62, 20_000, dtype=np.uint64) >> draw.integers(0, 60, 20_000).astype(
+        "u8"
+    )
+    y = np.maximum(y, 2)
+    x[::2] -= x[::2] % y[::2]  # exact multiples, and what is just below one
+    x[::4] -= (x[::4] > 0).astype(np.uint64)
+    check = (
+        "[](u64 x, u64 y) { u64 rest = x; const u64 q = divide_index(rest, y, ~0ull / y + 1);"
+        " return q == x / y && rest == x % y; }(x, y)"
+    )
+    assert np.asarray(cubc.transform(check, x=on(device, x), y=on(device, y), dtype=bool)).all()

@@ -29,44 +29,51 @@ static bool occurs(const char *text, const char *name)
     return false;
 }
 
-static bool is_operand(const problem *p, const char *name)
+typedef struct named {
+    const char *expression;
+    const operand *operands;
+    int count;
+} named;
+
+static bool is_operand(const named *n, const char *name)
 {
-    for (int k = 0; k < p->input_count; k++)
-        if (strcmp(p->inputs[k].name, name) == 0) return true;
+    for (int k = 0; k < n->count; k++)
+        if (strcmp(n->operands[k].name, name) == 0) return true;
     return strcmp(name, "i") == 0;
 }
 
 // A name in the expression that is none of the operands, nor a function's.
-static bool next_unknown(const problem *p, const char **at, char name[NAME_SIZE])
+static bool next_unknown(const named *n, const char **at, char name[NAME_SIZE])
 {
     while (next_name(at, name))
-        if ((*at)[strspn(*at, " ")] != '(' && !is_operand(p, name) && !name_reserved(name))
+        if ((*at)[strspn(*at, " ")] != '(' && !is_operand(n, name) && !name_reserved(name))
             return true;
     return false;
 }
 
-static cubc_status fail_unused(const problem *p, const char *const *unused, size_t count)
+static cubc_status fail_unused(const named *n, const char *const *unused, size_t count)
 {
-    const char *at = p->expression, *near = NULL;
+    const char *at = n->expression, *near = NULL;
     char name[NAME_SIZE] = "";
     text list = {0};
     for (size_t k = 0; k < count; k++) text_printf(&list, "%s'%s'", k ? ", " : "", unused[k]);
-    while (!near && next_unknown(p, &at, name)) near = nearest_name(name, unused, count);
+    while (!near && next_unknown(n, &at, name)) near = nearest_name(name, unused, count);
     if (near) text_printf(&list, "; did you mean '%s' for '%s'?", near, name);
     cubc_status st = text_done(&list);
     if (!st)
         st = error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT,
-                       "the expression '%.200s' does not use the operand%s %s", p->expression,
+                       "the expression '%.200s' does not use the operand%s %s", n->expression,
                        count > 1 ? "s" : "", list.data);
     text_free(&list);
     return st;
 }
 
-cubc_status names_used(const problem *p)
+cubc_status names_used(const char *expression, const operand *operands, int count)
 {
+    const named n = {expression, operands, count};
     const char *unused[MAX_INPUTS];
-    size_t count = 0;
-    for (int k = 0; k < p->input_count; k++)
-        if (!occurs(p->expression, p->inputs[k].name)) unused[count++] = p->inputs[k].name;
-    return count ? fail_unused(p, unused, count) : CUBC_OK;
+    size_t left_out = 0;
+    for (int k = 0; k < count; k++)
+        if (!occurs(expression, operands[k].name)) unused[left_out++] = operands[k].name;
+    return left_out ? fail_unused(&n, unused, left_out) : CUBC_OK;
 }

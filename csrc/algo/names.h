@@ -5,8 +5,8 @@
 #include "../algorithm.h"
 #include "../name.h"
 
-// Fails with CUBC_INVALID_ARGUMENT if the problem's expression leaves an operand out: a misspelt
-// name mostly does. Part of every call, so it must be quick.
-cubc_status names_used(const problem *p);
+// Fails with CUBC_INVALID_ARGUMENT if the expression leaves an operand out: a misspelt name mostly
+// does. Part of every call, so it must be quick.
+cubc_status names_used(const char *expression, const operand *operands, int count);
 
 #endif

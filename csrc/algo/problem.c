@@ -155,26 +155,27 @@ static cubc_status check_array(const char *what, const void *data, uint64_t n, c
 }
 
 // Arrays of one item are not read in vectors, unless an item is one.
-static void add_operand(problem *p, operand *to, const void *data, uint64_t n, cubc_type type)
+cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
+                          cubc_type type)
 {
+    TRY(check_array(what, data, n, type));
     *to = (operand){.data = (void *)data, .n = n, .type = (uint8_t)type};
     bool vectors = n > 1 || cubc_type_size(type) % 16 == 0;
     if (vectors && (uintptr_t)data % 16) p->aligned = false;
+    return CUBC_OK;
 }
 
 cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
                           cubc_type type)
 {
-    TRY(check_array(what, data, n, type));
-    add_operand(p, &p->inputs[p->input_count++], data, n, type);
-    return CUBC_OK;
+    if (type == CUBC_LAZY)
+        FAIL(CUBC_INVALID_TYPE, "%s cannot be lazy: evaluate it by cubc_transform before", what);
+    return problem_array(p, &p->inputs[p->input_count++], what, data, n, type);
 }
 
 cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type)
 {
-    TRY(check_array(what, data, n, type));
-    add_operand(p, &p->outputs[p->output_count++], data, n, type);
-    return CUBC_OK;
+    return problem_array(p, &p->outputs[p->output_count++], what, data, n, type);
 }
 
 bool problem_opaque(int bytes, cubc_type *type, uint8_t *width)
@@ -227,17 +228,30 @@ static bool overlap(const operand *a, const operand *b)
     return x < y + b->n * operand_item_bytes(b) && y < x + a->n * operand_item_bytes(a);
 }
 
+// `in` is input k, or an operand of it.
+static cubc_status check_overlap(problem *p, const operand *in, int k, int o, in_place allowed)
+{
+    const operand *out = &p->outputs[o];
+    if (in->scalar || in->lazy || !overlap(in, out)) return CUBC_OK;
+    if (!same_place(in, out) || (allowed == INPUT_OF_SAME_NUMBER && k != o))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "input and output overlap: they must be the same array with items of the "
+             "same size, or apart");
+    p->in_place = true;
+    return CUBC_OK;
+}
+
+// Of a lazy input, item i is of the operands' items i, so what goes for an array goes for them.
 cubc_status problem_overlap(problem *p, in_place allowed)
 {
     for (int o = 0; o < p->output_count; o++) {
         const operand *out = &p->outputs[o];
         for (int k = 0; k < p->input_count; k++) {
-            if (p->inputs[k].scalar || !overlap(&p->inputs[k], out)) continue;
-            if (!same_place(&p->inputs[k], out) || (allowed == INPUT_OF_SAME_NUMBER && k != o))
-                FAIL(CUBC_INVALID_ARGUMENT,
-                     "input and output overlap: they must be the same array with items of the "
-                     "same size, or apart");
-            p->in_place = true;
+            const operand *in = &p->inputs[k];
+            TRY(check_overlap(p, in, k, o, allowed));
+            const lazy_input *l = in->lazy ? &p->lazy[in->lazy - 1] : NULL;
+            for (int j = 0; l && j < l->count; j++)
+                TRY(check_overlap(p, &p->operands[l->first + j], k, o, allowed));
         }
         for (int other = 0; other < o; other++)
             if (overlap(&p->outputs[other], out))
@@ -246,14 +260,25 @@ cubc_status problem_overlap(problem *p, in_place allowed)
     return CUBC_OK;
 }
 
+static double array_bytes(const operand *o)
+{
+    return o->scalar || o->lazy ? 0 : (double)o->n * (double)operand_item_bytes(o);
+}
+
+double problem_input_bytes(const problem *p, int k)
+{
+    const operand *in = &p->inputs[k];
+    const lazy_input *l = in->lazy ? &p->lazy[in->lazy - 1] : NULL;
+    double bytes = array_bytes(in);
+    for (int j = 0; l && j < l->count; j++) bytes += array_bytes(&p->operands[l->first + j]);
+    return bytes;
+}
+
 double problem_array_bytes(const problem *p)
 {
     double bytes = 0;
-    for (int k = 0; k < p->input_count; k++)
-        if (!p->inputs[k].scalar)
-            bytes += (double)p->inputs[k].n * (double)operand_item_bytes(&p->inputs[k]);
-    for (int k = 0; k < p->output_count; k++)
-        bytes += (double)p->outputs[k].n * (double)operand_item_bytes(&p->outputs[k]);
+    for (int k = 0; k < p->input_count; k++) bytes += problem_input_bytes(p, k);
+    for (int k = 0; k < p->output_count; k++) bytes += array_bytes(&p->outputs[k]);
     return bytes;
 }
 
@@ -316,7 +341,7 @@ const char *problem_invalid(const problem *p, const char *kind, const space *s, 
                             int item_bytes)
 {
     int ipt = variant_value(s, v, "ipt", 1), vector = 1 << variant_value(s, v, "ipv", 0);
-    int vector_bytes = vector * (int)cubc_type_size((cubc_type)p->type);
+    int vector_bytes = vector * (int)cubc_type_size(problem_widest(p));
     if (ipt % vector) return "ipt is not a multiple of the vector's items";
     if (strcmp(kind, "cpu") == 0) return NULL;
     if (vector > 1 && vector_bytes > 32) return "a vector is wider than two 16-byte accesses";

@@ -29,6 +29,15 @@ void problem_append_init(const problem *p, launch *l);
 // Adds an array: it exists, is aligned to its type and not too long.
 cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
                           cubc_type type);
+// The same of an input that may also be lazy: data is a cubc_lazy if the type is CUBC_LAZY. The
+// type of its items is that of p->inputs afterwards.
+cubc_status problem_lazy_input(problem *p, const char *what, const void *data, uint64_t n,
+                               cubc_type type);
+// The type of what problem_lazy_input will add.
+cubc_type problem_input_type(const void *data, cubc_type type);
+// Of any array, as part of something else.
+cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
+                          cubc_type type);
 cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type);
 // What moves items of 1, 2, 4, 8 or 16 bytes without a look at them; false: of other sizes.
 bool problem_opaque(int bytes, cubc_type *type, uint8_t *width);
@@ -41,8 +50,18 @@ cubc_status problem_value_output(problem *p, const char *what, void *data, uint6
 // with items of the same size; which one, of several, the algorithm says.
 typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
 cubc_status problem_overlap(problem *p, in_place allowed);
+// The memory that input k is made of.
+double problem_input_bytes(const problem *p, int k);
 // Of all arrays together: the traffic of what reads and writes each once.
 double problem_array_bytes(const problem *p);
+// For kernels/input.h. The macros of input k, with that prefix ("TUNE_IN"). In both k is -1 for an
+// input that there is not: it is a pointer then, and NULL.
+void problem_define_input(const problem *p, int k, const char *prefix, text *out);
+// Replaces argument `at`, the pointer of input k if that is plain, by what stands for the input. Of
+// several inputs the one that comes last in the arguments is placed first.
+cubc_status problem_place_input(const problem *p, int k, launch *l, int at);
+// A benchmark's input 0 as an expression of x, y and z, as many as it has arrays.
+void problem_lazy_workload(problem *p, const char *expression, int arrays, cubc_type type);
 // TUNE_T, TUNE_A, TUNE_O, the operator, TUNE_ALIGNED.
 void problem_define(const problem *p, text *out);
 // What kernels/radix.h wants to know of keys.

@@ -39,11 +39,11 @@ cubc_status scan_problem(const cubc_scan_params *params, problem *out)
 {
     *out = (problem){.algorithm = &scan_algorithm,
                      .n = params->n,
-                     .type = (uint8_t)params->type,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
                      .acc_type = (uint8_t)params->acc_type,
                      .inclusive = params->inclusive != 0,
                      .aligned = true};
-    TRY(problem_input(out, "the input of scan", params->in, params->n, params->type));
+    TRY(problem_lazy_input(out, "the input of scan", params->in, params->n, params->type));
     if (params->keys)
         TRY(problem_input(out, "the keys of scan", params->keys, params->n, params->key_type));
     TRY(problem_output(out, "the output of scan", params->out, params->n, params->out_type));
@@ -75,6 +75,7 @@ static cubc_status scan_workload(const benchmark *b, cubc_type type, uint64_t n,
 static void scan_define(const problem *p, text *out)
 {
     problem_define(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_INCLUSIVE %d\n", p->inclusive);
     if (by_key(p))
         text_printf(out, "#define TUNE_K %s\n", type_table[p->inputs[KEYS].type].dialect);
@@ -105,15 +106,14 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
              (unsigned long long)p->n);
     out->message_bytes = 8 * (1 + tiles * ((sum_bytes(p) + 3) / 4));
     out->launch_count = tiles > 0;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)tiles,
-                 .message_args = 1u << 4,
-                 .args_count = 5,
-                 .args = {(uintptr_t)p->inputs[ITEMS].data, (uintptr_t)p->inputs[KEYS].data,
-                          (uintptr_t)p->outputs[0].data, p->n, 0}};
+    out->launches[0] = (launch){
+        .kernel = kernel,
+        .shape.grid = (unsigned)tiles,
+        .message_args = 1u << 4,
+        .args_count = 5,
+        .args = {0, (uintptr_t)p->inputs[KEYS].data, (uintptr_t)p->outputs[0].data, p->n, 0}};
     problem_append_init(p, &out->launches[0]);
-    return CUBC_OK;
+    return problem_place_input(p, ITEMS, &out->launches[0], 0);
 }
 
 // Runs of eight, as in select.unique.

@@ -7,18 +7,25 @@
 // Places of the outputs: that of x may be the place of x.
 enum { OUT = 0, COUNT = 1, REST = 2, SECOND = 3 };
 
+enum { NO_INPUT = -1 };
+
 // Inputs are found by their names, since any of them may be missing.
-static const operand *find_input(const problem *p, const char *name)
+static int find_input(const problem *p, const char *name)
 {
     for (int k = 0; k < p->input_count; k++)
-        if (strcmp(p->inputs[k].name, name) == 0) return &p->inputs[k];
-    return NULL;
+        if (strcmp(p->inputs[k].name, name) == 0) return k;
+    return NO_INPUT;
+}
+
+static bool is_unique(const problem *p)
+{
+    return !p->expression && find_input(p, "mask") == NO_INPUT;
 }
 
 static cubc_status add_input(problem *p, const char *name, const char *what, const void *data,
                              uint64_t n, cubc_type type)
 {
-    TRY(problem_input(p, what, data, n, type));
+    TRY(problem_lazy_input(p, what, data, n, type));
     p->inputs[p->input_count - 1].name = name;
     return CUBC_OK;
 }
@@ -56,10 +63,11 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
                        : params->second    ? "three_way"
                        : params->predicate ? "if"
                                            : "unique";
+    cubc_type type = problem_input_type(params->in, params->type);
     *out = (problem){.algorithm = &select_algorithm,
                      .n = params->n,
-                     .type = (uint8_t)params->type,
-                     .acc_type = (uint8_t)params->type,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
                      .expression = params->predicate,
                      .wide = params->second && params->n > UINT32_MAX,
                      .aligned = true};
@@ -71,15 +79,18 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
         TRY(add_input(out, "mask", "the mask of select", params->mask, params->n,
                       params->mask_type));
     if (params->mask) TRY(check_mask(params->mask_type));
-    TRY(problem_output(out, "the output of select", params->out, params->n, params->type));
+    TRY(problem_output(out, "the output of select", params->out, params->n, type));
     TRY(problem_output(out, "the count of select", params->count, params->second ? 2 : 1,
                        CUBC_I64));
-    if (params->rest)
-        TRY(problem_output(out, "the rest of select", params->rest, params->n, params->type));
+    if (params->rest) TRY(problem_output(out, "the rest of select", params->rest, params->n, type));
     if (params->second)
-        TRY(problem_output(out, "the second output of select", params->second, params->n,
-                           params->type));
-    return problem_overlap(out, INPUT_OF_SAME_NUMBER);
+        TRY(problem_output(out, "the second output of select", params->second, params->n, type));
+    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    // A tile looks at the item before it, which the tile before may have written by then.
+    if (out->in_place && out->lazy_count && is_unique(out))
+        FAIL(CUBC_INVALID_ARGUMENT, "the output of select is an operand of its lazy input: without "
+                                    "a mask or a predicate they must be apart");
+    return CUBC_OK;
 }
 
 // Half of the items are selected; of unique every eighth on average.
@@ -109,11 +120,6 @@ static cubc_status select_workload(const benchmark *b, cubc_type type, uint64_t 
     return CUBC_OK;
 }
 
-static bool is_unique(const problem *p)
-{
-    return !p->expression && !find_input(p, "mask");
-}
-
 static const char *select_random(const problem *p, int k)
 {
     if (strcmp(p->inputs[k].name, "mask") == 0) return "random_u64(seed, i) >> 63";
@@ -122,14 +128,17 @@ static const char *select_random(const problem *p, int k)
 
 static void select_define(const problem *p, text *out)
 {
-    const operand *mask = find_input(p, "mask");
+    int x = find_input(p, "x"), mask = find_input(p, "mask");
     text_printf(out, "#define TUNE_T %s\n#define TUNE_ALIGNED %d\n", type_table[p->type].dialect,
                 p->aligned);
-    text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_REST %d\n", !find_input(p, "x"),
+    text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_REST %d\n", x == NO_INPUT,
                 p->output_count > REST);
     text_printf(out, "#define TUNE_CLASSES %d\n#define TUNE_COUNT %s\n",
                 1 + (p->output_count > SECOND), p->wide ? "u64" : "u32");
-    if (mask) text_printf(out, "#define TUNE_M %s\n", type_table[mask->type].dialect);
+    if (mask != NO_INPUT)
+        text_printf(out, "#define TUNE_M %s\n", type_table[p->inputs[mask].type].dialect);
+    problem_define_input(p, x, "TUNE_IN", out);
+    problem_define_input(p, mask, "TUNE_MASK", out);
     if (p->expression) problem_define_expression(out, "TUNE_PREDICATE", p->expression);
     // Memory that the kernel itself writes must not be read through the read-only path.
     if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
@@ -148,7 +157,6 @@ static const char *select_invalid(const problem *p, const char *kind, const spac
 static cubc_status select_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
-    const operand *x = find_input(p, "x"), *mask = find_input(p, "mask");
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles =
         p->n ? p->n / tile + (p->n % tile != 0) : 1; // the count is written in any case
@@ -162,25 +170,24 @@ static cubc_status select_plan(const problem *p, const instance *i, plan *out)
         .shape.grid = (unsigned)tiles,
         .message_args = 1u << 6,
         .args_count = 8,
-        .args = {x ? (uintptr_t)x->data : 0, mask ? (uintptr_t)mask->data : 0,
-                 (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[REST].data,
+        .args = {0, 0, (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[REST].data,
                  (uintptr_t)p->outputs[COUNT].data, p->n, 0, (uintptr_t)p->outputs[SECOND].data}};
-    return CUBC_OK;
+    TRY(problem_place_input(p, find_input(p, "mask"), &out->launches[0], 1));
+    return problem_place_input(p, find_input(p, "x"), &out->launches[0], 0);
 }
 
 // What is selected is known for the benchmarks only.
 static double select_traffic(const problem *p)
 {
     double read = 0, written = (double)p->n * (double)cubc_type_size((cubc_type)p->type);
-    for (int k = 0; k < p->input_count; k++)
-        read += (double)p->n * (double)operand_item_bytes(&p->inputs[k]);
+    for (int k = 0; k < p->input_count; k++) read += problem_input_bytes(p, k);
     if (p->output_count > REST) return read + written;
     return read + (is_unique(p) ? written / 8 : written / 2);
 }
 
 static const field select_fields[] = {
-    FIELD_ARRAY(cubc_select_params, in, FIELD_INPUT, type, n),
-    FIELD_ARRAY(cubc_select_params, mask, FIELD_INPUT, mask_type, n),
+    FIELD_ARRAY(cubc_select_params, in, FIELD_LAZY, type, n),
+    FIELD_ARRAY(cubc_select_params, mask, FIELD_LAZY, mask_type, n),
     FIELD(cubc_select_params, predicate, FIELD_TEXT),
     FIELD(cubc_select_params, type, FIELD_TYPE),
     FIELD_ARRAY(cubc_select_params, out, FIELD_OUTPUT, type, n),

@@ -23,12 +23,12 @@ static cubc_status check_bits(const cubc_sort_params *params, problem *p)
         FAIL(CUBC_INVALID_ARGUMENT,
              "sort: there are no bits %d to %d in keys of %s: expected 0 <= begin_bit <= end_bit "
              "<= %d",
-             params->begin_bit, end, cubc_type_name(params->type), most);
+             params->begin_bit, end, cubc_type_name((cubc_type)p->type), most);
     if (type_table[p->type].kind == KIND_FLOAT && (params->begin_bit || end != most))
         FAIL(CUBC_INVALID_TYPE,
              "sort takes %s keys whole; to sort by some bits, pass them as integers of the same "
              "size",
-             cubc_type_name(params->type));
+             cubc_type_name((cubc_type)p->type));
     bool none = params->begin_bit == end;
     p->begin_bit = (uint8_t)(none ? 0 : params->begin_bit);
     p->end_bit = (uint8_t)(none ? 0 : end);
@@ -53,17 +53,18 @@ static const char *benchmark_of(const problem *p)
 
 cubc_status sort_problem(const cubc_sort_params *params, problem *out)
 {
+    cubc_type type = problem_input_type(params->keys_in, params->type);
     *out = (problem){.algorithm = &sort_algorithm,
                      .n = params->n,
-                     .type = (uint8_t)params->type,
-                     .acc_type = (uint8_t)params->type,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
                      .descending = params->descending != 0,
                      .wide = params->n >> COUNT_BITS != 0,
                      .small = params->n <= SMALL_ITEMS,
                      .aligned = true};
-    TRY(problem_real("the keys of sort", params->type));
-    TRY(problem_input(out, "the keys of sort", params->keys_in, params->n, params->type));
-    TRY(problem_output(out, "the output of sort", params->keys_out, params->n, params->type));
+    TRY(problem_lazy_input(out, "the keys of sort", params->keys_in, params->n, params->type));
+    TRY(problem_real("the keys of sort", type));
+    TRY(problem_output(out, "the output of sort", params->keys_out, params->n, type));
     TRY(check_bits(params, out));
     TRY(add_values(params, out));
     strcpy(out->benchmark, benchmark_of(out));
@@ -92,6 +93,7 @@ static void sort_define(const problem *p, text *out)
     problem_define_keys(p, out);
     problem_define_values(p, out);
     text_printf(out, "#define TUNE_INDICES %d\n", p->output_count > 1 && p->input_count < 2);
+    problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_IN_PLACE %d\n#define TUNE_ALIGNED %d\n",
                 p->wide ? "u64" : "u32", p->in_place, p->aligned);
 }
@@ -141,19 +143,23 @@ enum {
     ARGS = 15
 };
 
-static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t grid, memory from,
-                          memory to, memory spare, uint64_t digits, uint64_t digit)
+static cubc_status add_launch(const problem *p, plan *out, const device_kernel *kernel,
+                              uint64_t grid, memory from, memory to, memory spare, uint64_t digits,
+                              uint64_t digit)
 {
-    return (launch){.kernel = kernel,
-                    .shape.grid = (unsigned)grid,
-                    .message_args = 1u << MESSAGES,
-                    .scratch_args = (from.scratch ? 1u << IN | 1u << VALUES_IN : 0) |
-                                    (to.scratch ? 1u << OUT | 1u << VALUES_OUT : 0) | 1u << SPARE |
-                                    1u << SPARE_VALUES | 1u << BINS | 1u << ROWS,
-                    .args_count = ARGS,
-                    .args = {from.keys, to.keys, from.values, to.values, spare.keys, spare.values,
-                             p->n, 0, 0, p->begin_bit, p->end_bit, digits,
-                             (p->end_bit - p->begin_bit + digits - 1) / digits, digit, 0}};
+    launch *l = &out->launches[out->launch_count++];
+    *l = (launch){.kernel = kernel,
+                  .shape.grid = (unsigned)grid,
+                  .message_args = 1u << MESSAGES,
+                  .scratch_args = (from.scratch ? 1u << IN | 1u << VALUES_IN : 0) |
+                                  (to.scratch ? 1u << OUT | 1u << VALUES_OUT : 0) | 1u << SPARE |
+                                  1u << SPARE_VALUES | 1u << BINS | 1u << ROWS,
+                  .args_count = ARGS,
+                  .args = {from.keys, to.keys, from.values, to.values, spare.keys, spare.values,
+                           p->n, 0, 0, p->begin_bit, p->end_bit, digits,
+                           (p->end_bit - p->begin_bit + digits - 1) / digits, digit, 0}};
+    // Later passes read an array: what the first reads, if it is lazy, has a place of its own.
+    return p->inputs[0].lazy ? problem_place_input(p, 0, l, (int)l->args_count++) : CUBC_OK;
 }
 
 static uint64_t round_up(uint64_t bytes)
@@ -198,9 +204,7 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
     if (tiles == 1) {
         memory spare = {0};
         if (kernels[BLOCK_KERNEL].threads == 1 && digits > 1) spare = place_spare(p, 0, out);
-        out->launch_count = 1;
-        out->launches[0] = make_launch(p, &kernels[BLOCK_KERNEL], 1, in, done, spare, digits, 0);
-        return CUBC_OK;
+        return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, spare, digits, 0);
     }
     // The counts of all items, and a row of counters for each tile of each pass.
     uint64_t rows = round_up((digits * 8) << radix_bits);
@@ -212,20 +216,18 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
     uint64_t resident =
         (uint64_t)i->device->info.units * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_unit;
     uint64_t blocks = larger(smaller(tiles, resident), p->n >> 30);
-    out->launches[0] = make_launch(p, &kernels[COUNT_KERNEL], blocks, in, done, spare, digits, 0);
+    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], blocks, in, done, spare, digits, 0));
     for (uint64_t d = 0; d < digits; d++) {
         memory to = (digits - d) % 2 ? done : spare;
-        out->launches[1 + d] =
-            make_launch(p, &kernels[PASS_KERNEL], tiles, in, to, spare, digits, d);
+        TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, in, to, spare, digits, d));
         out->launches[1 + d].args[ROWS] = rows + d * row_bytes;
         in = to;
     }
-    out->launch_count = 1 + (int)digits;
     return CUBC_OK;
 }
 
 static const field sort_fields[] = {
-    FIELD_ARRAY(cubc_sort_params, keys_in, FIELD_INPUT, type, n),
+    FIELD_ARRAY(cubc_sort_params, keys_in, FIELD_LAZY, type, n),
     {"values_in", FIELD_INPUT, offsetof(cubc_sort_params, values_in), 0,
      offsetof(cubc_sort_params, n), offsetof(cubc_sort_params, value_bytes)},
     FIELD(cubc_sort_params, descending, FIELD_INT),

@@ -21,6 +21,7 @@ from ._core import (
     DeviceError,
     DeviceMemoryError,
     KernelFault,
+    Lazy,
     NoDeviceError,
     ResourceError,
     StoreError,
@@ -38,6 +39,7 @@ from ._device import device
 from ._histograms import bincount, histogram, histogram_channels
 from ._interface import ffi, get_include, get_library
 from ._kernel import Kernel
+from ._lazy import lazy
 from ._numpy import cumprod, cumsum, diff, unique
 from ._ordered import merge, merge_sort, searchsorted
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
@@ -66,6 +68,7 @@ __all__ = [
     "DeviceMemoryError",
     "Kernel",
     "KernelFault",
+    "Lazy",
     "NoDeviceError",
     "ResourceError",
     "StoreError",
@@ -93,6 +96,7 @@ __all__ = [
     "get_library",
     "histogram",
     "histogram_channels",
+    "lazy",
     "max",
     "merge",
     "merge_sort",

@@ -1,6 +1,7 @@
 """Types of the C extension. The public faces are ``cubc`` and ``cubc.tuner``."""
 
 from collections.abc import Callable, Iterator
+from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn, final
 
 import numpy as np
@@ -67,6 +68,28 @@ class Array:
     def __getitem__(self, index: object, /) -> NoReturn: ...
     def __iter__(self) -> NoReturn: ...
 
+@final
+class Lazy:
+    """An expression of arrays, evaluated where a call reads it. Made by `cubc.lazy`."""
+
+    def __new__(
+        cls, expression: str, operands: dict[str, Any], dtype: Any, size: int | None, /
+    ) -> Lazy: ...
+    @property
+    def expression(self) -> str: ...
+    @property
+    def operands(self) -> MappingProxyType[str, Any]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    def array(self, **options: Any) -> Any: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]: ...
+
 def asarray(
     x: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None
 ) -> Array: ...
@@ -114,7 +137,7 @@ def call(
     device: str | None = None,
 ) -> tuple[Any, ...]: ...
 def transform(
-    expression: str,
+    expression: str | Lazy,
     /,
     *,
     out: Any = None,

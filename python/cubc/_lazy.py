@@ -1,0 +1,104 @@
+"""Lazy inputs: expressions of arrays that a call evaluates where it reads them.
+
+They are what CUB's fancy iterators (transform, counting, zip) are for: `cubc.sum` of a product
+reads both factors once and writes nothing but the sum.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ._core import Lazy
+
+# Not the suffix of a number, nor a member. The core's scanner (csrc/algo/names.c) sees the same.
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+
+
+def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
+    """Put off an element-wise expression until a call reads it.
+
+    Every primitive takes one in place of an array. Where the call fuses it (the first array of
+    reductions, scans, selections and sorts, masks too) no array is made of it, and it costs no pass
+    over memory; elsewhere it is evaluated before. Sorts read their keys twice, and so evaluate it
+    twice.
+
+    Parameters
+    ----------
+    expression : str
+        As for `transform`: C, of the operands' names and of the flat index i.
+    dtype, size : optional
+        As for `transform`.
+    **operands : array_like, number or Lazy
+        As for `transform`, with broadcasting. They are kept as they are and read when a call is
+        made, so later changes of an array are seen. The expression of another lazy object takes its
+        place in this one; together they have at most 8 operands.
+
+    Returns
+    -------
+    Lazy
+        With ``expression``, ``operands``, ``dtype``, ``shape``, ``ndim`` and ``size``.
+        ``.array()``, `asarray` and `transform` evaluate it. It has no operators of its own.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        As `transform`. What is in the expression itself is known when it is used.
+
+    Examples
+    --------
+    >>> import numpy as np, cubc
+    >>> x, y = np.arange(4.0), np.ones(4)
+    >>> cubc.sum(cubc.lazy("x * y", x=x, y=y))
+    np.float64(6.0)
+    """
+    expression, operands, implied = merged(expression, operands)
+    return Lazy(expression, operands, dtype, implied if size is None else size)
+
+
+def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str, Any], int | None]:
+    """Expression, operands and size, without operands that are lazy themselves.
+
+    The size is None unless nothing that remains has a shape. An operand that several share is one;
+    two of the same name get different ones.
+    """
+    inner = {name: value for name, value in operands.items() if isinstance(value, Lazy)}
+    if not inner:
+        return expression, dict(operands), None
+    whole = np.broadcast_shapes(*map(np.shape, operands.values()))
+    flat = {name: value for name, value in operands.items() if name not in inner}
+    texts = {name: _text(name, value, flat, whole) for name, value in inner.items()}
+    shaped = any(np.ndim(value) for value in flat.values())
+    text = _NAME.sub(lambda found: texts.get(found[0], found[0]), expression)
+    used = set(_NAME.findall(expression))
+    if unused := sorted(inner.keys() - used):
+        raise ValueError(f"the expression '{expression}' does not use the operand '{unused[0]}'")
+    return text, flat, None if shaped else math.prod(whole)
+
+
+def _text(name: str, value: Lazy, flat: dict[str, Any], whole: tuple[int, ...]) -> str:
+    """The expression of a lazy operand, whose own operands are added to `flat`."""
+    if value.shape != whole and "i" in _NAME.findall(value.expression):
+        raise ValueError(
+            f"operand '{name}' has an index of its own, of the shape {value.shape}, not "
+            f"{whole}: evaluate it before, with its array()"
+        )
+    names = {own: _place(own, operand, flat) for own, operand in value.operands.items()}
+    text = _NAME.sub(lambda found: names.get(found[0], found[0]), value.expression)
+    kind = value.dtype.kind if value.dtype.kind in "iuf" else "f"
+    dialect = {"bool": "bool", "bfloat16": "bf16"}.get(
+        value.dtype.name, f"{kind}{8 * value.dtype.itemsize}"
+    )
+    return f"convert<{dialect}>(({text}))"
+
+
+def _place(name: str, operand: Any, flat: dict[str, Any]) -> str:
+    """A name for an operand: its own, unless that is another's."""
+    candidate, count = name, 0
+    while candidate in flat and flat[candidate] is not operand:
+        count += 1
+        candidate = f"{name[:26]}_{count}"
+    flat[candidate] = operand
+    return candidate

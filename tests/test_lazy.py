@@ -1,0 +1,359 @@
+"""Lazy inputs of every primitive against NumPy."""
+
+import inputs
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inputs import TYPES, on, same
+
+import cubc
+from cubc import _core
+
+N = 70_001
+
+
+def wide(type, n=N):
+    """Two arrays of a type and their sum, in which nothing is lost."""
+    x, y = inputs.random(type, n), inputs.random(type, n, seed=1)
+    return x, y, (inputs.exact(x) + inputs.exact(y)).astype(x.dtype)
+
+
+# ---- the object ----------------------------------------------------------------------------------
+def test_what_it_says(device):
+    x, y = inputs.random("F32", 60).reshape(3, 20), inputs.random("I16", 20)
+    z = cubc.lazy("x * y + s", x=on(device, x), y=on(device, y), s=2)
+    assert isinstance(z, cubc.Lazy)
+    assert (z.dtype, z.shape, z.ndim, z.size) == (np.float32, (3, 20), 2, 60)
+    assert z.expression == "x * y + s"
+    assert list(z.operands) == ["x", "y", "s"]
+    assert repr(z) == "<cubc.Lazy 'x * y + s' of (x, y, s), float32 (3, 20)>"
+    with pytest.raises(TypeError):
+        z.operands["x"] = y
+
+
+def test_evaluated(device):
+    x = inputs.random("F32", N)
+    z = cubc.lazy("2 * x", x=on(device, x))
+    same(z.array(), 2 * x)
+    same(cubc.asarray(z), 2 * x)
+    same(np.asarray(z), 2 * x)
+    same(cubc.transform(z), 2 * x)
+    same(cubc.asarray(z, dtype="float64"), (2 * x).astype(np.float64))
+    out = on(device, np.zeros(N, np.int64))
+    assert cubc.transform(z, out=out) is out
+    same(out, (2 * x).astype(np.int64))
+    assert isinstance(cubc.asarray(z), cubc.Array)
+
+
+def test_it_is_read_when_it_is_used():
+    x = np.ones(100)
+    z = cubc.lazy("x + 1", x=x)
+    x[:] = 5
+    assert cubc.sum(z, device="cpu") == 600
+
+
+def test_types(device):
+    x = on(device, inputs.random("I16", 100))
+    assert cubc.lazy("x", x=x).dtype == np.int16
+    assert cubc.lazy("x + y", x=x, y=on(device, np.zeros(100, np.float32))).dtype == np.float32
+    assert cubc.lazy("x > 0", x=x, dtype=bool).dtype == bool
+    assert cubc.lazy("i", size=5).dtype == np.float64
+
+
+# ---- primitives ----------------------------------------------------------------------------------
+@pytest.mark.parametrize("type", TYPES)
+def test_reduce(device, type):
+    x, y, total = wide(type)
+    z = cubc.lazy("x + y", x=on(device, x), y=on(device, y))
+    assert inputs.value(cubc.sum(z)) == cubc.sum(total)
+    assert inputs.value(cubc.argmax(z)) == np.argmax(inputs.exact(total))
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_sort(device, type):
+    x, y, total = wide(type)
+    z = cubc.lazy("x + y", x=on(device, x), y=on(device, y))
+    same(cubc.sort(z), np.sort(total))
+    same(cubc.argsort(z), np.argsort(total, kind="stable"))
+
+
+@pytest.mark.parametrize("type", ["I8", "U64", "BF16", "F32", "F64"])
+def test_scan(device, type):
+    x, y, total = wide(type, 30_001)
+    z = cubc.lazy("x + y", x=on(device, x), y=on(device, y))
+    same(cubc.scan(z, "max"), np.maximum.accumulate(total))
+
+
+@pytest.mark.parametrize("type", ["I8", "U64", "BF16", "F32", "F64"])
+def test_select(device, type):
+    x, y, total = wide(type)
+    a, b = on(device, x), on(device, y)
+    z = cubc.lazy("x + y", x=a, y=b)
+    same(cubc.select(z, "x > 1"), total[total > 1])
+    same(cubc.unique_consecutive(z), total[np.append(True, total[1:] != total[:-1])])
+    mask = cubc.lazy("y > 1", y=b, dtype=bool)
+    same(cubc.select(a, mask), x[y > 1])
+    selected, rest = cubc.partition(z, mask)
+    same(selected, total[y > 1])
+    same(rest, total[~(y > 1)])
+    same(cubc.flatnonzero(mask), np.flatnonzero(y > 1))
+
+
+def test_values_are_evaluated_before(device):
+    keys = inputs.random("I32", N)
+    values = cubc.lazy("2 * i", size=N, dtype="int64")
+    order = np.argsort(keys, kind="stable")
+    k, v = cubc.sort_pairs(on(device, keys), values if device == "cpu" else cubc.asarray(values))
+    same(k, keys[order])
+    same(v, 2 * order)
+
+
+def test_names_of_numpy(device):
+    x = inputs.random("I32", 1000)
+    z = cubc.lazy("x & 15", x=on(device, x))
+    same(cubc.unique(z), np.unique(x & 15))
+    same(cubc.cumsum(z), np.cumsum(x & 15, dtype=np.int64).astype(np.asarray(cubc.cumsum(z)).dtype))
+
+
+# ---- operands ------------------------------------------------------------------------------------
+def test_types_mixed(device):
+    """The narrow result of wide operands runs a policy of the wide ones."""
+    named = {
+        "a": np.arange(N, dtype=np.uint8),
+        "b": np.arange(N, dtype=np.int64),
+        "c": np.linspace(0, 1, N),
+        "d": (np.arange(N) % 5).astype(np.float16),
+    }
+    moved = {name: on(device, x) for name, x in named.items()}
+    expression = "(a + b * 3 + d) > 1000 * c"
+    expected = eval(expression.replace("a", "a.astype('f8')"), named)
+    z = cubc.lazy(expression, **moved, dtype=bool)
+    same(z.array(), expected)
+    assert inputs.value(cubc.reduce(z)) == expected.sum()
+    same(cubc.scan(z, "sum"), np.cumsum(expected))
+
+
+def test_eight_wide_operands(device):
+    named = {f"x{k}": np.arange(N, dtype=np.float64) + k for k in range(8)}
+    moved = {name: on(device, x) for name, x in named.items()}
+    expected = sum(named.values()).astype(np.int64).astype(np.int8)
+    z = cubc.lazy("static_cast<i64>(" + " + ".join(named) + ")", **moved, dtype="int8")
+    same(z.array(), expected)
+    assert inputs.value(cubc.sum(z)) == expected.sum(dtype=np.int64)
+    same(cubc.sort(z), np.sort(expected))
+
+
+@pytest.mark.parametrize("first", [1, 3])
+def test_misaligned(first):
+    x, y = inputs.random("I32", N + first), inputs.random("I32", N)
+    z = cubc.lazy("x ^ y", x=x[first:], y=y)
+    same(cubc.sort(z, device="cpu"), np.sort(x[first:] ^ y))
+    assert cubc.sum(z, device="cpu") == (x[first:] ^ y).sum(dtype=np.int64)
+
+
+def test_the_index(device):
+    x = inputs.random("I64", N)
+    z = cubc.lazy("x & i", x=on(device, x))
+    assert inputs.value(cubc.sum(z)) == (x & np.arange(N)).sum()
+    same(cubc.sort(z), np.sort(x & np.arange(N)))
+
+
+def test_no_arrays():
+    z = cubc.lazy("i % 7 * s", size=N, dtype="int64", s=3)
+    expected = np.arange(N) % 7 * 3
+    assert cubc.sum(z, device="cpu") == expected.sum()
+    same(cubc.sort(z, device="cpu"), np.sort(expected))
+    same(cubc.scan(z, device="cpu"), np.cumsum(expected))
+    assert cubc.sum(cubc.lazy("2", size=10), device="cpu") == 20
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_few_items(device, n):
+    x = inputs.random("I32", n)
+    z = cubc.lazy("x / 2 + y", x=on(device, x), y=on(device, np.ones(1, np.int32)))
+    expected = (x / 2).astype(np.int32) + 1 if n else x
+    assert inputs.value(cubc.sum(z)) == expected.sum()
+    same(cubc.sort(z), np.sort(expected))
+    same(cubc.scan(z, device=device), np.cumsum(expected, dtype=np.int32))
+    same(cubc.select(z, "true", device=device), expected)
+
+
+def test_special_values(device):
+    x = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-42, 3.0], np.float32)
+    z = cubc.lazy("x", x=on(device, x))
+    same(cubc.sort(z), np.sort(x))
+    assert np.isnan(inputs.value(cubc.max(z)))
+    same(cubc.select(z, "x == x"), x[x == x])
+    assert np.signbit(np.asarray(z.array()))[3]
+
+
+@pytest.mark.parametrize("name", ["reduce.sum", "scan.inclusive.sum"])
+def test_boundaries_of_the_policy(device, name):
+    x = inputs.random("I64", 500_000)
+    ones = on(device, np.ones(1, np.int64))
+    for n in inputs.sizes_of(inputs.policy(name, "I64", device), blocks=(1, 2)):
+        z = cubc.lazy("x + 2 * one", x=on(device, x[:n]), one=ones)
+        if name == "reduce.sum":
+            assert inputs.value(cubc.sum(z)) == (x[:n] + 2).sum()
+        else:
+            same(cubc.scan(z), np.cumsum(x[:n] + 2))
+
+
+# ---- broadcasting --------------------------------------------------------------------------------
+@pytest.mark.parametrize("columns", [64, 37])
+def test_of_a_matrix(device, columns):
+    """Rows of whole vectors, and others; a row and a column repeated."""
+    x = inputs.random("F32", 501 * columns).reshape(501, columns)
+    row, column = x[7].copy(), x[:, :1].copy()
+    z = cubc.lazy(
+        "(x - row) * (x - column)", x=on(device, x), row=on(device, row), column=on(device, column)
+    )
+    expected = (x - row) * (x - column)
+    same(z.array(), expected)
+    assert inputs.value(cubc.sum(z, dtype="float64")) == expected.sum(dtype=np.float64)
+    same(cubc.sort(cubc.lazy("x", x=on(device, expected.ravel()))), np.sort(expected.ravel()))
+    same(cubc.select(z, "x > 0"), expected[expected > 0])
+    same(cubc.scan(z, "max"), np.maximum.accumulate(expected.ravel()))
+
+
+# ---- in place ------------------------------------------------------------------------------------
+def test_the_output_is_an_operand(device):
+    x, y = inputs.random("I32", N), inputs.random("I32", N, seed=1)
+    b = on(device, y)
+    for call, expected in (
+        (cubc.scan, np.cumsum(x ^ y, dtype=np.int32)),
+        (cubc.sort, np.sort(x ^ y)),
+        (cubc.transform, x ^ y),
+    ):
+        a = on(device, x.copy())
+        assert call(cubc.lazy("x ^ y", x=a, y=b), out=a) is a
+        same(a, expected)
+
+
+def test_the_output_is_not_every_operand(device):
+    x = on(device, inputs.random("I32", 1000))
+    with pytest.raises(ValueError, match="must be apart"):
+        cubc.unique_consecutive(cubc.lazy("x / 2", x=x), out=x)
+    with pytest.raises(ValueError, match="input and output overlap"):
+        wide = on(device, np.zeros(1000, np.int64))
+        cubc.scan(cubc.lazy("x", x=wide, dtype="int32"), out=_as_int32(wide))
+
+
+def _as_int32(x):
+    """The first half of the memory of 64-bit items as as many of 32 bits."""
+    if isinstance(x, np.ndarray):
+        return x.view(np.int32)[: x.size]
+    pytest.skip("a view of another type is NumPy's")
+
+
+# ---- lazy operands -------------------------------------------------------------------------------
+def test_of_lazy_operands(device):
+    x, y = inputs.random("F32", N), inputs.random("F32", N, seed=1)
+    a, b = on(device, x), on(device, y)
+    product = cubc.lazy("x * y", x=a, y=b)
+    total = cubc.lazy("product - x + s", product=product, x=a, s=1.5)
+    assert sorted(total.operands) == ["s", "x", "y"]  # x is shared
+    same(total.array(), x * y - x + np.float32(1.5))
+    other = cubc.lazy("x + p", p=product, x=b)  # another x
+    assert sorted(other.operands) == ["x", "x_1", "y"]
+    same(other.array(), y + x * y)
+    same(cubc.transform("p * 2", p=product), x * y * 2)
+    whole = cubc.lazy("p", p=cubc.lazy("x", x=a, dtype="int32"), dtype="float32")
+    same(whole.array(), x.astype(np.int32).astype(np.float32))
+
+
+def test_of_a_lazy_index(device):
+    x = inputs.random("I64", 1000)
+    ramp = cubc.lazy("i + 1", size=1000, dtype="int64")
+    same(cubc.transform("x * r", x=on(device, x), r=ramp), x * np.arange(1, 1001))
+    assert cubc.lazy("2 * r", r=ramp).size == 1000
+    square = on(device, x.reshape(10, 100))
+    with pytest.raises(ValueError, match="index of its own"):
+        cubc.lazy("x + r", x=square, r=cubc.lazy("i", size=100))
+
+
+# ---- errors --------------------------------------------------------------------------------------
+def test_errors(device):
+    x = on(device, np.arange(100.0))
+    with pytest.raises(ValueError, match=r"do not go together: operand 'y' has \(50,\)"):
+        cubc.lazy("x + y", x=x, y=on(device, np.zeros(50)))
+    with pytest.raises(ValueError, match="needs out= or size="):
+        cubc.lazy("i")
+    with pytest.raises(ValueError, match="at most 8"):
+        cubc.lazy("x0", **{f"x{k}": x for k in range(9)})
+    with pytest.raises(ValueError, match="does not use the operand 'y'; did you mean"):
+        cubc.sum(cubc.lazy("x + yy", x=x, y=x))
+    with pytest.raises(ValueError, match="does not use the operand 'y'"):
+        cubc.lazy("x", x=x, y=cubc.lazy("x", x=x))
+    with pytest.raises(cubc.CompileError, match="the expression 'x \\+ nothing'"):
+        cubc.sum(cubc.lazy("x + nothing", x=x))
+    with pytest.raises(cubc.CompileError, match="'a \\+ nothing', or 'x \\+ 1'"):
+        cubc.reduce(cubc.lazy("x + 1", x=x), "a + nothing", init=0)
+    with pytest.raises(ValueError, match="cannot name an operand"):
+        cubc.sum(cubc.lazy("item_t + INPUT_FIELD", item_t=x, INPUT_FIELD=x))
+    with pytest.raises(TypeError, match="has its operands already"):
+        cubc.transform(cubc.lazy("x", x=x), y=x)
+    with pytest.raises(TypeError, match="str"):
+        cubc.lazy(x)
+    with pytest.raises(ValueError, match="mask of select has 50 items and in 100"):
+        cubc.select(x, cubc.lazy("i", size=50))
+    with pytest.raises(TypeError):
+        cubc.scan(x, out=cubc.lazy("x", x=x))
+
+
+def test_too_many_operands_together(device):
+    named = {f"x{k}": on(device, np.zeros(100, np.int8)) for k in range(5)}
+    z = cubc.lazy(" + ".join(named), **named)
+    with pytest.raises(ValueError, match="at most 8, not 10"):
+        cubc.select(z, z)
+
+
+def test_broadcast_along_too_many_axes():
+    a, b = np.zeros((2, 1, 2, 1, 2, 1)), np.zeros((1, 3, 1, 3, 1, 3))
+    with pytest.raises(ValueError, match="along too many axes"):
+        cubc.transform("a + b", a=a, b=b, device="cpu")
+
+
+@pytest.mark.gpu
+def test_devices_are_not_mixed():
+    with pytest.raises(ValueError, match="different devices"):
+        cubc.sum(cubc.lazy("x + y", x=np.zeros(3), y=cubc.asarray(np.zeros(3), device="cuda:0")))
+
+
+# ---- variants ------------------------------------------------------------------------------------
+def test_bfloat16(device):
+    x = (np.arange(100) % 9).astype(ml_dtypes.bfloat16)
+    z = cubc.lazy("x * x", x=on(device, x))
+    assert z.dtype == ml_dtypes.bfloat16
+    same(cubc.lazy("z + 1", z=z).array(), (x.astype(np.float32) ** 2 + 1).astype(x.dtype))
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
+def test_a_product_takes_no_memory(arch):
+    """The loads of both arrays fit the registers of the shipped policies."""
+    for type in ("I8", "F32", "F64"):
+        assert _core.variant_invalid("reduce.dot", {"T{ct}": type}, arch, "base") is None
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    shapes=st.lists(st.lists(st.sampled_from([1, 2, 5, 16]), max_size=4), min_size=2, max_size=2),
+    drop=st.lists(st.booleans(), min_size=8, max_size=8),
+)
+def test_random_shapes(device, shapes, drop):
+    whole = max(shapes, key=len)
+    a, b = (
+        np.arange(np.prod(s, dtype=int), dtype=np.int32).reshape(s)
+        for s in (
+            [
+                1 if drop[4 * k + d] else extent
+                for d, extent in enumerate(whole[k and len(whole) // 2 :])
+            ]
+            for k in (0, 1)
+        )
+    )
+    z = cubc.lazy("a * 3 - b", a=on(device, a), b=on(device, b))
+    same(z.array(), a * 3 - b)
+    assert inputs.value(cubc.sum(z)) == (a * 3 - b).sum()
