@@ -164,10 +164,11 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
     TRY(problem_output(out, "the output of histogram", params->out, bins, params->out_type));
     out->traits[BINS_LOG2] = bins_log2(params->type, bins);
     snprintf(out->benchmark, sizeof out->benchmark, "histogram.%s",
-             out->traits[KIND] == BETWEEN ? "range.256"
-             : bins <= 256                ? "even.256"
-             : bins <= 32768              ? "even.2048"
-                                          : "even.2097152");
+             out->traits[CHANNELS] > 1      ? "channels" // which no benchmark stands for
+             : out->traits[KIND] == BETWEEN ? "range.256"
+             : bins <= 256                  ? "even.256"
+             : bins <= 32768                ? "even.2048"
+                                            : "even.2097152");
     TRY(problem_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "the output of histogram is one of its inputs: it must lie "
