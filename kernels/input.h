@@ -179,7 +179,8 @@ FUNCTION T scalar_operand(const scalar_bits<T>& bits)
                                             prefix##_SCALARS(INPUT_PARAMETER))                   \
     {                                                                                            \
         (void)i;                                                                                 \
-        return convert<prefix##_TYPE>(prefix##_EXPRESSION);                                      \
+        typedef prefix##_TYPE out_t; /* as an expression may call its result's type */           \
+        return convert<out_t>(prefix##_EXPRESSION);                                              \
     }                                                                                            \
     template <int CACHING, int N>                                                                \
     FUNCTION void fetch_input(const in_t& in, u64 at, in_t##_vector<N>& raw)                     \

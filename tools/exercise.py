@@ -50,6 +50,14 @@ for name in ("int8", "float32", "float64"):
         result = cubc.segmented_sort(d, cubc.asarray(offsets)).numpy()
         assert (result == np.concatenate(parts)).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
+        lazy = cubc.lazy("v * c", v=d, c=cubc.asarray(x[-1:]))
+        assert cubc.reduce(lazy).item() == (x * x[-1]).sum(
+            dtype="int64" if name == "int8" else "float64"
+        )
+        assert (cubc.sort(lazy).numpy() == np.sort(x * x[-1])).all()
+        assert (cubc.select(lazy, "x > 3").numpy() == (x * x[-1])[x * x[-1] > 3]).all()
+        rows = cubc.transform("v - w", v=cubc.asarray(x.reshape(n, 1)), w=cubc.asarray(x[:3]))
+        assert (rows.numpy() == x.reshape(n, 1) - x[:3]).all()
 z = (np.arange(100003) % 7 + 1j).astype("complex128")
 assert cubc.reduce(cubc.asarray(z)).item() == z.sum()
 assert (cubc.scan(cubc.asarray(z)).numpy() == z.cumsum()).all()
@@ -61,12 +69,4 @@ assert cubc.reduce(d, add).item()[2] == p["k"].sum()
 assert (cubc.scan(d, add).numpy()["k"] == p["k"].cumsum()).all()
 assert (cubc.select(d, "x.k > 3").numpy() == p[p["k"] > 3]).all()
 assert (cubc.transform("p.x", p=d, dtype="f4").numpy() == p["x"]).all()
-        lazy = cubc.lazy("v * c", v=d, c=cubc.asarray(x[-1:]))
-        assert cubc.reduce(lazy).item() == (x * x[-1]).sum(
-            dtype="int64" if name == "int8" else "float64"
-        )
-        assert (cubc.sort(lazy).numpy() == np.sort(x * x[-1])).all()
-        assert (cubc.select(lazy, "x > 3").numpy() == (x * x[-1])[x * x[-1] > 3]).all()
-        rows = cubc.transform("v - w", v=cubc.asarray(x.reshape(n, 1)), w=cubc.asarray(x[:3]))
-        assert (rows.numpy() == x.reshape(n, 1) - x[:3]).all()
 print("ok on", cubc.device_info()["name"])
