@@ -34,7 +34,8 @@ bool name_reserved(const char *name)
         "typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
         "xor_eq i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 out_t convert FUNCTION "
         "FUNCTION_MEMBER KERNEL UNROLL FULL_WARP INPUT_PARAMETER "
-        "INPUT_FIELD INPUT_FETCH INPUT_FETCHED INPUT_ARRAY_ITEM INPUT_SCALAR ";
+        "INPUT_FIELD INPUT_FETCH INPUT_FETCHED INPUT_ARRAY INPUT_ARRAY_ITEM INPUT_BITS "
+        "INPUT_SCALAR scalar_bits ";
     size_t length = strlen(name);
     if (strncmp(name, "TUNE_", 5) == 0 || strncmp(name, "SIMT_", 5) == 0) return true;
     bool compilers = name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z';

@@ -322,6 +322,39 @@ def test_devices_are_not_mixed():
         cubc.sum(cubc.lazy("x + y", x=np.zeros(3), y=cubc.asarray(np.zeros(3), device="cuda:0")))
 
 
+# ---- complex numbers and structs -----------------------------------------------------------------
+def test_complex(device):
+    x = inputs.random("F32", N) + 1j * inputs.random("F32", N, seed=1)
+    x = x.astype(np.complex64)
+    z = cubc.lazy("x * conj(x)", x=on(device, x))
+    assert z.dtype == np.complex64
+    assert inputs.value(cubc.sum(z)) == (x * x.conj()).sum()
+    size = cubc.lazy("real(x) + imag(z)", x=on(device, x), z=z, dtype="float32")
+    same(cubc.sort(size), np.sort(x.real))
+    same(cubc.transform("x * s", x=on(device, x), s=2j), (x * np.complex64(2j)))
+
+
+def test_structs(device):
+    """Taken apart and made; a value of one takes several words of the arguments."""
+    kind = np.dtype([("x", "f8"), ("k", "i4"), ("m", "f4")])
+    p = np.zeros(N, kind)
+    p["x"], p["k"], p["m"] = inputs.random("F64", N), np.arange(N) % 11, 2
+    one = np.array((3.0, 5, 7.0), kind)[()]
+    z = cubc.lazy("p.x * s.x + p.k", p=on(device, p), s=one, dtype="float64")
+    same(z.array(), p["x"] * 3 + p["k"])
+    assert inputs.value(cubc.sum(z)) == (p["x"] * 3 + p["k"]).sum()
+    made = cubc.lazy("out_t{y, i, 1}", y=on(device, p["x"].copy()), dtype=kind)
+    add = "value_t{a.x + b.x, a.k > b.k ? a.k : b.k, a.m + b.m}"
+    total = inputs.value(cubc.reduce(made, add))
+    assert (total["x"], total["k"], total["m"]) == (p["x"].sum(), N - 1, N)
+    with pytest.raises(ValueError, match="items are structs"):
+        cubc.lazy("made.x", made=made, dtype="float64")
+    with pytest.raises(ValueError, match="take more than the 256 bytes"):
+        big = np.zeros((), [("v", "f8", 8)])[()]
+        many = {f"v{k}": big for k in range(5)}
+        cubc.sum(cubc.lazy(" + ".join(f"v{k}.v[0]" for k in range(5)), **many, size=3, dtype="f8"))
+
+
 # ---- variants ------------------------------------------------------------------------------------
 def test_bfloat16(device):
     x = (np.arange(100) % 9).astype(ml_dtypes.bfloat16)

@@ -78,7 +78,7 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
     if (params->mask)
         TRY(add_input(out, "mask", "the mask of select", params->mask, params->n,
                       params->mask_type));
-    if (params->mask) TRY(check_mask(params->mask_type));
+    if (params->mask) TRY(check_mask(problem_input_type(params->mask, params->mask_type)));
     TRY(problem_output(out, "the output of select", params->out, params->n, type));
     TRY(problem_output(out, "the count of select", params->count, params->second ? 2 : 1,
                        CUBC_I64));

@@ -87,11 +87,18 @@ def _text(name: str, value: Lazy, flat: dict[str, Any], whole: tuple[int, ...]) 
         )
     names = {own: _place(own, operand, flat) for own, operand in value.operands.items()}
     text = _NAME.sub(lambda found: names.get(found[0], found[0]), value.expression)
-    kind = value.dtype.kind if value.dtype.kind in "iuf" else "f"
-    dialect = {"bool": "bool", "bfloat16": "bf16"}.get(
-        value.dtype.name, f"{kind}{8 * value.dtype.itemsize}"
-    )
-    return f"convert<{dialect}>(({text}))"
+    return f"convert<{_dialect(name, value.dtype)}>(({text}))"
+
+
+def _dialect(name: str, dtype: np.dtype[Any]) -> str:
+    """What the kernels call a type."""
+    if dtype.fields:
+        raise ValueError(
+            f"operand '{name}' is lazy and its items are structs: evaluate it before, with its "
+            "array()"
+        )
+    special = {"bool": "bool", "bfloat16": "bf16"}
+    return special.get(dtype.name, f"{dtype.kind}{8 * dtype.itemsize}")
 
 
 def _place(name: str, operand: Any, flat: dict[str, Any]) -> str:
