@@ -12,8 +12,8 @@ KERNELS = Path(__file__).parents[1] / "kernels"
 ITEMS = "TUNE_ITEMS_PER_THREAD"  # 1024, 2048, 3072 and 5120 are visited; base has 4096
 KERNEL, ITEM = (
     "    (void)s;\n",
-    "    (void)i;\n",
-)  # begin the kernel and the function of transform.cu
+    "            evaluate_input(a.in, first, raw[l], result);\n",
+)  # begin the kernel of transform.cu, and make its results
 
 
 def planted(folder, name, **lines):
@@ -42,7 +42,8 @@ def test_variants_that_hang_stray_and_lie(tmp_path):
         "transform.cu",
         kernel=f"if ({ITEMS} == 1024) for (volatile int spin = 1; spin;) continue;\n"
         f"if ({ITEMS} == 2048) a.out[1ull << 40] = 0;",
-        item=f'if ({ITEMS} == 3072) return static_cast<out_t>(__builtin_nanf(""));',
+        item=f"if ({ITEMS} == 3072) for (out_t& r : result) r = static_cast<out_t>("
+        '__builtin_nanf(""));',
     )
     search = Command(tmp_path, "hurry", env=env)
     code, _, err = search.end()
@@ -78,7 +79,7 @@ def test_a_variant_that_spoils_its_input(tmp_path):
     env = planted(
         tmp_path,
         "transform.cu",
-        kernel=f"if ({ITEMS} == 1024) reinterpret_cast<volatile u32*>(a.operand[0])[5] = 1;",
+        kernel=f"if ({ITEMS} == 1024) (*reinterpret_cast<volatile u32* const*>(&a.in))[5] = 1;",
     )
     search = Command(tmp_path, benchmark="transform.mul", env=env)
     assert search.end()[0] == 0

@@ -120,7 +120,7 @@ def test_cffi_errors(c):
     params, _keep = reduce_params(ffi, lib, x, out)
     params.type = lib.CUBC_TYPE_LAST
     assert lib.cubc_reduce(device, params, ffi.NULL, 0, ffi.NULL) == lib.CUBC_INVALID_TYPE
-    assert "unknown type (255)" in error(ffi, lib)
+    assert f"unknown type ({lib.CUBC_TYPE_LAST})" in error(ffi, lib)
     params.type = lib.CUBC_F64
     setattr(params, "in", ffi.NULL)
     assert lib.cubc_reduce(device, params, ffi.NULL, 0, ffi.NULL) == lib.CUBC_INVALID_ARGUMENT
