@@ -101,7 +101,6 @@ typedef struct problem {
     bool has_init;
     uint8_t begin_bit, end_bit; // of the keys of a sort
     uint64_t numbers[16];       // what else its kernels take; the algorithm says
-    uint64_t columns;           // of a reduction along an axis: the items of what follows it
 } problem;
 
 // ---- instances and plans ------------------------------------------------------------------------
@@ -136,10 +135,9 @@ typedef struct plan {
     launch launches[MAX_LAUNCHES];
 } plan;
 
-// ---- public parameters
-// --------------------------------------------------------------------------- What a member of a
-// public parameter struct (cubc.h) means, so that a binding can fill it in by name. Offsets are
-// within the struct; 0 stands for none where a field may lack something.
+// ---- public parameters --------------------------------------------------------------------------
+// What a member of a public parameter struct (cubc.h) means, so that a binding can fill it in by
+// name. Offsets are within the struct; 0 stands for none where a field may lack something.
 typedef enum field_kind {
     FIELD_INPUT,  // const void *: an array
     FIELD_LAZY,   // the same, or a cubc_lazy; its type is at type_at, where no other input has its
@@ -208,9 +206,8 @@ extern const algorithm *const algorithm_list[]; // ends with NULL
 // A benchmark by its full name; unknown: CUBC_NOT_FOUND with the nearest.
 cubc_status benchmark_find(const char *name, const algorithm **a, const benchmark **b);
 
-// ---- problems from the public parameters
-// --------------------------------------------------------- Each in algo/<name>.c; they check what
-// a caller can get wrong.
+// ---- problems from the public parameters --------------------------------------------------------
+// Each in algo/<name>.c; they check what a caller can get wrong.
 #define ALGORITHM(name) \
     cubc_status name##_problem(const cubc_##name##_params *params, problem *out);
 #include "algo/list.def"

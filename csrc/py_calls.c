@@ -19,7 +19,6 @@ typedef struct params_call {
     const algorithm *algorithm;
     PyObject *objects[FIELD_MAX]; // borrowed from the dict; NULL: not given
     int place[FIELD_MAX];         // of an array among the inputs or outputs
-    PyObject *made_shape[MAX_OUTPUTS];
     bool made[MAX_OUTPUTS];
     py_call call;
     type_value values[FIELD_MAX];

@@ -61,9 +61,10 @@ for kind, share in shares.items():
     growth[kind] = {name: after[name] - before[name] for name in before}
 print(json.dumps(growth))
 """
-# Less than an object a call, of which each primitive has thousands; a heap and pages grow in lumps
-# of what the driver takes at a time.
-MOST = {"objects": 4000, "heap": 1_000_000, "resident": 2_000_000, "device": 70_000_000}
+# Less than an object and 30 bytes a call, of which each primitive has thousands; pages come in lumps,
+# and a GPU's driver takes 128 KiB at a time.
+MOST = {"objects": 4000, "heap": 100_000, "resident": 2_000_000, "device": 70_000_000}
+DRIVER = 2 << 17
 
 
 def test_nothing_is_left_behind(device):
@@ -72,6 +73,6 @@ def test_nothing_is_left_behind(device):
         (kind, name): bytes
         for kind, found in growth.items()
         for name, bytes in found.items()
-        if bytes > MOST[name]
+        if bytes > MOST[name] + (DRIVER if name == "heap" and device != "cpu" else 0)
     }
     assert not too_much

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { COLUMNS }; // among a problem's numbers: the items of what follows the axis
+
 enum { PARTS_KERNEL, JOIN_KERNEL };
 
 static uint64_t ceil_div(uint64_t a, uint64_t b)
@@ -65,7 +67,7 @@ static const char *shape_class(const cubc_axis_reduce_params *params)
 // Every row begins on 16 bytes if the first does.
 static void align_rows(problem *p)
 {
-    if (p->columns * cubc_type_size((cubc_type)p->type) % 16) p->aligned = false;
+    if (p->numbers[COLUMNS] * cubc_type_size((cubc_type)p->type) % 16) p->aligned = false;
 }
 
 cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *out)
@@ -76,7 +78,7 @@ cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *
     uint64_t n = params->outer * params->length * params->columns;
     *out = (problem){.algorithm = &axis_reduce_algorithm,
                      .n = n,
-                     .columns = params->columns,
+                     .numbers[COLUMNS] = params->columns,
                      .type = (uint8_t)params->type,
                      .acc_type = (uint8_t)params->acc_type,
                      .aligned = true};
@@ -108,7 +110,7 @@ static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, uint
     if (columns > n) columns = n;
     uint64_t length = strcmp(shape, "middle") == 0 ? smaller(64, n / columns) : n / columns;
     problem_reduction_workload(out, b->name, type, n);
-    out->columns = columns;
+    out->numbers[COLUMNS] = columns;
     out->outputs[0].n = n / length;
     align_rows(out);
     return CUBC_OK;
@@ -189,7 +191,7 @@ static layout lay_out(const problem *p, const instance *i)
     uint64_t unit = p->aligned ? 1u << variant_value(&i->space, &i->variant, "ipv", 0) : 1;
     uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
-    layout l = {.columns = p->columns, .outer = p->outputs[0].n / p->columns};
+    layout l = {.columns = p->numbers[COLUMNS], .outer = p->outputs[0].n / p->numbers[COLUMNS]};
     l.length = p->n / p->outputs[0].n;
     if (kernel->threads == 1)
         lay_out_alone(p, &l, ipt, most);
