@@ -61,8 +61,8 @@ for kind, share in shares.items():
     growth[kind] = {name: after[name] - before[name] for name in before}
 print(json.dumps(growth))
 """
-# Less than an object and 30 bytes a call, of which each primitive has thousands; pages come in lumps,
-# and a GPU's driver takes 128 KiB at a time.
+# Less than an object and 30 bytes a call, of which each primitive has thousands; pages come in
+# lumps, and a GPU's driver takes 128 KiB at a time.
 MOST = {"objects": 4000, "heap": 100_000, "resident": 2_000_000, "device": 70_000_000}
 DRIVER = 2 << 17
 
