@@ -110,7 +110,8 @@ typedef struct cubc_reduce_params {
 
 // A prefix scan: out[i] = init op in[0] op ... op in[i] (inclusive) or ... op in[i-1] (exclusive).
 // With keys the scan begins anew, with init if there is one, at each item whose key differs from
-// the one before it (as NaN does). out may be in; otherwise nothing may overlap.
+// the one before it (as NaN does); with segments at the beginning of each, and behind the last. out
+// may be in; otherwise nothing may overlap.
 typedef struct cubc_scan_params {
     const void *in;
     void *out;
@@ -123,6 +124,10 @@ typedef struct cubc_scan_params {
     const void *init; // one value of acc_type in host memory; an exclusive expression needs it
     const void *keys; // n items; NULL: none
     cubc_type key_type;
+    uint64_t segments;     // 0 without offsets: none
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
+                           // segment has n / segments items
+    cubc_type offset_type; // I32 or I64
 } cubc_scan_params;
 
 // A reduction along one axis of an array of [outer][length][columns] items, in C order:

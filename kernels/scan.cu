@@ -29,14 +29,16 @@
 // Workload, beside that of operator.h:
 //     TUNE_INCLUSIVE   1: a result takes its own item in
 //     TUNE_K           type of the keys, if there are any: the scan begins anew, with the initial
-//     value
-//                      if there is one, at each item whose key differs from the one before it
+//                      value if there is one, at each item whose key differs from the one before it
+//     TUNE_FIXED, TUNE_OFFSETS
+//                      of segments.h, if there are segments: it begins anew with each of them, and
+//                      behind the last
 //
-// A scan by key is one of pairs, of a value and of whether a run begins in the items it was made
-// of.
+// A scan by key or of segments is one of pairs, of a value and of whether a run begins in the items
+// it was made of.
 //
-// Traffic: n items (and keys) read, n written. Floating sums may differ in the last digits from run
-// to run, because how many totals a look-back adds up depends on timing.
+// Traffic: n items (and keys or offsets) read, n written. Floating sums may differ in the last
+// digits from run to run, because how many totals a look-back adds up depends on timing.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "input.h"
@@ -53,9 +55,8 @@ enum {
 };
 
 // sum_t: what stretches of items come to.
-#if defined(TUNE_K)
-enum { BY_KEY = 1 };
-typedef TUNE_K run_key;
+#if defined(TUNE_K) || defined(TUNE_FIXED)
+enum { IN_RUNS = 1 };
 struct sum_t {
     value_t value;
     u32 begins;
@@ -69,8 +70,7 @@ struct apply {
     }
 };
 #else
-enum { BY_KEY = 0 };
-typedef u8 run_key;
+enum { IN_RUNS = 0 };
 typedef value_t sum_t;
 FUNCTION sum_t sum_of(value_t value, bool) { return value; }
 FUNCTION value_t value_of(sum_t sum) { return sum; }
@@ -79,9 +79,41 @@ struct apply {
 };
 #endif
 
+// runs_t: what tells where runs begin.
+enum { TILE = SIMT_THREADS * ROWS * VECTOR };
+#if defined(TUNE_FIXED)
+#include "segment_heads.h"
+typedef segments runs_t;
+typedef segment_heads<TILE> runs_shared;
+template <bool WHOLE>
+FUNCTION void find_runs(const segments& runs, runs_shared& s, u64 tile, u64 first, u64,
+                        bool (&head)[ROWS][VECTOR])
+{
+    mark_segment_heads(runs, tile, s);
+    find_segment_heads(runs, s, tile, first, head);
+}
+#else
+#if defined(TUNE_K)
+typedef TUNE_K run_key;
+#else
+typedef u8 run_key;
+#endif
+typedef const run_key* runs_t;
+struct runs_shared {
+};
+template <bool WHOLE>
+FUNCTION void find_runs(const run_key* keys, runs_shared&, u64, u64 first, u64 n,
+                        bool (&head)[ROWS][VECTOR])
+{
+    run_key key[ROWS][VECTOR];
+    load_rows<WHOLE, TUNE_LOAD>(keys, first, n, key);
+    find_heads<WHOLE>(keys, first, n, key, head);
+}
+#endif
+
 struct scan_args {
     in_t in;
-    const run_key* keys;
+    runs_t runs;
     out_t* out;
     u64 n;
     u64* messages; // one a tile
@@ -95,33 +127,30 @@ struct scan_shared {
     sum_t warps_through[SIMT_WARPS]; // the totals of all warps up to this one
     sum_t prefix;                    // of everything before the tile
     u32 has_prefix;                  // 0 for the first tile if there is no initial value
+    runs_shared runs;
 };
 
 template <bool WHOLE>
 FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
 {
     const u64 tile = mine.rank;
-    const u64 first = tile * (static_cast<u64>(SIMT_THREADS) * ROWS * VECTOR) +
-                      warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
+    const u64 first =
+        tile * TILE + warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
     sum_t item[ROWS][VECTOR]; // then: prefixes inside the vector
     sum_t before[ROWS];       // the lanes before this one, in the row
     sum_t carry[ROWS];        // the rows up to this one, in the warp
     bool head[ROWS][VECTOR];  // a run begins here
 
-    if constexpr (BY_KEY) {
-        run_key key[ROWS][VECTOR];
-        load_rows<WHOLE, TUNE_LOAD>(a.keys, first, a.n, key);
-        find_heads<WHOLE>(a.keys, first, a.n, key, head);
-    }
     item_t raw[ROWS][VECTOR];
     load_rows<WHOLE, TUNE_LOAD>(a.in, first, a.n, raw); // past the end: nothing follows
+    if constexpr (IN_RUNS) find_runs<WHOLE>(a.runs, s.runs, tile * TILE, first, a.n, head);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
             value_t value = convert<value_t>(raw[r][j]);
-            if (BY_KEY && head[r][j] && a.has_init) value = apply_operator(a.init, value);
-            item[r][j] = sum_of(value, BY_KEY && head[r][j]);
+            if (IN_RUNS && head[r][j] && a.has_init) value = apply_operator(a.init, value);
+            item[r][j] = sum_of(value, IN_RUNS && head[r][j]);
         }
     }
     UNROLL
@@ -142,7 +171,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
         if (lane_id() < SIMT_WARPS) s.warps_through[lane_id()] = total;
         total = warp_shuffle(total, SIMT_WARPS - 1);
         sum_t prefix = sum_of(a.init, false);
-        const bool has_init = !BY_KEY && a.has_init != 0;
+        const bool has_init = !IN_RUNS && a.has_init != 0;
         const bool has_prefix = tile_prefix(a.messages, mine, total, apply(), prefix, has_init);
         if (lane_id() == 0) {
             s.prefix = prefix;
@@ -184,7 +213,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
                 result[j] = convert<out_t>(value_of(apply()(prefix, item[r][j - 1])));
             UNROLL
             for (int j = 0; j < VECTOR; j++)
-                if (BY_KEY && head[r][j]) result[j] = convert<out_t>(a.init);
+                if (IN_RUNS && head[r][j]) result[j] = convert<out_t>(a.init);
         }
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
         if (WHOLE || at + VECTOR <= a.n)
@@ -206,8 +235,7 @@ KERNEL(scan_tiles, scan_args, scan_shared)
         block_sync();
         mine = s.tile_ticket;
     }
-    const u64 tile_items = static_cast<u64>(SIMT_THREADS) * ROWS * VECTOR;
-    if ((mine.rank + 1ull) * tile_items <= a.n)
+    if ((mine.rank + 1ull) * TILE <= a.n)
         scan_tile<true>(a, s, mine);
     else
         scan_tile<false>(a, s, mine);

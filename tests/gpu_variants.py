@@ -123,7 +123,7 @@ BENCHMARKS = {
     "reduce": ["reduce.dot", "reduce.argmax"],
     "repeat": ["repeat.runs"],
     "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
-    "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key"],
+    "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key", "scan.segmented"],
     "searchsorted": ["searchsorted.lower", "searchsorted.upper"],
     "segment_ids": ["segment_ids.small", "segment_ids.large"],
     "segmented_reduce": ["segmented_reduce.sum.small", "segmented_reduce.argmin.small"],

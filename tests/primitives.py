@@ -131,6 +131,11 @@ PRIMITIVES = {
         lambda x: x.astype(np.int64),
         {"out": INDICES},
     ),
+    "segmented_scan": Primitive(
+        lambda x, **o: cubc.segmented_scan(x, segment_size=x.size, **o),
+        lambda x: np.cumsum(x, dtype=np.int32),
+        {"out": LIKE},
+    ),
     "topk": Primitive(
         lambda x, **o: cubc.topk(x, 1, **pair(o)),
         lambda x: (x.max(keepdims=True), np.flatnonzero(x == x.max())[:1]),

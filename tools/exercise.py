@@ -23,6 +23,10 @@ for name in ("int8", "float32", "float64"):
         sums = cubc.segmented_reduce(d, cubc.asarray(offsets)).numpy()
         before = np.concatenate([[0], np.cumsum(x, dtype="int64")])
         assert (sums == np.diff(before[offsets])).all()
+        parts = [np.cumsum(part, dtype=name) for part in np.split(x, offsets)]
+        sums = cubc.segmented_scan(d, cubc.asarray(offsets)).numpy()
+        assert (sums == np.concatenate(parts)).all()
+        assert (cubc.segmented_scan(d, segment_size=n).numpy() == np.cumsum(x, dtype=name)).all()
         assert (cubc.select(d, "x > 3").numpy() == x[x > 3]).all()
         assert cubc.partition(d, "x > 3")[1].size == (x <= 3).sum()
         assert cubc.partition(d, "x > 3", "x > 1")[1].size == ((x > 1) & (x <= 3)).sum()

@@ -55,6 +55,7 @@ from ._searching import find_if, topk
 from ._segments import (
     segmented_argsort,
     segmented_reduce,
+    segmented_scan,
     segmented_sort,
     segmented_sort_pairs,
 )
@@ -113,6 +114,7 @@ __all__ = [
     "searchsorted",
     "segmented_argsort",
     "segmented_reduce",
+    "segmented_scan",
     "segmented_sort",
     "segmented_sort_pairs",
     "select",

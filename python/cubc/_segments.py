@@ -90,6 +90,77 @@ def segmented_reduce(
 
 
 @primitive
+def segmented_scan(
+    x,
+    offsets=None,
+    /,
+    op="sum",
+    *,
+    segment_size=None,
+    inclusive=True,
+    init=None,
+    out=None,
+    dtype=None,
+    stream=None,
+    workspace=None,
+    device=None,
+) -> Any:
+    """Scan every segment of an array: prefixes that begin anew with each.
+
+    Parameters
+    ----------
+    x : array_like
+        Of any number of dimensions, taken flat in C order.
+    offsets, segment_size : optional
+        The segments, as for `segmented_reduce`. What is before the first segment is scanned as one
+        more, and so is what is behind the last.
+    op, inclusive : optional
+        As for `scan`.
+    init : optional
+        What each segment begins with. An exclusive scan begins with the operator's identity by
+        default; one with `min`, `max` or an expression needs a value.
+    out : array, optional
+        Where the result goes: of the shape of `x`, which it may be if its items are as large.
+    dtype : optional
+        Type of the result, in which `op` works too; that of `x` by default, as for `scan`.
+    stream, workspace, device : optional
+        As for `scan`; the size of the workspace is cubc_scan_temp_bytes.
+
+    Returns
+    -------
+    numpy.ndarray, cubc.Array or out
+        Of the shape of `x`; in host memory if `x` is there, else on its device.
+
+    Raises
+    ------
+    TypeError, ValueError, CompileError, DeviceMemoryError
+        As `scan` and `segmented_reduce`.
+
+    Notes
+    -----
+    One pass with decoupled look-back, as `scan`: of pairs of a value and whether a segment begins
+    (S. Sengupta et al., "Scan Primitives for GPU Computing", Graphics Hardware 2007). Each block
+    marks the offsets that lie in its tile, so that an item costs the same whatever the lengths are.
+    Results of floats may differ in the last digits from run to run. Offsets that fall are no error,
+    but results of their segments are undefined.
+    """
+    x = _array(x)
+    offsets, count = _segments("segmented_scan", x, offsets, segment_size)
+    acc, kind = operator_types(op, x.dtype, dtype=dtype, out=_dtype(out))
+    fields = {
+        "in": x,
+        "offsets": offsets,
+        "segments": count,
+        "op": op,
+        "inclusive": bool(inclusive),
+        "acc_type": acc,
+        "init": init,
+        "out": (kind, "in", out),
+    }
+    return call("scan", fields, stream=stream, workspace=workspace, device=device)[0]
+
+
+@primitive
 def segmented_sort(
     x,
     offsets=None,

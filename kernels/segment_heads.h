@@ -1,0 +1,71 @@
+// Where segments begin in a tile of items, as bits in shared memory.
+//
+// The offsets that lie in the tile are neighbours: a warp finds the first and the last of them, and
+// the block's threads mark them side by side. So a tile costs a search and its own offsets, whether
+// its segments are a thousand, none, or empty. Segments of one size need neither.
+#pragma once
+#include "segments.h"
+
+template <int ITEMS>
+struct segment_heads {
+    u64 range[2]; // of the offsets in the tile
+    u32 bit[TUNE_FIXED ? 1 : ITEMS / 32 + 1];
+};
+
+// How many offsets are below `item`, for all lanes of the calling warp, which look at as many at
+// once.
+FUNCTION u64 offsets_below(const segments& g, u64 item)
+{
+    u64 low = 0, high = g.count + 1;
+    while (low < high) {
+        const u64 span = high - low, probe = low + span * (lane_id() + 1) / (SIMT_WARP + 1);
+        const u32 below = count_set(warp_ballot(FULL_WARP, segment_begin(g, probe) < item));
+        if (below < SIMT_WARP) high = low + span * (below + 1) / (SIMT_WARP + 1);
+        if (below > 0) low += span * below / (SIMT_WARP + 1) + 1;
+    }
+    return low;
+}
+
+// Marks the beginnings among the tile's ITEMS items from `first` on. For all threads of the block.
+template <int ITEMS>
+FUNCTION void mark_segment_heads(const segments& g, u64 first, segment_heads<ITEMS>& s)
+{
+    if constexpr (!TUNE_FIXED) {
+        for (u32 w = thread_id(); w < ITEMS / 32 + 1; w += SIMT_THREADS) s.bit[w] = 0;
+        for (u32 side = warp_id(); side < 2; side += SIMT_WARPS) {
+            const u64 at = offsets_below(g, first + (side ? ITEMS : 0));
+            if (lane_id() == 0) s.range[side] = at;
+        }
+        block_sync();
+        for (u64 k = s.range[0] + thread_id(); k < s.range[1]; k += SIMT_THREADS) {
+            const u64 at = segment_begin(g, k) - first;
+            if (at < ITEMS) shared_or(&s.bit[at / 32], 1u << at % 32);
+        }
+        block_sync();
+    }
+}
+
+// Which of a thread's items begin a segment. They are in rows (rows.h) of the tile from `tile` on,
+// the first of them at `first`.
+template <int ITEMS, int ROWS, int VECTOR>
+FUNCTION void find_segment_heads(const segments& g, const segment_heads<ITEMS>& s, u64 tile,
+                                 u64 first, bool (&head)[ROWS][VECTOR])
+{
+    enum { ROW_ITEMS = SIMT_WARP * VECTOR };
+    u64 rest = TUNE_FIXED ? first % g.size : 0; // of the row's first item, in its segment
+    const u64 step = TUNE_FIXED ? ROW_ITEMS % g.size : 0;
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const u32 at = static_cast<u32>(first - tile) + static_cast<u32>(r) * ROW_ITEMS;
+        u64 in_segment = rest;
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) {
+            const u32 i = at + static_cast<u32>(j);
+            head[r][j] = TUNE_FIXED ? in_segment == 0 : s.bit[i / 32] >> i % 32 & 1u;
+            in_segment = in_segment + 1 == g.size ? 0 : in_segment + 1;
+        }
+        rest += step;
+        if (rest >= g.size) rest -= g.size;
+    }
+    if (first == 0) head[0][0] = true;
+}
