@@ -14,57 +14,78 @@ struct less {
     }
 };
 
-// Sorts a thread's items: neighbours change places where they are out of order (odd-even
-// transposition), so it is stable.
+// Sorts the first `count` of a thread's items, and what goes along with each: neighbours change
+// places where they are out of order (odd-even transposition), so it is stable. The others stay.
 //   Called by   any thread by itself; before(a, b) is a strict weak order
 //   Result      in place
-template <class T, int N, class Op>
-FUNCTION void thread_sort(T (&item)[N], Op before)
+template <class T, class V, int N, class Op>
+FUNCTION void thread_sort_pairs(T (&item)[N], V (&value)[N], u32 count, Op before)
 {
     UNROLL
     for (int round = 0; round < N; round++) {
         UNROLL
-        for (int i = round % 2; i + 1 < N; i += 2) {
-            const T low = item[i], high = item[i + 1];
-            const bool swap = before(high, low);
-            item[i] = swap ? high : low;
-            item[i + 1] = swap ? low : high;
-        }
+        for (int i = round % 2; i + 1 < N; i += 2)
+            if (static_cast<u32>(i + 1) < count && before(item[i + 1], item[i])) {
+                const T low = item[i + 1];
+                const V of_low = value[i + 1];
+                item[i + 1] = item[i];
+                value[i + 1] = value[i];
+                item[i] = low;
+                value[i] = of_low;
+            }
     }
 }
 
-// How many of the first `diagonal` items merged come from [a, a + count_a), the others from [b, b +
-// count_b); equal ones come from a first.
+// The same of all items alone.
+template <class T, int N, class Op>
+FUNCTION void thread_sort(T (&item)[N], Op before)
+{
+    struct nothing {
+    } none[N];
+    thread_sort_pairs(item, none, N, before);
+}
+
+// How many of the first `diagonal` items merged of [first, middle) and [middle, end), sorted both,
+// come from the first range; equal ones come from it first.
 //   Called by   any thread by itself
 template <class T, class Op>
-FUNCTION u32 merge_path(const T* a, u32 count_a, const T* b, u32 count_b, u32 diagonal, Op before)
+FUNCTION u32 merge_path(const T* items, u32 first, u32 middle, u32 end, u32 diagonal, Op before)
 {
-    u32 low = diagonal > count_b ? diagonal - count_b : 0;
-    u32 high = diagonal < count_a ? diagonal : count_a;
+    u32 low = diagonal > end - middle ? diagonal - (end - middle) : 0;
+    u32 high = diagonal < middle - first ? diagonal : middle - first;
     while (low < high) {
-        const u32 middle = (low + high) / 2;
-        if (before(b[diagonal - 1 - middle], a[middle]))
-            high = middle;
+        const u32 probe = (low + high) / 2;
+        if (before(items[middle + diagonal - 1 - probe], items[first + probe]))
+            high = probe;
         else
-            low = middle + 1;
+            low = probe + 1;
     }
     return low;
 }
 
-// The N items merged from there on, which exist.
+// The N items merged from there on, and where each was. Behind the last come items that mean
+// nothing.
 //   Called by   any thread by itself
-//   Result      out, in the calling thread
+//   Result      out and from, in the calling thread
 template <class T, int N, class Op>
-FUNCTION void thread_merge(const T* a, u32 count_a, const T* b, u32 count_b, u32 diagonal,
-                           T (&out)[N], Op before)
+FUNCTION void thread_merge(const T* items, u32 first, u32 middle, u32 end, u32 diagonal,
+                           T (&out)[N], u32 (&from)[N], Op before)
 {
-    u32 i = merge_path(a, count_a, b, count_b, diagonal, before), j = diagonal - i;
+    const u32 crossing = merge_path(items, first, middle, end, diagonal, before);
+    u32 i = first + crossing, j = middle + diagonal - crossing;
+    T a{}, b{};
+    if (i < middle) a = items[i];
+    if (j < end) b = items[j];
     UNROLL
     for (int k = 0; k < N; k++) {
-        const bool from_b = i == count_a || (j < count_b && before(b[j], a[i]));
-        out[k] = from_b ? b[j] : a[i];
-        i += !from_b;
-        j += from_b;
+        const bool second = i >= middle || (j < end && before(b, a));
+        out[k] = second ? b : a;
+        from[k] = second ? j++ : i++;
+        const u32 at = second ? j : i;
+        T next = b;
+        if (k + 1 < N && at < end) next = items[at]; // past the end others may be writing
+        a = second ? a : next;
+        b = second ? next : b;
     }
 }
 
@@ -82,6 +103,7 @@ struct block_merge_storage {
 template <class T, int N, class Op>
 FUNCTION void block_merge_sort(T (&item)[N], Op before, block_merge_storage<T, N>& s)
 {
+    u32 from[N];
     thread_sort(item, before);
     for (u32 width = 1; width < SIMT_THREADS; width *= 2) { // threads whose items are a sorted run
         block_sync();
@@ -91,7 +113,7 @@ FUNCTION void block_merge_sort(T (&item)[N], Op before, block_merge_storage<T, N
         const u32 first = thread_id() & ~(2 * width - 1); // thread of the two runs
         const u32 middle = first + width < SIMT_THREADS ? first + width : SIMT_THREADS;
         const u32 end = middle + width < SIMT_THREADS ? middle + width : SIMT_THREADS;
-        thread_merge(s.item + first * N, (middle - first) * N, s.item + middle * N,
-                     (end - middle) * N, (thread_id() - first) * N, item, before);
+        thread_merge(s.item, first * N, middle * N, end * N, (thread_id() - first) * N, item, from,
+                     before);
     }
 }

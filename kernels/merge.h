@@ -1,4 +1,5 @@
-// Merging of two sorted ranges by their merge path: thread, warp, block, and a thread alone.
+// Merging of two sorted ranges by their merge path: warp, block, and a thread alone. What a thread
+// of a block does is in block_merge.h.
 //
 // The path of a merge crosses each diagonal of the grid of two ranges once. Where it crosses
 // diagonal d says how many of the first d merged items come from which range, and a binary search
@@ -10,8 +11,8 @@
 // The workload's macros, besides those of order.h:
 //     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words; 0: there are none
 #pragma once
+#include "block_merge.h"
 #include "order.h"
-#include "warp.h"
 
 enum {
     ITEMS = TUNE_ITEMS_PER_THREAD,
@@ -33,6 +34,10 @@ struct range { // sorted, in global memory
 struct target { // where merged items go
     item_t* key;
     value_t* value;
+};
+
+struct order { // of keys, for block_merge.h
+    FUNCTION_MEMBER bool operator()(item_t a, item_t b) const { return goes_before(a, b); }
 };
 
 FUNCTION range part_of(range r, u64 first, u64 count)
@@ -65,60 +70,6 @@ FUNCTION u64 warp_crossing(range a, range b, u64 diagonal)
     return low;
 }
 
-// ---- a thread -----------------------------------------------------------------------------------
-// Odd-even transposition: neighbours change places only if they are out of order, so it is stable.
-// Items from `count` on stay where they are.
-template <bool WHOLE, int N>
-FUNCTION void thread_sort(item_t (&key)[N], u32 (&index)[N], u32 count)
-{
-    UNROLL
-    for (int round = 0; round < N; round++) {
-        UNROLL
-        for (int i = round % 2; i + 1 < N; i += 2)
-            if ((WHOLE || static_cast<u32>(i + 1) < count) && goes_before(key[i + 1], key[i])) {
-                const item_t low = key[i + 1];
-                key[i + 1] = key[i];
-                key[i] = low;
-                if constexpr (PAIRS) {
-                    const u32 of_low = index[i + 1];
-                    index[i + 1] = index[i];
-                    index[i] = of_low;
-                }
-            }
-    }
-}
-
-// The merged items from `diagonal` on, and where they were, of [first, middle) and [middle, end) in
-// shared memory. Behind the last come items that mean nothing.
-FUNCTION void thread_merge(const item_t* shared, u32 first, u32 middle, u32 end, u32 diagonal,
-                           item_t (&key)[ITEMS], u32 (&from)[ITEMS])
-{
-    u32 low = diagonal > end - middle ? diagonal - (end - middle) : 0;
-    u32 high = diagonal < middle - first ? diagonal : middle - first;
-    while (low < high) {
-        const u32 probe = (low + high) / 2;
-        if (goes_before(shared[middle + diagonal - 1 - probe], shared[first + probe]))
-            high = probe;
-        else
-            low = probe + 1;
-    }
-    u32 i = first + low, j = middle + diagonal - low;
-    item_t a{}, b{};
-    if (i < middle) a = shared[i];
-    if (j < end) b = shared[j];
-    UNROLL
-    for (int k = 0; k < ITEMS; k++) {
-        const bool second = i >= middle || (j < end && goes_before(b, a));
-        key[k] = second ? b : a;
-        from[k] = second ? j++ : i++;
-        const u32 at = second ? j : i;
-        item_t next = b;
-        if (k + 1 < ITEMS && at < end) next = shared[at]; // past the end others may be writing
-        a = second ? a : next;
-        b = second ? next : b;
-    }
-}
-
 // ---- a block ------------------------------------------------------------------------------------
 enum { ROOM = ALONE ? 1 : TILE };
 
@@ -128,8 +79,7 @@ struct tile_shared {
     u16 index[PAIRS ? ROOM : 1];
 };
 
-FUNCTION u32 own(int i) { return thread_id() * ITEMS + static_cast<u32>(i); }
-FUNCTION u32 striped(int i) { return thread_id() + static_cast<u32>(i) * SIMT_THREADS; }
+FUNCTION u32 own(int i) { return blocked_index<ITEMS>(i); }
 
 FUNCTION void keep_own(tile_shared& s, const item_t (&key)[ITEMS], const u32 (&index)[ITEMS])
 {
@@ -177,24 +127,26 @@ FUNCTION void block_merge(parts p, target out, tile_shared& s)
     u32 from[ITEMS];
     UNROLL
     for (int i = 0; i < ITEMS; i++)
-        if (WHOLE || striped(i) < count) key[i] = at_either(p.a.key, p.b.key, middle, striped(i));
+        if (WHOLE || striped_index(i) < count)
+            key[i] = at_either(p.a.key, p.b.key, middle, striped_index(i));
     UNROLL
     for (int i = 0; i < ITEMS; i++)
-        if (WHOLE || striped(i) < count) s.key[striped(i)] = key[i];
+        if (WHOLE || striped_index(i) < count) s.key[striped_index(i)] = key[i];
     block_sync();
-    thread_merge(s.key, 0, middle, count, WHOLE || own(0) < count ? own(0) : count, key, from);
+    thread_merge(s.key, 0, middle, count, WHOLE || own(0) < count ? own(0) : count, key, from,
+                 order());
     block_sync();
     keep_own(s, key, from);
     block_sync();
     UNROLL
     for (int i = 0; i < ITEMS; i++)
-        if (WHOLE || striped(i) < count) out.key[striped(i)] = s.key[striped(i)];
+        if (WHOLE || striped_index(i) < count) out.key[striped_index(i)] = s.key[striped_index(i)];
     if constexpr (PAIRS) {
         UNROLL
         for (int i = 0; i < ITEMS; i++)
-            if (WHOLE || striped(i) < count)
-                out.value[striped(i)] =
-                    at_either(p.a.value, p.b.value, middle, s.index[striped(i)]);
+            if (WHOLE || striped_index(i) < count)
+                out.value[striped_index(i)] =
+                    at_either(p.a.value, p.b.value, middle, s.index[striped_index(i)]);
     }
 }
 

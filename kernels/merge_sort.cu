@@ -52,17 +52,17 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
     u32 index[ITEMS], from[ITEMS];
     UNROLL
     for (int i = 0; i < ITEMS; i++)
-        if (WHOLE || striped(i) < count) key[i] = in.key[striped(i)];
+        if (WHOLE || striped_index(i) < count) key[i] = in.key[striped_index(i)];
     UNROLL
     for (int i = 0; i < ITEMS; i++)
-        if (WHOLE || striped(i) < count) s.key[striped(i)] = key[i];
+        if (WHOLE || striped_index(i) < count) s.key[striped_index(i)] = key[i];
     block_sync();
     UNROLL
     for (int i = 0; i < ITEMS; i++) {
         key[i] = s.key[own(i)];
         index[i] = own(i);
     }
-    thread_sort<WHOLE>(key, index, count - mine);
+    thread_sort_pairs(key, index, WHOLE ? ITEMS : count - mine, order());
     for (u32 threads = 2; threads / 2 < SIMT_THREADS; threads *= 2) { // that merge two runs
         const u32 first = thread_id() / threads * threads * ITEMS, run = threads / 2 * ITEMS;
         const u32 middle = first + run < count ? first + run : count;
@@ -70,7 +70,8 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
         sync_threads(threads);
         keep_own(s, key, index);
         sync_threads(threads);
-        if (first < count) thread_merge(s.key, first, middle, end, mine - first, key, from);
+        if (first < count)
+            thread_merge(s.key, first, middle, end, mine - first, key, from, order());
         if constexpr (PAIRS) {
             UNROLL
             for (int i = 0; i < ITEMS; i++)
@@ -82,16 +83,16 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
     block_sync();
     UNROLL
     for (int i = 0; i < ITEMS; i++)
-        if (WHOLE || striped(i) < count) out.key[striped(i)] = s.key[striped(i)];
+        if (WHOLE || striped_index(i) < count) out.key[striped_index(i)] = s.key[striped_index(i)];
     if constexpr (PAIRS) {
         value_t value[ITEMS];
         UNROLL
         for (int i = 0; i < ITEMS; i++)
-            if (WHOLE || striped(i) < count) value[i] = in.value[s.index[striped(i)]];
+            if (WHOLE || striped_index(i) < count) value[i] = in.value[s.index[striped_index(i)]];
         if constexpr (TUNE_IN_PLACE) block_sync(); // no place is written before all are read
         UNROLL
         for (int i = 0; i < ITEMS; i++)
-            if (WHOLE || striped(i) < count) out.value[striped(i)] = value[i];
+            if (WHOLE || striped_index(i) < count) out.value[striped_index(i)] = value[i];
     }
 }
 
@@ -109,9 +110,9 @@ FUNCTION void sort_first_run(range in, target out)
             if (i < count) value[i] = in.value[i];
     }
     if (count == FIRST_RUN)
-        thread_sort<true>(key, index, count);
+        thread_sort_pairs(key, index, FIRST_RUN, order());
     else
-        thread_sort<false>(key, index, count);
+        thread_sort_pairs(key, index, count, order());
     for (u32 i = 0; i < count; i++) {
         out.key[i] = key[i];
         if constexpr (PAIRS) out.value[i] = value[index[i]];
