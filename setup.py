@@ -1,7 +1,7 @@
 """Compiles csrc/ into the one extension module cubc._core; the rest is in pyproject.toml.
 
 The module is built against the limited API, so that one wheel serves every Python from 3.11 on. It
-exports the plain C interface of cubc.h besides its Python face. Kernels and the public header
+exports the plain C interface of cubc.h besides its Python face. Kernels and the public headers
 travel inside the package: the core finds them beside its own shared object.
 
 Environment: CUBC_DEBUG=1 builds without optimisation, CUBC_SANITIZE=1 under ASan and UBSan,
@@ -118,7 +118,7 @@ class BuildCore(build_ext):
 
 
 class BuildPackage(build_py):
-    """Adds kernels/ and cubc.h to the package: copied, or linked for an editable install."""
+    """Adds kernels/ and the public headers to the package: copied, or linked where it is edited."""
 
     def run(self):
         super().run()
@@ -148,7 +148,7 @@ class BuildPackage(build_py):
     @staticmethod
     def data():
         kernels = [*(ROOT / "kernels").glob("*.h"), *(ROOT / "kernels").glob("*.cu")]
-        return {"kernels": sorted(kernels), "include": [ROOT / "csrc/cubc.h"]}
+        return {"kernels": sorted(kernels), "include": sorted((ROOT / "csrc").glob("cubc*.h"))}
 
 
 class LimitedApiWheel(bdist_wheel):

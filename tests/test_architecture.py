@@ -40,8 +40,13 @@ RANK = {
     "timing": 3,
     "store": 3,
     "lattice": 3,
+    "lattice_io": 0,
     "py": 4,
 }
+# Of csrc/lattice/: reading and writing fields needs no device, nothing of the core but base.
+LATTICE_IO = (
+    "chunks disk_field field_file ildg infile lime links milc nersc outfile scidac sums words xml"
+)
 OF_ALGORITHM = {"algo", "instance", "operator", "program", "workload", "workspace"}
 APART = {"algorithm", "timing", "store"}  # the tuner joins them, in Python
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|nvml|nvJitLink|cub/|thrust/|cupti|driver_types)")
@@ -98,6 +103,8 @@ def includes(text):
 
 
 def block(path):
+    if path.parent.name == "lattice":
+        return "lattice_io" if path.stem in LATTICE_IO.split() else "lattice"
     return "algo" if path.parent.name == "algo" else re.split(r"[_.]", path.name)[0]
 
 
@@ -193,6 +200,7 @@ RULES = [
     (include_direction, CORE, ("base.c", '#include "device.h"')),
     (include_direction, CORE, ("timing.c", '#include "store.h"')),
     (include_direction, CORE, ("algo/scan.c", '#include "../timing.h"')),
+    (include_direction, CORE, ("lattice/lime.c", '#include "device.h"')),
     (include_direction, CORE, ("unheard_of.c", "")),
     (python_only_in_bindings, [*CORE, *C_TESTS], ("device_cpu.c", "#include <Python.h>")),
     (sqlite_only_in_store, [*CORE, *C_TESTS], ("policy.c", " # include <sqlite3.h>")),

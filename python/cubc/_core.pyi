@@ -1,5 +1,6 @@
 """Types of the C extension. The public faces are ``cubc`` and ``cubc.tuner``."""
 
+import os
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn, final
@@ -147,6 +148,24 @@ def transform(
     device: str | None = None,
     **operands: Any,
 ) -> Any: ...
+
+# ---- for cubc.lattice ------------------------------------------------------------------------------
+
+def read_field(
+    path: str | bytes | os.PathLike[Any], kind: int, flags: int, /
+) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
+    """A field of a file, and what the file says of it. kind: 0 links, 1 a propagator; flags: of cubc_field_flags."""
+
+def write_field(
+    path: str | bytes | os.PathLike[Any],
+    array: np.ndarray[Any, Any],
+    kind: int,
+    format: str,
+    precision: int,
+    rows: int,
+    /,
+) -> None:
+    """Write a field to a file; the arguments are those of cubc_field_write_params."""
 
 # ---- for cubc.tuner --------------------------------------------------------------------------------
 

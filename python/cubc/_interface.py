@@ -1,4 +1,4 @@
-"""The plain C interface of cubc.h: for C programs and for CFFI."""
+"""The plain C interface of cubc.h and cubc_lattice.h: for C programs and for CFFI."""
 
 import functools
 from pathlib import Path
@@ -7,7 +7,7 @@ from . import _core
 
 
 def get_include():
-    """Folder of ``cubc.h``, for a C compiler's ``-I``."""
+    """Folder of ``cubc.h`` and ``cubc_lattice.h``, for a C compiler's ``-I``."""
     return str(Path(__file__).parent / "include")
 
 
@@ -23,19 +23,19 @@ def get_library():
 
 @functools.cache
 def ffi():
-    """CFFI's view of ``cubc.h``.
+    """CFFI's view of ``cubc.h`` and ``cubc_lattice.h``.
 
     Returns
     -------
     ffi : cffi.FFI
-        With every declaration of the header.
+        With every declaration of the headers.
     lib
         The open library: ``lib.cubc_reduce(...)`` and so on.
     """
     from cffi import FFI
 
-    header = (Path(get_include()) / "cubc.h").read_text()
-    declarations = header.split("// cffi: begin", 1)[1].split("// cffi: end", 1)[0]
     interface = FFI()
-    interface.cdef(declarations)
+    for name in ("cubc.h", "cubc_lattice.h"):
+        header = (Path(get_include()) / name).read_text()
+        interface.cdef(header.split("// cffi: begin", 1)[1].split("// cffi: end", 1)[0])
     return interface, interface.dlopen(get_library())

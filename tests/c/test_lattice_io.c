@@ -1,0 +1,267 @@
+// Fields in files without Python: the container, the small XML, checksums, and what is undone when
+// memory or the disk fails. Formats and hostile files are in tests/test_lattice_*.py.
+#define _XOPEN_SOURCE 700 // mkdtemp, setenv, truncate
+#include "check.h"
+#include "cubc_lattice.h"
+#include "lattice/chunks.h"
+#include "lattice/lime.h"
+#include "lattice/links.h"
+#include "lattice/sums.h"
+#include "lattice/xml.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char folder[256], path[512];
+
+static int files_in_folder(void)
+{
+    DIR *open = opendir(folder);
+    int count = 0;
+    while (open && readdir(open)) count++;
+    if (open) closedir(open);
+    return count - 2; // . and ..
+}
+
+static void in_folder(void (*body)(void))
+{
+    long before = mem_outstanding();
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/cubc-lattice-XXXXXX", base ? base : "/tmp");
+    if (!mkdtemp(folder)) abort();
+    snprintf(path, sizeof path, "%s/file", folder);
+    body();
+    unlink(path);
+    CHECK(files_in_folder() == 0);
+    rmdir(folder);
+    CHECK(mem_outstanding() == before);
+}
+
+// ---- the parts ----------------------------------------------------------------------------------
+static void test_sums(void)
+{
+    const char *digits = "123456789";
+    uint32_t out[2], one[2], two[2];
+    char bytes[72];
+    for (size_t k = 0; k < sizeof bytes; k++) bytes[k] = (char)(k * k);
+    sums_of(SUMS_SCIDAC, digits, 9, 0, 1, true, out);
+    CHECK(out[0] == 0xcbf43926 && out[1] == 0xcbf43926); // the check value of CRC-32
+    sums_of(SUMS_SCIDAC, digits, 9, 30, 1, true, out);
+    CHECK(out[0] == (0xcbf43926u << 1 | 1) && out[1] == (0xcbf43926u << 30 | 0xcbf43926u >> 2));
+    for (int kind = 0; kind < SUMS_COUNT; kind++) { // of two parts as of the whole
+        sums_of((sums_kind)kind, bytes, 24, 40, 3, false, out);
+        sums_of((sums_kind)kind, bytes, 24, 40, 1, false, one);
+        sums_of((sums_kind)kind, bytes + 24, 24, 41, 2, false, two);
+        sums_merge((sums_kind)kind, one, two);
+        CHECK(out[0] == one[0] && out[1] == one[1]);
+    }
+}
+
+static void test_xml(void)
+{
+    const char *body = "<?xml version='1'?><a><lx>4</lx><!-- <ly>1</ly> --><ly/>"
+                       "<lz> -4 </lz><lt q='1'>\n 18446744073709551615\n</lt><b>fF</b></a>";
+    xml x = {body, strlen(body), "the text"};
+    uint64_t n;
+    char word[8];
+    CHECK_STATUS(xml_number(&x, "lt", 10, 0, UINT64_MAX, &n), CUBC_OK);
+    CHECK(n == UINT64_MAX);
+    CHECK_STATUS(xml_number(&x, "lt", 10, 0, UINT64_MAX - 1, &n), CUBC_IO_ERROR);
+    CHECK_STATUS(xml_number(&x, "b", 16, 0, 255, &n), CUBC_OK);
+    CHECK(n == 255);
+    CHECK_STATUS(xml_number(&x, "b", 16, 0, 254, &n), CUBC_IO_ERROR);
+    CHECK_STATUS(xml_number(&x, "lz", 10, 0, 9, &n), CUBC_IO_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "the text: <lz> is \"-4\"");
+    CHECK_STATUS(xml_text(&x, "ly", word, sizeof word), CUBC_OK);
+    CHECK(word[0] == '\0');
+    CHECK_STATUS(xml_text(&x, "lt", word, sizeof word), CUBC_IO_ERROR);
+    CHECK_STATUS(xml_text(&x, "a", word, sizeof word), CUBC_IO_ERROR);
+    CHECK(!xml_has(&x, "l") && xml_has(&x, "lz"));
+    for (size_t k = 0; k < x.length; k++) { // cut anywhere, nothing behind the end is read
+        char *copy = mem_alloc(k, 1);
+        memcpy(copy, body, k);
+        xml part = {copy, k, "a part"};
+        CHECK(xml_has(&part, "b") <= xml_has(&part, "lx"));
+        mem_free(copy);
+    }
+}
+
+static void test_lime_body(void)
+{
+    outfile out;
+    infile in;
+    lime_record r = {0};
+    uint64_t at = 0, data;
+    char *body;
+    bool more;
+    CHECK_STATUS(outfile_begin(path, &out), CUBC_OK);
+    CHECK_STATUS(lime_put(&out, &at, "first", LIME_BEGIN, "12345", 5, NULL), CUBC_OK);
+    CHECK_STATUS(lime_put(&out, &at, "second", LIME_END, NULL, 16, &data), CUBC_OK);
+    CHECK(data == 144 + 8 + 144 && at == data + 16);
+    CHECK_STATUS(outfile_at(&out, data, "0123456789abcdef", 16), CUBC_OK);
+    CHECK(access(path, F_OK) != 0 && files_in_folder() == 1); // not there before it is whole
+    CHECK_STATUS(outfile_commit(&out), CUBC_OK);
+    CHECK(access(path, F_OK) == 0 && files_in_folder() == 1);
+    CHECK_STATUS(infile_open(path, &in), CUBC_OK);
+    CHECK_STATUS(lime_next(&in, true, &r, &more), CUBC_OK);
+    CHECK(more && r.begin && !r.end && r.length == 5 && r.data == 144);
+    CHECK(strcmp(r.type, "first") == 0 && strcmp(r.what, "record 1 'first' at byte 0") == 0);
+    CHECK_STATUS(lime_text(&in, &r, &body), CUBC_OK);
+    CHECK(strcmp(body, "12345") == 0);
+    mem_free(body);
+    CHECK_STATUS(lime_next(&in, true, &r, &more), CUBC_OK);
+    CHECK(more && !r.begin && r.end && r.length == 16 && r.data == data);
+    CHECK_STATUS(lime_next(&in, true, &r, &more), CUBC_OK);
+    CHECK(!more);
+    infile_close(&in);
+}
+
+static void test_lime(void)
+{
+    in_folder(test_lime_body);
+}
+
+static void set_unit(double *links, size_t count)
+{
+    memset(links, 0, count * LINK_REALS * sizeof *links);
+    for (size_t k = 0; k < count; k++)
+        for (int i = 0; i < 3; i++) links[LINK_REALS * k + 8 * (size_t)i] = 1;
+}
+
+static void test_links(void)
+{
+    double u[LINK_REALS], v[LINK_REALS];
+    set_unit(u, 1);
+    u[16] = 0;
+    links_complete(u);
+    CHECK(u[16] == 1 && links_distance(u) == 0);
+    u[9] = 2e-4;
+    CHECK(links_project(u) == 2e-4 && u[9] == 2e-4); // too far, and left alone
+    u[9] = NAN;
+    CHECK(isnan(links_project(u)));
+    u[9] = 1e-6, u[2] = -3e-6;
+    memcpy(v, u, sizeof v);
+    CHECK(links_project(u) > 1e-6 && links_distance(u) < 1e-15);
+    CHECK(links_project(v) > 1e-6 && memcmp(u, v, sizeof u) == 0);
+}
+
+// ---- threads ------------------------------------------------------------------------------------
+static cubc_status fail_from_100(void *context, uint64_t first, uint64_t count, void *room)
+{
+    memset(room, 1, 16);
+    *(volatile int *)context = 1;
+    if (first + count > 100) FAIL(CUBC_IO_ERROR, "chunk from %d", (int)first);
+    return CUBC_OK;
+}
+
+static void test_the_first_failure_counts(void)
+{
+    int seen = 0;
+    for (int threads = 1; threads < 9; threads += 7) {
+        setenv("CUBC_CPU_THREADS", threads == 1 ? "1" : "8", 1);
+        for (int trial = 0; trial < 20; trial++) {
+            CHECK_STATUS(chunks_run(1000, 7, 16, fail_from_100, &seen), CUBC_IO_ERROR);
+            CHECK_CONTAINS(cubc_error_message(), "chunk from 98");
+        }
+        CHECK_STATUS(chunks_run(100, 7, 16, fail_from_100, &seen), CUBC_OK);
+        CHECK_STATUS(chunks_run(0, 7, 16, fail_from_100, &seen), CUBC_OK);
+    }
+    unsetenv("CUBC_CPU_THREADS");
+}
+
+// ---- when memory fails --------------------------------------------------------------------------
+enum { EXTENT = 4, SITES = EXTENT * EXTENT * EXTENT * EXTENT, REALS = SITES * 4 * LINK_REALS };
+static double links[REALS], again[REALS];
+
+static cubc_status read_back(void)
+{
+    cubc_field_file *file;
+    TRY(cubc_field_open(path, 0, &file));
+    cubc_status st = cubc_field_read(file, again, sizeof again);
+    cubc_field_close(file);
+    return st;
+}
+
+static void test_memory_body(void)
+{
+    static const char *const formats[] = {"ildg", "nersc"};
+    set_unit(links, SITES * 4);
+    for (int k = 0; k < 2; k++) {
+        cubc_field_write_params p = {.data = links, .format = formats[k], .precision = 32};
+        cubc_status st = CUBC_NO_MEMORY;
+        for (int i = 0; i < 4; i++) p.extent[i] = EXTENT;
+        long nth = 0;
+        while (st && ++nth < 100) {
+            mem_fail_at(nth);
+            st = cubc_field_write(path, &p);
+            mem_fail_at(0);
+            CHECK(st == CUBC_OK || st == CUBC_NO_MEMORY);
+            CHECK(files_in_folder() == (st == CUBC_OK || k > 0));
+        }
+        CHECK(st == CUBC_OK && nth > 3);
+        st = CUBC_NO_MEMORY;
+        for (nth = 0; st && nth < 100;) {
+            mem_fail_at(++nth);
+            st = read_back();
+            mem_fail_at(0);
+            CHECK(st == CUBC_OK || st == CUBC_NO_MEMORY);
+        }
+        CHECK(st == CUBC_OK && nth > 3);
+        for (size_t i = 0; i < REALS; i++) CHECK(links[i] == again[i]);
+    }
+}
+
+static void test_memory(void)
+{
+    in_folder(test_memory_body);
+}
+
+static void test_arguments_body(void)
+{
+    cubc_field_file *file = NULL;
+    cubc_field_write_params p = {.data = links, .extent = {EXTENT, EXTENT, EXTENT, EXTENT}};
+    CHECK_STATUS(cubc_field_open(NULL, 0, &file), CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(cubc_field_open(path, 4, &file), CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(cubc_field_open(path, 0, &file), CUBC_IO_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "file: cannot open it: No such file");
+    CHECK(!file && !cubc_field_describe(NULL));
+    cubc_field_close(NULL);
+    CHECK_STATUS(cubc_field_write(path, NULL), CUBC_INVALID_ARGUMENT);
+    p.extent[2] = 0;
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_INVALID_ARGUMENT);
+    p.extent[2] = EXTENT;
+    p.kind = CUBC_FIELD_PROPAGATOR;
+    p.format = "nersc";
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "links only");
+    p = (cubc_field_write_params){.data = links, .extent = {EXTENT, EXTENT, EXTENT, EXTENT}};
+    CHECK_STATUS(cubc_field_write(path, &p), CUBC_OK);
+    CHECK_STATUS(cubc_field_open(path, 0, &file), CUBC_OK);
+    CHECK_STATUS(cubc_field_read(file, again, sizeof again - 8), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "147456");
+    CHECK(truncate(path, 2000) == 0); // while it is open
+    CHECK_STATUS(cubc_field_read(file, again, sizeof again), CUBC_IO_ERROR);
+    CHECK_CONTAINS(cubc_error_message(), "cut short");
+    cubc_field_close(file);
+}
+
+static void test_arguments(void)
+{
+    in_folder(test_arguments_body);
+}
+
+int main(int argc, char **argv)
+{
+    const check_test tests[] = {
+        {"sums", test_sums},
+        {"xml", test_xml},
+        {"lime", test_lime},
+        {"links", test_links},
+        {"the_first_failure_counts", test_the_first_failure_counts},
+        {"memory", test_memory},
+        {"arguments", test_arguments},
+    };
+    return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
+}
