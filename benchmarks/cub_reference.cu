@@ -155,6 +155,15 @@ template <class T> int segmented_sum(const problem &p, const T *in, T *out, int6
                                            p.stream);
 }
 
+template <class T> int segmented_sort(const problem &p, const T *in, T *out, int64_t mean)
+{
+    auto begin = thrust::make_transform_iterator(thrust::make_counting_iterator(int64_t(0)),
+                                                 segment_offset{p.n, mean});
+    int64_t count = p.n > mean ? p.n / mean : 1;
+    return cub::DeviceSegmentedSort::StableSortKeys(p.temp, *p.temp_bytes, in, out, p.n, count,
+                                                    begin, begin + 1, p.stream);
+}
+
 template <class T> int run_typed(const char *algorithm, const problem &p)
 {
     const T *in = static_cast<const T *>(p.in);
@@ -172,6 +181,9 @@ template <class T> int run_typed(const char *algorithm, const problem &p)
     if (is("segmented_reduce.sum.small")) return segmented_sum(p, in, out, 8);
     if (is("segmented_reduce.sum.medium")) return segmented_sum(p, in, out, 256);
     if (is("segmented_reduce.sum.large")) return segmented_sum(p, in, out, 65536);
+    if (is("segmented_sort.keys.small")) return segmented_sort(p, in, out, 8);
+    if (is("segmented_sort.keys.medium")) return segmented_sort(p, in, out, 256);
+    if (is("segmented_sort.keys.large")) return segmented_sort(p, in, out, 65536);
     if (is("scan.exclusive.sum")) {
         return cub::DeviceScan::ExclusiveSum(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
     }

@@ -178,6 +178,26 @@ typedef struct cubc_segmented_reduce_params {
                       // expression needs it
 } cubc_segmented_reduce_params;
 
+// A stable sort of each segment of an array by itself: keys, and values with them if value_bytes is
+// not 0. The order is that of cubc_sort. What is before the first segment is sorted as one more,
+// and so is what is behind the last. keys_out may be keys_in and values_out values_in; otherwise no
+// two arrays may overlap. Offsets that fall or lie outside of the array are no error, but what is
+// written then is undefined.
+typedef struct cubc_segmented_sort_params {
+    const void *keys_in;
+    void *keys_out;
+    const void *values_in; // NULL: the indices 0 to n-1 of the whole array
+    void *values_out;
+    uint64_t n;
+    uint64_t segments;
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
+                           // segment has n / segments items
+    cubc_type offset_type; // I32 or I64
+    cubc_type type;        // of the keys
+    int value_bytes;       // of one value: 1, 2, 4, 8, 16; 0: there are none
+    int descending;
+} cubc_segmented_sort_params;
+
 // A selection: the items that a condition holds for, in order. out may be in, and the others apart
 // from both; otherwise nothing may overlap.
 typedef struct cubc_select_params {
@@ -405,6 +425,10 @@ cubc_status cubc_segmented_reduce_temp_bytes(cubc_device *device,
                                              size_t *bytes);
 cubc_status cubc_segmented_reduce(cubc_device *device, const cubc_segmented_reduce_params *params,
                                   void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_segmented_sort_temp_bytes(cubc_device *device,
+                                           const cubc_segmented_sort_params *params, size_t *bytes);
+cubc_status cubc_segmented_sort(cubc_device *device, const cubc_segmented_sort_params *params,
+                                void *temp, size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_select_temp_bytes(cubc_device *device, const cubc_select_params *params,
                                    size_t *bytes);
 cubc_status cubc_select(cubc_device *device, const cubc_select_params *params, void *temp,

@@ -14,18 +14,23 @@ struct less {
     }
 };
 
-// Sorts the first `count` of a thread's items, and what goes along with each: neighbours change
-// places where they are out of order (odd-even transposition), so it is stable. The others stay.
+// The bits of at most 64 items but for the first `count`.
+FUNCTION u64 bits_behind(u32 count) { return count < 64 ? ~0ull << count : 0; }
+
+// Sorts a thread's items, and what goes along with each: neighbours change places where they are
+// out of order (odd-even transposition), so it is stable. An item whose bit is set in `apart` never
+// changes places with the one before it: with bits_behind(count) the others stay, and other bits
+// divide the items into stretches that are sorted each by itself.
 //   Called by   any thread by itself; before(a, b) is a strict weak order
 //   Result      in place
 template <class T, class V, int N, class Op>
-FUNCTION void thread_sort_pairs(T (&item)[N], V (&value)[N], u32 count, Op before)
+FUNCTION void thread_sort_pairs(T (&item)[N], V (&value)[N], u64 apart, Op before)
 {
     UNROLL
     for (int round = 0; round < N; round++) {
         UNROLL
         for (int i = round % 2; i + 1 < N; i += 2)
-            if (static_cast<u32>(i + 1) < count && before(item[i + 1], item[i])) {
+            if (!(apart >> (i + 1) & 1u) && before(item[i + 1], item[i])) {
                 const T low = item[i + 1];
                 const V of_low = value[i + 1];
                 item[i + 1] = item[i];
@@ -42,7 +47,7 @@ FUNCTION void thread_sort(T (&item)[N], Op before)
 {
     struct nothing {
     } none[N];
-    thread_sort_pairs(item, none, N, before);
+    thread_sort_pairs(item, none, 0, before);
 }
 
 // How many of the first `diagonal` items merged of [first, middle) and [middle, end), sorted both,
@@ -64,12 +69,12 @@ FUNCTION u32 merge_path(const T* items, u32 first, u32 middle, u32 end, u32 diag
 }
 
 // The N items merged from there on, and where each was. Behind the last come items that mean
-// nothing.
+// nothing. If they are a PART of `out`, behind `skipped` others, all else in it stays.
 //   Called by   any thread by itself
 //   Result      out and from, in the calling thread
-template <class T, int N, class Op>
+template <bool PART = false, class T, int N, class Op>
 FUNCTION void thread_merge(const T* items, u32 first, u32 middle, u32 end, u32 diagonal,
-                           T (&out)[N], u32 (&from)[N], Op before)
+                           T (&out)[N], u32 (&from)[N], Op before, u32 skipped = 0)
 {
     const u32 crossing = merge_path(items, first, middle, end, diagonal, before);
     u32 i = first + crossing, j = middle + diagonal - crossing;
@@ -78,6 +83,7 @@ FUNCTION void thread_merge(const T* items, u32 first, u32 middle, u32 end, u32 d
     if (j < end) b = items[j];
     UNROLL
     for (int k = 0; k < N; k++) {
+        if (PART && static_cast<u32>(k) - skipped >= end - first - diagonal) continue;
         const bool second = i >= middle || (j < end && before(b, a));
         out[k] = second ? b : a;
         from[k] = second ? j++ : i++;

@@ -91,6 +91,15 @@ FUNCTION void keep_own(tile_shared& s, const item_t (&key)[ITEMS], const u32 (&i
     }
 }
 
+// Lanes of one warp need no barrier among themselves.
+FUNCTION void sync_threads(u32 threads)
+{
+    if (threads <= SIMT_WARP)
+        warp_sync(FULL_WARP);
+    else
+        block_sync();
+}
+
 struct parts { // of two ranges, which merge into one tile
     range a, b;
 };
@@ -117,9 +126,10 @@ FUNCTION const T& at_either(const T* a, const T* b, u32 middle, u32 i)
     return array[i < middle ? i : i - middle];
 }
 
-// Merges two ranges of TILE items together, or of fewer if it is not WHOLE.
+// Merges two ranges of TILE items together, or of fewer if it is not WHOLE, in shared memory: the
+// keys, and where their values are.
 template <bool WHOLE>
-FUNCTION void block_merge(parts p, target out, tile_shared& s)
+FUNCTION void block_merge_keys(parts p, tile_shared& s)
 {
     const u32 middle = static_cast<u32>(p.a.count);
     const u32 count = WHOLE ? TILE : middle + static_cast<u32>(p.b.count);
@@ -138,9 +148,13 @@ FUNCTION void block_merge(parts p, target out, tile_shared& s)
     block_sync();
     keep_own(s, key, from);
     block_sync();
-    UNROLL
-    for (int i = 0; i < ITEMS; i++)
-        if (WHOLE || striped_index(i) < count) out.key[striped_index(i)] = s.key[striped_index(i)];
+}
+
+template <bool WHOLE>
+FUNCTION void write_merged_values(parts p, target out, const tile_shared& s)
+{
+    const u32 middle = static_cast<u32>(p.a.count);
+    const u32 count = WHOLE ? TILE : middle + static_cast<u32>(p.b.count);
     if constexpr (PAIRS) {
         UNROLL
         for (int i = 0; i < ITEMS; i++)
@@ -148,6 +162,17 @@ FUNCTION void block_merge(parts p, target out, tile_shared& s)
                 out.value[striped_index(i)] =
                     at_either(p.a.value, p.b.value, middle, s.index[striped_index(i)]);
     }
+}
+
+template <bool WHOLE>
+FUNCTION void block_merge(parts p, target out, tile_shared& s)
+{
+    const u32 count = WHOLE ? TILE : static_cast<u32>(p.a.count + p.b.count);
+    block_merge_keys<WHOLE>(p, s);
+    UNROLL
+    for (int i = 0; i < ITEMS; i++)
+        if (WHOLE || striped_index(i) < count) out.key[striped_index(i)] = s.key[striped_index(i)];
+    write_merged_values<WHOLE>(p, out, s);
 }
 
 // ---- a thread alone -----------------------------------------------------------------------------

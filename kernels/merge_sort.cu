@@ -17,7 +17,7 @@
 //
 // Traffic: every item read and written once for the tiles and once a round.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
-#include "merge.h"
+#include "merge_alone.h"
 
 struct merge_sort_args { // one for both kernels
     range in;            // of all items
@@ -26,22 +26,10 @@ struct merge_sort_args { // one for both kernels
 };
 
 // ---- tiles --------------------------------------------------------------------------------------
-enum { FIRST_RUN = 8 }; // that a thread alone sorts in registers
-
 struct sort_shared {
     tile_shared tile;
-    item_t key[ALONE ? TILE : 1]; // a thread alone goes back and forth between these and the output
-    value_t value[ALONE && PAIRS ? TILE : 1];
+    alone_shared alone;
 };
-
-// Lanes of one warp need no barrier among themselves.
-FUNCTION void sync_threads(u32 threads)
-{
-    if (threads <= SIMT_WARP)
-        warp_sync(FULL_WARP);
-    else
-        block_sync();
-}
 
 template <bool WHOLE>
 FUNCTION void block_sort(range in, target out, tile_shared& s)
@@ -62,7 +50,7 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
         key[i] = s.key[own(i)];
         index[i] = own(i);
     }
-    thread_sort_pairs(key, index, WHOLE ? ITEMS : count - mine, order());
+    thread_sort_pairs(key, index, WHOLE ? 0 : bits_behind(count - mine), order());
     for (u32 threads = 2; threads / 2 < SIMT_THREADS; threads *= 2) { // that merge two runs
         const u32 first = thread_id() / threads * threads * ITEMS, run = threads / 2 * ITEMS;
         const u32 middle = first + run < count ? first + run : count;
@@ -96,57 +84,12 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
     }
 }
 
-// Sorts FIRST_RUN items, or those that are left, in registers.
-FUNCTION void sort_first_run(range in, target out)
-{
-    const u32 count = static_cast<u32>(in.count);
-    item_t key[FIRST_RUN];
-    u32 index[FIRST_RUN];
-    value_t value[FIRST_RUN];
-    for (u32 i = 0; i < FIRST_RUN; i++) {
-        index[i] = i;
-        if (i < count) key[i] = in.key[i];
-        if constexpr (PAIRS)
-            if (i < count) value[i] = in.value[i];
-    }
-    if (count == FIRST_RUN)
-        thread_sort_pairs(key, index, FIRST_RUN, order());
-    else
-        thread_sort_pairs(key, index, count, order());
-    for (u32 i = 0; i < count; i++) {
-        out.key[i] = key[i];
-        if constexpr (PAIRS) out.value[i] = value[index[i]];
-    }
-}
-
-FUNCTION void sort_alone(range in, target out, sort_shared& s)
-{
-    const u64 n = in.count;
-    const target spare = {s.key, s.value};
-    bool to_out = true; // what goes in last
-    for (u64 run = FIRST_RUN; run < n; run *= 2) to_out = !to_out;
-    for (u64 i = 0; i < n; i += FIRST_RUN)
-        sort_first_run(part_of(in, i, n - i < FIRST_RUN ? n - i : FIRST_RUN),
-                       behind(to_out ? out : spare, i));
-    for (u64 run = FIRST_RUN; run < n; run *= 2) {
-        const target from = to_out ? out : spare, to = to_out ? spare : out;
-        const range sorted = {from.key, from.value, n};
-        for (u64 i = 0; i < n; i += 2 * run) {
-            const u64 first = n - i < run ? n - i : run;
-            const u64 second = n - i - first < run ? n - i - first : run;
-            merge_alone(part_of(sorted, i, first), part_of(sorted, i + first, second),
-                        behind(to, i));
-        }
-        to_out = !to_out;
-    }
-}
-
 KERNEL(merge_sort_tiles, merge_sort_args, sort_shared)
 {
     const u64 first = static_cast<u64>(block_id()) * TILE, left = a.in.count - first;
     const range tile = part_of(a.in, first, left < TILE ? left : TILE);
     if constexpr (ALONE)
-        sort_alone(tile, behind(a.out, first), s);
+        sort_alone(tile, behind(a.out, first), s.alone);
     else if (tile.count == TILE)
         block_sort<true>(tile, behind(a.out, first), s.tile);
     else

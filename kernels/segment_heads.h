@@ -12,20 +12,6 @@ struct segment_heads {
     u32 bit[TUNE_FIXED ? 1 : ITEMS / 32 + 1];
 };
 
-// How many offsets are below `item`, for all lanes of the calling warp, which look at as many at
-// once.
-FUNCTION u64 offsets_below(const segments& g, u64 item)
-{
-    u64 low = 0, high = g.count + 1;
-    while (low < high) {
-        const u64 span = high - low, probe = low + span * (lane_id() + 1) / (SIMT_WARP + 1);
-        const u32 below = count_set(warp_ballot(FULL_WARP, segment_begin(g, probe) < item));
-        if (below < SIMT_WARP) high = low + span * (below + 1) / (SIMT_WARP + 1);
-        if (below > 0) low += span * below / (SIMT_WARP + 1) + 1;
-    }
-    return low;
-}
-
 // Marks the beginnings among the tile's ITEMS items from `first` on. For all threads of the block.
 template <int ITEMS>
 FUNCTION void mark_segment_heads(const segments& g, u64 first, segment_heads<ITEMS>& s)

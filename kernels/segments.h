@@ -34,6 +34,21 @@ FUNCTION u64 segment_end(const segments& g, u64 segment) { return segment_begin(
 FUNCTION u64 larger(u64 a, u64 b) { return a > b ? a : b; }
 FUNCTION u64 smaller(u64 a, u64 b) { return a < b ? a : b; }
 
+// How many offsets are below `item`, for all lanes of the calling warp, which look at as many at
+// once.
+FUNCTION u64 offsets_below(const segments& g, u64 item)
+{
+    if constexpr (TUNE_FIXED) return item / g.size + (item % g.size != 0);
+    u64 low = 0, high = g.count + 1;
+    while (low < high) {
+        const u64 span = high - low, probe = low + span * (lane_id() + 1) / (SIMT_WARP + 1);
+        const u32 below = count_set(warp_ballot(FULL_WARP, segment_begin(g, probe) < item));
+        if (below < SIMT_WARP) high = low + span * (below + 1) / (SIMT_WARP + 1);
+        if (below > 0) low += span * below / (SIMT_WARP + 1) + 1;
+    }
+    return low;
+}
+
 // Between two steps of the path: the ends of the segments before `segment` and the items before
 // `item` have been passed.
 struct place {

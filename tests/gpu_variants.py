@@ -89,6 +89,12 @@ LABELS = {
         "ipt_28.tpb_256.mb_1.ipv_1.ld_1.ept_2.wav_2.lb_2",
         "ipt_8.tpb_1024.mb_1.ipv_2.ld_0.ept_1.wav_1.lb_4",
     ],
+    "segmented_sort": [
+        "ipt_4.tpb_64.mb_1",
+        "ipt_5.tpb_192.mb_2",
+        "ipt_9.tpb_256.mb_1",
+        "ipt_8.tpb_1024.mb_1",
+    ],
     "select": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
         "ipt_12.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
@@ -127,6 +133,11 @@ BENCHMARKS = {
     "searchsorted": ["searchsorted.lower", "searchsorted.upper"],
     "segment_ids": ["segment_ids.small", "segment_ids.large"],
     "segmented_reduce": ["segmented_reduce.sum.small", "segmented_reduce.argmin.small"],
+    "segmented_sort": [
+        "segmented_sort.keys.small",
+        "segmented_sort.keys.large",
+        "segmented_sort.pairs.medium",
+    ],
     "select": ["select.unique", "select.three_way"],
     "sort": ["sort.keys", "sort.pairs"],
     "topk": ["topk.pairs", "topk.pairs"],
@@ -207,6 +218,13 @@ CALLS = {
         "segmented_reduce.sum.medium",
         lambda x: cubc.segmented_reduce(x, edges(x)),
         lambda x: np.diff(np.concatenate([[0], x.cumsum()])[edges(x)]),
+    ),
+    "segmented_sort": (
+        "segmented_sort.pairs.medium",
+        lambda x: cubc.segmented_argsort(x % 50, edges(x)[::9]),
+        lambda x: np.lexsort(
+            (x % 50, np.searchsorted(edges(x)[::9], np.arange(x.size), side="right"))
+        ),
     ),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
     "sort": ("sort.keys.small", lambda x: cubc.sort(x), lambda x: np.sort(x)),

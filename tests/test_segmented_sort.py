@@ -48,13 +48,61 @@ def test_every_type(device, type):
                 same(cubc.segmented_argsort(given, where, descending=descending), indices)
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 100, 21_000])
-def test_segments_of_one_size(device, size):
+@pytest.mark.parametrize("label", ["base", "ipt_5.tpb_192.mb_2", "ipt_4.tpb_64.mb_1"])
+@pytest.mark.parametrize("size", [1, 2, 7, 100, 1000, 4200, 21_000])
+def test_segments_of_one_size(device, policies, size, label):
+    """With variants of the GPU too, whose tiles hold several segments or a part of one."""
     x = inputs.random("I16", 21_000)
+    for name in ("keys.small", "keys.medium", "keys.large", "pairs.medium"):
+        if label != "base":
+            arch = cubc.device_info(device)["arch"]
+            _core.use_policy(f"segmented_sort.{name}", {"T{ct}": "I16"}, arch, label)
     rows = x.reshape(-1, size)
     same(cubc.segmented_sort(on(device, x), segment_size=size), np.sort(rows).ravel())
     indices = np.argsort(rows, kind="stable") + np.arange(0, x.size, size)[:, None]
     same(cubc.segmented_argsort(on(device, x), segment_size=size), indices.ravel())
+
+
+@pytest.mark.parametrize("name", ["small", "medium", "large"])
+@pytest.mark.parametrize("type", ["F32", "I8", "U64"])
+def test_boundaries_of_the_policy(device, type, name):
+    length = {"small": 8, "medium": 300, "large": 70_000}[name]
+    x = inputs.random(type, 300_000)
+    for n in inputs.sizes(f"segmented_sort.keys.{name}", type, device):
+        if n > x.size:
+            continue
+        offsets = np.minimum(np.arange(n // length + 2) * length + n % 7, n)
+        result = cubc.segmented_sort(on(device, x[:n]), on(device, offsets))
+        same(result, x[:n][indices_of(x[:n], offsets)])
+
+
+def test_a_million_small_segments(device):
+    lengths = np.random.default_rng(1).integers(1, 17, 1_000_000)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    x = inputs.random("I32", offsets[-1])
+    order = np.lexsort((x, np.repeat(np.arange(lengths.size), lengths)))
+    same(cubc.segmented_sort(on(device, x), on(device, offsets)), x[order])
+
+
+@pytest.mark.parametrize("kind", ["random", "equal", "few", "sorted", "falling"])
+def test_long_segments_among_short_ones(device, kind):
+    """Long ones of every number of windows, which begin and end anywhere in them."""
+    lengths = np.array([3, 1, 0, 300_000, 2, 0, 7, 9000, 9001, 17_000, 40_000, 5, 123_456, 8192])
+    offsets = np.concatenate([[11], 11 + np.cumsum(lengths)])
+    x = {
+        "random": inputs.random("I32", offsets[-1] + 13),
+        "equal": np.zeros(offsets[-1] + 13, np.int32),
+        "few": inputs.random("I32", offsets[-1] + 13) % 3,
+        "sorted": np.arange(offsets[-1] + 13, dtype=np.int32),
+        "falling": -np.arange(offsets[-1] + 13, dtype=np.int32),
+    }[kind]
+    indices = indices_of(x, offsets)
+    given, where = on(device, x), on(device, offsets)
+    same(cubc.segmented_sort(given, where), x[indices])
+    same(cubc.segmented_argsort(given, where), indices)
+    keys, values = cubc.segmented_sort_pairs(given, on(device, np.arange(x.size)), where)
+    same(keys, x[indices])
+    same(values, indices)
 
 
 def test_pairs(device):
@@ -89,11 +137,19 @@ def test_special_values(device):
     assert np.signbit(result[:2]).tolist() == [True, False]  # -0.0 before 0.0
 
 
-def test_wrong_offsets_lose_no_item(device):
-    x = inputs.random("I32", 5000)
-    for offsets in (np.arange(5000, -1, -10), np.array([-(2**62), 2**62, 3])):
-        result = cubc.segmented_sort(on(device, x), on(device, offsets))
-        same(np.sort(np.asarray(result)), np.sort(x))
+@pytest.mark.parametrize("kind", ["falling", "outside", "noise"])
+def test_wrong_offsets_do_no_harm(device, kind):
+    """Results of wrong segments are undefined; there is no fault, and right ones stay right."""
+    x = inputs.random("I32", 50_000)
+    offsets = {
+        "falling": np.arange(50_000, -1, -10),
+        "outside": np.array([-(2**62), -5, 10, 20_000, 2**40, 2**62]),
+        "noise": np.random.default_rng(3).integers(-(2**63), 2**63 - 1, 3000),
+    }[kind]
+    result = np.asarray(cubc.segmented_sort(on(device, x), on(device, offsets)))
+    assert result.shape == x.shape
+    if kind == "outside":
+        same(result, x[indices_of(x, np.array([0, 0, 10, 20_000, 50_000, 50_000]))])
 
 
 def test_out(device):
@@ -104,6 +160,24 @@ def test_out(device):
     same(out, np.concatenate([np.sort(np.asarray(x)[:400]), np.sort(np.asarray(x)[400:])]))
 
 
+@pytest.mark.parametrize("n", [1000, 100_003])
+def test_in_place(device, n):
+    keys, offsets = inputs.random("I8", n), offsets_of(n, 5)
+    indices = indices_of(keys, offsets)
+    k, v = cubc.asarray(keys.copy(), device=device), cubc.asarray(np.arange(n), device=device)
+    o = cubc.asarray(offsets, device=device)
+    assert cubc.segmented_sort_pairs(k, v, o, out=(k, v)) == (k, v)
+    same(k, keys[indices])
+    same(v, indices)
+    assert cubc.segmented_sort(v, o, out=v) is v
+    same(v, np.arange(n))
+    with pytest.raises(ValueError, match="overlap"):
+        cubc.segmented_sort(v[1:], o, out=v[:-1])
+    index = cubc.asarray(np.sort(np.arange(n)), device=device)
+    with pytest.raises(ValueError, match="overlap"):
+        cubc.segmented_argsort(k, index, out=index)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
@@ -112,6 +186,8 @@ def test_out(device):
         (lambda x: cubc.segmented_sort(x.reshape(2, 5), [0, 1]), ValueError, "one dimension"),
         (lambda x: cubc.segmented_sort(x, np.array([0, 1], "u4")), TypeError, "I32 or I64"),
         (lambda x: cubc.segmented_sort(x, [0, 9], decending=1), TypeError, "descending"),
+        (lambda x: cubc.segmented_sort_pairs(x, x, [0, 9], out=x), TypeError, "tuple of two"),
+        (lambda x: cubc.segmented_sort(x, [0, 9], out=x[:3]), ValueError, "shape"),
         (lambda x: cubc.segmented_sort_pairs(x, x[:3], [0, 9]), ValueError, "3 items"),
     ],
 )

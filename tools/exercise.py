@@ -53,6 +53,8 @@ for name in ("int8", "float32", "float64"):
         parts = [np.sort(part) for part in np.split(x, offsets)]
         result = cubc.segmented_sort(d, cubc.asarray(offsets)).numpy()
         assert (result == np.concatenate(parts)).all()
+        assert (cubc.segmented_sort(d, segment_size=n).numpy() == np.sort(x)).all()
+        assert (cubc.segmented_argsort(d, segment_size=1).numpy() == np.arange(n)).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
         lazy = cubc.lazy("v * c", v=d, c=cubc.asarray(x[-1:]))
         assert cubc.reduce(lazy).item() == (x * x[-1]).sum(

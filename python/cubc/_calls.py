@@ -50,3 +50,12 @@ def one_dimension(function: str, x: Any, otherwise: str) -> None:
         raise ValueError(
             f"{function}() takes keys of one dimension, not of the shape {shape}; {otherwise}"
         )
+
+
+def output_pair(function: str, out: Any, of: str = "(keys, values)") -> tuple[Any, Any]:
+    """The two arrays of out=, or neither."""
+    if out is None:
+        return None, None
+    if isinstance(out, tuple) and len(out) == 2:
+        return out
+    raise TypeError(f"{function}(): out must be a tuple of two arrays, {of}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import one_dimension, primitive
+from ._calls import one_dimension, output_pair, primitive
 from ._core import asarray, call, operator_types, scan
 from ._selections import _first
 
@@ -82,7 +82,7 @@ def reduce_by_key(
     .. [2] D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
        NVR-2016-002.
     """
-    keys_out, results_out = _pair("reduce_by_key", out, "(keys, results)")
+    keys_out, results_out = output_pair("reduce_by_key", out, "(keys, results)")
     _check("reduce_by_key", keys, values)
     acc, result = operator_types(
         op, _dtype(values), dtype=dtype, out=_given(results_out), widen=True
@@ -195,7 +195,7 @@ def unique_by_key(
     -----
     A single pass with decoupled look-back, as `reduce_by_key`.
     """
-    keys_out, values_out = _pair("unique_by_key", out, "(keys, values)")
+    keys_out, values_out = output_pair("unique_by_key", out, "(keys, values)")
     _check("unique_by_key", keys, values)
     fields = {
         "keys": keys,
@@ -238,7 +238,7 @@ def run_length_encode(
     -----
     A single pass with decoupled look-back, as `reduce_by_key`.
     """
-    values_out, lengths_out = _pair("run_length_encode", out, "(values, lengths)")
+    values_out, lengths_out = output_pair("run_length_encode", out, "(values, lengths)")
     _check("run_length_encode", x)
     lengths = _given(lengths_out) or "int64"
     fields = {
@@ -278,7 +278,7 @@ def nontrivial_runs(
     -----
     A single pass with decoupled look-back, as `reduce_by_key`.
     """
-    offsets_out, lengths_out = _pair("nontrivial_runs", out, "(offsets, lengths)")
+    offsets_out, lengths_out = output_pair("nontrivial_runs", out, "(offsets, lengths)")
     _check("nontrivial_runs", x)
     most = (_size(x) // 2,)
     lengths = _given(lengths_out) or "int64"
@@ -359,14 +359,6 @@ def _runs(fields: dict[str, Any], count, stream, workspace, device) -> tuple[Any
         _first(heads, found, made=fields[name][2] is None),
         _first(results, found, made=fields["out"][2] is None),
     )
-
-
-def _pair(function: str, out: Any, of: str) -> tuple[Any, Any]:
-    if out is None:
-        return None, None
-    if isinstance(out, tuple) and len(out) == 2:
-        return out
-    raise TypeError(f"{function}(): out must be a tuple of two arrays, {of}")
 
 
 def _check(function: str, keys: Any, values: Any = None) -> None:

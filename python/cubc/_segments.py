@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import one_dimension, primitive
-from ._core import call, operator_types, transform
+from ._calls import one_dimension, output_pair, primitive
+from ._core import call, operator_types
 
 
 @primitive
@@ -170,6 +170,7 @@ def segmented_sort(
     descending=False,
     out=None,
     stream=None,
+    workspace=None,
     device=None,
 ) -> Any:
     """Sort every segment of an array by itself, into a copy; the sort is stable.
@@ -184,9 +185,11 @@ def segmented_sort(
     descending : bool
         The largest first; equal keys keep their order here too.
     out : array, optional
-        Where the result goes: of the shape and type of `x`, apart from it.
-    stream, device
-        As for `sort`.
+        Where the result goes: of the shape and type of `x`. `x` itself is fine; any other overlap
+        is refused.
+    stream, workspace, device
+        As for `sort`; the size of the workspace is cubc_segmented_sort_temp_bytes, aligned to 256
+        bytes.
 
     Returns
     -------
@@ -200,14 +203,20 @@ def segmented_sort(
 
     Notes
     -----
-    Two stable radix sorts: all keys along with their segments' numbers, then those numbers with the
-    keys, by no more bits than there are segments. The temporary storage is three times `x` and
-    more. The order is that of `sort`.
+    A merge sort that merges inside of segments only [1]_. Segments that fit a block are read and
+    written once, many of them by one block if they are short; of longer ones each round of merges
+    doubles what is sorted. Nothing waits for the lengths. Where a segment may be longer than a
+    block holds, as much temporary storage as `x` takes is needed. The order is that of `sort`.
+    Offsets that fall are no error, but what is written then is undefined.
+
+    References
+    ----------
+    .. [1] S. Baxter, "Modern GPU", 2013: segmented sort and locality sort.
     """
-    ordered, ids, bits = _sorted_ids(
-        "segmented_sort", x, offsets, segment_size, descending, stream, device
-    )
-    return _by_segment(ids, ordered, out, bits, stream, device)
+    fields = _sorting("segmented_sort", x, offsets, segment_size, descending)
+    fields |= {"keys_out": ("keys_in", "keys_in", out)}
+    options = {"stream": stream, "workspace": workspace, "device": device}
+    return call("segmented_sort", fields, **options)[0]
 
 
 @primitive
@@ -220,13 +229,14 @@ def segmented_argsort(
     descending=False,
     out=None,
     stream=None,
+    workspace=None,
     device=None,
 ) -> Any:
     """Indices that sort every segment: ``x[segmented_argsort(x, o)]`` is ``segmented_sort(x, o)``.
 
     Parameters
     ----------
-    x, offsets, segment_size, descending, stream, device
+    x, offsets, segment_size, descending, stream, workspace, device
         As for `segmented_sort`.
     out : array, optional
         Where the indices go: of the shape of `x`, int64.
@@ -241,17 +251,13 @@ def segmented_argsort(
     TypeError, ValueError, DeviceMemoryError
         As `segmented_sort`.
     """
-    _, ids, bits = _sorted_ids(
-        "segmented_argsort", x, offsets, segment_size, descending, stream, device
-    )
-    fields = {
-        "keys_in": x,
+    fields = _sorting("segmented_argsort", x, offsets, segment_size, descending)
+    fields |= {
         "keys_out": ("keys_in", "keys_in", None),
-        "values_out": ("int64", "keys_in", None),
-        "descending": bool(descending),
+        "values_out": ("int64", "keys_in", out),
     }
-    indices = call("sort", fields, stream=stream, device=device)[1]
-    return _by_segment(ids, indices, out, bits, stream, device)
+    options = {"stream": stream, "workspace": workspace, "device": device}
+    return call("segmented_sort", fields, **options)[1]
 
 
 @primitive
@@ -263,16 +269,18 @@ def segmented_sort_pairs(
     *,
     segment_size=None,
     descending=False,
+    out=None,
     stream=None,
+    workspace=None,
     device=None,
 ) -> tuple[Any, Any]:
     """Sort every segment of keys by itself, and values along with them; the sort is stable.
 
     Parameters
     ----------
-    keys, offsets, segment_size, descending, stream, device
+    keys, offsets, segment_size, descending, stream, workspace, device
         As for `segmented_sort`.
-    values : array_like
+    values, out
         As for `sort_pairs`.
 
     Returns
@@ -285,51 +293,29 @@ def segmented_sort_pairs(
     TypeError, ValueError, DeviceMemoryError
         As `segmented_sort` and `sort_pairs`.
     """
-    ordered, ids, bits = _sorted_ids(
-        "segmented_sort_pairs", keys, offsets, segment_size, descending, stream, device
-    )
-    along = _pairs(keys, values, None, stream, device, descending=bool(descending))[1]
-    return (
-        _by_segment(ids, ordered, None, bits, stream, device),
-        _by_segment(ids, along, None, bits, stream, device),
-    )
+    keys_out, values_out = output_pair("segmented_sort_pairs", out)
+    fields = _sorting("segmented_sort_pairs", keys, offsets, segment_size, descending)
+    fields |= {
+        "values_in": values,
+        "keys_out": ("keys_in", "keys_in", keys_out),
+        "values_out": ("values_in", "values_in", values_out),
+    }
+    options = {"stream": stream, "workspace": workspace, "device": device}
+    sorted_keys, sorted_values = call("segmented_sort", fields, **options)
+    return sorted_keys, sorted_values
 
 
-def _sorted_ids(function, x, offsets, size, descending, stream, device) -> tuple[Any, Any, int]:
-    """All keys in order, the number of each one's segment, and how many bits these numbers have."""
+def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:
+    """What the sorts of segments have in common."""
     x = _array(x)
     one_dimension(function, x, "its segments may have any length")
     offsets, count = _segments(function, x, offsets, size)
-    order = {"descending": bool(descending)}
-    if offsets is None:
-        fields = {
-            "keys_in": x,
-            "keys_out": ("keys_in", "keys_in", None),
-            "values_out": ("int64", "keys_in", None),
-        }
-        ordered, indices = call("sort", fields | order, stream=stream, device=device)
-        ids = transform("at / length", at=indices, length=size, stream=stream, device=device)
-    else:
-        kind = "int32" if count < 2**31 - 1 else "int64"
-        fields = {"offsets": offsets, "segments": count, "out": (kind, (_items(x),), None)}
-        (ids,) = call("segment_ids", fields, stream=stream, device=device)
-        ordered, ids = _pairs(x, ids, None, stream, device, **order)
-    return ordered, ids, (count + 1).bit_length()
-
-
-def _pairs(keys, values, out, stream, device, **order) -> tuple[Any, ...]:
-    fields = {
-        "keys_in": keys,
-        "values_in": values,
-        "keys_out": ("keys_in", "keys_in", None),
-        "values_out": ("values_in", "values_in", out),
+    return {
+        "keys_in": x,
+        "offsets": offsets,
+        "segments": count,
+        "descending": bool(descending),
     }
-    return call("sort", fields | order, stream=stream, device=device)
-
-
-def _by_segment(ids: Any, items: Any, out: Any, bits: int, stream: Any, device: Any) -> Any:
-    """Items to their segments; the order in each stays as it is."""
-    return _pairs(ids, items, out, stream, device, end_bit=bits)[1]
 
 
 def _array(x: Any) -> Any:

@@ -6,7 +6,7 @@ arXiv 2206.01784, 2022.
 
 from typing import Any
 
-from ._calls import one_dimension, primitive
+from ._calls import one_dimension, output_pair, primitive
 from ._core import call
 
 
@@ -152,9 +152,7 @@ def sort_pairs(
         As for `sort`; for values of another size or number.
     """
     one_dimension("sort_pairs", keys, SEVERAL)
-    if out is not None and not (isinstance(out, tuple) and len(out) == 2):
-        raise TypeError("sort_pairs(): out must be a tuple of two arrays, (keys, values)")
-    keys_out, values_out = out or (None, None)
+    keys_out, values_out = output_pair("sort_pairs", out)
     fields = {
         "keys_in": keys,
         "values_in": values,
