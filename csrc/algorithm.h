@@ -88,12 +88,12 @@ typedef struct problem {
     uint8_t operand_count, lazy_count;
     uint8_t type, acc_type; // cubc_type: of the items, and what the operator works in
     bool commutative, inclusive, descending;
-    bool wide;          // counts of items need 64 bits
-    bool small;         // so few items that another variant is the best
-    bool aligned;       // all arrays of more than one item start on 16 bytes
-    bool in_place;      // an output is an input: no read-only loads
-    uint8_t traits[4];  // what else the code depends on; the algorithm says
-    char benchmark[40]; // the benchmark that stands for this problem: "reduce.sum"
+    bool wide;           // counts of items need 64 bits
+    bool small;          // so few items that another variant is the best
+    bool aligned;        // all arrays of more than one item start on 16 bytes
+    bool in_place;       // an output is an input: no read-only loads
+    uint16_t traits[16]; // what else the code depends on; the algorithm says
+    char benchmark[40];  // the benchmark that stands for this problem: "reduce.sum"
 
     // Run-time workload.
     uint64_t n;      // items that the algorithm goes through

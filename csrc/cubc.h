@@ -473,4 +473,6 @@ cubc_status cubc_topk(cubc_device *device, const cubc_topk_params *params, void 
 #ifdef __cplusplus
 }
 #endif
+
+#include "cubc_lattice.h"
 #endif

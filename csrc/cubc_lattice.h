@@ -1,12 +1,16 @@
-// cubc for lattice QCD: gauge configurations and propagators in files. Errors and ownership are as
-// in cubc.h.
+// The lattice QCD part of the public C interface, a part of cubc.h.
 //
-// Gauge configurations are ILDG and SciDAC in LIME, NERSC, and MILC version 5; propagators SciDAC
-// in LIME, as Chroma writes them. In host memory a field is always complex128 in one order: links
-// [t][z][y][x][mu][row][column], propagators
-// [t][z][y][x][sink spin][source spin][sink colour][source colour], in the basis of the file. A
-// file is not trusted: nothing is taken from it that does not fit in it, and a failure names the
-// record and the byte.
+// Fields on a periodic lattice of lx * ly * lz * lt sites, even extents. A site's parity is that of
+// x + y + z + t; sites of a parity are in the order of x / 2, y, z, t, x fastest. Gamma matrices
+// are DeGrand-Rossi's. Plain fields are of complex numbers, two reals each, F64 or F32; native ones
+// of F64, F32, or I16: fixed point, 32767 for 1 or, of spinors, for the largest magnitude of the
+// site, whose norm (that magnitude over 32767) is in an array of its own, an F32 a site.
+//
+// Native order: a parity's field is cut into chunks of 16 bytes a site, chunk k of all sites before
+// chunk k + 1 of any; parity 0 comes before parity 1. A link has 18, 12 or 8 reals, all four
+// directions of a parity x, y, z, t one after the other. Spinors have 24 reals, spin slowest, with
+// (upper + lower) / sqrt(2) of the plain spins first and (upper - lower) / sqrt(2) then. Arrays
+// start on 16 bytes.
 #ifndef CUBC_LATTICE_H
 #define CUBC_LATTICE_H
 
@@ -18,6 +22,90 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 // cffi: begin
+typedef enum cubc_field_order {
+    CUBC_PLAIN,    // spinors [t][z][y][x][spin][colour], links [t][z][y][x][direction][row][column]
+    CUBC_EVEN_ODD, // spinors [parity][t][z][y][x / 2][spin][colour],
+                   // links [direction][parity][t][z][y][x / 2][row][column]
+    CUBC_NATIVE
+} cubc_field_order;
+
+// A gauge field in another order, precision or reconstruction. Links of fewer than 18 reals are
+// those of SU(3) matrices. The copy is apart from what is copied.
+typedef struct cubc_link_copy_params {
+    const void *from;
+    void *to;
+    uint64_t from_n, to_n; // reals of all links: 4 * sites * reals
+    cubc_type from_type, to_type;
+    cubc_field_order from_order, to_order;
+    int from_reals, to_reals; // of a link: 18; 12 or 8 in native order
+    int lx, ly, lz, lt;
+} cubc_link_copy_params;
+
+// Spinors in another order or precision, of any number of sources one after the other; of both
+// parities or, where neither order is plain, of one. The copy is apart from what is copied.
+typedef struct cubc_spinor_copy_params {
+    const void *from;
+    const float *from_norms; // of I16, else NULL
+    void *to;
+    float *to_norms;
+    uint64_t n; // reals: 24 * sites (half of them for one parity) * sources
+    cubc_type from_type, to_type;
+    uint64_t norms_n;    // sites * sources, or 0
+    cubc_type norm_type; // F32
+    cubc_field_order from_order, to_order;
+    int lx, ly, lz, lt;
+} cubc_spinor_copy_params;
+
+// The Wilson hopping term, out = D in, or out = x + a D in:
+//     D psi(x) = sum over mu of (1 - gamma_mu) U_mu(x) psi(x + mu)
+//                             + (1 + gamma_mu) U_mu(x - mu)^+ psi(x - mu)
+// without the factor 1/2 of projectors. Everything is in native order and of one type. For a parity
+// of the output, 0 or 1, in is of the other parity; for both (2) all fields are. out may be x and
+// is apart from everything else. Hops in space come with 1 / anisotropy. Links stay in SU(3): it is
+// the operator that knows the boundary.
+typedef struct cubc_dslash_wilson_params {
+    const void *links; // both parities
+    const void *in;
+    const float *in_norms; // of I16, else NULL; as are the other norms
+    const void *x;         // NULL: out = D in
+    const float *x_norms;
+    void *out;
+    float *out_norms;
+    uint64_t links_n;    // 4 * sites * reconstruct
+    uint64_t n;          // reals of in: 24 * sites (half of them for one parity) * sources
+    uint64_t norms_n;    // n / 24, or 0
+    cubc_type type;      // of links and spinors: F64, F32, I16
+    cubc_type norm_type; // F32
+    int lx, ly, lz, lt;
+    int reconstruct;    // reals of a link: 18, 12, 8
+    int parity;         // of the output: 0, 1; 2: both
+    int dagger;         // not 0: the adjoint of D
+    int antiperiodic;   // not 0: spinors change sign across the boundary in time
+    int temporal_gauge; // not 0: links in time are 1 but for those of the last slice
+    double a;
+    double anisotropy; // 1: none
+} cubc_dslash_wilson_params;
+
+cubc_status cubc_dslash_wilson_temp_bytes(cubc_device *device,
+                                          const cubc_dslash_wilson_params *params, size_t *bytes);
+cubc_status cubc_dslash_wilson(cubc_device *device, const cubc_dslash_wilson_params *params,
+                               void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_link_copy_temp_bytes(cubc_device *device, const cubc_link_copy_params *params,
+                                      size_t *bytes);
+cubc_status cubc_link_copy(cubc_device *device, const cubc_link_copy_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_spinor_copy_temp_bytes(cubc_device *device, const cubc_spinor_copy_params *params,
+                                        size_t *bytes);
+cubc_status cubc_spinor_copy(cubc_device *device, const cubc_spinor_copy_params *params, void *temp,
+                             size_t temp_bytes, cubc_stream stream);
+
+// ---- files --------------------------------------------------------------------------------------
+// Gauge configurations are ILDG and SciDAC in LIME, NERSC, and MILC version 5; propagators SciDAC
+// in LIME, as Chroma writes them. In host memory a field is always complex128 in one order: links
+// [t][z][y][x][mu][row][column], propagators
+// [t][z][y][x][sink spin][source spin][sink colour][source colour], in the basis of the file. A
+// file is not trusted: nothing is taken from it that does not fit in it, and a failure names the
+// record and the byte.
 typedef enum cubc_field_kind { CUBC_FIELD_GAUGE = 0, CUBC_FIELD_PROPAGATOR } cubc_field_kind;
 
 typedef enum cubc_field_flags {

@@ -48,8 +48,8 @@ static cubc_status check_channels(const cubc_histogram_params *params, problem *
              (unsigned long long)params->n, channels);
     if (params->weights && channels > 1)
         FAIL(CUBC_INVALID_ARGUMENT, "histogram takes weights of one channel, not of %d", channels);
-    p->traits[CHANNELS] = (uint8_t)channels;
-    p->traits[ACTIVE] = (uint8_t)active;
+    p->traits[CHANNELS] = (uint16_t)channels;
+    p->traits[ACTIVE] = (uint16_t)active;
     p->n = params->n / (unsigned)channels;
     return CUBC_OK;
 }

@@ -1,0 +1,192 @@
+// What the kernels of Wilson-like operators share: a thread's sites and the hops to them, wilson.h,
+// of one parity or of both.
+//
+// A thread computes a site of the output for some of the sources, whose links it reads and
+// reconstructs once. No thread needs another: neighbouring sites share what they read through the
+// caches, so the order in which sites come is what there is to choose. A block takes bricks of
+// sites, as many as it has threads for, so that neighbours in all directions are in the L1 cache;
+// bricks come x first, then y, then `sz` of z, then t, then the rest of z, so that what is read
+// again one time slice later is in the L2 cache.
+//
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:1024:32 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
+// %RANGE% TUNE_SOURCES_PER_THREAD spt 1:4:1 cpu=1:4:1
+// %RANGE% TUNE_BRICK_X_LOG2 bx 0:6:1 cpu=6:6:1
+// %RANGE% TUNE_BRICK_Y_LOG2 by 0:6:1 cpu=6:6:1
+// %RANGE% TUNE_BRICK_Z_LOG2 bz 0:6:1 cpu=0:6:1
+// %RANGE% TUNE_BRICK_T_LOG2 bt 0:6:1 cpu=0:6:1
+// %RANGE% TUNE_SWEEP_Z_LOG2 sz 0:7:1 cpu=7:7:1
+// %RANGE% TUNE_LOAD ld 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_LINK_LOAD ll 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_SHARED_KIB sh 0:96:8 cpu=0:0:1
+//
+// spt    right-hand sides of a thread; the others of a call go to other blocks
+// bx..bt sites of one parity along x, and along y, z, t, in a brick; less where that does not
+//        divide the lattice
+// sz     bricks along z in a sweep through t
+// sh     shared memory that a block asks for and does not use: fewer blocks share a cache
+//
+// Workload: that of lattice.h, and
+//     TUNE_T            of stored reals: f64, f32, or i16 for fixed point
+//     TUNE_RECONSTRUCT  18, 12, 8
+//     TUNE_PARITY       of the output; 2: both, whose fields have parity 0 first
+//     TUNE_DAGGER
+//     TUNE_ANISOTROPIC  spatial hops come with a factor
+//     TUNE_ANTIPERIODIC hops across the boundary in time change sign
+//     TUNE_TEMPORAL     links in time are 1 but for those of the last slice
+// Traffic a site and source: the links (eight a site of one parity, four of both), shared by the
+// sources of a thread, a spinor read and one written.
+#pragma once
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "lattice.h"
+typedef TUNE_T stored_t;
+typedef real_of<stored_t> real_t;
+#include "wilson.h"
+
+enum {
+    RECONSTRUCT = TUNE_RECONSTRUCT,
+    SPT = TUNE_SOURCES_PER_THREAD,
+    BOTH = TUNE_PARITY == 2,
+    ETA = TUNE_DAGGER ? -1 : 1 // of hops from x + mu
+};
+
+// The first arguments of each such kernel.
+struct dslash_fields {
+    const stored_t *links, *in;
+    const f32* in_norms; // of fixed-point numbers
+    f64 spatial;         // factor of hops in space
+    u64 sources;
+};
+
+// ---- the order of sites -------------------------------------------------------------------------
+FUNCTION constexpr u32 common_divisor(u32 a, u32 b) { return b ? common_divisor(b, a % b) : a; }
+
+constexpr u32 BRICK_X = common_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2);
+constexpr u32 BRICK_Y = common_divisor(TUNE_LY, 1u << TUNE_BRICK_Y_LOG2);
+constexpr u32 BRICK_Z = common_divisor(TUNE_LZ, 1u << TUNE_BRICK_Z_LOG2);
+constexpr u32 BRICK_T = common_divisor(TUNE_LT, 1u << TUNE_BRICK_T_LOG2);
+constexpr u32 BRICK = BRICK_X * BRICK_Y * BRICK_Z * BRICK_T;
+constexpr u32 ROWS_X = HALF_X / BRICK_X, ROWS_Y = TUNE_LY / BRICK_Y;
+constexpr u32 SWEEP = common_divisor(TUNE_LZ / BRICK_Z, 1u << TUNE_SWEEP_Z_LOG2);
+
+// The place of a site in that order; of both parities a brick's come one after the other.
+FUNCTION site site_in_order(u32 place, u32& parity)
+{
+    parity = TUNE_PARITY;
+    u32 brick = place / BRICK;
+    const u32 in = place % BRICK;
+    if constexpr (BOTH) {
+        parity = brick % 2;
+        brick /= 2;
+    }
+    const u32 in_row = in / BRICK_X, in_slab = in_row / BRICK_Y;
+    const u32 row = brick / ROWS_X, slab = row / ROWS_Y, sweep = slab / SWEEP;
+    const u32 z = slab % SWEEP + sweep / (TUNE_LT / BRICK_T) * SWEEP;
+    return site_at(brick % ROWS_X * BRICK_X + in % BRICK_X,
+                   row % ROWS_Y * BRICK_Y + in_row % BRICK_Y, z * BRICK_Z + in_slab % BRICK_Z,
+                   sweep % (TUNE_LT / BRICK_T) * BRICK_T + in_slab / BRICK_Z, parity);
+}
+
+// ---- a thread's work ----------------------------------------------------------------------------
+struct dslash_work {
+    site at;
+    u32 parity;
+    u32 source; // the first of SPT
+};
+
+// False: there is none.
+FUNCTION bool dslash_work_of(dslash_work& w)
+{
+    constexpr u32 places = BOTH ? 2 * SITES : SITES;
+    const u32 blocks = (places + SIMT_THREADS - 1) / SIMT_THREADS;
+    const u32 place = block_id() % blocks * SIMT_THREADS + thread_id();
+    if (place >= places) return false;
+    w.source = block_id() / blocks * SPT;
+    w.at = site_in_order(place, w.parity);
+    return true;
+}
+
+FUNCTION bool has_source(const dslash_fields& a, const dslash_work& w, u32 k)
+{
+    return SPT == 1 || w.source + k < a.sources;
+}
+
+// ---- hops ---------------------------------------------------------------------------------------
+// Where the fields of a source begin; of both parities they are one behind the other.
+FUNCTION u64 source_sites(u32 source, u32 parity)
+{
+    return BOTH ? static_cast<u64>(2 * source + parity) * SITES : static_cast<u64>(source) * SITES;
+}
+
+// What a hop is multiplied with besides its link.
+template <int MU>
+FUNCTION real_t hop_factor(const dslash_fields& a, bool across)
+{
+    if constexpr (MU != TIME) return TUNE_ANISOTROPIC ? static_cast<real_t>(a.spatial) : 1;
+    return TUNE_ANTIPERIODIC && across ? -1 : 1;
+}
+
+// Adds the hop from the neighbour forward (from x + mu) or backward.
+template <int MU, bool FORWARD>
+FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
+{
+    const site& s = w.at;
+    const u32 other = other_parity(w.parity);
+    constexpr int eta = FORWARD ? ETA : -ETA;
+    const u32 from = FORWARD ? site_after<MU>(s) : site_before<MU>(s);
+    const bool across = FORWARD ? s.t + 1 == TUNE_LT : s.t == 0; // the boundary in time
+    const real_t factor = hop_factor<MU>(a, across);
+    const bool is_unity = TUNE_TEMPORAL && MU == TIME && !across;
+    matrix u;
+    if (!is_unity)
+        u = FORWARD ? load_link<RECONSTRUCT, TUNE_LINK_LOAD>(
+                          links_of<RECONSTRUCT>(a.links, w.parity, MU), s.index)
+                    : load_link<RECONSTRUCT, TUNE_LINK_LOAD>(
+                          links_of<RECONSTRUCT>(a.links, other, MU), from);
+    UNROLL
+    for (u32 k = 0; k < SPT; k++) {
+        if (!has_source(a, w, k)) break;
+        const u64 start = source_sites(w.source + k, other);
+        half_spinor h = load_projected<MU, eta, TUNE_LOAD>(a.in + start * SPINOR, from);
+        if (!is_unity) {
+            UNROLL
+            for (int spin = 0; spin < 2; spin++)
+                h.spin[spin] = FORWARD ? u * h.spin[spin] : adjoint_times(u, h.spin[spin]);
+        }
+        real_t scale = factor;
+        if constexpr (storage<stored_t>::fixed)
+            scale *= load_norm<stored_t>(a.in_norms + start, from);
+        add_projected<MU, eta>(sum[k], scale, h);
+    }
+}
+
+template <int MU>
+FUNCTION void add_hops(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
+{
+    add_hop<MU, true>(a, w, sum);
+    add_hop<MU, false>(a, w, sum);
+}
+
+// D in, at the site of the work.
+FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
+{
+    UNROLL
+    for (u32 k = 0; k < SPT; k++) sum[k] = spinor{};
+    add_hops<0>(a, w, sum);
+    add_hops<1>(a, w, sum);
+    add_hops<2>(a, w, sum);
+    add_hops<TIME>(a, w, sum);
+}
+
+FUNCTION void flatten(const spinor& from, real_t (&out)[SPINOR])
+{
+    UNROLL
+    for (int s = 0; s < 4; s++) {
+        const half_spinor& half = s < 2 ? from.upper : from.lower;
+        UNROLL
+        for (int c = 0; c < 3; c++) {
+            out[6 * s + 2 * c] = half.spin[s % 2].c[c].real;
+            out[6 * s + 2 * c + 1] = half.spin[s % 2].c[c].imag;
+        }
+    }
+}

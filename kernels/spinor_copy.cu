@@ -1,0 +1,101 @@
+// Copies a field of spinors from one order and precision to another.
+//
+// A plain field is what its user sees: 12 complex numbers a site, [t][z][y][x][spin][colour], in
+// the DeGrand-Rossi basis; even-odd the same with the sites of parity 0 first. A field in native
+// order (lattice.h) is in the basis of wilson.h. Sources come one after the other in either.
+//
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
+// %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=64:64:1
+//
+// Workload: that of lattice.h, and
+//     TUNE_FROM, TUNE_TO              type of stored reals
+//     TUNE_FROM_ORDER, TUNE_TO_ORDER  0 plain, 1 even-odd, 2 native
+// Traffic: the field read once and written once.
+#include "lattice.h"
+
+typedef TUNE_FROM from_t;
+typedef TUNE_TO to_t;
+enum { PLAIN, EVEN_ODD, NATIVE };
+// Of the two precisions the one that can be calculated in without loss.
+typedef real_of<TUNE_WIDE> real_t;
+#include "wilson.h"
+
+struct spinor_copy_args {
+    const from_t* from;
+    const f32* from_norms;
+    to_t* to;
+    f32* to_norms;
+    u64 fields; // of a parity, of all sources
+};
+struct spinor_copy_shared {
+    u64 none;
+};
+
+// Where the complex numbers of a site begin.
+template <int ORDER>
+FUNCTION u64 plain_place(u64 source, u32 parity, u32 index)
+{
+    u64 place = static_cast<u64>(parity) * SITES + index;
+    if constexpr (ORDER == PLAIN) {
+        const site s = site_of(index, parity);
+        place = s.x + TUNE_LX * (index / HALF_X); // rows of both parities are in the same order
+    }
+    return (source * (2 * static_cast<u64>(SITES)) + place) * SPINOR;
+}
+
+template <int ORDER, class S>
+FUNCTION void read_site(const S* from, const f32* norms, u64 source, u32 parity, u32 index,
+                        real_t (&out)[SPINOR])
+{
+    if constexpr (ORDER == NATIVE) {
+        const u64 start = (2 * source + parity) * SITES;
+        real_of<S> reals[SPINOR];
+        load_site(from + start * SPINOR, norms + start, index, reals);
+        for (int j = 0; j < SPINOR; j++) out[j] = static_cast<real_t>(reals[j]);
+    } else {
+        const S* const at = from + plain_place<ORDER>(source, parity, index);
+        for (int j = 0; j < SPINOR; j++) out[j] = static_cast<real_t>(at[j]);
+    }
+}
+
+template <int ORDER, class S>
+FUNCTION void write_site(S* to, f32* norms, u64 source, u32 parity, u32 index,
+                         const real_t (&in)[SPINOR])
+{
+    if constexpr (ORDER == NATIVE) {
+        const u64 start = (2 * source + parity) * SITES;
+        real_of<S> reals[SPINOR];
+        for (int j = 0; j < SPINOR; j++) reals[j] = static_cast<real_of<S>>(in[j]);
+        store_site(to + start * SPINOR, norms + start, index, reals);
+    } else {
+        S* const at = to + plain_place<ORDER>(source, parity, index);
+        for (int j = 0; j < SPINOR; j++) at[j] = static_cast<S>(in[j]);
+    }
+}
+
+// (tau_1 + tau_3) / sqrt(2), which is its own inverse.
+FUNCTION void change_basis(real_t (&v)[SPINOR])
+{
+    const real_t root = static_cast<real_t>(0.70710678118654752440);
+    for (int j = 0; j < SPINOR / 2; j++) {
+        const real_t upper = v[j], lower = v[j + SPINOR / 2];
+        v[j] = root * (upper + lower);
+        v[j + SPINOR / 2] = root * (upper - lower);
+    }
+}
+
+KERNEL(spinor_copy_sites, spinor_copy_args, spinor_copy_shared)
+{
+    (void)s;
+    for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
+        const u64 place =
+            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 field = place / SITES;
+        const u32 index = static_cast<u32>(place % SITES), parity = field % 2;
+        real_t v[SPINOR];
+        if (field >= a.fields) return;
+        read_site<TUNE_FROM_ORDER>(a.from, a.from_norms, field / 2, parity, index, v);
+        if constexpr ((TUNE_FROM_ORDER == NATIVE) != (TUNE_TO_ORDER == NATIVE)) change_basis(v);
+        write_site<TUNE_TO_ORDER>(a.to, a.to_norms, field / 2, parity, index, v);
+    }
+}

@@ -1,0 +1,230 @@
+// SU(3) matrices: stored in full, or in 12 or 8 real numbers and reconstructed.
+//
+// 18   all nine elements, row by row
+// 12   rows 0 and 1; row 2 is the conjugate of their cross product
+// 8    B. Bunk and R. Sommer, "An 8 parameter representation of SU(3) matrices and its application
+//      for simulating lattice QCD" (1986), of the matrix with rows 1, 0 and minus 2, which is not
+//      singular at unity. Phases are kept as tan(phase / 4), in [-1, 1]: sine and cosine are then
+//      rational functions of what is stored. The order: those of elements 10 and minus 20; elements
+//      11, 12, 00.
+//
+// Fixed-point links are integers, 32767 for 1.
+#pragma once
+#include "lattice.h"
+#include "types.h"
+
+// real_t is what the including kernel calculates in.
+typedef complex<real_t> complex_t;
+
+// ---- complex arithmetic in fused steps ----------------------------------------------------------
+// sum + a * b
+FUNCTION complex_t multiply_add(complex_t sum, complex_t a, complex_t b)
+{
+    sum.real += a.real * b.real;
+    sum.imag += a.real * b.imag;
+    sum.real -= a.imag * b.imag;
+    sum.imag += a.imag * b.real;
+    return sum;
+}
+// sum + conj(a) * b
+FUNCTION complex_t multiply_add_conj(complex_t sum, complex_t a, complex_t b)
+{
+    sum.real += a.real * b.real;
+    sum.imag += a.real * b.imag;
+    sum.real += a.imag * b.imag;
+    sum.imag -= a.imag * b.real;
+    return sum;
+}
+// conj(a * b - c * d)
+FUNCTION complex_t conj_of_difference(complex_t a, complex_t b, complex_t c, complex_t d)
+{
+    complex_t r{a.real * b.real, -a.real * b.imag};
+    r.real -= a.imag * b.imag;
+    r.imag -= a.imag * b.real;
+    r.real -= c.real * d.real;
+    r.imag += c.real * d.imag;
+    r.real += c.imag * d.imag;
+    r.imag += c.imag * d.real;
+    return r;
+}
+FUNCTION real_t squared(complex_t a) { return a.real * a.real + a.imag * a.imag; }
+FUNCTION complex_t scaled(real_t factor, complex_t a)
+{
+    return complex_t{factor * a.real, factor * a.imag};
+}
+
+// ---- matrices -----------------------------------------------------------------------------------
+struct matrix {
+    complex_t element[3][3];
+};
+struct colour_vector {
+    complex_t c[3];
+};
+
+FUNCTION colour_vector operator*(const matrix& u, const colour_vector& v)
+{
+    colour_vector r;
+    UNROLL
+    for (int i = 0; i < 3; i++) {
+        r.c[i] = u.element[i][0] * v.c[0];
+        UNROLL
+        for (int j = 1; j < 3; j++) r.c[i] = multiply_add(r.c[i], u.element[i][j], v.c[j]);
+    }
+    return r;
+}
+
+// The adjoint of u, times v.
+FUNCTION colour_vector adjoint_times(const matrix& u, const colour_vector& v)
+{
+    colour_vector r;
+    UNROLL
+    for (int i = 0; i < 3; i++) {
+        r.c[i] = conj(u.element[0][i]) * v.c[0];
+        UNROLL
+        for (int j = 1; j < 3; j++) r.c[i] = multiply_add_conj(r.c[i], u.element[j][i], v.c[j]);
+    }
+    return r;
+}
+
+// Row 2 of a matrix that has the others.
+FUNCTION void complete_rows(matrix& u)
+{
+    complex_t(&e)[3][3] = u.element;
+    UNROLL
+    for (int j = 0; j < 3; j++)
+        e[2][j] = conj_of_difference(e[0][(j + 1) % 3], e[1][(j + 2) % 3], e[0][(j + 2) % 3],
+                                     e[1][(j + 1) % 3]);
+}
+
+// ---- eight numbers ------------------------------------------------------------------------------
+// A phase by the tangent of its quarter, without the division by `below`:
+// exp(i phase) = result / below^2.
+FUNCTION complex_t phase_over(real_t tangent, real_t& below)
+{
+    const real_t square = tangent * tangent, cosine = 1 - square, sine = 2 * tangent; // of the half
+    below = 1 + square;
+    return complex_t{cosine * cosine - sine * sine, 2 * sine * cosine};
+}
+
+// The root of what rounding may have left below 0.
+FUNCTION real_t magnitude_of(real_t square) { return fast_root(square > 0 ? square : 0); }
+
+FUNCTION matrix matrix_of_eight(const real_t (&p)[8])
+{
+    matrix u;
+    complex_t(&a)[3] = u.element[0];
+    complex_t(&b)[3] = u.element[1];
+    complex_t(&c)[3] = u.element[2];
+    b[1] = complex_t{p[2], p[3]};
+    b[2] = complex_t{p[4], p[5]};
+    a[0] = complex_t{p[6], p[7]};
+    const real_t rest = squared(b[1]) + squared(b[2]); // 1 - |b0|^2
+    real_t below_b, below_c;
+    const complex_t phase_b = phase_over(p[0], below_b), phase_c = phase_over(p[1], below_c);
+    // One reciprocal for all three divisions.
+    const real_t whole_b = below_b * below_b, whole_c = below_c * below_c;
+    const real_t inverse = fast_reciprocal(rest * (whole_b * whole_c));
+    const real_t r = inverse * (whole_b * whole_c);
+    const real_t over = inverse * rest;
+    b[0] = scaled(magnitude_of(1 - rest) * (over * whole_c), phase_b);
+    const complex_t first = scaled(magnitude_of(rest - squared(a[0])) * (over * whole_b), phase_c);
+    // Rows b, a and -c are orthonormal with determinant 1; two linear equations for the rest of a
+    // row follow. `first` is -c0.
+    const complex_t with_a = scaled(-r, conj(b[0]) * a[0]);
+    const complex_t with_c = scaled(-r, conj(b[0]) * first);
+    const complex_t over_a = scaled(r, conj(a[0])), over_c = scaled(r, conj(first));
+    a[1] = with_a * b[1] - conj(b[2]) * over_c;
+    a[2] = with_a * b[2] + conj(b[1]) * over_c;
+    c[0] = -first;
+    c[1] = -(with_c * b[1] + conj(b[2]) * over_a);
+    c[2] = -(with_c * b[2] - conj(b[1]) * over_a);
+    return u;
+}
+
+// tan(phase / 4) of a number that is not 0, by half-angle formulas; 0 of 0.
+FUNCTION real_t quarter_tangent(complex_t z)
+{
+    const real_t size = sqrt(squared(z));
+    if (!(size > 0)) return 0;
+    const real_t cosine = z.real / size, sine = z.imag / size;
+    // Of the half angle, which lies in [-pi/2, pi/2]: a root of the larger, so that neither loses
+    // its digits.
+    real_t half_cosine, half_sine;
+    if (cosine >= 0) {
+        half_cosine = sqrt((1 + cosine) / 2);
+        half_sine = sine / (2 * half_cosine);
+    } else {
+        half_sine = sqrt((1 - cosine) / 2) * (sine < 0 ? -1 : 1);
+        half_cosine = sine / (2 * half_sine);
+    }
+    return half_sine / (1 + half_cosine);
+}
+
+FUNCTION void eight_of_matrix(const matrix& u, real_t (&p)[8])
+{
+    const complex_t(&e)[3][3] = u.element;
+    p[0] = quarter_tangent(e[1][0]);
+    p[1] = quarter_tangent(-e[2][0]);
+    p[2] = e[1][1].real;
+    p[3] = e[1][1].imag;
+    p[4] = e[1][2].real;
+    p[5] = e[1][2].imag;
+    p[6] = e[0][0].real;
+    p[7] = e[0][0].imag;
+}
+
+// ---- links --------------------------------------------------------------------------------------
+// REALS a link: 18, 12 or 8. A gauge field has the links of parity 0, then of parity 1; of each the
+// directions x, y, z, t; of each the sites.
+template <int REALS, class S>
+FUNCTION S* links_of(S* field, u32 parity, int direction)
+{
+    return field + static_cast<u64>(parity * 4 + static_cast<u32>(direction)) * SITES * REALS;
+}
+
+template <int REALS, int CACHING, class S>
+FUNCTION matrix load_link(const S* links, u32 index)
+{
+    const real_t unit = storage<S>::fixed ? 1 / static_cast<real_t>(FIXED_ONE) : 1;
+    real_of<S> stored[REALS];
+    real_t raw[REALS];
+    matrix u;
+    load_reals<REALS, 0, REALS, CACHING>(links, index, stored);
+    UNROLL
+    for (int j = 0; j < REALS; j++)
+        raw[j] = storage<S>::fixed ? unit * static_cast<real_t>(stored[j])
+                                   : static_cast<real_t>(stored[j]);
+    if constexpr (REALS == 8) {
+        u = matrix_of_eight(raw);
+    } else {
+        UNROLL
+        for (int j = 0; j < REALS / 2; j++)
+            u.element[j / 3][j % 3] = complex_t{raw[2 * j], raw[2 * j + 1]};
+        if constexpr (REALS == 12) complete_rows(u);
+    }
+    return u;
+}
+
+template <int REALS, class S>
+FUNCTION void store_link(S* links, u32 index, const matrix& u)
+{
+    real_t raw[REALS];
+    S out[REALS];
+    if constexpr (REALS == 8) {
+        eight_of_matrix(u, raw);
+    } else {
+        UNROLL
+        for (int j = 0; j < REALS / 2; j++) {
+            raw[2 * j] = u.element[j / 3][j % 3].real;
+            raw[2 * j + 1] = u.element[j / 3][j % 3].imag;
+        }
+    }
+    UNROLL
+    for (int j = 0; j < REALS; j++) {
+        if constexpr (storage<S>::fixed)
+            out[j] = round_to_fixed(static_cast<f32>(raw[j]) * FIXED_ONE);
+        else
+            out[j] = static_cast<S>(raw[j]);
+    }
+    store_reals(links, index, out);
+}

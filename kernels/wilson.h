@@ -1,0 +1,99 @@
+// The hopping term of Wilson fermions:
+//     D psi(x) = sum over mu of (1 - gamma_mu) U_mu(x) psi(x + mu)
+//                             + (1 + gamma_mu) U_mu(x - mu)^+ psi(x - mu)
+// K. G. Wilson, "Quarks and strings on a lattice" (1977). The dagger changes both gammas' signs.
+//
+// In the basis of fields in native order gamma_4 is diagonal, so that hops in time need half a
+// spinor; with tau for the Pauli matrices between the halves,
+//     gamma_k = tau_2 x s_k sigma_k, s = (1, -1, 1),  gamma_4 = tau_3 x 1,  gamma_5 = tau_1 x 1.
+// It is the DeGrand-Rossi basis rotated by (tau_1 + tau_3) / sqrt(2). A projected spinor has two
+// independent spins, h, so that a hop multiplies two colour vectors. With eta = 1 for 1 - gamma and
+// -1 for 1 + gamma, u and l for the halves and J = i s_k sigma_k (J^2 = -1):
+//     space  h = u + eta J l, which adds h to u and -eta J h to l
+//     time   eta = 1: 2 l adds to l;  eta = -1: 2 u adds to u
+//
+// A spinor is 24 reals: spin slowest, then colour, then real and imaginary part.
+#pragma once
+#include "su3.h"
+
+enum { SPINOR = 24 };
+
+struct half_spinor {
+    colour_vector spin[2];
+};
+struct spinor {
+    half_spinor upper, lower;
+};
+
+FUNCTION half_spinor half_of(const real_t* raw)
+{
+    half_spinor h;
+    UNROLL
+    for (int s = 0; s < 2; s++)
+        for (int c = 0; c < 3; c++)
+            h.spin[s].c[c] = complex_t{raw[6 * s + 2 * c], raw[6 * s + 2 * c + 1]};
+    return h;
+}
+
+FUNCTION complex_t times_i(complex_t z) { return complex_t{-z.imag, z.real}; }
+
+// Component s of J h, for one colour.
+template <int K>
+FUNCTION complex_t times_j(const half_spinor& h, int s, int colour)
+{
+    const complex_t other = h.spin[1 - s].c[colour], same = h.spin[s].c[colour];
+    if constexpr (K == 0) return times_i(other);
+    if constexpr (K == 1) return s == 0 ? -other : other;
+    return s == 0 ? times_i(same) : -times_i(same);
+}
+
+// The projected spinor of a site, in the units of storage.
+template <int MU, int ETA, int CACHING, class S>
+FUNCTION half_spinor load_projected(const S* field, u32 index)
+{
+    if constexpr (MU == TIME) {
+        real_t raw[SPINOR / 2];
+        load_reals<SPINOR, ETA == 1 ? SPINOR / 2 : 0, SPINOR / 2, CACHING>(field, index, raw);
+        return half_of(raw);
+    } else {
+        real_t raw[SPINOR];
+        load_reals<SPINOR, 0, SPINOR, CACHING>(field, index, raw);
+        half_spinor h = half_of(raw);
+        const half_spinor lower = half_of(raw + SPINOR / 2);
+        UNROLL
+        for (int s = 0; s < 2; s++) {
+            UNROLL
+            for (int c = 0; c < 3; c++) {
+                const complex_t j = times_j<MU>(lower, s, c);
+                h.spin[s].c[c] = ETA == 1 ? h.spin[s].c[c] + j : h.spin[s].c[c] - j;
+            }
+        }
+        return h;
+    }
+}
+
+FUNCTION void add_scaled(complex_t& sum, real_t factor, complex_t z)
+{
+    sum.real += factor * z.real;
+    sum.imag += factor * z.imag;
+}
+
+// Adds factor times the four spins that h stands for.
+template <int MU, int ETA>
+FUNCTION void add_projected(spinor& sum, real_t factor, const half_spinor& h)
+{
+    UNROLL
+    for (int s = 0; s < 2; s++) {
+        UNROLL
+        for (int c = 0; c < 3; c++) {
+            if constexpr (MU == TIME) {
+                half_spinor& half = ETA == 1 ? sum.lower : sum.upper;
+                add_scaled(half.spin[s].c[c], 2 * factor, h.spin[s].c[c]);
+            } else {
+                add_scaled(sum.upper.spin[s].c[c], factor, h.spin[s].c[c]);
+                add_scaled(sum.lower.spin[s].c[c], ETA == 1 ? -factor : factor,
+                           times_j<MU>(h, s, c));
+            }
+        }
+    }
+}
