@@ -4,6 +4,7 @@
 #   make test      everything that can be checked without a GPU
 #   make test-gpu  the tests marked gpu, on this machine's GPU
 #   make ctest     the C core alone: no Python, under ASan and UBSan
+#   make fuzz      a million damaged field files, the same way; by libFuzzer where clang has it
 #   make lint      formatting and lint; `make format` mends what it can
 #   make bench     benchmarks/*.py side by side with NumPy, or with CUB where nvcc is found
 #
@@ -15,7 +16,7 @@ BIN := .venv/bin
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 export PYTHON
 
-.PHONY: build test test-gpu ctest lint format demo bench clean
+.PHONY: build test test-gpu ctest fuzz lint format demo bench clean
 .DEFAULT_GOAL := build
 
 build:
@@ -45,12 +46,16 @@ C_FLAGS := -std=c11 -g -O1 -pthread -fno-omit-frame-pointer -Wall -Wextra -Wpeda
 	-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-Icsrc -DCUBC_VERSION='"$(VERSION)"'
 
-ctest: $(C_TESTS)
-	@failed=; for program in $(C_TESTS); do \
+# The fuzzer's entry point with a driver that needs no libFuzzer: 20000 files in a few seconds.
+C_FUZZER := $(C_BUILD)/fuzz_gauge
+C_PROGRAMS := $(C_TESTS) $(C_FUZZER)
+
+ctest: $(C_PROGRAMS)
+	@failed=; for program in $(C_PROGRAMS); do \
 	    CUBC_KERNELS="$(CURDIR)/kernels" ./$$program || failed="$$failed $$program"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "ctest: failed:$$failed"; exit 1; fi; \
-	echo "ctest: $(words $(C_TESTS)) programs passed"
+	echo "ctest: $(words $(C_PROGRAMS)) programs passed"
 
 $(C_BUILD)/%.o: csrc/%.c Makefile
 	@mkdir -p $(@D)
@@ -61,10 +66,45 @@ $(C_TESTS): $(C_BUILD)/%: tests/c/%.c $(C_OBJECTS)
 	@echo "CC $<"
 	@$(CC) $(C_FLAGS) -MMD -MP -MF $@.d -o $@ $< $(C_OBJECTS) -lsqlite3 -ldl -lm
 
+$(C_FUZZER): $(wildcard tests/fuzz/*.c) $(C_OBJECTS)
+	@echo "CC $@"
+	@$(CC) $(C_FLAGS) -o $@ $^ -lsqlite3 -ldl -lm
+
 -include $(C_OBJECTS:.o=.d) $(C_TESTS:=.d)
 
+# ---- fuzzing ------------------------------------------------------------------------------------
+# With libFuzzer (clang's), else with the driver of `make ctest`. FUZZ_RUNS files; a find is written
+# to build/fuzz, or named by its seed.
+FUZZ_RUNS ?= 1000000
+FUZZ_CC ?= clang
+F_BUILD := build/fuzz
+F_OBJECTS := $(C_SOURCES:csrc/%.c=$(F_BUILD)/%.o)
+F_FLAGS := $(filter-out -W%,$(C_FLAGS)) -fsanitize=fuzzer-no-link # ctest has judged warnings
+LIBFUZZER := $(shell echo 'int LLVMFuzzerTestOneInput(void);int LLVMFuzzerTestOneInput(void){return 0;}' \
+	| $(FUZZ_CC) -x c -fsanitize=fuzzer - -o /dev/null 2>/dev/null && echo yes)
+
+fuzz: $(C_FUZZER) $(if $(LIBFUZZER),$(F_BUILD)/fuzz_gauge)
+ifeq ($(LIBFUZZER),yes)
+	@mkdir -p $(F_BUILD)/seeds $(F_BUILD)/found
+	./$(C_FUZZER) --seeds $(F_BUILD)/seeds
+	cd $(F_BUILD) && ./fuzz_gauge -runs=$(FUZZ_RUNS) -max_len=16384 -timeout=5 -malloc_limit_mb=8 \
+	    -print_final_stats=1 -dict=$(CURDIR)/tests/fuzz/gauge.dict found seeds
+else
+	./$(C_FUZZER) $(FUZZ_RUNS) $$(date +%s)
+endif
+
+$(F_BUILD)/%.o: csrc/%.c Makefile
+	@mkdir -p $(@D)
+	@echo "CC $< for libFuzzer"
+	@$(FUZZ_CC) $(F_FLAGS) -MMD -MP -c -o $@ $<
+
+$(F_BUILD)/fuzz_gauge: tests/fuzz/fuzz_gauge.c $(F_OBJECTS)
+	@$(FUZZ_CC) $(F_FLAGS) -fsanitize=fuzzer -o $@ $^ -lsqlite3 -ldl -lm
+
+-include $(F_OBJECTS:.o=.d)
+
 # ---- formatting and lint ------------------------------------------------------------------------
-C_FILES = $(shell find csrc kernels tests/c benchmarks -name '*.[ch]' -o -name '*.cu')
+C_FILES = $(shell find csrc kernels tests/c tests/fuzz benchmarks -name '*.[ch]' -o -name '*.cu')
 
 lint:
 	@sh tools/setup.sh dev

@@ -1,7 +1,8 @@
 // Threads that share out the chunks of a field: see chunks.h.
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE // sched_getaffinity
 #include "chunks.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -62,11 +63,20 @@ static void *work(void *argument)
     return NULL;
 }
 
+static long cores(void)
+{
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+    return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static int thread_count(uint64_t chunks)
 {
     const char *given = getenv("CUBC_CPU_THREADS");
     long count = given ? strtol(given, NULL, 10) : 0;
-    if (count <= 0) count = sysconf(_SC_NPROCESSORS_ONLN);
+    if (count <= 0) count = cores();
     if (count > MOST_THREADS) count = MOST_THREADS;
     if (count < 1) count = 1;
     return chunks < (uint64_t)count ? (int)chunks : (int)count;
