@@ -195,6 +195,7 @@ typedef struct cubc_segmented_sort_params {
     cubc_type offset_type; // I32 or I64
     cubc_type type;        // of the keys
     int value_bytes;       // of one value: 1, 2, 4, 8, 16; 0: there are none
+    int relative;          // indices count from their segment's beginning; not with offsets
     int descending;
 } cubc_segmented_sort_params;
 
@@ -314,6 +315,16 @@ typedef struct cubc_histogram_params {
     int active;           // of the channels; 0: all
     cubc_level levels[4]; // of the active channels
 } cubc_histogram_params;
+
+// Each of several matrices transposed, which lie one behind the other: n is a multiple of rows *
+// columns. out lies apart from in.
+typedef struct cubc_transpose_params {
+    const void *in; // in C order
+    void *out;
+    uint64_t n;
+    uint64_t rows, columns; // of each matrix of the input
+    cubc_type type;
+} cubc_transpose_params;
 
 // A stable sort by a comparison of n keys, and of values with them if value_bytes is not 0.
 // keys_out may be keys_in and values_out values_in; otherwise no two arrays may overlap.
@@ -436,6 +447,10 @@ cubc_status cubc_select(cubc_device *device, const cubc_select_params *params, v
 cubc_status cubc_transform_temp_bytes(cubc_device *device, const cubc_transform_params *params,
                                       size_t *bytes);
 cubc_status cubc_transform(cubc_device *device, const cubc_transform_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_transpose_temp_bytes(cubc_device *device, const cubc_transpose_params *params,
+                                      size_t *bytes);
+cubc_status cubc_transpose(cubc_device *device, const cubc_transpose_params *params, void *temp,
                            size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_sort_temp_bytes(cubc_device *device, const cubc_sort_params *params,
                                  size_t *bytes);

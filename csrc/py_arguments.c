@@ -25,12 +25,7 @@ static int unknown_name(const py_signature *s, PyObject *name)
 {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     const char *near = text ? nearest_name(text, s->names, (size_t)s->count) : NULL;
-    if (text && strcmp(text, "axis") == 0 && s->flat)
-        PyErr_Format(PyExc_TypeError,
-                     "%s() takes an array whole and flat and has no axis, as reductions have: call "
-                     "it on slices, as in [cubc.%s(row) for row in x]",
-                     s->function, s->function);
-    else if (text && near)
+    if (text && near)
         PyErr_Format(PyExc_TypeError, "%s() has no argument '%s'; did you mean '%s'?", s->function,
                      text, near);
     else if (text)

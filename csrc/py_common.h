@@ -172,7 +172,7 @@ typedef struct py_signature {
     int count, positional, required;
     const char *names[12];
     PyObject *interned[12]; // filled on first use
-    bool flat;              // takes arrays without regard to their axes
+    bool flat;              // is also there by the name of each operator, as cubc.sum
 } py_signature;
 int py_arguments(py_signature *signature, PyObject *const *args, Py_ssize_t n, PyObject *names,
                  PyObject **values);

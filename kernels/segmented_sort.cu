@@ -27,7 +27,8 @@
 //
 // Workload, besides that of merge.h and segments.h:
 //     TUNE_KEY, TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING   as in radix.h
-//     TUNE_INDICES    values are the items' indices
+//     TUNE_INDICES    values are the items' indices, TUNE_RELATIVE: in their segments, which are of
+//                     one size
 //     TUNE_IN_PLACE   an output is an input
 //
 // Traffic: every item read and written once; items of long segments once more a round.
@@ -216,6 +217,11 @@ FUNCTION home home_of(const segmented_sort_args& a, const window& w, u64 item)
     return home{a.out, false};
 }
 
+FUNCTION TUNE_VALUE index_of(const segmented_sort_args& a, u64 item)
+{
+    return static_cast<TUNE_VALUE>(TUNE_RELATIVE ? item % a.set.size : item);
+}
+
 FUNCTION void write_window(const segmented_sort_args& a, window_shared& s, const window& w,
                            u32 count)
 {
@@ -233,7 +239,7 @@ FUNCTION void write_window(const segmented_sort_args& a, window_shared& s, const
             if (striped_index(i) >= count) continue;
             const u64 from = w.first + s.tile.index[striped_index(i)];
             if constexpr (TUNE_INDICES)
-                value[i].word[0] = static_cast<TUNE_VALUE>(from);
+                value[i].word[0] = index_of(a, from);
             else
                 value[i] = a.in.value[from];
         }
@@ -286,7 +292,7 @@ FUNCTION void sort_window_alone(const segmented_sort_args& a, window_shared& s, 
     for (u64 i = w.first; i < w.last; i++) {
         a.out.key[i] = key_code::encode(a.in.key[i]);
         if constexpr (TUNE_INDICES)
-            a.out.value[i].word[0] = static_cast<TUNE_VALUE>(i);
+            a.out.value[i].word[0] = index_of(a, i);
         else if constexpr (PAIRS)
             a.out.value[i] = a.in.value[i];
     }

@@ -119,6 +119,12 @@ LABELS = {
         "ipt_8.tpb_256.ipv_2.ld_1",
         "ipt_2.tpb_1024.ipv_1.ld_0",
     ],
+    "transpose": [
+        "ipt_2.tpb_64.mb_1",
+        "ipt_6.tpb_192.mb_2",
+        "ipt_16.tpb_256.mb_4",
+        "ipt_4.tpb_1024.mb_1",
+    ],
 }
 BENCHMARKS = {
     "axis_reduce": ["axis_reduce.sum.tall", "axis_reduce.argmax.middle"],
@@ -142,6 +148,7 @@ BENCHMARKS = {
     "sort": ["sort.keys", "sort.pairs"],
     "topk": ["topk.pairs", "topk.pairs"],
     "transform": ["transform.mul", "transform.nstream"],
+    "transpose": ["transpose.square", "transpose.narrow"],
 }
 TYPES = ("F32", "I64", "I8", "BOOL")
 
@@ -234,6 +241,11 @@ CALLS = {
         lambda x: np.sort(x)[::-1][: x.size // 3],
     ),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
+    "transpose": (
+        "transpose.narrow",
+        lambda x: cubc.cumsum(x[: x.size // 7 * 7].reshape(-1, 7), axis=0),
+        lambda x: x[: x.size // 7 * 7].reshape(-1, 7).cumsum(axis=0),
+    ),
 }
 
 # The algorithms that read a lazy input themselves, and whose policy they run for one that is

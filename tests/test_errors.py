@@ -264,11 +264,6 @@ def test_reserved_names(device, name):
         cubc.transform(name, **{name: X}, device=device)
 
 
-def test_no_axis():
-    with pytest.raises(TypeError, match=r"flat and has no axis, as reductions have"):
-        cubc.scan(X, axis=0)
-
-
 @pytest.mark.parametrize("call", [cubc.reduce, cubc.scan])
 def test_arguments(call):
     with pytest.raises(TypeError, match="no argument 'dtpye'; did you mean 'dtype'"):

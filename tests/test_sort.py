@@ -215,7 +215,7 @@ def test_many_in_a_row(device):
 def test_errors(device):
     x = on(device, keys("I32", 100))
     with pytest.raises(ValueError, match=r"one dimension, not of the shape \(10, 10\)"):
-        cubc.sort(on(device, keys("I32", 100).reshape(10, 10)))
+        cubc.sort_pairs(on(device, keys("I32", 100).reshape(10, 10)), x)
     with pytest.raises(ValueError, match="there are no bits 0 to 33 in keys of I32"):
         cubc.sort(x, end_bit=33)
     with pytest.raises(ValueError, match="there are no bits 9 to 8"):

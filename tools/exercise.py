@@ -18,6 +18,7 @@ for name in ("int8", "float32", "float64"):
             table = x[: rows * columns].reshape(rows, columns)
             sums = cubc.sum(cubc.asarray(table), axis=0).numpy()
             assert (sums == table.sum(axis=0, dtype=sums.dtype)).all()
+            assert (cubc.sort(cubc.asarray(table), axis=0).numpy() == np.sort(table, axis=0)).all()
         assert (cubc.scan(d).numpy() == np.cumsum(x, dtype=name)).all()
         offsets = np.unique(np.arange(0, n, 9) ** 2 % n)
         sums = cubc.segmented_reduce(d, cubc.asarray(offsets)).numpy()

@@ -5,9 +5,9 @@
 
 // In the order of the descriptor's kernels.
 enum { WINDOWS_KERNEL, ROUND_KERNEL };
-enum { KEYS = 0, VALUES = 1 }; // places of the inputs; the offsets, if there are any, come last
-enum { FIXED = 0 };            // of the traits: there are no offsets
-enum { SEGMENTS = 0 };         // of the numbers
+enum { KEYS = 0, VALUES = 1 };    // places of the inputs; the offsets, if there are any, come last
+enum { FIXED = 0, RELATIVE = 1 }; // of the traits: there are no offsets; what indices count from
+enum { SEGMENTS = 0 };            // of the numbers
 enum { SHORT_MEAN = 32, LONG_MEAN = 4096 }; // between the lengths that benchmarks stand for
 
 static const operand *offsets_of(const problem *p)
@@ -30,6 +30,11 @@ static cubc_status add_segments(const cubc_segmented_sort_params *params, proble
 {
     p->numbers[SEGMENTS] = params->segments;
     p->traits[FIXED] = params->offsets == NULL;
+    p->traits[RELATIVE] = params->relative != 0;
+    if (params->relative && (params->offsets || params->values_in || !params->value_bytes))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "segmented_sort: what counts from a segment's beginning are indices, without values "
+             "that go in, of segments of one size");
     if (!params->offsets) {
         if (params->segments ? params->n % params->segments != 0 : params->n != 0)
             FAIL(CUBC_INVALID_ARGUMENT,
@@ -132,7 +137,9 @@ static void segmented_sort_define(const problem *p, text *out)
     text_puts(out, "#define TUNE_T TUNE_KEY\n#define TUNE_LESS (a < b)\n");
     text_printf(out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n", p->traits[FIXED],
                 p->traits[FIXED] ? "i64" : type_table[offsets_of(p)->type].dialect);
-    text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_IN_PLACE %d\n", indices, p->in_place);
+    text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_RELATIVE %d\n", indices,
+                p->traits[RELATIVE]);
+    text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
 }
 
 // ---- plans --------------------------------------------------------------------------------------
@@ -272,8 +279,13 @@ static const field segmented_sort_fields[] = {
      offsetof(cubc_segmented_sort_params, offset_type), 0, 0},
     FIELD(cubc_segmented_sort_params, segments, FIELD_COUNT),
     FIELD(cubc_segmented_sort_params, descending, FIELD_INT),
+    FIELD(cubc_segmented_sort_params, relative, FIELD_INT),
     ARRAY(keys_out, FIELD_OUTPUT),
     VALUES_ARRAY(values_out, FIELD_OUTPUT),
+    // Indices of keys of several dimensions, where values would be rows.
+    {"indices_out", FIELD_OUTPUT, offsetof(cubc_segmented_sort_params, values_out), 0,
+     offsetof(cubc_segmented_sort_params, n), 0},
+    FIELD(cubc_segmented_sort_params, value_bytes, FIELD_INT),
 };
 
 #define BENCHMARK(name) \

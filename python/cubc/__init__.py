@@ -31,7 +31,6 @@ from ._core import (
     devices,
     empty,
     reduce,
-    scan,
     synchronize,
     transform,
 )
@@ -51,6 +50,7 @@ from ._runs import (
     scan_by_key,
     unique_by_key,
 )
+from ._scans import scan
 from ._searching import find_if, topk
 from ._segments import (
     segmented_argsort,

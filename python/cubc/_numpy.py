@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from ._core import scan, transform
+from ._core import transform
+from ._scans import scan
 from ._selections import unique_consecutive
 from ._sorting import sort
 
 
 def cumsum(x, /, **options) -> Any:
-    """Sums of the items up to each, in the flattened array. Options as for `scan`.
+    """Sums of the items up to each, flattened or along ``axis=``. Options as for `scan`.
 
     Integers are summed in their own type, as CUB does: ``dtype=`` takes a wider one.
     """
@@ -18,7 +19,7 @@ def cumsum(x, /, **options) -> Any:
 
 
 def cumprod(x, /, **options) -> Any:
-    """Products of the items up to each, in the flattened array. Options as for `scan`."""
+    """Products of the items up to each, flattened or along ``axis=``. Options as for `scan`."""
     return scan(x, "prod", **options)
 
 

@@ -178,7 +178,7 @@ def segmented_sort(
     Parameters
     ----------
     x : array_like
-        Keys, of one dimension.
+        Keys, of one dimension; of several, taken flat in C order, if segments have one size.
     offsets, segment_size : optional
         The segments, as for `segmented_reduce`. What is before the first segment is sorted as one
         more, and so is what is behind the last.
@@ -254,10 +254,11 @@ def segmented_argsort(
     fields = _sorting("segmented_argsort", x, offsets, segment_size, descending)
     fields |= {
         "keys_out": ("keys_in", "keys_in", None),
-        "values_out": ("int64", "keys_in", out),
+        "indices_out": ("int64", "keys_in", out),
+        "value_bytes": 8,
     }
     options = {"stream": stream, "workspace": workspace, "device": device}
-    return call("segmented_sort", fields, **options)[1]
+    return call("segmented_sort", fields, **options)[2]
 
 
 @primitive
@@ -301,14 +302,27 @@ def segmented_sort_pairs(
         "values_out": ("values_in", "values_in", values_out),
     }
     options = {"stream": stream, "workspace": workspace, "device": device}
-    sorted_keys, sorted_values = call("segmented_sort", fields, **options)
+    sorted_keys, sorted_values, _ = call("segmented_sort", fields, **options)
     return sorted_keys, sorted_values
+
+
+def argsort_in_segments(x, size, descending, out, **options) -> Any:
+    """Of segments of one size the indices in each that sort it, in the shape of `x`."""
+    fields = _sorting("argsort", x, None, size, descending)
+    fields |= {
+        "keys_out": ("keys_in", "keys_in", None),
+        "indices_out": ("int64", "keys_in", out),
+        "value_bytes": 8,
+        "relative": True,
+    }
+    return call("segmented_sort", fields, **options)[2]
 
 
 def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:
     """What the sorts of segments have in common."""
     x = _array(x)
-    one_dimension(function, x, "its segments may have any length")
+    if size is None:
+        one_dimension(function, x, "its segments may have any length")
     offsets, count = _segments(function, x, offsets, size)
     return {
         "keys_in": x,

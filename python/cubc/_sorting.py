@@ -6,8 +6,12 @@ arXiv 2206.01784, 2022.
 
 from typing import Any
 
-from ._calls import one_dimension, output_pair, primitive
+import numpy as np
+
+from ._axes import axis_number, on_rows
+from ._calls import dimensions, one_dimension, output_pair, primitive
 from ._core import call
+from ._segments import argsort_in_segments, segmented_sort
 
 
 @primitive
@@ -15,6 +19,7 @@ def sort(
     x,
     /,
     *,
+    axis=-1,
     descending=False,
     begin_bit=0,
     end_bit=None,
@@ -28,12 +33,14 @@ def sort(
     Parameters
     ----------
     x : array_like
-        Keys, of one dimension. More than 2**32 of them are fine.
+        Keys. More than 2**32 of them are fine.
+    axis : int or None
+        Along which axis, the last one by default; None sorts all items, as one dimension.
     descending : bool
         The largest first; equal keys keep their order here too.
     begin_bit, end_bit : int
         Integers sort by these bits alone, the last one not included, and what is above them costs
-        nothing; all bits by default.
+        nothing; all bits by default. Of arrays of several dimensions only with ``axis=None``.
     out : array, optional
         Where the result goes: of the shape and type of `x`. `x` itself is fine; any other overlap
         is refused.
@@ -50,7 +57,7 @@ def sort(
     TypeError
         For types that `asarray` does not take, an `out` of another type, bits of floating keys.
     ValueError
-        For an `x` of no or several dimensions, bits that a key has not; as for `reduce`.
+        For an axis or bits that there are not; as for `reduce`.
     NoDeviceError, DeviceMemoryError, DeviceError
         As for `reduce`. As much temporary storage as `x` takes is needed.
 
@@ -58,17 +65,25 @@ def sort(
     -----
     -0.0 comes before 0.0, and NaN after all numbers as in NumPy (so a descending sort begins with
     it); several NaNs are ordered by their bits. One pass a digit of 8 bits with decoupled
-    look-back [1]_.
+    look-back [1]_. Rows along the last axis are sorted as `segmented_sort` does; along another axis
+    the array is transposed before and after, which takes twice as much memory as the array.
 
     References
     ----------
     .. [1] A. Adinets and D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for
        GPUs", arXiv 2206.01784, 2022.
     """
-    one_dimension("sort", x, SEVERAL)
-    fields = {"keys_in": x, "keys_out": ("keys_in", "keys_in", out)}
+    options = {"stream": stream, "workspace": workspace, "device": device}
+    if _has_rows("sort", x, axis, begin_bit, end_bit):
+
+        def sort_rows(rows, length, to):
+            how = {"segment_size": length, "descending": descending, "out": to}
+            return segmented_sort(rows, **how, **options)
+
+        return on_rows(x, axis, sort_rows, out, stream, device)
+    fields = {"keys_in": x, "keys_out": ("keys_in", _flat_shape(x), out)}
     fields |= _order(descending, begin_bit, end_bit)
-    return call("sort", fields, stream=stream, workspace=workspace, device=device)[0]
+    return call("sort", fields, **options)[0]
 
 
 @primitive
@@ -76,6 +91,7 @@ def argsort(
     x,
     /,
     *,
+    axis=-1,
     descending=False,
     begin_bit=0,
     end_bit=None,
@@ -88,7 +104,7 @@ def argsort(
 
     Parameters
     ----------
-    x, descending, begin_bit, end_bit, stream, workspace, device
+    x, axis, descending, begin_bit, end_bit, stream, workspace, device
         As for `sort`.
     out : array, optional
         Where the indices go: of the shape of `x`, int64.
@@ -103,14 +119,21 @@ def argsort(
     TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
         As for `sort`.
     """
-    one_dimension("argsort", x, SEVERAL)
+    options = {"stream": stream, "workspace": workspace, "device": device}
+    if _has_rows("argsort", x, axis, begin_bit, end_bit):
+
+        def argsort_rows(rows, length, to):
+            return argsort_in_segments(rows, length, descending, to, **options)
+
+        return on_rows(x, axis, argsort_rows, out, stream, device)
+    shape = _flat_shape(x)
     fields = {
         "keys_in": x,
-        "keys_out": ("keys_in", "keys_in", None),
-        "values_out": ("int64", "keys_in", out),
+        "keys_out": ("keys_in", shape, None),
+        "values_out": ("int64", shape, out),
     }
     fields |= _order(descending, begin_bit, end_bit)
-    return call("sort", fields, stream=stream, workspace=workspace, device=device)[1]
+    return call("sort", fields, **options)[1]
 
 
 @primitive
@@ -164,6 +187,27 @@ def sort_pairs(
 
 
 SEVERAL = "for the rows of a matrix call it on each, for all items on x.ravel()"
+
+
+def _has_rows(function: str, x: Any, axis: Any, begin_bit: int, end_bit: int | None) -> bool:
+    """Whether the axis is one of several."""
+    if axis is None:
+        return False
+    ndim = dimensions(x)
+    axis_number(axis, ndim)
+    if ndim > 1 and (begin_bit or end_bit is not None):
+        raise ValueError(
+            f"{function}() by some bits takes one dimension or axis=None: shift and mask the items "
+            "of a matrix by cubc.transform before"
+        )
+    return ndim > 1
+
+
+def _flat_shape(x: Any) -> Any:
+    """Of all items in one dimension; "keys_in": that of the keys, which have one."""
+    if dimensions(x) == 1:
+        return "keys_in"
+    return (int(np.prod(x.shape if hasattr(x, "shape") else np.shape(x), dtype=np.int64)),)
 
 
 def _order(descending: bool, begin_bit: int, end_bit: int | None) -> dict[str, int]:

@@ -1,0 +1,89 @@
+// Transposition of each of several matrices, one behind the other.
+//
+// A block reads a tile along its rows into shared memory and writes it along its columns, so that
+// both are coalesced. The rows there are an odd number of items apart: lanes that go down a column
+// meet in no bank. The tile's shape is the host's choice: of narrow matrices it is as narrow and
+// longer, and lies in memory as a whole. A thread alone (the cpu) copies from cache to cache.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 2:32:2 cpu=1024:16384:1024
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1 cpu=1:1:1
+//
+// ipt   items a thread, of the tile
+// mb    blocks that the registers of a multiprocessor are shared out to, at least
+//
+// Workload: TUNE_T, type of the items.
+// Traffic: every item read and written once.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "thread.h"
+#include "types.h"
+
+typedef TUNE_T item_t;
+
+enum {
+    ALONE = SIMT_THREADS == 1,
+    ITEMS = TUNE_ITEMS_PER_THREAD,
+    TILE = ITEMS * SIMT_THREADS,
+    ROOM = TILE + TILE / 16 // as the host counts, too
+};
+
+struct transpose_args {
+    const item_t* in;
+    item_t* out;
+    u64 rows, columns;           // of each matrix of the input
+    u64 tile_rows, tile_columns; // TILE items at most, ROOM with what keeps the rows apart
+};
+
+struct transpose_shared {
+    item_t item[ALONE ? 1 : ROOM];
+};
+
+// A place in a tile of rows of `length` items, and the thread's next one.
+struct walk {
+    u32 row, at;
+    FUNCTION_MEMBER void step(u32 length)
+    {
+        row += SIMT_THREADS / length;
+        at += SIMT_THREADS % length;
+        if (at >= length) {
+            at -= length;
+            row++;
+        }
+    }
+};
+
+FUNCTION u64 lesser(u64 a, u64 b) { return a < b ? a : b; }
+
+KERNEL(transpose_tiles, transpose_args, transpose_shared)
+{
+    const u64 across = (a.columns + a.tile_columns - 1) / a.tile_columns;
+    const u64 down = (a.rows + a.tile_rows - 1) / a.tile_rows;
+    const u64 matrix = block_id() / (across * down), tile = block_id() % (across * down);
+    const u64 row = tile / across * a.tile_rows, column = tile % across * a.tile_columns;
+    const u32 height = static_cast<u32>(lesser(a.tile_rows, a.rows - row));
+    const u32 width = static_cast<u32>(lesser(a.tile_columns, a.columns - column));
+    const item_t* const in = a.in + matrix * a.rows * a.columns + row * a.columns + column;
+    item_t* const out = a.out + matrix * a.rows * a.columns + column * a.rows + row;
+    if constexpr (ALONE) {
+        for (u32 c = 0; c < width; c++)
+            for (u32 r = 0; r < height; r++) out[c * a.rows + r] = in[r * a.columns + c];
+        return;
+    }
+    const u32 count = width * height, stride = width | 1u;
+    item_t item[ITEMS];
+    const walk first = {thread_id() / width, thread_id() % width};
+    walk w = first;
+    UNROLL
+    for (u32 i = 0; i < ITEMS; i++, w.step(width))
+        if (i * SIMT_THREADS + thread_id() < count) item[i] = in[w.row * a.columns + w.at];
+    w = first;
+    UNROLL
+    for (u32 i = 0; i < ITEMS; i++, w.step(width))
+        if (i * SIMT_THREADS + thread_id() < count) s.item[w.row * stride + w.at] = item[i];
+    block_sync();
+    w = {thread_id() / height, thread_id() % height};
+    UNROLL
+    for (u32 i = 0; i < ITEMS; i++, w.step(height))
+        if (i * SIMT_THREADS + thread_id() < count)
+            out[w.row * a.rows + w.at] = s.item[w.at * stride + w.row];
+}

@@ -1,0 +1,46 @@
+"""What works along an axis: on the rows of the last one, which lie one behind the other.
+
+Along another axis the array is transposed before and after: two passes more, and every algorithm
+has one kernel.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._core import call
+
+
+def axis_number(axis: Any, ndim: int) -> int:
+    """The axis counted from the first one."""
+    try:
+        number = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"axis is {axis!r}: expected an int, or None for all items") from None
+    if not -ndim <= number < ndim:
+        dimensions = "1 dimension" if ndim == 1 else f"{ndim} dimensions"
+        raise ValueError(f"axis is {axis!r}, but the array has {dimensions}")
+    return number % ndim
+
+
+def on_rows(
+    x: Any, axis: Any, function: Callable[..., Any], out: Any, stream: Any, device: Any
+) -> Any:
+    """What `function(rows, length, out)` makes of the rows along an axis, each of so many items.
+
+    The function gives an item for each, in its place.
+    """
+    x = x if hasattr(x, "dtype") else np.asarray(x)
+    shape = tuple(x.shape)
+    axis = axis_number(axis, len(shape))
+    length, columns = shape[axis], int(np.prod(shape[axis + 1 :], dtype=np.int64))
+    if columns == 1 or 0 in shape:
+        return function(x, max(length, 1), out)
+    turned = (*shape[:axis], *shape[axis + 1 :], length)
+    options = {"stream": stream, "device": device}
+    fields = {"in": x, "rows": length, "columns": columns, "out": ("in", turned, None)}
+    rows = function(call("transpose", fields, **options)[0], length, None)
+    fields = {"in": rows, "rows": columns, "columns": length, "out": ("in", shape, out)}
+    return call("transpose", fields, **options)[0]

@@ -1,0 +1,89 @@
+"""Prefix scans of an array, whole or along an axis."""
+
+import inspect
+from typing import Any
+
+from . import _core
+from ._axes import on_rows
+from ._segments import segmented_scan
+
+
+def scan(*arguments, axis=None, **options) -> Any:
+    """Prefix scan: item i of the result is init op x[0] op ... op x[i].
+
+    Parameters
+    ----------
+    x : array_like
+        Of any shape.
+    op : str
+        'sum', 'prod', 'min', 'max', or a C expression of a and b as for `reduce`, which must be
+        associative.
+    axis : int, optional
+        Along which axis; None takes the array flat in C order, as numpy.cumsum does.
+    inclusive : bool
+        False ends at x[i-1], so that item 0 is init.
+    init : number, optional
+        First operand. An exclusive sum has 0 and an exclusive prod 1; any other exclusive scan
+        needs it.
+    out : array, optional
+        As many items as x, flat or of the shape of x, which it has along an axis. x itself is fine
+        if the size of an item stays; any other overlap is refused.
+    dtype : dtype, optional
+        As for `reduce`, but the default is the type of x, as in CUB, so that sums of small integers
+        wrap; a sum or product of bool is int64.
+    stream, workspace, device : optional
+        As for `reduce`; the size of the workspace is cubc_scan_temp_bytes.
+
+    Returns
+    -------
+    numpy.ndarray, cubc.Array or out
+        Along an axis of the shape of x, else of one dimension unless out has more. In host memory
+        if x is there, else on its device.
+
+    Raises
+    ------
+    LookupError, TypeError, CompileError, NoDeviceError, DeviceMemoryError, DeviceError
+        As for `reduce`.
+    ValueError
+        As for `reduce`; for argmin and argmax; for an exclusive scan that needs init.
+
+    Notes
+    -----
+    One pass over the items with decoupled look-back [1]_. How many totals a look-back adds up
+    depends on timing: floating results may differ in the last digits from run to run. Integers do
+    not. Along the last axis it is `segmented_scan`; along another the array is transposed before
+    and after, which takes twice as much memory as the array.
+
+    References
+    ----------
+    .. [1] D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
+       NVIDIA technical report NVR-2016-002, 2016.
+    """
+    if axis is None:
+        return _core.scan(*arguments, **options)
+    return _along(axis, *arguments, **options)
+
+
+def _along(
+    axis, x, /, op="sum", *, out=None, dtype=None, stream=None, device=None, **options
+) -> Any:
+    type = (
+        out.dtype if dtype is None and out is not None else dtype
+    )  # also of what goes to out last
+
+    def scan_rows(rows, length, to):
+        where = {"segment_size": length, "out": to, "stream": stream, "device": device}
+        return segmented_scan(rows, op=op, dtype=type if to is None else dtype, **where, **options)
+
+    return on_rows(x, axis, scan_rows, out, stream, device)
+
+
+def _signature() -> inspect.Signature:
+    """That of the core's scan, and the axis."""
+    whole = inspect.signature(_core.scan)
+    axis = inspect.Parameter("axis", inspect.Parameter.KEYWORD_ONLY, default=None)
+    parameters = list(whole.parameters.values())
+    return whole.replace(parameters=[*parameters[:2], axis, *parameters[2:]])
+
+
+scan.__signature__ = _signature()  # type: ignore[attr-defined]
