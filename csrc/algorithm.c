@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define ALGORITHM(name) &name##_algorithm,
+#define INNER ALGORITHM
 const algorithm *const algorithm_list[] = {
 #include "algo/list.def"
     NULL};
@@ -191,6 +192,7 @@ cubc_status algorithm_problem(const algorithm *a, const void *params, problem *o
 {
     size_t k = 0;
     while (algorithm_list[k] != a) k++;
+    if (k >= COUNT_OF(problems)) FAIL(CUBC_INTERNAL, "%s has no call of its own", a->name);
     if (!params) FAIL(CUBC_INVALID_ARGUMENT, "%s: NULL argument", a->name);
     return problems[k](params, out);
 }

@@ -200,6 +200,7 @@ struct algorithm {
 };
 
 #define ALGORITHM(name) extern const algorithm name##_algorithm;
+#define INNER ALGORITHM
 #include "algo/list.def"
 #undef ALGORITHM
 extern const algorithm *const algorithm_list[]; // ends with NULL

@@ -106,6 +106,9 @@ typedef struct cubc_reduce_params {
                         // of a and b
     int commutative;    // for an expression: operands may be reordered (built-in operators are)
     const void *init;   // one value of acc_type in host memory, or NULL for none
+    int deterministic;  // the same bits in every run, with every policy and on every device, apart
+                        // from those of a NaN; 0: of floats, in every run on one device with one
+                        // policy. Products and sums of an expression are rounded each
 } cubc_reduce_params;
 
 // A prefix scan: out[i] = init op in[0] op ... op in[i] (inclusive) or ... op in[i-1] (exclusive).
@@ -128,6 +131,7 @@ typedef struct cubc_scan_params {
     const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
                            // segment has n / segments items
     cubc_type offset_type; // I32 or I64
+    int deterministic; // as for cubc_reduce; 0: floats may differ in the last digits in each run
 } cubc_scan_params;
 
 // A reduction along one axis of an array of [outer][length][columns] items, in C order:
@@ -144,6 +148,7 @@ typedef struct cubc_axis_reduce_params {
     const char *op; // this and what follows as for cubc_reduce
     int commutative;
     const void *init;
+    int deterministic;
 } cubc_axis_reduce_params;
 
 // out[i] = how many of the offsets are up to i: which segment item i is in, from 1 on; 0 before the
@@ -172,10 +177,11 @@ typedef struct cubc_segmented_reduce_params {
     cubc_type type;
     cubc_type acc_type;
     cubc_type out_type;
-    const char *op;   // as for cubc_reduce; an index counts from the segment's beginning
-    int commutative;  // as for cubc_reduce
-    const void *init; // one value of acc_type in host memory, or NULL for none; with offsets an
-                      // expression needs it
+    const char *op;    // as for cubc_reduce; an index counts from the segment's beginning
+    int commutative;   // as for cubc_reduce
+    const void *init;  // one value of acc_type in host memory, or NULL for none; with offsets an
+                       // expression needs it
+    int deterministic; // as for cubc_reduce, which gives the same bits for a segment alone
 } cubc_segmented_reduce_params;
 
 // A stable sort of each segment of an array by itself: keys, and values with them if value_bytes is

@@ -112,9 +112,10 @@ cubc_status cuda_compile_source(const compile_request *request, binary *out)
     char arch_option[64];
     snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", request->arch);
     // 177: of the dialect's functions a kernel uses some; the rest is not worth a warning.
-    const char *options[] = {arch_option, "--std=c++17", "--diag-suppress=177",
-                             "--generate-line-info"};
-    int count = wants_line_info() ? 4 : 3;
+    const char *options[6] = {arch_option, "--std=c++17", "--diag-suppress=177"};
+    int count = 3;
+    if (wants_line_info()) options[count++] = "--generate-line-info";
+    if (device_source_rounds(request->source)) options[count++] = "--fmad=false";
 
     watch w = {0};
     atomic_init(&w.reason, CUBC_OK);

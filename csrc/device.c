@@ -179,6 +179,11 @@ void device_release(cubc_device *device)
     mem_free(last);
 }
 
+bool device_source_rounds(const char *source)
+{
+    return strstr(source, "\n#define SIMT_ROUNDED 1\n") != NULL;
+}
+
 void binary_free(binary *code)
 {
     if (!code) return;

@@ -45,6 +45,10 @@ typedef struct compile_request {
     double deadline_s;  // 0: none. Past it the compilation is abandoned with CUBC_TIMEOUT
 } compile_request;
 
+// Whether a source forbids that a product and a sum become one step, which is rounded once: by the
+// line "#define SIMT_ROUNDED 1". Where neither is, results depend on what a compiler finds.
+bool device_source_rounds(const char *source);
+
 typedef struct device_module device_module; // a loaded binary
 typedef struct device_event device_event;
 

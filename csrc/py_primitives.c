@@ -64,6 +64,12 @@ static const char *operator_text(PyObject *op)
     return NULL;
 }
 
+// An option that is False where it is not given; -1 with an exception set.
+static int is_true(PyObject *option)
+{
+    return option ? PyObject_IsTrue(option) : 0;
+}
+
 // As a dtype= argument takes it.
 static PyObject *name_type(cubc_type type)
 {
@@ -81,7 +87,7 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
     (void)self;
     if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
     const char *op = operator_text(v[OP]);
-    int widen = v[WIDEN] ? PyObject_IsTrue(v[WIDEN]) : 0;
+    int widen = is_true(v[WIDEN]);
     if (!op || widen < 0 || py_dtype(v[ITEMS], &type) < 0 ||
         (v[OUT] && py_dtype(v[OUT], &given) < 0) ||
         choose_types(type, v[OUT] ? &given : NULL, v[DTYPE], operator_find(op), widen, &acc, &out) <
@@ -119,7 +125,7 @@ static int axis_number(PyObject *axis, int ndim)
 static int read_axis(const py_view *x, PyObject *axis, PyObject *keepdims, axis_shape *out)
 {
     int number = axis ? axis_number(axis, x->ndim) : 0;
-    int keep = keepdims ? PyObject_IsTrue(keepdims) : 0;
+    int keep = is_true(keepdims);
     if (number < 0 || keep < 0) return -1;
     *out = (axis_shape){.outer = 1, .length = 1, .columns = 1};
     for (int d = 0; d < x->ndim; d++) {
@@ -134,13 +140,28 @@ static int read_axis(const py_view *x, PyObject *axis, PyObject *keepdims, axis_
 // ---- reduce -------------------------------------------------------------------------------------
 PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-    enum { X, OP, AXIS, KEEPDIMS, INIT, OUT, DTYPE, COMMUTATIVE, STREAM, WORKSPACE, DEVICE, COUNT };
+    enum {
+        X,
+        OP,
+        AXIS,
+        KEEPDIMS,
+        INIT,
+        OUT,
+        DTYPE,
+        COMMUTATIVE,
+        DETERMINISTIC,
+        STREAM,
+        WORKSPACE,
+        DEVICE,
+        COUNT
+    };
     static py_signature signature = {"reduce",
                                      COUNT,
                                      2,
                                      1,
                                      {"x", "op", "axis", "keepdims", "init", "out", "dtype",
-                                      "commutative", "stream", "workspace", "device"},
+                                      "commutative", "deterministic", "stream", "workspace",
+                                      "device"},
                                      {0},
                                      true};
     PyObject *v[COUNT], *value = NULL;
@@ -153,9 +174,10 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     (void)self;
     if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
     const char *op = operator_text(v[OP]);
-    int commutative = v[COMMUTATIVE] ? PyObject_IsTrue(v[COMMUTATIVE]) : 0;
+    int commutative = is_true(v[COMMUTATIVE]), deterministic = is_true(v[DETERMINISTIC]);
     c.in_count = 1;
-    if (!op || commutative < 0 || py_input_get(v[X], "the array", !v[AXIS], &c.in[0]) < 0 ||
+    if (!op || commutative < 0 || deterministic < 0 ||
+        py_input_get(v[X], "the array", !v[AXIS], &c.in[0]) < 0 ||
         read_axis(&c.in[0], v[AXIS], v[KEEPDIMS], &shape) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_call_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
@@ -173,6 +195,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
                                       .out_type = out,
                                       .op = op,
                                       .commutative = commutative,
+                                      .deterministic = deterministic,
                                       .init = v[INIT] ? &init : NULL};
     st = axis_reduce_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);
@@ -185,15 +208,15 @@ done:
 // ---- scan ---------------------------------------------------------------------------------------
 PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-    enum { X, OP, INCLUSIVE, INIT, OUT, DTYPE, STREAM, WORKSPACE, DEVICE, COUNT };
-    static py_signature signature = {
-        "scan",
-        COUNT,
-        2,
-        1,
-        {"x", "op", "inclusive", "init", "out", "dtype", "stream", "workspace", "device"},
-        {0},
-        true};
+    enum { X, OP, INCLUSIVE, INIT, OUT, DTYPE, DETERMINISTIC, STREAM, WORKSPACE, DEVICE, COUNT };
+    static py_signature signature = {"scan",
+                                     COUNT,
+                                     2,
+                                     1,
+                                     {"x", "op", "inclusive", "init", "out", "dtype",
+                                      "deterministic", "stream", "workspace", "device"},
+                                     {0},
+                                     true};
     PyObject *v[COUNT], *value = NULL;
     cubc_type acc, out;
     cubc_status st;
@@ -204,8 +227,10 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
     const char *op = operator_text(v[OP]);
     int inclusive = v[INCLUSIVE] ? PyObject_IsTrue(v[INCLUSIVE]) : 1;
+    int deterministic = is_true(v[DETERMINISTIC]);
     c.in_count = 1;
-    if (!op || inclusive < 0 || py_input_get(v[X], "the array", true, &c.in[0]) < 0 ||
+    if (!op || inclusive < 0 || deterministic < 0 ||
+        py_input_get(v[X], "the array", true, &c.in[0]) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_call_types(&c, v[DTYPE], operator_find(op), false, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0)
@@ -224,6 +249,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
                                .out_type = out,
                                .op = op,
                                .inclusive = inclusive,
+                               .deterministic = deterministic,
                                .init = v[INIT] ? &init : NULL};
     st = scan_problem(&params, &p);
     if (!st) st = py_call_run(&c, &p);

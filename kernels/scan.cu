@@ -54,62 +54,8 @@ enum {
     ROW_ITEMS = SIMT_WARP * VECTOR
 };
 
-// sum_t: what stretches of items come to.
-#if defined(TUNE_K) || defined(TUNE_FIXED)
-enum { IN_RUNS = 1 };
-struct sum_t {
-    value_t value;
-    u32 begins;
-};
-FUNCTION sum_t sum_of(value_t value, bool head) { return sum_t{value, head}; }
-FUNCTION value_t value_of(sum_t sum) { return sum.value; }
-struct apply {
-    FUNCTION_MEMBER sum_t operator()(sum_t a, sum_t b) const
-    {
-        return sum_t{b.begins ? b.value : apply_operator(a.value, b.value), a.begins | b.begins};
-    }
-};
-#else
-enum { IN_RUNS = 0 };
-typedef value_t sum_t;
-FUNCTION sum_t sum_of(value_t value, bool) { return value; }
-FUNCTION value_t value_of(sum_t sum) { return sum; }
-struct apply {
-    FUNCTION_MEMBER value_t operator()(value_t a, value_t b) const { return apply_operator(a, b); }
-};
-#endif
-
-// runs_t: what tells where runs begin.
 enum { TILE = SIMT_THREADS * ROWS * VECTOR };
-#if defined(TUNE_FIXED)
-#include "segment_heads.h"
-typedef segments runs_t;
-typedef segment_heads<TILE> runs_shared;
-template <bool WHOLE>
-FUNCTION void find_runs(const segments& runs, runs_shared& s, u64 tile, u64 first, u64,
-                        bool (&head)[ROWS][VECTOR])
-{
-    mark_segment_heads(runs, tile, s);
-    find_segment_heads(runs, s, tile, first, head);
-}
-#else
-#if defined(TUNE_K)
-typedef TUNE_K run_key;
-#else
-typedef u8 run_key;
-#endif
-typedef const run_key* runs_t;
-struct runs_shared {
-};
-template <bool WHOLE>
-FUNCTION void find_runs(const run_key* keys, runs_shared&, u64, u64 first, u64 n,
-                        bool (&head)[ROWS][VECTOR])
-{
-    run_key key[ROWS][VECTOR];
-    load_rows<WHOLE, TUNE_LOAD>(keys, first, n, key);
-    find_heads<WHOLE>(keys, first, n, key, head);
-}
-#endif
+#include "scan_runs.h"
 
 struct scan_args {
     in_t in;

@@ -29,6 +29,18 @@ LABELS = {
         "ipt_8.tpb_256.mb_4.ipv_1.ld_0.wav_2",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_1.wav_1",
     ],
+    "fixed_reduce": [
+        "ipt_4.tpb_64.ld_0.wav_1",
+        "ipt_8.tpb_96.ld_1.wav_3",
+        "ipt_32.tpb_256.ld_1.wav_2",
+        "ipt_16.tpb_1024.ld_0.wav_1",
+    ],
+    "fixed_scan": [
+        "tpb_128.mb_1.ld_0.ord_0",
+        "tpb_128.mb_2.ld_1.ord_0",
+        "tpb_256.mb_1.ld_1.ord_0",
+        "tpb_256.mb_2.ld_0.ord_0",
+    ],
     "histogram": [
         "ipt_4.tpb_128.mb_1.ipv_0.ld_0.pc_0.sb_12.cmb_0.wav_1",
         "ipt_8.tpb_192.mb_2.ipv_2.ld_1.pc_5.sb_15.cmb_1.wav_2",
@@ -129,6 +141,8 @@ LABELS = {
 BENCHMARKS = {
     "axis_reduce": ["axis_reduce.sum.tall", "axis_reduce.argmax.middle"],
     "find": ["find.if", "find.if"],
+    "fixed_reduce": ["fixed_reduce.sum", "fixed_reduce.segments"],
+    "fixed_scan": ["fixed_scan.sum", "fixed_scan.by_key", "fixed_scan.segmented"],
     "histogram": ["histogram.even.2048", "histogram.range.256"],
     "merge": ["merge.keys", "merge.pairs"],
     "merge_sort": ["merge_sort.keys", "merge_sort.pairs"],
@@ -187,6 +201,17 @@ CALLS = {
         "find.if",
         lambda x: cubc.find_if(np.concatenate([x[:-2], np.zeros(min(2, x.size), "i8")]), "x == 0"),
         lambda x: max(0, x.size - 2) if x.size else -1,
+    ),
+    # An expression, whose order is kept for integers too.
+    "fixed_reduce": (
+        "fixed_reduce.segments",
+        lambda x: cubc.segmented_reduce(x, edges(x), "a + b", init=0, deterministic=True),
+        lambda x: np.diff(np.concatenate([[0], x.cumsum()])[edges(x)]),
+    ),
+    "fixed_scan": (
+        "fixed_scan.sum",
+        lambda x: cubc.scan(x, "a + b", deterministic=True),
+        lambda x: x.cumsum(),
     ),
     "histogram": (
         "histogram.even.256",

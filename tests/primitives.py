@@ -126,6 +126,16 @@ PRIMITIVES = {
         lambda x: (runs(x), run_lengths(x)),
         {"keys": LIKE, "values": INDICES, "count": ONE},
     ),
+    "reduce, deterministic": Primitive(
+        lambda x, **o: cubc.reduce(x, "a + b", init=0, deterministic=True, **o),
+        lambda x: x.sum(dtype="int32"),
+        {"out": ("int32", ())},
+    ),
+    "scan, deterministic": Primitive(
+        lambda x, **o: cubc.scan(x, "a + b", deterministic=True, **o),
+        lambda x: np.cumsum(x, dtype=np.int32),
+        {"out": LIKE},
+    ),
     "segmented_reduce": Primitive(
         lambda x, **o: cubc.segmented_reduce(x, segment_size=1, dtype="int64", **o),
         lambda x: x.astype(np.int64),

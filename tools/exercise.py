@@ -28,6 +28,16 @@ for name in ("int8", "float32", "float64"):
         sums = cubc.segmented_scan(d, cubc.asarray(offsets)).numpy()
         assert (sums == np.concatenate(parts)).all()
         assert (cubc.segmented_scan(d, segment_size=n).numpy() == np.cumsum(x, dtype=name)).all()
+        assert (
+            cubc.reduce(d, "a + b", init=0, deterministic=True).item()
+            == cubc.reduce(d, "a + b", init=0).item()
+        )
+        again = cubc.segmented_reduce(d, cubc.asarray(offsets), deterministic=True).numpy()
+        assert (again == sums).all()
+        assert (cubc.scan(d, deterministic=True).numpy() == cubc.scan(d).numpy()).all()
+        assert (
+            cubc.sum(cubc.asarray(table), axis=0, deterministic=True).numpy() == table.sum(0)
+        ).all()
         assert (cubc.select(d, "x > 3").numpy() == x[x > 3]).all()
         assert cubc.partition(d, "x > 3")[1].size == (x <= 3).sum()
         assert cubc.partition(d, "x > 3", "x > 1")[1].size == ((x > 1) & (x <= 3)).sum()

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { COLUMNS }; // among a problem's numbers: the items of what follows the axis
+enum { FIXED };   // among its traits: the shape alone says in which order rows are combined
 
 enum { PARTS_KERNEL, JOIN_KERNEL };
 
@@ -40,6 +41,7 @@ static cubc_status whole(const cubc_axis_reduce_params *params, problem *out)
                               .out_type = params->out_type,
                               .op = params->op,
                               .commutative = params->commutative,
+                              .deterministic = params->deterministic,
                               .init = params->init};
     return reduce_problem(&all, out);
 }
@@ -55,6 +57,7 @@ static cubc_status last_axis(const cubc_axis_reduce_params *params, problem *out
                                          .out_type = params->out_type,
                                          .op = params->op,
                                          .commutative = params->commutative,
+                                         .deterministic = params->deterministic,
                                          .init = params->init};
     return segmented_reduce_problem(&rows, out);
 }
@@ -95,6 +98,7 @@ cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s of no items has no value; give an initial value (init=) or at least one item",
              out->op ? params->op : "a user's operator");
+    out->traits[FIXED] = params->deterministic && problem_order_shows(out);
     align_rows(out);
     return CUBC_OK;
 }
@@ -122,6 +126,8 @@ static void axis_reduce_define(const problem *p, text *out)
     problem_define(p, out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
+    text_printf(out, "#define TUNE_FIXED_ORDER %d\n", p->traits[FIXED]);
+    if (p->traits[FIXED]) problem_define_rounding(out);
 }
 
 static const char *axis_reduce_invalid(const problem *p, const char *kind, const space *s,
@@ -184,6 +190,30 @@ static void lay_out_alone(const problem *p, layout *l, uint64_t unit, uint64_t m
     share_rows(l, across, WORK / smaller(l->columns, unit), most_blocks);
 }
 
+// `high` and `splits` by the shape alone. A block of 64 threads has room for so high a row.
+static void fix_order(const problem *p, layout *l)
+{
+    enum { RUN = 64, LEAST_ROWS = 64, MOST_SPLITS = 4096 };
+    uint64_t bytes = cubc_type_size((cubc_type)p->type);
+    bytes = l->columns * (bytes > 2 ? bytes : 2);
+    l->high = 1;
+    while (p->commutative && l->high * bytes < RUN && l->high < l->length) l->high *= 2;
+    l->splits = smaller(l->length / (LEAST_ROWS * l->high), MOST_SPLITS);
+    if (l->splits < 1) l->splits = 1;
+}
+
+static void lay_out_fixed(const problem *p, layout *l, uint64_t unit, uint64_t threads,
+                          uint64_t most_blocks)
+{
+    uint64_t units = ceil_div(l->columns, unit), across = ceil_div(units, threads), room;
+    fix_order(p, l);
+    l->wide = ceil_div(units, across);
+    room = threads == 1 ? l->outer * across * l->splits / most_blocks + 1
+                        : threads / (l->wide * l->high);
+    l->deep = smaller(room, l->outer);
+    l->blocks = ceil_div(l->outer, l->deep) * across * l->splits;
+}
+
 static layout lay_out(const problem *p, const instance *i)
 {
     const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
@@ -193,7 +223,9 @@ static layout lay_out(const problem *p, const instance *i)
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     layout l = {.columns = p->numbers[COLUMNS], .outer = p->outputs[0].n / p->numbers[COLUMNS]};
     l.length = p->n / p->outputs[0].n;
-    if (kernel->threads == 1)
+    if (p->traits[FIXED])
+        lay_out_fixed(p, &l, kernel->threads == 1 ? ipt : unit, kernel->threads, most);
+    else if (kernel->threads == 1)
         lay_out_alone(p, &l, ipt, most);
     else
         lay_out_threads(p, &l, unit, ipt / unit, kernel->threads, most);

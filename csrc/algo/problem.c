@@ -106,6 +106,23 @@ cubc_status problem_reduction(problem *p, const char *family, const char *op, bo
     return CUBC_OK;
 }
 
+bool problem_order_shows(const problem *p)
+{
+    return !p->op || (!p->op->arg && type_table[p->acc_type].kind >= KIND_FLOAT);
+}
+
+void problem_define_rounding(text *out)
+{
+    text_puts(out, "#define SIMT_ROUNDED 1\n");
+}
+
+uint64_t problem_fixed_tile(uint64_t bytes)
+{
+    enum { PARTS = 8, LANES = 32 };
+    uint64_t vector = bytes < 16 ? 16 / bytes : 1, rows = bytes <= 16 ? 8 : bytes <= 32 ? 4 : 2;
+    return PARTS * rows * LANES * vector;
+}
+
 void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n)
 {
     char name[32];

@@ -16,6 +16,15 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
 // index as the result.
 cubc_status problem_reduction(problem *p, const char *family, const char *op, bool commutative,
                               const void *init);
+// Whether the order of the operands shows in the result: of integers and of indices it does not.
+bool problem_order_shows(const problem *p);
+// Has products and sums rounded each: see device_source_rounds.
+void problem_define_rounding(text *out);
+// Makes a reduction of reduce or segmented_reduce one of fixed_reduce, a scan one of fixed_scan.
+void problem_fix_reduction(problem *p);
+void problem_fix_scan(problem *p);
+// Items of a tile of kernels/fixed.h, by their bytes.
+uint64_t problem_fixed_tile(uint64_t bytes);
 // A reduction's benchmark: operator, types of accumulator and result, and n items to reduce.
 void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n);
 // The size of a struct of the kernels that has a value and then an integer of `word` bytes.

@@ -28,6 +28,7 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s of no items has no value; give an initial value (init=) or at least one item",
              out->op ? params->op : "a user's operator");
+    if (params->deterministic && problem_order_shows(out)) problem_fix_reduction(out);
     return CUBC_OK;
 }
 

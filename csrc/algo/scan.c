@@ -1,5 +1,5 @@
 // Descriptor of scan: kernels/scan.cu.
-#include "problem.h"
+#include "scan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +88,7 @@ cubc_status scan_problem(const cubc_scan_params *params, problem *out)
     if (out->op && out->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
     name_benchmark(out);
+    if (params->deterministic && problem_order_shows(out)) problem_fix_scan(out);
     return begin_exclusive(out);
 }
 
@@ -132,8 +133,7 @@ static void scan_define(const problem *p, text *out)
     if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
 }
 
-// sizeof(sum_t) of the kernel.
-static uint64_t sum_bytes(const problem *p)
+uint64_t scan_sum_bytes(const problem *p)
 {
     cubc_type value = (cubc_type)p->acc_type;
     return kind_of(p) != WHOLE ? (uint64_t)problem_bytes_with(value, 4) : cubc_type_size(value);
@@ -142,18 +142,16 @@ static uint64_t sum_bytes(const problem *p)
 static const char *scan_invalid(const problem *p, const char *kind, const space *s,
                                 const variant *v)
 {
-    return problem_invalid(p, kind, s, v, (int)sum_bytes(p));
+    return problem_invalid(p, kind, s, v, (int)scan_sum_bytes(p));
 }
 
-static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
+cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t tiles,
+                        uint64_t slots, plan *out)
 {
-    const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "scan of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);
-    out->message_bytes = 8 * (1 + tiles * ((sum_bytes(p) + 3) / 4));
+    out->message_bytes = 8 * (1 + slots * ((scan_sum_bytes(p) + 3) / 4));
     out->launch_count = tiles > 0;
     launch *l = &out->launches[0];
     *l = (launch){.kernel = kernel,
@@ -173,6 +171,14 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
     return problem_place_input(p, ITEMS, l, 0);
 }
 
+static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    return scan_launch(p, kernel, tiles, tiles, out);
+}
+
 // Runs of eight, as in select.unique; segments of 1 to about twice the mean length.
 static const char *scan_random(const problem *p, int k)
 {
@@ -189,6 +195,7 @@ static const field scan_fields[] = {
     FIELD(cubc_scan_params, segments, FIELD_COUNT),
     FIELD(cubc_scan_params, op, FIELD_TEXT),
     FIELD(cubc_scan_params, inclusive, FIELD_INT),
+    FIELD(cubc_scan_params, deterministic, FIELD_INT),
     FIELD(cubc_scan_params, acc_type, FIELD_TYPE),
     {"init", FIELD_VALUE, offsetof(cubc_scan_params, init), offsetof(cubc_scan_params, acc_type), 0,
      0},

@@ -57,6 +57,7 @@ cubc_status segmented_reduce_problem(const cubc_segmented_reduce_params *params,
     TRY(problem_reduction(out, "segmented_reduce", params->op, params->commutative, params->init));
     snprintf(out->benchmark, sizeof out->benchmark, "segmented_reduce.%s.%s",
              out->op ? out->op->name : "custom", length_class(out));
+    if (params->deterministic && problem_order_shows(out)) problem_fix_reduction(out);
     return check_empty(out);
 }
 
@@ -151,6 +152,7 @@ static const field segmented_reduce_fields[] = {
     FIELD(cubc_segmented_reduce_params, acc_type, FIELD_TYPE),
     FIELD(cubc_segmented_reduce_params, op, FIELD_TEXT),
     FIELD(cubc_segmented_reduce_params, commutative, FIELD_INT),
+    FIELD(cubc_segmented_reduce_params, deterministic, FIELD_INT),
     {"init", FIELD_VALUE, offsetof(cubc_segmented_reduce_params, init),
      offsetof(cubc_segmented_reduce_params, acc_type), 0, 0},
     FIELD_ARRAY(cubc_segmented_reduce_params, out, FIELD_OUTPUT, out_type, segments),

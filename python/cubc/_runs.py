@@ -109,6 +109,7 @@ def scan_by_key(
     init=None,
     out=None,
     dtype=None,
+    deterministic=False,
     stream=None,
     workspace=None,
     device=None,
@@ -131,6 +132,8 @@ def scan_by_key(
         large.
     dtype : optional
         Type of the result, in which `op` works too; that of `values` by default, as for `scan`.
+    deterministic : bool
+        As for `scan`.
     stream, workspace, device : optional
         As for `scan`; the size of the workspace is cubc_scan_temp_bytes.
 
@@ -146,8 +149,8 @@ def scan_by_key(
 
     Notes
     -----
-    Results of floats may differ in the last digits from run to run, as those of `scan`. The method
-    is that of `reduce_by_key`, with a flag in place of the count.
+    Results of floats may differ in the last digits from run to run, unless `deterministic` is set,
+    as those of `scan`. The method is that of `reduce_by_key`, with a flag in place of the count.
     """
     _check("scan_by_key", keys, values)
     acc, result = operator_types(op, _dtype(values), dtype=dtype, out=_given(out))
@@ -156,6 +159,7 @@ def scan_by_key(
         "keys": keys,
         "op": op,
         "inclusive": bool(inclusive),
+        "deterministic": bool(deterministic),
         "acc_type": acc,
         "init": init,
         "out": (result, "in", out),

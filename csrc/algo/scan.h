@@ -1,0 +1,13 @@
+// What scan.c and fixed_scan.c share: two kernels with the same arguments.
+#ifndef CUBC_ALGO_SCAN_H
+#define CUBC_ALGO_SCAN_H
+
+#include "problem.h"
+
+// sizeof(sum_t) of kernels/scan_runs.h.
+uint64_t scan_sum_bytes(const problem *p);
+// The launch of a block a tile; slots: of messages, a sum each.
+cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t tiles,
+                        uint64_t slots, plan *out);
+
+#endif

@@ -1,0 +1,339 @@
+// Reduction in a fixed order (fixed.h): of an array, or of every segment of one.
+//
+// A tile's items are shared out to lanes. Where operands may change places each place in a row has
+// an accumulator, which goes down the rows of a part; otherwise a row is combined whole before the
+// next. Then the vectors' places, the lanes, the parts, in order. A segment is cut into tiles from
+// its own beginning, so that its result is the same wherever it lies, alone as well. The tiles'
+// totals are reduced like items, tile after tile.
+//
+// The first kernel is for segments: a warp has as many as it has lanes. A lane reduces a short one
+// by itself, with the operations of the whole warp; a segment of up to a tile is the warp's; of a
+// longer one it leaves each tile to a block of the second kernel. The third one reduces the totals.
+// A whole array begins with the second.
+//
+// Rounding: with rows of 32 v items and parts of r rows an operand goes through at most
+// d = r + v + 11 operations of a tile, and as many of a tile of totals. So the error of a sum is at
+// most (2 d + t) u sum|x| to first order, with u the unit roundoff and t + 1 the tiles of totals:
+// of float32, where d is 23, t is 0 up to 2^26 items. (N. J. Higham, "The Accuracy of Floating
+// Point Summation", SIAM J. Sci. Comput. 14, 1993: the bound for any order by its longest path.)
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:128:4 cpu=4:4:1
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_WAVES wav 1:64:1 cpu=1:16:1
+//
+// ipt   items a thread has in flight: as many rows at once as they make
+// ld    caching of the loads, see load_bytes16
+// wav   blocks, in multiples of what is resident at once
+//
+// Traffic: the items and the offsets read, one item a segment written.
+#include "fixed.h"
+#include "input.h"
+#include "operator.h"
+#include "segments.h"
+
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
+
+enum {
+    VECTOR = row_vector(sizeof(item_t)),
+    TILE = PARTS * part_rows(sizeof(item_t)) * 32 * VECTOR,
+    SHORT_LANES = 8,
+    SHORT = SHORT_LANES * VECTOR // items that a lane reduces by itself
+};
+
+static_assert(sizeof(acc_t) == TUNE_ACC_BYTES && TILE == TUNE_TILE, "the descriptor makes room");
+
+// A segment of more than a tile: its totals are as many slots from `first` on.
+struct long_segment {
+    u64 segment, first, tiles;
+};
+
+struct fixed_reduce_args {
+    in_t in;
+    out_t* out;
+    segments set;
+    u64 capacity; // slots there are
+    u64* counts;  // of long segments, of slots taken; 0 at first
+    u64* owners;  // of each slot: 1 + its long segment, 0 for none. Of an array NULL
+    long_segment* longs;
+    acc_t* totals; // one a slot
+    value_t init;
+    u64 has_init;
+};
+
+struct fixed_reduce_shared {
+    acc_t part[PARTS];
+};
+
+// What is reduced: the array, or totals.
+struct items {
+    typedef item_t type;
+    enum { LOADS_AT_ONCE = TUNE_ITEMS_PER_THREAD / VECTOR };
+    const in_t& in;
+    template <int N>
+    FUNCTION_MEMBER void load(u64 at, type (&out)[N]) const
+    {
+        if (!TUNE_SEGMENTS || SIMT_VECTOR_BYTES == 0 || at % N == 0)
+            load_input<TUNE_LOAD>(in, at, out);
+        else { // a segment begins anywhere
+            UNROLL
+            for (int j = 0; j < N; j++) out[j] = input_item(in, at + static_cast<u64>(j));
+        }
+    }
+    FUNCTION_MEMBER type item(u64 i) const { return input_item(in, i); }
+    FUNCTION_MEMBER acc_t add(acc_t acc, type item) const { return accumulate(acc, item, 0); }
+};
+struct totals {
+    typedef acc_t type;
+    enum { LOADS_AT_ONCE = 1 };
+    const acc_t* total;
+    template <int N>
+    FUNCTION_MEMBER void load(u64 at, type (&out)[N]) const
+    {
+        UNROLL
+        for (int j = 0; j < N; j++) out[j] = total[at + static_cast<u64>(j)];
+    }
+    FUNCTION_MEMBER type item(u64 i) const { return total[i]; }
+    FUNCTION_MEMBER acc_t add(acc_t acc, type item) const { return combine()(acc, item); }
+};
+
+FUNCTION void write_result(const fixed_reduce_args& a, u64 segment, acc_t sum)
+{
+    if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
+    a.out[segment] = acc_result(sum);
+}
+
+// ---- a part, by a warp --------------------------------------------------------------------------
+// The accumulators of the first `count` places of a row combined; in the first lane.
+template <int V, int N>
+FUNCTION acc_t row_total(const acc_t (&acc)[N], u32 count)
+{
+    acc_t lane[LANES];
+    UNROLL
+    for (int l = 0; l < LANES; l++) {
+        const u32 place = (lane_id() + static_cast<u32>(l)) * V;
+        lane[l] = acc[l * V];
+        UNROLL
+        for (int v = 1; v < V; v++)
+            if (place + static_cast<u32>(v) < count) lane[l] = combine()(lane[l], acc[l * V + v]);
+    }
+    return lanes_reduce(lane, (count + V - 1) / V, combine());
+}
+
+template <int N>
+FUNCTION void clear(acc_t (&acc)[N])
+{
+    UNROLL
+    for (int j = 0; j < N; j++) acc[j] = acc_identity();
+}
+
+// Items [first, end), at most a part and at least one; in the first lane.
+template <class In>
+FUNCTION acc_t part_total(const In& in, u64 first, u64 end)
+{
+    typedef typename In::type T;
+    constexpr int V = row_vector(sizeof(T)), ROWS = part_rows(sizeof(T)), N = LANES * V;
+    constexpr int MOST = In::LOADS_AT_ONCE < ROWS ? In::LOADS_AT_ONCE : ROWS;
+    constexpr int LOADS = MOST >= 8 ? 8 : MOST >= 4 ? 4 : MOST >= 2 ? 2 : 1;
+    constexpr u64 ROW = 32 * V;
+    acc_t acc[N], sum = acc_identity();
+    const u32 places = end - first < ROW ? static_cast<u32>(end - first) : static_cast<u32>(ROW);
+    clear(acc);
+    for (int r = 0; r < ROWS && first < end; r += LOADS, first += LOADS * ROW) {
+        T item[LOADS][N];
+        UNROLL
+        for (int l = 0; l < LOADS; l++) {
+            const u64 at = first + static_cast<u64>(l) * ROW + lane_id() * N;
+            if (at + N <= end) in.load(at, item[l]);
+        }
+        UNROLL
+        for (int l = 0; l < LOADS; l++) {
+            const u64 row = first + static_cast<u64>(l) * ROW, at = row + lane_id() * N;
+            if (at + N <= end) {
+                UNROLL
+                for (int j = 0; j < N; j++) acc[j] = in.add(acc[j], item[l][j]);
+            } else {
+                UNROLL
+                for (int j = 0; j < N; j++)
+                    if (at + static_cast<u64>(j) < end)
+                        acc[j] = in.add(acc[j], in.item(at + static_cast<u64>(j)));
+            }
+            if constexpr (!TUNE_COMMUTATIVE) {
+                if (row >= end) continue;
+                const u64 left = end - row;
+                const acc_t total = row_total<V>(acc, left < ROW ? static_cast<u32>(left) : ROW);
+                sum = r + l > 0 ? combine()(sum, total) : total;
+                clear(acc);
+            }
+        }
+    }
+    return TUNE_COMMUTATIVE ? row_total<V>(acc, places) : sum;
+}
+
+// ---- a tile -------------------------------------------------------------------------------------
+template <class In>
+FUNCTION constexpr u64 part_items()
+{
+    return static_cast<u64>(part_rows(sizeof(typename In::type))) * 32 *
+           row_vector(sizeof(typename In::type));
+}
+
+FUNCTION u64 part_end(u64 first, u64 items, u64 end)
+{
+    return end - first < items ? end : first + items;
+}
+
+// By a block: in thread 0. The storage may be used again after the next block_sync.
+template <class In>
+FUNCTION acc_t tile_total(const In& in, u64 first, u64 end, fixed_reduce_shared& s)
+{
+    constexpr u64 PART = part_items<In>();
+    for (u32 p = warp_id(); p < PARTS; p += SIMT_WARPS) {
+        const u64 begin = first + p * PART;
+        if (begin < end) {
+            const acc_t total = part_total(in, begin, part_end(begin, PART, end));
+            if (lane_id() == 0) s.part[p] = total;
+        }
+    }
+    block_sync();
+    acc_t sum = acc_identity();
+    if (thread_id() == 0 && first < end) {
+        sum = s.part[0];
+        for (u32 p = 1; p < PARTS && first + p * PART < end; p++) sum = combine()(sum, s.part[p]);
+    }
+    return sum;
+}
+
+// The same by a warp: in the first lane.
+template <class In>
+FUNCTION acc_t tile_total(const In& in, u64 first, u64 end)
+{
+    constexpr u64 PART = part_items<In>();
+    acc_t sum = part_total(in, first, part_end(first, PART, end));
+    for (u64 begin = first + PART; begin < end; begin += PART)
+        sum = combine()(sum, part_total(in, begin, part_end(begin, PART, end)));
+    return sum;
+}
+
+// The same of up to SHORT items by a lane.
+FUNCTION acc_t short_total(const items& in, u64 first, u64 end)
+{
+    acc_t lane[SHORT_LANES];
+    const u32 count = static_cast<u32>(end - first);
+    UNROLL
+    for (u32 l = 0; l < SHORT_LANES; l++) {
+        UNROLL
+        for (u32 v = 0; v < VECTOR; v++) {
+            if (l * VECTOR + v >= count) continue;
+            const acc_t one = in.add(acc_identity(), in.item(first + l * VECTOR + v));
+            lane[l] = v > 0 ? combine()(lane[l], one) : one;
+        }
+    }
+    UNROLL
+    for (u32 d = 1; d < SHORT_LANES; d *= 2) {
+        UNROLL
+        for (u32 l = 0; l + d < SHORT_LANES; l += 2 * d)
+            if ((l + d) * VECTOR < count) lane[l] = combine()(lane[l], lane[l + d]);
+    }
+    return count ? lane[0] : acc_identity();
+}
+
+// ---- segments -----------------------------------------------------------------------------------
+FUNCTION u64 ceil_div(u64 a, u64 b) { return a / b + (a % b != 0); }
+
+// Slots for the tiles of a segment, taken by a warp. Where segments overlap, which they must not,
+// there may be none left.
+FUNCTION void leave_tiles(const fixed_reduce_args& a, u64 segment, u64 tiles)
+{
+    u64 number = 0, first = 0;
+    if (lane_id() == 0) {
+        number = atomic_add(a.counts, 1);
+        first = atomic_add(a.counts + 1, tiles);
+        if (number < a.capacity) a.longs[number] = long_segment{segment, first, tiles};
+    }
+    number = warp_shuffle(number, 0);
+    first = warp_shuffle(first, 0);
+    for (u64 slot = first + lane_id(); slot < first + tiles; slot += SIMT_WARP)
+        if (slot < a.capacity && number < a.capacity) a.owners[slot] = number + 1;
+}
+
+FUNCTION u64 segment_items(const fixed_reduce_args& a, u64 segment, u64& begin)
+{
+    begin = segment_begin(a.set, segment);
+    const u64 end = segment_end(a.set, segment);
+    return end > begin ? end - begin : 0;
+}
+
+KERNEL(fixed_reduce_segments, fixed_reduce_args, fixed_reduce_shared)
+{
+    (void)s;
+    const u64 share = ceil_div(ceil_div(a.set.count, block_count()), SIMT_THREADS) * SIMT_THREADS;
+    const u64 last = smaller(a.set.count, (block_id() + 1ull) * share);
+    for (u64 first = block_id() * share + warp_id() * SIMT_WARP; first < last;
+         first += SIMT_THREADS) {
+        u64 begin, count = 0;
+        if (first + lane_id() < last) {
+            count = segment_items(a, first + lane_id(), begin);
+            if (count <= SHORT)
+                write_result(a, first + lane_id(), short_total(items{a.in}, begin, begin + count));
+        }
+        u32 others = warp_ballot(FULL_WARP, count > SHORT);
+        for (; others; others &= others - 1) {
+            const u64 segment = first + first_set(others);
+            const u64 length = segment_items(a, segment, begin);
+            if (length > TILE) {
+                leave_tiles(a, segment, ceil_div(length, TILE));
+                continue;
+            }
+            const acc_t sum = tile_total(items{a.in}, begin, begin + length);
+            if (lane_id() == 0) write_result(a, segment, sum);
+        }
+    }
+}
+
+// ---- tiles --------------------------------------------------------------------------------------
+KERNEL(fixed_reduce_tiles, fixed_reduce_args, fixed_reduce_shared)
+{
+    const u64 slots = TUNE_SEGMENTS ? smaller(a.counts[1], a.capacity) : a.capacity;
+    for (u64 slot = block_id(); slot < slots; slot += block_count()) {
+        u64 begin = 0, end = a.set.items, tile = slot;
+        if constexpr (TUNE_SEGMENTS) {
+            const u64 owner = a.owners[slot];
+            if (owner == 0) continue; // for all threads of the block
+            const long_segment l = a.longs[owner - 1];
+            const u64 count = segment_items(a, l.segment, begin);
+            end = begin + count;
+            tile = slot - l.first;
+        }
+        const u64 first = begin + tile * TILE;
+        const acc_t sum = tile_total(items{a.in}, first, part_end(first, TILE, end), s);
+        if (thread_id() == 0) {
+            if (!TUNE_SEGMENTS && a.capacity == 1)
+                write_result(a, 0, sum);
+            else
+                a.totals[slot] = sum;
+        }
+        block_sync();
+    }
+}
+
+// ---- totals -------------------------------------------------------------------------------------
+KERNEL(fixed_reduce_totals, fixed_reduce_args, fixed_reduce_shared)
+{
+    constexpr u64 TOTALS = PARTS * part_items<totals>();
+    const u64 count = TUNE_SEGMENTS ? smaller(a.counts[0], a.capacity) : 1;
+    for (u64 number = block_id(); number < count; number += block_count()) {
+        long_segment l{0, 0, a.capacity};
+        if constexpr (TUNE_SEGMENTS) l = a.longs[number];
+        if (l.first + l.tiles > a.capacity) continue; // for all threads of the block
+        acc_t sum = acc_identity();
+        for (u64 t = 0; t < l.tiles; t += TOTALS) {
+            const u64 first = l.first + t, end = l.first + l.tiles;
+            const acc_t total =
+                tile_total(totals{a.totals}, first, part_end(first, TOTALS, end), s);
+            sum = t > 0 ? combine()(sum, total) : total;
+            block_sync();
+        }
+        if (thread_id() == 0) write_result(a, l.segment, sum);
+    }
+}

@@ -1,0 +1,187 @@
+// Prefix scan in a fixed order (fixed.h), in a single pass over the items.
+//
+// A tile is taken as in scan.cu: a warp has a part of it, a row of the part is one vector a lane.
+// Vectors are scanned from their beginning, their totals over the lanes, rows and parts one after
+// the other; what lies before the tile comes in a fixed order too (fixed_look.h). Tiles are of one
+// size whatever the variant, so that a warp may have several parts, and on the cpu a thread has all
+// of them.
+//
+// Rounding: with v items a vector, r rows a part and s stretches of 1024 tiles before the last an
+// operand goes through at most d = v + r + 36 + 2 s operations: v + r + 10 of its tile, 14 of other
+// tiles' totals, 2 a stretch, and 12 of the tile of the result. So the error of a sum is at most
+// d u sum|x| over the items up to its own, to first order, with u the unit roundoff (Higham's
+// bound, see fixed_reduce.cu).
+//
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:256:64 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+//
+// tpb   threads a block: PARTS is a multiple of its warps
+// mb    blocks that the registers of a multiprocessor are shared out to, at least
+// ld    caching of the loads, see load_bytes16
+// ord   where a block's rank comes from, see message.h
+//
+// Workload: as in scan.cu.
+//
+// Traffic: n items (and keys) read, n written.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "fixed_look.h"
+#include "operator.h"
+#include "rows.h"
+
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
+
+enum {
+    LARGER = sizeof(item_t) > sizeof(value_t) ? sizeof(item_t) : sizeof(value_t),
+    ITEM_BYTES = LARGER > 4 ? LARGER : 4, // a thread keeps as many sums as items
+    LANE_ITEMS = row_vector(ITEM_BYTES),  // of a row
+    PART_ROWS = part_rows(ITEM_BYTES),
+    MY_PARTS = PARTS / SIMT_WARPS, // of a warp
+    ROWS = MY_PARTS * PART_ROWS,   // of a thread
+    VECTOR = LANES * LANE_ITEMS,   // items of a thread in a row
+    TILE = PARTS * PART_ROWS * 32 * LANE_ITEMS
+};
+static_assert(MY_PARTS * SIMT_WARPS == PARTS && TILE == TUNE_TILE, "tiles are of one size");
+
+#include "scan_runs.h"
+
+struct fixed_scan_args {
+    in_t in;
+    runs_t runs;
+    out_t* out;
+    u64 n;
+    u64* messages;
+    value_t init;
+    u64 has_init;
+};
+
+struct fixed_scan_shared {
+    ticket tile_ticket;
+    sum_t part[PARTS]; // totals
+    sum_t prefix;      // of everything before the tile
+    u32 has_prefix;
+    runs_shared runs;
+};
+
+// A row: each vector's prefixes in place, before[] the lanes before; returned: the row's total.
+FUNCTION sum_t scan_row(sum_t (&item)[VECTOR], sum_t (&before)[LANES])
+{
+    sum_t lane[LANES];
+    UNROLL
+    for (int v = 1; v < LANE_ITEMS; v++) {
+        UNROLL
+        for (int l = 0; l < LANES; l++)
+            item[l * LANE_ITEMS + v] =
+                apply()(item[l * LANE_ITEMS + v - 1], item[l * LANE_ITEMS + v]);
+    }
+    UNROLL
+    for (int l = 0; l < LANES; l++) lane[l] = item[l * LANE_ITEMS + LANE_ITEMS - 1];
+    lanes_scan(lane, apply());
+    before[0] = warp_shuffle(lane[0], lane_id() - 1);
+    UNROLL
+    for (int l = 1; l < LANES; l++) before[l] = lane[l - 1];
+    return warp_shuffle(lane[LANES - 1], SIMT_WARP - 1);
+}
+
+// The results of a row. `prefix` is what lies before the row.
+FUNCTION void finish_row(const fixed_scan_args& a, const sum_t (&item)[VECTOR],
+                         const sum_t (&before)[LANES], const bool (&head)[VECTOR],
+                         perhaps<sum_t> prefix, out_t (&result)[VECTOR])
+{
+    UNROLL
+    for (int l = 0; l < LANES; l++) {
+        perhaps<sum_t> mine = prefix;
+        if (l > 0 || lane_id() > 0) mine = join(prefix, perhaps<sum_t>{before[l], true}, apply());
+        UNROLL
+        for (int v = 0; v < LANE_ITEMS; v++) {
+            const int j = l * LANE_ITEMS + v;
+            if constexpr (TUNE_INCLUSIVE)
+                result[j] =
+                    convert<out_t>(value_of(mine.is ? apply()(mine.value, item[j]) : item[j]));
+            else if (IN_RUNS && head[j])
+                result[j] = convert<out_t>(a.init);
+            else // there always is a value: of an exclusive scan the initial one
+                result[j] = convert<out_t>(
+                    value_of(v > 0 ? apply()(mine.value, item[j - (v > 0)]) : mine.value));
+        }
+    }
+}
+
+template <bool WHOLE>
+FUNCTION void scan_tile(const fixed_scan_args& a, fixed_scan_shared& s, ticket mine)
+{
+    const u64 tile = mine.rank * static_cast<u64>(TILE);
+    const u64 first =
+        tile + warp_id() * (static_cast<u64>(ROWS) * 32 * LANE_ITEMS) + lane_id() * VECTOR;
+    sum_t item[ROWS][VECTOR];  // then: prefixes inside the vector
+    sum_t before[ROWS][LANES]; // the lanes before, in the row
+    sum_t carry[ROWS];         // the rows up to this one, in the part
+    bool head[ROWS][VECTOR];   // a run begins here
+
+    item_t raw[ROWS][VECTOR];
+    load_rows<WHOLE, TUNE_LOAD>(a.in, first, a.n, raw); // past the end: nothing follows
+    if constexpr (IN_RUNS) find_runs<WHOLE>(a.runs, s.runs, tile, first, a.n, head);
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) {
+            value_t value = convert<value_t>(raw[r][j]);
+            if (IN_RUNS && head[r][j] && a.has_init) value = apply_operator(a.init, value);
+            item[r][j] = sum_of(value, IN_RUNS && head[r][j]);
+        }
+        carry[r] = scan_row(item[r], before[r]);
+        if (r % PART_ROWS > 0) carry[r] = apply()(carry[r > 0 ? r - 1 : 0], carry[r]);
+        if (r % PART_ROWS == PART_ROWS - 1 && lane_id() == 0)
+            s.part[warp_id() * MY_PARTS + r / PART_ROWS] = carry[r];
+    }
+    block_sync();
+
+    if (warp_id() == 0) {
+        sum_t total = s.part[0];
+        for (int p = 1; p < PARTS; p++) total = apply()(total, s.part[p]);
+        const perhaps<sum_t> begin{sum_of(a.init, false), !IN_RUNS && a.has_init != 0};
+        const perhaps<sum_t> prefix = fixed_prefix(a.messages, mine, total, apply(), begin);
+        if (lane_id() == 0) {
+            s.prefix = prefix.value;
+            s.has_prefix = prefix.is;
+        }
+    }
+    block_sync();
+
+    perhaps<sum_t> prefix{s.prefix, s.has_prefix != 0};
+    for (u32 p = 0; p < warp_id() * MY_PARTS; p++)
+        prefix = join(prefix, perhaps<sum_t>{s.part[p], true}, apply());
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        perhaps<sum_t> row = prefix;
+        if (r % PART_ROWS > 0)
+            row = join(prefix, perhaps<sum_t>{carry[r > 0 ? r - 1 : 0], true}, apply());
+        out_t result[VECTOR];
+        finish_row(a, item[r], before[r], head[r], row, result);
+        const u64 at = first + static_cast<u64>(r) * (32 * LANE_ITEMS);
+        if (WHOLE || at + VECTOR <= a.n)
+            store_items(a.out + at, result);
+        else
+            for (int j = 0; j < VECTOR; j++)
+                if (at + static_cast<u64>(j) < a.n) a.out[at + static_cast<u64>(j)] = result[j];
+        if (r % PART_ROWS == PART_ROWS - 1)
+            prefix = join(prefix, perhaps<sum_t>{carry[r], true}, apply());
+    }
+}
+
+KERNEL(fixed_scan_tiles, fixed_scan_args, fixed_scan_shared)
+{
+    ticket mine{};
+    if constexpr (RANK_IS_INDEX) {
+        mine = take_ticket(a.messages); // only warp 0 uses the epoch, and once it has its items
+    } else {
+        if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
+        block_sync();
+        mine = s.tile_ticket;
+    }
+    if ((mine.rank + 1ull) * TILE <= a.n)
+        scan_tile<true>(a, s, mine);
+    else
+        scan_tile<false>(a, s, mine);
+}

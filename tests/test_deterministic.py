@@ -1,0 +1,206 @@
+"""deterministic=True: the same bits in every run, of every variant and on every device."""
+
+import math
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import fixed_order
+import inputs
+import isolated
+import numpy as np
+import pytest
+from fixed_order import CASES, TYPES, bits, edges, numbers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inputs import on
+
+import cubc
+from cubc import _core
+
+PROGRAM = Path(fixed_order.__file__)
+CALLS = [(b, name) for b, calls in CASES.items() for name in calls]
+
+
+def hashes(seed, workers):
+    result = subprocess.run(
+        [sys.executable, "-W", "error", PROGRAM],
+        env=isolated.environment(CUBC_SIMT_SEED=seed, CUBC_CPU_THREADS=workers),
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert result.returncode == 0, result.stderr
+    lines = [line.split(",") for line in result.stdout.splitlines()]
+    return {tuple(line[:3]): line[3:] for line in lines}
+
+
+def test_every_variant_under_every_scheduler():
+    found = hashes(seed=0, workers=1)
+    assert len(found) == 5 * len(CALLS)
+    for case, variants in found.items():
+        assert len(set(variants)) == 1, case
+        assert len(variants) > 1 + (case[0] == "F32")
+    assert hashes(seed=1, workers=2) == found
+    assert hashes(seed=2, workers=3) == found
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize(("benchmark", "name"), CALLS)
+def test_the_cpu_has_the_same_bits(device, benchmark, name, type):
+    if device == "cpu":
+        pytest.skip("it is the cpu")
+    call = CASES[benchmark][name]
+    for n in (1, 129, 8192, 8193, 300_000):
+        x = numbers(n, TYPES[type], seed=n)
+        expected = bits(call(x, lambda array: array))
+        assert bits(np.asarray(call(x, lambda array: on(device, array)))) == expected
+
+
+def test_policies_of_a_gpu(device):
+    arch = cubc.device_info(device)["arch"]
+    if arch == "cpu":
+        pytest.skip("fixed_order.py runs them on the cpu")
+    x = numbers(300_000)
+    try:
+        for benchmark, calls in CASES.items():
+            for label in fixed_order.LABELS[benchmark]:
+                _core.use_policy(benchmark, {"T{ct}": "F32"}, arch, label)
+                for call in calls.values():
+                    expected = bits(call(x, lambda array: array))
+                    result = call(x, lambda array: on(device, array))
+                    assert bits(np.asarray(result)) == expected, (benchmark, label)
+    finally:
+        _core.clear_policies()
+
+
+def test_prefixes_behind_a_stretch_of_tiles(device):
+    """More than 1024 tiles, of 4096 items."""
+    x = numbers(1024 * 4096 + 9000, "f8")
+    result = np.asarray(cubc.scan(on(device, x), deterministic=True))
+    np.testing.assert_allclose(result, np.cumsum(x), rtol=0, atol=1e-13 * np.abs(x).sum())
+    if device != "cpu":
+        assert bits(result) == bits(cubc.scan(x, deterministic=True))
+        return
+    try:
+        _core.use_policy("fixed_scan.sum", {"T{ct}": "F64"}, "cpu", "tpb_256.mb_1.ld_0.ord_0")
+        assert bits(cubc.scan(x, deterministic=True)) == bits(result)
+    finally:
+        _core.clear_policies()
+
+
+# ---- segments ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("op", ["sum", "min", "a + b"])
+@pytest.mark.parametrize("type", TYPES)
+def test_a_segment_is_as_if_alone(device, type, op):
+    x = numbers(60_000, TYPES[type])
+    offsets = edges(x.size)
+    found = cubc.segmented_reduce(
+        on(device, x), on(device, offsets), op, init=7, deterministic=True
+    )
+    alone = [
+        cubc.reduce(x[begin:end], op, init=7, deterministic=True)
+        for begin, end in pairwise(offsets)
+    ]
+    assert bits(np.asarray(found)) == bits(np.array(alone, x.dtype))
+
+
+def test_rows_are_as_if_alone(device):
+    x = numbers(30 * 1111).reshape(30, 1111)
+    x[:] = x[0]
+    sums = np.asarray(cubc.sum(on(device, x), axis=1, deterministic=True))
+    assert np.unique(sums.view("u4")).size == 1
+    assert sums[0] == cubc.sum(x[0], deterministic=True)
+
+
+def test_segments_that_overlap_stay_inside(device):
+    """Offsets that go up and down: results are undefined, and nothing else happens."""
+    x = numbers(100_000)
+    offsets = np.tile([0, x.size], 200)
+    found = cubc.segmented_reduce(on(device, x), on(device, offsets), deterministic=True)
+    assert np.asarray(found).shape == (399,)
+
+
+# ---- arithmetic ----------------------------------------------------------------------------------
+@pytest.mark.parametrize("n", [100, 8192, 100_000])
+def test_products_are_rounded(device, n):
+    """A product and a sum do not become one step."""
+    v, w = (on(device, numbers(n, seed=k)) for k in (1, 2))
+    made = cubc.transform("v * w", v=v, w=w)
+    lazy = cubc.lazy("v * w", v=v, w=w)
+    for call in (cubc.sum, cubc.scan):
+        expected = call(made, deterministic=True)
+        assert bits(np.asarray(call(lazy, deterministic=True))) == bits(np.asarray(expected))
+
+
+def test_complex_numbers(device):
+    x = (numbers(20_000) + 1j * numbers(20_000, seed=5)).astype("c8")
+    near = (np.exp(1j * np.arange(20_000))).astype("c8")
+    for z, op in ((x, "sum"), (near, "prod")):
+        for call in (cubc.reduce, cubc.scan):
+            expected = bits(call(z, op, deterministic=True))
+            assert bits(np.asarray(call(on(device, z), op, deterministic=True))) == expected
+
+
+@pytest.mark.parametrize(("dtype", "u"), [("f4", 2.0**-24), ("f8", 2.0**-53)])
+def test_the_bound_that_is_documented(device, dtype, u):
+    x = numbers(400_000, dtype)
+    exact, most = math.fsum(x), math.fsum(np.abs(x))
+    assert abs(float(cubc.sum(on(device, x), deterministic=True)) - exact) <= 46 * u * most
+    last = np.asarray(cubc.scan(on(device, x), deterministic=True))[-1]
+    assert abs(float(last) - exact) <= 48 * u * most
+
+
+@pytest.mark.parametrize("op", ["sum", "prod", "min", "max"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -0.0, 1e-45])
+def test_special_values(device, op, value):
+    for n in (1, 100, 9000):
+        x = np.ones(n, "f4")
+        x[n // 2] = value
+        with np.errstate(all="ignore"):
+            expected = getattr(np, op)(x.astype("f8"))
+        inputs.same(
+            inputs.value(cubc.reduce(on(device, x), op, deterministic=True)), np.float32(expected)
+        )
+
+
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(0, 40_000), seed=st.integers(0, 99))
+def test_integers_are_as_ever(device, n, seed):
+    x = inputs.random("I32", n, seed)
+    for call in (cubc.sum, cubc.scan):
+        inputs.same(call(on(device, x), deterministic=True), call(on(device, x)))
+    inputs.same(
+        cubc.reduce(on(device, x), "a + b", init=0, deterministic=True), x.sum(dtype=x.dtype)
+    )
+    if n:
+        assert int(cubc.argmax(on(device, x), deterministic=True)) == x.argmax()
+
+
+def test_no_items(device):
+    none = on(device, np.empty(0, "f4"))
+    assert float(cubc.sum(none, deterministic=True)) == 0
+    assert float(cubc.reduce(none, "a * b", init=3, deterministic=True)) == 3
+    assert cubc.scan(none, deterministic=True).shape == (0,)
+    empty = on(device, np.zeros(5, "i8"))
+    found = cubc.segmented_reduce(none, empty, "prod", deterministic=True)
+    np.testing.assert_array_equal(np.asarray(found), np.ones(4, "f4"))
+
+
+def test_in_place(device):
+    x = numbers(50_000)
+    expected = bits(cubc.scan(x, deterministic=True))
+    d = on(device, x.copy())
+    assert cubc.scan(d, out=d, deterministic=True) is d
+    assert bits(np.asarray(d)) == expected
+
+
+@pytest.mark.parametrize("call", [cubc.reduce, cubc.scan])
+def test_it_is_a_truth_value(call):
+    class Neither:
+        def __bool__(self):
+            raise RuntimeError("neither")
+
+    with pytest.raises(RuntimeError, match="neither"):
+        call(np.ones(3), deterministic=Neither())
