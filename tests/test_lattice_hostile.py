@@ -211,6 +211,9 @@ def test_comments_are_no_elements(path):
     text = "<!-- <lx>9</lx> --><?xml version='1.0'?>" + extents(" 2\n", 3, 1, 2)
     path.write_bytes(files.ildg(LINKS, ildg_format=text))
     assert lattice.read_links(path)[1].extent == (2, 3, 1, 2)
+    for declared in ("<!DOCTYPE a>", "<![CDATA[x]]>"):
+        text = declared + extents(2, 3, 1, 2)
+        refuses(path, files.ildg(LINKS, ildg_format=text), "has a document type or marked section")
 
 
 def test_two_fields(path):
@@ -326,6 +329,25 @@ def test_no_regular_file(tmp_path, path):
         lattice.read_links(path)
     path.unlink()
     refuses(path, b"GIF89a, or whatever", "first bytes are 47494638, expected those of a LIME")
+
+
+def test_offsets_beyond_32_bits(path):
+    """A record of 5 GiB, of which the disk keeps nothing, before those of the field."""
+    hole = 5 << 30
+    blob = bytearray(SEEDS["ildg"])
+    with path.open("wb") as file:
+        file.write(files.lime_record("nothing", b"", 0xC000, length=hole))
+        file.truncate(144 + hole)
+        file.seek(144 + hole)
+        file.write(blob)
+    links, info = lattice.read_links(path)
+    np.testing.assert_array_equal(links, LINKS)
+    assert info.data_offset == 144 + hole + data_at(blob) + 144
+    with path.open("r+b") as file:
+        file.seek(info.data_offset + 16)
+        file.write(struct.pack(">d", np.nan))
+    with pytest.raises(OSError, match=f"nan at byte {info.data_offset + 16}, in link 0"):
+        lattice.read_links(path)
 
 
 # ---- whatever else ------------------------------------------------------------------------------
