@@ -1,6 +1,7 @@
 """Gauge configurations and propagators in files: what others wrote, and what we write ourselves."""
 
 import hashlib
+import os
 import re
 import stat
 
@@ -302,8 +303,11 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
 
 def test_only_regular_files_are_replaced(tmp_path):
     links = files.random_links(SHAPE)
+    pipe = tmp_path / "pipe"  # never one of /dev, which root could replace if the check were gone
+    os.mkfifo(pipe)
     with pytest.raises(OSError, match="something else than a regular file"):
-        lattice.write_links("/dev/null", links)
+        lattice.write_links(pipe, links)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
     with pytest.raises(OSError, match="something else than a regular file"):
         lattice.write_links(tmp_path, links)
     with pytest.raises(OSError, match="cannot make a file in its folder: No such file"):
