@@ -11,7 +11,7 @@
 
 #include "device.h"
 
-enum { MAX_PARAMETERS = 12, MAX_LABEL = 192 };
+enum { MAX_PARAMETERS = 16, MAX_LABEL = 192 };
 
 typedef struct parameter {
     char macro[48]; // "TUNE_ITEMS_PER_THREAD"

@@ -11,6 +11,7 @@
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
 // %RANGE% TUNE_SOURCES_PER_THREAD spt 1:4:1 cpu=1:4:1
+// %RANGE% TUNE_SOURCE_GROUPS sg 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_BRICK_X_LOG2 bx 0:6:1 cpu=6:6:1
 // %RANGE% TUNE_BRICK_Y_LOG2 by 0:6:1 cpu=6:6:1
 // %RANGE% TUNE_BRICK_Z_LOG2 bz 0:6:1 cpu=0:6:1
@@ -18,12 +19,17 @@
 // %RANGE% TUNE_SWEEP_Z_LOG2 sz 0:7:1 cpu=7:7:1
 // %RANGE% TUNE_LOAD ld 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_LINK_LOAD ll 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_CONVERT cv 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_SHARED_KIB sh 0:96:8 cpu=0:0:1
 //
-// spt    right-hand sides of a thread; the others of a call go to other blocks
+// spt    right-hand sides of a thread
+// sg     warps that take the same sites for different sources, side by side, so that they share
+//        links in the L1 cache; what is left of the sources goes to other blocks
 // bx..bt sites of one parity along x, and along y, z, t, in a brick; less where that does not
 //        divide the lattice
 // sz     bricks along z in a sweep through t
+// cv     of fixed-point spinors: halves whose reals are made by two instructions that are quick
+//        instead of one that is not (0: none, 1: the lower, 2: both)
 // sh     shared memory that a block asks for and does not use: fewer blocks share a cache
 //
 // Workload: that of lattice.h, and
@@ -46,13 +52,15 @@ typedef real_of<stored_t> real_t;
 enum {
     RECONSTRUCT = TUNE_RECONSTRUCT,
     SPT = TUNE_SOURCES_PER_THREAD,
+    GROUPS = TUNE_SOURCE_GROUPS,
     BOTH = TUNE_PARITY == 2,
     ETA = TUNE_DAGGER ? -1 : 1 // of hops from x + mu
 };
 
 // The first arguments of each such kernel.
 struct dslash_fields {
-    const stored_t *links, *in;
+    const link_storage<stored_t>::type* links;
+    const stored_t* in;
     const f32* in_norms; // of fixed-point numbers
     f64 spatial;         // factor of hops in space
     u64 sources;
@@ -97,18 +105,19 @@ struct dslash_work {
 // False: there is none.
 FUNCTION bool dslash_work_of(dslash_work& w)
 {
-    constexpr u32 places = BOTH ? 2 * SITES : SITES;
-    const u32 blocks = (places + SIMT_THREADS - 1) / SIMT_THREADS;
-    const u32 place = block_id() % blocks * SIMT_THREADS + thread_id();
+    constexpr u32 places = BOTH ? 2 * SITES : SITES, threads = SIMT_THREADS / GROUPS;
+    constexpr u32 blocks = (places + threads - 1) / threads;
+    const u32 group = warp_id() % GROUPS;
+    const u32 place = block_id() % blocks * threads + warp_id() / GROUPS * SIMT_WARP + lane_id();
+    w.source = (block_id() / blocks * GROUPS + group) * SPT;
     if (place >= places) return false;
-    w.source = block_id() / blocks * SPT;
     w.at = site_in_order(place, w.parity);
     return true;
 }
 
 FUNCTION bool has_source(const dslash_fields& a, const dslash_work& w, u32 k)
 {
-    return SPT == 1 || w.source + k < a.sources;
+    return SPT * GROUPS == 1 || w.source + k < a.sources;
 }
 
 // ---- hops ---------------------------------------------------------------------------------------
@@ -137,12 +146,13 @@ FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, spinor (&sum
     const bool across = FORWARD ? s.t + 1 == TUNE_LT : s.t == 0; // the boundary in time
     const real_t factor = hop_factor<MU>(a, across);
     const bool is_unity = TUNE_TEMPORAL && MU == TIME && !across;
+    real_t link_scale = 1;
     matrix u;
     if (!is_unity)
         u = FORWARD ? load_link<RECONSTRUCT, TUNE_LINK_LOAD>(
-                          links_of<RECONSTRUCT>(a.links, w.parity, MU), s.index)
+                          links_of<RECONSTRUCT>(a.links, w.parity, MU), s.index, link_scale)
                     : load_link<RECONSTRUCT, TUNE_LINK_LOAD>(
-                          links_of<RECONSTRUCT>(a.links, other, MU), from);
+                          links_of<RECONSTRUCT>(a.links, other, MU), from, link_scale);
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a, w, k)) break;
@@ -153,7 +163,7 @@ FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, spinor (&sum
             for (int spin = 0; spin < 2; spin++)
                 h.spin[spin] = FORWARD ? u * h.spin[spin] : adjoint_times(u, h.spin[spin]);
         }
-        real_t scale = factor;
+        real_t scale = factor * link_scale * projected_unit<stored_t>();
         if constexpr (storage<stored_t>::fixed)
             scale *= load_norm<stored_t>(a.in_norms + start, from);
         add_projected<MU, eta>(sum[k], scale, h);

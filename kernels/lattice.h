@@ -74,7 +74,9 @@ FUNCTION u32 site_before(const site& s)
 
 // ---- the order of fields ------------------------------------------------------------------------
 // Reals are stored as S: f64, f32, or i16 for fixed point, of which 32767 is 1 or the largest of a
-// site. Calculations are done in real_of<S>.
+// site. Calculations are done in real_of<S>. Fixed-point numbers that have no sign but 32768 added
+// are u16: a float is made of them in another unit of the multiprocessor than of i16, so that a
+// kernel that reads both keeps both busy.
 const f32 FIXED_ONE = 32767;
 
 template <class S>
@@ -87,6 +89,9 @@ struct storage<i16> {
     typedef f32 real;
     static constexpr bool fixed = true;
 };
+template <>
+struct storage<u16> : storage<i16> {
+};
 template <class S>
 using real_of = typename storage<S>::real;
 
@@ -97,6 +102,27 @@ union chunk {
     u32 word[4];
     S item[16 / sizeof(S)];
 };
+
+// A real of a chunk; of i16, if it is shifted, times 2^16, which takes a shift and a conversion
+// from 32 bits, of which the multiprocessor does four in the time of one from 16 bits.
+const f32 SHIFTED_ONE = 65536;
+
+template <class S>
+FUNCTION real_of<S> real_at(const chunk<S>& v, int j, bool shifted)
+{
+    if constexpr (storage<S>::fixed) {
+        const u32 word = v.word[j / 2];
+        if (shifted)
+            return static_cast<f32>(static_cast<i32>(j % 2 ? word & 0xffff0000u : word << 16));
+    }
+    return static_cast<real_of<S>>(v.item[j]);
+}
+FUNCTION f32 real_at(const chunk<u16>& v, int j, bool)
+{
+    const u32 word = v.word[j / 2];
+    return (j % 2 ? above_two_to_23<true>(word) : above_two_to_23<false>(word)) -
+           (8388608.0f + 32768.0f);
+}
 
 // Where the chunk from real FIRST on of N begins, at a site. The last chunk may be shorter.
 template <int N, class S>
@@ -109,8 +135,9 @@ FUNCTION S* chunk_at(S* field, u32 index, int first)
 }
 
 // Reals FIRST to FIRST + COUNT of N a site, in the units of storage: a fixed-point number is an
-// integer. CACHING as for load_bytes16. FIRST and COUNT are multiples of half a chunk.
-template <int N, int FIRST, int COUNT, int CACHING, class S>
+// integer. CACHING as for load_bytes16. FIRST and COUNT are multiples of half a chunk. Fixed-point
+// numbers from SHIFTED on are shifted.
+template <int N, int FIRST, int COUNT, int CACHING, int SHIFTED = N, class S>
 FUNCTION void load_reals(const S* field, u32 index, real_of<S> (&out)[COUNT])
 {
     constexpr int whole = 16 / sizeof(S);
@@ -129,7 +156,7 @@ FUNCTION void load_reals(const S* field, u32 index, real_of<S> (&out)[COUNT])
             v.word[0] = *reinterpret_cast<const u32*>(at);
         UNROLL
         for (int j = 0; j < whole; j++)
-            if (j >= from && j < to) out[c + j - FIRST] = static_cast<real_of<S>>(v.item[j]);
+            if (j >= from && j < to) out[c + j - FIRST] = real_at(v, j, c + j >= SHIFTED);
     }
 }
 
@@ -157,7 +184,7 @@ FUNCTION void store_reals(S* field, u32 index, const S (&in)[N])
 
 // The nearest fixed-point number, for |v| up to 32767: adding 1.5 * 2^23 leaves the rounded integer
 // in the low bits.
-FUNCTION i16 round_to_fixed(f32 v) { return static_cast<i16>(bits_of(v + 12582912.0f)); }
+FUNCTION i32 round_to_fixed(f32 v) { return static_cast<i16>(bits_of(v + 12582912.0f)); }
 
 // Fixed-point fields have a norm a site, the largest magnitude over 32767, that the integers are
 // multiplied by; M. A. Clark et al., "Solving Lattice QCD systems of equations using mixed
@@ -188,10 +215,10 @@ FUNCTION void store_site(S* field, f32* norms, u32 index, const real_of<S> (&in)
         f32 largest = 0;
         UNROLL
         for (int j = 0; j < N; j++) largest = fmaxf(largest, fabsf(in[j]));
-        const f32 scale = largest > 0 ? FIXED_ONE / largest : 0.0f;
+        const f32 scale = largest > 1e-37f ? FIXED_ONE * fast_reciprocal(largest) : 0.0f;
         UNROLL
-        for (int j = 0; j < N; j++) out[j] = round_to_fixed(in[j] * scale);
-        norms[index] = largest / FIXED_ONE;
+        for (int j = 0; j < N; j++) out[j] = static_cast<S>(round_to_fixed(in[j] * scale));
+        norms[index] = largest * (1 / FIXED_ONE);
     } else {
         UNROLL
         for (int j = 0; j < N; j++) out[j] = in[j];

@@ -14,11 +14,12 @@
 // Traffic: the field read once and written once.
 #include "lattice.h"
 
-typedef TUNE_FROM from_t;
-typedef TUNE_TO to_t;
 enum { PLAIN, EVEN_ODD, NATIVE };
 typedef real_of<TUNE_WIDE> real_t;
 #include "su3.h"
+
+typedef link_storage<TUNE_FROM>::type from_t;
+typedef link_storage<TUNE_TO>::type to_t;
 
 struct link_copy_args {
     const from_t* from;
@@ -44,8 +45,13 @@ FUNCTION u64 plain_place(u32 parity, int direction, u32 index)
 template <int ORDER, int REALS, class S>
 FUNCTION matrix read_link(const S* from, u32 parity, int direction, u32 index)
 {
-    if constexpr (ORDER == NATIVE)
-        return load_link<REALS, 0>(links_of<REALS>(from, parity, direction), index);
+    if constexpr (ORDER == NATIVE) {
+        real_t scale;
+        matrix u = load_link<REALS, 0>(links_of<REALS>(from, parity, direction), index, scale);
+        for (int j = 0; j < MATRIX / 2; j++)
+            u.element[j / 3][j % 3] = scaled(scale, u.element[j / 3][j % 3]);
+        return u;
+    }
     const S* const at = from + plain_place<ORDER>(parity, direction, index);
     matrix u;
     for (int j = 0; j < MATRIX / 2; j++)

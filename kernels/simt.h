@@ -146,6 +146,13 @@ FUNCTION f32 fast_root(f32 v)
     return r;
 }
 FUNCTION f64 fast_root(f64 v) { return sqrt(v); }
+// 2^23 plus the unsigned number in the low or the high half of a word: what makes floats of 16-bit
+// numbers without the conversion instruction, of which there is one for 8 other ones.
+template <bool HIGH>
+FUNCTION f32 above_two_to_23(u32 word)
+{
+    return __uint_as_float(__byte_perm(word, 0x4b000000u, HIGH ? 0x7632u : 0x7610u));
+}
 FUNCTION u32 bits_of(f32 v) { return __float_as_uint(v); }
 FUNCTION f32 f32_of(u32 v) { return __uint_as_float(v); }
 FUNCTION f64 f64_of(u64 v) { return __longlong_as_double(static_cast<i64>(v)); }
@@ -376,6 +383,11 @@ FUNCTION f32 f32_of(u32 b)
     f32 v;
     __builtin_memcpy(&v, &b, 4);
     return v;
+}
+template <bool HIGH>
+FUNCTION f32 above_two_to_23(u32 word)
+{
+    return f32_of(0x4b000000u | (HIGH ? word >> 16 : word & 0xffffu));
 }
 FUNCTION f64 f64_of(u64 b)
 {

@@ -16,9 +16,9 @@
 typedef TUNE_FROM from_t;
 typedef TUNE_TO to_t;
 enum { PLAIN, EVEN_ODD, NATIVE };
+enum { SPINOR = 24 }; // reals a site
 // Of the two precisions the one that can be calculated in without loss.
 typedef real_of<TUNE_WIDE> real_t;
-#include "wilson.h"
 
 struct spinor_copy_args {
     const from_t* from;

@@ -8,7 +8,7 @@
 //      rational functions of what is stored. The order: those of elements 10 and minus 20; elements
 //      11, 12, 00.
 //
-// Fixed-point links are integers, 32767 for 1.
+// Fixed-point links are u16 of lattice.h, 32767 for 1.
 #pragma once
 #include "lattice.h"
 #include "types.h"
@@ -182,8 +182,19 @@ FUNCTION S* links_of(S* field, u32 parity, int direction)
     return field + static_cast<u64>(parity * 4 + static_cast<u32>(direction)) * SITES * REALS;
 }
 
+// How links are stored in a field of S.
+template <class S>
+struct link_storage {
+    typedef S type;
+};
+template <>
+struct link_storage<i16> {
+    typedef u16 type;
+};
+
+// A link is `scale`, a constant, times the matrix: of fixed-point numbers the integers are left.
 template <int REALS, int CACHING, class S>
-FUNCTION matrix load_link(const S* links, u32 index)
+FUNCTION matrix load_link(const S* links, u32 index, real_t& scale)
 {
     const real_t unit = storage<S>::fixed ? 1 / static_cast<real_t>(FIXED_ONE) : 1;
     real_of<S> stored[REALS];
@@ -191,16 +202,21 @@ FUNCTION matrix load_link(const S* links, u32 index)
     matrix u;
     load_reals<REALS, 0, REALS, CACHING>(links, index, stored);
     UNROLL
-    for (int j = 0; j < REALS; j++)
-        raw[j] = storage<S>::fixed ? unit * static_cast<real_t>(stored[j])
-                                   : static_cast<real_t>(stored[j]);
+    for (int j = 0; j < REALS; j++) raw[j] = static_cast<real_t>(stored[j]);
+    scale = REALS == 8 ? 1 : unit;
     if constexpr (REALS == 8) {
+        UNROLL
+        for (int j = 0; j < REALS; j++) raw[j] *= unit;
         u = matrix_of_eight(raw);
     } else {
         UNROLL
         for (int j = 0; j < REALS / 2; j++)
             u.element[j / 3][j % 3] = complex_t{raw[2 * j], raw[2 * j + 1]};
-        if constexpr (REALS == 12) complete_rows(u);
+        if constexpr (REALS == 12) {
+            complete_rows(u);
+            UNROLL
+            for (int j = 0; j < 3; j++) u.element[2][j] = scaled(unit, u.element[2][j]);
+        }
     }
     return u;
 }
@@ -222,7 +238,7 @@ FUNCTION void store_link(S* links, u32 index, const matrix& u)
     UNROLL
     for (int j = 0; j < REALS; j++) {
         if constexpr (storage<S>::fixed)
-            out[j] = round_to_fixed(static_cast<f32>(raw[j]) * FIXED_ONE);
+            out[j] = static_cast<S>(round_to_fixed(static_cast<f32>(raw[j]) * FIXED_ONE) + 32768);
         else
             out[j] = static_cast<S>(raw[j]);
     }

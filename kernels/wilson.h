@@ -47,35 +47,49 @@ FUNCTION complex_t times_j(const half_spinor& h, int s, int colour)
     return s == 0 ? times_i(same) : -times_i(same);
 }
 
-// The projected spinor of a site, in the units of storage.
-template <int MU, int ETA, int CACHING, class S>
-FUNCTION half_spinor load_projected(const S* field, u32 index)
-{
-    if constexpr (MU == TIME) {
-        real_t raw[SPINOR / 2];
-        load_reals<SPINOR, ETA == 1 ? SPINOR / 2 : 0, SPINOR / 2, CACHING>(field, index, raw);
-        return half_of(raw);
-    } else {
-        real_t raw[SPINOR];
-        load_reals<SPINOR, 0, SPINOR, CACHING>(field, index, raw);
-        half_spinor h = half_of(raw);
-        const half_spinor lower = half_of(raw + SPINOR / 2);
-        UNROLL
-        for (int s = 0; s < 2; s++) {
-            UNROLL
-            for (int c = 0; c < 3; c++) {
-                const complex_t j = times_j<MU>(lower, s, c);
-                h.spin[s].c[c] = ETA == 1 ? h.spin[s].c[c] + j : h.spin[s].c[c] - j;
-            }
-        }
-        return h;
-    }
-}
-
 FUNCTION void add_scaled(complex_t& sum, real_t factor, complex_t z)
 {
     sum.real += factor * z.real;
     sum.imag += factor * z.imag;
+}
+
+// Which halves of fixed-point spinors are read shifted (lattice.h), and what the unit of their
+// projections is then.
+enum { UPPER_SHIFTED = TUNE_CONVERT == 2, LOWER_SHIFTED = TUNE_CONVERT >= 1 };
+template <class S>
+FUNCTION constexpr real_t projected_unit()
+{
+    return storage<S>::fixed && UPPER_SHIFTED ? 1 / SHIFTED_ONE : 1;
+}
+
+template <int MU, int ETA, int CACHING, class S>
+FUNCTION half_spinor load_projected(const S* field, u32 index)
+{
+    enum { HALF = SPINOR / 2 };
+    if constexpr (MU == TIME) {
+        real_t raw[HALF];
+        load_reals<SPINOR, ETA == 1 ? HALF : 0, HALF, CACHING, UPPER_SHIFTED ? 0 : SPINOR>(
+            field, index, raw);
+        return half_of(raw);
+    } else {
+        const real_t unit =
+            storage<S>::fixed && LOWER_SHIFTED && !UPPER_SHIFTED ? 1 / SHIFTED_ONE : 1;
+        const real_t factor = ETA == 1 ? unit : -unit;
+        real_t raw[SPINOR];
+        load_reals<SPINOR, 0, SPINOR, CACHING,
+                   UPPER_SHIFTED   ? 0
+                   : LOWER_SHIFTED ? HALF
+                                   : SPINOR>(field, index, raw);
+        half_spinor h = half_of(raw);
+        const half_spinor lower = half_of(raw + HALF);
+        UNROLL
+        for (int s = 0; s < 2; s++) {
+            UNROLL
+            for (int c = 0; c < 3; c++)
+                add_scaled(h.spin[s].c[c], factor, times_j<MU>(lower, s, c));
+        }
+        return h;
+    }
 }
 
 // Adds factor times the four spins that h stands for.

@@ -115,6 +115,8 @@ static cubc_status dslash_wilson_workload(const benchmark *b, cubc_type type, ui
 static const char *dslash_wilson_random(const problem *p, int k)
 {
     if (k == IN_NORMS) return "1 + (random_u64(seed, i) >> 62)";
+    if (p->type == CUBC_I16 && k == LINKS) // 32768 stands for 0
+        return "static_cast<u16>((random_u64(seed, i) >> 50) + 24576)";
     if (p->type == CUBC_I16) return "static_cast<i32>(random_u64(seed, i) >> 49) - 16384";
     if (k == IN) return "static_cast<i32>(random_u64(seed, i) >> 60) - 8";
     return p->traits[RECONSTRUCT] == 8 ? "(random_u64(seed, i) >> 40) * 0x1p-25"
@@ -143,9 +145,12 @@ static void dslash_wilson_define(const problem *p, text *out)
 static const char *dslash_wilson_invalid(const problem *p, const char *kind, const space *s,
                                          const variant *v)
 {
-    int threads = variant_value(s, v, "tpb", 1);
-    (void)p;
+    int threads = variant_value(s, v, "tpb", 1), groups = variant_value(s, v, "sg", 1);
     if (strcmp(kind, "cpu") == 0) return NULL;
+    if (threads % (32 * groups)) return "the warps of a block do not divide into groups";
+    if (groups > 1 && p->numbers[SOURCES] == 1) return "there is one source and no groups of them";
+    if (variant_value(s, v, "cv", 0) && p->type != CUBC_I16)
+        return "only fixed-point numbers are converted";
     if (threads * variant_value(s, v, "mb", 1) > 2048)
         return "more threads than a multiprocessor holds";
     if (variant_value(s, v, "sh", 0) * variant_value(s, v, "mb", 1) > 224)
@@ -156,10 +161,12 @@ static const char *dslash_wilson_invalid(const problem *p, const char *kind, con
 static cubc_status dslash_wilson_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t spt = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
+    uint64_t groups = (uint64_t)variant_value(&i->space, &i->variant, "sg", 1);
+    uint64_t together = groups * (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
     uint64_t places = lattice_sites(p) * (p->traits[PARITY] == 2 ? 2 : 1);
-    uint64_t sources = (p->numbers[SOURCES] + spt - 1) / spt;
-    uint64_t blocks = (places + kernel->threads - 1) / kernel->threads * sources;
+    uint64_t sources = (p->numbers[SOURCES] + together - 1) / together;
+    uint64_t threads = kernel->threads / groups;
+    uint64_t blocks = (places + threads - 1) / threads * sources;
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources needs more than 2^31 blocks",
              (unsigned long long)p->numbers[SOURCES]);
