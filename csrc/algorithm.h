@@ -22,6 +22,7 @@ enum {
     MAX_INPUTS = 8,
     MAX_OUTPUTS = 4,
     MAX_LAZY = 2, // inputs of one call
+    MAX_FIELDS = 32,
     MAX_AXES = 5, // that operands of a lazy input need to be told apart along
     MAX_AXIS_VALUES = 16
 };
@@ -166,6 +167,14 @@ typedef struct field {
     {#name, kind, offsetof(params, name), offsetof(params, type), offsetof(params, count), 0}
 #define FIELD_UNTYPED(params, name, kind, count) \
     {#name, kind, offsetof(params, name), 0, offsetof(params, count), 0}
+
+// A descriptor's table of fields, for which there has to be room in a call.
+#define FIELDS(table)                                                                           \
+    .fields = (table),                                                                          \
+    .field_count = COUNT_OF(table) + 0 * sizeof(struct {                                        \
+                                         _Static_assert(COUNT_OF(table) <= MAX_FIELDS, #table); \
+                                         char none;                                             \
+                                     })
 
 // ---- descriptors --------------------------------------------------------------------------------
 typedef struct benchmark {

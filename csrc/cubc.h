@@ -395,11 +395,11 @@ const char *cubc_type_name(cubc_type type); // "F32", "I64", ...
 
 // The type of arrays of a struct: for items, accumulators, operands, and values of a sort. In
 // expressions an item's members are read as in C, a.x, and a struct is made of a value for each
-// member, in order: value_t{a.x + b.x, a.m} for an accumulator, out_t{...} for a transform's
-// result, decltype(a.inner){...} for a struct within, {1, 2, 3} for an array within. Structs of the
-// same type compare by their members with == and !=. size: of an item with its gaps, at most 64
-// bytes. Arrays are aligned as C would align the struct; less where an offset is not a multiple of
-// its member's alignment. The same description gives the same type again.
+// member, in order: value_t{a.x + b.x, a.m} for an accumulator, out_t{...} for the result of a
+// transform or of a lazy input, decltype(a.inner){...} for a struct within, {1, 2, 3} for an array
+// within. Structs of the same type compare by their members with == and !=. size: of an item with
+// its gaps, at most 64 bytes. Arrays are aligned as C would align the struct; less where an offset
+// is not a multiple of its member's alignment. The same description gives the same type again.
 cubc_status cubc_type_struct(const cubc_member *members, int count, size_t size, cubc_type *out);
 
 cubc_status cubc_device_open(const char *name, cubc_device **out); // "cuda:0", "cpu"; NULL: default

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PARAMS_BYTES = 512, FIELD_MAX = 32, TITLE_BYTES = 64 };
+enum { PARAMS_BYTES = 512, TITLE_BYTES = 64 };
 
 #define ALGORITHM(name) \
     _Static_assert(sizeof(cubc_##name##_params) <= PARAMS_BYTES, "PARAMS_BYTES is too small");
@@ -17,11 +17,11 @@ enum { PARAMS_BYTES = 512, FIELD_MAX = 32, TITLE_BYTES = 64 };
 
 typedef struct params_call {
     const algorithm *algorithm;
-    PyObject *objects[FIELD_MAX]; // borrowed from the dict; NULL: not given
-    int place[FIELD_MAX];         // of an array among the inputs or outputs
+    PyObject *objects[MAX_FIELDS]; // borrowed from the dict; NULL: not given
+    int place[MAX_FIELDS];         // of an array among the inputs or outputs
     bool made[MAX_OUTPUTS];
     py_call call;
-    type_value values[FIELD_MAX];
+    type_value values[MAX_FIELDS];
     _Alignas(16) unsigned char params[PARAMS_BYTES];
 } params_call;
 

@@ -178,8 +178,9 @@ FUNCTION T scalar_operand(const scalar_bits<T>& bits)
     FUNCTION prefix##_TYPE in_t##_value(const u64 i prefix##_ARRAYS(INPUT_PARAMETER)             \
                                             prefix##_SCALARS(INPUT_PARAMETER))                   \
     {                                                                                            \
+        typedef prefix##_TYPE out_t; /* as an expression calls what it makes */                  \
         (void)i;                                                                                 \
-        return convert<prefix##_TYPE>(prefix##_EXPRESSION);                                      \
+        return convert<out_t>(prefix##_EXPRESSION);                                              \
     }                                                                                            \
     template <int CACHING, int N>                                                                \
     FUNCTION void fetch_input(const in_t& in, u64 at, in_t##_vector<N>& raw)                     \

@@ -347,6 +347,10 @@ def test_structs(device):
     add = "value_t{a.x + b.x, a.k > b.k ? a.k : b.k, a.m + b.m}"
     total = inputs.value(cubc.reduce(made, add))
     assert (total["x"], total["k"], total["m"]) == (p["x"].sum(), N - 1, N)
+    expected = np.empty(N, kind)
+    expected["x"], expected["k"], expected["m"] = p["x"], np.arange(N), 1
+    chosen = cubc.select(made, "x.k % 3 == 1")  # which knows no other out_t
+    np.testing.assert_array_equal(np.asarray(chosen), expected[expected["k"] % 3 == 1])
     with pytest.raises(ValueError, match="items are structs"):
         cubc.lazy("made.x", made=made, dtype="float64")
     with pytest.raises(ValueError, match="take more than the 256 bytes"):

@@ -42,6 +42,15 @@ def test_diff_of_what_has_none(x):
         cubc.diff(x)
 
 
+def test_diff_in_place_is_refused(device):
+    """An item is read for two differences: what is written must not be read again."""
+    x = on(device, np.arange(10.0))
+    for out in (x[:-1], x[1:]):
+        with pytest.raises(ValueError, match="input and output overlap: an output lies apart"):
+            cubc.diff(x, out=out)
+    same(x, np.arange(10.0))
+
+
 def test_diff_of_bool():
     with pytest.raises(TypeError, match="of bool has no meaning"):
         cubc.diff(np.array([True, False]))

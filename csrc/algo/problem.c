@@ -251,9 +251,10 @@ static cubc_status check_overlap(problem *p, const operand *in, int k, int o, in
     const operand *out = &p->outputs[o];
     if (in->scalar || in->lazy || !overlap(in, out)) return CUBC_OK;
     if (!same_place(in, out) || (allowed == INPUT_OF_SAME_NUMBER && k != o))
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "input and output overlap: they must be the same array with items of the "
-             "same size, or apart");
+        FAIL(
+            CUBC_INVALID_ARGUMENT,
+            "input and output overlap: an output lies apart from all inputs, or it is the array of "
+            "one, from its first item on and with items of the same size");
     p->in_place = true;
     return CUBC_OK;
 }

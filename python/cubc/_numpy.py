@@ -60,7 +60,7 @@ def diff(x, /, *, out=None, stream=None, device=None) -> Any:
     x : array_like
         One dimension; not bool.
     out : array, optional
-        Of one item less than `x`, apart from it.
+        Of one item less than `x`, apart from it: two differences need the same item.
     stream, device
         As for `transform`.
 
