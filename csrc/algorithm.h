@@ -19,7 +19,8 @@ enum {
     MAX_KERNELS = 4,
     MAX_LAUNCHES = 32, // of one call: 2^31 tiles are merged in 31 rounds
     MAX_ARGS = 32,
-    MAX_INPUTS = 8,
+    MAX_INPUTS = 12,
+    MAX_OPERANDS = 8, // of all lazy inputs
     MAX_OUTPUTS = 4,
     MAX_LAZY = 2, // inputs of one call
     MAX_FIELDS = 32,
@@ -84,7 +85,7 @@ typedef struct problem {
     const char *expression;
     operand inputs[MAX_INPUTS], outputs[MAX_OUTPUTS];
     uint8_t input_count, output_count;
-    operand operands[MAX_INPUTS]; // of the lazy inputs
+    operand operands[MAX_OPERANDS]; // of the lazy inputs
     lazy_input lazy[MAX_LAZY];
     uint8_t operand_count, lazy_count;
     uint8_t type, acc_type; // cubc_type: of the items, and what the operator works in

@@ -29,6 +29,17 @@ typedef enum cubc_field_order {
     CUBC_NATIVE
 } cubc_field_order;
 
+// What a kernel has to do with the solver that it is a part of: kernels/solver.h. Of each
+// right-hand side there is a state, and nothing is done for those whose phase is another.
+enum { CUBC_STATE_BYTES = 984 };
+typedef struct cubc_guard {
+    void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
+    double *parts; // of sums, in the device's memory
+    uint64_t parts_n;
+    uint64_t phase; // of those that something is done for
+    uint64_t step;  // for the function that takes the sums
+} cubc_guard;
+
 // A gauge field in another order, precision or reconstruction. Links of fewer than 18 reals are
 // those of SU(3) matrices. The copy is apart from what is copied.
 typedef struct cubc_link_copy_params {
@@ -84,12 +95,45 @@ typedef struct cubc_dslash_wilson_params {
     int temporal_gauge; // not 0: links in time are 1 but for those of the last slice
     double a;
     double anisotropy; // 1: none
+    // Of a solver; otherwise NULL. A tail is text, "scalars | statements | sums | function": what
+    // becomes of the result m, of x and z at each site (kernels/tail.h). z may be the output.
+    const cubc_guard *guard;
+    const char *tail;
+    const void *z;
+    const float *z_norms;
 } cubc_dslash_wilson_params;
+
+// Linear algebra of a solver in one pass over its fields: statements on the complex numbers of each
+// site, and sums over all sites. text: "scalars | statements | sums | function", as
+//     "alpha | x = x + alpha * p; r = r - alpha * q | norm(r) | cg_direction"
+// with scalars of the state, fields by name, and a function of kernels/solver.h. Fields are native
+// ones, all of as many sites; the norms of fixed-point fields are right behind them.
+typedef struct cubc_site_field {
+    const char *name;
+    void *data;
+    cubc_type type; // F64, F32, I16
+    int written;    // not 0: it changes
+} cubc_site_field;
+
+typedef struct cubc_field_update_params {
+    const char *text;
+    const cubc_site_field *fields; // at most 12, of which 4 are written
+    int field_count;
+    const cubc_guard *guard;
+    int lx, ly, lz, lt;
+    int reals;    // a site: 24 of spinors, 6 of colour vectors; even
+    int parities; // of a field: 1 or 2
+    uint64_t sources;
+} cubc_field_update_params;
 
 cubc_status cubc_dslash_wilson_temp_bytes(cubc_device *device,
                                           const cubc_dslash_wilson_params *params, size_t *bytes);
 cubc_status cubc_dslash_wilson(cubc_device *device, const cubc_dslash_wilson_params *params,
                                void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_field_update_temp_bytes(cubc_device *device,
+                                         const cubc_field_update_params *params, size_t *bytes);
+cubc_status cubc_field_update(cubc_device *device, const cubc_field_update_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_link_copy_temp_bytes(cubc_device *device, const cubc_link_copy_params *params,
                                       size_t *bytes);
 cubc_status cubc_link_copy(cubc_device *device, const cubc_link_copy_params *params, void *temp,

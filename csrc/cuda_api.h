@@ -23,6 +23,8 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *cudaStream_t; // the same object as a CUstream
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
+typedef struct CUgraph_st *cudaGraph_t;
+typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUuuid {
     unsigned char bytes[16];
 } CUuuid;
@@ -156,6 +158,7 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     required(CUresult, cuPointerGetAttributes,                                                    \
              (unsigned count, int *attributes, void **values, CUdeviceptr pointer))               \
     required(CUresult, cuStreamQuery, (cudaStream_t stream))                                      \
+    required(CUresult, cuEventQuery, (cudaEvent_t event))                                         \
     required(CUresult, cuStreamGetId, (cudaStream_t stream, unsigned long long *id))              \
     required(CUresult, cuModuleLoadData, (CUmodule *module, const void *image))                   \
     required(CUresult, cuModuleUnload, (CUmodule module))                                         \
@@ -201,6 +204,13 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     required(cudaError_t, cudaStreamSynchronize, (cudaStream_t stream))                           \
     required(cudaError_t, cudaStreamIsCapturing, (cudaStream_t stream, int *status))              \
     required(cudaError_t, cudaThreadExchangeStreamCaptureMode, (int *mode))                       \
+    required(cudaError_t, cudaStreamBeginCapture, (cudaStream_t stream, int mode))                \
+    required(cudaError_t, cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph))        \
+    required(cudaError_t, cudaGraphInstantiateWithFlags,                                          \
+             (cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags))          \
+    required(cudaError_t, cudaGraphLaunch, (cudaGraphExec_t executable, cudaStream_t stream))     \
+    required(cudaError_t, cudaGraphExecDestroy, (cudaGraphExec_t executable))                     \
+    required(cudaError_t, cudaGraphDestroy, (cudaGraph_t graph))                                  \
     required(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t *event, unsigned flags))         \
     required(cudaError_t, cudaEventDestroy, (cudaEvent_t event))                                  \
     required(cudaError_t, cudaEventRecord, (cudaEvent_t event, cudaStream_t stream))              \

@@ -40,17 +40,16 @@ bool cuda_stream_is_capturing(cubc_device *device, void *stream)
     return capturing;
 }
 
-cubc_status cuda_stream_wait(void *stream)
+// Until the event is reached, or all of the stream if there is none.
+static cubc_status wait_for(void *stream, cudaEvent_t event)
 {
-    if (is_capturing(stream)) // asking would spoil the capture
-        FAIL(CUBC_DEVICE_ERROR, "the stream is being captured into a graph: it cannot be waited "
-                                "for, nor copied to or from the host");
     double start = now_seconds(), polled = start;
     for (;;) {
         // The driver's call and not the runtime's, whose "not ready" would stay behind as the
         // last error that another library reads.
-        CUresult code = cuda.cuStreamQuery(stream);
-        if (code != CUDA_ERROR_NOT_READY) return DRIVER(code, "cuStreamQuery");
+        CUresult code = event ? cuda.cuEventQuery(event) : cuda.cuStreamQuery(stream);
+        if (code != CUDA_ERROR_NOT_READY)
+            return DRIVER(code, event ? "cuEventQuery" : "cuStreamQuery");
         double now = now_seconds();
         if (now - start < spin_s) continue;
         if (now - polled > interrupt_s) {
@@ -59,6 +58,14 @@ cubc_status cuda_stream_wait(void *stream)
         }
         nanosleep(&(struct timespec){0, sleep_ns}, NULL);
     }
+}
+
+cubc_status cuda_stream_wait(void *stream)
+{
+    if (is_capturing(stream)) // asking would spoil the capture
+        FAIL(CUBC_DEVICE_ERROR, "the stream is being captured into a graph: it cannot be waited "
+                                "for, nor copied to or from the host");
+    return wait_for(stream, NULL);
 }
 
 cubc_status cuda_stream_synchronize(cubc_device *device, void *stream)
@@ -172,6 +179,15 @@ cubc_status cuda_event_wait(cubc_device *device, device_event *event, void *stre
     TRY(device_cuda_enter((cuda_device *)device, &pushed));
     cubc_status st =
         RUNTIME(cuda.cudaStreamWaitEvent(stream, event->handle, 0), "cudaStreamWaitEvent");
+    device_cuda_leave(pushed);
+    return st;
+}
+
+cubc_status cuda_event_synchronize(cubc_device *device, device_event *event)
+{
+    bool pushed;
+    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    cubc_status st = wait_for(NULL, event->handle);
     device_cuda_leave(pushed);
     return st;
 }

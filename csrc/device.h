@@ -51,6 +51,7 @@ bool device_source_rounds(const char *source);
 
 typedef struct device_module device_module; // a loaded binary
 typedef struct device_event device_event;
+typedef struct device_recording device_recording; // launches to be replayed
 
 typedef struct kernel_info {
     int registers;        // a thread; 0 on the cpu
@@ -143,6 +144,8 @@ typedef struct device_api {
     cubc_status (*event_record)(cubc_device *device, device_event *event, void *stream);
     // What is queued on the stream from now on waits for the event.
     cubc_status (*event_wait)(cubc_device *device, device_event *event, void *stream);
+    // The host waits until the event is reached, as synchronize does.
+    cubc_status (*event_synchronize)(cubc_device *device, device_event *event);
     // Both events must have been reached (synchronize first).
     cubc_status (*event_elapsed)(cubc_device *device, device_event *start, device_event *stop,
                                  double *seconds);
@@ -159,6 +162,14 @@ typedef struct device_api {
     cubc_status (*launch)(cubc_device *device, const device_kernel *kernel,
                           const launch_shape *shape, const void *args, size_t args_bytes,
                           void *stream);
+
+    // What this thread queues on a stream of stream_create between these two is not done but
+    // recorded: launches alone, of kernels that are loaded. After a failure in between there is
+    // still an end; it may fail as well. Kernels outlive the recording.
+    cubc_status (*record)(cubc_device *device, void *stream);
+    cubc_status (*record_end)(cubc_device *device, void *stream, device_recording **out);
+    cubc_status (*replay)(cubc_device *device, device_recording *recording, void *stream);
+    void (*recording_free)(cubc_device *device, device_recording *recording);
 
     // For measuring. flush evicts the last-level cache of the device (a no-op on the cpu, whose
     // callers find their arrays in cache); hold keeps a stream from starting what is queued after

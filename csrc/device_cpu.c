@@ -8,6 +8,7 @@
 // CUBC_SIMT_SEED makes the order of blocks and threads random but repeatable.
 #define _GNU_SOURCE
 #include "cpu_info.h"
+#include "cpu_recording.h"
 #include "device.h"
 #include "hostcc.h"
 #include "simt.h"
@@ -207,6 +208,12 @@ static cubc_status cpu_event_record(cubc_device *device, device_event *event, vo
 static cubc_status cpu_event_wait(cubc_device *device, device_event *event, void *stream)
 {
     (void)device, (void)event, (void)stream;
+    return CUBC_OK;
+}
+
+static cubc_status cpu_event_synchronize(cubc_device *device, device_event *event)
+{
+    (void)device, (void)event;
     return CUBC_OK;
 }
 
@@ -423,13 +430,13 @@ static cubc_status cpu_launch(cubc_device *device, const device_kernel *kernel,
                               const launch_shape *shape, const void *args, size_t args_bytes,
                               void *stream)
 {
-    (void)stream;
     if (shape->cluster > 1)
         FAIL(CUBC_NO_RESOURCES, "the cpu has no clusters of blocks, a launch asks for %u blocks",
              shape->cluster);
     if (args_bytes != (size_t)kernel->info.args_bytes)
         FAIL(CUBC_INVALID_ARGUMENT, "a launch passes %zu bytes of arguments, the kernel takes %lld",
              args_bytes, (long long)kernel->info.args_bytes);
+    if (cpu_recording_is_on(stream)) return cpu_recording_add(kernel, shape, args, args_bytes);
     plain_frame frame;
     const uint64_t grid =
         (uint64_t)shape->grid * launch_extent(shape->grid_y) * launch_extent(shape->grid_z);
@@ -468,6 +475,7 @@ const device_api device_cpu_api = {
     .event_destroy = cpu_event_destroy,
     .event_record = cpu_event_record,
     .event_wait = cpu_event_wait,
+    .event_synchronize = cpu_event_synchronize,
     .event_elapsed = cpu_event_elapsed,
     .compile = hostcc_compile,
     .compiler = hostcc_name,
@@ -475,6 +483,10 @@ const device_api device_cpu_api = {
     .unload = cpu_unload,
     .kernel = cpu_kernel,
     .launch = cpu_launch,
+    .record = cpu_recording_begin,
+    .record_end = cpu_recording_end,
+    .replay = cpu_recording_replay,
+    .recording_free = cpu_recording_free,
     .flush = cpu_nothing,
     .hold = cpu_nothing,
     .release = cpu_release,

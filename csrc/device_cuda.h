@@ -1,6 +1,7 @@
 // What the files of the CUDA device share: device_cuda.c (devices and memory),
-// cuda_stream.c (streams and events), cuda_module.c (kernels), cuda_compile.c (NVRTC) and
-// cuda_hold.c, cuda_clock.c and cuda_nvml.c (what measuring needs). Nothing else includes this.
+// cuda_stream.c (streams and events), cuda_graph.c (recordings), cuda_module.c (kernels),
+// cuda_compile.c (NVRTC) and cuda_hold.c, cuda_clock.c and cuda_nvml.c (what measuring needs).
+// Nothing else includes this.
 #ifndef CUBC_DEVICE_CUDA_H
 #define CUBC_DEVICE_CUDA_H
 
@@ -68,6 +69,13 @@ cubc_status cuda_event_record(cubc_device *device, device_event *event, void *st
 cubc_status cuda_event_wait(cubc_device *device, device_event *event, void *stream);
 cubc_status cuda_event_elapsed(cubc_device *device, device_event *start, device_event *stop,
                                double *seconds);
+
+cubc_status cuda_event_synchronize(cubc_device *device, device_event *event);
+
+cubc_status cuda_graph_record(cubc_device *device, void *stream);
+cubc_status cuda_graph_end(cubc_device *device, void *stream, device_recording **out);
+cubc_status cuda_graph_replay(cubc_device *device, device_recording *recording, void *stream);
+void cuda_graph_free(cubc_device *device, device_recording *recording);
 
 cubc_status cuda_compile_source(const compile_request *request, binary *out);
 cubc_status cuda_compile_name(char *name, size_t size);

@@ -118,8 +118,8 @@ static int collect_operands(py_fused *f, PyObject *operands, const py_lazy_optio
     while (PyDict_Next(operands, &at, &name_object, &value)) {
         const char *name = PyUnicode_AsUTF8AndSize(name_object, NULL);
         if (!name) return -1;
-        if (f->count == MAX_INPUTS) {
-            PyErr_Format(PyExc_ValueError, "an expression takes at most %d operands", MAX_INPUTS);
+        if (f->count == MAX_OPERANDS) {
+            PyErr_Format(PyExc_ValueError, "an expression takes at most %d operands", MAX_OPERANDS);
             return -1;
         }
         int k = f->count++;

@@ -10,11 +10,11 @@
 
 struct py_fused {
     cubc_lazy lazy;
-    cubc_operand operands[MAX_INPUTS];
-    PyObject *numbers[MAX_INPUTS]; // borrowed from the operands; NULL: an array
-    type_value bits[MAX_INPUTS];
-    py_view views[MAX_INPUTS];
-    PyObject *staged[MAX_INPUTS]; // device copies of host operands
+    cubc_operand operands[MAX_OPERANDS];
+    PyObject *numbers[MAX_OPERANDS]; // borrowed from the operands; NULL: an array
+    type_value bits[MAX_OPERANDS];
+    py_view views[MAX_OPERANDS];
+    PyObject *staged[MAX_OPERANDS]; // device copies of host operands
     int count, array_count;
 };
 

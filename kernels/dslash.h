@@ -40,6 +40,7 @@
 //     TUNE_ANISOTROPIC  spatial hops come with a factor
 //     TUNE_ANTIPERIODIC hops across the boundary in time change sign
 //     TUNE_TEMPORAL     links in time are 1 but for those of the last slice
+//     TUNE_GUARDED      it is part of a solver: then also those of tail.h
 // Traffic a site and source: the links (eight a site of one parity, four of both), shared by the
 // sources of a thread, a spinor read and one written.
 #pragma once
@@ -96,6 +97,11 @@ FUNCTION site site_in_order(u32 place, u32& parity)
 }
 
 // ---- a thread's work ----------------------------------------------------------------------------
+// Sites of a block, and blocks of the same sources.
+constexpr u32 DSLASH_PLACES = BOTH ? 2 * SITES : SITES;
+constexpr u32 DSLASH_TILE = SIMT_THREADS / GROUPS;
+constexpr u32 DSLASH_BLOCKS = (DSLASH_PLACES + DSLASH_TILE - 1) / DSLASH_TILE;
+
 struct dslash_work {
     site at;
     u32 parity;
@@ -105,12 +111,11 @@ struct dslash_work {
 // False: there is none.
 FUNCTION bool dslash_work_of(dslash_work& w)
 {
-    constexpr u32 places = BOTH ? 2 * SITES : SITES, threads = SIMT_THREADS / GROUPS;
-    constexpr u32 blocks = (places + threads - 1) / threads;
     const u32 group = warp_id() % GROUPS;
-    const u32 place = block_id() % blocks * threads + warp_id() / GROUPS * SIMT_WARP + lane_id();
-    w.source = (block_id() / blocks * GROUPS + group) * SPT;
-    if (place >= places) return false;
+    const u32 place =
+        block_id() % DSLASH_BLOCKS * DSLASH_TILE + warp_id() / GROUPS * SIMT_WARP + lane_id();
+    w.source = (block_id() / DSLASH_BLOCKS * GROUPS + group) * SPT;
+    if (place >= DSLASH_PLACES) return false;
     w.at = site_in_order(place, w.parity);
     return true;
 }
@@ -199,4 +204,80 @@ FUNCTION void flatten(const spinor& from, real_t (&out)[SPINOR])
             out[6 * s + 2 * c + 1] = half.spin[s % 2].c[c].imag;
         }
     }
+}
+
+// ---- all sites, and what a solver adds ----------------------------------------------------------
+#if TUNE_GUARDED
+#include "tail.h"
+#else
+struct tail_args {
+};
+struct kernel_sums {
+};
+#endif
+
+struct dslash_shared {
+#if TUNE_GUARDED
+    kernel_sums_storage sums;
+#else
+    u64 none;
+#endif
+};
+
+#if TUNE_GUARDED
+// Whether there is something to be done for a block: all of its threads find the same.
+FUNCTION bool any_at_work(const guard_args& guard, u32 first, u64 sources)
+{
+    bool any = false;
+    UNROLL
+    for (u32 k = 0; k < GROUPS * SPT; k++)
+        any = any || (first + k < sources && is_at_work(guard, first + k));
+    return any;
+}
+
+// Each warp has sums of the sources from `mine` on.
+FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first, u32 mine,
+                             kernel_sums (&sums)[SPT], kernel_sums_storage& s)
+{
+    UNROLL
+    for (u32 k = 0; k < GROUPS * SPT; k++) {
+        const u32 source = first + k;
+        if (source >= sources || !is_at_work(guard, source)) continue;
+        kernel_sums all = source - mine < SPT ? sums[k % SPT] : kernel_sums{};
+        if (k > 0) block_sync();
+        end_of_source(guard, source, all, block_id() % DSLASH_BLOCKS, DSLASH_BLOCKS, s);
+    }
+}
+#endif
+
+// The body of a kernel: calls write(source, start of its fields, index of a site, D in there, sums)
+// for each site and source of the thread, and ends the sums.
+template <class Write>
+FUNCTION void dslash_sites(const dslash_fields& d, const tail_args& tail, dslash_shared& s,
+                           Write write)
+{
+    dslash_work w;
+    spinor sum[SPT];
+    kernel_sums sums[SPT] = {};
+    const bool has_site = dslash_work_of(w);
+#if TUNE_GUARDED
+    const u32 first = block_id() / DSLASH_BLOCKS * (GROUPS * SPT); // of all sources of the block
+    if (!any_at_work(tail.guard, first, d.sources)) return;
+#else
+    (void)tail, (void)s;
+    if (!has_site) return;
+#endif
+    if (has_site) dslash_at(d, w, sum);
+    UNROLL
+    for (u32 k = 0; k < SPT; k++) {
+        const u32 source = w.source + k;
+        if (!has_site || !has_source(d, w, k)) break;
+#if TUNE_GUARDED
+        if (!is_at_work(tail.guard, source)) continue;
+#endif
+        write(source, source_sites(source, w.parity), w.at.index, sum[k], sums[k]);
+    }
+#if TUNE_GUARDED
+    end_of_sources(tail.guard, d.sources, first, w.source, sums, s.sums);
+#endif
 }

@@ -13,34 +13,39 @@ struct dslash_wilson_args {
     stored_t* out;
     f32* out_norms;
     f64 a;
-};
-struct dslash_wilson_shared {
-    u64 none;
+#if TUNE_GUARDED
+    tail_args tail;
+#endif
 };
 
-FUNCTION void write_spinor(const dslash_wilson_args& a, u64 start, u32 index, const spinor& sum)
+FUNCTION void write_spinor(const dslash_wilson_args& a, u32 source, u64 start, u32 index,
+                           const spinor& sum, kernel_sums& sums)
 {
-    real_t out[SPINOR];
+    real_t out[SPINOR], x[SPINOR] = {};
     flatten(sum, out);
     if constexpr (TUNE_XPAY) {
         const real_t factor = static_cast<real_t>(a.a);
-        real_t x[SPINOR];
         load_site(a.x + start * SPINOR, a.x_norms + start, index, x);
         UNROLL
         for (int j = 0; j < SPINOR; j++) out[j] = x[j] + factor * out[j];
     }
+#if TUNE_GUARDED
+    apply_tail(a.tail, source, start, index, x, out, sums);
+#else
+    (void)source, (void)sums;
+#endif
     store_site(a.out + start * SPINOR, a.out_norms + start, index, out);
 }
 
-KERNEL(dslash_wilson, dslash_wilson_args, dslash_wilson_shared)
+KERNEL(dslash_wilson, dslash_wilson_args, dslash_shared)
 {
-    (void)s;
-    dslash_work w;
-    spinor sum[SPT];
-    if (!dslash_work_of(w)) return;
-    dslash_at(a.d, w, sum);
-    UNROLL
-    for (u32 k = 0; k < SPT; k++)
-        if (has_source(a.d, w, k))
-            write_spinor(a, source_sites(w.source + k, w.parity), w.at.index, sum[k]);
+#if TUNE_GUARDED
+    const tail_args& tail = a.tail;
+#else
+    const tail_args tail{};
+#endif
+    dslash_sites(a.d, tail, s,
+                 [&](u32 source, u64 start, u32 index, const spinor& sum, kernel_sums& sums) {
+                     write_spinor(a, source, start, index, sum, sums);
+                 });
 }

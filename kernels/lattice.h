@@ -5,7 +5,7 @@
 // of x + y + z + t, and its neighbours are of the other. Fields keep the sites of each parity
 // together, x fastest, then y, z, t: site s of a parity has x / 2 = s % (X / 2).
 //
-// A field has some real numbers a site. They are cut into chunks of 16 bytes, with a tail of 8 or 4
+// A field has some real numbers a site. They are cut into chunks of 16 bytes, with a shorter tail
 // where that does not divide; chunk k of all sites comes before chunk k + 1 of any, so that the
 // lanes of a warp, which have neighbouring sites, read and write whole lines.
 //
@@ -152,34 +152,46 @@ FUNCTION void load_reals(const S* field, u32 index, real_of<S> (&out)[COUNT])
             v.bytes = load_bytes16<CACHING>(at);
         else if ((to - from) * sizeof(S) == 8)
             v.two_words[from ? 1 : 0] = *reinterpret_cast<const u64*>(at + from);
-        else
-            v.word[0] = *reinterpret_cast<const u32*>(at);
+        else {
+            UNROLL
+            for (int w = 0; w < (to - from) * static_cast<int>(sizeof(S)) / 4; w++)
+                v.word[w] = reinterpret_cast<const u32*>(at)[w];
+        }
         UNROLL
         for (int j = 0; j < whole; j++)
             if (j >= from && j < to) out[c + j - FIRST] = real_at(v, j, c + j >= SHIFTED);
     }
 }
 
-// All N reals of a site, in the units of storage.
-template <int N, class S>
-FUNCTION void store_reals(S* field, u32 index, const S (&in)[N])
+// Reals FIRST to FIRST + COUNT of N a site, whole chunks, in the units of storage.
+template <int N, int FIRST, int COUNT, class S>
+FUNCTION void store_some(S* field, u32 index, const S (&in)[COUNT])
 {
     constexpr int whole = 16 / sizeof(S);
     UNROLL
-    for (int c = 0; c < N; c += whole) {
+    for (int c = FIRST; c < FIRST + COUNT; c += whole) {
         S* const at = chunk_at<N>(field, index, c);
         const int items = N - c < whole ? N - c : whole;
         chunk<S> v;
         UNROLL
         for (int j = 0; j < whole; j++)
-            if (j < items) v.item[j] = in[c + j];
+            if (j < items) v.item[j] = in[c + j - FIRST];
         if (items * sizeof(S) == 16)
             *reinterpret_cast<bytes16*>(at) = v.bytes;
         else if (items * sizeof(S) == 8)
             *reinterpret_cast<u64*>(at) = v.two_words[0];
-        else
-            *reinterpret_cast<u32*>(at) = v.word[0];
+        else {
+            UNROLL
+            for (int w = 0; w < items * static_cast<int>(sizeof(S)) / 4; w++)
+                reinterpret_cast<u32*>(at)[w] = v.word[w];
+        }
     }
+}
+// All N of them.
+template <int N, class S>
+FUNCTION void store_reals(S* field, u32 index, const S (&in)[N])
+{
+    store_some<N, 0>(field, index, in);
 }
 
 // The nearest fixed-point number, for |v| up to 32767: adding 1.5 * 2^23 leaves the rounded integer

@@ -1,4 +1,5 @@
 // Descriptor of the Wilson Dslash: kernels/dslash_wilson.cu.
+#include "fused.h"
 #include "lattice.h"
 
 #include <stdio.h>
@@ -6,9 +7,19 @@
 #include <string.h>
 
 // The traits of a problem, after those of any lattice.
-enum { RECONSTRUCT = LATTICE_TRAITS, PARITY, DAGGER, XPAY, ANISOTROPIC, ANTIPERIODIC, TEMPORAL };
-enum { A, SPATIAL, SOURCES }; // among a problem's numbers
-enum { LINKS, IN, IN_NORMS, X, X_NORMS };
+enum {
+    RECONSTRUCT = LATTICE_TRAITS,
+    PARITY,
+    DAGGER,
+    XPAY,
+    ANISOTROPIC,
+    ANTIPERIODIC,
+    TEMPORAL,
+    GUARDED,
+    HAS_Z
+};
+enum { A, SPATIAL, SOURCES, GUARD };      // among a problem's numbers
+enum { LINKS, IN, IN_NORMS, X, X_NORMS }; // then z and its norms
 enum { OUT, OUT_NORMS };
 
 static uint64_t word_of(double v)
@@ -56,6 +67,20 @@ static cubc_status add_fields(const cubc_dslash_wilson_params *params, problem *
     return check_apart(out, IN);
 }
 
+static cubc_status add_guard(const cubc_dslash_wilson_params *params, problem *out)
+{
+    if (!params->guard) return CUBC_OK;
+    TRY(fused_check("the tail of dslash", params->tail));
+    if (params->z)
+        TRY(lattice_field_input(out, "z of dslash", params->z, params->z_norms, params->n,
+                                params->type, SPINOR_REALS));
+    out->expression = params->tail;
+    out->traits[GUARDED] = 1;
+    out->traits[HAS_Z] = params->z != NULL;
+    fused_guard(params->guard, out->numbers + GUARD);
+    return CUBC_OK;
+}
+
 cubc_status dslash_wilson_problem(const cubc_dslash_wilson_params *params, problem *out)
 {
     const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
@@ -68,6 +93,7 @@ cubc_status dslash_wilson_problem(const cubc_dslash_wilson_params *params, probl
     TRY(lattice_extents(out, extents));
     TRY(check_numbers(params));
     TRY(add_fields(params, out));
+    TRY(add_guard(params, out));
     if (!out->aligned)
         FAIL(CUBC_INVALID_ARGUMENT, "dslash: a field in native order starts on 16 bytes");
     uint16_t *traits = out->traits;
@@ -131,15 +157,20 @@ static double dslash_wilson_traffic(const problem *p)
 // ---- variants -----------------------------------------------------------------------------------
 static void dslash_wilson_define(const problem *p, text *out)
 {
-    static const char *const names[] = {
-        [RECONSTRUCT] = "RECONSTRUCT", [PARITY] = "PARITY",
-        [DAGGER] = "DAGGER",           [XPAY] = "XPAY",
-        [ANISOTROPIC] = "ANISOTROPIC", [ANTIPERIODIC] = "ANTIPERIODIC",
-        [TEMPORAL] = "TEMPORAL"};
+    static const char *const names[] = {[RECONSTRUCT] = "RECONSTRUCT",
+                                        [PARITY] = "PARITY",
+                                        [DAGGER] = "DAGGER",
+                                        [XPAY] = "XPAY",
+                                        [ANISOTROPIC] = "ANISOTROPIC",
+                                        [ANTIPERIODIC] = "ANTIPERIODIC",
+                                        [TEMPORAL] = "TEMPORAL",
+                                        [GUARDED] = "GUARDED",
+                                        [HAS_Z] = "Z"};
     lattice_define(p, out);
     text_printf(out, "#define TUNE_T %s\n", type_table[p->type].dialect);
-    for (int k = RECONSTRUCT; k <= TEMPORAL; k++)
+    for (int k = RECONSTRUCT; k <= HAS_Z; k++)
         text_printf(out, "#define TUNE_%s %d\n", names[k], p->traits[k]);
+    if (p->traits[GUARDED]) fused_define(p->expression, out);
 }
 
 static const char *dslash_wilson_invalid(const problem *p, const char *kind, const space *s,
@@ -166,7 +197,7 @@ static cubc_status dslash_wilson_plan(const problem *p, const instance *i, plan 
     uint64_t places = lattice_sites(p) * (p->traits[PARITY] == 2 ? 2 : 1);
     uint64_t sources = (p->numbers[SOURCES] + together - 1) / together;
     uint64_t threads = kernel->threads / groups;
-    uint64_t blocks = (places + threads - 1) / threads * sources;
+    uint64_t each = (places + threads - 1) / threads, blocks = each * sources;
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources needs more than 2^31 blocks",
              (unsigned long long)p->numbers[SOURCES]);
@@ -183,6 +214,12 @@ static cubc_status dslash_wilson_plan(const problem *p, const instance *i, plan 
                  xpay ? (uintptr_t)x[0].data : 0, xpay ? (uintptr_t)x[1].data : 0,
                  (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[OUT_NORMS].data,
                  p->numbers[A]}};
+    if (!p->traits[GUARDED]) return CUBC_OK;
+    launch *l = &out->launches[0];
+    TRY(fused_place(p->expression, p->numbers + GUARD, each * p->numbers[SOURCES], l));
+    const operand *z = p->traits[HAS_Z] ? &p->inputs[p->input_count - 2] : NULL;
+    l->args[l->args_count++] = z ? (uintptr_t)z[0].data : 0;
+    l->args[l->args_count++] = z ? (uintptr_t)z[1].data : 0;
     return CUBC_OK;
 }
 

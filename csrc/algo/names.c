@@ -71,7 +71,7 @@ static cubc_status fail_unused(const named *n, const char *const *unused, size_t
 cubc_status names_used(const char *expression, const operand *operands, int count)
 {
     const named n = {expression, operands, count};
-    const char *unused[MAX_INPUTS];
+    const char *unused[MAX_OPERANDS];
     size_t left_out = 0;
     for (int k = 0; k < count; k++)
         if (!occurs(expression, operands[k].name)) unused[left_out++] = operands[k].name;

@@ -1,0 +1,46 @@
+// What a solver adds to an operator's kernel (wilson.h and others): the result at a site is
+// combined with another field and added to sums before it is stored. A pass over the fields is
+// saved.
+//
+// The text of the caller (csrc/algo/fused.h) has complex numbers of a site by name:
+//     m    what the operator gives
+//     x    of the field that it adds to, if there is one
+//     z    of another field, which may be the output
+//     out  what is stored; m to begin with
+//
+// The workload's macros: those of sums.h, TUNE_Z where there is another field, TUNE_STATEMENTS.
+//
+// A kernel that takes part keeps all threads to its end, and calls for each source
+//     apply_tail      at a site, in the place of storing it
+//     end_of_source   of sums.h, by all threads
+#pragma once
+#include "sums.h"
+
+struct tail_args {
+    guard_args guard;
+    const stored_t* z;
+    const f32* z_norms;
+};
+
+// start: where the source's sites begin. Of a site whose result is m, in the place of out.
+template <int N>
+FUNCTION void apply_tail(const tail_args& a, u32 source, u64 start, u32 index,
+                         const real_t (&x_reals)[N], real_t (&out_reals)[N], kernel_sums& sums)
+{
+    const solver_state* const state = a.guard.states + source;
+    real_t z_reals[N] = {};
+    if constexpr (TUNE_Z) load_site(a.z + start * N, a.z_norms + start, index, z_reals);
+    TUNE_SCALARS(TAKE_SCALAR)
+    UNROLL
+    for (int c = 0; c < N; c += 2) {
+        const complex<real_t> m{out_reals[c], out_reals[c + 1]}, x{x_reals[c], x_reals[c + 1]},
+            z{z_reals[c], z_reals[c + 1]};
+        complex<real_t> out = m;
+        TUNE_STATEMENTS;
+        TUNE_ADD(TAKE_SUM)
+        out_reals[c] = out.real;
+        out_reals[c + 1] = out.imag;
+        (void)x, (void)z;
+    }
+    (void)state, (void)sums;
+}
