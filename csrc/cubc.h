@@ -322,16 +322,6 @@ typedef struct cubc_histogram_params {
     cubc_level levels[4]; // of the active channels
 } cubc_histogram_params;
 
-// Each of several matrices transposed, which lie one behind the other: n is a multiple of rows *
-// columns. out lies apart from in.
-typedef struct cubc_transpose_params {
-    const void *in; // in C order
-    void *out;
-    uint64_t n;
-    uint64_t rows, columns; // of each matrix of the input
-    cubc_type type;
-} cubc_transpose_params;
-
 // A stable sort by a comparison of n keys, and of values with them if value_bytes is not 0.
 // keys_out may be keys_in and values_out values_in; otherwise no two arrays may overlap.
 typedef struct cubc_merge_sort_params {
@@ -454,10 +444,6 @@ cubc_status cubc_transform_temp_bytes(cubc_device *device, const cubc_transform_
                                       size_t *bytes);
 cubc_status cubc_transform(cubc_device *device, const cubc_transform_params *params, void *temp,
                            size_t temp_bytes, cubc_stream stream);
-cubc_status cubc_transpose_temp_bytes(cubc_device *device, const cubc_transpose_params *params,
-                                      size_t *bytes);
-cubc_status cubc_transpose(cubc_device *device, const cubc_transpose_params *params, void *temp,
-                           size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_sort_temp_bytes(cubc_device *device, const cubc_sort_params *params,
                                  size_t *bytes);
 cubc_status cubc_sort(cubc_device *device, const cubc_sort_params *params, void *temp,
@@ -495,5 +481,6 @@ cubc_status cubc_topk(cubc_device *device, const cubc_topk_params *params, void 
 }
 #endif
 
+#include "cubc_copies.h"
 #include "cubc_lattice.h"
 #endif

@@ -8,6 +8,7 @@ which is right only where blocks start in order, as without a seed.
 """
 
 import sys
+from itertools import pairwise
 
 import inputs
 import numpy as np
@@ -23,6 +24,7 @@ LABELS = {
         "ipt_16.tpb_256.ipv_0.ld_1.wav_2",
         "ipt_4.tpb_1024.ipv_1.ld_0.wav_1",
     ],
+    "copy_batch": ["ipt_1.tpb_64", "ipt_3.tpb_192", "ipt_2.tpb_256", "ipt_1.tpb_1024"],
     "find": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.wav_1",
         "ipt_12.tpb_96.mb_1.ipv_2.ld_1.wav_3",
@@ -140,6 +142,7 @@ LABELS = {
 }
 BENCHMARKS = {
     "axis_reduce": ["axis_reduce.sum.tall", "axis_reduce.argmax.middle"],
+    "copy_batch": ["copy_batch.small", "copy_batch.large"],
     "find": ["find.if", "find.if"],
     "fixed_reduce": ["fixed_reduce.sum", "fixed_reduce.segments"],
     "fixed_scan": ["fixed_scan.sum", "fixed_scan.by_key", "fixed_scan.segmented"],
@@ -191,12 +194,22 @@ def ids_of(x):
     return {"offsets": offsets, "segments": offsets.size - 1, "out": ("int64", (x.size,), None)}
 
 
+def copied(x):
+    """All items in pieces of odd lengths, copied one by one to an array of bytes."""
+    out, at = np.zeros_like(x), edges(x) * 7 % (8 * x.size + 1)
+    at = np.sort(np.concatenate([[0], at, [8 * x.size]]))
+    pairs = [(x.view("u1")[b:e], out.view("u1")[b:e]) for b, e in pairwise(at)]
+    cubc.copy_batch(*zip(*pairs, strict=True), device="cpu")
+    return out
+
+
 CALLS = {
     "axis_reduce": (
         "axis_reduce.sum.tall",
         lambda x: cubc.sum(x[: x.size // 9 * 9].reshape(-1, 9), axis=0),
         lambda x: x[: x.size // 9 * 9].reshape(-1, 9).sum(axis=0),
     ),
+    "copy_batch": ("copy_batch.large", copied, lambda x: x),
     "find": (
         "find.if",
         lambda x: cubc.find_if(np.concatenate([x[:-2], np.zeros(min(2, x.size), "i8")]), "x == 0"),

@@ -25,8 +25,8 @@ for name in ("int8", "float32", "float64"):
         before = np.concatenate([[0], np.cumsum(x, dtype="int64")])
         assert (sums == np.diff(before[offsets])).all()
         parts = [np.cumsum(part, dtype=name) for part in np.split(x, offsets)]
-        sums = cubc.segmented_scan(d, cubc.asarray(offsets)).numpy()
-        assert (sums == np.concatenate(parts)).all()
+        prefixes = cubc.segmented_scan(d, cubc.asarray(offsets)).numpy()
+        assert (prefixes == np.concatenate(parts)).all()
         assert (cubc.segmented_scan(d, segment_size=n).numpy() == np.cumsum(x, dtype=name)).all()
         assert (
             cubc.reduce(d, "a + b", init=0, deterministic=True).item()
@@ -67,6 +67,9 @@ for name in ("int8", "float32", "float64"):
         assert (cubc.segmented_sort(d, segment_size=n).numpy() == np.sort(x)).all()
         assert (cubc.segmented_argsort(d, segment_size=1).numpy() == np.arange(n)).all()
         assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
+        copy = cubc.empty(n, name)
+        cubc.copy_batch([d[: n // 3], d[n // 3 :]], [copy[: n // 3], copy[n // 3 :]])
+        assert (copy.numpy() == x).all()
         lazy = cubc.lazy("v * c", v=d, c=cubc.asarray(x[-1:]))
         assert cubc.reduce(lazy).item() == (x * x[-1]).sum(
             dtype="int64" if name == "int8" else "float64"

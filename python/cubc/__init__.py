@@ -15,6 +15,7 @@ import warnings as _warnings
 from . import _core
 from ._autotune import autotune
 from ._autotune import from_variable as _tune_by_variable
+from ._copies import copy_batch
 from ._core import (
     Array,
     CompileError,
@@ -83,6 +84,7 @@ __all__ = [
     "autotune",
     "bincount",
     "clear_policies",
+    "copy_batch",
     "cumprod",
     "cumsum",
     "device",

@@ -79,9 +79,8 @@ def scan(*arguments, axis=None, **options) -> Any:
 def _along(
     axis, x, /, op="sum", *, out=None, dtype=None, stream=None, device=None, **options
 ) -> Any:
-    type = (
-        out.dtype if dtype is None and out is not None else dtype
-    )  # also of what goes to out last
+    # Also of what reaches `out` by another transposition.
+    type = out.dtype if dtype is None and out is not None else dtype
 
     def scan_rows(rows, length, to):
         where = {"segment_size": length, "out": to, "stream": stream, "device": device}

@@ -1,0 +1,84 @@
+"""Copies of many arrays at once."""
+
+from typing import Any
+
+import numpy as np
+
+from ._calls import primitive
+from ._core import Array, asarray, call
+
+
+@primitive
+def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
+    """Copy many arrays to others, in one launch.
+
+    Parameters
+    ----------
+    sources, destinations : sequence of arrays
+        As many of each, all on the device (NumPy's on the cpu); every destination is contiguous and
+        writable, and has as many bytes as its source. None may overlap another.
+    stream, device : optional
+        As for `reduce`.
+
+    Raises
+    ------
+    TypeError
+        For what is no array of the device.
+    ValueError
+        If an array is not contiguous, or not as large as the other of its pair.
+    NoDeviceError, DeviceMemoryError, DeviceError
+        As for `reduce`.
+
+    Notes
+    -----
+    All bytes are shared out evenly to blocks, however large the arrays are: CUB's
+    DeviceMemcpy::Batched. Addresses and sizes travel to the device before the launch; the C
+    interface, cubc_copy_batch, takes them from there.
+    """
+    sources, destinations = list(sources), list(destinations)
+    if len(sources) != len(destinations):
+        raise ValueError(
+            f"copy_batch(): {len(sources)} sources and {len(destinations)} destinations: "
+            "as many are needed"
+        )
+    ends, places, used = 0, [], device
+    for k, (source, destination) in enumerate(zip(sources, destinations, strict=True)):
+        (begin, size, here), (to, room, there) = _place(source, False), _place(destination, True)
+        if size != room:
+            raise ValueError(
+                f"copy_batch(): source {k} has {size} bytes and destination {k} {room}"
+            )
+        used = used or here
+        if {here, there} != {used}:
+            raise ValueError(
+                f"copy_batch(): source and destination {k} are on {here} and {there}, the others "
+                f"on {used}: bring all to one device by cubc.asarray"
+            )
+        ends += size
+        places.append((begin, to, ends))
+    if ends == 0:
+        return
+    count, table = len(places), np.array(places, np.int64).T.ravel()
+    on_device = table if used == "cpu" else asarray(table, device=used, stream=stream)
+    fields = {
+        "from": on_device[:count],
+        "to": on_device[count : 2 * count],
+        "ends": on_device[2 * count :],
+        "bytes": ends,
+    }
+    call("copy_batch", fields, stream=stream, device=used)
+
+
+def _place(x: Any, written: bool) -> tuple[int, int, str]:
+    """Address, bytes and device of a contiguous array."""
+    if isinstance(x, np.ndarray):
+        if not x.flags.c_contiguous or (written and not x.flags.writeable):
+            raise ValueError("copy_batch(): an array is not contiguous, or may not be written to")
+        return x.ctypes.data, x.nbytes, "cpu"
+    if not isinstance(x, Array) and not hasattr(x, "__cuda_array_interface__"):
+        raise TypeError(
+            f"copy_batch(): {type(x).__name__} is no array of a device, nor NumPy's: bring it "
+            "there by cubc.asarray"
+        )
+    view = asarray(x)
+    return view.ptr, view.nbytes, view.device
