@@ -45,7 +45,8 @@ typedef struct cubc_guard {
 typedef struct cubc_link_copy_params {
     const void *from;
     void *to;
-    uint64_t from_n, to_n; // reals of all links: 4 * sites * reals
+    uint64_t from_n, to_n; // reals of all links, 4 * sites * reals, or of C128 and C64 half as many
+                           // complex numbers
     cubc_type from_type, to_type;
     cubc_field_order from_order, to_order;
     int from_reals, to_reals; // of a link: 18; 12 or 8 in native order
@@ -59,7 +60,8 @@ typedef struct cubc_spinor_copy_params {
     const float *from_norms; // of I16, else NULL
     void *to;
     float *to_norms;
-    uint64_t n; // reals: 24 * sites (half of them for one parity) * sources
+    uint64_t from_n, to_n; // reals, 24 * sites (half of them for one parity) * sources, or of C128
+                           // and C64 half as many complex numbers
     cubc_type from_type, to_type;
     uint64_t norms_n;    // sites * sources, or 0
     cubc_type norm_type; // F32

@@ -81,6 +81,13 @@ cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type t
     return problem_input(p, "the gauge field", links, n, type);
 }
 
+void lattice_reals(cubc_type *type, uint64_t *n)
+{
+    if (*type != CUBC_C128 && *type != CUBC_C64) return;
+    *type = *type == CUBC_C128 ? CUBC_F64 : CUBC_F32;
+    *n *= 2;
+}
+
 static cubc_status check_norms(const char *what, const float *norms, cubc_type type)
 {
     if (type == CUBC_I16 && !norms)

@@ -26,6 +26,8 @@ cubc_status lattice_field_input(problem *p, const char *what, const void *data, 
                                 uint64_t n, cubc_type type, int reals);
 cubc_status lattice_field_output(problem *p, const char *what, void *data, float *norms, uint64_t n,
                                  cubc_type type, int reals);
+// Complex numbers are two reals each.
+void lattice_reals(cubc_type *type, uint64_t *n);
 // The macros of kernels/lattice.h.
 void lattice_define(const problem *p, text *out);
 

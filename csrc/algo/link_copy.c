@@ -25,20 +25,22 @@ static cubc_status check_side(const problem *p, const char *what, uint64_t n, cu
 cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
 {
     const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
+    cubc_type from = params->from_type, to = params->to_type;
+    uint64_t from_n = params->from_n, to_n = params->to_n;
+    lattice_reals(&from, &from_n);
+    lattice_reals(&to, &to_n);
     *out = (problem){.algorithm = &link_copy_algorithm,
-                     .type = (uint8_t)params->from_type,
-                     .acc_type = (uint8_t)params->from_type,
+                     .type = (uint8_t)from,
+                     .acc_type = (uint8_t)from,
                      .benchmark = "link_copy.pack",
                      .aligned = true};
     TRY(lattice_extents(out, extents));
     out->n = 2 * lattice_sites(out);
-    TRY(check_side(out, "the gauge field to copy", params->from_n, params->from_type,
-                   params->from_order, params->from_reals));
-    TRY(check_side(out, "the copy", params->to_n, params->to_type, params->to_order,
-                   params->to_reals));
-    TRY(problem_input(out, "the gauge field to copy", params->from, params->from_n,
-                      params->from_type));
-    TRY(problem_output(out, "the copy", params->to, params->to_n, params->to_type));
+    TRY(check_side(out, "the gauge field to copy", from_n, from, params->from_order,
+                   params->from_reals));
+    TRY(check_side(out, "the copy", to_n, to, params->to_order, params->to_reals));
+    TRY(problem_input(out, "the gauge field to copy", params->from, from_n, from));
+    TRY(problem_output(out, "the copy", params->to, to_n, to));
     TRY(problem_overlap(out, ANY_INPUT));
     if (!out->aligned || out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT,

@@ -19,24 +19,29 @@ static cubc_status check_order(const char *what, cubc_field_order order, cubc_ty
 cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *out)
 {
     const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
-    uint64_t sources;
+    cubc_type from = params->from_type, to = params->to_type;
+    uint64_t n = params->from_n, to_n = params->to_n, sources;
+    lattice_reals(&from, &n);
+    lattice_reals(&to, &to_n);
     *out = (problem){.algorithm = &spinor_copy_algorithm,
-                     .n = params->n / SPINOR_REALS,
-                     .type = (uint8_t)params->from_type,
-                     .acc_type = (uint8_t)params->from_type,
+                     .n = n / SPINOR_REALS,
+                     .type = (uint8_t)from,
+                     .acc_type = (uint8_t)from,
                      .benchmark = "spinor_copy.pack",
                      .aligned = true};
     TRY(lattice_extents(out, extents));
     // Where no order has rows of both parities, fields of one are copied as well.
     bool plain = params->from_order == CUBC_PLAIN || params->to_order == CUBC_PLAIN;
     int parities = plain ? 2 : 1;
-    TRY(lattice_sources(out, "the spinors to copy", params->n, parities, &sources));
-    TRY(lattice_field_input(out, "the field to copy", params->from, params->from_norms, params->n,
-                            params->from_type, SPINOR_REALS));
-    TRY(lattice_field_output(out, "the copy", params->to, params->to_norms, params->n,
-                             params->to_type, SPINOR_REALS));
-    TRY(check_order("the field to copy", params->from_order, params->from_type));
-    TRY(check_order("the copy", params->to_order, params->to_type));
+    TRY(lattice_sources(out, "the spinors to copy", n, parities, &sources));
+    if (n != to_n)
+        FAIL(CUBC_INVALID_ARGUMENT, "spinor_copy: %llu real numbers are copied to %llu",
+             (unsigned long long)n, (unsigned long long)to_n);
+    TRY(lattice_field_input(out, "the field to copy", params->from, params->from_norms, n, from,
+                            SPINOR_REALS));
+    TRY(lattice_field_output(out, "the copy", params->to, params->to_norms, n, to, SPINOR_REALS));
+    TRY(check_order("the field to copy", params->from_order, from));
+    TRY(check_order("the copy", params->to_order, to));
     TRY(problem_overlap(out, ANY_INPUT));
     if (!out->aligned || out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT,
@@ -95,9 +100,9 @@ static cubc_status spinor_copy_plan(const problem *p, const instance *i, plan *o
 }
 
 static const field spinor_copy_fields[] = {
-    FIELD_ARRAY(cubc_spinor_copy_params, from, FIELD_INPUT, from_type, n),
+    FIELD_ARRAY(cubc_spinor_copy_params, from, FIELD_INPUT, from_type, from_n),
     FIELD_ARRAY(cubc_spinor_copy_params, from_norms, FIELD_INPUT, norm_type, norms_n),
-    FIELD_ARRAY(cubc_spinor_copy_params, to, FIELD_OUTPUT, to_type, n),
+    FIELD_ARRAY(cubc_spinor_copy_params, to, FIELD_OUTPUT, to_type, to_n),
     FIELD_ARRAY(cubc_spinor_copy_params, to_norms, FIELD_OUTPUT, norm_type, norms_n),
     FIELD(cubc_spinor_copy_params, from_order, FIELD_INT),
     FIELD(cubc_spinor_copy_params, to_order, FIELD_INT),

@@ -1,15 +1,26 @@
-"""Lattice QCD: gauge configurations and propagators.
+"""Lattice QCD: gauge fields, Dirac operators, configurations and propagators in files.
 
->>> import numpy as np, cubc.lattice, pathlib, tempfile
->>> links = np.zeros((4, 2, 2, 2, 4, 3, 3), complex)  # T, Z, Y, X, direction, row, column
+>>> import numpy as np
+>>> from cubc import lattice
+>>> links = np.zeros((4, 4, 4, 4, 4, 3, 3), complex)  # T, Z, Y, X, direction, row, column
 >>> links[...] = np.eye(3)
->>> path = pathlib.Path(tempfile.mkdtemp(), "unit.lime")
->>> cubc.lattice.write_links(path, links)
->>> again, info = cubc.lattice.read_links(path)
->>> np.array_equal(links, again), info.format, info.extent
-(True, 'ildg', (2, 2, 2, 4))
+>>> D = lattice.Wilson(lattice.Gauge(links), kappa=0.1, antiperiodic_t=False, precision="double")
+>>> x = np.ones((4, 4, 4, 4, 4, 3), complex)
+>>> float(abs(D(x) - (1 - 8 * 0.1) * x).max()) < 1e-14  # a constant has momentum 0
+True
 """
 
+from ._gauge import Gauge, read_gauge
 from ._io import FileInfo, read_links, read_propagator, write_links, write_propagator
+from ._wilson import Wilson
 
-__all__ = ["FileInfo", "read_links", "read_propagator", "write_links", "write_propagator"]
+__all__ = [
+    "FileInfo",
+    "Gauge",
+    "Wilson",
+    "read_gauge",
+    "read_links",
+    "read_propagator",
+    "write_links",
+    "write_propagator",
+]

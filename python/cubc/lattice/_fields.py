@@ -1,0 +1,117 @@
+"""Spinor fields in the library's native order, and their way in and out of it.
+
+Users see complex arrays ``[t][z][y][x][spin][colour]`` in the DeGrand-Rossi basis; kernels read the
+order that cubc_lattice.h describes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._core import asarray, call
+
+PRECISIONS = {"double": "float64", "single": "float32", "half": "int16"}
+PLAIN, EVEN_ODD, NATIVE = range(3)
+
+
+def precision_type(precision: str) -> str:
+    """Return the type that reals are stored as: "half" is 16-bit fixed point."""
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision {precision!r}: expected one of {', '.join(PRECISIONS)}")
+    return PRECISIONS[precision]
+
+
+def extent_fields(extent: tuple[int, ...]) -> dict[str, int]:
+    """Name the extents as the kernels' parameters do."""
+    return dict(zip(("lx", "ly", "lz", "lt"), extent, strict=True))
+
+
+def as_complex(x: Any, what: str, device: Any, stream: Any) -> Any:
+    """Return an array of complex numbers, on its device or on that one."""
+    if not hasattr(x, "dtype"):
+        x = np.asarray(x)
+    kind = str(x.dtype).removeprefix("torch.")
+    if kind not in ("complex128", "complex64"):
+        raise TypeError(f"{what} is of {kind}; it has to be complex128 or complex64")
+    return asarray(x, device=device, stream=stream)
+
+
+@dataclass
+class Spinors:
+    """Spinors in native order.
+
+    Attributes
+    ----------
+    data : cubc.Array
+        All reals: float64, float32, or int16 in fixed point.
+    norms : cubc.Array or None
+        A float32 a site, of fixed-point numbers.
+    extent : tuple of int
+        The lattice: X, Y, Z, T.
+    fields : int
+        Of one parity each: 2 for every source, or 1.
+    """
+
+    data: Any
+    norms: Any
+    extent: tuple[int, int, int, int]
+    fields: int
+
+    @property
+    def sites(self) -> int:
+        """Of all fields together."""
+        return self.fields * int(np.prod(self.extent)) // 2
+
+
+def outputs(kind: str, sites: int) -> dict[str, Any]:
+    """Ask for new arrays of spinors of that type: the kernels' parameters out and out_norms."""
+    norms = ("float32", (sites,), None) if kind == "int16" else None
+    return {"out": (kind, (24 * sites,), None), "out_norms": norms}
+
+
+def pack(x: Any, extent: tuple[int, int, int, int], precision: str, stream: Any = None) -> Spinors:
+    """Bring spinors into native order; `x` is a device array of as_complex.
+
+    Its shape is ``(..., T, Z, Y, X, 4, 3)``, or ``(..., T, Z, Y, X / 2, 4, 3)`` of one parity.
+    """
+    kind = precision_type(precision)
+    half = is_half(x.shape, extent)
+    fields = x.size // (6 * int(np.prod(extent)))
+    made = outputs(kind, x.size // 12)
+    given = {
+        "from": x,
+        "to": made["out"],
+        "to_norms": made["out_norms"],
+        "from_order": EVEN_ODD if half else PLAIN,
+        "to_order": NATIVE,
+        **extent_fields(extent),
+    }
+    data, norms = call("spinor_copy", given, stream=stream)
+    return Spinors(data, norms, extent, fields)
+
+
+def unpack(field: Spinors, like: Any, out: Any = None, stream: Any = None) -> Any:
+    """Return what `pack` took: of the shape and the type of `like`."""
+    given = {
+        "from": field.data,
+        "from_norms": field.norms,
+        "to": (str(like.dtype), tuple(like.shape), out),
+        "from_order": NATIVE,
+        "to_order": EVEN_ODD if is_half(like.shape, field.extent) else PLAIN,
+        **extent_fields(field.extent),
+    }
+    return call("spinor_copy", given, stream=stream)[0]
+
+
+def is_half(shape: tuple[int, ...], extent: tuple[int, int, int, int]) -> bool:
+    """Tell whether spinors of that shape are of one parity; refuse what fits neither."""
+    x, y, z, t = extent
+    if tuple(shape[-6:]) == (t, z, y, x, 4, 3):
+        return False
+    if tuple(shape[-6:]) == (t, z, y, x // 2, 4, 3):
+        return True
+    raise ValueError(
+        f"spinors of shape {tuple(shape)}: on this lattice it is (..., {t}, {z}, {y}, {x}, 4, 3), "
+        f"or with {x // 2} for {x} of one parity"
+    )

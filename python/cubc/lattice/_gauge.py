@@ -1,0 +1,141 @@
+"""Gauge fields."""
+
+from typing import Any
+
+import numpy as np
+
+from .._core import call
+from ._fields import NATIVE, PLAIN, as_complex, extent_fields, precision_type
+from ._io import read_links, write_links
+
+
+class Gauge:
+    """A gauge field on a periodic lattice, in the memory of a device.
+
+    Parameters
+    ----------
+    links : array_like
+        ``[t][z][y][x][direction][row][column]`` of complex128 or complex64: the SU(3) matrix of the
+        link from a site in the directions x, y, z, t. All extents are even.
+    device : str, optional
+        Where to hold it: "cuda:0", "cpu"; by default where `links` are, and of an array in host
+        memory the default device.
+    stream : optional
+        To order it on, as for `cubc.reduce`.
+
+    Attributes
+    ----------
+    extent : tuple of int
+        The lattice: X, Y, Z, T.
+    device : str
+
+    Raises
+    ------
+    ValueError
+        For a shape that is not that of a gauge field, or an odd extent.
+    TypeError
+        For links that are not complex.
+
+    Notes
+    -----
+    Links stay in SU(3): boundary conditions and anisotropy belong to the operators.
+    """
+
+    def __init__(self, links: Any, *, device: Any = None, stream: Any = None):
+        links = as_complex(links, "links", device, stream)
+        if links.ndim != 7 or tuple(links.shape[4:]) != (4, 3, 3):
+            raise ValueError(
+                f"links of shape {tuple(links.shape)}: expected (T, Z, Y, X, 4, 3, 3), a matrix "
+                "for each direction x, y, z, t"
+            )
+        t, z, y, x = links.shape[:4]
+        self.extent: tuple[int, int, int, int] = (x, y, z, t)
+        given = {
+            "from": links,
+            "to": ("float64", (2 * links.size,), None),
+            "from_order": PLAIN,
+            "to_order": NATIVE,
+            "from_reals": 18,
+            "to_reals": 18,
+            **extent_fields(self.extent),
+        }
+        self._native = call("link_copy", given, stream=stream)[0]
+        self._packed: dict[tuple[int, str], Any] = {}
+
+    @property
+    def device(self) -> str:
+        """The device that holds the links."""
+        return self._native.device
+
+    def __repr__(self) -> str:
+        return f"Gauge({'x'.join(map(str, self.extent))} on {self.device})"
+
+    def native(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
+        """Return the links as kernels read them, of 18, 12 or 8 reals; kept for the next time."""
+        key = (reconstruct, precision_type(precision))
+        if key == (18, "float64"):
+            return self._native
+        if key not in self._packed:
+            given = {
+                "from": self._native,
+                "to": (key[1], (self._native.size // 18 * reconstruct,), None),
+                "from_order": NATIVE,
+                "to_order": NATIVE,
+                "from_reals": 18,
+                "to_reals": reconstruct,
+                **extent_fields(self.extent),
+            }
+            self._packed[key] = call("link_copy", given, stream=stream)[0]
+        return self._packed[key]
+
+    def changed(self) -> None:
+        """Forget what was packed: to be called when the native links have been written to."""
+        self._packed.clear()
+
+    def links(self, *, out: Any = None, stream: Any = None) -> Any:
+        """Return the links as an array ``[t][z][y][x][direction][row][column]`` on the device.
+
+        Parameters
+        ----------
+        out : array, optional
+            Where to write, of complex128.
+        """
+        x, y, z, t = self.extent
+        given = {
+            "from": self._native,
+            "to": ("complex128", (t, z, y, x, 4, 3, 3), out),
+            "from_order": NATIVE,
+            "to_order": PLAIN,
+            "from_reals": 18,
+            "to_reals": 18,
+            **extent_fields(self.extent),
+        }
+        return call("link_copy", given, stream=stream)[0]
+
+    def write(self, path: Any, format: str = "ildg", precision: str = "double") -> None:
+        """Write the field to a file; see `write_links`."""
+        write_links(path, np.asarray(self.links()), format=format, precision=precision)
+
+
+def read_gauge(path: Any, *, verify: bool = True, device: Any = None) -> Gauge:
+    """Read a gauge configuration: ILDG and SciDAC (LIME), NERSC, MILC.
+
+    Parameters
+    ----------
+    path : path
+        The file; its format is recognised.
+    verify : bool
+        Check what the file says of itself: checksums, plaquette, trace.
+    device : str, optional
+        Where to hold the field: "cuda:0", "cpu"; the default device.
+
+    Returns
+    -------
+    Gauge
+
+    Raises
+    ------
+    OSError, ValueError
+        As `read_links`, with the record and the byte.
+    """
+    return Gauge(read_links(path, verify=verify)[0], device=device)

@@ -1,0 +1,189 @@
+"""Wilson fermions."""
+
+from typing import Any
+
+from .._core import call
+from ._fields import Spinors, as_complex, extent_fields, outputs, pack, precision_type, unpack
+from ._gauge import Gauge
+
+_PARITIES = {"even": 0, "odd": 1}
+
+
+class Operator:
+    """What Wilson-like operators share: spinors into native order, and back.
+
+    A subclass gives `_apply`, the operator on spinors of both parities, and `_hop`, its hopping
+    term on those of one parity or of both.
+    """
+
+    gauge: Gauge
+    precision: str
+
+    def _apply(self, x: Spinors, dagger: bool, stream: Any) -> Spinors:
+        raise NotImplementedError
+
+    def _hop(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> Spinors:
+        raise NotImplementedError
+
+    def _packed(self, x: Any, stream: Any) -> tuple[Any, Spinors]:
+        x = as_complex(x, "a spinor field", self.gauge.device, stream)
+        return x, pack(x, self.gauge.extent, self.precision, stream)
+
+    def __call__(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
+        """Apply the operator.
+
+        Parameters
+        ----------
+        x : array_like
+            Spinors, complex128 or complex64 of shape ``(T, Z, Y, X, 4, 3)``, or of several sources
+            ``(..., T, Z, Y, X, 4, 3)``, which are handled together.
+        out : array, optional
+            Where to write, of the same shape; by default a new array of the type of `x`.
+        stream : optional
+            As for `cubc.reduce`.
+        """
+        return self._both(x, False, out, stream)
+
+    def dagger(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
+        """Apply the adjoint of the operator; as calling it."""
+        return self._both(x, True, out, stream)
+
+    def _both(self, x: Any, dagger: bool, out: Any, stream: Any) -> Any:
+        given, field = self._packed(x, stream)
+        if field.sites * 12 != given.size or field.fields % 2:
+            raise ValueError("an operator is applied to spinors of both parities")
+        return _returned(x, unpack(self._apply(field, dagger, stream), given, out, stream), out)
+
+    def dslash(
+        self,
+        x: Any,
+        parity: str | None = None,
+        *,
+        dagger: bool = False,
+        out: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """Apply the hopping term D alone, without kappa or a factor 1/2.
+
+        Parameters
+        ----------
+        x : array_like
+            Spinors of shape ``(..., T, Z, Y, X, 4, 3)``; with `parity`, those of the other parity,
+            of shape ``(..., T, Z, Y, X / 2, 4, 3)``.
+        parity : "even" or "odd", optional
+            Of the sites of the result.
+        dagger : bool
+            The adjoint of D.
+        out, stream
+            As for calling the operator.
+        """
+        if parity is not None and parity not in _PARITIES:
+            raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
+        given, field = self._packed(x, stream)
+        half = given.shape[-3] != self.gauge.extent[0]
+        if half != (parity is not None):
+            raise ValueError(
+                f"spinors of shape {tuple(given.shape)} are of {'one parity' if half else 'both'}: "
+                + ("say parity='even' or 'odd', of the result" if half else "leave parity out")
+            )
+        which = 2 if parity is None else _PARITIES[parity]
+        return _returned(
+            x, unpack(self._hop(field, which, dagger, stream), given, out, stream), out
+        )
+
+
+def _returned(x: Any, result: Any, out: Any) -> Any:
+    """Give a NumPy array back where one was given."""
+    if out is None and (hasattr(x, "__array_interface__") or not hasattr(x, "dtype")):
+        return result.numpy()
+    return result if out is None else out
+
+
+class Wilson(Operator):
+    """The Wilson operator, M = 1 - kappa D.
+
+    D psi(x) is the sum over directions of (1 - gamma_mu) U_mu(x) psi(x + mu) + (1 + gamma_mu)
+    U_mu(x - mu)^+ psi(x - mu).
+
+    Parameters
+    ----------
+    gauge : Gauge
+        The links.
+    kappa : float
+        The hopping parameter, 1 / (2 m + 8) at mass m.
+    antiperiodic_t : bool
+        Spinors change sign across the boundary in time.
+    anisotropy : float
+        Hops in space come with 1 / anisotropy.
+    reconstruct : 18, 12 or 8
+        Real numbers that a link is stored in.
+    precision : "double", "single" or "half"
+        Of links and spinors while it is applied; half is 16-bit fixed point with a norm a site.
+    temporal_gauge : bool
+        The links in time are 1 but for those of the last slice (`Gauge.temporal_gauge`), and are
+        not read.
+
+    Notes
+    -----
+    K. G. Wilson, "Quarks and strings on a lattice", in New Phenomena in Subnuclear Physics (1977);
+    reconstruction and fixed point: M. A. Clark et al., "Solving Lattice QCD systems of equations
+    using mixed precision solvers on GPUs", Comput. Phys. Commun. 181 (2010). Gamma matrices are
+    those of DeGrand and Rossi.
+    """
+
+    def __init__(
+        self,
+        gauge: Gauge,
+        kappa: float,
+        *,
+        antiperiodic_t: bool = True,
+        anisotropy: float = 1.0,
+        reconstruct: int = 12,
+        precision: str = "single",
+        temporal_gauge: bool = False,
+    ):
+        if not isinstance(gauge, Gauge):
+            raise TypeError(f"expected a Gauge, not {type(gauge).__name__}: Gauge(links) makes one")
+        precision_type(precision)
+        if reconstruct not in (18, 12, 8):
+            raise ValueError(f"reconstruct={reconstruct}: links are stored in 18, 12 or 8 reals")
+        self.gauge = gauge
+        self.kappa = float(kappa)
+        self.antiperiodic_t = bool(antiperiodic_t)
+        self.anisotropy = float(anisotropy)
+        self.reconstruct = reconstruct
+        self.precision = precision
+        self.temporal_gauge = bool(temporal_gauge)
+
+    def __repr__(self) -> str:
+        return (
+            f"Wilson({self.gauge!r}, kappa={self.kappa}, reconstruct={self.reconstruct}, "
+            f"precision={self.precision!r})"
+        )
+
+    def _fields(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> dict[str, Any]:
+        return {
+            "links": self.gauge.native(self.reconstruct, self.precision, stream),
+            "in": x.data,
+            "in_norms": x.norms,
+            "reconstruct": self.reconstruct,
+            "parity": parity,
+            "dagger": bool(dagger),
+            "antiperiodic": self.antiperiodic_t,
+            "temporal_gauge": self.temporal_gauge,
+            "anisotropy": self.anisotropy,
+            **extent_fields(self.gauge.extent),
+            **outputs(precision_type(self.precision), x.sites),
+        }
+
+    def _run(self, given: dict[str, Any], x: Spinors, stream: Any) -> Spinors:
+        data, norms = call("dslash_wilson", given, stream=stream)
+        return Spinors(data, norms, x.extent, x.fields)
+
+    def _hop(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> Spinors:
+        return self._run(self._fields(x, parity, dagger, stream), x, stream)
+
+    def _apply(self, x: Spinors, dagger: bool, stream: Any) -> Spinors:
+        given = self._fields(x, 2, dagger, stream)
+        given |= {"x": x.data, "x_norms": x.norms, "a": -self.kappa}
+        return self._run(given, x, stream)

@@ -1,0 +1,232 @@
+"""The Wilson Dslash: against NumPy, and by what it has to fulfil."""
+
+import itertools
+
+import numpy as np
+import pytest
+from lattice_reference import (
+    GAMMA,
+    dslash,
+    gamma5,
+    half,
+    random_links,
+    random_spinors,
+    random_su3,
+    transform_links,
+    transform_spinors,
+    unit_links,
+)
+
+import cubc
+from cubc import lattice
+
+EXTENT = (8, 4, 6, 2)  # X, Y, Z, T: all differ, so that none is taken for another
+ERROR = {"double": 1e-14, "single": 1e-6, "half": 3e-4}  # of what is 8 times a spinor
+
+
+@pytest.fixture(scope="module")
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture(scope="module")
+def links(rng):
+    return random_links(rng, EXTENT)
+
+
+@pytest.fixture(scope="module")
+def psi(rng):
+    return random_spinors(rng, EXTENT)
+
+
+def distance(a, b):
+    return np.linalg.norm(a - b) / np.linalg.norm(b)
+
+
+def check(operator, links, psi, dagger):
+    """Compare the operator, and its hopping term of both parities and of each."""
+    bound, antiperiodic = ERROR[operator.precision], operator.antiperiodic_t
+    expected = dslash(links, psi, dagger, antiperiodic)
+    applied = operator.dagger(psi) if dagger else operator(psi)
+    assert distance(applied, psi - operator.kappa * expected) < bound
+    assert distance(operator.dslash(psi, dagger=dagger), expected) < bound
+    for which, name in enumerate(["even", "odd"]):
+        one = operator.dslash(half(psi, 1 - which), name, dagger=dagger)
+        assert distance(one, half(expected, which)) < bound
+
+
+@pytest.mark.parametrize("reconstruct", [18, 12, 8])
+@pytest.mark.parametrize("precision", ["double", "single", "half"])
+def test_numpy(device, links, psi, precision, reconstruct):
+    gauge = lattice.Gauge(links, device=device)
+    # Each is compiled: where that is slow, not all of them are.
+    few = device == "cpu"
+    for dagger, antiperiodic in [(True, True)] if few else itertools.product([0, 1], repeat=2):
+        operator = lattice.Wilson(
+            gauge,
+            0.12,
+            antiperiodic_t=antiperiodic,
+            reconstruct=reconstruct,
+            precision=precision,
+        )
+        check(operator, links, psi, dagger)
+
+
+def test_neither_adjoint_nor_antiperiodic(device, links, psi):
+    gauge = lattice.Gauge(links, device=device)
+    operator = lattice.Wilson(gauge, 0.12, antiperiodic_t=False, precision="double")
+    check(operator, links, psi, False)
+
+
+@pytest.mark.parametrize("precision", ["double", "half"])
+def test_several_sources(device, rng, links, precision):
+    many = random_spinors(rng, EXTENT, 3)
+    operator = lattice.Wilson(lattice.Gauge(links, device=device), 0.1, precision=precision)
+    together = operator(many)
+    for k in range(3):
+        assert np.array_equal(together[k], operator(many[k]))
+
+
+def test_anisotropy(device, links, psi):
+    gauge = lattice.Gauge(links, device=device)
+    for reconstruct in (12, 8):
+        operator = lattice.Wilson(
+            gauge, 0.1, anisotropy=2.5, reconstruct=reconstruct, precision="double"
+        )
+        assert distance(operator.dslash(psi), dslash(links, psi, False, True, 2.5)) < 1e-14
+
+
+def test_gamma5_hermiticity(device, links, psi):
+    operator = lattice.Wilson(lattice.Gauge(links, device=device), 0.13, precision="double")
+    assert distance(gamma5(operator(gamma5(psi))), operator.dagger(psi)) < 1e-15
+
+
+def test_adjoint(device, rng, links, psi):
+    other = random_spinors(rng, EXTENT)
+    operator = lattice.Wilson(lattice.Gauge(links, device=device), 0.13, precision="double")
+    left, right = np.vdot(other, operator(psi)), np.vdot(operator.dagger(other), psi)
+    assert abs(left - right) < 1e-12 * abs(left)
+
+
+def test_plane_waves(device):
+    """On the free field D exp(ipx) u = sum of (2 cos p - 2i gamma sin p) exp(ipx) u."""
+    x, y, z, t = EXTENT
+    gauge = lattice.Gauge(unit_links(EXTENT), device=device)
+    operator = lattice.Wilson(gauge, 0.1, antiperiodic_t=False, precision="double")
+    spin = np.array([1, 2j, -1, 0.5])
+    for n in ((0, 0, 0, 0), (1, 0, 0, 0), (3, 1, 2, 1), (5, 3, 1, 0)):
+        p = 2 * np.pi * np.array(n) / np.array(EXTENT)
+        grid = np.indices((t, z, y, x))[::-1]
+        wave = np.exp(1j * np.tensordot(p, grid, 1))[..., None, None]
+        psi = wave * spin[:, None] * np.ones(3)
+        symbol = sum(
+            2 * np.cos(p[mu]) * np.eye(4) - 2j * np.sin(p[mu]) * GAMMA[mu] for mu in range(4)
+        )
+        assert np.allclose(operator.dslash(psi), wave * (symbol @ spin)[:, None], atol=1e-13)
+
+
+def test_norm_of_a_point(device, links):
+    """Every hop of a point has norm 2 |spinor|^2, whatever the links."""
+    point = np.zeros((*EXTENT[::-1], 4, 3), complex)
+    point[1, 5, 2, 3, 2, 1] = 1
+    operator = lattice.Wilson(lattice.Gauge(links, device=device), 0.1, precision="double")
+    assert np.linalg.norm(operator.dslash(point)) ** 2 == pytest.approx(16, rel=1e-14)
+
+
+def test_gauge_covariance(device, rng, links, psi):
+    g = random_su3(rng, EXTENT[::-1])
+    here = lattice.Wilson(lattice.Gauge(links, device=device), 0.13, precision="double")
+    turned = lattice.Gauge(transform_links(links, g), device=device)
+    there = lattice.Wilson(turned, 0.13, precision="double")
+    assert distance(there(transform_spinors(psi, g)), transform_spinors(here(psi), g)) < 1e-14
+
+
+@pytest.mark.parametrize("reconstruct", [18, 12, 8])
+def test_links_come_back(device, links, reconstruct):
+    """A link of 8 numbers loses digits where element 10 is nearly all of its row."""
+    gauge = lattice.Gauge(links, device=device)
+    native = gauge.native(reconstruct, "double")
+    x, y, z, t = EXTENT
+    back = cubc._core.call(
+        "link_copy",
+        {
+            "from": native,
+            "to": ("complex128", links.shape, None),
+            "from_order": 2,
+            "to_order": 0,
+            "from_reals": reconstruct,
+            "to_reals": 18,
+            **lattice._fields.extent_fields((x, y, z, t)),
+        },
+    )[0].numpy()
+    bound = 1e-15 if reconstruct > 8 else 1e-14 / (1 - abs(links[..., 1:2, 0:1]) ** 2).min()
+    assert abs(back - links).max() < bound
+    assert np.array_equal(gauge.links().numpy(), links)
+
+
+def test_unit_links_in_every_reconstruction(device, psi):
+    gauge = lattice.Gauge(unit_links(EXTENT), device=device)
+    expected = dslash(unit_links(EXTENT), psi, antiperiodic=True)
+    for reconstruct in (12, 8):
+        for precision in ("double", "half"):
+            operator = lattice.Wilson(gauge, 0.1, reconstruct=reconstruct, precision=precision)
+            assert distance(operator.dslash(psi), expected) < ERROR[precision]
+
+
+def in_native_basis(v):
+    upper, lower = v[..., :2, :], v[..., 2:, :]
+    return np.concatenate([upper + lower, upper - lower], -2) * np.sqrt(0.5)
+
+
+def test_fixed_point_keeps_half_a_step(device, psi):
+    """An error per real of at most the site's largest over 65534."""
+    field = lattice._fields.pack(cubc.asarray(psi, device=device), EXTENT, "half")
+    back = lattice._fields.unpack(field, cubc.asarray(psi)).numpy()
+    difference, native = in_native_basis(back - psi), in_native_basis(psi)
+    largest = np.maximum(abs(native.real), abs(native.imag)).max((-1, -2), keepdims=True)
+    assert (abs(difference.real) < 1.001 * largest / 65534).all()
+    assert (abs(difference.imag) < 1.001 * largest / 65534).all()
+    zero = lattice._fields.pack(cubc.asarray(0 * psi, device=device), EXTENT, "half")
+    assert not lattice._fields.unpack(zero, cubc.asarray(psi)).numpy().any()
+
+
+def test_arrays_of_every_kind(device, links, psi):
+    operator = lattice.Wilson(lattice.Gauge(links, device=device), 0.1, precision="double")
+    expected = operator(psi)
+    given = cubc.asarray(psi, device=device)
+    result = operator(given)
+    assert isinstance(result, cubc.Array)
+    assert np.array_equal(result.numpy(), expected)
+    out = cubc.empty(psi.shape, "complex128", device=device)
+    assert operator(given, out=out) is out
+    assert np.array_equal(out.numpy(), expected)
+    single = operator(psi.astype(np.complex64))
+    assert single.dtype == np.complex64
+    assert distance(single, expected) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "text"),
+    [
+        (lambda u, p: lattice.Gauge(u[:1]), ValueError, "1 sites along t"),
+        (lambda u, p: lattice.Gauge(u.real), TypeError, "complex128 or complex64"),
+        (lambda u, p: lattice.Gauge(u[..., 0]), ValueError, "a matrix for each"),
+        (lambda u, p: lattice.Wilson(u, 0.1), TypeError, "Gauge\\(links\\) makes one"),
+        (lambda u, p: wilson(u, reconstruct=9), ValueError, "18, 12 or 8"),
+        (lambda u, p: wilson(u, precision="quarter"), ValueError, "double, single, half"),
+        (lambda u, p: wilson(u, anisotropy=0)(p), ValueError, "positive"),
+        (lambda u, p: wilson(u)(p[..., 0]), ValueError, "on this lattice it is"),
+        (lambda u, p: wilson(u)(p[:, :, :, ::2]), ValueError, "both parities"),
+        (lambda u, p: wilson(u).dslash(p, "even"), ValueError, "leave parity out"),
+        (lambda u, p: wilson(u).dslash(p[:, :, :, ::2]), ValueError, "say parity="),
+        (lambda u, p: wilson(u).dslash(p, "both"), ValueError, "'even' or 'odd'"),
+        (lambda u, p: wilson(u)(p.real), TypeError, "complex128 or complex64"),
+    ],
+)
+def test_wrong_arguments(links, psi, wrong, error, text):
+    with pytest.raises(error, match=text):
+        wrong(links, psi)
+
+
+def wilson(links, **options):
+    return lattice.Wilson(lattice.Gauge(links), 0.1, **options)
