@@ -128,6 +128,116 @@ typedef struct cubc_field_update_params {
     uint64_t sources;
 } cubc_field_update_params;
 
+// The clover term of Wilson fermions (B. Sheikholeslami and R. Wohlert, 1985):
+//     A(x) = 1 + sum over mu < nu of c sigma_munu H_munu(x),  c = kappa c_sw
+//     sigma_munu = i/2 [gamma_mu, gamma_nu],  H_munu = i/8 (Q_munu - Q_munu^+)
+// with the sum Q of the four plaquettes in the plane that begin at x; the Dirac operator is then
+// A - kappa D. It is a field of both parities in native order, 72 reals a site: two Hermitian 6x6
+// matrices, that of gamma_5 = 1 first, rows of spin (slowest) and colour in DeGrand-Rossi's basis;
+// of each 6 reals of the diagonal, then complex numbers below it, row after row. In fixed point
+// there is a norm a site, as of spinors.
+typedef struct cubc_clover_term_params {
+    const void *links; // in native order, of 18 reals
+    void *out;
+    float *out_norms;     // of I16, else NULL
+    uint64_t links_n;     // 72 * sites
+    uint64_t n;           // 72 * sites
+    cubc_type links_type; // F64, F32
+    cubc_type type;       // of the result: F64, F32, I16
+    uint64_t norms_n;     // sites, or 0
+    cubc_type norm_type;  // F32
+    int lx, ly, lz, lt;
+    double magnetic, electric; // c of the planes in space, and of those with time
+} cubc_clover_term_params;
+
+// The inverse of such a field, and log |det| of both matrices of a site together; the sum over all
+// sites is the trace of the logarithm. Matrices near 1 are positive definite; of others the
+// determinant may change its sign unseen.
+typedef struct cubc_clover_invert_params {
+    const void *clover;
+    const float *clover_norms;
+    void *out;
+    float *out_norms;
+    double *log_det;                  // those of parity 0 first
+    uint64_t clover_n, n;             // 72 * sites
+    uint64_t log_det_n;               // sites
+    cubc_type clover_type, type;      // F64, F32, I16
+    cubc_type log_det_type;           // F64
+    uint64_t clover_norms_n, norms_n; // sites, or 0
+    cubc_type norm_type;              // F32
+    int lx, ly, lz, lt;
+} cubc_clover_invert_params;
+
+// out = C x of spinors in native order, where C is such a field. out may be x.
+typedef struct cubc_clover_apply_params {
+    const void *clover;
+    const float *clover_norms; // of I16, else NULL; as are the other norms
+    const void *x;
+    const float *x_norms;
+    void *out;
+    float *out_norms;
+    uint64_t clover_n;                // 72 * sites
+    uint64_t n;                       // reals: 24 * sites (half of them for one parity) * sources
+    uint64_t clover_norms_n, norms_n; // sites and n / 24, or 0
+    cubc_type type;                   // F64, F32, I16
+    cubc_type norm_type;              // F32
+    int lx, ly, lz, lt;
+    int parity; // of the spinors: 0, 1; 2: both
+} cubc_clover_apply_params;
+
+// Of Wilson-clover fermions: out = C D in, out = x + a C D in, or, with on_x, out = C x + a D in.
+// The rest is as for the Wilson Dslash.
+typedef struct cubc_dslash_clover_params {
+    cubc_dslash_wilson_params wilson;
+    const void *clover;        // C, of both parities
+    const float *clover_norms; // of I16, else NULL
+    uint64_t clover_n, clover_norms_n;
+    int on_x;
+} cubc_dslash_clover_params;
+
+// Of twisted mass fermions (R. Frezzotti et al., 2001):
+//     out = (b + i b5 gamma_5) x + (a + i a5 gamma_5) D in
+// or without x, where that is NULL. The rest is as for the Wilson Dslash.
+typedef struct cubc_dslash_twisted_params {
+    cubc_dslash_wilson_params wilson;
+    double a5, b, b5;
+} cubc_dslash_twisted_params;
+
+// out = (a + i a5 gamma_5) x of spinors in native order, of one parity or both, of any number of
+// sources. out may be x.
+typedef struct cubc_spinor_twist_params {
+    const void *x;
+    const float *x_norms; // of I16, else NULL
+    void *out;
+    float *out_norms;
+    uint64_t n;          // reals: 24 * sites (half of them for one parity) * sources
+    uint64_t norms_n;    // n / 24, or 0
+    cubc_type type;      // F64, F32, I16
+    cubc_type norm_type; // F32
+    int lx, ly, lz, lt;
+    double a, a5;
+} cubc_spinor_twist_params;
+
+cubc_status cubc_clover_apply_temp_bytes(cubc_device *device,
+                                         const cubc_clover_apply_params *params, size_t *bytes);
+cubc_status cubc_clover_apply(cubc_device *device, const cubc_clover_apply_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_clover_invert_temp_bytes(cubc_device *device,
+                                          const cubc_clover_invert_params *params, size_t *bytes);
+cubc_status cubc_clover_invert(cubc_device *device, const cubc_clover_invert_params *params,
+                               void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_clover_term_temp_bytes(cubc_device *device, const cubc_clover_term_params *params,
+                                        size_t *bytes);
+cubc_status cubc_clover_term(cubc_device *device, const cubc_clover_term_params *params, void *temp,
+                             size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_dslash_clover_temp_bytes(cubc_device *device,
+                                          const cubc_dslash_clover_params *params, size_t *bytes);
+cubc_status cubc_dslash_clover(cubc_device *device, const cubc_dslash_clover_params *params,
+                               void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_dslash_twisted_temp_bytes(cubc_device *device,
+                                           const cubc_dslash_twisted_params *params, size_t *bytes);
+cubc_status cubc_dslash_twisted(cubc_device *device, const cubc_dslash_twisted_params *params,
+                                void *temp, size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_dslash_wilson_temp_bytes(cubc_device *device,
                                           const cubc_dslash_wilson_params *params, size_t *bytes);
 cubc_status cubc_dslash_wilson(cubc_device *device, const cubc_dslash_wilson_params *params,
@@ -144,6 +254,10 @@ cubc_status cubc_spinor_copy_temp_bytes(cubc_device *device, const cubc_spinor_c
                                         size_t *bytes);
 cubc_status cubc_spinor_copy(cubc_device *device, const cubc_spinor_copy_params *params, void *temp,
                              size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_spinor_twist_temp_bytes(cubc_device *device,
+                                         const cubc_spinor_twist_params *params, size_t *bytes);
+cubc_status cubc_spinor_twist(cubc_device *device, const cubc_spinor_twist_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
 
 // ---- files --------------------------------------------------------------------------------------
 // Gauge configurations are ILDG and SciDAC in LIME, NERSC, and MILC version 5; propagators SciDAC

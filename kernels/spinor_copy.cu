@@ -12,11 +12,11 @@
 //     TUNE_FROM_ORDER, TUNE_TO_ORDER  0 plain, 1 even-odd, 2 native
 // Traffic: the field read once and written once.
 #include "lattice.h"
+#include "spinor.h"
 
 typedef TUNE_FROM from_t;
 typedef TUNE_TO to_t;
 enum { PLAIN, EVEN_ODD, NATIVE };
-enum { SPINOR = 24 }; // reals a site
 // Of the two precisions the one that can be calculated in without loss.
 typedef real_of<TUNE_WIDE> real_t;
 

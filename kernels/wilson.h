@@ -11,12 +11,9 @@
 // -1 for 1 + gamma, u and l for the halves and J = i s_k sigma_k (J^2 = -1):
 //     space  h = u + eta J l, which adds h to u and -eta J h to l
 //     time   eta = 1: 2 l adds to l;  eta = -1: 2 u adds to u
-//
-// A spinor is 24 reals: spin slowest, then colour, then real and imaginary part.
 #pragma once
+#include "spinor.h"
 #include "su3.h"
-
-enum { SPINOR = 24 };
 
 struct half_spinor {
     colour_vector spin[2];

@@ -67,6 +67,26 @@ cubc_status lattice_reconstruct(int reals)
     FAIL(CUBC_INVALID_ARGUMENT, "links of %d real numbers: 18, 12 or 8 are stored", reals);
 }
 
+cubc_status lattice_parity(int parity)
+{
+    if (parity >= 0 && parity <= 2) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "parity %d: 0 is even, 1 odd, 2 both", parity);
+}
+
+cubc_status lattice_aligned(const problem *p)
+{
+    if (p->aligned) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "%s: a field in native order starts on 16 bytes",
+         p->algorithm->name);
+}
+
+const char *lattice_any_variant(const problem *p, const char *kind, const space *s,
+                                const variant *v)
+{
+    (void)p, (void)kind, (void)s, (void)v;
+    return NULL;
+}
+
 cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals)
 {
     uint64_t wanted = 8 * lattice_sites(p) * (uint64_t)reals;
@@ -119,6 +139,13 @@ cubc_status lattice_field_output(problem *p, const char *what, void *data, float
     TRY(check_norms(what, norms, type));
     TRY(problem_output(p, what, data, n, type));
     return problem_output(p, what, norms, norm_count(norms, n, reals), CUBC_F32);
+}
+
+uint64_t lattice_word(double v)
+{
+    uint64_t word;
+    memcpy(&word, &v, sizeof word);
+    return word;
 }
 
 void lattice_define(const problem *p, text *out)

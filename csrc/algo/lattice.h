@@ -19,6 +19,9 @@ cubc_status lattice_sources(const problem *p, const char *what, uint64_t reals, 
 // F64, F32, I16.
 cubc_status lattice_precision(const char *what, cubc_type type);
 cubc_status lattice_reconstruct(int reals);
+cubc_status lattice_parity(int parity); // 0, 1; 2: both
+// All fields start on 16 bytes.
+cubc_status lattice_aligned(const problem *p);
 // The links of all directions and both parities, in native order.
 cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals);
 // A field in native order and the norms that one of fixed point has: two operands.
@@ -28,8 +31,14 @@ cubc_status lattice_field_output(problem *p, const char *what, void *data, float
                                  cubc_type type, int reals);
 // Complex numbers are two reals each.
 void lattice_reals(cubc_type *type, uint64_t *n);
+// A factor as an argument of a kernel.
+uint64_t lattice_word(double v);
 // The macros of kernels/lattice.h.
 void lattice_define(const problem *p, text *out);
+
+// For `invalid`: every variant makes sense.
+const char *lattice_any_variant(const problem *p, const char *kind, const space *s,
+                                const variant *v);
 
 // ---- copies -------------------------------------------------------------------------------------
 extern const cubc_type lattice_types[3], lattice_plain_types[2]; // with fixed point and without

@@ -1,0 +1,93 @@
+// Inverse and determinant of the matrices of a clover term, clover.h.
+//
+// A matrix is inverted in place by sweeps, J. H. Goodnight, "A tutorial on the SWEEP operator"
+// (1979): one for each row, without pivoting, as is right for the positive definite. The pivots are
+// those of the decomposition L D L^+, their product is the determinant.
+//
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:256:32 cpu=1:1:1
+// %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=16:16:1
+//
+// Workload: that of lattice.h, and
+//     TUNE_FROM, TUNE_TO  types of the clover term and of its inverse
+// Traffic: the clover term read, the inverse and a real number of f64 a site written.
+#include "lattice.h"
+
+typedef TUNE_FROM from_t;
+typedef TUNE_TO to_t;
+typedef real_of<TUNE_WIDE> real_t;
+#include "clover.h"
+
+struct clover_invert_args {
+    const from_t* clover;
+    const f32* clover_norms;
+    to_t* out;
+    f32* out_norms;
+    f64* log_det; // log |det| of both matrices of a site
+};
+struct clover_invert_shared {
+    u64 none;
+};
+
+FUNCTION void put_element(real_t (&block)[BLOCK], int row, int column, complex_t e)
+{
+    const int at = place_below(row, column);
+    block[at] = e.real;
+    block[at + 1] = e.imag;
+}
+
+// After all rows were swept there is minus the inverse.
+FUNCTION real_t sweep(real_t (&block)[BLOCK], int k)
+{
+    const real_t pivot = block[k], d = 1 / pivot;
+    UNROLL
+    for (int i = 0; i < SIX; i++) {
+        if (i == k) continue;
+        const complex_t from = scaled(-d, element_of(block, i, k));
+        block[i] += (from * element_of(block, k, i)).real;
+        UNROLL
+        for (int j = 0; j < i; j++)
+            if (j != k)
+                put_element(block, i, j,
+                            multiply_add(element_of(block, i, j), from, element_of(block, k, j)));
+    }
+    UNROLL
+    for (int i = 0; i < SIX; i++) {
+        if (i < k) put_element(block, k, i, scaled(d, element_of(block, k, i)));
+        if (i > k) put_element(block, i, k, scaled(d, element_of(block, i, k)));
+    }
+    block[k] = -d;
+    return pivot;
+}
+
+FUNCTION void invert_site(const clover_invert_args& a, u64 start, u32 index)
+{
+    real_of<from_t> in[CLOVER];
+    real_of<to_t> out[CLOVER];
+    f64 determinant = 1;
+    load_site(a.clover + start * CLOVER, a.clover_norms + start, index, in);
+    UNROLL
+    for (int chirality = 0; chirality < 2; chirality++) {
+        real_t block[BLOCK];
+        UNROLL
+        for (int j = 0; j < BLOCK; j++) block[j] = static_cast<real_t>(in[chirality * BLOCK + j]);
+        UNROLL
+        for (int k = 0; k < SIX; k++) determinant *= sweep(block, k);
+        UNROLL
+        for (int j = 0; j < BLOCK; j++)
+            out[chirality * BLOCK + j] = static_cast<real_of<to_t>>(-block[j]);
+    }
+    store_site(a.out + start * CLOVER, a.out_norms + start, index, out);
+    a.log_det[start + index] = log(determinant < 0 ? -determinant : determinant);
+}
+
+KERNEL(clover_invert_sites, clover_invert_args, clover_invert_shared)
+{
+    (void)s;
+    for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
+        const u64 place =
+            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 parity = place / SITES;
+        if (parity >= 2) return;
+        invert_site(a, parity * SITES, static_cast<u32>(place % SITES));
+    }
+}

@@ -1,0 +1,233 @@
+"""The clover term, its inverse and determinant, and the Dslash of Wilson-clover fermions."""
+
+import lattice_terms as terms
+import numpy as np
+import pytest
+from inputs import on
+from lattice_reference import random_su3, transform_links
+from lattice_terms import BOUNDS, EXTENTS
+
+import cubc
+from cubc._core import call
+
+MAGNETIC, ELECTRIC = 0.15, 0.23
+PAIRS = [("f8", "f8"), ("f4", "f4"), ("f8", "f4"), ("f8", "i2"), ("f4", "i2"), ("f4", "f8")]
+
+
+def term_of(links, precision, device, of="f8", **coefficients):
+    """The clover term of the kernel and its norms."""
+    fields = {
+        "links": terms.pack_links(links, of, 18, device),
+        "magnetic": MAGNETIC,
+        "electric": ELECTRIC,
+    }
+    return call("clover_term", fields | terms.clover_output(precision) | EXTENTS | coefficients)
+
+
+def inverse_of(term, precision):
+    """The inverse of a clover term, its norms, and log |det| of each site."""
+    fields = {"clover": term[0], "clover_norms": term[1], "log_det": ("f8", (terms.SITES,), None)}
+    return call("clover_invert", fields | terms.clover_output(precision) | EXTENTS)
+
+
+def apply(term, psi, precision, device, parity=2):
+    """Matrices of a site times spinors of NumPy."""
+    field, norms = terms.pack(psi, precision, parity, device)
+    fields = {"clover": term[0], "clover_norms": term[1], "x": field, "x_norms": norms}
+    fields |= {"parity": parity} | terms.output(precision, field.size // 24) | EXTENTS
+    return terms.unpack(call("clover_apply", fields), len(psi))
+
+
+def expected_term(links):
+    return terms.clover_term(links, MAGNETIC, ELECTRIC)
+
+
+def in_order(matrices):
+    """Matrices of all sites, those of parity 0 first."""
+    return terms.sites_of(matrices[None], 2)[0]
+
+
+# ---- the term ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("of", "precision"), PAIRS)
+def test_the_term_against_numpy(device, of, precision):
+    links = terms.random_links()
+    got = terms.matrices_of(*term_of(links, precision, device, of))
+    bound = max(BOUNDS[of], BOUNDS[precision])
+    assert terms.error(got, in_order(expected_term(links))) < bound
+
+
+@pytest.mark.parametrize("precision", BOUNDS)
+def test_it_is_one_on_unit_links(device, precision):
+    links = np.broadcast_to(np.eye(3, dtype=complex), (*terms.SHAPE, 4, 3, 3)).copy()
+    got = terms.matrices_of(*term_of(links, precision, device))
+    np.testing.assert_allclose(got, np.broadcast_to(np.eye(12), got.shape), rtol=1e-7)
+
+
+def test_it_turns_with_the_gauge(device):
+    links = terms.random_links()
+    g = random_su3(np.random.default_rng(5), terms.SHAPE)
+    turned = transform_links(links, g)
+    of_sites = np.einsum("st,...ab->...satb", np.eye(4), g).reshape(*terms.SHAPE, 12, 12)
+    of_sites = in_order(of_sites)
+    before = terms.matrices_of(*term_of(links, "f8", device))
+    after = terms.matrices_of(*term_of(turned, "f8", device))
+    expected = of_sites @ before @ np.swapaxes(of_sites.conj(), -1, -2)
+    assert terms.error(after, expected) < 1e-14
+
+
+@pytest.mark.parametrize("precision", BOUNDS)
+@pytest.mark.parametrize("parity", [0, 1, 2])
+def test_applied_to_spinors(device, precision, parity):
+    links, psi = terms.random_links(), terms.random_spinors(2)
+    term = term_of(links, precision, device)
+    expected = terms.sites_of(terms.apply_sites(expected_term(links), psi), parity)
+    assert terms.error(apply(term, psi, precision, device, parity), expected) < BOUNDS[precision]
+
+
+def test_it_is_hermitian(device):
+    links = terms.random_links()
+    x, y = terms.random_spinors(seed=7), terms.random_spinors(seed=8)
+    term = term_of(links, "f8", device)
+    of_x, of_y = apply(term, x, "f8", device), apply(term, y, "f8", device)
+    x, y = terms.sites_of(x, 2), terms.sites_of(y, 2)
+    assert abs(np.vdot(x, of_y) - np.vdot(of_x, y)) < 1e-12 * abs(np.vdot(x, x))
+
+
+# ---- its inverse ---------------------------------------------------------------------------------
+@pytest.mark.parametrize(("of", "precision"), PAIRS)
+def test_the_inverse_against_numpy(device, of, precision):
+    matrices = expected_term(terms.random_links())
+    term = term_of(terms.random_links(), of, device)
+    made = inverse_of(term, precision)
+    bound = 10 * max(BOUNDS[of], BOUNDS[precision])
+    assert terms.error(terms.matrices_of(*made[:2]), in_order(np.linalg.inv(matrices))) < bound
+    log_det = np.linalg.slogdet(in_order(matrices))[1]
+    np.testing.assert_allclose(cubc.asarray(made[2]).numpy(), log_det, atol=10 * bound)
+
+
+@pytest.mark.parametrize("precision", BOUNDS)
+def test_the_inverse_undoes_the_term(device, precision):
+    psi = terms.random_spinors()
+    term = term_of(terms.random_links(), precision, device)
+    inverse = inverse_of(term, precision)
+    field, norms = terms.pack(psi, precision, 2, device)
+    fields = {"parity": 2} | EXTENTS
+    for matrices in (term, inverse):
+        fields |= {"clover": matrices[0], "clover_norms": matrices[1]}
+        fields |= {"x": field, "x_norms": norms} | terms.output(precision, terms.SITES)
+        field, norms = call("clover_apply", fields)
+    got = terms.unpack((field, norms), 1)
+    assert terms.error(got, terms.sites_of(psi, 2)) < 10 * BOUNDS[precision]
+
+
+def test_in_place(device):
+    term = term_of(terms.random_links(), "f8", device)
+    fields = {
+        "clover": term[0],
+        "out": (term[0].dtype.name, term[0].shape, term[0]),
+        "log_det": ("f8", (terms.SITES,), None),
+    }
+    expected = terms.matrices_of(*inverse_of(term, "f8")[:2])
+    made = call("clover_invert", fields | EXTENTS)
+    assert made[0] is term[0]
+    np.testing.assert_array_equal(terms.matrices_of(made[0], None), expected)
+
+
+# ---- the Dslash ----------------------------------------------------------------------------------
+def dslash(links, psi, term, precision, device, *, reconstruct=18, parity=2, x=None, **numbers):
+    """The kernel's result: spinors of NumPy in and out."""
+    of = parity if parity == 2 else 1 - parity
+    field, norms = terms.pack(psi, precision, of, device)
+    fields = {
+        "links": terms.pack_links(links, precision, reconstruct, device),
+        "in": field,
+        "in_norms": norms,
+        "clover": term[0],
+        "clover_norms": term[1],
+        "reconstruct": reconstruct,
+        "parity": parity,
+        "anisotropy": 1.0,
+    }
+    if x is not None:
+        fields["x"], fields["x_norms"] = terms.pack(x, precision, parity, device)
+    fields |= terms.output(precision, field.size // 24) | EXTENTS | numbers
+    return terms.unpack(call("dslash_clover", fields), len(psi))
+
+
+@pytest.mark.parametrize("dagger", [0, 1])
+@pytest.mark.parametrize("parity", [0, 1, 2])
+@pytest.mark.parametrize("reconstruct", [18, 12, 8])
+@pytest.mark.parametrize("precision", BOUNDS)
+def test_the_term_on_x(device, precision, reconstruct, parity, dagger):
+    """M and, of one parity, the asymmetric form."""
+    links, psi, x = terms.random_links(), terms.random_spinors(), terms.random_spinors(seed=3)
+    hops = terms.hopping(links, psi, dagger, antiperiodic=True, anisotropy=1.3)
+    options = {"reconstruct": reconstruct, "parity": parity, "dagger": dagger, "on_x": 1}
+    options |= {"antiperiodic": 1, "anisotropy": 1.3, "a": -0.12}
+    got = dslash(links, psi, term_of(links, precision, device), precision, device, x=x, **options)
+    expected = terms.sites_of(terms.apply_sites(expected_term(links), x) - 0.12 * hops, parity)
+    assert terms.error(got, expected) < BOUNDS[precision] * (10 if reconstruct == 8 else 1)
+
+
+@pytest.mark.parametrize("precision", BOUNDS)
+@pytest.mark.parametrize("parity", [1, 2])
+@pytest.mark.parametrize("has_x", [False, True])
+def test_the_term_on_hops(device, precision, parity, has_x):
+    """The symmetric form, of several sources."""
+    links, psi, x = terms.random_links(), terms.random_spinors(3), terms.random_spinors(3, seed=3)
+    expected = terms.apply_sites(expected_term(links), terms.hopping(links, psi))
+    options = {"parity": parity, "a": -0.12}
+    if has_x:
+        expected, options["x"] = x - 0.12 * expected, x
+    term = term_of(links, precision, device)
+    got = dslash(links, psi, term, precision, device, **options)
+    assert terms.error(got, terms.sites_of(expected, parity)) < BOUNDS[precision]
+
+
+def test_without_a_term_it_is_wilson(device):
+    links, psi, x = terms.random_links(), terms.random_spinors(), terms.random_spinors(seed=3)
+    term = term_of(links, "f8", device, magnetic=0.0, electric=0.0)
+    expected = terms.sites_of(x - 0.12 * terms.hopping(links, psi), 2)
+    for on_x in (0, 1):
+        got = dslash(links, psi, term, "f8", device, x=x, a=-0.12, on_x=on_x)
+        assert terms.error(got, expected) < BOUNDS["f8"]
+
+
+# ---- errors --------------------------------------------------------------------------------------
+LINKS, SPINORS, MATRICES = (np.zeros(n * terms.SITES) for n in (72, 24, 72))
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "words"),
+    [
+        ("dslash_clover", {"clover": MATRICES[2:]}, "the clover term has 13822 real numbers"),
+        ("dslash_clover", {"on_x": 1}, "there is no x"),
+        ("dslash_clover", {"out": ("f8", SPINORS.shape, MATRICES[: SPINORS.size])}, "overlaps"),
+        ("clover_apply", {"parity": 4}, "parity 4"),
+        ("clover_term", {"out": ("f8", (72,), None)}, "the clover term has 72 real numbers"),
+        ("clover_invert", {"log_det": ("f8", (3,), None)}, "log_det has 3 numbers"),
+    ],
+)
+def test_wrong_arguments(name, fields, words):
+    given = {
+        "dslash_clover": {
+            "links": LINKS,
+            "in": SPINORS,
+            "clover": MATRICES,
+            "reconstruct": 18,
+            "parity": 2,
+            "anisotropy": 1.0,
+            "out": ("f8", SPINORS.shape, None),
+        },
+        "clover_apply": {"clover": MATRICES, "x": SPINORS, "out": ("f8", SPINORS.shape, None)},
+        "clover_term": {"links": LINKS, "out": ("f8", MATRICES.shape, None)},
+        "clover_invert": {"clover": MATRICES, "out": ("f8", MATRICES.shape, None)},
+    }
+    with pytest.raises(ValueError, match=words):
+        call(name, given[name] | EXTENTS | fields)
+
+
+def test_links_in_fixed_point(device):
+    links = on(device, np.zeros(72 * terms.SITES, "i2"))
+    with pytest.raises(TypeError, match="of links in fixed point"):
+        call("clover_term", {"links": links} | terms.clover_output("f8") | EXTENTS)

@@ -1,0 +1,122 @@
+"""The Dslash of twisted mass fermions against NumPy, and its identities."""
+
+import lattice_terms as terms
+import numpy as np
+import pytest
+from inputs import on
+from lattice_terms import BOUNDS, EXTENTS, twist
+
+from cubc._core import call
+
+
+def dslash(links, psi, precision, device, *, reconstruct=18, parity=2, x=None, **numbers):
+    """The kernel's result: spinors of NumPy in and out."""
+    of = parity if parity == 2 else 1 - parity
+    field, norms = terms.pack(psi, precision, of, device)
+    fields = {
+        "links": terms.pack_links(links, precision, reconstruct, device),
+        "in": field,
+        "in_norms": norms,
+        "reconstruct": reconstruct,
+        "parity": parity,
+        "anisotropy": 1.0,
+    }
+    if x is not None:
+        fields["x"], fields["x_norms"] = terms.pack(x, precision, parity, device)
+    fields |= terms.output(precision, field.size // 24) | EXTENTS | numbers
+    return terms.unpack(call("dslash_twisted", fields), len(psi))
+
+
+@pytest.mark.parametrize("dagger", [0, 1])
+@pytest.mark.parametrize("parity", [0, 1, 2])
+@pytest.mark.parametrize("reconstruct", [18, 12, 8])
+@pytest.mark.parametrize("precision", BOUNDS)
+def test_against_numpy(device, precision, reconstruct, parity, dagger):
+    links, psi, x = terms.random_links(), terms.random_spinors(), terms.random_spinors(seed=3)
+    hops = terms.hopping(links, psi, dagger, antiperiodic=True, anisotropy=1.3)
+    options = {"reconstruct": reconstruct, "parity": parity, "dagger": dagger}
+    options |= {"antiperiodic": 1, "anisotropy": 1.3, "a": 0.4, "a5": 0.9}
+    bound = BOUNDS[precision] * (10 if reconstruct == 8 else 1)
+    expected = twist(x, 0.6, -0.2) + twist(hops, 0.4, 0.9)
+    got = dslash(links, psi, precision, device, x=x, b=0.6, b5=-0.2, **options)
+    assert terms.error(got, terms.sites_of(expected, parity)) < bound
+
+
+@pytest.mark.parametrize("precision", BOUNDS)
+@pytest.mark.parametrize("parity", [1, 2])
+def test_several_sources_without_x(device, precision, parity):
+    links, psi = terms.random_links(), terms.random_spinors(3)
+    got = dslash(links, psi, precision, device, parity=parity, a=0.4, a5=0.9)
+    expected = twist(terms.hopping(links, psi), 0.4, 0.9)
+    assert terms.error(got, terms.sites_of(expected, parity)) < BOUNDS[precision]
+
+
+@pytest.mark.parametrize("precision", BOUNDS)
+def test_the_twist_of_sites(device, precision):
+    psi = terms.random_spinors(2)
+    for parity in (0, 1, 2):
+        field, norms = terms.pack(psi, precision, parity, device)
+        fields = {"x": field, "x_norms": norms, "a": 0.7, "a5": -0.3} | EXTENTS
+        made = call("spinor_twist", fields | terms.output(precision, field.size // 24))
+        expected = terms.sites_of(twist(psi, 0.7, -0.3), parity)
+        assert terms.error(terms.unpack(made, 2), expected) < BOUNDS[precision]
+        fields |= {"out": (field.dtype.name, field.shape, field)}
+        if norms is not None:
+            fields["out_norms"] = (norms.dtype.name, norms.shape, norms)
+        made = call("spinor_twist", fields)
+        assert made[0] is field
+        assert terms.error(terms.unpack(made, 2), expected) < BOUNDS[precision]
+
+
+def test_without_a_twist_it_is_wilson(device):
+    links, psi, x = terms.random_links(), terms.random_spinors(), terms.random_spinors(seed=3)
+    fields = {
+        "links": terms.pack_links(links, "f4", 12, device),
+        "in": terms.pack(psi, "f4", 2, device)[0],
+        "x": terms.pack(x, "f4", 2, device)[0],
+        "reconstruct": 12,
+        "parity": 2,
+        "anisotropy": 1.0,
+        "a": -0.12,
+    }
+    fields |= terms.output("f4", terms.SITES) | EXTENTS
+    wilson = terms.unpack(call("dslash_wilson", fields), 1)
+    twisted = terms.unpack(call("dslash_twisted", fields | {"b": 1.0}), 1)
+    assert terms.error(twisted, wilson) < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"parity": 3}, ValueError, "parity 3: 0 is even, 1 odd, 2 both"),
+        ({"anisotropy": 0.0}, ValueError, "anisotropy of 0"),
+        ({"reconstruct": 9}, ValueError, "links of 9 real numbers"),
+        ({"lx": 3}, ValueError, "3 sites along x"),
+        ({"lx": 8}, ValueError, "the gauge field has"),
+        ({"in": np.zeros(24 * terms.SITES, "f4")}, TypeError, "float32"),
+    ],
+)
+def test_wrong_arguments(change, error, words):
+    fields = {
+        "links": np.zeros(72 * terms.SITES),
+        "in": np.zeros(24 * terms.SITES),
+        "reconstruct": 18,
+        "parity": 2,
+        "anisotropy": 1.0,
+    }
+    with pytest.raises(error, match=words):
+        call("dslash_twisted", fields | terms.output("f8", terms.SITES) | EXTENTS | change)
+
+
+def test_the_output_is_apart_from_what_is_read():
+    field = np.zeros(24 * terms.SITES)
+    fields = {"links": np.zeros(72 * terms.SITES), "in": field, "reconstruct": 18, "parity": 2}
+    fields |= {"out": ("f8", field.shape, field), "anisotropy": 1.0} | EXTENTS
+    with pytest.raises(ValueError, match="overlaps the spinors"):
+        call("dslash_twisted", fields)
+
+
+def test_a_twist_of_too_few_numbers(device):
+    with pytest.raises(ValueError, match="the spinors to twist has 24 real numbers"):
+        field = on(device, np.zeros(24))
+        call("spinor_twist", {"x": field, "out": ("f8", (24,), None), "a": 1.0} | EXTENTS)
