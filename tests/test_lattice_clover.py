@@ -8,6 +8,7 @@ from lattice_reference import random_su3, transform_links
 from lattice_terms import BOUNDS, EXTENTS
 
 import cubc
+from cubc import lattice
 from cubc._core import call
 
 MAGNETIC, ELECTRIC = 0.15, 0.23
@@ -191,6 +192,118 @@ def test_without_a_term_it_is_wilson(device):
     for on_x in (0, 1):
         got = dslash(links, psi, term, "f8", device, x=x, a=-0.12, on_x=on_x)
         assert terms.error(got, expected) < BOUNDS["f8"]
+
+
+# ---- the operator --------------------------------------------------------------------------------
+KAPPA, CSW = 0.1, 1.2
+
+
+def operator(device, csw=CSW, **options):
+    """The operator in double precision."""
+    gauge = lattice.Gauge(terms.random_links(), device=device)
+    options = {"precision": "double", "antiperiodic_t": False} | options
+    return lattice.WilsonClover(gauge, KAPPA, csw, **options)
+
+
+@pytest.mark.parametrize(
+    ("precision", "bound"), [("double", 1e-14), ("single", 1e-6), ("half", 2e-4)]
+)
+def test_the_operator_against_numpy(device, precision, bound):
+    D, psi, links = (
+        operator(device, (1.2, 0.7), precision=precision),
+        terms.random_spinors(),
+        terms.random_links(),
+    )
+    matrices = terms.clover_term(links, KAPPA * 1.2, KAPPA * 0.7)
+    hops = terms.hopping(links, psi)
+    assert terms.error(D(psi), terms.apply_sites(matrices, psi) - KAPPA * hops) < bound
+    assert terms.error(D.dslash(psi), hops) < bound
+    assert "csw=(1.2, 0.7)" in repr(D)
+
+
+def test_the_operator_is_gamma5_hermitian(device):
+    D, x, y = operator(device), terms.random_spinors(seed=4), terms.random_spinors(seed=5)
+    turned = terms.spin(terms.GAMMA5, D(terms.spin(terms.GAMMA5, x)))
+    assert terms.error(D.dagger(x), turned) < 1e-14
+    assert abs(np.vdot(y, D(x)) - np.vdot(D.dagger(y), x)) < 1e-12 * np.linalg.norm(x) ** 2
+
+
+def test_without_a_coefficient_it_is_wilson(device):
+    D, x = operator(device, 0.0), terms.random_spinors()
+    W = lattice.Wilson(D.gauge, KAPPA, precision="double", antiperiodic_t=False)
+    assert terms.error(D(x), W(x)) < 1e-15
+
+
+def test_trace_of_the_logarithm(device):
+    D = operator(device)
+    log_det = np.linalg.slogdet(terms.clover_term(terms.random_links(), KAPPA * CSW, KAPPA * CSW))[
+        1
+    ]
+    for parity, sites in (("even", terms.PARITY == 0), ("odd", terms.PARITY == 1), (None, ...)):
+        assert abs(D.trace_log(parity) - log_det[sites].sum()) < 1e-11
+    with pytest.raises(ValueError, match="parity 'all': expected 'even' or 'odd', or None"):
+        D.trace_log("all")
+
+
+def test_the_term_follows_the_links(device):
+    D, x = operator(device), terms.random_spinors()
+    before = D.trace_log()
+    D.gauge._native = lattice.Gauge(terms.random_links(9), device=device).native()
+    D.gauge.changed()
+    assert D.trace_log() != before
+    matrices = terms.clover_term(terms.random_links(9), KAPPA * CSW, KAPPA * CSW)
+    hops = terms.hopping(terms.random_links(9), x)
+    assert terms.error(D(x), terms.apply_sites(matrices, x) - KAPPA * hops) < 1e-14
+
+
+def solution(D, b):
+    """M^-1 b by conjugate gradients on the normal operator."""
+    x, r = np.zeros_like(b), b.copy()
+    s = p = D.dagger(r)
+    gamma = np.vdot(s, s).real
+    for _ in range(500):
+        q = D(p)
+        alpha = gamma / np.vdot(q, q).real
+        x, r = x + alpha * p, r - alpha * q
+        if np.linalg.norm(r) < 1e-13 * np.linalg.norm(b):
+            break
+        s = D.dagger(r)
+        gamma, old = np.vdot(s, s).real, gamma
+        p = s + gamma / old * p
+    return x
+
+
+def test_even_odd_forms_have_the_same_solution(device):
+    """Of the whole operator, and of both forms on even sites, by kernels for one parity."""
+    D, b = operator(device), terms.random_spinors()
+    x = solution(D, b)
+    links = terms.random_links()
+    term = term_of(links, "f8", device, magnetic=KAPPA * CSW, electric=KAPPA * CSW)
+    inverse = inverse_of(term, "f8")
+
+    def dslash_of(psi, parity, matrices, x=None, **numbers):
+        sites = dslash(links, psi, matrices, "f8", device, parity=parity, x=x, **numbers)
+        whole = np.zeros_like(psi)
+        whole[:, parity == terms.PARITY] = sites
+        return whole
+
+    def site(matrices, psi, parity):
+        whole = np.zeros_like(psi)
+        whole[:, parity == terms.PARITY] = apply(matrices, psi, "f8", device, parity)
+        return whole
+
+    odd = dslash_of(x, 1, inverse)  # A^-1 D x
+    even = {"parity": 0, "a": -(KAPPA**2)}
+    of_source = site(inverse, b, 1)
+    asymmetric = dslash_of(odd, matrices=term, x=x, on_x=1, **even)
+    source = site(inverse, b + KAPPA * terms.hopping(links, of_source), 0)
+    symmetric = dslash_of(odd, matrices=inverse, x=x, **even)
+    even_sites = terms.PARITY == 0
+    expected = (b + KAPPA * terms.hopping(links, of_source))[:, even_sites]
+    assert terms.error(asymmetric[:, even_sites], expected) < 1e-11
+    assert terms.error(symmetric[:, even_sites], source[:, even_sites]) < 1e-11
+    rest = dslash_of(x, 1, inverse, x=of_source, a=KAPPA)
+    assert terms.error(rest[:, ~even_sites], x[:, ~even_sites]) < 1e-11
 
 
 # ---- errors --------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pytest
 from inputs import on
 from lattice_terms import BOUNDS, EXTENTS, twist
 
+from cubc import lattice
 from cubc._core import call
 
 
@@ -120,3 +121,44 @@ def test_a_twist_of_too_few_numbers(device):
     with pytest.raises(ValueError, match="the spinors to twist has 24 real numbers"):
         field = on(device, np.zeros(24))
         call("spinor_twist", {"x": field, "out": ("f8", (24,), None), "a": 1.0} | EXTENTS)
+
+
+# ---- the operator --------------------------------------------------------------------------------
+KAPPA, MU = 0.13, 0.35
+
+
+def operator(mu, device, seed=1, **options):
+    """The operator in double precision."""
+    gauge = lattice.Gauge(terms.random_links(seed), device=device)
+    return lattice.TwistedMass(gauge, KAPPA, mu, precision="double", **options)
+
+
+def test_the_operator_against_numpy(device):
+    D, psi = operator(MU, device), terms.random_spinors()
+    hops = terms.hopping(terms.random_links(), psi, antiperiodic=True)
+    assert terms.error(D(psi), twist(psi, 1, 2 * KAPPA * MU) - KAPPA * hops) < 1e-14
+    assert terms.error(D.dslash(psi), hops) < 1e-14
+    assert "mu=0.35" in repr(D)
+
+
+def test_the_adjoint_has_the_other_sign(device):
+    """M(mu)^+ = gamma_5 M(-mu) gamma_5, and it is the adjoint."""
+    D, other = operator(MU, device), operator(-MU, device)
+    x, y = terms.random_spinors(seed=4), terms.random_spinors(seed=5)
+    expected = terms.spin(terms.GAMMA5, other(terms.spin(terms.GAMMA5, x)))
+    assert terms.error(D.dagger(x), expected) < 1e-14
+    assert abs(np.vdot(y, D(x)) - np.vdot(D.dagger(y), x)) < 1e-12 * np.linalg.norm(x) ** 2
+
+
+def test_the_normal_operator_is_that_of_wilson_and_a_constant(device):
+    """M^+ M = M_W^+ M_W + (2 kappa mu)^2."""
+    D, x = operator(MU, device), terms.random_spinors()
+    W = lattice.Wilson(D.gauge, KAPPA, precision="double")
+    expected = W.dagger(W(x)) + (2 * KAPPA * MU) ** 2 * x
+    assert terms.error(D.dagger(D(x)), expected) < 1e-14
+
+
+def test_of_no_twisted_mass_it_is_wilson(device):
+    D, x = operator(0.0, device), terms.random_spinors()
+    W = lattice.Wilson(D.gauge, KAPPA, precision="double")
+    assert terms.error(D(x), W(x)) < 1e-15

@@ -10,14 +10,18 @@
 True
 """
 
+from ._clover import WilsonClover
 from ._gauge import Gauge, read_gauge
 from ._io import FileInfo, read_links, read_propagator, write_links, write_propagator
+from ._twisted import TwistedMass
 from ._wilson import Wilson
 
 __all__ = [
     "FileInfo",
     "Gauge",
+    "TwistedMass",
     "Wilson",
+    "WilsonClover",
     "read_gauge",
     "read_links",
     "read_propagator",

@@ -28,6 +28,8 @@ class Gauge:
     extent : tuple of int
         The lattice: X, Y, Z, T.
     device : str
+    version : int
+        How often the links have changed: what is made of them is of one version.
 
     Raises
     ------
@@ -61,6 +63,7 @@ class Gauge:
         }
         self._native = call("link_copy", given, stream=stream)[0]
         self._packed: dict[tuple[int, str], Any] = {}
+        self.version = 0
 
     @property
     def device(self) -> str:
@@ -91,6 +94,7 @@ class Gauge:
     def changed(self) -> None:
         """Forget what was packed: to be called when the native links have been written to."""
         self._packed.clear()
+        self.version += 1
 
     def links(self, *, out: Any = None, stream: Any = None) -> Any:
         """Return the links as an array ``[t][z][y][x][direction][row][column]`` on the device.

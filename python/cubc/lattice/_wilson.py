@@ -131,6 +131,8 @@ class Wilson(Operator):
     those of DeGrand and Rossi.
     """
 
+    _kernel = "dslash_wilson"
+
     def __init__(
         self,
         gauge: Gauge,
@@ -157,9 +159,17 @@ class Wilson(Operator):
 
     def __repr__(self) -> str:
         return (
-            f"Wilson({self.gauge!r}, kappa={self.kappa}, reconstruct={self.reconstruct}, "
+            f"{type(self).__name__}({self.gauge!r}, {self._of()}, reconstruct={self.reconstruct}, "
             f"precision={self.precision!r})"
         )
+
+    def _of(self) -> str:
+        """Say what the operator depends on besides the links."""
+        return f"kappa={self.kappa}"
+
+    def _site_term(self, dagger: bool, stream: Any) -> dict[str, Any]:
+        """Give the kernel's parameters for what is applied to x, beside the hopping term."""
+        return {}
 
     def _fields(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> dict[str, Any]:
         return {
@@ -176,14 +186,15 @@ class Wilson(Operator):
             **outputs(precision_type(self.precision), x.sites),
         }
 
-    def _run(self, given: dict[str, Any], x: Spinors, stream: Any) -> Spinors:
-        data, norms = call("dslash_wilson", given, stream=stream)
+    def _run(self, kernel: str, given: dict[str, Any], x: Spinors, stream: Any) -> Spinors:
+        data, norms = call(kernel, given, stream=stream)
         return Spinors(data, norms, x.extent, x.fields)
 
     def _hop(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> Spinors:
-        return self._run(self._fields(x, parity, dagger, stream), x, stream)
+        return self._run("dslash_wilson", self._fields(x, parity, dagger, stream), x, stream)
 
     def _apply(self, x: Spinors, dagger: bool, stream: Any) -> Spinors:
         given = self._fields(x, 2, dagger, stream)
         given |= {"x": x.data, "x_norms": x.norms, "a": -self.kappa}
-        return self._run(given, x, stream)
+        given |= self._site_term(dagger, stream)
+        return self._run(self._kernel, given, x, stream)

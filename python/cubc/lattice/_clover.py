@@ -1,0 +1,130 @@
+"""Wilson fermions with a clover term."""
+
+from typing import Any
+
+from .._core import call
+from .._reductions import sum as sum_of
+from ._fields import extent_fields, precision_type
+from ._gauge import Gauge
+from ._wilson import Wilson
+
+
+class WilsonClover(Wilson):
+    """The Sheikholeslami-Wohlert operator, M = A - kappa D.
+
+    A = 1 + kappa c_sw sum over mu < nu of sigma_munu H_munu, with sigma_munu = i/2 [gamma_mu,
+    gamma_nu] and H_munu = i/8 (Q_munu - Q_munu^+), Q_munu the sum of the four plaquettes in the
+    plane that begin at the site.
+
+    Parameters
+    ----------
+    gauge, kappa
+        As for `Wilson`.
+    csw : float or (float, float)
+        The coefficient; of the planes in space, and of those with time, where they differ.
+    antiperiodic_t, anisotropy, reconstruct, precision, temporal_gauge
+        As for `Wilson`. The clover term is calculated in double precision from all 18 reals of the
+        links and kept in that `precision`.
+
+    Notes
+    -----
+    B. Sheikholeslami and R. Wohlert, "Improved continuum limit lattice action for QCD with Wilson
+    fermions", Nucl. Phys. B 259 (1985) 572; M. Luescher, S. Sint, R. Sommer and P. Weisz, "Chiral
+    symmetry and O(a) improvement in lattice QCD", Nucl. Phys. B 478 (1996) 365. At tree level c_sw
+    is 1. D is that of `Wilson`.
+    """
+
+    _kernel = "dslash_clover"
+
+    def __init__(
+        self,
+        gauge: Gauge,
+        kappa: float,
+        csw: float | tuple[float, float],
+        *,
+        antiperiodic_t: bool = True,
+        anisotropy: float = 1.0,
+        reconstruct: int = 12,
+        precision: str = "single",
+        temporal_gauge: bool = False,
+    ):
+        super().__init__(
+            gauge,
+            kappa,
+            antiperiodic_t=antiperiodic_t,
+            anisotropy=anisotropy,
+            reconstruct=reconstruct,
+            precision=precision,
+            temporal_gauge=temporal_gauge,
+        )
+        spatial, temporal = csw if isinstance(csw, tuple) else (csw, csw)
+        self.csw: tuple[float, float] = float(spatial), float(temporal)
+        self._made: dict[tuple[str, str], Any] = {}
+        self._made_of = gauge.version
+
+    def _of(self) -> str:
+        return f"{super()._of()}, csw={self.csw}"
+
+    def _site_term(self, dagger: bool, stream: Any) -> dict[str, Any]:
+        clover, norms = self.clover(self.precision, stream)
+        return {"clover": clover, "clover_norms": norms, "on_x": 1}
+
+    def clover(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
+        """Return the clover term in native order and the norms of fixed point, or None.
+
+        The order is that of ``cubc_clover_term_params`` in ``cubc_lattice.h``; both are kept until
+        the links change.
+        """
+        given = {
+            "links": self.gauge.native(),
+            "magnetic": self.kappa * self.csw[0],
+            "electric": self.kappa * self.csw[1],
+        }
+        return self._keep("clover_term", precision, given, stream)[:2]
+
+    def inverse(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
+        """Return the inverse of the clover term, as `clover`."""
+        return self._inverse(precision, stream)[:2]
+
+    def trace_log(self, parity: str | None = None, stream: Any = None) -> float:
+        """Trace of the logarithm of the clover term: the logarithm of its determinant.
+
+        Parameters
+        ----------
+        parity : "even" or "odd", optional
+            Of the sites; by default all.
+        stream : optional
+            As for `cubc.reduce`.
+        """
+        of_sites = self._inverse("double", stream)[2]
+        half = of_sites.size // 2
+        ranges = {"even": (0, half), "odd": (half, 2 * half), None: (0, 2 * half)}
+        if parity not in ranges:
+            raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
+        first, last = ranges[parity]
+        return float(sum_of(of_sites[first:last], stream=stream))
+
+    def _inverse(self, precision: str, stream: Any) -> Any:
+        given = {
+            "clover": self.clover("double", stream)[0],
+            "log_det": ("float64", (self._sites,), None),
+        }
+        return self._keep("clover_invert", precision, given, stream)
+
+    @property
+    def _sites(self) -> int:
+        x, y, z, t = self.gauge.extent
+        return x * y * z * t
+
+    def _keep(self, algorithm: str, precision: str, given: dict[str, Any], stream: Any) -> Any:
+        """Return what was made before of the same links."""
+        if self._made_of != self.gauge.version:
+            self._made.clear()
+            self._made_of = self.gauge.version
+        kind = precision_type(precision)
+        if (algorithm, kind) not in self._made:
+            norms = ("float32", (self._sites,), None) if kind == "int16" else None
+            given |= {"out": (kind, (72 * self._sites,), None), "out_norms": norms}
+            given |= extent_fields(self.gauge.extent)
+            self._made[algorithm, kind] = call(algorithm, given, stream=stream)
+        return self._made[algorithm, kind]

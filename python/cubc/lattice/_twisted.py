@@ -1,0 +1,60 @@
+"""Twisted mass fermions."""
+
+from typing import Any
+
+from ._gauge import Gauge
+from ._wilson import Wilson
+
+
+class TwistedMass(Wilson):
+    """The operator of degenerate twisted mass fermions, M = 1 + 2 i kappa mu gamma_5 - kappa D.
+
+    This is the operator of one of the two flavours; the other has -mu. The adjoint of M(mu) is
+    gamma_5 M(-mu) gamma_5.
+
+    Parameters
+    ----------
+    gauge, kappa
+        As for `Wilson`.
+    mu : float
+        The twisted mass.
+    antiperiodic_t, anisotropy, reconstruct, precision, temporal_gauge
+        As for `Wilson`.
+
+    Notes
+    -----
+    R. Frezzotti, P. A. Grassi, S. Sint and P. Weisz, "Lattice QCD with a chirally twisted mass
+    term", JHEP 08 (2001) 058. D is that of `Wilson`.
+    """
+
+    _kernel = "dslash_twisted"
+
+    def __init__(
+        self,
+        gauge: Gauge,
+        kappa: float,
+        mu: float,
+        *,
+        antiperiodic_t: bool = True,
+        anisotropy: float = 1.0,
+        reconstruct: int = 12,
+        precision: str = "single",
+        temporal_gauge: bool = False,
+    ):
+        super().__init__(
+            gauge,
+            kappa,
+            antiperiodic_t=antiperiodic_t,
+            anisotropy=anisotropy,
+            reconstruct=reconstruct,
+            precision=precision,
+            temporal_gauge=temporal_gauge,
+        )
+        self.mu = float(mu)
+
+    def _of(self) -> str:
+        return f"{super()._of()}, mu={self.mu}"
+
+    def _site_term(self, dagger: bool, stream: Any) -> dict[str, Any]:
+        twist = 2 * self.kappa * self.mu
+        return {"b": 1.0, "b5": -twist if dagger else twist}
