@@ -259,6 +259,54 @@ cubc_status cubc_spinor_twist_temp_bytes(cubc_device *device,
 cubc_status cubc_spinor_twist(cubc_device *device, const cubc_spinor_twist_params *params,
                               void *temp, size_t temp_bytes, cubc_stream stream);
 
+// ---- solvers ------------------------------------------------------------------------------------
+// M x = b for any number of right-hand sides of one operator. The iteration runs on the device
+// without a look at it by the host; it works in one precision and its results are added up in
+// another, in which the residual is calculated anew whenever it has dropped by `delta`.
+typedef enum cubc_operator_kind { CUBC_WILSON } cubc_operator_kind;
+
+typedef struct cubc_operator { // Wilson: M = 1 - kappa D
+    cubc_operator_kind kind;
+    const void *links; // in native order
+    uint64_t links_n;
+    cubc_type type;  // of the links; they are copied where another is needed
+    int reconstruct; // reals of a link: 18, 12, 8
+    int lx, ly, lz, lt;
+    int antiperiodic, temporal_gauge; // as of cubc_dslash_wilson_params
+    double anisotropy;
+    double kappa;
+} cubc_operator;
+
+typedef struct cubc_solve_params {
+    const cubc_operator *op;
+    const char *solver; // "cg": of the normal equations
+    const void *b;
+    void *x;
+    uint64_t n;             // reals of either: 24 * sites * sources
+    cubc_type type;         // of either: F64, F32
+    cubc_field_order order; // of either
+    int guess;              // not 0: x is where it begins; otherwise at 0
+    double tolerance;       // of |b - M x| / |b|
+    uint64_t iterations;    // at most, of each right-hand side
+    cubc_type precise;      // F64, F32: of residual and solution
+    cubc_type sloppy;       // F64, F32, I16: of the iteration
+    int even_odd;           // not 0: the system of the even sites is solved
+    double delta;           // 0: 0.1
+} cubc_solve_params;
+
+typedef struct cubc_solve_info { // of a right-hand side
+    int converged;
+    const char *reason; // "converged", or why it ended; lives for ever
+    uint64_t iterations, updates;
+    double residual; // |b - M x| / |b| of the result on the whole lattice; |b - M x| where b is 0
+    double seconds;  // of all right-hand sides together
+    double gflops;   // of the operator alone, of all right-hand sides together
+} cubc_solve_info;
+
+// Returns when x is there. info: one a right-hand side. That a solve does not converge is no error.
+cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cubc_solve_info *info,
+                       cubc_stream stream);
+
 // ---- files --------------------------------------------------------------------------------------
 // Gauge configurations are ILDG and SciDAC in LIME, NERSC, and MILC version 5; propagators SciDAC
 // in LIME, as Chroma writes them. In host memory a field is always complex128 in one order: links

@@ -186,6 +186,7 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords);
 int py_tuner_setup(PyObject *module); // py_tuner.c: spaces, policies, compilation
 int py_autotune_setup(PyObject *module);
 int py_lattice_io_setup(PyObject *module);             // py_lattice_io.c: fields in files
+int py_lattice_solve_setup(PyObject *module);          // py_lattice_solve.c
 int py_lazy_setup(PyObject *module);                   // py_lazy.c
 PyObject *py_kernel_info(const device_kernel *kernel); // what the compiler made of it, a dict
 PyObject *py_parameters(const space *s);               // [(macro, label, start, end, step)]

@@ -270,6 +270,7 @@ PyMODINIT_FUNC PyInit__core(void)
         py_tuner_setup(module) < 0 || py_autotune_setup(module) < 0 || py_lazy_setup(module) < 0 ||
         py_workload_setup(module) < 0 || py_program_setup(module) < 0 ||
         py_store_setup(module) < 0 || py_lattice_io_setup(module) < 0 ||
+        py_lattice_solve_setup(module) < 0 ||
         PyModule_AddStringConstant(module, "__version__", cubc_version()) < 0) {
         Py_DECREF(module);
         return NULL;

@@ -79,6 +79,9 @@ FUNCTION void take_residual(solver_state& s, const f64* sum, u64)
     if (s.stalls > MOST_STALLS) stop(s, STAGNANT);
 }
 
+// At the very end; sum: |r|^2.
+FUNCTION void keep_residual(solver_state& s, const f64* sum, u64) { s.residual = sum[0]; }
+
 // After an iteration whose residual is |r|^2 = s.residual, and v what it is judged by for updates.
 // One that is due because v has dropped waits for the end of the round, and iterations go on: a few
 // more cost less than launches that do nothing.
@@ -128,7 +131,7 @@ FUNCTION void cg_direction(solver_state& s, const f64* sum, u64 last_of_round)
 FUNCTION void cg_restart(solver_state& s, const f64* sum, u64)
 {
     const bool first = !(s.gamma > 0);
-    s.beta_real = first ? 0 : sum[0] / s.gamma;
+    s.beta_real = first ? 0 : s.beta_real * (sum[0] / s.gamma);
     s.sigma = first ? c128(1) : c128(1) - c128(s.beta_real / sum[0]) * c128(sum[1], sum[2]);
     s.alpha_real = 0;
     s.gamma = s.largest = sum[0];

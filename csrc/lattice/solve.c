@@ -1,0 +1,259 @@
+// cubc_solve: from fields of any order to a system, its solution by one of the methods, and back.
+#include "../algo/lattice.h"
+#include "solver.h"
+#include "wilson.h"
+
+#include <math.h>
+#include <string.h>
+
+static const solver_method *const methods[] = {&solver_cg};
+
+typedef struct whole_fields {                // on both parities
+    lattice_field b, x;                      // sources one after the other
+    lattice_field b_of[2], x_of[2], m_of[2]; // of each parity, where the even system is solved
+} whole_fields;
+
+// ---- checks -------------------------------------------------------------------------------------
+static cubc_status find_method(const char *name, const solver_method **out)
+{
+    const char *names[COUNT_OF(methods)];
+    for (size_t k = 0; k < COUNT_OF(methods); k++) {
+        names[k] = methods[k]->name;
+        *out = methods[k];
+        if (name && strcmp(name, names[k]) == 0) return CUBC_OK;
+    }
+    const char *near = nearest_name(name ? name : "", names, COUNT_OF(names));
+    FAIL(CUBC_INVALID_ARGUMENT, "no solver '%.30s'%s%s%s; there are cg, bicgstab, gcr, multishift",
+         name ? name : "", near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static cubc_status check_numbers(const cubc_solve_params *p)
+{
+    if (!(p->tolerance >= 0) || isinf(p->tolerance))
+        FAIL(CUBC_INVALID_ARGUMENT, "a tolerance of %g: it is a number of 0 and more",
+             p->tolerance);
+    if (!(p->delta >= 0 && p->delta < 1))
+        FAIL(CUBC_INVALID_ARGUMENT, "a delta of %g: it is a number from 0 to 1", p->delta);
+    if (p->precise != CUBC_F64 && p->precise != CUBC_F32)
+        FAIL(CUBC_INVALID_TYPE, "residuals are F64 or F32, not %s", cubc_type_name(p->precise));
+    TRY(lattice_precision("the fields of an iteration", p->sloppy));
+    if (cubc_type_size(p->sloppy) > cubc_type_size(p->precise))
+        FAIL(CUBC_INVALID_TYPE, "an iteration in %s is more precise than its residual in %s",
+             cubc_type_name(p->sloppy), cubc_type_name(p->precise));
+    if (!isfinite(p->op->kappa))
+        FAIL(CUBC_INVALID_ARGUMENT, "kappa is %g: it is a finite number", p->op->kappa);
+    return CUBC_OK;
+}
+
+static cubc_status check_shape(const cubc_solve_params *p, lattice_shape *out)
+{
+    const cubc_operator *op = p->op;
+    problem lattice = {0};
+    *out = (lattice_shape){.extents = {op->lx, op->ly, op->lz, op->lt},
+                           .reals = SPINOR_REALS,
+                           .parities = p->even_odd ? 1 : 2};
+    TRY(lattice_extents(&lattice, out->extents));
+    if (!p->b || !p->x) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: b or x is NULL");
+    return lattice_sources(&lattice, "the source of a solve", p->n, 2, &out->sources);
+}
+
+// ---- fields -------------------------------------------------------------------------------------
+static cubc_status convert(solver *s, const cubc_solve_params *p, const void *from,
+                           cubc_type from_type, cubc_field_order from_order, void *to,
+                           cubc_type to_type, cubc_field_order to_order)
+{
+    const cubc_spinor_copy_params copy = {.from = from,
+                                          .to = to,
+                                          .n = p->n,
+                                          .from_type = from_type,
+                                          .to_type = to_type,
+                                          .norm_type = CUBC_F32,
+                                          .from_order = from_order,
+                                          .to_order = to_order,
+                                          .lx = p->op->lx,
+                                          .ly = p->op->ly,
+                                          .lz = p->op->lz,
+                                          .lt = p->op->lt};
+    return cubc_spinor_copy(s->device, &copy, NULL, 0, s->stream);
+}
+
+// From whole fields to those of a parity, or back.
+static cubc_status part(solver *s, const lattice_field *whole, const lattice_field of[2],
+                        bool together)
+{
+    size_t bytes = solver_reals(s) / s->shape.sources * cubc_type_size(whole->type);
+    for (uint64_t k = 0; k < 2 * s->shape.sources; k++) {
+        char *in_whole = (char *)whole->data + k * bytes;
+        char *in_part = (char *)of[k % 2].data + k / 2 * bytes;
+        TRY(s->device->api->copy(s->device, together ? in_whole : in_part,
+                                 together ? in_part : in_whole, bytes, s->stream));
+    }
+    return CUBC_OK;
+}
+
+static cubc_status whole_field(solver *s, const cubc_solve_params *p, lattice_field *out)
+{
+    *out = (lattice_field){.type = s->precise};
+    return solver_alloc(s, p->n * cubc_type_size(s->precise), &out->data);
+}
+
+static cubc_status take_fields(solver *s, const cubc_solve_params *p, whole_fields *w)
+{
+    TRY(whole_field(s, p, &w->b));
+    TRY(whole_field(s, p, &w->x));
+    TRY(convert(s, p, p->b, p->type, p->order, w->b.data, s->precise, CUBC_NATIVE));
+    if (p->guess)
+        TRY(convert(s, p, p->x, p->type, p->order, w->x.data, s->precise, CUBC_NATIVE));
+    else
+        TRY(s->device->api->fill(s->device, w->x.data, 0, p->n * cubc_type_size(s->precise),
+                                 s->stream));
+    TRY(solver_field(s, s->precise, &s->r));
+    if (!p->even_odd) {
+        s->b = w->b;
+        s->y = w->x;
+        return CUBC_OK;
+    }
+    for (int parity = 0; parity < 2; parity++) {
+        TRY(solver_field(s, s->precise, &w->b_of[parity]));
+        TRY(solver_field(s, s->precise, &w->x_of[parity]));
+    }
+    TRY(solver_field(s, s->precise, &s->b));
+    TRY(part(s, &w->b, w->b_of, false));
+    TRY(part(s, &w->x, w->x_of, false));
+    s->y = w->x_of[0];
+    return s->op->source(s, w->b_of, &s->b);
+}
+
+// The rest of the solution, and its residual on the whole lattice.
+static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fields *w)
+{
+    size_t each = solver_reals(s) / s->shape.sources * cubc_type_size(s->precise);
+    for (uint64_t k = 0; k < s->shape.sources; k++) {
+        if (s->states[k].phase == NO_SOURCE)
+            TRY(s->device->api->fill(s->device, (char *)s->y.data + k * each, 0, each, s->stream));
+        s->states[k].phase = ITERATE;
+    }
+    TRY(solver_upload(s));
+    if (p->even_odd) {
+        w->m_of[0] = s->r;
+        w->m_of[1] = s->b; // which is no longer needed
+        TRY(s->op->odd_part(s, w->b_of, w->x_of));
+        TRY(s->op->whole(s, w->x_of, w->m_of));
+        TRY(solver_fuse(s, ITERATE, "| | norm(be - me) + norm(bo - mo) | keep_residual",
+                        SITE_FIELDS(READ("be", w->b_of[0]), READ("bo", w->b_of[1]),
+                                    READ("me", w->m_of[0]), READ("mo", w->m_of[1]))));
+        TRY(part(s, &w->x, w->x_of, true));
+    } else {
+        TRY(s->op->apply(s, &(operator_call){.in = &s->y, .out = &s->r, .phase = ITERATE}));
+        TRY(solver_fuse(s, ITERATE, "| | norm(b - m) | keep_residual",
+                        SITE_FIELDS(READ("b", s->b), READ("m", s->r))));
+    }
+    TRY(convert(s, p, w->x.data, s->precise, CUBC_NATIVE, p->x, p->type, p->order));
+    return solver_download(s);
+}
+
+// ---- states -------------------------------------------------------------------------------------
+static cubc_status open_states(solver *s, const cubc_solve_params *p)
+{
+    enum { MOST_SUMS = 6 };
+    bool on_cpu = strcmp(s->device->info.kind, "cpu") == 0;
+    uint64_t sources = s->shape.sources, sites = solver_reals(s) / (uint64_t)s->shape.reals;
+    double delta = p->delta > 0 ? p->delta : 0.1;
+    // A block has one thread on the cpu and whole warps elsewhere.
+    s->guard.parts_n = MOST_SUMS * (on_cpu ? sites : sites / 32 + sources);
+    void *memory;
+    TRY(solver_alloc(s, s->guard.parts_n * sizeof(double), &memory));
+    s->guard.parts = memory;
+    TRY(solver_alloc(s, sources * sizeof *s->states, &s->guard.states));
+    s->states = mem_zalloc(sources, sizeof *s->states);
+    if (!s->states) return CUBC_NO_MEMORY;
+    for (uint64_t k = 0; k < sources; k++)
+        s->states[k] = (solver_state){.phase = UPDATE,
+                                      .limit = p->iterations,
+                                      .target = p->tolerance * p->tolerance,
+                                      .drop = delta * delta,
+                                      .least = HUGE_VAL};
+    return solver_upload(s);
+}
+
+static cubc_status take_source(solver *s, const cubc_solve_params *p, const whole_fields *w)
+{
+    if (!p->even_odd)
+        return solver_fuse(s, UPDATE, "| | norm(b) | take_source", SITE_FIELDS(READ("b", s->b)));
+    return solver_fuse(s, UPDATE, "| | norm(e) + norm(o) | take_source",
+                       SITE_FIELDS(READ("e", w->b_of[0]), READ("o", w->b_of[1])));
+}
+
+static const char *reason_of(uint64_t phase)
+{
+    static const char *const reasons[] = {
+        [CONVERGED] = "converged",
+        [AT_LIMIT] = "stopped after the most iterations allowed",
+        [BROKEN] = "broke down: a step would have divided by zero",
+        [NOT_FINITE] = "met a number that is not finite",
+        [STAGNANT] = "stagnated: the residual did not fall any more",
+        [NO_SOURCE] = "converged: the right-hand side is zero, and so is the solution"};
+    return phase < COUNT_OF(reasons) && reasons[phase] ? reasons[phase] : "did not end";
+}
+
+static void describe(const solver *s, cubc_solve_info *info)
+{
+    for (uint64_t k = 0; k < s->shape.sources; k++) {
+        const solver_state *state = &s->states[k];
+        info[k] =
+            (cubc_solve_info){.converged = state->phase == CONVERGED || state->phase == NO_SOURCE,
+                              .reason = reason_of(state->phase),
+                              .iterations = state->iterations,
+                              .updates = state->updates};
+    }
+}
+
+static void measure(const solver *s, double seconds, cubc_solve_info *info)
+{
+    double flops = 0,
+           sites = (double)(solver_reals(s) / (uint64_t)s->shape.reals) / (double)s->shape.sources;
+    for (uint64_t k = 0; k < s->shape.sources; k++)
+        flops += (double)(info[k].iterations + info[k].updates) * 2 * s->op->flops * sites;
+    for (uint64_t k = 0; k < s->shape.sources; k++) {
+        const solver_state *state = &s->states[k];
+        info[k].seconds = seconds;
+        info[k].gflops = seconds > 0 ? 1e-9 * flops / seconds : 0;
+        info[k].residual =
+            state->source > 0 ? sqrt(state->residual / state->source) : sqrt(state->residual);
+    }
+}
+
+// ---- the call -----------------------------------------------------------------------------------
+static cubc_status solve(solver *s, const cubc_solve_params *p, cubc_solve_info *info)
+{
+    whole_fields w = {0};
+    wilson system;
+    double start = now_seconds();
+    TRY(open_states(s, p));
+    TRY(wilson_open(s, p->op, &system));
+    TRY(take_fields(s, p, &w));
+    TRY(take_source(s, p, &w));
+    TRY(s->method->open(s));
+    TRY(solver_run(s));
+    describe(s, info);
+    TRY(give_fields(s, p, &w));
+    TRY(s->device->api->synchronize(s->device, s->stream));
+    measure(s, now_seconds() - start, info);
+    return CUBC_OK;
+}
+
+cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *p, cubc_solve_info *info,
+                       cubc_stream stream)
+{
+    if (!device || !p || !p->op || !info) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: NULL argument");
+    solver s = {.device = device, .precise = p->precise, .sloppy = p->sloppy};
+    TRY(find_method(p->solver, &s.method));
+    TRY(check_numbers(p));
+    TRY(check_shape(p, &s.shape));
+    TRY(device->api->stream_create(device, &s.stream));
+    cubc_status st = device->api->order(device, s.stream, stream);
+    if (!st) st = solve(&s, p, info);
+    solver_free(&s);
+    device->api->stream_destroy(device, s.stream);
+    return st;
+}

@@ -1,0 +1,165 @@
+// Fields, launches and rounds of the solvers: see solver.h.
+#include "solver.h"
+
+#include <string.h>
+
+enum { ROUND = 8 }; // iterations
+
+// ---- memory -------------------------------------------------------------------------------------
+cubc_status solver_alloc(solver *s, size_t bytes, void **out)
+{
+    if (s->memory_count == MOST_FIELDS) FAIL(CUBC_INTERNAL, "a solver has too many fields");
+    TRY(s->device->api->alloc(s->device, bytes, s->stream, out));
+    s->memory[s->memory_count++] = *out;
+    return CUBC_OK;
+}
+
+static uint64_t sites(const solver *s)
+{
+    uint64_t all = s->shape.sources;
+    for (int d = 0; d < 4; d++) all *= (uint64_t)s->shape.extents[d];
+    return all / 2 * (uint64_t)s->shape.parities;
+}
+
+uint64_t solver_reals(const solver *s)
+{
+    return sites(s) * (uint64_t)s->shape.reals;
+}
+
+static size_t field_bytes(const solver *s, cubc_type type)
+{
+    return solver_reals(s) * cubc_type_size(type) +
+           (type == CUBC_I16 ? sites(s) * sizeof(float) : 0);
+}
+
+cubc_status solver_field(solver *s, cubc_type type, lattice_field *out)
+{
+    *out = (lattice_field){.type = type};
+    TRY(solver_alloc(s, field_bytes(s, type), &out->data));
+    if (type == CUBC_I16) out->norms = (float *)((int16_t *)out->data + solver_reals(s));
+    return CUBC_OK;
+}
+
+cubc_status solver_zero_field(solver *s, cubc_type type, lattice_field *out)
+{
+    TRY(solver_field(s, type, out));
+    return s->device->api->fill(s->device, out->data, 0, field_bytes(s, type), s->stream);
+}
+
+void solver_free(solver *s)
+{
+    while (s->memory_count)
+        s->device->api->free(s->device, s->memory[--s->memory_count], s->stream);
+    mem_free(s->states);
+    s->states = NULL;
+}
+
+// ---- launches -----------------------------------------------------------------------------------
+cubc_status solver_fuse(solver *s, solver_phase phase, const char *text,
+                        const cubc_site_field *fields, int count)
+{
+    cubc_guard guard = s->guard;
+    guard.phase = phase;
+    const cubc_field_update_params params = {.text = text,
+                                             .fields = fields,
+                                             .field_count = count,
+                                             .guard = &guard,
+                                             .lx = s->shape.extents[0],
+                                             .ly = s->shape.extents[1],
+                                             .lz = s->shape.extents[2],
+                                             .lt = s->shape.extents[3],
+                                             .reals = s->shape.reals,
+                                             .parities = s->shape.parities,
+                                             .sources = s->shape.sources};
+    return cubc_field_update(s->device, &params, NULL, 0, s->stream);
+}
+
+cubc_status solver_residual(solver *s)
+{
+    return s->op->apply(s, &(operator_call){.in = &s->y,
+                                            .out = &s->r,
+                                            .z = &s->b,
+                                            .tail = "| out = z - m | norm(out) | take_residual",
+                                            .phase = UPDATE});
+}
+
+// ---- states -------------------------------------------------------------------------------------
+cubc_status solver_upload(solver *s)
+{
+    return s->device->api->copy(s->device, s->guard.states, s->states,
+                                s->shape.sources * sizeof *s->states, s->stream);
+}
+
+static cubc_status download(solver *s, void *stream)
+{
+    return s->device->api->copy(s->device, s->states, s->guard.states,
+                                s->shape.sources * sizeof *s->states, stream);
+}
+
+cubc_status solver_download(solver *s)
+{
+    return download(s, s->stream);
+}
+
+static bool has_stopped(const solver *s)
+{
+    for (uint64_t k = 0; k < s->shape.sources; k++)
+        if (s->states[k].phase <= UPDATE) return false;
+    return true;
+}
+
+// ---- rounds -------------------------------------------------------------------------------------
+static cubc_status queue_round(solver *s)
+{
+    TRY(s->method->update(s));
+    for (int k = 0; k < ROUND; k++) TRY(s->method->iterate(s, k == ROUND - 1));
+    return CUBC_OK;
+}
+
+static cubc_status record_round(solver *s, device_recording **out)
+{
+    const device_api *api = s->device->api;
+    TRY(api->record(s->device, s->stream));
+    cubc_status st = queue_round(s), ended = api->record_end(s->device, s->stream, out);
+    if (st && !ended) api->recording_free(s->device, *out);
+    if (st) *out = NULL;
+    return st ? st : ended;
+}
+
+typedef struct rounds {
+    device_recording *recording;
+    device_event *ends[2]; // of the round that runs and the one before
+    void *aside;           // a stream for looking at the states
+} rounds;
+
+static cubc_status run_rounds(solver *s, rounds *r)
+{
+    const device_api *api = s->device->api;
+    const uint64_t most = 2 * s->states[0].limit + 100; // each round has an iteration or an end
+    for (int k = 0; k < 2; k++) TRY(api->event_create(s->device, &r->ends[k]));
+    TRY(api->stream_create(s->device, &r->aside));
+    TRY(queue_round(s));
+    TRY(api->event_record(s->device, r->ends[0], s->stream));
+    TRY(record_round(s, &r->recording));
+    for (uint64_t round = 1; round < most; round++) {
+        TRY(api->replay(s->device, r->recording, s->stream));
+        TRY(api->event_record(s->device, r->ends[round % 2], s->stream));
+        TRY(api->event_synchronize(s->device, r->ends[(round - 1) % 2]));
+        TRY(download(s, r->aside));
+        if (has_stopped(s)) return api->synchronize(s->device, s->stream);
+        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted during a solve");
+    }
+    FAIL(CUBC_INTERNAL, "%s does not come to an end", s->method->name);
+}
+
+cubc_status solver_run(solver *s)
+{
+    const device_api *api = s->device->api;
+    rounds r = {0};
+    cubc_status st = run_rounds(s, &r);
+    if (st) api->synchronize(s->device, s->stream); // what is queued still uses all of this
+    api->recording_free(s->device, r.recording);
+    for (int k = 0; k < 2; k++) api->event_destroy(s->device, r.ends[k]);
+    api->stream_destroy(s->device, r.aside);
+    return st;
+}

@@ -1,0 +1,126 @@
+// What the solvers share: the operator and the fields that they work on, and the launches that are
+// queued again and again until the device says that it is done (kernels/solver.h).
+//
+// A method is two lists of launches, an update and an iteration. A round is an update, which does
+// nothing where none is due, and some iterations. The first round is queued launch by launch, which
+// loads all kernels; then one is recorded and replayed. The host looks at what has become of a
+// round while the next one runs.
+#ifndef CUBC_LATTICE_SOLVER_H
+#define CUBC_LATTICE_SOLVER_H
+
+#include "../algorithm.h"
+
+// The phases of kernels/solver.h.
+typedef enum solver_phase {
+    ITERATE,
+    UPDATE,
+    CONVERGED,
+    AT_LIMIT,
+    BROKEN,
+    NOT_FINITE,
+    STAGNANT,
+    NO_SOURCE
+} solver_phase;
+
+enum { MOST_SHIFTS = 16, MOST_BASIS = 8, MOST_FIELDS = 48 };
+
+typedef struct solver_state { // as in kernels/solver.h
+    uint64_t phase, iterations, updates, limit, verdict, due, stalls, arrived;
+    double source, target, drop, residual, least, largest, gamma, alpha_real, beta_real;
+    double alpha[2], beta[2], omega[2], sigma[2], rho[2];
+    double basis[MOST_BASIS][2];
+    double shift[MOST_SHIFTS], zeta[MOST_SHIFTS], zeta_old[MOST_SHIFTS];
+    double shift_alpha[MOST_SHIFTS], shift_beta[MOST_SHIFTS];
+} solver_state;
+_Static_assert(sizeof(solver_state) == CUBC_STATE_BYTES, "the kernels have this struct too");
+
+// Fields of all right-hand sides, one after the other, in native order.
+typedef struct lattice_field {
+    void *data;
+    float *norms; // behind the data; NULL where there are none
+    cubc_type type;
+} lattice_field;
+
+typedef struct lattice_shape {
+    int extents[4];
+    int reals;    // a site
+    int parities; // of a field: 1 or 2
+    uint64_t sources;
+} lattice_shape;
+
+typedef struct solver solver;
+typedef struct lattice_operator lattice_operator;
+
+// out = M in, or its adjoint, and what becomes of it (kernels/tail.h). All fields are of one type,
+// which may be any of those that the operator was opened with.
+typedef struct operator_call {
+    const lattice_field *in, *out;
+    const lattice_field *z; // or NULL
+    const char *tail;       // NULL: nothing but out = M in
+    bool dagger;
+    solver_phase phase; // that it is for
+    uint64_t step;
+} operator_call;
+
+// The system M x = b that is solved is the whole one, or that of the even sites alone.
+struct lattice_operator {
+    cubc_status (*apply)(solver *s, const operator_call *call);
+    // Of the whole system, by parity; where it is solved as a whole they are not called.
+    cubc_status (*source)(solver *s, const lattice_field b[2], const lattice_field *out);
+    cubc_status (*odd_part)(solver *s, const lattice_field b[2], const lattice_field x[2]);
+    cubc_status (*whole)(solver *s, const lattice_field x[2], const lattice_field out[2]);
+    double flops; // of one application, a site of its fields
+};
+
+typedef struct solver_method {
+    const char *name;
+    cubc_status (*open)(solver *s);
+    cubc_status (*update)(solver *s);
+    cubc_status (*iterate)(solver *s, uint64_t last_of_round);
+} solver_method;
+
+struct solver {
+    cubc_device *device; // borrowed
+    void *stream;
+    const lattice_operator *op;
+    const void *system; // the operator's own
+    const solver_method *method;
+    lattice_shape shape;       // of the system that is solved
+    cubc_type precise, sloppy; // F64 or F32; any
+    cubc_guard guard;          // but for phase and step
+    solver_state *states;      // in host memory
+
+    lattice_field b, y, r;     // precise: source, solution, residual
+    lattice_field scratch[2];  // the operator's own, precise and sloppy
+    lattice_field work[20];    // the method's own
+    int shifts;                // of several systems
+    void *memory[MOST_FIELDS]; // all of it
+    int memory_count;
+};
+
+// ---- memory -------------------------------------------------------------------------------------
+cubc_status solver_alloc(solver *s, size_t bytes, void **out);
+cubc_status solver_field(solver *s, cubc_type type, lattice_field *out);
+cubc_status solver_zero_field(solver *s, cubc_type type, lattice_field *out);
+uint64_t solver_reals(const solver *s); // of a field
+void solver_free(solver *s);
+
+// ---- launches -----------------------------------------------------------------------------------
+#define READ(name, field) {(name), (field).data, (field).type, 0}
+#define WRITE(name, field) {(name), (field).data, (field).type, 1}
+#define SITE_FIELDS(...)                    \
+    (const cubc_site_field[]){__VA_ARGS__}, \
+        (int)(sizeof((const cubc_site_field[]){__VA_ARGS__}) / sizeof(cubc_site_field))
+cubc_status solver_fuse(solver *s, solver_phase phase, const char *text,
+                        const cubc_site_field *fields, int count);
+// y += x in full precision has happened: r = b - M y, and whether that is enough.
+cubc_status solver_residual(solver *s);
+
+// ---- running ------------------------------------------------------------------------------------
+cubc_status solver_upload(solver *s);   // the states
+cubc_status solver_download(solver *s); // when all is done
+cubc_status solver_run(solver *s);      // until every state has stopped
+
+extern const solver_method solver_cg;
+
+#endif

@@ -1,0 +1,155 @@
+// Wilson's operator M = 1 - kappa D as solvers use it, whole or of the even sites alone:
+//     M_e = 1 - kappa^2 D_eo D_oe,  b_e + kappa D_eo b_o,  x_o = b_o + kappa D_oe x_e.
+#include "wilson.h"
+
+static const wilson *system_of(const solver *s)
+{
+    return s->system;
+}
+
+static const wilson_links *links_of(const solver *s, cubc_type type)
+{
+    const wilson *w = system_of(s);
+    return w->links[0].type == type ? &w->links[0] : &w->links[1];
+}
+
+typedef struct hop { // out = D in, or x + a D in
+    const lattice_field *in, *x, *out;
+    int parity;
+    double a;
+    const operator_call *call; // what it is part of, or NULL
+    bool ends;                 // the call, so the tail is its own
+} hop;
+
+static cubc_status dslash(solver *s, const hop *h)
+{
+    const wilson *w = system_of(s);
+    const wilson_links *links = links_of(s, h->in->type);
+    const operator_call *call = h->call;
+    cubc_guard guard = s->guard;
+    cubc_dslash_wilson_params p = w->params;
+    const lattice_field none = {0};
+    const lattice_field *x = h->x ? h->x : &none;
+    const lattice_field *z = call && h->ends && call->z ? call->z : &none;
+    p.links = links->data;
+    p.type = links->type;
+    p.links_n = links->n;
+    p.n = solver_reals(s);
+    p.norms_n = p.type == CUBC_I16 ? p.n / (uint64_t)s->shape.reals : 0;
+    p.in = h->in->data, p.in_norms = h->in->norms;
+    p.x = x->data, p.x_norms = x->norms;
+    p.out = h->out->data, p.out_norms = h->out->norms;
+    p.parity = h->parity;
+    p.a = h->a;
+    p.dagger = call && call->dagger;
+    if (call) {
+        guard.phase = call->phase;
+        guard.step = call->step;
+        p.guard = &guard;
+        p.tail = h->ends && call->tail ? call->tail : "| | |";
+        p.z = z->data, p.z_norms = z->norms;
+    }
+    return cubc_dslash_wilson(s->device, &p, NULL, 0, s->stream);
+}
+
+// ---- the even sites -----------------------------------------------------------------------------
+static cubc_status apply_even(solver *s, const operator_call *call)
+{
+    double kappa = system_of(s)->kappa;
+    const lattice_field *odd = &s->scratch[call->in->type == s->precise ? 0 : 1];
+    TRY(dslash(s, &(hop){.in = call->in, .out = odd, .parity = 1, .call = call}));
+    return dslash(s, &(hop){.in = odd,
+                            .x = call->in,
+                            .out = call->out,
+                            .parity = 0,
+                            .a = -kappa * kappa,
+                            .call = call,
+                            .ends = true});
+}
+
+static cubc_status even_source(solver *s, const lattice_field b[2], const lattice_field *out)
+{
+    return dslash(s, &(hop){.in = &b[1], .x = &b[0], .out = out, .a = system_of(s)->kappa});
+}
+
+static cubc_status odd_part(solver *s, const lattice_field b[2], const lattice_field x[2])
+{
+    return dslash(
+        s, &(hop){.in = &x[0], .x = &b[1], .out = &x[1], .parity = 1, .a = system_of(s)->kappa});
+}
+
+static cubc_status whole(solver *s, const lattice_field x[2], const lattice_field out[2])
+{
+    double a = -system_of(s)->kappa;
+    for (int parity = 0; parity < 2; parity++)
+        TRY(dslash(s, &(hop){.in = &x[1 - parity],
+                             .x = &x[parity],
+                             .out = &out[parity],
+                             .parity = parity,
+                             .a = a}));
+    return CUBC_OK;
+}
+
+// ---- all sites ----------------------------------------------------------------------------------
+static cubc_status apply_all(solver *s, const operator_call *call)
+{
+    return dslash(s, &(hop){.in = call->in,
+                            .x = call->in,
+                            .out = call->out,
+                            .parity = 2,
+                            .a = -system_of(s)->kappa,
+                            .call = call,
+                            .ends = true});
+}
+
+enum { DSLASH = 1320, WITH_X = 48 }; // flops a site
+
+static const lattice_operator even_operator = {apply_even, even_source, odd_part, whole,
+                                               2 * DSLASH + WITH_X};
+static const lattice_operator all_operator = {.apply = apply_all, .flops = DSLASH + WITH_X};
+
+// ---- opening ------------------------------------------------------------------------------------
+static cubc_status open_links(solver *s, const cubc_operator *from, cubc_type type,
+                              wilson_links *out)
+{
+    *out = (wilson_links){from->links, type, from->links_n};
+    if (type == from->type) return CUBC_OK;
+    void *copy;
+    TRY(solver_alloc(s, from->links_n * cubc_type_size(type), &copy));
+    out->data = copy;
+    const cubc_link_copy_params params = {.from = from->links,
+                                          .to = copy,
+                                          .from_n = from->links_n,
+                                          .to_n = from->links_n,
+                                          .from_type = from->type,
+                                          .to_type = type,
+                                          .from_order = CUBC_NATIVE,
+                                          .to_order = CUBC_NATIVE,
+                                          .from_reals = from->reconstruct,
+                                          .to_reals = from->reconstruct,
+                                          .lx = from->lx,
+                                          .ly = from->ly,
+                                          .lz = from->lz,
+                                          .lt = from->lt};
+    return cubc_link_copy(s->device, &params, NULL, 0, s->stream);
+}
+
+cubc_status wilson_open(solver *s, const cubc_operator *from, wilson *out)
+{
+    *out = (wilson){.kappa = from->kappa,
+                    .params = {.lx = from->lx,
+                               .ly = from->ly,
+                               .lz = from->lz,
+                               .lt = from->lt,
+                               .norm_type = CUBC_F32,
+                               .reconstruct = from->reconstruct,
+                               .antiperiodic = from->antiperiodic,
+                               .temporal_gauge = from->temporal_gauge,
+                               .anisotropy = from->anisotropy}};
+    TRY(open_links(s, from, s->precise, &out->links[0]));
+    TRY(open_links(s, from, s->sloppy, &out->links[1]));
+    for (int k = 0; k < 2; k++) TRY(solver_field(s, k ? s->sloppy : s->precise, &s->scratch[k]));
+    s->op = s->shape.parities == 1 ? &even_operator : &all_operator;
+    s->system = out;
+    return CUBC_OK;
+}

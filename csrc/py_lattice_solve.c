@@ -1,0 +1,147 @@
+// cubc.lattice's solver: fields and an operator's numbers on their way to cubc_solve.
+#include "py_call.h"
+
+#include <string.h>
+
+enum { LINKS, SOURCE, GUESS }; // inputs
+
+typedef struct arguments { // borrowed
+    PyObject *links, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy;
+} arguments;
+
+// Of complex numbers the type and the count of their parts.
+static int parts_of(const py_view *view, cubc_type *type, uint64_t *n)
+{
+    if (view->type != CUBC_C64 && view->type != CUBC_C128) {
+        PyErr_Format(PyExc_TypeError, "b is of %s: expected complex64 or complex128",
+                     py_type_name(view->type));
+        return -1;
+    }
+    *type = view->type == CUBC_C128 ? CUBC_F64 : CUBC_F32;
+    *n = 2 * view->n;
+    return 0;
+}
+
+static int view_inputs(py_call *c, const arguments *a)
+{
+    if (py_view_get(a->links, "the links", false, NULL, &c->in[LINKS]) < 0) return -1;
+    c->in_count = 1;
+    if (py_view_get(a->b, "b", false, NULL, &c->in[SOURCE]) < 0) return -1;
+    c->in_count = 2;
+    if (!a->x0) return 0;
+    if (py_view_get(a->x0, "x0", false, NULL, &c->in[GUESS]) < 0) return -1;
+    c->in_count = 3;
+    const py_view *b = &c->in[SOURCE], *x0 = &c->in[GUESS];
+    if (x0->type == b->type && py_call_same_shape(x0, b->ndim, b->shape)) return 0;
+    PyErr_SetString(PyExc_ValueError, "x0 must have the shape and dtype of b");
+    return -1;
+}
+
+static int prepare(py_call *c, const arguments *a, cubc_operator *op, cubc_solve_params *p)
+{
+    const py_view *b = &c->in[SOURCE];
+    if (!PyArg_ParseTuple(a->extents, "iiii", &op->lx, &op->ly, &op->lz, &op->lt) ||
+        py_dtype(a->precise, &p->precise) < 0 || py_dtype(a->sloppy, &p->sloppy) < 0 ||
+        py_call_view_out(c, 0, a->out) < 0 || view_inputs(c, a) < 0 ||
+        parts_of(b, &p->type, &p->n) < 0 || py_call_device(c, a->device, a->stream) < 0 ||
+        py_call_stage_inputs(c) < 0 ||
+        py_call_prepare_out(c, 0, "solve", b->type, b->ndim, b->shape) < 0)
+        return -1;
+    if (c->out[0].view.type != b->type) {
+        PyErr_SetString(PyExc_TypeError, "out must have the dtype of b");
+        return -1;
+    }
+    op->links = c->in[LINKS].data;
+    op->links_n = c->in[LINKS].n;
+    op->type = c->in[LINKS].type;
+    p->op = op;
+    p->b = b->data;
+    p->x = py_call_out_data(c, 0);
+    p->guess = a->x0 != NULL;
+    return 0;
+}
+
+static cubc_status run(py_call *c, const cubc_solve_params *p, cubc_solve_info *info)
+{
+    const py_view *out = &c->out[0].view;
+    size_t bytes = out->n * cubc_type_size(out->type);
+    if (p->guess && c->in[GUESS].data != p->x)
+        TRY(cubc_copy(c->device, p->x, c->in[GUESS].data, bytes, c->stream));
+    TRY(cubc_solve(c->device, p, info, c->stream));
+    if (c->out[0].staged) TRY(cubc_copy(c->device, out->data, p->x, bytes, c->stream));
+    return CUBC_OK;
+}
+
+static PyObject *info_list(const cubc_solve_info *info, uint64_t count)
+{
+    PyObject *list = PyList_New(0);
+    for (uint64_t k = 0; list && k < count; k++) {
+        PyObject *one = Py_BuildValue("(OsKKddd)", info[k].converged ? Py_True : Py_False,
+                                      info[k].reason, (unsigned long long)info[k].iterations,
+                                      (unsigned long long)info[k].updates, info[k].residual,
+                                      info[k].seconds, info[k].gflops);
+        int failed = one ? PyList_Append(list, one) : -1;
+        Py_XDECREF(one);
+        if (failed) Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *solve(py_call *c, const cubc_solve_params *p)
+{
+    uint64_t sites =
+        (uint64_t)p->op->lx * (uint64_t)p->op->ly * (uint64_t)p->op->lz * (uint64_t)p->op->lt;
+    uint64_t most = p->n / (24 * (sites ? sites : 1)) + 1; // right-hand sides; the core checks
+    cubc_solve_info *info = mem_zalloc(most, sizeof *info);
+    cubc_status st = info ? CUBC_OK : CUBC_NO_MEMORY;
+    PyObject *result = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    if (!st) st = run(c, p, info);
+    Py_END_ALLOW_THREADS
+    if (!st) {
+        PyObject *list = info_list(info, most - 1);
+        if (list) result = Py_BuildValue("(NN)", py_call_result(c, 0, false), list);
+    }
+    mem_free(info);
+    return st ? py_raise(st) : result;
+}
+
+static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"links",      "b",      "x0",          "out",          "extents",
+                            "device",     "stream", "reconstruct", "antiperiodic", "temporal_gauge",
+                            "anisotropy", "kappa",  "solver",      "tol",          "maxiter",
+                            "precise",    "sloppy", "even_odd",    "delta",        "order",
+                            NULL};
+    arguments a = {0};
+    cubc_operator op = {.kind = CUBC_WILSON};
+    cubc_solve_params p = {0};
+    unsigned long long iterations;
+    int order;
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "OOOOOOOippddsdKOOpdi:lattice_solve", names, &a.links, &a.b, &a.x0,
+            &a.out, &a.extents, &a.device, &a.stream, &op.reconstruct, &op.antiperiodic,
+            &op.temporal_gauge, &op.anisotropy, &op.kappa, &p.solver, &p.tolerance, &iterations,
+            &a.precise, &a.sloppy, &p.even_odd, &p.delta, &order))
+        return NULL;
+    PyObject **optional[] = {&a.x0, &a.out, &a.device, &a.stream};
+    for (size_t k = 0; k < COUNT_OF(optional); k++)
+        if (*optional[k] == Py_None) *optional[k] = NULL;
+    p.iterations = iterations;
+    p.order = (cubc_field_order)order;
+    py_call c = {0};
+    PyObject *result = prepare(&c, &a, &op, &p) < 0 ? NULL : solve(&c, &p);
+    py_call_end(&c);
+    return result;
+}
+
+static PyMethodDef methods[] = {{"lattice_solve", (PyCFunction)(void (*)(void))lattice_solve,
+                                 METH_VARARGS | METH_KEYWORDS,
+                                 "x of M x = b, and what is to be said of each right-hand side."},
+                                {NULL, NULL, 0, NULL}};
+
+int py_lattice_solve_setup(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}
