@@ -138,7 +138,7 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
 
 static PyMethodDef methods[] = {{"lattice_solve", (PyCFunction)(void (*)(void))lattice_solve,
                                  METH_VARARGS | METH_KEYWORDS,
-                                 "x of M x = b, and what is to be said of each right-hand side."},
+                                 "Solve M x = b: x, and what is to be said of each right-hand side."},
                                 {NULL, NULL, 0, NULL}};
 
 int py_lattice_solve_setup(PyObject *module)

@@ -64,7 +64,8 @@ static cubc_status convert(solver *s, const cubc_solve_params *p, const void *fr
 {
     const cubc_spinor_copy_params copy = {.from = from,
                                           .to = to,
-                                          .n = p->n,
+                                          .from_n = p->n,
+                                          .to_n = p->n,
                                           .from_type = from_type,
                                           .to_type = to_type,
                                           .norm_type = CUBC_F32,

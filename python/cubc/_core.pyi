@@ -153,6 +153,30 @@ def transform(
 
 # ---- for cubc.lattice ------------------------------------------------------------------------------
 
+def lattice_solve(
+    links: Any,
+    b: Any,
+    x0: Any,
+    out: Any,
+    extents: tuple[int, int, int, int],
+    device: Any,
+    stream: Any,
+    reconstruct: int,
+    antiperiodic: bool,
+    temporal_gauge: bool,
+    anisotropy: float,
+    kappa: float,
+    solver: str,
+    tol: float,
+    maxiter: int,
+    precise: Any,
+    sloppy: Any,
+    even_odd: bool,
+    delta: float,
+    order: int,
+) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float]]]:
+    """Solve M x = b: x, and of each right-hand side: converged, reason, iterations, updates, residual, seconds, GFLOPS."""
+
 def read_field(
     path: str | bytes | os.PathLike[Any], kind: int, flags: int, /
 ) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:

@@ -13,18 +13,21 @@ True
 from ._clover import WilsonClover
 from ._gauge import Gauge, read_gauge
 from ._io import FileInfo, read_links, read_propagator, write_links, write_propagator
+from ._solve import SolveInfo, solve
 from ._twisted import TwistedMass
 from ._wilson import Wilson
 
 __all__ = [
     "FileInfo",
     "Gauge",
+    "SolveInfo",
     "TwistedMass",
     "Wilson",
     "WilsonClover",
     "read_gauge",
     "read_links",
     "read_propagator",
+    "solve",
     "write_links",
     "write_propagator",
 ]

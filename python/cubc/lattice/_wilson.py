@@ -5,6 +5,7 @@ from typing import Any
 from .._core import call
 from ._fields import Spinors, as_complex, extent_fields, outputs, pack, precision_type, unpack
 from ._gauge import Gauge
+from ._solve import SolveInfo, solve
 
 _PARITIES = {"even": 0, "odd": 1}
 
@@ -198,3 +199,7 @@ class Wilson(Operator):
         given |= {"x": x.data, "x_norms": x.norms, "a": -self.kappa}
         given |= self._site_term(dagger, stream)
         return self._run(self._kernel, given, x, stream)
+
+    def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
+        """Solve M x = b; the arguments are those of `cubc.lattice.solve`."""
+        return solve(self, b, **options)

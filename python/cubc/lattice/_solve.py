@@ -1,0 +1,177 @@
+"""Solutions of M x = b on the device."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _core
+from ._fields import PLAIN, as_complex, is_half, precision_type
+
+
+@dataclass(frozen=True)
+class SolveInfo:
+    """What became of a solve.
+
+    Attributes
+    ----------
+    converged : bool
+        The residual is as small as was asked for.
+    reason : str
+        "converged", or why the solve ended.
+    iterations : int
+        Of the solver.
+    updates : int
+        How often the residual was calculated from b and x.
+    residual : float
+        ``|b - M x| / |b|`` of the x that was returned, on the whole lattice in the outer precision;
+        ``|b - M x|`` where b is zero.
+    seconds : float
+        From the call to the result.
+    gflops : float
+        Of the operator alone, in 10^9 operations a second.
+    sources : tuple of SolveInfo
+        Of several right-hand sides each; above them are the most iterations, the largest residual
+        and the first that did not converge.
+    """
+
+    converged: bool
+    reason: str
+    iterations: int
+    updates: int
+    residual: float
+    seconds: float
+    gflops: float
+    sources: "tuple[SolveInfo, ...]" = ()
+
+    def __repr__(self) -> str:
+        many = f", {len(self.sources)} right-hand sides" if self.sources else ""
+        return (
+            f"<{self.reason}: residual {self.residual:.2e} after {self.iterations} iterations and "
+            f"{self.updates} updates, {self.seconds:.3g} s, {self.gflops:.4g} GFLOPS{many}>"
+        )
+
+
+def _summary(sources: list[SolveInfo]) -> SolveInfo:
+    if len(sources) == 1:
+        return sources[0]
+    failed = [s for s in sources if not s.converged]
+    residuals = [s.residual for s in sources]
+    return SolveInfo(
+        converged=not failed,
+        reason=(failed or sources)[0].reason,
+        iterations=max(s.iterations for s in sources),
+        updates=max(s.updates for s in sources),
+        residual=next((r for r in residuals if r != r), max(residuals)),
+        seconds=sources[0].seconds,
+        gflops=sources[0].gflops,
+        sources=tuple(sources),
+    )
+
+
+def solve(
+    operator: Any,
+    b: Any,
+    *,
+    solver: str = "cg",
+    tol: float = 1e-10,
+    maxiter: int = 10_000,
+    precision: str = "double",
+    sloppy: str | None = None,
+    x0: Any = None,
+    even_odd: bool = True,
+    delta: float | None = None,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Any, SolveInfo]:
+    """Solve M x = b.
+
+    Parameters
+    ----------
+    operator : Wilson
+        M.
+    b : array_like
+        Spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``; several sources are
+        solved for together.
+    solver : str
+        "cg" : conjugate gradients on the normal equations. Of all solutions in its space it finds
+        the one with the least residual; it converges for every M that has an inverse.
+    tol : float
+        The residual to reach, relative to b.
+    maxiter : int
+        Iterations at most.
+    precision : "double" or "single"
+        Of the residual and the solution.
+    sloppy : "double", "single" or "half", optional
+        Of the iteration; by default as `precision`. Whenever the residual has dropped by `delta`
+        what was found is added to the solution and the residual calculated anew.
+    x0 : array, optional
+        Where to begin, as `b`; by default at zero.
+    even_odd : bool
+        Solve the system of the even sites, from which the odd ones follow; otherwise that of all.
+    delta : float, optional
+        See `sloppy`; 0.1 by default.
+    out : array, optional
+        Where to write x, as `b`.
+    stream : optional
+        As for `cubc.reduce`. The call returns when x is there.
+
+    Returns
+    -------
+    x : array
+        Of the type of `b`; a NumPy array where that was one.
+    info : SolveInfo
+        Whether it converged, and its true residual. That it did not is no error.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For shapes, types and numbers that do not fit.
+    KeyboardInterrupt
+        The iteration ends within a few of its rounds.
+
+    Notes
+    -----
+    The iteration runs on the device, without a look at it by the host. Reliable updates: G. L. G.
+    Sleijpen and H. A. van der Vorst, Computing 56 (1996); in fixed point: M. A. Clark et al.,
+    Comput. Phys. Commun. 181 (2010).
+    """
+    if precision not in ("double", "single"):
+        raise ValueError(f"precision {precision!r}: expected double or single")
+    if operator._kernel != "dslash_wilson":
+        raise TypeError(f"solve() takes a Wilson operator, not {type(operator).__name__}")
+    sloppy = sloppy or precision
+    gauge = operator.gauge
+    on_host = hasattr(b, "__array_interface__") or not hasattr(b, "dtype")
+    b = as_complex(b, "b", gauge.device, stream)
+    if is_half(b.shape, gauge.extent):
+        raise ValueError("a solve takes spinors of both parities")
+    if x0 is not None:
+        x0 = as_complex(x0, "x0", gauge.device, stream)
+    host_out = out if hasattr(out, "__array_interface__") else None
+    x, sources = _core.lattice_solve(
+        links=gauge.native(operator.reconstruct, precision, stream),
+        b=b,
+        x0=x0,
+        out=None if host_out is not None else out,
+        extents=gauge.extent,
+        device=None,
+        stream=stream,
+        reconstruct=operator.reconstruct,
+        antiperiodic=operator.antiperiodic_t,
+        temporal_gauge=operator.temporal_gauge,
+        anisotropy=operator.anisotropy,
+        kappa=operator.kappa,
+        solver=solver,
+        tol=tol,
+        maxiter=maxiter,
+        precise=precision_type(precision),
+        sloppy=precision_type(sloppy),
+        even_odd=even_odd,
+        delta=0.0 if delta is None else delta,
+        order=PLAIN,
+    )
+    if host_out is not None:
+        host_out[...] = x.numpy()
+        x = host_out
+    elif on_host and out is None:
+        x = x.numpy()
+    return x, _summary([SolveInfo(*source) for source in sources])

@@ -1,0 +1,177 @@
+"""The solvers of cubc.lattice: true residuals, mixed precision, and what cannot be solved."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cubc
+from cubc import lattice
+
+WEAK_FIELD = Path(__file__).parent / "data/weak_field.lime"
+# Sum of |S|^2, Re tr S(0), sum of |S|^2 at t = 1 of S = 2 kappa / M, of an independent program.
+GOLDEN = {
+    0.120: (1.09842988197987, 2.797812959033, 0.0692381050485),
+    0.125: (1.27258086354494, 2.852025947100, 0.0900318582873),
+}
+KAPPA = 0.12
+ONE_PRECISION = {"double": 64}  # iterations of conjugate gradients to 1e-12
+
+
+def random_links(shape, width=0.15, seed=0):
+    """Links near 1: rows of 1 + width G made orthonormal, one after the other."""
+    rng = np.random.default_rng(seed)
+    g = rng.normal(size=(2, *shape, 4, 3, 3))
+    a = np.eye(3) + width * (g[0] + 1j * g[1])
+    first = a[..., 0, :] / np.linalg.norm(a[..., 0, :], axis=-1, keepdims=True)
+    second = a[..., 1, :]
+    second = second - (first.conj() * second).sum(-1, keepdims=True) * first
+    second = second / np.linalg.norm(second, axis=-1, keepdims=True)
+    return np.stack([first, second, np.cross(first, second).conj()], -2)
+
+
+def random_spinors(shape, seed=1):
+    g = np.random.default_rng(seed).normal(size=(2, *shape, 4, 3))
+    return g[0] + 1j * g[1]
+
+
+SHAPE = (8, 4, 4, 4)
+LINKS = random_links(SHAPE)
+B = random_spinors(SHAPE)
+
+
+@pytest.fixture(scope="module")
+def operator(device):
+    return lattice.Wilson(lattice.Gauge(LINKS, device=device), KAPPA, precision="double")
+
+
+def residual(operator, x, b):
+    return np.linalg.norm(b - operator(x)) / np.linalg.norm(b)
+
+
+@pytest.fixture(scope="module")
+def iterations(operator):
+    """Of conjugate gradients in double precision."""
+    x, info = lattice.solve(operator, B, tol=1e-12)
+    assert info.converged and residual(operator, x, B) < 1e-12
+    assert info.residual == pytest.approx(residual(operator, x, B), rel=1e-3)
+    return info.iterations
+
+
+@pytest.mark.parametrize("sloppy", ["single", "half"])
+def test_mixed_precision(operator, iterations, sloppy):
+    x, info = operator.solve(B, tol=1e-12, sloppy=sloppy)
+    assert info.converged and residual(operator, x, B) < 1e-12
+    assert info.iterations <= 1.15 * iterations
+    assert info.updates > 5
+
+
+def test_all_sites(operator):
+    x, info = operator.solve(B, tol=1e-12, sloppy="single", even_odd=False)
+    assert info.converged and residual(operator, x, B) < 1e-12
+
+
+def test_single_precision_alone(operator):
+    b = B.astype(np.complex64)
+    x, info = operator.solve(b, tol=1e-5, precision="single")
+    assert x.dtype == np.complex64 and info.converged
+    assert residual(operator, x.astype(complex), b) < 1.1e-5
+
+
+@pytest.mark.parametrize("kappa", GOLDEN)
+def test_golden_propagators(device, kappa):
+    gauge = lattice.Gauge(lattice.read_links(WEAK_FIELD)[0], device=device)
+    b = np.zeros((12, *SHAPE, 4, 3), complex)
+    columns = b[:, 0, 0, 0, 0].reshape(12, 12)
+    np.fill_diagonal(columns, 1)
+    x, info = lattice.Wilson(gauge, kappa, precision="double").solve(b, tol=1e-12)
+    assert info.converged and len(info.sources) == 12
+    s = 2 * kappa * x
+    trace = np.trace(s[:, 0, 0, 0, 0].reshape(12, 12)).real
+    found = (abs(s) ** 2).sum(), trace, (abs(s[:, 1]) ** 2).sum()
+    np.testing.assert_allclose(found, GOLDEN[kappa], rtol=1e-9)
+
+
+def test_several_right_hand_sides(operator, iterations):
+    b = np.stack([B, np.zeros_like(B), random_spinors(SHAPE, 2)])
+    x, info = operator.solve(b, tol=1e-12)
+    assert [s.converged for s in info.sources] == [True] * 3
+    assert info.sources[0].iterations == iterations
+    assert info.sources[1].iterations == 0 and not x[1].any()
+    for k in (0, 2):
+        alone, _ = operator.solve(b[k], tol=1e-12)
+        assert abs(x[k] - alone).max() < 1e-13
+
+
+def test_a_source_of_zero(operator):
+    x, info = operator.solve(np.zeros_like(B), x0=B)
+    assert info.converged and "zero" in info.reason and info.iterations == 0
+    assert not x.any() and info.residual == 0
+
+
+def test_initial_guess(operator, iterations):
+    exact, _ = operator.solve(B, tol=1e-12)
+    x, info = operator.solve(B, tol=1e-11, x0=exact)
+    assert info.converged and info.iterations == 0
+    np.testing.assert_allclose(x, exact, rtol=0, atol=1e-13)
+    near, info = operator.solve(B, tol=1e-12, x0=exact + 1e-6 * B)
+    assert info.converged and 0 < info.iterations < iterations
+    assert residual(operator, near, B) < 1e-12
+
+
+def test_iterations_have_a_limit(operator):
+    x, info = operator.solve(B, tol=1e-12, maxiter=11)
+    assert not info.converged and info.iterations == 11
+    assert "most iterations" in info.reason
+    assert info.residual == pytest.approx(residual(operator, x, B), rel=1e-6)
+
+
+def test_what_cannot_be_reached(operator):
+    _, info = operator.solve(B, tol=1e-30, maxiter=2000, sloppy="single")
+    assert not info.converged and info.residual < 1e-13
+    assert "stagnated" in info.reason or "most iterations" in info.reason
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e200])
+def test_numbers_that_are_not_finite(operator, number):
+    b = B.copy()
+    b[1, 2, 3, 0, 1, 2] = number
+    _, info = operator.solve(b, maxiter=50)
+    assert not info.converged and "not finite" in info.reason and info.iterations <= 1
+
+
+def test_an_operator_without_inverse(device):
+    """The free operator at the critical kappa takes constants to zero."""
+    unit = np.broadcast_to(np.eye(3), (*SHAPE, 4, 3, 3)).astype(complex)
+    operator = lattice.Wilson(
+        lattice.Gauge(unit, device=device), 0.125, antiperiodic_t=False, precision="double"
+    )
+    b = np.ones_like(B)
+    _, info = operator.solve(b, maxiter=200)
+    assert not info.converged
+    assert "broke down" in info.reason or "stagnated" in info.reason or "most" in info.reason
+
+
+def test_arrays_of_the_device(operator, device):
+    b = cubc.asarray(B, device=device)
+    out = cubc.empty(B.shape, "complex128", device=device)
+    x, info = operator.solve(b, tol=1e-12, out=out)
+    assert x is out and info.converged
+    assert residual(operator, x.numpy(), B) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"solver": "gc"}, "no solver 'gc'"),
+        ({"tol": -1.0}, "tolerance of -1"),
+        ({"delta": 2.0}, "delta of 2"),
+        ({"precision": "half"}, "precision 'half'"),
+        ({"sloppy": "quarter"}, "precision 'quarter'"),
+        ({"precision": "single", "sloppy": "double"}, "more precise than its residual"),
+        ({"x0": B[:4]}, "x0 must have the shape"),
+    ],
+)
+def test_wrong_arguments(operator, options, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        operator.solve(B, **options)
