@@ -179,13 +179,13 @@ def in_native_basis(v):
 
 
 def test_fixed_point_keeps_half_a_step(device, psi):
-    """An error per real of at most the site's largest over 65534."""
+    """An error per real of at most the largest of its site over 65534, but for rounding in f32."""
     field = lattice._fields.pack(cubc.asarray(psi, device=device), EXTENT, "half")
     back = lattice._fields.unpack(field, cubc.asarray(psi)).numpy()
     difference, native = in_native_basis(back - psi), in_native_basis(psi)
     largest = np.maximum(abs(native.real), abs(native.imag)).max((-1, -2), keepdims=True)
-    assert (abs(difference.real) < 1.001 * largest / 65534).all()
-    assert (abs(difference.imag) < 1.001 * largest / 65534).all()
+    assert (abs(difference.real) < 1.02 * largest / 65534).all()
+    assert (abs(difference.imag) < 1.02 * largest / 65534).all()
     zero = lattice._fields.pack(cubc.asarray(0 * psi, device=device), EXTENT, "half")
     assert not lattice._fields.unpack(zero, cubc.asarray(psi)).numpy().any()
 
