@@ -129,7 +129,7 @@ def main():
     for store in options.policies:
         cubc.use_policies(store)
     print(f"{cubc.device_info()['model']}, driver {cubc.device_info()['driver']}")
-    print("volume         precision reconstruct sources   us a call    GFLOPS  of QUDA's")
+    print("volume         precision reconstruct sources   us a call    GFLOPS  of QUDA")
     for text in options.volumes:
         extent = extent_of(text)
         gauge = random_gauge(extent)

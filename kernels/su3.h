@@ -97,19 +97,25 @@ FUNCTION void complete_rows(matrix& u)
 }
 
 // ---- eight numbers ------------------------------------------------------------------------------
-// A phase by the tangent of its quarter, without the division by `below`:
-// exp(i phase) = result / below^2.
-FUNCTION complex_t phase_over(real_t tangent, real_t& below)
+// size * exp(i phase), of the tangent of a quarter of the phase.
+FUNCTION complex_t with_phase(real_t size, real_t tangent)
 {
-    const real_t square = tangent * tangent, cosine = 1 - square, sine = 2 * tangent; // of the half
-    below = 1 + square;
-    return complex_t{cosine * cosine - sine * sine, 2 * sine * cosine};
+    const real_t square = tangent * tangent, four = 4 * tangent;
+    const real_t factor = size * fast_reciprocal(square * (square + 2) + 1); // (1 + square)^2
+    return complex_t{factor * (square * (square - 6) + 1), factor * (four - four * square)};
 }
 
-// The root of what rounding may have left below 0.
-FUNCTION real_t magnitude_of(real_t square) { return fast_root(square > 0 ? square : 0); }
+// a * b + conj(c * d)
+FUNCTION complex_t sum_with_conj(complex_t a, complex_t b, complex_t c, complex_t d)
+{
+    complex_t r{c.real * d.real, -(c.real * d.imag)};
+    r.real -= c.imag * d.imag;
+    r.imag -= c.imag * d.real;
+    return multiply_add(r, a, b);
+}
 
-FUNCTION matrix matrix_of_eight(const real_t (&p)[8])
+// `one` is the unit of all elements; tangents are without.
+FUNCTION matrix matrix_of_eight(const real_t (&p)[8], real_t one, real_t tangent_unit)
 {
     matrix u;
     complex_t(&a)[3] = u.element[0];
@@ -118,26 +124,24 @@ FUNCTION matrix matrix_of_eight(const real_t (&p)[8])
     b[1] = complex_t{p[2], p[3]};
     b[2] = complex_t{p[4], p[5]};
     a[0] = complex_t{p[6], p[7]};
-    const real_t rest = squared(b[1]) + squared(b[2]); // 1 - |b0|^2
-    real_t below_b, below_c;
-    const complex_t phase_b = phase_over(p[0], below_b), phase_c = phase_over(p[1], below_c);
-    // One reciprocal for all three divisions.
-    const real_t whole_b = below_b * below_b, whole_c = below_c * below_c;
-    const real_t inverse = fast_reciprocal(rest * (whole_b * whole_c));
-    const real_t r = inverse * (whole_b * whole_c);
-    const real_t over = inverse * rest;
-    b[0] = scaled(magnitude_of(1 - rest) * (over * whole_c), phase_b);
-    const complex_t first = scaled(magnitude_of(rest - squared(a[0])) * (over * whole_b), phase_c);
-    // Rows b, a and -c are orthonormal with determinant 1; two linear equations for the rest of a
-    // row follow. `first` is -c0.
-    const complex_t with_a = scaled(-r, conj(b[0]) * a[0]);
-    const complex_t with_c = scaled(-r, conj(b[0]) * first);
-    const complex_t over_a = scaled(r, conj(a[0])), over_c = scaled(r, conj(first));
-    a[1] = with_a * b[1] - conj(b[2]) * over_c;
-    a[2] = with_a * b[2] + conj(b[1]) * over_c;
+    // What is left of a row's norm; where that is nothing, rounding may leave less.
+    const real_t rest = squared(b[1]) + squared(b[2]);
+    const real_t left = rest - a[0].real * a[0].real - a[0].imag * a[0].imag;
+    b[0] = with_phase(fast_root(fabs(one * one - rest)), p[0] * tangent_unit);
+    const complex_t first = with_phase(fast_root(fabs(left)), p[1] * tangent_unit);
+    // Rows b, a and -c are orthonormal with determinant 1: two linear equations for the rest of a
+    // row follow, whose determinant is `rest`. `first` is -c0.
+    const real_t r = fast_reciprocal(rest);
+    const complex_t b1 = scaled(r, b[1]), b2 = scaled(r, b[2]);
+    const complex_t zero{0, 0};
+    const complex_t with_a = -multiply_add_conj(zero, b[0], a[0]);
+    const complex_t with_c = multiply_add_conj(zero, b[0], first);
+    const complex_t one_first = scaled(one, first), one_a = scaled(one, a[0]);
+    a[1] = sum_with_conj(with_a, b1, -b2, one_first);
+    a[2] = sum_with_conj(with_a, b2, b1, one_first);
     c[0] = -first;
-    c[1] = -(with_c * b[1] + conj(b[2]) * over_a);
-    c[2] = -(with_c * b[2] - conj(b[1]) * over_a);
+    c[1] = sum_with_conj(with_c, b1, -b2, one_a);
+    c[2] = sum_with_conj(with_c, b2, b1, one_a);
     return u;
 }
 
@@ -203,11 +207,9 @@ FUNCTION matrix load_link(const S* links, u32 index, real_t& scale)
     load_reals<REALS, 0, REALS, CACHING>(links, index, stored);
     UNROLL
     for (int j = 0; j < REALS; j++) raw[j] = static_cast<real_t>(stored[j]);
-    scale = REALS == 8 ? 1 : unit;
+    scale = unit;
     if constexpr (REALS == 8) {
-        UNROLL
-        for (int j = 0; j < REALS; j++) raw[j] *= unit;
-        u = matrix_of_eight(raw);
+        u = matrix_of_eight(raw, 1 / unit, unit);
     } else {
         UNROLL
         for (int j = 0; j < REALS / 2; j++)
