@@ -3,9 +3,9 @@
     python benchmarks/lattice_dslash.py [--volumes 16 32 64] [--policies x.db ...]
 
 A time is that of a call among many in one CUDA graph, the median of several launches: fields stay
-in the L2 cache where they fit, as they do in a solver. GFLOPS are at 1320 flop a site. QUDA's are of
-its develop branch at 9521952c, built for sm_90 with CUDA 13.0, tuned, on an H200, likewise one
-parity, antiperiodic in time, and many calls; the machine was another one.
+in the L2 cache where they fit, as they do in a solver. GFLOPS are at 1320 flop a site. QUDA's are
+those of its develop branch at 9521952c, built for sm_90 with CUDA 13.0 and tuned, measured on an
+H200 of another machine: one parity, antiperiodic in time, many calls too.
 """
 
 import argparse
