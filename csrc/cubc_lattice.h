@@ -307,6 +307,112 @@ typedef struct cubc_solve_info { // of a right-hand side
 cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cubc_solve_info *info,
                        cubc_stream stream);
 
+// ---- gauge fields -------------------------------------------------------------------------------
+// Links in native order with all 18 reals, F64 or F32. What may be done in place is: out is the
+// input then, otherwise apart from it.
+
+typedef enum cubc_gauge_quantity {
+    CUBC_GAUGE_PLAQUETTES, // means of Re tr / 3: planes xy, xz, xt, yz, yt, zt, then links
+    CUBC_GAUGE_POLYAKOV,   // mean of tr / 3 of the product of links in time: real, imaginary part
+    CUBC_GAUGE_UNITARITY   // largest |U U^+ - 1| of all elements, and largest |det U - 1|
+} cubc_gauge_quantity;
+
+typedef struct cubc_gauge_measure_params {
+    const void *links;
+    double *out;
+    uint64_t links_n; // 72 * sites
+    uint64_t out_n;   // 7 of plaquettes, otherwise 2
+    cubc_type type;
+    cubc_type out_type; // F64
+    cubc_gauge_quantity quantity;
+    int lx, ly, lz, lt;
+} cubc_gauge_measure_params;
+
+typedef struct cubc_gauge_random_params {
+    void *out;
+    uint64_t n;   // 18 * matrices * sites
+    int matrices; // of a site: 4, a gauge field; 1, a gauge rotation
+    cubc_type type;
+    int lx, ly, lz, lt;
+    uint64_t seed;
+    // The first two rows of identity * 1 + noise * G made orthonormal, G of normal complex numbers:
+    // 1, 0 is unity; 0, 1 Haar's measure.
+    double identity, noise;
+} cubc_gauge_random_params;
+
+// Back to SU(3). In place or not.
+typedef struct cubc_gauge_project_params {
+    const void *links;
+    void *out;
+    uint64_t n; // 72 * sites
+    cubc_type type;
+    int lx, ly, lz, lt;
+    int nearest; // 0: rows 0 and 1 made orthonormal; else the nearest matrix
+} cubc_gauge_project_params;
+
+// U'_mu(x) = g(x) U_mu(x) g(x + mu)^+, or of spinors, any number of sources, g(x) psi(x). In place
+// or not.
+typedef struct cubc_gauge_rotate_params {
+    const void *in;
+    const void *rotation; // one matrix a site, in native order
+    void *out;
+    uint64_t n;          // reals * sites, of spinors times sources
+    uint64_t rotation_n; // 18 * sites
+    int reals;           // of a site: 72, links; 24, spinors; 6, colour vectors
+    cubc_type type;
+    int lx, ly, lz, lt;
+    int inverse;        // not 0: with g^+ for g
+    int temporal_gauge; // not 0: g is of cubc_gauge_temporal, and links that become 1 are exact
+} cubc_gauge_rotate_params;
+
+// The rotation that makes links in time 1 but for those of the last slice.
+typedef struct cubc_gauge_temporal_params {
+    const void *links;
+    void *out;
+    uint64_t links_n; // 72 * sites
+    uint64_t n;       // 18 * sites
+    cubc_type type;
+    int lx, ly, lz, lt;
+} cubc_gauge_temporal_params;
+
+// One sweep of updates by the plaquette action, in place: the heat bath of Cabibbo and Marinari, or
+// over-relaxation. Random numbers follow from seed, sweep and site.
+typedef struct cubc_gauge_update_params {
+    void *links;
+    uint64_t n; // 72 * sites
+    uint64_t seed;
+    uint64_t sweep; // below 2^32; each of a seed is drawn once
+    double beta;
+    int over_relax; // 0: heat bath
+    cubc_type type;
+    int lx, ly, lz, lt;
+} cubc_gauge_update_params;
+
+cubc_status cubc_gauge_measure_temp_bytes(cubc_device *device,
+                                          const cubc_gauge_measure_params *params, size_t *bytes);
+cubc_status cubc_gauge_measure(cubc_device *device, const cubc_gauge_measure_params *params,
+                               void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_gauge_project_temp_bytes(cubc_device *device,
+                                          const cubc_gauge_project_params *params, size_t *bytes);
+cubc_status cubc_gauge_project(cubc_device *device, const cubc_gauge_project_params *params,
+                               void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_gauge_random_temp_bytes(cubc_device *device,
+                                         const cubc_gauge_random_params *params, size_t *bytes);
+cubc_status cubc_gauge_random(cubc_device *device, const cubc_gauge_random_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_gauge_rotate_temp_bytes(cubc_device *device,
+                                         const cubc_gauge_rotate_params *params, size_t *bytes);
+cubc_status cubc_gauge_rotate(cubc_device *device, const cubc_gauge_rotate_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_gauge_temporal_temp_bytes(cubc_device *device,
+                                           const cubc_gauge_temporal_params *params, size_t *bytes);
+cubc_status cubc_gauge_temporal(cubc_device *device, const cubc_gauge_temporal_params *params,
+                                void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_gauge_update_temp_bytes(cubc_device *device,
+                                         const cubc_gauge_update_params *params, size_t *bytes);
+cubc_status cubc_gauge_update(cubc_device *device, const cubc_gauge_update_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+
 // ---- files --------------------------------------------------------------------------------------
 // Gauge configurations are ILDG and SciDAC in LIME, NERSC, and MILC version 5; propagators SciDAC
 // in LIME, as Chroma writes them. In host memory a field is always complex128 in one order: links

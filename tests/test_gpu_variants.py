@@ -27,9 +27,9 @@ def test_under_a_random_scheduler(algorithm, seed):
     assert result.returncode == 0, result.stderr
     counts = dict(re.findall(r"^(against_\w+) (\d+)$", result.stdout, re.MULTILINE))
     assert len(result.stdout.splitlines()) == 2, result.stdout
-    cases = 2 * len(gpu_variants.TYPES) * len(gpu_variants.LABELS[algorithm])
-    assert int(counts["against_base"]) == cases * len(gpu_variants.BENCHMARKS[algorithm])
-    assert int(counts["against_numpy"]) > 30
+    types = sum(len(gpu_variants.cases_of(name)) for name in gpu_variants.BENCHMARKS[algorithm])
+    assert int(counts["against_base"]) == 2 * types * len(gpu_variants.LABELS[algorithm])
+    assert int(counts["against_numpy"]) > 30 or algorithm not in gpu_variants.CALLS
 
 
 @pytest.mark.parametrize(

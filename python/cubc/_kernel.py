@@ -94,6 +94,8 @@ class Kernel:
     ``block_adjacent.h``   differences, heads and tails of runs, shift and rotate
     ``block_run_length.h`` decoding of runs
     ``types.h``            ``f16``, ``bf16``, limits
+    ``philox.h``           random numbers by counting, uniform and normal
+    ``su2.h``              SU(2) as quaternions; random elements, as of a heat bath
     ====================== ====================================================================
 
     They need to know at compile time how many threads a block has: the macro ``SIMT_THREADS``. Such

@@ -1,0 +1,42 @@
+// Brings the links of a gauge field back to SU(3).
+//
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
+// %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=64:64:1
+//
+// Workload: that of lattice.h, and
+//     TUNE_T        type of stored reals: f64, f32
+//     TUNE_NEAREST  0: by Gram and Schmidt, row 0 first; 1: to the nearest matrix; see unitary.h
+// Traffic: the links read once and written once.
+#include "lattice.h"
+typedef TUNE_T stored_t;
+typedef real_of<stored_t> real_t;
+#include "unitary.h"
+
+struct gauge_project_args {
+    const stored_t* links;
+    stored_t* out; // may be the links
+};
+struct gauge_project_shared {
+    u64 none;
+};
+
+FUNCTION matrix projected(matrix u)
+{
+    if constexpr (TUNE_NEAREST) return nearest(u);
+    orthonormalise(u);
+    return u;
+}
+
+KERNEL(gauge_project, gauge_project_args, gauge_project_shared)
+{
+    (void)s;
+    for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
+        const u64 number =
+            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u32 parity = number >= SITES, index = static_cast<u32>(number - parity * SITES);
+        if (number >= 2 * static_cast<u64>(SITES)) return;
+        for (int d = 0; d < DIRECTIONS; d++)
+            store_link<LINK>(links_of<LINK>(a.out, parity, d), index,
+                             projected(load_matrix(links_of<LINK>(a.links, parity, d), index)));
+    }
+}

@@ -1,0 +1,84 @@
+// A gauge rotation g, one SU(3) matrix a site, of links or of fields of colour vectors:
+//     U'_mu(x) = g(x) U_mu(x) g(x + mu)^+        psi'(x) = g(x) psi(x)
+//
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
+// %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=64:64:1
+//
+// Workload: that of lattice.h, and
+//     TUNE_T         type of stored reals: f64, f32
+//     TUNE_VECTORS   colour vectors of a site: 4, spinors; 1; 0: the field is one of links
+//     TUNE_INVERSE   by g^+
+//     TUNE_TEMPORAL  g is that of temporal gauge: links in time but those of the last slice become
+//                    1 without rounding
+// Traffic: the field read once and written once, the rotation read once.
+#include "lattice.h"
+typedef TUNE_T stored_t;
+typedef real_of<stored_t> real_t;
+#include "loops.h"
+
+struct gauge_rotate_args {
+    const stored_t* in;
+    const stored_t* rotation;
+    stored_t* out; // may be the input
+    u64 fields;    // of both parities, one after the other; of links one
+};
+struct gauge_rotate_shared {
+    u64 none;
+};
+
+enum { REALS = 6 * TUNE_VECTORS }; // of a site, if they are vectors
+
+FUNCTION matrix rotation_at(const stored_t* rotation, const place& p)
+{
+    const matrix g = load_matrix(matrices_of(rotation, p.parity), p.at.index);
+    return TUNE_INVERSE ? adjoint(g) : g;
+}
+
+FUNCTION void rotate_links(const gauge_rotate_args& a, const place& here)
+{
+    const matrix g = rotation_at(a.rotation, here);
+    for (int mu = 0; mu < DIRECTIONS; mu++) {
+        matrix u = g * link_at(a.in, here, mu);
+        u = u * adjoint(rotation_at(a.rotation, moved(here, mu, true)));
+        if (TUNE_TEMPORAL && mu == TIME && here.at.t + 1 < TUNE_LT) u = unity();
+        store_link<LINK>(links_of<LINK>(a.out, here.parity, mu), here.at.index, u);
+    }
+}
+
+template <int N>
+FUNCTION void rotate_vectors(const gauge_rotate_args& a, const place& here, u64 field)
+{
+    const u64 start = (2 * field + here.parity) * SITES * N;
+    const matrix g = rotation_at(a.rotation, here);
+    real_t reals[N];
+    load_reals<N, 0, N, 0>(a.in + start, here.at.index, reals);
+    UNROLL
+    for (int v = 0; v < N; v += 6) {
+        colour_vector vector;
+        UNROLL
+        for (int c = 0; c < 3; c++) vector.c[c] = complex_t{reals[v + 2 * c], reals[v + 2 * c + 1]};
+        vector = g * vector;
+        UNROLL
+        for (int c = 0; c < 3; c++) {
+            reals[v + 2 * c] = vector.c[c].real;
+            reals[v + 2 * c + 1] = vector.c[c].imag;
+        }
+    }
+    store_reals(a.out + start, here.at.index, reals);
+}
+
+KERNEL(gauge_rotate, gauge_rotate_args, gauge_rotate_shared)
+{
+    (void)s;
+    for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
+        const u64 number =
+            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u64 field = number / (2 * static_cast<u64>(SITES));
+        if (field >= a.fields) return;
+        const place here = place_of(number % (2 * static_cast<u64>(SITES)));
+        if constexpr (TUNE_VECTORS == 0)
+            rotate_links(a, here);
+        else
+            rotate_vectors<REALS>(a, here, field);
+    }
+}

@@ -1,0 +1,55 @@
+// The rotation to temporal gauge, in which links in time are 1 but for those of the last slice:
+//     g(x, 0) = 1,  g(x, t + 1) = g(x, t) U_4(x, t)
+// A thread goes along time; the result of each step is orthonormalised, so that rounding does not
+// add up. See M. Creutz, "Gauge fixing, the transfer matrix, and confinement on a lattice" (1977).
+//
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
+// %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=16:16:1
+//
+// Workload: that of lattice.h, and
+//     TUNE_T  type of stored reals: f64, f32
+// Traffic: the links in time read once, one matrix a site written.
+#include "lattice.h"
+typedef TUNE_T stored_t;
+typedef real_of<stored_t> real_t;
+#include "unitary.h"
+
+struct gauge_temporal_args {
+    const stored_t* links;
+    stored_t* rotation;
+};
+struct gauge_temporal_shared {
+    u64 none;
+};
+
+enum { SLICE = SITES / TUNE_LT }; // sites of a parity in a time slice
+
+FUNCTION matrix next_rotation(const matrix& g, const matrix& link)
+{
+    matrix next = g * link;
+    orthonormalise(next);
+    return next;
+}
+
+// From a site of slice 0; the neighbour in time has the same place in the next slice.
+FUNCTION void walk(const gauge_temporal_args& a, u32 parity, u32 index)
+{
+    matrix g = unity();
+    for (u32 t = 0; t < TUNE_LT; t++) {
+        store_link<LINK>(matrices_of(a.rotation, parity), index, g);
+        g = next_rotation(g, load_matrix(links_of<LINK>(a.links, parity, TIME), index));
+        parity = other_parity(parity);
+        index += SLICE;
+    }
+}
+
+KERNEL(gauge_temporal, gauge_temporal_args, gauge_temporal_shared)
+{
+    (void)s;
+    for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
+        const u32 number = (block_id() * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        const u32 parity = number >= SLICE;
+        if (number >= 2 * static_cast<u32>(SLICE)) return;
+        walk(a, parity, number - parity * SLICE);
+    }
+}

@@ -1,0 +1,93 @@
+// Updates of the links of one parity and direction by Wilson's plaquette action,
+//     S = -beta / 3 sum over plaquettes of Re tr U_plaquette.
+// A link multiplies the sum of its six staples, A: Re tr(U A). None of these has a link of the same
+// parity and direction, so that all of them are updated at once. Subgroup by subgroup (unitary.h)
+// U becomes a U, with V in SU(2) and k such that Re tr(a U A) = k Re tr(a V) plus what does not
+// depend on a:
+//     heat bath        a = X V^+, X of the density exp(2 beta k X.scalar / 3), see su2.h
+//     over-relaxation  a = (V^+)^2, which leaves the action as it is: S. L. Adler (1981),
+//                      M. Creutz, "Overrelaxation and Monte Carlo simulation" (1987)
+// The result is orthonormalised: rounding does not add up over the sweeps. Random numbers belong to
+// seed, sweep, direction and site (philox.h), not to threads.
+//
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
+// %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=16:16:1
+//
+// Workload: that of lattice.h, and
+//     TUNE_T           type of stored reals: f64, f32
+//     TUNE_OVER_RELAX  0: heat bath
+// Traffic of a launch: the staples' links, nearly all of the field, read once; an eighth written.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "lattice.h"
+typedef TUNE_T stored_t;
+typedef real_of<stored_t> real_t;
+#include "unitary.h"
+
+struct gauge_update_args {
+    const stored_t* links;
+    stored_t* out; // for the links of the parity and direction; may be those
+    f64 beta;
+    u64 seed, sweep, parity, direction;
+};
+struct gauge_update_shared {
+    u64 none;
+};
+
+// Of nu on either side: U_nu(x + mu) U_mu(x + nu)^+ U_nu(x)^+ and the one through x - nu.
+FUNCTION void add_staples(const stored_t* links, const place& here, int mu, int nu, matrix& sum)
+{
+    const place along = moved(here, mu, true), behind = moved(here, nu, false);
+    const matrix before =
+        adjoint(link_at(links, behind, mu) * link_at(links, moved(along, nu, false), nu)) *
+        link_at(links, behind, nu);
+    add(sum, before);
+    const matrix after =
+        link_at(links, along, nu) *
+        adjoint(link_at(links, here, nu) * link_at(links, moved(here, nu, true), mu));
+    add(sum, after);
+}
+
+// The element to multiply with, for q = k V.
+FUNCTION quaternion<real_t> subgroup_update(quaternion<real_t> q, real_t beta,
+                                            random_stream& random)
+{
+    const real_t k = normalise(q);
+    if constexpr (TUNE_OVER_RELAX) return conj(q * q);
+    return draw_su2(2 * beta * k / 3, random) * conj(q);
+}
+
+FUNCTION matrix updated(matrix u, const matrix& staples, real_t beta, random_stream random)
+{
+    matrix w = u * staples;
+    UNROLL
+    for (int k = 0; k < SUBGROUPS; k++) {
+        const quaternion<real_t> a = subgroup_update(subgroup_part(w, k), beta, random);
+        subgroup_multiply(a, u, k);
+        if (k + 1 < SUBGROUPS) subgroup_multiply(a, w, k);
+    }
+    orthonormalise(u);
+    return u;
+}
+
+KERNEL(gauge_update, gauge_update_args, gauge_update_shared)
+{
+    (void)s;
+    const u32 parity = static_cast<u32>(a.parity);
+    const int mu = static_cast<int>(a.direction);
+    for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
+        const u64 number =
+            (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
+        if (number >= SITES) return;
+        const place here{site_of(static_cast<u32>(number), parity), parity};
+        matrix staples{};
+        for (int nu = 0; nu < DIRECTIONS; nu++)
+            if (nu != mu) add_staples(a.links, here, mu, nu, staples);
+        const random_stream random =
+            random_stream_of(a.seed, parity * SITES + here.at.index, static_cast<u32>(a.sweep),
+                             static_cast<u32>(mu));
+        store_link<LINK>(
+            a.out, here.at.index,
+            updated(link_at(a.links, here, mu), staples, static_cast<real_t>(a.beta), random));
+    }
+}

@@ -1,0 +1,77 @@
+// Sums over all blocks of a launch, in f64.
+//
+// Each block leaves its part; the last to arrive adds all parts in an order that depends on their
+// number alone, so that results are the same from run to run. Nothing waits.
+#pragma once
+#include "block.h"
+
+template <int N>
+struct sums_of {
+    f64 value[N];
+};
+template <class Op>
+struct each_of_sums {
+    template <int N>
+    FUNCTION_MEMBER sums_of<N> operator()(sums_of<N> a, const sums_of<N>& b) const
+    {
+        UNROLL
+        for (int k = 0; k < N; k++) a.value[k] = Op()(a.value[k], b.value[k]);
+        return a;
+    }
+};
+
+union sum_word {
+    f64 value;
+    u64 word;
+};
+
+template <int N>
+struct sums_storage {
+    block_reduce_storage<sums_of<N>> reduce;
+    u32 is_last;
+};
+
+// All threads of `blocks` blocks call this, block `block` of them, with their own sums.
+//   Result    true in one thread of all: `mine` has the sums of all threads there
+//   Storage   may be used again after the next block_sync
+// parts: N * blocks numbers; arrived: 0 before and after. Op: for another than the sum of numbers,
+// one that 0 does not change.
+template <class Op = plus, int N>
+FUNCTION bool sum_of_blocks(sums_of<N>& mine, u32 block, u32 blocks, f64* parts, u64* arrived,
+                            sums_storage<N>& s)
+{
+    enum { AT_ONCE = 8 }; // loads in flight
+    u64* const words = reinterpret_cast<u64*>(parts);
+    mine = block_reduce(mine, each_of_sums<Op>(), s.reduce);
+    if (blocks == 1) return thread_id() == 0;
+    if (thread_id() == 0) {
+        UNROLL
+        for (u32 k = 0; k < N; k++)
+            store_relaxed(words + static_cast<u64>(k) * blocks + block,
+                          sum_word{mine.value[k]}.word);
+        device_fence();
+        s.is_last = atomic_add(arrived, 1) + 1 == blocks;
+    }
+    block_sync();
+    if (!s.is_last) return false; // all of the block
+    device_fence();
+    UNROLL
+    for (u32 k = 0; k < N; k++) {
+        f64 sum = 0;
+        for (u32 b = thread_id(); b < blocks; b += AT_ONCE * SIMT_THREADS) {
+            u64 part[AT_ONCE];
+            UNROLL
+            for (u32 j = 0; j < AT_ONCE; j++) {
+                const u32 from = b + j * SIMT_THREADS;
+                part[j] =
+                    from < blocks ? load_relaxed(words + static_cast<u64>(k) * blocks + from) : 0;
+            }
+            UNROLL
+            for (u32 j = 0; j < AT_ONCE; j++) sum = Op()(sum, f64_of(part[j]));
+        }
+        mine.value[k] = sum;
+    }
+    mine = block_reduce(mine, each_of_sums<Op>(), s.reduce);
+    if (thread_id() == 0) *arrived = 0;
+    return thread_id() == 0;
+}

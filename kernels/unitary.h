@@ -1,0 +1,95 @@
+// Ways to SU(3): from any matrix, and within it by the SU(2) subgroups.
+#pragma once
+#include "loops.h"
+#include "su2.h"
+
+// ---- Gram and Schmidt ---------------------------------------------------------------------------
+FUNCTION void normalise_row(complex_t (&row)[3])
+{
+    const real_t factor = 1 / sqrt(squared(row[0]) + squared(row[1]) + squared(row[2]));
+    UNROLL
+    for (int j = 0; j < 3; j++) row[j] = scaled(factor, row[j]);
+}
+
+FUNCTION void remove_row(const complex_t (&unit)[3], complex_t (&row)[3])
+{
+    complex_t along = conj(unit[0]) * row[0];
+    UNROLL
+    for (int j = 1; j < 3; j++) along = multiply_add_conj(along, unit[j], row[j]);
+    UNROLL
+    for (int j = 0; j < 3; j++) row[j] = row[j] - along * unit[j];
+}
+
+// Row 0 keeps its direction, row 1 loses what it has of it, row 2 follows from both.
+FUNCTION void orthonormalise(matrix& u)
+{
+    normalise_row(u.element[0]);
+    remove_row(u.element[0], u.element[1]);
+    normalise_row(u.element[1]);
+    remove_row(u.element[0], u.element[1]); // what rounding left, if the rows were near
+    normalise_row(u.element[1]);
+    complete_rows(u);
+}
+
+// ---- subgroups ----------------------------------------------------------------------------------
+// Those of rows and columns 0 and 1, 0 and 2, 1 and 2; N. Cabibbo and E. Marinari, "A new method
+// for updating SU(N) matrices in computer simulations of gauge theories" (1982).
+enum { SUBGROUPS = 3 };
+FUNCTION constexpr int subgroup_first(int k) { return k == 2 ? 1 : 0; }
+FUNCTION constexpr int subgroup_second(int k) { return k == 0 ? 1 : 2; }
+
+// The quaternion q for which Re tr(a w) = 2 (a q).scalar for all a of the subgroup, up to what does
+// not depend on a.
+FUNCTION quaternion<real_t> subgroup_part(const matrix& w, int k)
+{
+    const int i = subgroup_first(k), j = subgroup_second(k);
+    const complex_t(&e)[3][3] = w.element;
+    const real_t half = static_cast<real_t>(0.5);
+    return quaternion<real_t>{half * (e[i][i].real + e[j][j].real),
+                              {half * (e[i][j].imag + e[j][i].imag),
+                               half * (e[i][j].real - e[j][i].real),
+                               half * (e[i][i].imag - e[j][j].imag)}};
+}
+
+// u becomes a u.
+FUNCTION void subgroup_multiply(const quaternion<real_t>& a, matrix& u, int k)
+{
+    const int i = subgroup_first(k), j = subgroup_second(k);
+    const complex_t one{a.scalar, a.vector[2]}, two{a.vector[1], a.vector[0]};
+    UNROLL
+    for (int c = 0; c < 3; c++) {
+        const complex_t upper = u.element[i][c], lower = u.element[j][c];
+        u.element[i][c] = multiply_add(one * upper, two, lower);
+        u.element[j][c] = multiply_add_conj(-(conj(two) * upper), one, lower);
+    }
+}
+
+// ---- the nearest --------------------------------------------------------------------------------
+// The matrix of SU(3) that is nearest to m, elements taken as a vector: it maximises Re tr(u m^+),
+// in one subgroup after the other until nothing moves. From Gram and Schmidt's on, so of a matrix
+// with several that are as near it is one near to that.
+FUNCTION matrix nearest(const matrix& m)
+{
+    enum { MOST_ROUNDS = 500 };
+    const real_t still = sizeof(real_t) == 8 ? static_cast<real_t>(1e-30)
+                                             : static_cast<real_t>(1e-12); // an angle's square
+    matrix u = m;
+    orthonormalise(u);
+    matrix w = u * adjoint(m);
+    real_t moved = 1;
+    for (int round = 0; round < MOST_ROUNDS && moved > still; round++) {
+        moved = 0;
+        UNROLL
+        for (int k = 0; k < SUBGROUPS; k++) {
+            quaternion<real_t> q = subgroup_part(w, k);
+            normalise(q);
+            q = conj(q);
+            moved +=
+                q.vector[0] * q.vector[0] + q.vector[1] * q.vector[1] + q.vector[2] * q.vector[2];
+            subgroup_multiply(q, u, k);
+            subgroup_multiply(q, w, k);
+        }
+    }
+    orthonormalise(u);
+    return u;
+}
