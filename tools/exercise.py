@@ -6,6 +6,7 @@ compute-sanitizer --tool memcheck python tools/exercise.py     (or racecheck, sy
 import numpy as np
 
 import cubc
+import cubc.lattice
 
 for name in ("int8", "float32", "float64"):
     for n in (1, 1000, 100003):
@@ -89,4 +90,12 @@ assert cubc.reduce(d, add).item()[2] == p["k"].sum()
 assert (cubc.scan(d, add).numpy()["k"] == p["k"].cumsum()).all()
 assert (cubc.select(d, "x.k > 3").numpy() == p[p["k"] > 3]).all()
 assert (cubc.transform("p.x", p=d, dtype="f4").numpy() == p["x"]).all()
+u = cubc.lattice.quenched((4, 6, 2, 4), 6.0, 2, start="hot", over_relaxation=1)
+g = cubc.lattice.Rotation.random(u.extent)
+fixed, _ = u.transform(g).temporal_gauge()
+assert abs(fixed.plaquette()[0] - u.plaquette()[0]) < 1e-13
+assert abs(fixed.polyakov() - u.polyakov()) < 1e-13
+u.project(nearest=True)
+assert max(u.unitarity()) < 1e-14
+assert abs(g(np.ones((4, 2, 6, 4, 4, 3), complex))).max() > 0
 print("ok on", cubc.device_info()["name"])

@@ -13,6 +13,8 @@ True
 from ._clover import WilsonClover
 from ._gauge import Gauge, read_gauge
 from ._io import FileInfo, read_links, read_propagator, write_links, write_propagator
+from ._quenched import quenched
+from ._rotations import Rotation
 from ._solve import SolveInfo, solve
 from ._twisted import TwistedMass
 from ._wilson import Wilson
@@ -20,10 +22,12 @@ from ._wilson import Wilson
 __all__ = [
     "FileInfo",
     "Gauge",
+    "Rotation",
     "SolveInfo",
     "TwistedMass",
     "Wilson",
     "WilsonClover",
+    "quenched",
     "read_gauge",
     "read_links",
     "read_propagator",

@@ -1,10 +1,14 @@
 """Gauge fields."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 
+from .. import _core
 from .._core import call
+from . import _observables, _rotations, _updates
 from ._fields import NATIVE, PLAIN, as_complex, extent_fields, precision_type
 from ._io import read_links, write_links
 
@@ -65,6 +69,62 @@ class Gauge:
         self._packed: dict[tuple[int, str], Any] = {}
         self.version = 0
 
+    plaquette = _observables.plaquette
+    plaquettes = _observables.plaquettes
+    link_trace = _observables.link_trace
+    polyakov = _observables.polyakov
+    unitarity = _observables.unitarity
+    transform = _rotations.transform
+    temporal_gauge = _rotations.temporal_gauge
+    project = _updates.project
+    update = _updates.update
+
+    @classmethod
+    def from_native(cls, links: Any, extent: tuple[int, int, int, int]) -> Gauge:
+        """Return the field of these links: a device array in native order, which is not copied."""
+        made = cls.__new__(cls)
+        made.extent, made._native, made._packed, made.version = extent, links, {}, 0
+        return made
+
+    @classmethod
+    def unit(cls, extent: tuple[int, int, int, int], *, device: Any = None) -> Gauge:
+        """Return the field whose links are 1, on a lattice of X, Y, Z, T sites."""
+        return cls._filled(extent, 0, 1, 0, device)
+
+    @classmethod
+    def random(
+        cls,
+        extent: tuple[int, int, int, int],
+        seed: int = 1,
+        *,
+        noise: float | None = None,
+        device: Any = None,
+    ) -> Gauge:
+        """Return a field of links at random.
+
+        Parameters
+        ----------
+        extent : tuple of int
+            The lattice: X, Y, Z, T.
+        seed : int
+            The same gives the same field, on every device but for rounding.
+        noise : float, optional
+            Without it links are drawn by Haar's measure. With it their first two rows are those of
+            1 + noise * G made orthonormal, real and imaginary parts of G normal: the larger, the
+            rougher.
+        device : str, optional
+            Where to hold it; the default device.
+        """
+        return cls._filled(extent, seed, noise is not None, 1 if noise is None else noise, device)
+
+    @classmethod
+    def _filled(cls, extent: Any, seed: int, identity: float, noise: float, device: Any) -> Gauge:
+        if len(extent) != 4:
+            raise ValueError(f"extent {extent}: expected the sites along x, y, z and t")
+        links = _core.empty((72 * int(np.prod(extent)),), "float64", device=device)
+        _rotations.fill(links, 4, extent, seed, identity, noise)
+        return cls.from_native(links, tuple(extent))
+
     @property
     def device(self) -> str:
         """The device that holds the links."""
@@ -90,6 +150,10 @@ class Gauge:
             }
             self._packed[key] = call("link_copy", given, stream=stream)[0]
         return self._packed[key]
+
+    def copy(self, *, stream: Any = None) -> Gauge:
+        """Return another field with the same links."""
+        return Gauge.from_native(_core.transform("u", u=self._native, stream=stream), self.extent)
 
     def changed(self) -> None:
         """Forget what was packed: to be called when the native links have been written to."""

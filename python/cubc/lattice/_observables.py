@@ -1,0 +1,72 @@
+"""What is measured of a gauge field: methods of `Gauge`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core import call
+from ._fields import extent_fields
+
+if TYPE_CHECKING:
+    from ._gauge import Gauge
+
+PLANES = ("xy", "xz", "xt", "yz", "yt", "zt")
+PLAQUETTES, POLYAKOV, UNITARITY = range(3)  # cubc_gauge_quantity
+
+
+def plaquette(gauge: Gauge) -> tuple[float, float, float]:
+    """Return the mean plaquette, Re tr / 3 of the product of the links around a unit square.
+
+    Returns
+    -------
+    tuple of float
+        Of all planes, of those in space, and of those with time.
+
+    Notes
+    -----
+    Links are multiplied and added up in float64, in an order that depends on the policy and the
+    device alone: a number is the same from run to run. The call waits for it.
+    """
+    planes = _measured(gauge, PLAQUETTES)[:6]
+    spatial, temporal = planes[[0, 1, 3]].mean(), planes[[2, 4, 5]].mean()
+    return float(planes.mean()), float(spatial), float(temporal)
+
+
+def plaquettes(gauge: Gauge) -> dict[str, float]:
+    """Return the mean plaquette of each plane, by its name: "xy", "xz", "xt", "yz", "yt", "zt"."""
+    return dict(zip(PLANES, _measured(gauge, PLAQUETTES)[:6].tolist(), strict=True))
+
+
+def link_trace(gauge: Gauge) -> float:
+    """Return the mean of Re tr / 3 of the links, which depends on the gauge: files state it."""
+    return float(_measured(gauge, PLAQUETTES)[6])
+
+
+def polyakov(gauge: Gauge) -> complex:
+    """Return the Polyakov loop: the mean over space of tr / 3 of the product of links in time."""
+    return complex(*_measured(gauge, POLYAKOV))
+
+
+def unitarity(gauge: Gauge) -> tuple[float, float]:
+    """Return how far the links are from SU(3).
+
+    Returns
+    -------
+    tuple of float
+        The largest absolute value of an element of U U^+ - 1, and of det U - 1. NaN: there is one
+        in the field.
+    """
+    elements, determinant = _measured(gauge, UNITARITY)
+    return float(elements), float(determinant)
+
+
+def _measured(gauge: Gauge, quantity: int) -> Any:
+    given = {
+        "links": gauge.native(),
+        "out": ("float64", (7 if quantity == PLAQUETTES else 2,), None),
+        "quantity": quantity,
+        **extent_fields(gauge.extent),
+    }
+    return np.asarray(call("gauge_measure", given)[0])

@@ -1,0 +1,188 @@
+"""Gauge rotations: an SU(3) matrix g(x) a site, and what it does to links and spinors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from .._core import call
+from ._fields import Spinors, as_complex, extent_fields, pack, unpack
+
+if TYPE_CHECKING:
+    from ._gauge import Gauge
+
+
+class Rotation:
+    """A gauge rotation, in the memory of a device.
+
+    ``g(psi)`` is g psi; ``gauge.transform(g)`` has the links g(x) U_mu(x) g(x + mu)^+. An operator
+    D of the one and D' of the other field fulfil D' g = g D.
+
+    Parameters
+    ----------
+    matrices : array_like
+        Complex ``[t][z][y][x][row][column]``, in SU(3).
+    device : str, optional
+        Where to hold them; the default device.
+
+    Attributes
+    ----------
+    extent : tuple of int
+        The lattice: X, Y, Z, T.
+
+    Raises
+    ------
+    ValueError
+        For a shape that is not that of a field of matrices.
+    """
+
+    def __init__(self, matrices: Any, *, device: Any = None):
+        plain = np.asarray(matrices, np.complex128)
+        if plain.ndim != 6 or plain.shape[4:] != (3, 3):
+            raise ValueError(
+                f"matrices of shape {plain.shape}: expected (T, Z, Y, X, 3, 3), one for each site"
+            )
+        t, z, y, x = plain.shape[:4]
+        self.extent: tuple[int, int, int, int] = (x, y, z, t)
+        # In native order, of chunks of one complex number.
+        parts = [plain[sites].reshape(-1, 9).T for sites in _parities(self.extent)]
+        reals = np.ascontiguousarray(parts).view(np.float64).reshape(-1)
+        self._native = _core.asarray(reals, device=device)
+
+    @classmethod
+    def from_native(cls, matrices: Any, extent: tuple[int, int, int, int]) -> Rotation:
+        """Return the rotation by these: a device array in native order, which is not copied."""
+        made = cls.__new__(cls)
+        made.extent, made._native = extent, matrices
+        return made
+
+    @classmethod
+    def random(
+        cls, extent: tuple[int, int, int, int], seed: int = 1, *, device: Any = None
+    ) -> Rotation:
+        """Return matrices drawn by Haar's measure, on a lattice of X, Y, Z, T sites."""
+        matrices = _core.empty((18 * int(np.prod(extent)),), "float64", device=device)
+        fill(matrices, 1, extent, seed, 0, 1)
+        return cls.from_native(matrices, extent)
+
+    @property
+    def device(self) -> str:
+        """The device that holds the matrices."""
+        return self._native.device
+
+    def __repr__(self) -> str:
+        return f"Rotation({'x'.join(map(str, self.extent))} on {self.device})"
+
+    def numpy(self) -> np.ndarray:
+        """Return the matrices, complex128 ``[t][z][y][x][row][column]``, in host memory."""
+        plain = np.empty((*self.extent[::-1], 3, 3), np.complex128)
+        native = self._native.numpy().view(np.complex128).reshape(2, 9, -1)
+        for sites, part in zip(_parities(self.extent), native, strict=True):
+            plain[sites] = part.T.reshape(-1, 3, 3)
+        return plain
+
+    def __call__(self, psi: Any, *, inverse: bool = False, stream: Any = None) -> Any:
+        """Rotate spinors.
+
+        Parameters
+        ----------
+        psi : array_like
+            Complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``.
+        inverse : bool
+            By g^+, which takes the rotation back.
+        stream : optional
+            As for `cubc.reduce`.
+
+        Returns
+        -------
+        array
+            g psi, of the shape and type of `psi`.
+        """
+        there = as_complex(psi, "a spinor field", self.device, stream)
+        field = pack(there, self.extent, "double", stream)
+        if field.fields % 2 or there.shape[-3] != self.extent[0]:
+            raise ValueError("spinors of both parities are rotated together")
+        data = rotated(self, field.data, 24, stream, inverse=inverse)
+        result = unpack(Spinors(data, None, field.extent, field.fields), there, stream=stream)
+        return _like(psi, result)
+
+
+def transform(
+    gauge: Gauge, rotation: Rotation, *, inverse: bool = False, stream: Any = None
+) -> Gauge:
+    """Return the rotated field, of links g(x) U_mu(x) g(x + mu)^+.
+
+    Parameters
+    ----------
+    rotation : Rotation
+        Of the same lattice.
+    inverse : bool
+        By g^+, which takes the rotation back.
+    stream : optional
+        As for `cubc.reduce`.
+    """
+    if rotation.extent != gauge.extent:
+        raise ValueError(f"{rotation!r} and {gauge!r} are of different lattices")
+    links = rotated(rotation, gauge.native(), 72, stream, inverse=inverse)
+    return gauge.from_native(links, gauge.extent)
+
+
+def temporal_gauge(gauge: Gauge, *, stream: Any = None) -> tuple[Gauge, Rotation]:
+    """Return the field in temporal gauge, in which links in time are 1 but for the last slice's.
+
+    Returns
+    -------
+    tuple
+        The rotated field and the `Rotation` g. Solutions psi of operators on it are g psi of those
+        on this field: ``g(psi, inverse=True)`` takes them back.
+    """
+    given = {
+        "links": gauge.native(),
+        "out": ("float64", (gauge.native().size // 4,), None),
+        **extent_fields(gauge.extent),
+    }
+    g = Rotation.from_native(call("gauge_temporal", given, stream=stream)[0], gauge.extent)
+    links = rotated(g, gauge.native(), 72, stream, temporal_gauge=True)
+    return gauge.from_native(links, gauge.extent), g
+
+
+def rotated(g: Rotation, field: Any, reals: int, stream: Any, **options: bool) -> Any:
+    """Return a field of so many reals a site, in native order, rotated."""
+    given = {
+        "in": field,
+        "rotation": g._native,
+        "out": ("in", "in.size", None),
+        "reals": reals,
+        **extent_fields(g.extent),
+        **options,
+    }
+    return call("gauge_rotate", given, stream=stream)[0]
+
+
+def fill(
+    out: Any, matrices: int, extent: tuple[int, ...], seed: int, identity: float, noise: float
+) -> None:
+    """Write so many matrices a site, of the rows of identity * 1 + noise * G."""
+    given = {
+        "out": ("float64", (out.size,), out),
+        "matrices": matrices,
+        "seed": seed,
+        "identity": identity,
+        "noise": noise,
+        **extent_fields(extent),
+    }
+    call("gauge_random", given)
+
+
+def _like(given: Any, result: Any) -> Any:
+    """A NumPy array where one was given."""
+    on_host = hasattr(given, "__array_interface__") or not hasattr(given, "dtype")
+    return result.numpy() if on_host else result
+
+
+def _parities(extent: tuple[int, ...]) -> list[np.ndarray]:
+    """Masks [t][z][y][x] of the even and of the odd sites."""
+    parity = np.indices(extent[::-1]).sum(0) % 2
+    return [parity == 0, parity == 1]
