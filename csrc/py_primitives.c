@@ -177,7 +177,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     int commutative = is_true(v[COMMUTATIVE]), deterministic = is_true(v[DETERMINISTIC]);
     c.in_count = 1;
     if (!op || commutative < 0 || deterministic < 0 ||
-        py_input_get(v[X], "the array", !v[AXIS], &c.in[0]) < 0 ||
+        py_input_get(v[X], "the array", true, &c.in[0]) < 0 ||
         read_axis(&c.in[0], v[AXIS], v[KEEPDIMS], &shape) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_call_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||

@@ -28,8 +28,10 @@
 //
 // Traffic: all items read, one a column written.
 #include "fixed.h"
-#include "memory.h"
+#include "input.h"
 #include "operator.h"
+
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
 enum {
     ALONE = SIMT_THREADS == 1,
@@ -42,7 +44,7 @@ enum {
 static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for the parts");
 
 struct axis_reduce_args {
-    const item_t* in;
+    in_t in;
     out_t* out;
     acc_t* parts; // [split][outer][columns], if the rows are shared
     u64 outer, rows, columns;
@@ -92,15 +94,15 @@ FUNCTION void write_part(const axis_reduce_args& a, const part& p, u64 column, a
 
 // ---- threads together ---------------------------------------------------------------------------
 // Adds rows first, first + stride, ...: as many as there are loads.
-template <bool WHOLE>
-FUNCTION void reduce_rows(const axis_reduce_args& a, const item_t* in, u64 first, u64 stride,
-                          u64 end, acc_t (&acc)[UNIT])
+template <bool WHOLE, class In>
+FUNCTION void reduce_rows(const axis_reduce_args& a, const In& in, u64 first, u64 stride, u64 end,
+                          acc_t (&acc)[UNIT])
 {
     item_t item[LOADS][UNIT];
     UNROLL
     for (int l = 0; l < LOADS; l++) {
         const u64 row = first + static_cast<u64>(l) * stride;
-        if (WHOLE || row < end) load_items<TUNE_LOAD>(in + row * a.columns, item[l]);
+        if (WHOLE || row < end) load_input<TUNE_LOAD>(in, row * a.columns, item[l]);
     }
     UNROLL
     for (int l = 0; l < LOADS; l++) {
@@ -114,8 +116,9 @@ FUNCTION void reduce_rows(const axis_reduce_args& a, const item_t* in, u64 first
 
 // The row of threads that the thread is in has rows of its own, between those of the others if
 // operands may change places.
+template <class In>
 FUNCTION void reduce_thread(const axis_reduce_args& a, const part& p, u64 row_of_threads,
-                            const item_t* in, acc_t (&acc)[UNIT])
+                            const In& in, acc_t (&acc)[UNIT])
 {
     const u64 share = ceil_div(p.end - p.begin, a.high);
     const u64 stride = TUNE_COMMUTATIVE ? a.high : 1;
@@ -137,7 +140,8 @@ FUNCTION void reduce_part(const axis_reduce_args& a, axis_reduce_shared& s)
     acc_t acc[UNIT];
     UNROLL
     for (int j = 0; j < UNIT; j++) acc[j] = acc_identity();
-    if (active) reduce_thread(a, p, down, a.in + outer * a.rows * a.columns + unit * UNIT, acc);
+    if (active)
+        reduce_thread(a, p, down, input_from(a.in, outer * a.rows * a.columns + unit * UNIT), acc);
     for (u32 d = 1; d < high; d *= 2) { // neighbours first, so that the order is kept
         acc_t* const mine = s.acc + thread_id() * UNIT;
         UNROLL
@@ -161,27 +165,31 @@ FUNCTION void reduce_part(const axis_reduce_args& a, axis_reduce_shared& s)
 enum { CHUNK = 32, ROWS = 4 }; // columns in registers, rows for which they stay there
 
 // Adds rows, the first of which is `row`, to the sums of their columns.
-template <int COUNT>
-FUNCTION void add_rows(acc_t* acc, const item_t* in, u64 stride, u64 columns, u64 row)
+template <int COUNT, class In>
+FUNCTION void add_rows(acc_t* acc, const In& in, u64 stride, u64 columns, u64 row)
 {
     u64 j = 0;
     for (; j + CHUNK <= columns; j += CHUNK) {
         acc_t sum[CHUNK];
         for (u64 k = 0; k < CHUNK; k++) sum[k] = acc[j + k];
-        for (u64 r = 0; r < COUNT; r++)
-            for (u64 k = 0; k < CHUNK; k++)
-                sum[k] = accumulate(sum[k], in[r * stride + j + k], row + r);
+        for (u64 r = 0; r < COUNT; r++) {
+            item_t item[CHUNK];
+            load_input<0>(in, r * stride + j, item);
+            for (u64 k = 0; k < CHUNK; k++) sum[k] = accumulate(sum[k], item[k], row + r);
+        }
         for (u64 k = 0; k < CHUNK; k++) acc[j + k] = sum[k];
     }
     for (; j < columns; j++)
-        for (u64 r = 0; r < COUNT; r++) acc[j] = accumulate(acc[j], in[r * stride + j], row + r);
+        for (u64 r = 0; r < COUNT; r++)
+            acc[j] = accumulate(acc[j], input_item(in, r * stride + j), row + r);
 }
 
-FUNCTION void add_all_rows(acc_t* acc, const item_t* in, u64 stride, u64 columns, u64 row, u64 end)
+template <class In>
+FUNCTION void add_all_rows(acc_t* acc, const In& in, u64 stride, u64 columns, u64 row, u64 end)
 {
     for (; row + ROWS <= end; row += ROWS)
-        add_rows<ROWS>(acc, in + row * stride, stride, columns, row);
-    for (; row < end; row++) add_rows<1>(acc, in + row * stride, stride, columns, row);
+        add_rows<ROWS>(acc, input_from(in, row * stride), stride, columns, row);
+    for (; row < end; row++) add_rows<1>(acc, input_from(in, row * stride), stride, columns, row);
 }
 
 // Of `high` rows side by side, neighbours first.
@@ -201,16 +209,16 @@ FUNCTION void reduce_part_alone(const axis_reduce_args& a, axis_reduce_shared& s
     const u64 columns = a.columns - first < UNIT ? a.columns - first : UNIT;
     const u64 high = a.high, groups = (p.end - p.begin) / high;
     for (u64 outer = p.outer; outer < last; outer++) {
-        const item_t* const in = a.in + outer * a.rows * a.columns + first;
+        const auto in = input_from(a.in, outer * a.rows * a.columns + first);
         u64 rest = p.begin; // rows from here on make no whole row of `high`
         for (u64 j = 0; j < columns * high; j++) s.acc[j] = acc_identity();
         if (high > 1) {
-            add_all_rows(s.acc, in + p.begin * a.columns, a.columns * high, columns * high, 0,
-                         groups);
+            add_all_rows(s.acc, input_from(in, p.begin * a.columns), a.columns * high,
+                         columns * high, 0, groups);
             rest += groups * high;
         }
         if (TUNE_FIXED_ORDER && high > 1) {
-            add_rows<1>(s.acc, in + rest * columns, 0, (p.end - rest) * columns, 0);
+            add_rows<1>(s.acc, input_from(in, rest * columns), 0, (p.end - rest) * columns, 0);
             combine_rows(s.acc, high, columns);
         } else {
             for (u64 j = columns; j < columns * high; j++)

@@ -31,11 +31,12 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #define TUNE_ORDER 0 // blocks wait for nobody: their ranks are not used
 #include "block.h"
-#include "memory.h"
+#include "input.h"
 #include "message.h"
 #include "types.h"
 
 typedef TUNE_T item_t;
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
 enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
@@ -46,7 +47,7 @@ enum {
 enum : u32 { NOT_FOUND = 0xffffffffu };
 
 struct find_args {
-    const item_t* in;
+    in_t in;
     i64* out;
     u64 n;
     u64* messages; // message 0 is the word of the lowest chunk, then one index a warp
@@ -84,11 +85,11 @@ FUNCTION u32 search_chunk(const find_args& a, u64 begin)
     for (u32 r = 0; r < ROWS; r++) {
         const u32 at = first + r * ROW_ITEMS;
         if (WHOLE || at + VECTOR <= count) {
-            load_items<TUNE_LOAD>(a.in + begin + at, item[r]);
+            load_input<TUNE_LOAD>(a.in, begin + at, item[r]);
         } else {
             UNROLL
             for (u32 j = 0; j < VECTOR; j++)
-                if (at + j < count) item[r][j] = a.in[begin + at + j];
+                if (at + j < count) item[r][j] = input_item(a.in, begin + at + j);
         }
     }
     u32 any = 0; // as a bit of a word the test is vectorised; which one is asked where there is one
@@ -104,7 +105,7 @@ FUNCTION u32 search_chunk(const find_args& a, u64 begin)
     u32 found = NOT_FOUND;
     for (u32 k = 0; any && k < ROWS * VECTOR && found == NOT_FOUND; k++) { // from memory again
         const u32 place = first + k / VECTOR * ROW_ITEMS + k % VECTOR;
-        if (place < count && holds(a.in[begin + place], begin + place)) found = place;
+        if (place < count && holds(input_item(a.in, begin + place), begin + place)) found = place;
     }
     return warp_shuffle(warp_reduce(found, smaller()), 0);
 }

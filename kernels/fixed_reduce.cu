@@ -73,7 +73,8 @@ struct items {
     template <int N>
     FUNCTION_MEMBER void load(u64 at, type (&out)[N]) const
     {
-        if (!TUNE_SEGMENTS || SIMT_VECTOR_BYTES == 0 || at % N == 0)
+        // A thread that stands for all lanes reads too much at once for vectors to matter.
+        if (!TUNE_SEGMENTS || LANES > 1 || at % N == 0)
             load_input<TUNE_LOAD>(in, at, out);
         else { // a segment begins anywhere
             UNROLL

@@ -40,7 +40,7 @@
 // last digits from run to run, because blocks and lanes add in any order.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "bins.h"
-#include "memory.h"
+#include "input.h"
 
 typedef TUNE_SUM sum_t;
 
@@ -84,9 +84,12 @@ enum {
     EDGES = EDGES_IN_SHARED ? (1 << BINS_LOG2) + ACTIVE : 1
 };
 
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
+DEFINE_INPUT(TUNE_WEIGHTS, weights_t, weight_t)
+
 struct histogram_args {
-    const item_t* in;
-    const weight_t* weights;
+    in_t in;
+    weights_t weights;
     sum_t* out; // of all channels, one behind the other
     const edge_t* edges;
     u64 n; // pixels
@@ -203,15 +206,15 @@ FUNCTION void add_slots(const histogram_args& a, histogram_shared& s, const u32 
 }
 
 // A thread's vector of pixels, or of their weights. Past the end there is any item.
-template <bool WHOLE, int N, class T>
-FUNCTION void load_group(const histogram_args& a, const T* from, u64 pixel, T (&to)[N])
+template <bool WHOLE, class In, int N, class T>
+FUNCTION void load_group(const histogram_args& a, const In& from, u64 pixel, T (&to)[N])
 {
     constexpr u64 each = N / VECTOR;
     if (WHOLE || pixel + VECTOR <= a.n)
-        load_items<TUNE_LOAD>(from + pixel * each, to);
+        load_input<TUNE_LOAD>(from, pixel * each, to);
     else
         for (u64 j = 0; j < N; j++)
-            to[j] = pixel * each + j < a.n * each ? from[pixel * each + j] : T{};
+            to[j] = pixel * each + j < a.n * each ? input_item(from, pixel * each + j) : T{};
 }
 
 template <bool WHOLE>

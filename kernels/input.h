@@ -5,6 +5,7 @@
 //     DEFINE_INPUT(TUNE_IN, in_t, item_t)          in_t is a field of the kernel's arguments
 //     load_input<CACHING>(a.in, at, item)          a vector, at a multiple of its items
 //     input_item(a.in, i)                          one item
+//     input_from(a.in, i)                          the input from an item on, for the two above
 // A plain input is a pointer and compiles to what a pointer does. The descriptor writes the macros
 // (problem_define_input) and places the words (problem_place_input). For the prefix TUNE_IN:
 //     TUNE_IN_LAZY          0: an array, and none of the others; 1:
@@ -30,6 +31,33 @@ template <class T>
 FUNCTION T input_item(const T* in, u64 i)
 {
     return in[i];
+}
+
+// An input from an item on: of an array a pointer.
+template <class In>
+struct input_tail {
+    const In& in;
+    u64 begin;
+};
+template <class T>
+FUNCTION const T* input_from(const T* in, u64 begin)
+{
+    return in + begin;
+}
+template <class In>
+FUNCTION input_tail<In> input_from(const In& in, u64 begin)
+{
+    return input_tail<In>{in, begin};
+}
+template <int CACHING, class In, int N, class T>
+FUNCTION void load_input(const input_tail<In>& tail, u64 at, T (&out)[N])
+{
+    load_input<CACHING>(tail.in, tail.begin + at, out);
+}
+template <class In>
+FUNCTION auto input_item(const input_tail<In>& tail, u64 i)
+{
+    return input_item(tail.in, tail.begin + i);
 }
 
 // ---- where an item of an operand is -------------------------------------------------------------

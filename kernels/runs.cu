@@ -38,8 +38,8 @@
 //
 // Traffic: keys and values read, a key and a result written for each run.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "input.h"
 #include "lookback.h"
-#include "memory.h"
 #include "rows.h"
 #include "types.h"
 
@@ -88,9 +88,12 @@ FUNCTION staged_t staged_of(value_t, item_t, u32 place) { return static_cast<u16
 #endif
 #endif
 
+DEFINE_INPUT(TUNE_KEYS, keys_t, run_key)
+DEFINE_INPUT(TUNE_IN, values_t, item_t)
+
 struct runs_args {
-    const run_key* keys;
-    const item_t* values;
+    keys_t keys;
+    values_t values;
     run_key* keys_out;
     out_t* out;
     i64* offsets;
@@ -124,7 +127,7 @@ struct runs_shared {
 // The items where single items and longer runs meet. An item of a longer run is equal to the one
 // before it, or is not and the next one is.
 template <bool WHOLE>
-FUNCTION void find_edges(const run_key* in, u64 first, u64 n, const run_key (&key)[ROWS][VECTOR],
+FUNCTION void find_edges(const keys_t& in, u64 first, u64 n, const run_key (&key)[ROWS][VECTOR],
                          bool (&head)[ROWS][VECTOR])
 {
     bool after[ROWS]; // the item behind the vector is a head
@@ -136,7 +139,7 @@ FUNCTION void find_edges(const run_key* in, u64 first, u64 n, const run_key (&ke
             const u32 next = warp_shuffle(static_cast<u32>(head[r + 1 < ROWS ? r + 1 : r][0]), 0);
             if (lane_id() == SIMT_WARP - 1) after[r] = next;
         } else if (lane_id() == SIMT_WARP - 1)
-            after[r] = behind < n ? !(in[behind] == key[r][VECTOR - 1]) : true;
+            after[r] = behind < n ? !(input_item(in, behind) == key[r][VECTOR - 1]) : true;
     }
     UNROLL
     for (int r = 0; r < ROWS; r++) {

@@ -36,10 +36,12 @@
 #define TUNE_POLL_DELAY 50
 #define TUNE_FIRST_DELAY 0
 #include "block.h"
+#include "input.h"
 #include "lookback.h"
-#include "memory.h"
 #include "operator.h"
 #include "segments.h"
+
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
 enum : u32 { NONE = ~0u };
 enum {
@@ -63,7 +65,7 @@ static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for
 static_assert(ALONE || ITEMS <= 32, "a bit for each item of a thread");
 
 struct segmented_reduce_args {
-    const item_t* in;
+    in_t in;
     out_t* out;
     segments set;
     u64* messages; // one a block
@@ -134,7 +136,7 @@ FUNCTION acc_t reduce_windows(const segmented_reduce_args& a, segmented_reduce_s
     for (u64 w = 0; w < windows; w++, first += WINDOW) {
         item_t item[LOADS][VECTOR];
         UNROLL
-        for (int l = 0; l < LOADS; l++) load_items<TUNE_LOAD>(a.in + first + vector_at(l), item[l]);
+        for (int l = 0; l < LOADS; l++) load_input<TUNE_LOAD>(a.in, first + vector_at(l), item[l]);
         UNROLL
         for (int l = 0; l < LOADS; l++) {
             const u64 at = first + vector_at(l);
@@ -270,7 +272,7 @@ FUNCTION void reduce_window(const segmented_reduce_args& a, segmented_reduce_sha
     const u64 readable = a.set.items - window, whole = readable / VECTOR * VECTOR;
     UNROLL
     for (int l = 0; l < LOADS; l++)
-        if (vector_at(l) < whole) load_items<TUNE_LOAD>(a.in + window + vector_at(l), item[l]);
+        if (vector_at(l) < whole) load_input<TUNE_LOAD>(a.in, window + vector_at(l), item[l]);
     for (u32 w = thread_id(); w < WORDS; w += SIMT_THREADS) s.last[w] = 0;
     if (thread_id() == 0) {
         s.ends = 0;
@@ -283,7 +285,7 @@ FUNCTION void reduce_window(const segmented_reduce_args& a, segmented_reduce_sha
         if (vector_at(l) < whole) store_items(s.items.item + room_of(vector_at(l)), item[l]);
     if (whole < WINDOW && thread_id() < readable - whole) {
         const u32 item_behind = static_cast<u32>(whole) + thread_id();
-        s.items.item[room_of(item_behind)] = a.in[window + item_behind];
+        s.items.item[room_of(item_behind)] = input_item(a.in, window + item_behind);
     }
     block_sync();
     const u32 ends = s.ends, open = s.open;
@@ -325,7 +327,7 @@ FUNCTION acc_t reduce_share(const segmented_reduce_args& a, segmented_reduce_sha
 }
 
 // ---- a thread alone -----------------------------------------------------------------------------
-FUNCTION acc_t reduce_items(const item_t* in, u64 begin, u64 end)
+FUNCTION acc_t reduce_items(const in_t& in, u64 begin, u64 end)
 {
     acc_t sum = acc_identity();
     u64 i = begin;
@@ -334,13 +336,14 @@ FUNCTION acc_t reduce_items(const item_t* in, u64 begin, u64 end)
         for (int j = 0; j < ACCUMULATORS; j++) acc[j] = acc_identity();
         for (; i + VECTOR <= end; i += VECTOR)
             for (int j = 0; j < VECTOR; j++)
-                acc[j % ACCUMULATORS] = accumulate(
-                    acc[j % ACCUMULATORS], in[i + static_cast<u64>(j)], i + static_cast<u64>(j));
+                acc[j % ACCUMULATORS] =
+                    accumulate(acc[j % ACCUMULATORS], input_item(in, i + static_cast<u64>(j)),
+                               i + static_cast<u64>(j));
         for (int half = ACCUMULATORS / 2; half > 0; half /= 2)
             for (int j = 0; j < half; j++) acc[j] = combine()(acc[j], acc[j + half]);
         sum = acc[0];
     }
-    for (; i < end; i++) sum = accumulate(sum, in[i], i);
+    for (; i < end; i++) sum = accumulate(sum, input_item(in, i), i);
     return sum;
 }
 

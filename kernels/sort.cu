@@ -63,14 +63,15 @@ FUNCTION void count_tile(const sort_args& a, count_shared& s, u64 tile, const cu
     const u64 begin = tile * COUNT_TILE;
     if (begin + COUNT_TILE > a.n) {
         for (u64 i = begin + thread_id(); i < a.n; i += SIMT_THREADS)
-            count_key(s, first_key(a, i), cuts, digits);
+            count_key(s, key_item(first_of(a), i), cuts, digits);
         return;
     }
     key_t key[COUNT_LOADS][COUNT_VECTOR];
     UNROLL
     for (int l = 0; l < COUNT_LOADS; l++)
-        load_first(a, begin + (static_cast<u64>(l) * SIMT_THREADS + thread_id()) * COUNT_VECTOR,
-                   key[l]);
+        load_keys<0>(first_of(a),
+                     begin + (static_cast<u64>(l) * SIMT_THREADS + thread_id()) * COUNT_VECTOR,
+                     key[l]);
     UNROLL
     for (int l = 0; l < COUNT_LOADS; l++) {
         UNROLL
@@ -200,7 +201,8 @@ FUNCTION void load_keys(const sort_args& a, u64 first, u32 count, bool coded, ke
     if (TUNE_IN_LAZY && !coded) {
         UNROLL
         for (int i = 0; i < ITEMS; i++)
-            key[i] = WHOLE || item_index(i) < count ? first_key(a, first + item_index(i)) : 0;
+            key[i] =
+                WHOLE || item_index(i) < count ? key_item(first_of(a), first + item_index(i)) : 0;
     } else {
         UNROLL
         for (int i = 0; i < ITEMS; i++)
@@ -296,7 +298,7 @@ FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 fir
 template <bool FIRST>
 FUNCTION key_t coded_key(const sort_args& a, u64 i)
 {
-    return FIRST ? encode(first_key(a, i)) : a.in[i];
+    return FIRST ? encode(key_item(first_of(a), i)) : a.in[i];
 }
 
 template <bool FIRST>

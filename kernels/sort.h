@@ -6,8 +6,7 @@
 //     TUNE_OFFSET                    counts items: u32 up to 2^30, else u64
 //     TUNE_IN_PLACE                  an output is an input
 #pragma once
-#include "input.h"
-#include "radix.h"
+#include "key_input.h"
 
 typedef TUNE_OFFSET offset_t;
 
@@ -22,8 +21,6 @@ enum {
 struct value_t {
     TUNE_VALUE word[PAIRS ? TUNE_VALUE_WIDTH : 1];
 };
-
-DEFINE_INPUT(TUNE_IN, first_t, key_t)
 
 // One for all kernels.
 struct sort_args {
@@ -41,7 +38,7 @@ struct sort_args {
     u64 digit;              // of this pass
     offset_t* rows;         // [tile][RADIX], of this pass: see sort_look.h
 #if TUNE_IN_LAZY
-    first_t first; // what the first pass reads, and the counting, instead of in
+    in_t first; // what the first pass reads, and the counting, instead of in
 #endif
 };
 
@@ -53,34 +50,11 @@ FUNCTION cut cut_of(const sort_args& a, u32 digit)
     return cut{low, (1u << (end - low < width ? end - low : width)) - 1u};
 }
 
-// Raw keys as they come into the sort: a lazy input is evaluated each time, by the counting and by
-// the first pass.
+// What the counting and the first pass read.
 #if TUNE_IN_LAZY
-FUNCTION key_t bits_of_item(TUNE_IN_TYPE item)
-{
-    union {
-        TUNE_IN_TYPE item;
-        key_t key;
-    } word;
-    word.item = item;
-    return word.key;
-}
-FUNCTION key_t first_key(const sort_args& a, u64 i) { return bits_of_item(input_item(a.first, i)); }
-template <int N>
-FUNCTION void load_first(const sort_args& a, u64 at, key_t (&key)[N])
-{
-    TUNE_IN_TYPE item[N];
-    load_input<0>(a.first, at, item);
-    UNROLL
-    for (int j = 0; j < N; j++) key[j] = bits_of_item(item[j]);
-}
+FUNCTION const in_t& first_of(const sort_args& a) { return a.first; }
 #else
-FUNCTION key_t first_key(const sort_args& a, u64 i) { return a.in[i]; }
-template <int N>
-FUNCTION void load_first(const sort_args& a, u64 at, key_t (&key)[N])
-{
-    load_input<0>(a.in, at, key);
-}
+FUNCTION in_t first_of(const sort_args& a) { return a.in; }
 #endif
 
 // What goes along with item i.

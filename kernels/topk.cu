@@ -41,9 +41,8 @@
 #define TUNE_ORDER 0       // tiles are taken by number
 #define TUNE_MATCH 0       // nothing is ranked by its digit
 #define TUNE_FIRST_DELAY 0 // blocks are all resident
+#include "key_input.h"
 #include "lookback.h"
-#include "memory.h"
-#include "radix.h"
 
 typedef TUNE_OFFSET offset_t;
 
@@ -70,7 +69,7 @@ struct pass_state {
 };
 
 struct topk_args {
-    const key_t* in;
+    in_t in;
     key_t* out;
     const value_t* values_in;
     value_t* values_out;
@@ -173,7 +172,7 @@ KERNEL(topk_count, topk_args, topk_shared)
         for (int r = 0; r < ROWS; r++) {
             const u64 at =
                 tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
-            if (at + VECTOR <= a.n) load_items<TUNE_LOAD>(a.in + at, key[r]);
+            if (at + VECTOR <= a.n) load_keys<TUNE_LOAD>(a.in, at, key[r]);
         }
         UNROLL
         for (int r = 0; r < ROWS; r++) {
@@ -183,7 +182,7 @@ KERNEL(topk_count, topk_args, topk_shared)
                 UNROLL
                 for (u32 j = 0; j < VECTOR; j++) count_digit(s, encode(key[r][j]), first, j);
             } else
-                for (u64 i = at; i < a.n; i++) count_digit(s, encode(a.in[i]), first, 0);
+                for (u64 i = at; i < a.n; i++) count_digit(s, encode(key_item(a.in, i)), first, 0);
         }
     }
     block_sync();
@@ -270,17 +269,21 @@ FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, 
                       : p.count - begin < TILE ? static_cast<u32>(p.count - begin)
                                                : TILE;
     const u32 first = warp_id() * (ROWS * ROW_ITEMS) + lane_id() * VECTOR;
-    const key_t* const in = (INPUT ? a.in : p.state.source == 1 ? a.keys_1 : a.keys_2) + begin;
+    const auto in = input_from(a.in, begin);
+    const key_t* const kept = (p.state.source == 1 ? a.keys_1 : a.keys_2) + begin;
     key_t key[ROWS][VECTOR];
     UNROLL
     for (u32 r = 0; r < ROWS; r++) {
         const u32 at = first + r * ROW_ITEMS;
         if (WHOLE || at + VECTOR <= items) {
-            load_items<INPUT ? TUNE_LOAD : 0>(in + at, key[r]);
+            if constexpr (INPUT)
+                load_keys<TUNE_LOAD>(in, at, key[r]);
+            else
+                load_items<0>(kept + at, key[r]);
         } else {
             UNROLL
             for (u32 j = 0; j < VECTOR; j++)
-                if (at + j < items) key[r][j] = in[at + j];
+                if (at + j < items) key[r][j] = INPUT ? key_item(in, at + j) : kept[at + j];
         }
     }
     u32 in_lane[ROWS], all = 0; // selected and equal items, packed

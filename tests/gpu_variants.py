@@ -320,10 +320,15 @@ CALLS = {
 # The algorithms that read a lazy input themselves, and whose policy they run for one that is
 # broadcast.
 LAZY = {
+    "fixed_reduce": "fixed_reduce.segments",
+    "fixed_scan": "fixed_scan.sum",
+    "histogram": "histogram.even.256",
     "reduce": "reduce.dot",
     "scan": "scan.inclusive.sum",
+    "segmented_reduce": "segmented_reduce.sum.medium",
     "select": "select.if",
     "sort": "sort.keys.small",
+    "topk": "topk.pairs",
     "transform": "transform.broadcast",
 }
 
@@ -348,7 +353,7 @@ def against_numpy():
             matrix = x[: 97 * columns].reshape(97, columns)
             lazy = cubc.lazy("x ^ c", x=matrix, c=matrix[:, :1].copy())
             items = matrix ^ matrix[:, :1]
-            if sys.argv[1] == "sort":  # which takes one dimension
+            if sys.argv[1] in ("sort", "topk"):  # which take one dimension
                 lazy = cubc.lazy("x ^ i", x=matrix.ravel())
                 items = matrix.ravel() ^ np.arange(matrix.size)
             if sys.argv[1] != "transform":

@@ -82,10 +82,10 @@ cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *
     *out = (problem){.algorithm = &axis_reduce_algorithm,
                      .n = n,
                      .numbers[COLUMNS] = params->columns,
-                     .type = (uint8_t)params->type,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
                      .acc_type = (uint8_t)params->acc_type,
                      .aligned = true};
-    TRY(problem_input(out, "the input of axis_reduce", params->in, n, params->type));
+    TRY(problem_lazy_input(out, "the input of axis_reduce", params->in, n, params->type));
     TRY(problem_output(out, "the output of axis_reduce", params->out,
                        params->outer * params->columns, params->out_type));
     TRY(problem_overlap(out, ANY_INPUT));
@@ -124,6 +124,7 @@ static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, uint
 static void axis_reduce_define(const problem *p, text *out)
 {
     problem_define(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
     text_printf(out, "#define TUNE_FIXED_ORDER %d\n", p->traits[FIXED]);
@@ -232,17 +233,18 @@ static layout lay_out(const problem *p, const instance *i)
     return l;
 }
 
-static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t blocks,
-                          const layout *l)
+static cubc_status add_launch(const problem *p, const device_kernel *kernel, uint64_t blocks,
+                              const layout *l, plan *out)
 {
-    launch made = {.kernel = kernel,
-                   .shape.grid = (unsigned)blocks,
-                   .scratch_args = 1u << 2,
-                   .args_count = 10,
-                   .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, 0,
-                            l->outer, l->length, l->columns, l->wide, l->high, l->deep, l->splits}};
-    problem_append_init(p, &made);
-    return made;
+    launch *made = &out->launches[out->launch_count++];
+    *made = (launch){.kernel = kernel,
+                     .shape.grid = (unsigned)blocks,
+                     .scratch_args = 1u << 2,
+                     .args_count = 10,
+                     .args = {0, (uintptr_t)p->outputs[0].data, 0, l->outer, l->length, l->columns,
+                              l->wide, l->high, l->deep, l->splits}};
+    problem_append_init(p, made);
+    return problem_place_input(p, 0, made, 0);
 }
 
 static cubc_status axis_reduce_plan(const problem *p, const instance *i, plan *out)
@@ -254,14 +256,12 @@ static cubc_status axis_reduce_plan(const problem *p, const instance *i, plan *o
     if (l.blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "axis_reduce of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);
-    out->launch_count = 1;
-    out->launches[0] = make_launch(p, &kernels[PARTS_KERNEL], l.blocks, &l);
+    TRY(add_launch(p, &kernels[PARTS_KERNEL], l.blocks, &l, out));
     if (l.splits == 1) return CUBC_OK;
     uint64_t threads = results * (l.splits < 32 ? 1 : 32);
     uint64_t blocks = smaller(ceil_div(threads, kernels[JOIN_KERNEL].threads), 65535);
     out->scratch_bytes = l.splits * results * (uint64_t)problem_acc_bytes(p);
-    out->launches[out->launch_count++] = make_launch(p, &kernels[JOIN_KERNEL], blocks, &l);
-    return CUBC_OK;
+    return add_launch(p, &kernels[JOIN_KERNEL], blocks, &l, out);
 }
 
 #define BENCHMARK(name) \

@@ -7,15 +7,15 @@ cubc_status find_problem(const cubc_find_params *params, problem *out)
 {
     *out = (problem){.algorithm = &find_algorithm,
                      .n = params->n,
-                     .type = (uint8_t)params->type,
-                     .acc_type = (uint8_t)params->type,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
+                     .acc_type = (uint8_t)problem_input_type(params->in, params->type),
                      .expression = params->predicate,
                      .aligned = true};
     if (!params->predicate || !*params->predicate)
         FAIL(CUBC_INVALID_ARGUMENT,
              "find needs a predicate: an expression of the item x and its index i");
     strcpy(out->benchmark, "find.if");
-    TRY(problem_input(out, "the input of find", params->in, params->n, params->type));
+    TRY(problem_lazy_input(out, "the input of find", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of find", params->out, 1, CUBC_I64));
     return problem_overlap(out, ANY_INPUT);
 }
@@ -46,6 +46,7 @@ static void find_define(const problem *p, text *out)
 {
     text_printf(out, "#define TUNE_T %s\n#define TUNE_ALIGNED %d\n", type_table[p->type].dialect,
                 p->aligned);
+    problem_define_input(p, 0, "TUNE_IN", out);
     problem_define_expression(out, "TUNE_PREDICATE", p->expression);
 }
 
@@ -69,17 +70,16 @@ static cubc_status find_plan(const problem *p, const instance *i, plan *out)
              (unsigned long long)p->n);
     out->message_bytes = 8 * (1 + 2 * (1 + grid * warps));
     out->launch_count = 1;
-    out->launches[0] =
-        (launch){.kernel = kernel,
-                 .shape.grid = (unsigned)grid,
-                 .message_args = 1u << 3,
-                 .args_count = 4,
-                 .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, p->n, 0}};
-    return CUBC_OK;
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)grid,
+                                .message_args = 1u << 3,
+                                .args_count = 4,
+                                .args = {0, (uintptr_t)p->outputs[0].data, p->n, 0}};
+    return problem_place_input(p, 0, &out->launches[0], 0);
 }
 
 static const field find_fields[] = {
-    FIELD_ARRAY(cubc_find_params, in, FIELD_INPUT, type, n),
+    FIELD_ARRAY(cubc_find_params, in, FIELD_LAZY, type, n),
     FIELD(cubc_find_params, predicate, FIELD_TEXT),
     FIELD(cubc_find_params, out, FIELD_OUTPUT),
 };

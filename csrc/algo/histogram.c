@@ -91,25 +91,27 @@ static cubc_status check_levels(const cubc_histogram_params *params, problem *p,
 
 static cubc_status check_types(const cubc_histogram_params *params, const problem *p)
 {
+    cubc_type type = problem_input_type(params->in, params->type);
+    cubc_type weight_type = problem_input_type(params->weights, params->weight_type);
     static const unsigned sums = 1u << CUBC_I32 | 1u << CUBC_I64 | 1u << CUBC_U32 | 1u << CUBC_U64;
     static const unsigned floats = 1u << CUBC_F32 | 1u << CUBC_F64;
-    bool floating = params->weights && type_valid(params->weight_type) &&
-                    type_table[params->weight_type].kind == KIND_FLOAT;
-    if (!type_valid(params->type) || !type_valid(params->out_type))
+    bool floating =
+        params->weights && type_valid(weight_type) && type_table[weight_type].kind == KIND_FLOAT;
+    if (!type_valid(type) || !type_valid(params->out_type))
         FAIL(CUBC_INVALID_TYPE, "histogram: unknown type");
-    TRY(problem_real("the items of histogram", params->type));
+    TRY(problem_real("the items of histogram", type));
     TRY(problem_real("the counts of histogram", params->out_type));
     TRY(problem_real("the edges of histogram", params->edge_type));
     TRY(problem_real("the steps of histogram", params->step_type));
-    if (params->weights) TRY(problem_real("the weights of histogram", params->weight_type));
+    if (params->weights) TRY(problem_real("the weights of histogram", weight_type));
     if (!((floating ? floats : sums | floats) >> params->out_type & 1))
         FAIL(CUBC_INVALID_TYPE, "histogram %s %s, not %s",
              floating ? "sums floating weights in" : "counts in",
              floating ? "F32 or F64" : "I32, I64, U32, U64, F32 or F64",
              cubc_type_name(params->out_type));
-    if (p->traits[KIND] == INDEX && type_table[params->type].kind == KIND_FLOAT)
+    if (p->traits[KIND] == INDEX && type_table[type].kind == KIND_FLOAT)
         FAIL(CUBC_INVALID_TYPE, "an item that is the number of its bin is an integer, not %s",
-             cubc_type_name(params->type));
+             cubc_type_name(type));
     if (p->traits[KIND] == EVEN &&
         (!(floats >> params->edge_type & 1) || !(floats >> params->step_type & 1)))
         FAIL(CUBC_INVALID_TYPE, "the edges of even bins are F32 or F64, not %s",
@@ -125,7 +127,7 @@ static cubc_status check_types(const cubc_histogram_params *params, const proble
 static cubc_status add_inputs(const cubc_histogram_params *params, uint64_t bins, problem *p)
 {
     uint64_t edges = bins + p->traits[ACTIVE];
-    TRY(problem_input(p, "the input of histogram", params->in, params->n, params->type));
+    TRY(problem_lazy_input(p, "the input of histogram", params->in, params->n, params->type));
     if (p->traits[KIND] == BETWEEN) {
         if (params->edge_count != edges)
             FAIL(CUBC_INVALID_ARGUMENT, "histogram: %llu edges, expected %llu: one more than bins",
@@ -134,8 +136,8 @@ static cubc_status add_inputs(const cubc_histogram_params *params, uint64_t bins
     } else // no array, but the type
         p->inputs[p->input_count++] = (operand){.type = (uint8_t)params->edge_type};
     if (params->weights) {
-        TRY(problem_input(p, "the weights of histogram", params->weights, params->n,
-                          params->weight_type));
+        TRY(problem_lazy_input(p, "the weights of histogram", params->weights, params->n,
+                               params->weight_type));
         p->inputs[p->input_count - 1].name = "weights";
     }
     return CUBC_OK;
@@ -153,7 +155,7 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
 {
     uint64_t bins;
     *out = (problem){.algorithm = &histogram_algorithm,
-                     .type = (uint8_t)params->type,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
                      .acc_type = (uint8_t)params->step_type,
                      .aligned = true};
     out->traits[KIND] = params->is_index ? INDEX : params->edges ? BETWEEN : EVEN;
@@ -162,7 +164,7 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
     TRY(check_levels(params, out, &bins));
     TRY(add_inputs(params, bins, out));
     TRY(problem_output(out, "the output of histogram", params->out, bins, params->out_type));
-    out->traits[BINS_LOG2] = bins_log2(params->type, bins);
+    out->traits[BINS_LOG2] = bins_log2((cubc_type)out->type, bins);
     snprintf(out->benchmark, sizeof out->benchmark, "histogram.%s",
              out->traits[CHANNELS] > 1      ? "channels" // which no benchmark stands for
              : out->traits[KIND] == BETWEEN ? "range.256"
@@ -255,14 +257,16 @@ static void histogram_define(const problem *p, text *out)
         [CUBC_I32] = "u32", [CUBC_U32] = "u32", [CUBC_I64] = "u64",
         [CUBC_U64] = "u64", [CUBC_F32] = "f32", [CUBC_F64] = "f64"};
     text_printf(out, "#define TUNE_T %s\n#define TUNE_SUM %s\n#define TUNE_ALIGNED %d\n",
-                p->type == CUBC_BOOL ? "u8" : type_table[p->type].dialect, sums[p->outputs[0].type],
-                p->aligned);
+                p->type == CUBC_BOOL && !p->inputs[ITEMS].lazy ? "u8" : type_table[p->type].dialect,
+                sums[p->outputs[0].type], p->aligned);
     text_printf(out, "#define TUNE_KIND %d\n#define TUNE_EDGE %s\n#define TUNE_STEP %s\n",
                 p->traits[KIND], type_table[p->inputs[EDGES].type].dialect,
                 p->acc_type == CUBC_F32 ? "f32" : "f64");
     text_printf(out,
                 "#define TUNE_BINS_LOG2 %d\n#define TUNE_CHANNELS %d\n#define TUNE_ACTIVE %d\n",
                 p->traits[BINS_LOG2], p->traits[CHANNELS], p->traits[ACTIVE]);
+    problem_define_input(p, ITEMS, "TUNE_IN", out);
+    problem_define_input(p, weights ? (int)(weights - p->inputs) : -1, "TUNE_WEIGHTS", out);
     if (weights) // only counts are combined
         text_printf(out, "#define TUNE_W %s\n#undef TUNE_COMBINE\n#define TUNE_COMBINE 0\n",
                     type_table[weights->type].dialect);
@@ -286,16 +290,20 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t grid)
+static cubc_status add_launch(const problem *p, const device_kernel *kernel, uint64_t grid,
+                              plan *out)
 {
+    enum { WEIGHTS_ARG = 1 };
     const operand *weights = weights_of(p);
-    launch l = {.kernel = kernel,
-                .shape.grid = (unsigned)grid,
-                .args_count = 5 + (size_t)p->traits[ACTIVE] * LEVEL_ARGS,
-                .args = {(uintptr_t)p->inputs[ITEMS].data, weights ? (uintptr_t)weights->data : 0,
-                         (uintptr_t)p->outputs[0].data, (uintptr_t)p->inputs[EDGES].data, p->n}};
-    memcpy(l.args + 5, p->numbers, p->traits[ACTIVE] * LEVEL_ARGS * sizeof p->numbers[0]);
-    return l;
+    launch *l = &out->launches[out->launch_count++];
+    *l = (launch){
+        .kernel = kernel,
+        .shape.grid = (unsigned)grid,
+        .args_count = 5 + (size_t)p->traits[ACTIVE] * LEVEL_ARGS,
+        .args = {0, 0, (uintptr_t)p->outputs[0].data, (uintptr_t)p->inputs[EDGES].data, p->n}};
+    memcpy(l->args + 5, p->numbers, p->traits[ACTIVE] * LEVEL_ARGS * sizeof p->numbers[0]);
+    TRY(problem_place_input(p, weights ? (int)(weights - p->inputs) : -1, l, WEIGHTS_ARG));
+    return problem_place_input(p, ITEMS, l, 0);
 }
 
 static cubc_status histogram_plan(const problem *p, const instance *i, plan *out)
@@ -309,15 +317,13 @@ static cubc_status histogram_plan(const problem *p, const instance *i, plan *out
     // A block's counts have 32 bits.
     uint64_t blocks = larger(smaller(tiles, resident), p->n >> 31);
     uint64_t cleared = (uint64_t)clear->threads * CLEARED_A_THREAD;
-    out->launches[0] = make_launch(p, clear, (p->outputs[0].n + cleared - 1) / cleared);
-    out->launches[1] = make_launch(p, count, blocks);
-    out->launch_count = tiles ? 2 : 1;
-    return CUBC_OK;
+    TRY(add_launch(p, clear, (p->outputs[0].n + cleared - 1) / cleared, out));
+    return tiles ? add_launch(p, count, blocks, out) : CUBC_OK;
 }
 
 static const field histogram_fields[] = {
-    FIELD_ARRAY(cubc_histogram_params, in, FIELD_INPUT, type, n),
-    FIELD_ARRAY(cubc_histogram_params, weights, FIELD_INPUT, weight_type, n),
+    FIELD_ARRAY(cubc_histogram_params, in, FIELD_LAZY, type, n),
+    FIELD_ARRAY(cubc_histogram_params, weights, FIELD_LAZY, weight_type, n),
     FIELD_ARRAY(cubc_histogram_params, edges, FIELD_INPUT, edge_type, edge_count),
     {"out", FIELD_OUTPUT, offsetof(cubc_histogram_params, out),
      offsetof(cubc_histogram_params, out_type), 0, 0},

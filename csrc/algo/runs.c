@@ -36,10 +36,10 @@ static void choose_type(problem *p)
 // ---- problems -----------------------------------------------------------------------------------
 static cubc_status add_reduction(const cubc_runs_params *params, problem *p)
 {
-    TRY(problem_input(p, "the values of runs", params->values, params->n, params->value_type));
+    TRY(problem_lazy_input(p, "the values of runs", params->values, params->n, params->value_type));
     TRY(problem_output(p, "the output of runs", params->out, params->n, params->out_type));
     if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
-    p->type = (uint8_t)params->value_type; // for now: of what is reduced
+    p->type = p->inputs[VALUES].type; // for now: of what is reduced
     TRY(problem_operator(p, "a reduction by key", params->op, NULL));
     if (p->op && p->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "a reduction by key does not take %s; use min or max",
@@ -51,6 +51,9 @@ static cubc_status add_first_values(const cubc_runs_params *params, problem *p)
 {
     cubc_type type;
     uint8_t width;
+    if (params->value_type == CUBC_LAZY)
+        FAIL(CUBC_INVALID_TYPE, "values that runs keeps cannot be lazy: evaluate them by "
+                                "cubc_transform before");
     if (!problem_opaque(params->value_bytes, &type, &width))
         FAIL(CUBC_INVALID_TYPE, "runs keeps values of 1, 2, 4, 8 or 16 bytes, not of %d",
              params->value_bytes);
@@ -88,12 +91,13 @@ cubc_status runs_problem(const cubc_runs_params *params, problem *out)
                      .aligned = true};
     TRY(check(params));
     uint64_t most = params->offsets ? params->n / 2 : params->n;
-    TRY(problem_input(out, "the keys of runs", params->keys, params->n, params->type));
+    TRY(problem_lazy_input(out, "the keys of runs", params->keys, params->n, params->type));
     if (params->offsets) {
         TRY(problem_output(out, "the offsets of runs", params->offsets, most, CUBC_I64));
         out->outputs[HEADS].name = offsets_name;
     } else
-        TRY(problem_output(out, "the output of keys", params->keys_out, most, params->type));
+        TRY(problem_output(out, "the output of keys", params->keys_out, most,
+                           (cubc_type)out->inputs[KEYS].type));
     if (params->op)
         TRY(add_reduction(params, out));
     else if (params->values)
@@ -103,7 +107,12 @@ cubc_status runs_problem(const cubc_runs_params *params, problem *out)
     TRY(problem_output(out, "the count of runs", params->count, 1, CUBC_I64));
     choose_type(out);
     snprintf(out->benchmark, sizeof out->benchmark, "%s", benchmark_of(out));
-    return problem_overlap(out, INPUT_OF_SAME_NUMBER);
+    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    // A tile looks at the item before it, which the tile before may have written by then.
+    if (out->in_place && out->lazy_count)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "an output of runs is an operand of a lazy input: they must be apart");
+    return CUBC_OK;
 }
 
 static cubc_status runs_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
@@ -164,6 +173,8 @@ static void runs_define(const problem *p, text *out)
                     p->aligned, m == FIRST_VALUES ? word_type(&p->inputs[VALUES]) : "u8",
                     m == FIRST_VALUES ? word_type(&p->inputs[VALUES])
                                       : type_table[p->outputs[RESULTS].type].dialect);
+    problem_define_input(p, KEYS, "TUNE_KEYS", out);
+    problem_define_input(p, m == SUMS || m == FIRST_VALUES ? VALUES : -1, "TUNE_IN", out);
     bool wide = p->wide || (m == SUMS && cubc_type_size((cubc_type)p->acc_type) == 8);
     text_printf(out, "#define TUNE_RUNS %d\n#define TUNE_K %s\n#define TUNE_COUNT %s\n", m,
                 type_table[p->inputs[KEYS].type].dialect, wide ? "u64" : "u32");
@@ -204,28 +215,27 @@ static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
                  .shape.grid = (unsigned)tiles,
                  .message_args = 1u << 7,
                  .args_count = 8,
-                 .args = {(uintptr_t)p->inputs[KEYS].data, (uintptr_t)p->inputs[VALUES].data,
-                          m == LONG_RUNS ? 0 : (uintptr_t)p->outputs[HEADS].data,
+                 .args = {0, 0, m == LONG_RUNS ? 0 : (uintptr_t)p->outputs[HEADS].data,
                           (uintptr_t)p->outputs[RESULTS].data,
                           m == LONG_RUNS ? (uintptr_t)p->outputs[HEADS].data : 0,
                           (uintptr_t)p->outputs[TOTAL].data, p->n, 0}};
-    return CUBC_OK;
+    TRY(problem_place_input(p, m == SUMS || m == FIRST_VALUES ? VALUES : -1, &out->launches[0], 1));
+    return problem_place_input(p, KEYS, &out->launches[0], 0);
 }
 
 // How many runs there are is known for the benchmarks only.
 static double runs_traffic(const problem *p)
 {
     double read = 0, written = 0;
-    for (int k = 0; k < p->input_count; k++)
-        read += (double)p->n * (double)operand_item_bytes(&p->inputs[k]);
+    for (int k = 0; k < p->input_count; k++) read += problem_input_bytes(p, k);
     for (int k = HEADS; k <= RESULTS; k++)
         written += (double)p->n / 8 * (double)operand_item_bytes(&p->outputs[k]);
     return read + written;
 }
 
 static const field runs_fields[] = {
-    FIELD_ARRAY(cubc_runs_params, keys, FIELD_INPUT, type, n),
-    {"values", FIELD_INPUT, offsetof(cubc_runs_params, values),
+    FIELD_ARRAY(cubc_runs_params, keys, FIELD_LAZY, type, n),
+    {"values", FIELD_LAZY, offsetof(cubc_runs_params, values),
      offsetof(cubc_runs_params, value_type), offsetof(cubc_runs_params, n),
      offsetof(cubc_runs_params, value_bytes)},
     FIELD(cubc_runs_params, op, FIELD_TEXT),

@@ -44,10 +44,11 @@ cubc_status segmented_reduce_problem(const cubc_segmented_reduce_params *params,
 {
     *out = (problem){.algorithm = &segmented_reduce_algorithm,
                      .n = params->n,
-                     .type = (uint8_t)params->type,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
                      .acc_type = (uint8_t)params->acc_type,
                      .aligned = true};
-    TRY(problem_input(out, "the input of segmented_reduce", params->in, params->n, params->type));
+    TRY(problem_lazy_input(out, "the input of segmented_reduce", params->in, params->n,
+                           params->type));
     TRY(add_offsets(params, out));
     TRY(problem_output(out, "the output of segmented_reduce", params->out, params->segments,
                        params->out_type));
@@ -97,6 +98,7 @@ static void segmented_reduce_define(const problem *p, text *out)
 {
     bool fixed = p->input_count < 2;
     problem_define(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
     text_printf(out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n", fixed,
@@ -134,19 +136,19 @@ static cubc_status segmented_reduce_plan(const problem *p, const instance *i, pl
     if (grid > most) grid = most;
     out->message_bytes = 8 * (1 + grid * (((uint64_t)problem_acc_bytes(p) + 3) / 4));
     out->launch_count = 1;
-    out->launches[0] = (launch){
-        .kernel = kernel,
-        .shape.grid = (unsigned)grid,
-        .message_args = 1u << 6,
-        .args_count = 7,
-        .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data,
-                 p->input_count > 1 ? (uintptr_t)offsets->data : 0, p->n / count, count, p->n, 0}};
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)grid,
+                                .message_args = 1u << 6,
+                                .args_count = 7,
+                                .args = {0, (uintptr_t)p->outputs[0].data,
+                                         p->input_count > 1 ? (uintptr_t)offsets->data : 0,
+                                         p->n / count, count, p->n, 0}};
     problem_append_init(p, &out->launches[0]);
-    return CUBC_OK;
+    return problem_place_input(p, 0, &out->launches[0], 0);
 }
 
 static const field segmented_reduce_fields[] = {
-    FIELD_ARRAY(cubc_segmented_reduce_params, in, FIELD_INPUT, type, n),
+    FIELD_ARRAY(cubc_segmented_reduce_params, in, FIELD_LAZY, type, n),
     {"offsets", FIELD_INPUT, offsetof(cubc_segmented_reduce_params, offsets),
      offsetof(cubc_segmented_reduce_params, offset_type), 0, 0},
     FIELD(cubc_segmented_reduce_params, acc_type, FIELD_TYPE),

@@ -15,8 +15,8 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
 {
     *out = (problem){.algorithm = &topk_algorithm,
                      .n = params->n,
-                     .type = (uint8_t)params->type,
-                     .acc_type = (uint8_t)params->type,
+                     .type = (uint8_t)problem_input_type(params->keys_in, params->type),
+                     .acc_type = (uint8_t)problem_input_type(params->keys_in, params->type),
                      .descending = params->largest != 0,
                      .wide = params->n > UINT32_MAX,
                      .aligned = true};
@@ -27,9 +27,10 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
     if (!params->values_in && params->value_bytes != 8)
         FAIL(CUBC_INVALID_TYPE, "topk gives indices as I64, of 8 bytes, not of %d",
              params->value_bytes);
-    TRY(problem_real("the keys of topk", params->type));
-    TRY(problem_input(out, "the keys of topk", params->keys_in, params->n, params->type));
-    TRY(problem_output(out, "the output of topk", params->keys_out, params->k, params->type));
+    TRY(problem_real("the keys of topk", (cubc_type)out->type));
+    TRY(problem_lazy_input(out, "the keys of topk", params->keys_in, params->n, params->type));
+    TRY(problem_output(out, "the output of topk", params->keys_out, params->k,
+                       (cubc_type)out->type));
     if (params->values_in)
         TRY(problem_value_input(out, "the values of topk", params->values_in, params->n,
                                 params->value_bytes));
@@ -62,6 +63,7 @@ static void topk_define(const problem *p, text *out)
 {
     problem_define_keys(p, out);
     problem_define_values(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_RADIX_BITS %d\n", radix_bits(p));
     text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n",
                 p->input_count < 2, p->wide ? "u64" : "u32", p->aligned);
@@ -125,8 +127,8 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
         *to = (launch){.kernel = kernel,
                        .shape.grid = (unsigned)grid,
                        .args_count = ARGS,
-                       .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data,
-                                (uintptr_t)p->inputs[1].data, (uintptr_t)p->outputs[1].data, n, k}};
+                       .args = {0, (uintptr_t)p->outputs[0].data, (uintptr_t)p->inputs[1].data,
+                                (uintptr_t)p->outputs[1].data, n, k}};
         to->args[PASS] = l ? (uint64_t)l - 1 : 0;
         to->args[ROOM] = room;
         for (int a = BINS; a < ARGS; a++) {
@@ -134,6 +136,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
             to->scratch_args |= 1u << a;
         }
         to->args[MESSAGES] += to->args[PASS] * message_words * 8;
+        TRY(problem_place_input(p, 0, to, 0));
     }
     return CUBC_OK;
 }
@@ -141,13 +144,13 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
 // The keys are read for their counts and to be selected from.
 static double topk_traffic(const problem *p)
 {
-    return 2 * (double)p->n * (double)cubc_type_size((cubc_type)p->type) +
+    return 2 * problem_input_bytes(p, 0) +
            (double)p->outputs[0].n *
                (double)(operand_item_bytes(&p->outputs[0]) + operand_item_bytes(&p->outputs[1]));
 }
 
 static const field topk_fields[] = {
-    FIELD_ARRAY(cubc_topk_params, keys_in, FIELD_INPUT, type, n),
+    FIELD_ARRAY(cubc_topk_params, keys_in, FIELD_LAZY, type, n),
     {"values_in", FIELD_INPUT, offsetof(cubc_topk_params, values_in), 0,
      offsetof(cubc_topk_params, n), offsetof(cubc_topk_params, value_bytes)},
     FIELD(cubc_topk_params, largest, FIELD_INT),

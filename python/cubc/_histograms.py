@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._calls import primitive
-from ._core import Array, asarray, call, reduce
+from ._core import Array, Lazy, asarray, call, reduce
 
 # What weights, or items, of a type are summed in where it is not their own.
 SUMS = {
@@ -247,8 +247,8 @@ def histogram_channels(
 
 
 def _taken(x: Any) -> Any:
-    """An array with NumPy's dtype and shape: NumPy's own, or a device's as it is."""
-    if isinstance(x, Array):
+    """An array with NumPy's dtype and shape: NumPy's own, or a device's or a lazy one as it is."""
+    if isinstance(x, Array | Lazy):
         return x
     return asarray(x) if hasattr(x, "__cuda_array_interface__") else np.asarray(x)
 
@@ -270,9 +270,11 @@ def _number(x: Any) -> Any:
 
 
 def _beside(items: Any, x: Any) -> Any:
-    """A NumPy array where the items are."""
-    if isinstance(x, np.ndarray) and isinstance(items, Array):
-        return asarray(x, device=items.device)
+    """A NumPy array where the items are, or what these are made of."""
+    of = [*items.operands.values(), items] if isinstance(items, Lazy) else [items]
+    arrays = [y for y in of if isinstance(y, Array) or hasattr(y, "__cuda_array_interface__")]
+    if isinstance(x, np.ndarray) and arrays:
+        return asarray(x, device=asarray(arrays[0]).device)
     return x
 
 
@@ -297,7 +299,7 @@ def _bins(items: Any, bins: Any, range: Any, stream: Any, device: Any) -> tuple[
 
 
 def _given_edges(items: Any, bins: Any) -> tuple[Any, Any]:
-    edges = _taken(bins)
+    edges = _taken(bins.array() if isinstance(bins, Lazy) else bins)
     if edges.ndim != 1 or edges.shape[0] < 2:
         raise ValueError(f"bins have the shape {tuple(edges.shape)}: expected two edges or more")
     if isinstance(edges, Array):

@@ -20,10 +20,13 @@ _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     """Put off an element-wise expression until a call reads it.
 
-    Every primitive takes one in place of an array. Where the call fuses it (the first array of
-    reductions, scans, selections and sorts, masks too) no array is made of it, and it costs no pass
-    over memory; elsewhere it is evaluated before. Sorts read their keys twice, and so evaluate it
-    twice.
+    Every primitive takes one in place of an array. Where the call fuses it no array is made of it,
+    and it costs no pass over memory. That is: what reductions (whole, along an axis, of segments,
+    by key), scans, selections, `find_if`, histograms, radix sorts and `topk` read first, masks,
+    weights, and keys and values of runs. Elsewhere it is evaluated before: by merge sorts, `merge`,
+    `searchsorted`, `segmented_sort` and along another axis than the last of a scan or sort, which
+    read items many times; as offsets, edges and values that are moved along. Radix sorts and `topk`
+    read their keys twice, and so evaluate it twice.
 
     Parameters
     ----------

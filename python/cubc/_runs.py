@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._calls import one_dimension, output_pair, primitive
-from ._core import asarray, call, operator_types, scan
+from ._core import Lazy, asarray, call, operator_types, scan
 from ._selections import _first
 
 
@@ -201,6 +201,8 @@ def unique_by_key(
     """
     keys_out, values_out = output_pair("unique_by_key", out, "(keys, values)")
     _check("unique_by_key", keys, values)
+    if isinstance(values, Lazy):
+        values = values.array(stream=stream, device=device)
     fields = {
         "keys": keys,
         "values": values,

@@ -1,0 +1,117 @@
+"""Lazy inputs of the calls beyond reduce, scan, select, sort and transform: the same as of arrays.
+
+What is broadcast has rows of a multiple of every vector (48 columns), or not (31, 7).
+"""
+
+import inputs
+import numpy as np
+import pytest
+from inputs import on
+
+import cubc
+
+SHAPES = ((97, 48), (97, 31), (3000, 7))
+
+
+def matrix(shape, device):
+    """Integers, and a lazy input of as many, which takes one of their rows from each."""
+    x = np.random.default_rng(shape[1]).integers(-50, 50, shape).astype("i4")
+    return 3 * x - x[:1], cubc.lazy("3 * x - c", x=on(device, x), c=on(device, x[:1].copy()))
+
+
+def line(device, n=20_011):
+    """The same of one dimension, in runs."""
+    x = np.sort(np.random.default_rng(n).integers(0, n // 3, n)).astype("i4")
+    return x // 2 + 2, cubc.lazy("x / 2 + w", x=on(device, x), w=2)
+
+
+def same(result, expected):
+    result, expected = (r if isinstance(r, tuple) else (r,) for r in (result, expected))
+    for got, wanted in zip(result, expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(wanted))
+
+
+WHOLE = {
+    "histogram": lambda x: cubc.histogram(x, 37, (-100, 100))[0],
+    "histogram of its own range": lambda x: cubc.histogram(x, 37)[0],
+    "histogram between edges": lambda x: cubc.histogram(x, [-100, 0, 3, 50])[0],
+    "find_if": lambda x: cubc.find_if(x, "x == 99"),
+    "rows": lambda x: cubc.sum(x, axis=1),
+    "columns": lambda x: cubc.sum(x, axis=0),
+    "columns in order": lambda x: cubc.reduce(x, "a + b", axis=0),
+    "indices": lambda x: cubc.argmax(x, axis=0),
+    "deterministic columns": lambda x: cubc.sum(x, axis=0, dtype="f4", deterministic=True),
+    "deterministic rows": lambda x: cubc.sum(x, axis=1, dtype="f4", deterministic=True),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", WHOLE)
+def test_of_any_shape(device, name, shape):
+    x, lazy = matrix(shape, device)
+    same(WHOLE[name](lazy), WHOLE[name](x))
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_segments(device, shape, deterministic):
+    x, lazy = matrix(shape, device)
+    offsets = np.array([0, 3, 3, 100, 101, x.size])
+    for op in ("sum", "a + b"):
+        options = {"init": 0.0, "dtype": "f4", "deterministic": deterministic}
+        found = cubc.segmented_reduce(lazy, on(device, offsets), op, **options)
+        same(found, cubc.segmented_reduce(x, offsets, op, **options))
+
+
+LINES = {
+    "topk": lambda x: cubc.topk(x, 10),
+    "reduce_by_key": lambda x: cubc.reduce_by_key(x, x),
+    "run_length_encode": cubc.run_length_encode,
+    "nontrivial_runs": cubc.nontrivial_runs,
+    "unique_by_key": lambda x: cubc.unique_by_key(x, x),
+    "bincount": lambda x: cubc.bincount(x),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_of_one_dimension(device, name):
+    x, lazy = line(device)
+    same(LINES[name](lazy), LINES[name](x))
+
+
+def test_two_of_them(device):
+    keys, lazy = line(device)
+    values = inputs.random("I32", keys.size)
+    v = on(device, values)
+    found = cubc.reduce_by_key(lazy, cubc.lazy("v ^ i", v=v))
+    same(found, cubc.reduce_by_key(keys, values ^ np.arange(keys.size, dtype="i4")))
+    found = cubc.histogram(lazy, 50, (0, 5000), weights=cubc.lazy("v & 7", v=v, dtype="f8"))[0]
+    same(found, np.histogram(keys, 50, (0, 5000), weights=(values & 7).astype("f8"))[0])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "u8"])
+def test_keys_of_topk(device, dtype):
+    """Floats as they compare, negative ones too."""
+    x = inputs.random("I32", 9001)
+    lazy = cubc.lazy("x * -3", x=on(device, x), dtype=dtype)
+    same(cubc.topk(lazy, 700), cubc.topk(cubc.transform("x * -3", x=x, dtype=dtype), 700))
+
+
+def test_bool(device):
+    x = inputs.random("I8", 9001)
+    lazy = cubc.lazy("x > 3", x=on(device, x), dtype=bool)
+    same(cubc.histogram(lazy, 2, (0, 2))[0], [(x <= 3).sum(), (x > 3).sum()])
+
+
+def test_no_array_is_made():
+    """Of 2**36 items none would fit."""
+    items = cubc.lazy("i", size=2**36, dtype="int64")
+    assert int(cubc.find_if(items, "x == 123456")) == 123456
+
+
+def test_runs_in_place_are_refused(device):
+    """A tile looks at the item before it, which would be another by then."""
+    x = on(device, np.arange(10_000, dtype="i4"))
+    lengths = on(device, np.empty(10_000, "i8"))
+    with pytest.raises(ValueError, match="an operand of a lazy input: they must be apart"):
+        cubc.run_length_encode(cubc.lazy("x / 3", x=x), out=(x, lengths))
