@@ -94,7 +94,7 @@ typedef struct problem {
     bool small;          // so few items that another variant is the best
     bool aligned;        // all arrays of more than one item start on 16 bytes
     bool in_place;       // an output is an input: no read-only loads
-    uint16_t traits[16]; // what else the code depends on; the algorithm says
+    uint16_t traits[20]; // what else the code depends on; the algorithm says
     char benchmark[40];  // the benchmark that stands for this problem: "reduce.sum"
 
     // Run-time workload.

@@ -40,6 +40,7 @@
 //     TUNE_ANISOTROPIC  spatial hops come with a factor
 //     TUNE_ANTIPERIODIC hops across the boundary in time change sign
 //     TUNE_TEMPORAL     links in time are 1 but for those of the last slice
+//     TUNE_SEVERAL      there are several sources
 //     TUNE_GUARDED      it is part of a solver: then also those of tail.h
 // Traffic a site and source: the links (eight a site of one parity, four of both), shared by the
 // sources of a thread, a spinor read and one written.

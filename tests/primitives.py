@@ -142,12 +142,12 @@ PRIMITIVES = {
         {"out": INDICES},
     ),
     "segmented_scan": Primitive(
-        lambda x, **o: cubc.segmented_scan(x, segment_size=x.size, **o),
+        lambda x, **o: cubc.segmented_scan(x, segment_size=len(x), **o),
         lambda x: np.cumsum(x, dtype=np.int32),
         {"out": LIKE},
     ),
     "segmented_sort": Primitive(
-        lambda x, **o: cubc.segmented_sort(x, segment_size=x.size, **o), np.sort, {"out": LIKE}
+        lambda x, **o: cubc.segmented_sort(x, segment_size=len(x), **o), np.sort, {"out": LIKE}
     ),
     "topk": Primitive(
         lambda x, **o: cubc.topk(x, 1, **pair(o)),

@@ -89,8 +89,11 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
     traits[DSLASH_TEMPORAL] = params->temporal_gauge != 0;
     out->numbers[DSLASH_A] = lattice_word(params->a);
     out->numbers[DSLASH_SPATIAL] = lattice_word(1 / params->anisotropy);
+    traits[DSLASH_SEVERAL] = out->numbers[DSLASH_SOURCES] > 1;
+    // The other reconstructions of several sources go by the variants of one.
+    bool has_own = traits[DSLASH_SEVERAL] && params->reconstruct == 12;
     snprintf(out->benchmark, sizeof out->benchmark, "dslash.%s.r%d%s", operator_name(a),
-             params->reconstruct, out->numbers[DSLASH_SOURCES] > 1 ? ".s4" : "");
+             params->reconstruct, has_own ? ".s4" : "");
     return CUBC_OK;
 }
 
@@ -104,7 +107,9 @@ cubc_status dslash_workload(const benchmark *b, cubc_type type, uint64_t n, prob
                      .type = (uint8_t)type,
                      .acc_type = (uint8_t)type,
                      .aligned = true,
-                     .traits = {[DSLASH_RECONSTRUCT] = (uint16_t)reals, [DSLASH_ANTIPERIODIC] = 1},
+                     .traits = {[DSLASH_RECONSTRUCT] = (uint16_t)reals,
+                                [DSLASH_ANTIPERIODIC] = 1,
+                                [DSLASH_SEVERAL] = sources > 1},
                      .numbers = {[DSLASH_A] = lattice_word(1),
                                  [DSLASH_SPATIAL] = lattice_word(1),
                                  [DSLASH_SOURCES] = sources}};
@@ -145,7 +150,8 @@ void dslash_define(const problem *p, text *out)
                                                      [DSLASH_ANTIPERIODIC] = "ANTIPERIODIC",
                                                      [DSLASH_TEMPORAL] = "TEMPORAL",
                                                      [DSLASH_GUARDED] = "GUARDED",
-                                                     [DSLASH_Z] = "Z"};
+                                                     [DSLASH_Z] = "Z",
+                                                     [DSLASH_SEVERAL] = "SEVERAL"};
     lattice_define(p, out);
     text_printf(out, "#define TUNE_T %s\n", type_table[p->type].dialect);
     for (int k = DSLASH_RECONSTRUCT; k < DSLASH_TRAITS; k++)

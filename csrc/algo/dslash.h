@@ -19,6 +19,7 @@ enum {
     DSLASH_TEMPORAL,
     DSLASH_GUARDED,
     DSLASH_Z,
+    DSLASH_SEVERAL, // sources, which have variants of their own
     DSLASH_TRAITS
 };
 // Among a problem's numbers.
