@@ -134,6 +134,18 @@ def test_products_are_rounded(device, n):
         assert bits(np.asarray(call(lazy, deterministic=True))) == bits(np.asarray(expected))
 
 
+def test_an_operator_is_rounded_step_by_step(device):
+    """Within four items of float32 the order is plain: the bits are those of NumPy's steps."""
+    x = np.random.default_rng(0).standard_normal((5000, 4)).astype("f4")
+    expected = x.copy()
+    for j in range(1, 4):
+        expected[:, j] = expected[:, j - 1] * x[:, j] + x[:, j]
+    found = cubc.segmented_scan(
+        on(device, x.ravel()), op="a * b + b", segment_size=4, deterministic=True
+    )
+    assert bits(np.asarray(found)) == bits(expected)
+
+
 def test_complex_numbers(device):
     x = (numbers(20_000) + 1j * numbers(20_000, seed=5)).astype("c8")
     near = (np.exp(1j * np.arange(20_000))).astype("c8")
