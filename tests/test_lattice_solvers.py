@@ -175,3 +175,19 @@ def test_arrays_of_the_device(operator, device):
 def test_wrong_arguments(operator, options, words):
     with pytest.raises((ValueError, TypeError), match=words):
         operator.solve(B, **options)
+
+
+def test_propagator_and_what_is_made_of_it(device):
+    gauge = lattice.read_gauge(WEAK_FIELD, device=device)
+    operator = lattice.Wilson(gauge, 0.12, precision="double", reconstruct=18)
+    s = operator.propagator((0, 0, 0, 0), tol=1e-11)
+    assert s.shape == (8, 4, 4, 4, 4, 4, 3, 3)
+    correlator = lattice.pion_correlator(s)
+    assert correlator.sum() == pytest.approx(GOLDEN[0.120][0], rel=1e-9)
+    assert correlator[1] == pytest.approx(GOLDEN[0.120][2], rel=1e-9)
+    assert lattice.pion_correlator(s, time=1)[0] == correlator[1]
+    assert np.allclose(lattice.effective_mass(correlator)[2], 0.499, atol=1e-2)
+    with pytest.raises(RuntimeError, match="did not converge"):
+        operator.propagator(maxiter=2)
+    with pytest.raises(ValueError, match="T, Z, Y, X, 4, 4, 3, 3"):
+        lattice.pion_correlator(s[0])

@@ -13,6 +13,7 @@ True
 from ._clover import WilsonClover
 from ._gauge import Gauge, read_gauge
 from ._io import FileInfo, read_links, read_propagator, write_links, write_propagator
+from ._propagator import effective_mass, pion_correlator, point_source, propagator
 from ._quenched import quenched
 from ._rotations import Rotation
 from ._solve import SolveInfo, solve
@@ -27,6 +28,10 @@ __all__ = [
     "TwistedMass",
     "Wilson",
     "WilsonClover",
+    "effective_mass",
+    "pion_correlator",
+    "point_source",
+    "propagator",
     "quenched",
     "read_gauge",
     "read_links",

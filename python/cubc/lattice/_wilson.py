@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+
 from .._core import call
 from ._fields import Spinors, as_complex, extent_fields, outputs, pack, precision_type, unpack
 from ._gauge import Gauge
+from ._propagator import propagator
 from ._solve import SolveInfo, solve
 
 _PARITIES = {"even": 0, "odd": 1}
@@ -203,3 +206,18 @@ class Wilson(Operator):
     def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
         """Solve M x = b; the arguments are those of `cubc.lattice.solve`."""
         return solve(self, b, **options)
+
+    def propagator(
+        self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
+    ) -> np.ndarray:
+        """Return the propagator from a point; see `propagator`.
+
+        Raises
+        ------
+        RuntimeError
+            If a column did not converge.
+        """
+        s, info = propagator(self, place, **options)
+        if not info.converged:
+            raise RuntimeError(f"the propagator did not converge: {info!r}")
+        return s

@@ -1,0 +1,80 @@
+"""Quark propagators, and what is made of them."""
+
+from typing import Any
+
+import numpy as np
+
+from .._core import asarray
+from ._solve import SolveInfo
+
+
+def point_source(extent: tuple[int, int, int, int], place: tuple[int, int, int, int]) -> np.ndarray:
+    """Return the twelve sources at a site (x, y, z, t): source spin and colour first."""
+    x, y, z, t = extent
+    at = tuple(int(p) % e for p, e in zip(place, extent, strict=True))
+    sources = np.zeros((4, 3, t, z, y, x, 4, 3), complex)
+    for spin in range(4):
+        for colour in range(3):
+            sources[(spin, colour, *at[::-1], spin, colour)] = 1
+    return sources
+
+
+def propagator(
+    operator: Any, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
+) -> tuple[np.ndarray, SolveInfo]:
+    """Solve for the propagator from a point, S = 2 kappa M^-1.
+
+    Parameters
+    ----------
+    operator : Wilson
+        M = 1 - kappa D, so that S is the inverse of (m + 4) - D / 2.
+    place : tuple of int
+        The point: x, y, z, t.
+    **options
+        As of `solve`.
+
+    Returns
+    -------
+    S : numpy.ndarray
+        complex128, ``[t][z][y][x][sink spin][source spin][sink colour][source colour]``, which is
+        what `write_propagator` takes.
+    info : SolveInfo
+    """
+    extent = operator.gauge.extent
+    sources = point_source(extent, place)
+    x, info = operator.solve(
+        asarray(sources.reshape(12, *sources.shape[2:]), device=operator.gauge.device), **options
+    )
+    columns = x.numpy().reshape(sources.shape)
+    return 2 * operator.kappa * np.moveaxis(columns, (0, 1), (5, 7)), info
+
+
+def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
+    """Return C(t), the sum over space of tr S^+ S at the distance t from the source.
+
+    Parameters
+    ----------
+    s : array_like
+        A propagator, as `propagator` returns it.
+    time : int
+        The source's.
+
+    Returns
+    -------
+    numpy.ndarray
+        A float64 for each t.
+    """
+    s = np.asarray(s)
+    if s.ndim != 8 or s.shape[4:] != (4, 4, 3, 3):
+        raise ValueError(f"a propagator of shape {s.shape}: expected (T, Z, Y, X, 4, 4, 3, 3)")
+    return np.roll((abs(s) ** 2).sum(axis=(1, 2, 3, 4, 5, 6, 7)), -time)
+
+
+def effective_mass(correlator: Any) -> np.ndarray:
+    """Return m(t) = arcosh((C(t - 1) + C(t + 1)) / 2 C(t)), for t from 1 to T - 2.
+
+    It is the mass of one state that goes around the lattice in both directions in time.
+    """
+    c = np.asarray(correlator)
+    ratio = (c[:-2] + c[2:]) / (2 * c[1:-1])
+    return np.arccosh(np.maximum(ratio, 1))
