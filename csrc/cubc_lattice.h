@@ -31,7 +31,7 @@ typedef enum cubc_field_order {
 
 // What a kernel has to do with the solver that it is a part of: kernels/solver.h. Of each
 // right-hand side there is a state, and nothing is done for those whose phase is another.
-enum { CUBC_STATE_BYTES = 984 };
+enum { CUBC_STATE_BYTES = 2208 };
 typedef struct cubc_guard {
     void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
     double *parts; // of sums, in the device's memory
@@ -279,10 +279,13 @@ typedef struct cubc_operator { // Wilson: M = 1 - kappa D
 
 typedef struct cubc_solve_params {
     const cubc_operator *op;
-    const char *solver; // "cg": of the normal equations
+    const char *solver; // "cg": of the normal equations; "bicgstab", "gcr": restarted after 8
+                        // directions; "multishift": of all sites, in the precise type alone
+    const double *shifts; // of several systems (M^+ M + shift) x = b, none below 0; NULL: M x = b
+    int shift_count;      // at most 16
     const void *b;
-    void *x;
-    uint64_t n;             // reals of either: 24 * sites * sources
+    void *x; // of one shift after the other
+    uint64_t n;             // reals of b, and of x of each shift: 24 * sites * sources
     cubc_type type;         // of either: F64, F32
     cubc_field_order order; // of either
     int guess;              // not 0: x is where it begins; otherwise at 0
@@ -303,7 +306,7 @@ typedef struct cubc_solve_info { // of a right-hand side
     double gflops;   // of the operator alone, of all right-hand sides together
 } cubc_solve_info;
 
-// Returns when x is there. info: one a right-hand side. That a solve does not converge is no error.
+// Returns when x is there. info: one a right-hand side, those of one shift after the other. That a solve does not converge is no error.
 cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cubc_solve_info *info,
                        cubc_stream stream);
 

@@ -4,9 +4,11 @@
 #include <string.h>
 
 enum { LINKS, SOURCE, GUESS }; // inputs
+enum { MOST_SHIFTS = 16 };
 
 typedef struct arguments { // borrowed
-    PyObject *links, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy;
+    PyObject *links, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy, *shifts;
+    double shift[MOST_SHIFTS];
 } arguments;
 
 // Of complex numbers the type and the count of their parts.
@@ -37,15 +39,48 @@ static int view_inputs(py_call *c, const arguments *a)
     return -1;
 }
 
-static int prepare(py_call *c, const arguments *a, cubc_operator *op, cubc_solve_params *p)
+static int take_shifts(arguments *a, cubc_solve_params *p)
+{
+    Py_ssize_t count = a->shifts ? PySequence_Size(a->shifts) : 0;
+    if (count < 0) return -1;
+    if (count > MOST_SHIFTS) {
+        PyErr_Format(PyExc_ValueError, "%zd shifts: at most %d are solved for at once", count,
+                     MOST_SHIFTS);
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *item = PySequence_GetItem(a->shifts, k);
+        a->shift[k] = item ? PyFloat_AsDouble(item) : -1;
+        Py_XDECREF(item);
+        if (PyErr_Occurred()) return -1;
+    }
+    p->shifts = a->shifts ? a->shift : NULL;
+    p->shift_count = (int)count;
+    return 0;
+}
+
+// As b has it; of several shifts one after the other.
+static int prepare_out(py_call *c, const cubc_solve_params *p)
+{
+    const py_view *b = &c->in[SOURCE];
+    Py_ssize_t shape[VIEW_DIMENSIONS + 1] = {p->shift_count};
+    int more = p->shift_count > 0;
+    if (b->ndim + more > VIEW_DIMENSIONS) {
+        PyErr_SetString(PyExc_ValueError, "b has too many dimensions");
+        return -1;
+    }
+    memcpy(shape + more, b->shape, (size_t)b->ndim * sizeof *shape);
+    return py_call_prepare_out(c, 0, "solve", b->type, b->ndim + more, shape);
+}
+
+static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_params *p)
 {
     const py_view *b = &c->in[SOURCE];
     if (!PyArg_ParseTuple(a->extents, "iiii", &op->lx, &op->ly, &op->lz, &op->lt) ||
         py_dtype(a->precise, &p->precise) < 0 || py_dtype(a->sloppy, &p->sloppy) < 0 ||
         py_call_view_out(c, 0, a->out) < 0 || view_inputs(c, a) < 0 ||
         parts_of(b, &p->type, &p->n) < 0 || py_call_device(c, a->device, a->stream) < 0 ||
-        py_call_stage_inputs(c) < 0 ||
-        py_call_prepare_out(c, 0, "solve", b->type, b->ndim, b->shape) < 0)
+        py_call_stage_inputs(c) < 0 || take_shifts(a, p) < 0 || prepare_out(c, p) < 0)
         return -1;
     if (c->out[0].view.type != b->type) {
         PyErr_SetString(PyExc_TypeError, "out must have the dtype of b");
@@ -92,14 +127,15 @@ static PyObject *solve(py_call *c, const cubc_solve_params *p)
     uint64_t sites =
         (uint64_t)p->op->lx * (uint64_t)p->op->ly * (uint64_t)p->op->lz * (uint64_t)p->op->lt;
     uint64_t most = p->n / (24 * (sites ? sites : 1)) + 1; // right-hand sides; the core checks
-    cubc_solve_info *info = mem_zalloc(most, sizeof *info);
+    uint64_t shifts = p->shift_count ? (uint64_t)p->shift_count : 1;
+    cubc_solve_info *info = mem_zalloc(most * shifts, sizeof *info);
     cubc_status st = info ? CUBC_OK : CUBC_NO_MEMORY;
     PyObject *result = NULL;
     Py_BEGIN_ALLOW_THREADS
     if (!st) st = run(c, p, info);
     Py_END_ALLOW_THREADS
     if (!st) {
-        PyObject *list = info_list(info, most - 1);
+        PyObject *list = info_list(info, (most - 1) * shifts);
         if (list) result = Py_BuildValue("(NN)", py_call_result(c, 0, false), list);
     }
     mem_free(info);
@@ -112,7 +148,7 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
                             "device",     "stream", "reconstruct", "antiperiodic", "temporal_gauge",
                             "anisotropy", "kappa",  "solver",      "tol",          "maxiter",
                             "precise",    "sloppy", "even_odd",    "delta",        "order",
-                            NULL};
+                            "shifts",     NULL};
     arguments a = {0};
     cubc_operator op = {.kind = CUBC_WILSON};
     cubc_solve_params p = {0};
@@ -120,12 +156,12 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
     int order;
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "OOOOOOOippddsdKOOpdi:lattice_solve", names, &a.links, &a.b, &a.x0,
+            args, keywords, "OOOOOOOippddsdKOOpdiO:lattice_solve", names, &a.links, &a.b, &a.x0,
             &a.out, &a.extents, &a.device, &a.stream, &op.reconstruct, &op.antiperiodic,
             &op.temporal_gauge, &op.anisotropy, &op.kappa, &p.solver, &p.tolerance, &iterations,
-            &a.precise, &a.sloppy, &p.even_odd, &p.delta, &order))
+            &a.precise, &a.sloppy, &p.even_odd, &p.delta, &order, &a.shifts))
         return NULL;
-    PyObject **optional[] = {&a.x0, &a.out, &a.device, &a.stream};
+    PyObject **optional[] = {&a.x0, &a.out, &a.device, &a.stream, &a.shifts};
     for (size_t k = 0; k < COUNT_OF(optional); k++)
         if (*optional[k] == Py_None) *optional[k] = NULL;
     p.iterations = iterations;
@@ -136,10 +172,10 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
     return result;
 }
 
-static PyMethodDef methods[] = {{"lattice_solve", (PyCFunction)(void (*)(void))lattice_solve,
-                                 METH_VARARGS | METH_KEYWORDS,
-                                 "Solve M x = b: x, and what is to be said of each right-hand side."},
-                                {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {
+    {"lattice_solve", (PyCFunction)(void (*)(void))lattice_solve, METH_VARARGS | METH_KEYWORDS,
+     "Solve M x = b: x, and what is to be said of each right-hand side."},
+    {NULL, NULL, 0, NULL}};
 
 int py_lattice_solve_setup(PyObject *module)
 {

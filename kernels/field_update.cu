@@ -96,15 +96,15 @@ FUNCTION void update_group(const field_update_args& a, const solver_state* state
 #undef LOAD
     TUNE_SCALARS(TAKE_SCALAR)
     UNROLL
-    for (int c = 0; c < GROUP; c += 2) {
-#define TAKE(name, type) complex<real_t> name{name##_reals[c], name##_reals[c + 1]};
+    for (int place = 0; place < GROUP; place += 2) {
+#define TAKE(name, type) complex<real_t> name{name##_reals[place], name##_reals[place + 1]};
         TUNE_FIELDS(TAKE)
 #undef TAKE
         TUNE_STATEMENTS;
         TUNE_ADD(TAKE_SUM)
-#define PUT(name, type)          \
-    name##_reals[c] = name.real; \
-    name##_reals[c + 1] = name.imag;
+#define PUT(name, type)              \
+    name##_reals[place] = name.real; \
+    name##_reals[place + 1] = name.imag;
         TUNE_WRITTEN(PUT)
 #undef PUT
     }

@@ -41,9 +41,13 @@ struct solver_state {
     f64 gamma;                    // CG: |M^+ r|^2
     f64 alpha_real, beta_real;
     c128 alpha, beta, omega, sigma, rho;
-    c128 basis[MOST_BASIS];                       // GCR: what is taken of each direction
+    c128 basis[MOST_BASIS];                  // GCR: what is taken of each direction,
+    c128 step[MOST_BASIS];                   // of each that was made orthogonal,
+    c128 projection[MOST_BASIS][MOST_BASIS]; // [k][j]: what direction k had of j before that,
+    f64 length[MOST_BASIS];                  // and |v|^2 then
+    u64 shifts;
     f64 shift[MOST_SHIFTS];                       // of several systems (M^+ M + shift) x = b
-    f64 zeta[MOST_SHIFTS], zeta_old[MOST_SHIFTS]; // their residuals over that of the first
+    f64 zeta[MOST_SHIFTS], zeta_old[MOST_SHIFTS]; // their residuals over that without a shift
     f64 shift_alpha[MOST_SHIFTS], shift_beta[MOST_SHIFTS];
 };
 static_assert(sizeof(solver_state) == TUNE_STATE_BYTES, "the core has this struct too");
@@ -101,40 +105,4 @@ FUNCTION void break_down(solver_state& s, f64 divisor)
     if (!is_finite(divisor)) return stop(s, NOT_FINITE);
     s.verdict = BROKEN;
     s.phase = UPDATE;
-}
-
-// ---- conjugate gradients on M^+ M ---------------------------------------------------------------
-// With s = M^+ r, an iteration is
-//     x += alpha p,  p = sigma s + beta p         alpha of the iteration before
-//     w = M p                                     alpha = |s|^2 / |w|^2
-//     s -= alpha M^+ w                            beta = |s|^2 / |s before|^2, sigma = 1
-// and lowers |r|^2 by alpha |s before|^2, since the new r is orthogonal to w.
-
-// sum: |w|^2.
-FUNCTION void cg_length(solver_state& s, const f64* sum, u64)
-{
-    s.alpha_real = sum[0] > 0 ? s.gamma / sum[0] : 0;
-    if (!(sum[0] > 0) || !is_finite(s.alpha_real)) break_down(s, sum[0]);
-}
-
-// sum: |s|^2.
-FUNCTION void cg_direction(solver_state& s, const f64* sum, u64 last_of_round)
-{
-    s.residual -= s.alpha_real * s.gamma;
-    s.beta_real = sum[0] / s.gamma;
-    s.sigma = 1;
-    s.gamma = sum[0];
-    end_iteration(s, sum[0], last_of_round);
-}
-
-// After an update; sum: |s|^2 and <s, p>. The old direction is kept but for its part along s.
-FUNCTION void cg_restart(solver_state& s, const f64* sum, u64)
-{
-    const bool first = !(s.gamma > 0);
-    s.beta_real = first ? 0 : s.beta_real * (sum[0] / s.gamma);
-    s.sigma = first ? c128(1) : c128(1) - c128(s.beta_real / sum[0]) * c128(sum[1], sum[2]);
-    s.alpha_real = 0;
-    s.gamma = s.largest = sum[0];
-    s.phase = ITERATE;
-    if (!(sum[0] > 0) || !is_finite(sum[0])) stop(s, sum[0] == 0 ? BROKEN : NOT_FINITE);
 }

@@ -5,10 +5,10 @@
 //     TUNE_SCALARS(X)   X(name) for each of the state's scalars that the text reads
 //     TUNE_SUMS         how many
 //     TUNE_ADD(X)       X(k, expression) for each
-//     TUNE_FINISH       the name of a function of solver.h that is called with the sums
+//     TUNE_FINISH       the name of a function of solver_steps.h that is called with the sums
 #pragma once
 #include "grid_sums.h"
-#include "solver.h"
+#include "solver_steps.h"
 
 // ---- kernels with a state -----------------------------------------------------------------------
 struct guard_args {
@@ -60,6 +60,8 @@ FUNCTION complex<F> narrowed(c128 z)
     return complex<F>(z);
 }
 #define TAKE_SCALAR(name) const auto name = narrowed<real_t>(state->name);
+#define BASIS(k) narrowed<real_t>(state->basis[k])
+#define SHIFTED(name) narrowed<real_t>(state->name[a.guard.step])
 #define TAKE_SUM(k, term) sums.value[k] += static_cast<f64>(term);
 
 // ---- the terms of sums --------------------------------------------------------------------------

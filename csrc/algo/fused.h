@@ -10,7 +10,7 @@
 
 #include "problem.h"
 
-enum { MOST_SUMS = 6 };
+enum { MOST_SUMS = 8 };
 
 // The state and the rest of what a launch of a solver has: among a problem's numbers, from `first`.
 enum { GUARD_STATES, GUARD_PARTS, GUARD_PHASE, GUARD_STEP, GUARD_ROOM, GUARD_NUMBERS };

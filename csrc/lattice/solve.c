@@ -1,4 +1,5 @@
 // cubc_solve: from fields of any order to a system, its solution by one of the methods, and back.
+#include "../algo/fused.h"
 #include "../algo/lattice.h"
 #include "solver.h"
 #include "wilson.h"
@@ -6,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static const solver_method *const methods[] = {&solver_cg};
+static const solver_method *const methods[] = {&solver_cg, &solver_bicgstab, &solver_gcr,
+                                               &solver_multishift};
 
 typedef struct whole_fields {                // on both parities
     lattice_field b, x;                      // sources one after the other
@@ -42,6 +44,25 @@ static cubc_status check_numbers(const cubc_solve_params *p)
              cubc_type_name(p->sloppy), cubc_type_name(p->precise));
     if (!isfinite(p->op->kappa))
         FAIL(CUBC_INVALID_ARGUMENT, "kappa is %g: it is a finite number", p->op->kappa);
+    return CUBC_OK;
+}
+
+static cubc_status check_shifts(const cubc_solve_params *p, const solver_method *method)
+{
+    bool several = method == &solver_multishift;
+    if (several != (p->shifts != NULL && p->shift_count > 0))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             several ? "multishift needs shifts" : "shifts need the solver multishift, not %s",
+             method->name);
+    if (!several) return CUBC_OK;
+    if (p->shift_count > MOST_SHIFTS)
+        FAIL(CUBC_INVALID_ARGUMENT, "%d shifts: at most %d are solved for at once", p->shift_count,
+             MOST_SHIFTS);
+    if (p->guess) FAIL(CUBC_INVALID_ARGUMENT, "multishift begins at zero: it takes no x0");
+    for (int k = 0; k < p->shift_count; k++)
+        if (!(p->shifts[k] >= 0) || isinf(p->shifts[k]))
+            FAIL(CUBC_INVALID_ARGUMENT, "a shift of %g: they are numbers of 0 and more",
+                 p->shifts[k]);
     return CUBC_OK;
 }
 
@@ -125,8 +146,8 @@ static cubc_status take_fields(solver *s, const cubc_solve_params *p, whole_fiel
     return s->op->source(s, w->b_of, &s->b);
 }
 
-// The rest of the solution, and its residual on the whole lattice.
-static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fields *w)
+// Nothing has stopped any more; a solution without a source is zero.
+static cubc_status reopen(solver *s)
 {
     size_t each = solver_reals(s) / s->shape.sources * cubc_type_size(s->precise);
     for (uint64_t k = 0; k < s->shape.sources; k++) {
@@ -134,7 +155,18 @@ static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fiel
             TRY(s->device->api->fill(s->device, (char *)s->y.data + k * each, 0, each, s->stream));
         s->states[k].phase = ITERATE;
     }
-    TRY(solver_upload(s));
+    return solver_upload(s);
+}
+
+static double relative_residual(const solver_state *state)
+{
+    return sqrt(state->source > 0 ? state->residual / state->source : state->residual);
+}
+
+// The rest of the solution, and its residual on the whole lattice.
+static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fields *w,
+                               cubc_solve_info *info)
+{
     if (p->even_odd) {
         w->m_of[0] = s->r;
         w->m_of[1] = s->b; // which is no longer needed
@@ -150,13 +182,31 @@ static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fiel
                         SITE_FIELDS(READ("b", s->b), READ("m", s->r))));
     }
     TRY(convert(s, p, w->x.data, s->precise, CUBC_NATIVE, p->x, p->type, p->order));
-    return solver_download(s);
+    TRY(solver_download(s));
+    for (uint64_t k = 0; k < s->shape.sources; k++)
+        info[k].residual = relative_residual(&s->states[k]);
+    return CUBC_OK;
+}
+
+// The same of each shift.
+static cubc_status give_shifted(solver *s, const cubc_solve_params *p, cubc_solve_info *info)
+{
+    size_t bytes = p->n * cubc_type_size(p->type);
+    for (int k = 0; k < s->shifts; k++) {
+        const lattice_field *x = multishift_solution(s, k);
+        TRY(multishift_residual(s, k));
+        TRY(convert(s, p, x->data, s->precise, CUBC_NATIVE, (char *)p->x + (size_t)k * bytes,
+                    p->type, p->order));
+        TRY(solver_download(s));
+        for (uint64_t j = 0; j < s->shape.sources; j++)
+            info[(uint64_t)k * s->shape.sources + j].residual = relative_residual(&s->states[j]);
+    }
+    return CUBC_OK;
 }
 
 // ---- states -------------------------------------------------------------------------------------
 static cubc_status open_states(solver *s, const cubc_solve_params *p)
 {
-    enum { MOST_SUMS = 6 };
     bool on_cpu = strcmp(s->device->info.kind, "cpu") == 0;
     uint64_t sources = s->shape.sources, sites = solver_reals(s) / (uint64_t)s->shape.reals;
     double delta = p->delta > 0 ? p->delta : 0.1;
@@ -173,7 +223,11 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
                                       .limit = p->iterations,
                                       .target = p->tolerance * p->tolerance,
                                       .drop = delta * delta,
-                                      .least = HUGE_VAL};
+                                      .sigma = {1},
+                                      .least = HUGE_VAL,
+                                      .shifts = (uint64_t)s->shifts};
+    for (uint64_t k = 0; k < sources && s->shifts; k++)
+        memcpy(s->states[k].shift, p->shifts, (size_t)s->shifts * sizeof *p->shifts);
     return solver_upload(s);
 }
 
@@ -197,10 +251,15 @@ static const char *reason_of(uint64_t phase)
     return phase < COUNT_OF(reasons) && reasons[phase] ? reasons[phase] : "did not end";
 }
 
+static uint64_t solutions(const solver *s)
+{
+    return s->shape.sources * (uint64_t)(s->shifts ? s->shifts : 1);
+}
+
 static void describe(const solver *s, cubc_solve_info *info)
 {
-    for (uint64_t k = 0; k < s->shape.sources; k++) {
-        const solver_state *state = &s->states[k];
+    for (uint64_t k = 0; k < solutions(s); k++) {
+        const solver_state *state = &s->states[k % s->shape.sources];
         info[k] =
             (cubc_solve_info){.converged = state->phase == CONVERGED || state->phase == NO_SOURCE,
                               .reason = reason_of(state->phase),
@@ -215,12 +274,9 @@ static void measure(const solver *s, double seconds, cubc_solve_info *info)
            sites = (double)(solver_reals(s) / (uint64_t)s->shape.reals) / (double)s->shape.sources;
     for (uint64_t k = 0; k < s->shape.sources; k++)
         flops += (double)(info[k].iterations + info[k].updates) * 2 * s->op->flops * sites;
-    for (uint64_t k = 0; k < s->shape.sources; k++) {
-        const solver_state *state = &s->states[k];
+    for (uint64_t k = 0; k < solutions(s); k++) {
         info[k].seconds = seconds;
         info[k].gflops = seconds > 0 ? 1e-9 * flops / seconds : 0;
-        info[k].residual =
-            state->source > 0 ? sqrt(state->residual / state->source) : sqrt(state->residual);
     }
 }
 
@@ -237,20 +293,32 @@ static cubc_status solve(solver *s, const cubc_solve_params *p, cubc_solve_info 
     TRY(s->method->open(s));
     TRY(solver_run(s));
     describe(s, info);
-    TRY(give_fields(s, p, &w));
+    TRY(reopen(s));
+    TRY(s->shifts ? give_shifted(s, p, info) : give_fields(s, p, &w, info));
     TRY(s->device->api->synchronize(s->device, s->stream));
     measure(s, now_seconds() - start, info);
     return CUBC_OK;
 }
 
-cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *p, cubc_solve_info *info,
+cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cubc_solve_info *info,
                        cubc_stream stream)
 {
-    if (!device || !p || !p->op || !info) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: NULL argument");
-    solver s = {.device = device, .precise = p->precise, .sloppy = p->sloppy};
+    if (!device || !params || !params->op || !info)
+        FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: NULL argument");
+    cubc_solve_params own = *params;
+    const cubc_solve_params *p = &own;
+    solver s = {.device = device};
     TRY(find_method(p->solver, &s.method));
+    TRY(check_shifts(p, s.method));
+    if (s.method == &solver_multishift) {
+        own.even_odd = 0;
+        own.sloppy = own.precise;
+        s.shifts = own.shift_count;
+    }
     TRY(check_numbers(p));
     TRY(check_shape(p, &s.shape));
+    s.precise = p->precise;
+    s.sloppy = p->sloppy;
     TRY(device->api->stream_create(device, &s.stream));
     cubc_status st = device->api->order(device, s.stream, stream);
     if (!st) st = solve(&s, p, info);

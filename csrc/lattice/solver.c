@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { ROUND = 8 }; // iterations
+enum { ROUND = MOST_BASIS }; // iterations
 
 // ---- memory -------------------------------------------------------------------------------------
 cubc_status solver_alloc(solver *s, size_t bytes, void **out)

@@ -22,13 +22,15 @@ typedef enum solver_phase {
     NO_SOURCE
 } solver_phase;
 
-enum { MOST_SHIFTS = 16, MOST_BASIS = 8, MOST_FIELDS = 48 };
+enum { MOST_SHIFTS = 16, MOST_BASIS = 8, MOST_FIELDS = 64 };
 
 typedef struct solver_state { // as in kernels/solver.h
     uint64_t phase, iterations, updates, limit, verdict, due, stalls, arrived;
     double source, target, drop, residual, least, largest, gamma, alpha_real, beta_real;
     double alpha[2], beta[2], omega[2], sigma[2], rho[2];
-    double basis[MOST_BASIS][2];
+    double basis[MOST_BASIS][2], step[MOST_BASIS][2], projection[MOST_BASIS][MOST_BASIS][2];
+    double length[MOST_BASIS];
+    uint64_t shifts;
     double shift[MOST_SHIFTS], zeta[MOST_SHIFTS], zeta_old[MOST_SHIFTS];
     double shift_alpha[MOST_SHIFTS], shift_beta[MOST_SHIFTS];
 } solver_state;
@@ -90,11 +92,12 @@ struct solver {
     cubc_guard guard;          // but for phase and step
     solver_state *states;      // in host memory
 
-    lattice_field b, y, r;     // precise: source, solution, residual
-    lattice_field scratch[2];  // the operator's own, precise and sloppy
-    lattice_field work[20];    // the method's own
-    int shifts;                // of several systems
-    void *memory[MOST_FIELDS]; // all of it
+    lattice_field b, y, r;                   // precise: source, solution, residual
+    lattice_field scratch[2];                // the operator's own, precise and sloppy
+    lattice_field work[2 * MOST_SHIFTS + 4]; // the method's own
+    int shifts;                              // of several systems
+    int cycle;                               // steps of GCR in the round that is queued
+    void *memory[MOST_FIELDS];               // all of it
     int memory_count;
 };
 
@@ -121,6 +124,9 @@ cubc_status solver_upload(solver *s);   // the states
 cubc_status solver_download(solver *s); // when all is done
 cubc_status solver_run(solver *s);      // until every state has stopped
 
-extern const solver_method solver_cg;
+extern const solver_method solver_cg, solver_bicgstab, solver_gcr, solver_multishift;
+// Of a shift: its solution, and its true residual in the states.
+const lattice_field *multishift_solution(solver *s, int shift);
+cubc_status multishift_residual(solver *s, int shift);
 
 #endif

@@ -174,6 +174,7 @@ def lattice_solve(
     even_odd: bool,
     delta: float,
     order: int,
+    shifts: Any,
 ) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float]]]:
     """Solve M x = b: x, and of each right-hand side: converged, reason, iterations, updates, residual, seconds, GFLOPS."""
 

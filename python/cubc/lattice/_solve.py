@@ -77,6 +77,7 @@ def solve(
     precision: str = "double",
     sloppy: str | None = None,
     x0: Any = None,
+    shifts: Any = None,
     even_odd: bool = True,
     delta: float | None = None,
     out: Any = None,
@@ -94,6 +95,10 @@ def solve(
     solver : str
         "cg" : conjugate gradients on the normal equations. Of all solutions in its space it finds
         the one with the least residual; it converges for every M that has an inverse.
+        "bicgstab" : two products with M an iteration, as cg, and mostly fewer iterations; it may
+        break down, and then begins anew.
+        "gcr" : one product an iteration and up to eight more fields; restarted after eight.
+        "multishift" : conjugate gradients for all of `shifts` at once.
     tol : float
         The residual to reach, relative to b.
     maxiter : int
@@ -105,6 +110,9 @@ def solve(
         what was found is added to the solution and the residual calculated anew.
     x0 : array, optional
         Where to begin, as `b`; by default at zero.
+    shifts : sequence of float, optional
+        Solve ``(M^+ M + shift) x = b`` for up to 16 of them, none below 0, with "multishift", of
+        all sites and in `precision` alone. x then has a first axis of the shifts.
     even_odd : bool
         Solve the system of the even sites, from which the odd ones follow; otherwise that of all.
     delta : float, optional
@@ -168,6 +176,7 @@ def solve(
         even_odd=even_odd,
         delta=0.0 if delta is None else delta,
         order=PLAIN,
+        shifts=None if shifts is None else [float(s) for s in shifts],
     )
     if host_out is not None:
         host_out[...] = x.numpy()

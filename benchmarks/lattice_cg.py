@@ -1,0 +1,57 @@
+"""Conjugate gradients on one GPU: microseconds an iteration, and iterations.
+
+Links are rows of 1 + 0.25 G made orthonormal (plaquette 0.798 with G of unit complex variance),
+kappa 0.132, antiperiodic in time, even-odd, to 1e-10 in double precision; the second call, when all
+kernels are there.
+
+    python benchmarks/lattice_cg.py [extent ...]
+"""
+
+import sys
+
+import numpy as np
+
+from cubc import lattice
+
+KAPPA = 0.132
+EXTENTS = [16, 32]
+
+
+def links(extent, seed=7):
+    rng = np.random.default_rng(seed)
+    shape = (extent,) * 4 + (4, 3, 3)
+    a = rng.normal(size=shape, scale=0.25 * 0.5**0.5).astype(complex)
+    a += 1j * rng.normal(size=shape, scale=0.25 * 0.5**0.5)
+    a += np.eye(3)
+    for row in range(2):
+        v = a[..., row, :]
+        for before in range(row):
+            u = a[..., before, :]
+            v -= (u.conj() * v).sum(-1, keepdims=True) * u
+        v /= np.linalg.norm(v, axis=-1, keepdims=True)
+    a[..., 2, :] = np.cross(a[..., 0, :], a[..., 1, :]).conj()
+    return a
+
+
+def main():
+    for extent in [int(word) for word in sys.argv[1:]] or EXTENTS:
+        gauge = lattice.Gauge(links(extent))
+        if hasattr(gauge, "plaquette"):
+            print(f"{extent}^4 on {gauge.device}, plaquette {gauge.plaquette()[0]:.4f}")
+        D = lattice.Wilson(gauge, KAPPA, precision="double")
+        g = np.random.default_rng(1).normal(size=(2, *[extent] * 4, 4, 3))
+        b = g[0] + 1j * g[1]
+        for sloppy in ("double", "single", "half"):
+            for solver in ("cg", "bicgstab"):
+                for _ in range(2):
+                    _, info = D.solve(b, solver=solver, sloppy=sloppy, maxiter=2000)
+                each = 1e6 * info.seconds / max(info.iterations, 1)
+                print(
+                    f"{extent:3d}^4 {solver:9s} {sloppy:7s} {info.iterations:5d} iterations "
+                    f"{each:9.2f} us each {info.gflops:9.1f} GFLOPS {info.reason}, "
+                    f"residual {info.residual:.2e}, {info.updates} updates"
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+// The steps of the solvers between their kernels, on the state of one right-hand side: solver.h.
+// The methods are described where their launches are, in csrc/lattice.
+#pragma once
+#include "solver.h"
+
+// ---- conjugate gradients on M^+ M ---------------------------------------------------------------
+// With s = M^+ r, an iteration is
+//     x += alpha p,  p = sigma s + beta p         alpha of the iteration before
+//     w = M p                                     alpha = |s|^2 / |w|^2
+//     s -= alpha M^+ w                            beta = |s|^2 / |s before|^2, sigma = 1
+// and lowers |r|^2 by alpha |s before|^2, since the new r is orthogonal to w.
+
+// sum: |w|^2.
+FUNCTION void cg_length(solver_state& s, const f64* sum, u64)
+{
+    s.alpha_real = sum[0] > 0 ? s.gamma / sum[0] : 0;
+    if (!(sum[0] > 0) || !is_finite(s.alpha_real)) break_down(s, sum[0]);
+}
+
+// sum: |s|^2.
+FUNCTION void cg_direction(solver_state& s, const f64* sum, u64 last_of_round)
+{
+    s.residual -= s.alpha_real * s.gamma;
+    s.beta_real = sum[0] / s.gamma;
+    s.sigma = 1;
+    s.gamma = sum[0];
+    end_iteration(s, sum[0], last_of_round);
+}
+
+// After an update; sum: |s|^2 and <s, p>. The old direction is kept but for its part along s.
+FUNCTION void cg_restart(solver_state& s, const f64* sum, u64)
+{
+    const bool first = !(s.gamma > 0);
+    s.beta_real = first ? 0 : s.beta_real * (sum[0] / s.gamma);
+    s.sigma = first ? c128(1) : c128(1) - c128(s.beta_real / sum[0]) * c128(sum[1], sum[2]);
+    s.alpha_real = 0;
+    s.gamma = s.largest = sum[0];
+    s.phase = ITERATE;
+    if (!(sum[0] > 0) || !is_finite(sum[0])) stop(s, sum[0] == 0 ? BROKEN : NOT_FINITE);
+}
+
+// ---- BiCGStab -----------------------------------------------------------------------------------
+// Whether a step can divide by that. If not, the method begins anew, or ends if it has just done
+// so.
+FUNCTION bool bicgstab_divides(solver_state& s, c128 divisor)
+{
+    if (!is_finite(divisor.real + divisor.imag)) {
+        stop(s, NOT_FINITE);
+        return false;
+    }
+    if (divisor.real != 0 || divisor.imag != 0) return true;
+    if (s.residual == s.largest) s.verdict = BROKEN;
+    s.sigma = 1;
+    s.phase = UPDATE;
+    return false;
+}
+
+// sum: <q, v>, after v = M p.
+FUNCTION void bicgstab_first(solver_state& s, const f64* sum, u64)
+{
+    const c128 divisor(sum[0], sum[1]);
+    if (bicgstab_divides(s, divisor)) s.alpha = s.rho / divisor;
+}
+
+// sum: <t, r>, <t, t>, <q, t>, <q, r>, after t = M r.
+FUNCTION void bicgstab_second(solver_state& s, const f64* sum, u64)
+{
+    const c128 before = s.rho;
+    if (sum[2] == 0) { // as it is where r = 0, and M p has solved it all
+        s.omega = s.beta = 0;
+        return;
+    }
+    if (!bicgstab_divides(s, before)) return;
+    s.omega = c128(sum[0], sum[1]) / c128(sum[2]);
+    s.rho = c128(sum[5], sum[6]) - s.omega * c128(sum[3], sum[4]);
+    if (bicgstab_divides(s, s.omega)) s.beta = s.rho / before * (s.alpha / s.omega);
+}
+
+// sum: |r|^2.
+FUNCTION void bicgstab_end(solver_state& s, const f64* sum, u64 last_of_round)
+{
+    s.residual = sum[0];
+    end_iteration(s, sum[0], last_of_round);
+}
+
+// After an update; sum: <q, r>.
+FUNCTION void bicgstab_restart(solver_state& s, const f64* sum, u64)
+{
+    s.rho = c128(sum[0], sum[1]);
+    s.sigma = 0;
+    s.phase = ITERATE;
+}
+
+// ---- GCR ----------------------------------------------------------------------------------------
+// step: k * MOST_BASIS + j. sum: <v_j, v_k>, after v_k has lost what it had of the ones before j.
+FUNCTION void gcr_project(solver_state& s, const f64* sum, u64 step)
+{
+    const u64 k = step / MOST_BASIS, j = step % MOST_BASIS;
+    s.omega = c128(sum[0] / s.length[j], sum[1] / s.length[j]);
+    s.projection[k][j] = s.omega;
+}
+
+// Of the directions as they are, from those of the ones made orthogonal: v_k is M p_k less its
+// projections.
+FUNCTION void gcr_coefficients(solver_state& s, u64 k)
+{
+    for (u64 j = k + 1; j-- > 0;) {
+        s.basis[j] = s.step[j];
+        for (u64 i = j + 1; i <= k; i++) s.basis[j] = s.basis[j] - s.projection[i][j] * s.basis[i];
+    }
+}
+
+// sum: |v_k|^2, <v_k, p_k>.
+FUNCTION void gcr_length(solver_state& s, const f64* sum, u64 step)
+{
+    const u64 k = step / MOST_BASIS;
+    if (!(sum[0] > 0) || !is_finite(sum[0])) return break_down(s, sum[0]);
+    s.length[k] = sum[0];
+    s.alpha = s.step[k] = c128(sum[1] / sum[0], sum[2] / sum[0]);
+    gcr_coefficients(s, k);
+}
+
+// sum: |r|^2 after a step. The cycle ends with an update.
+FUNCTION void gcr_end(solver_state& s, const f64* sum, u64 last_of_round)
+{
+    s.residual = sum[0];
+    end_iteration(s, sum[0], last_of_round);
+    if (last_of_round && s.phase == ITERATE) s.phase = UPDATE;
+}
+
+// After an update.
+FUNCTION void gcr_restart(solver_state& s, const f64*, u64)
+{
+    for (int k = 0; k < MOST_BASIS; k++) s.basis[k] = 0;
+    s.phase = ITERATE;
+}
+
+// ---- several systems ----------------------------------------------------------------------------
+// The beginning, with r = p = b; sum: |b|^2.
+FUNCTION void multishift_begin(solver_state& s, const f64* sum, u64)
+{
+    s.gamma = s.residual = sum[0];
+    s.alpha_real = 1;
+    s.beta_real = 0;
+    for (u64 k = 0; k < s.shifts; k++) s.zeta[k] = s.zeta_old[k] = 1;
+    s.phase = ITERATE;
+}
+
+// sum: |w|^2 of w = M p. alpha and beta of the step before are still there.
+FUNCTION void multishift_length(solver_state& s, const f64* sum, u64)
+{
+    if (!(sum[0] > 0) || !is_finite(sum[0])) return stop(s, sum[0] == 0 ? BROKEN : NOT_FINITE);
+    const f64 alpha = s.gamma / sum[0], ratio = alpha * s.beta_real / s.alpha_real;
+    for (u64 k = 0; k < s.shifts; k++) {
+        const f64 old = s.zeta_old[k], now = s.zeta[k];
+        const f64 divisor = ratio * (old - now) + old * (1 + s.shift[k] * alpha);
+        s.zeta_old[k] = now;
+        s.zeta[k] = divisor != 0 ? now * old / divisor : 0; // it is below all numbers in the end
+        s.shift_alpha[k] = now != 0 ? alpha * s.zeta[k] / now : 0;
+    }
+    s.alpha_real = alpha;
+}
+
+// sum: |r|^2 of the system without a shift.
+FUNCTION void multishift_end(solver_state& s, const f64* sum, u64)
+{
+    s.iterations++;
+    s.beta_real = sum[0] / s.gamma;
+    s.gamma = sum[0];
+    s.residual = 0;
+    for (u64 k = 0; k < s.shifts; k++) {
+        const f64 ratio = s.zeta_old[k] != 0 ? s.zeta[k] / s.zeta_old[k] : 0;
+        s.shift_beta[k] = s.beta_real * ratio * ratio;
+        s.residual = fmax(s.residual, s.zeta[k] * s.zeta[k] * sum[0]);
+    }
+    if (!is_finite(sum[0])) return stop(s, NOT_FINITE);
+    if (s.residual <= s.target)
+        s.verdict = CONVERGED;
+    else if (s.iterations >= s.limit)
+        s.verdict = AT_LIMIT;
+}
+
+// When the solutions of the step are there.
+FUNCTION void multishift_next(solver_state& s, const f64*, u64)
+{
+    if (s.verdict) stop(s, static_cast<solver_phase>(s.verdict));
+}
