@@ -108,3 +108,11 @@ def test_tune_your_own_kernel(execute, tmp_path):
     rows = list(_core.Store(str(tmp_path / "transpose.db")).rows())
     assert {row["status"] for row in rows} <= {"ok", "lost"}
     assert len({row["variant"] for row in rows}) > 3
+
+
+def test_lattice(execute):
+    text = "\n".join(execute(FOLDER / "05_lattice.ipynb"))
+    assert "Gauge(4x4x4x8 on cpu)" in text
+    assert text.count("<converged: residual") == 1
+    assert "half     8:  16 bytes a link" in text
+    assert "dslash.wilson.r18" in text
