@@ -263,9 +263,13 @@ cubc_status cubc_spinor_twist(cubc_device *device, const cubc_spinor_twist_param
 // M x = b for any number of right-hand sides of one operator. The iteration runs on the device
 // without a look at it by the host; it works in one precision and its results are added up in
 // another, in which the residual is calculated anew whenever it has dropped by `delta`.
-typedef enum cubc_operator_kind { CUBC_WILSON } cubc_operator_kind;
+typedef enum cubc_operator_kind {
+    CUBC_WILSON,  // M = 1 - kappa D
+    CUBC_TWISTED, // M = 1 + 2 i kappa mu gamma_5 - kappa D
+    CUBC_CLOVER   // M = A - kappa D
+} cubc_operator_kind;
 
-typedef struct cubc_operator { // Wilson: M = 1 - kappa D
+typedef struct cubc_operator {
     cubc_operator_kind kind;
     const void *links; // in native order
     uint64_t links_n;
@@ -275,6 +279,10 @@ typedef struct cubc_operator { // Wilson: M = 1 - kappa D
     int antiperiodic, temporal_gauge; // as of cubc_dslash_wilson_params
     double anisotropy;
     double kappa;
+    double mu;          // of twisted mass
+    const void *clover; // A, of cubc_clover_term_params
+    uint64_t clover_n;
+    cubc_type clover_type; // F64, F32; it is copied where another is needed
 } cubc_operator;
 
 typedef struct cubc_solve_params {

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-enum { LINKS, SOURCE, GUESS }; // inputs
+enum { LINKS, SOURCE }; // inputs, then those that there may be
 enum { MOST_SHIFTS = 16 };
 
 typedef struct arguments { // borrowed
-    PyObject *links, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy, *shifts;
+    PyObject *links, *clover, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy, *shifts;
     double shift[MOST_SHIFTS];
 } arguments;
 
@@ -24,16 +24,27 @@ static int parts_of(const py_view *view, cubc_type *type, uint64_t *n)
     return 0;
 }
 
+static int view_input(py_call *c, PyObject *object, const char *name)
+{
+    if (py_view_get(object, name, false, NULL, &c->in[c->in_count]) < 0) return -1;
+    c->in_count++;
+    return 0;
+}
+
+// x0 comes last.
+static const py_view *guess_of(const py_call *c)
+{
+    return &c->in[c->in_count - 1];
+}
+
 static int view_inputs(py_call *c, const arguments *a)
 {
-    if (py_view_get(a->links, "the links", false, NULL, &c->in[LINKS]) < 0) return -1;
-    c->in_count = 1;
-    if (py_view_get(a->b, "b", false, NULL, &c->in[SOURCE]) < 0) return -1;
-    c->in_count = 2;
+    if (view_input(c, a->links, "the links") < 0 || view_input(c, a->b, "b") < 0 ||
+        (a->clover && view_input(c, a->clover, "the clover term") < 0) ||
+        (a->x0 && view_input(c, a->x0, "x0") < 0))
+        return -1;
     if (!a->x0) return 0;
-    if (py_view_get(a->x0, "x0", false, NULL, &c->in[GUESS]) < 0) return -1;
-    c->in_count = 3;
-    const py_view *b = &c->in[SOURCE], *x0 = &c->in[GUESS];
+    const py_view *b = &c->in[SOURCE], *x0 = guess_of(c);
     if (x0->type == b->type && py_call_same_shape(x0, b->ndim, b->shape)) return 0;
     PyErr_SetString(PyExc_ValueError, "x0 must have the shape and dtype of b");
     return -1;
@@ -89,6 +100,12 @@ static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_param
     op->links = c->in[LINKS].data;
     op->links_n = c->in[LINKS].n;
     op->type = c->in[LINKS].type;
+    if (a->clover) {
+        const py_view *clover = &c->in[SOURCE + 1];
+        op->clover = clover->data;
+        op->clover_n = clover->n;
+        op->clover_type = clover->type;
+    }
     p->op = op;
     p->b = b->data;
     p->x = py_call_out_data(c, 0);
@@ -100,8 +117,8 @@ static cubc_status run(py_call *c, const cubc_solve_params *p, cubc_solve_info *
 {
     const py_view *out = &c->out[0].view;
     size_t bytes = out->n * cubc_type_size(out->type);
-    if (p->guess && c->in[GUESS].data != p->x)
-        TRY(cubc_copy(c->device, p->x, c->in[GUESS].data, bytes, c->stream));
+    if (p->guess && guess_of(c)->data != p->x)
+        TRY(cubc_copy(c->device, p->x, guess_of(c)->data, bytes, c->stream));
     TRY(cubc_solve(c->device, p, info, c->stream));
     if (c->out[0].staged) TRY(cubc_copy(c->device, out->data, p->x, bytes, c->stream));
     return CUBC_OK;
@@ -146,24 +163,26 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
 {
     static char *names[] = {"links",      "b",      "x0",          "out",          "extents",
                             "device",     "stream", "reconstruct", "antiperiodic", "temporal_gauge",
-                            "anisotropy", "kappa",  "solver",      "tol",          "maxiter",
-                            "precise",    "sloppy", "even_odd",    "delta",        "order",
-                            "shifts",     NULL};
+                            "anisotropy", "kappa",  "kind",        "mu",           "clover",
+                            "solver",     "tol",    "maxiter",     "precise",      "sloppy",
+                            "even_odd",   "delta",  "order",       "shifts",       NULL};
     arguments a = {0};
-    cubc_operator op = {.kind = CUBC_WILSON};
+    cubc_operator op = {0};
     cubc_solve_params p = {0};
     unsigned long long iterations;
-    int order;
+    int kind, order;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "OOOOOOOippddsdKOOpdiO:lattice_solve", names, &a.links, &a.b, &a.x0,
-            &a.out, &a.extents, &a.device, &a.stream, &op.reconstruct, &op.antiperiodic,
-            &op.temporal_gauge, &op.anisotropy, &op.kappa, &p.solver, &p.tolerance, &iterations,
-            &a.precise, &a.sloppy, &p.even_odd, &p.delta, &order, &a.shifts))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOippddidOsdKOOpdiO:lattice_solve",
+                                     names, &a.links, &a.b, &a.x0, &a.out, &a.extents, &a.device,
+                                     &a.stream, &op.reconstruct, &op.antiperiodic,
+                                     &op.temporal_gauge, &op.anisotropy, &op.kappa, &kind, &op.mu,
+                                     &a.clover, &p.solver, &p.tolerance, &iterations, &a.precise,
+                                     &a.sloppy, &p.even_odd, &p.delta, &order, &a.shifts))
         return NULL;
-    PyObject **optional[] = {&a.x0, &a.out, &a.device, &a.stream, &a.shifts};
+    PyObject **optional[] = {&a.clover, &a.x0, &a.out, &a.device, &a.stream, &a.shifts};
     for (size_t k = 0; k < COUNT_OF(optional); k++)
         if (*optional[k] == Py_None) *optional[k] = NULL;
+    op.kind = (cubc_operator_kind)kind;
     p.iterations = iterations;
     p.order = (cubc_field_order)order;
     py_call c = {0};

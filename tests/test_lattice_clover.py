@@ -306,6 +306,22 @@ def test_even_odd_forms_have_the_same_solution(device):
     assert terms.error(rest[:, ~even_sites], x[:, ~even_sites]) < 1e-11
 
 
+@pytest.mark.parametrize(("sloppy", "even_odd"), [("half", True), ("double", False)])
+def test_solve(device, sloppy, even_odd):
+    D, b = operator(device), terms.random_spinors(2)
+    x, info = D.solve(b, tol=1e-11, sloppy=sloppy, even_odd=even_odd)
+    assert info.converged
+    assert info.residual < 1e-11
+    assert terms.error(D(x), b) < 2e-11
+
+
+def test_solve_in_single_precision(device):
+    D, b = operator(device), terms.random_spinors()
+    x, info = D.solve(b, tol=1e-5, precision="single")
+    assert info.converged
+    assert terms.error(D(x), b) < 2e-5
+
+
 # ---- errors --------------------------------------------------------------------------------------
 LINKS, SPINORS, MATRICES = (np.zeros(n * terms.SITES) for n in (72, 24, 72))
 

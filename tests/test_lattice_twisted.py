@@ -162,3 +162,12 @@ def test_of_no_twisted_mass_it_is_wilson(device):
     D, x = operator(0.0, device), terms.random_spinors()
     W = lattice.Wilson(D.gauge, KAPPA, precision="double")
     assert terms.error(D(x), W(x)) < 1e-15
+
+
+@pytest.mark.parametrize(("sloppy", "even_odd"), [("half", True), ("double", False)])
+def test_solve(device, sloppy, even_odd):
+    D, b = operator(MU, device), terms.random_spinors(2)
+    x, info = D.solve(b, tol=1e-11, sloppy=sloppy, even_odd=even_odd)
+    assert info.converged
+    assert info.residual < 1e-11
+    assert terms.error(D(x), b) < 2e-11

@@ -71,7 +71,6 @@ struct lattice_operator {
     cubc_status (*source)(solver *s, const lattice_field b[2], const lattice_field *out);
     cubc_status (*odd_part)(solver *s, const lattice_field b[2], const lattice_field x[2]);
     cubc_status (*whole)(solver *s, const lattice_field x[2], const lattice_field out[2]);
-    double flops; // of one application, a site of its fields
 };
 
 typedef struct solver_method {
@@ -86,6 +85,7 @@ struct solver {
     void *stream;
     const lattice_operator *op;
     const void *system; // the operator's own
+    double flops;       // of one application, a site of its fields
     const solver_method *method;
     lattice_shape shape;       // of the system that is solved
     cubc_type precise, sloppy; // F64 or F32; any

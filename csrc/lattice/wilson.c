@@ -1,5 +1,7 @@
-// Wilson's operator M = 1 - kappa D as solvers use it, whole or of the even sites alone:
-//     M_e = 1 - kappa^2 D_eo D_oe,  b_e + kappa D_eo b_o,  x_o = b_o + kappa D_oe x_e.
+// The operators M = A - kappa D as solvers use them, whole or of the even sites alone:
+//     M_e = A_e - kappa^2 D_eo A_o^-1 D_oe,  b_e + kappa D_eo A_o^-1 b_o,
+//     x_o = A_o^-1 (b_o + kappa D_oe x_e)
+// where the site term A is 1 for Wilson fermions (site_term.c).
 #include "wilson.h"
 
 static const wilson *system_of(const solver *s)
@@ -17,6 +19,7 @@ typedef struct hop { // out = D in, or x + a D in
     const lattice_field *in, *x, *out;
     int parity;
     double a;
+    site_role site;
     const operator_call *call; // what it is part of, or NULL
     bool ends;                 // the call, so the tail is its own
 } hop;
@@ -49,7 +52,7 @@ static cubc_status dslash(solver *s, const hop *h)
         p.tail = h->ends && call->tail ? call->tail : "| | |";
         p.z = z->data, p.z_norms = z->norms;
     }
-    return cubc_dslash_wilson(s->device, &p, NULL, 0, s->stream);
+    return site_term_dslash(s, &p, h->site);
 }
 
 // ---- the even sites -----------------------------------------------------------------------------
@@ -57,25 +60,36 @@ static cubc_status apply_even(solver *s, const operator_call *call)
 {
     double kappa = system_of(s)->kappa;
     const lattice_field *odd = &s->scratch[call->in->type == s->precise ? 0 : 1];
-    TRY(dslash(s, &(hop){.in = call->in, .out = odd, .parity = 1, .call = call}));
+    TRY(dslash(
+        s,
+        &(hop){.in = call->in, .out = odd, .parity = 1, .site = SITE_INVERSE_OF_D, .call = call}));
     return dslash(s, &(hop){.in = odd,
                             .x = call->in,
                             .out = call->out,
                             .parity = 0,
                             .a = -kappa * kappa,
+                            .site = SITE_OF_X,
                             .call = call,
                             .ends = true});
 }
 
 static cubc_status even_source(solver *s, const lattice_field b[2], const lattice_field *out)
 {
-    return dslash(s, &(hop){.in = &b[1], .x = &b[0], .out = out, .a = system_of(s)->kappa});
+    const lattice_field *odd;
+    TRY(site_term_undo(s, &b[1], &odd));
+    return dslash(s, &(hop){.in = odd, .x = &b[0], .out = out, .a = system_of(s)->kappa});
 }
 
 static cubc_status odd_part(solver *s, const lattice_field b[2], const lattice_field x[2])
 {
-    return dslash(
-        s, &(hop){.in = &x[0], .x = &b[1], .out = &x[1], .parity = 1, .a = system_of(s)->kappa});
+    const lattice_field *odd;
+    TRY(site_term_undo(s, &b[1], &odd));
+    return dslash(s, &(hop){.in = &x[0],
+                            .x = odd,
+                            .out = &x[1],
+                            .parity = 1,
+                            .a = system_of(s)->kappa,
+                            .site = SITE_INVERSE_OF_D});
 }
 
 static cubc_status whole(solver *s, const lattice_field x[2], const lattice_field out[2])
@@ -86,7 +100,8 @@ static cubc_status whole(solver *s, const lattice_field x[2], const lattice_fiel
                              .x = &x[parity],
                              .out = &out[parity],
                              .parity = parity,
-                             .a = a}));
+                             .a = a,
+                             .site = SITE_OF_X}));
     return CUBC_OK;
 }
 
@@ -98,15 +113,15 @@ static cubc_status apply_all(solver *s, const operator_call *call)
                             .out = call->out,
                             .parity = 2,
                             .a = -system_of(s)->kappa,
+                            .site = SITE_OF_X,
                             .call = call,
                             .ends = true});
 }
 
 enum { DSLASH = 1320, WITH_X = 48 }; // flops a site
 
-static const lattice_operator even_operator = {apply_even, even_source, odd_part, whole,
-                                               2 * DSLASH + WITH_X};
-static const lattice_operator all_operator = {.apply = apply_all, .flops = DSLASH + WITH_X};
+static const lattice_operator even_operator = {apply_even, even_source, odd_part, whole};
+static const lattice_operator all_operator = {.apply = apply_all};
 
 // ---- opening ------------------------------------------------------------------------------------
 static cubc_status open_links(solver *s, const cubc_operator *from, cubc_type type,
@@ -136,7 +151,10 @@ static cubc_status open_links(solver *s, const cubc_operator *from, cubc_type ty
 
 cubc_status wilson_open(solver *s, const cubc_operator *from, wilson *out)
 {
-    *out = (wilson){.kappa = from->kappa,
+    if ((int)from->kind < CUBC_WILSON || from->kind > CUBC_CLOVER)
+        FAIL(CUBC_INVALID_ARGUMENT, "no operator has the kind %d", (int)from->kind);
+    *out = (wilson){.kind = from->kind,
+                    .kappa = from->kappa,
                     .params = {.lx = from->lx,
                                .ly = from->ly,
                                .lz = from->lz,
@@ -149,7 +167,9 @@ cubc_status wilson_open(solver *s, const cubc_operator *from, wilson *out)
     TRY(open_links(s, from, s->precise, &out->links[0]));
     TRY(open_links(s, from, s->sloppy, &out->links[1]));
     for (int k = 0; k < 2; k++) TRY(solver_field(s, k ? s->sloppy : s->precise, &s->scratch[k]));
-    s->op = s->shape.parities == 1 ? &even_operator : &all_operator;
+    int hops = s->shape.parities == 1 ? 2 : 1;
+    s->op = hops == 2 ? &even_operator : &all_operator;
+    s->flops = hops * (DSLASH + site_term_flops(from->kind)) + WITH_X;
     s->system = out;
-    return CUBC_OK;
+    return site_term_open(s, from, out);
 }

@@ -65,9 +65,13 @@ class WilsonClover(Wilson):
     def _of(self) -> str:
         return f"{super()._of()}, csw={self.csw}"
 
-    def _site_term(self, dagger: bool, stream: Any) -> dict[str, Any]:
+    def _beside_hops(self, dagger: bool, stream: Any) -> dict[str, Any]:
         clover, norms = self.clover(self.precision, stream)
         return {"clover": clover, "clover_norms": norms, "on_x": 1}
+
+    def _system(self, stream: Any = None) -> dict[str, Any]:
+        """See `Wilson._system`."""
+        return {"kind": 2, "mu": 0.0, "clover": self.clover("double", stream)[0]}
 
     def clover(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
         """Return the clover term in native order and the norms of fixed point, or None.

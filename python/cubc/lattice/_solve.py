@@ -87,7 +87,7 @@ def solve(
 
     Parameters
     ----------
-    operator : Wilson
+    operator : Wilson, TwistedMass or WilsonClover
         M.
     b : array_like
         Spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``; several sources are
@@ -144,8 +144,6 @@ def solve(
     """
     if precision not in ("double", "single"):
         raise ValueError(f"precision {precision!r}: expected double or single")
-    if operator._kernel != "dslash_wilson":
-        raise TypeError(f"solve() takes a Wilson operator, not {type(operator).__name__}")
     sloppy = sloppy or precision
     gauge = operator.gauge
     on_host = hasattr(b, "__array_interface__") or not hasattr(b, "dtype")
@@ -168,6 +166,7 @@ def solve(
         temporal_gauge=operator.temporal_gauge,
         anisotropy=operator.anisotropy,
         kappa=operator.kappa,
+        **operator._system(stream),
         solver=solver,
         tol=tol,
         maxiter=maxiter,

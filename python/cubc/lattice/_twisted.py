@@ -55,6 +55,10 @@ class TwistedMass(Wilson):
     def _of(self) -> str:
         return f"{super()._of()}, mu={self.mu}"
 
-    def _site_term(self, dagger: bool, stream: Any) -> dict[str, Any]:
+    def _beside_hops(self, dagger: bool, stream: Any) -> dict[str, Any]:
         twist = 2 * self.kappa * self.mu
         return {"b": 1.0, "b5": -twist if dagger else twist}
+
+    def _system(self, stream: Any = None) -> dict[str, Any]:
+        """See `Wilson._system`."""
+        return {"kind": 1, "mu": self.mu, "clover": None}

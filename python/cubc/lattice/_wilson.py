@@ -171,7 +171,7 @@ class Wilson(Operator):
         """Say what the operator depends on besides the links."""
         return f"kappa={self.kappa}"
 
-    def _site_term(self, dagger: bool, stream: Any) -> dict[str, Any]:
+    def _beside_hops(self, dagger: bool, stream: Any) -> dict[str, Any]:
         """Give the kernel's parameters for what is applied to x, beside the hopping term."""
         return {}
 
@@ -200,8 +200,12 @@ class Wilson(Operator):
     def _apply(self, x: Spinors, dagger: bool, stream: Any) -> Spinors:
         given = self._fields(x, 2, dagger, stream)
         given |= {"x": x.data, "x_norms": x.norms, "a": -self.kappa}
-        given |= self._site_term(dagger, stream)
+        given |= self._beside_hops(dagger, stream)
         return self._run(self._kernel, given, x, stream)
+
+    def _system(self, stream: Any = None) -> dict[str, Any]:
+        """Say what the operator is without the hopping term, as the core's solver takes it."""
+        return {"kind": 0, "mu": 0.0, "clover": None}
 
     def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
         """Solve M x = b; the arguments are those of `cubc.lattice.solve`."""
