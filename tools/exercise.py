@@ -106,4 +106,9 @@ assert abs(fixed.polyakov() - u.polyakov()) < 1e-13
 u.project(nearest=True)
 assert max(u.unitarity()) < 1e-14
 assert abs(g(np.ones((4, 2, 6, 4, 4, 3), complex))).max() > 0
+x = np.ones((4, 2, 6, 4, 4, 3), complex)
+for D in (cubc.lattice.TwistedMass(u, 0.1, 0.2), cubc.lattice.WilsonClover(u, 0.1, 1.0)):
+    assert abs(np.vdot(x, D(x)) - np.vdot(D.dagger(x), x)) < 1e-3
+    assert D.solve(x, precision="single", tol=1e-4)[1].converged
+assert np.isfinite(D.trace_log())
 print("ok on", cubc.device_info()["name"])
