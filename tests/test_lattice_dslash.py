@@ -230,3 +230,15 @@ def test_wrong_arguments(links, psi, wrong, error, text):
 
 def wilson(links, **options):
     return lattice.Wilson(lattice.Gauge(links), 0.1, **options)
+
+
+def test_too_few_norms(links, psi):
+    """A norm a site: with fewer the kernel would read beyond them."""
+    gauge = lattice.Gauge(links, device="cpu")
+    operator = lattice.Wilson(gauge, 0.1, precision="half")
+    field = lattice._fields.pack(cubc.asarray(psi, device="cpu"), EXTENT, "half")
+    short = lattice._fields.Spinors(
+        field.data, cubc.empty(8, "float32", device="cpu"), EXTENT, field.fields
+    )
+    with pytest.raises(ValueError, match="norms"):
+        operator._hop(short, 2, False, None)

@@ -18,6 +18,10 @@ cubc_status clover_apply_problem(const cubc_clover_apply_params *params, problem
     TRY(lattice_parity(params->parity));
     int parities = params->parity == 2 ? 2 : 1;
     TRY(lattice_sources(out, "the input of clover_apply", params->n, parities, &sources));
+    TRY(lattice_norms("the input of clover_apply", params->norms_n, params->n, params->type,
+                      SPINOR_REALS));
+    TRY(lattice_norms("the clover term", params->clover_norms_n, params->clover_n, params->type,
+                      CLOVER_REALS));
     TRY(lattice_field_input(out, "the input of clover_apply", params->x, params->x_norms, params->n,
                             params->type, SPINOR_REALS));
     TRY(clover_input(out, params->clover, params->clover_norms, params->clover_n, params->type));

@@ -11,6 +11,9 @@ cubc_status clover_invert_problem(const cubc_clover_invert_params *params, probl
                      .aligned = true};
     TRY(lattice_extents(out, extents));
     out->n = 2 * lattice_sites(out);
+    TRY(lattice_norms("the clover term", params->clover_norms_n, params->clover_n,
+                      params->clover_type, CLOVER_REALS));
+    TRY(lattice_norms("the inverse", params->norms_n, params->n, params->type, CLOVER_REALS));
     TRY(clover_input(out, params->clover, params->clover_norms, params->clover_n,
                      params->clover_type));
     TRY(clover_output(out, "the inverse", params->out, params->out_norms, params->n, params->type));

@@ -18,6 +18,7 @@ cubc_status clover_term_problem(const cubc_clover_term_params *params, problem *
         FAIL(CUBC_INVALID_TYPE, "clover_term: of links in fixed point (I16) there is no clover "
                                 "term; use those in F64 or F32");
     TRY(lattice_links(out, params->links, params->links_n, params->links_type, LINK));
+    TRY(lattice_norms("the clover term", params->norms_n, params->n, params->type, CLOVER_REALS));
     TRY(clover_output(out, "the clover term", params->out, params->out_norms, params->n,
                       params->type));
     TRY(problem_overlap(out, ANY_INPUT));

@@ -11,6 +11,8 @@ cubc_status dslash_clover_problem(const cubc_dslash_clover_params *params, probl
         FAIL(CUBC_INVALID_ARGUMENT, "dslash_clover: the clover term is to be applied to x, but "
                                     "there is no x");
     int first = out->input_count;
+    TRY(lattice_norms("the clover term", params->clover_norms_n, params->clover_n,
+                      params->wilson.type, CLOVER_REALS));
     TRY(clover_input(out, params->clover, params->clover_norms, params->clover_n,
                      params->wilson.type));
     TRY(dslash_apart(out, &out->inputs[first], "clover term"));

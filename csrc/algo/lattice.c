@@ -118,6 +118,15 @@ static cubc_status check_norms(const char *what, const float *norms, cubc_type t
     return CUBC_OK;
 }
 
+cubc_status lattice_norms(const char *what, uint64_t norms_n, uint64_t n, cubc_type type, int reals)
+{
+    uint64_t wanted = type == CUBC_I16 ? n / (uint64_t)reals : 0;
+    if (norms_n != wanted)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s has %llu norms for %llu reals: there are %llu, one a site",
+             what, (unsigned long long)norms_n, (unsigned long long)n, (unsigned long long)wanted);
+    return CUBC_OK;
+}
+
 static uint64_t norm_count(const float *norms, uint64_t n, int reals)
 {
     return norms ? n / (uint64_t)reals : 0;

@@ -27,6 +27,9 @@ cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type t
 // A field in native order and the norms that one of fixed point has: two operands.
 cubc_status lattice_field_input(problem *p, const char *what, const void *data, const float *norms,
                                 uint64_t n, cubc_type type, int reals);
+// A norm a site where the field is of fixed-point numbers: norms_n of n reals.
+cubc_status lattice_norms(const char *what, uint64_t norms_n, uint64_t n, cubc_type type,
+                          int reals);
 cubc_status lattice_field_output(problem *p, const char *what, void *data, float *norms, uint64_t n,
                                  cubc_type type, int reals);
 // Complex numbers are two reals each.

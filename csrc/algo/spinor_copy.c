@@ -37,6 +37,8 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
     if (n != to_n)
         FAIL(CUBC_INVALID_ARGUMENT, "spinor_copy: %llu real numbers are copied to %llu",
              (unsigned long long)n, (unsigned long long)to_n);
+    bool fixed = from == CUBC_I16 || to == CUBC_I16;
+    TRY(lattice_norms("spinor_copy", params->norms_n, n, fixed ? CUBC_I16 : to, SPINOR_REALS));
     TRY(lattice_field_input(out, "the field to copy", params->from, params->from_norms, n, from,
                             SPINOR_REALS));
     TRY(lattice_field_output(out, "the copy", params->to, params->to_norms, n, to, SPINOR_REALS));

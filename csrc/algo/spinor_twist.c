@@ -14,6 +14,8 @@ cubc_status spinor_twist_problem(const cubc_spinor_twist_params *params, problem
                      .aligned = true};
     TRY(lattice_extents(out, extents));
     TRY(lattice_sources(out, "the spinors to twist", params->n, 1, &out->numbers[FIELDS]));
+    TRY(lattice_norms("the field to twist", params->norms_n, params->n, params->type,
+                      SPINOR_REALS));
     TRY(lattice_field_input(out, "the field to twist", params->x, params->x_norms, params->n,
                             params->type, SPINOR_REALS));
     TRY(lattice_field_output(out, "the output of twist", params->out, params->out_norms, params->n,
