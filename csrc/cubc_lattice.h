@@ -287,12 +287,12 @@ typedef struct cubc_operator {
 
 typedef struct cubc_solve_params {
     const cubc_operator *op;
-    const char *solver; // "cg": of the normal equations; "bicgstab", "gcr": restarted after 8
-                        // directions; "multishift": of all sites, in the precise type alone
+    const char *solver;   // "cg": of the normal equations; "bicgstab", "gcr": restarted after 8
+                          // directions; "multishift": of all sites, in the precise type alone
     const double *shifts; // of several systems (M^+ M + shift) x = b, none below 0; NULL: M x = b
     int shift_count;      // at most 16
     const void *b;
-    void *x; // of one shift after the other
+    void *x;                // of one shift after the other
     uint64_t n;             // reals of b, and of x of each shift: 24 * sites * sources
     cubc_type type;         // of either: F64, F32
     cubc_field_order order; // of either
@@ -314,7 +314,8 @@ typedef struct cubc_solve_info { // of a right-hand side
     double gflops;   // of the operator alone, of all right-hand sides together
 } cubc_solve_info;
 
-// Returns when x is there. info: one a right-hand side, those of one shift after the other. That a solve does not converge is no error.
+// Returns when x is there. info: one a right-hand side, those of one shift after the other. That a
+// solve does not converge is no error.
 cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cubc_solve_info *info,
                        cubc_stream stream);
 
