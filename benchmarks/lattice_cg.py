@@ -1,7 +1,7 @@
 """Conjugate gradients on one GPU: microseconds an iteration, and iterations.
 
-Links are rows of 1 + 0.25 G made orthonormal (plaquette 0.798 with G of unit complex variance),
-kappa 0.132, antiperiodic in time, even-odd, to 1e-10 in double precision; the second call, when all
+Links are rows of 1 + 0.25 G made orthonormal, of G uniform in [-1, 1) (plaquette 0.798), kappa
+0.132, antiperiodic in time, even-odd, to 1e-10 in double precision; the second call, when all
 kernels are there.
 
     python benchmarks/lattice_cg.py [extent ...]
@@ -20,8 +20,7 @@ EXTENTS = [16, 32]
 def links(extent, seed=7):
     rng = np.random.default_rng(seed)
     shape = (extent,) * 4 + (4, 3, 3)
-    a = rng.normal(size=shape, scale=0.25 * 0.5**0.5).astype(complex)
-    a += 1j * rng.normal(size=shape, scale=0.25 * 0.5**0.5)
+    a = rng.uniform(-0.25, 0.25, shape) + 1j * rng.uniform(-0.25, 0.25, shape)
     a += np.eye(3)
     for row in range(2):
         v = a[..., row, :]

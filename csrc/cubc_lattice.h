@@ -302,7 +302,7 @@ typedef struct cubc_solve_params {
     cubc_type precise;      // F64, F32: of residual and solution
     cubc_type sloppy;       // F64, F32, I16: of the iteration
     int even_odd;           // not 0: the system of the even sites is solved
-    double delta;           // 0: 0.1
+    double delta;           // 0: 0.2
 } cubc_solve_params;
 
 typedef struct cubc_solve_info { // of a right-hand side

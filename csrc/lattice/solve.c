@@ -209,7 +209,7 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
 {
     bool on_cpu = strcmp(s->device->info.kind, "cpu") == 0;
     uint64_t sources = s->shape.sources, sites = solver_reals(s) / (uint64_t)s->shape.reals;
-    double delta = p->delta > 0 ? p->delta : 0.1;
+    double delta = p->delta > 0 ? p->delta : 0.2;
     // A block has one thread on the cpu and whole warps elsewhere.
     s->guard.parts_n = MOST_SUMS * (on_cpu ? sites : sites / 32 + sources);
     void *memory;

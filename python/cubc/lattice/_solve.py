@@ -116,7 +116,7 @@ def solve(
     even_odd : bool
         Solve the system of the even sites, from which the odd ones follow; otherwise that of all.
     delta : float, optional
-        See `sloppy`; 0.1 by default.
+        See `sloppy`; 0.2 by default. An update waits until a round of eight iterations is done.
     out : array, optional
         Where to write x, as `b`.
     stream : optional
