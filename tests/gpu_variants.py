@@ -42,6 +42,12 @@ LABELS = {
         "ipt_8.tpb_256.mb_4.ipv_1.ld_0.wav_2",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_1.wav_1",
     ],
+    "field_update": [
+        "tpb_32.mb_1.spt_1",
+        "tpb_96.mb_2.spt_3",
+        "tpb_256.mb_1.spt_2",
+        "tpb_512.mb_1.spt_8",
+    ],
     "fixed_reduce": [
         "ipt_4.tpb_64.ld_0.wav_1",
         "ipt_8.tpb_96.ld_1.wav_3",
@@ -175,6 +181,7 @@ BENCHMARKS = {
     "clover_term": ["clover_term.field"],
     "dslash_clover": ["dslash.clover.r12", "dslash.clover.r12.s4"],
     "dslash_twisted": ["dslash.twisted.r18", "dslash.twisted.r12.s4"],
+    "field_update": ["field_update.cg"],
     "find": ["find.if", "find.if"],
     "fixed_reduce": ["fixed_reduce.sum", "fixed_reduce.segments"],
     "fixed_scan": ["fixed_scan.sum", "fixed_scan.by_key", "fixed_scan.segmented"],

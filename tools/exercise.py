@@ -111,4 +111,8 @@ for D in (cubc.lattice.TwistedMass(u, 0.1, 0.2), cubc.lattice.WilsonClover(u, 0.
     assert abs(np.vdot(x, D(x)) - np.vdot(D.dagger(x), x)) < 1e-3
     assert D.solve(x, precision="single", tol=1e-4)[1].converged
 assert np.isfinite(D.trace_log())
+W = cubc.lattice.Wilson(u, 0.1)
+for solver in ("cg", "bicgstab", "gcr"):
+    assert W.solve(x, solver=solver, sloppy="half")[1].converged
+assert W.solve(x, solver="multishift", shifts=[0.1, 1.0])[1].converged
 print("ok on", cubc.device_info()["name"])

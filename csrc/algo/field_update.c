@@ -117,9 +117,9 @@ static cubc_status field_update_workload(const benchmark *b, cubc_type type, uin
 // Whole numbers; those that stand for norms are floats near 1: half of the bits of each.
 static const char *field_update_random(const problem *p, int k)
 {
-    if (k == 3) return "0";
+    if (k == 3) return "random_u64(seed, i) * 0";
     if (p->inputs[k].type != CUBC_I16) return "static_cast<i32>(random_u64(seed, i) >> 60) - 8";
-    return "16256 - (random_u64(seed, i) >> 63) * 128";
+    return "16256 - static_cast<i32>(random_u64(seed, i) >> 63) * 128";
 }
 
 // ---- variants -----------------------------------------------------------------------------------
