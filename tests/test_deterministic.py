@@ -47,11 +47,11 @@ def test_every_variant_under_every_scheduler():
 
 
 @pytest.mark.parametrize("type", TYPES)
-@pytest.mark.parametrize(("benchmark", "name"), CALLS)
-def test_the_cpu_has_the_same_bits(device, benchmark, name, type):
+@pytest.mark.parametrize(("workload", "name"), CALLS)
+def test_the_cpu_has_the_same_bits(device, workload, name, type):
     if device == "cpu":
         pytest.skip("it is the cpu")
-    call = CASES[benchmark][name]
+    call = CASES[workload][name]
     for n in (1, 129, 8192, 8193, 300_000):
         x = numbers(n, TYPES[type], seed=n)
         expected = bits(call(x, lambda array: array))
@@ -64,13 +64,13 @@ def test_policies_of_a_gpu(device):
         pytest.skip("fixed_order.py runs them on the cpu")
     x = numbers(300_000)
     try:
-        for benchmark, calls in CASES.items():
-            for label in fixed_order.LABELS[benchmark]:
-                _core.use_policy(benchmark, {"T{ct}": "F32"}, arch, label)
+        for workload, calls in CASES.items():
+            for label in fixed_order.LABELS[workload]:
+                _core.use_policy(workload, {"T{ct}": "F32"}, arch, label)
                 for call in calls.values():
                     expected = bits(call(x, lambda array: array))
                     result = call(x, lambda array: on(device, array))
-                    assert bits(np.asarray(result)) == expected, (benchmark, label)
+                    assert bits(np.asarray(result)) == expected, (workload, label)
     finally:
         _core.clear_policies()
 
