@@ -5,6 +5,7 @@ from inputs import on
 from lattice_reference import GAMMA, GAMMA5, dslash, random_su3
 
 import cubc
+from cubc import lattice
 from cubc._core import call
 
 X, Y, Z, T = 4, 2, 6, 4  # a lattice of which no two directions look alike but x and t
@@ -87,6 +88,14 @@ def apply_sites(matrices, psi):
 def error(got, expected):
     """Of a whole field, relative."""
     return np.linalg.norm(got - expected) / np.linalg.norm(expected)
+
+
+def left_of_points(operator, propagator, place):
+    """How far M S / 2 kappa is from the point at the place, by source spin and colour."""
+    columns = np.moveaxis(propagator, (5, 7), (0, 1)) / (2 * operator.kappa)
+    points = lattice.point_source((X, Y, Z, T), place)
+    left = operator(columns) - points
+    return np.sqrt((abs(left) ** 2).sum(axis=(2, 3, 4, 5, 6, 7)))
 
 
 # ---- in native order -----------------------------------------------------------------------------

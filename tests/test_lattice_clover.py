@@ -322,6 +322,15 @@ def test_solve_in_single_precision(device):
     assert terms.error(D(x), b) < 2e-5
 
 
+def test_propagators(device):
+    """Each column is of its point; without a coefficient all are those of Wilson fermions."""
+    place, options = (1, 0, 3, 2), {"tol": 1e-11, "sloppy": "half"}
+    D, free = operator(device), operator(device, 0.0)
+    assert (terms.left_of_points(D, D.propagator(place, **options), place) < 1e-11).all()
+    W = lattice.Wilson(D.gauge, KAPPA, precision="double", antiperiodic_t=False)
+    assert (terms.left_of_points(W, free.propagator(place, **options), place) < 1e-11).all()
+
+
 # ---- errors --------------------------------------------------------------------------------------
 LINKS, SPINORS, MATRICES = (np.zeros(n * terms.SITES) for n in (72, 24, 72))
 

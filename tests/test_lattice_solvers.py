@@ -249,5 +249,20 @@ def test_propagator_and_what_is_made_of_it(device):
     assert np.allclose(lattice.effective_mass(correlator)[2], 0.499, atol=1e-2)
     with pytest.raises(RuntimeError, match="did not converge"):
         operator.propagator(maxiter=2)
+    with pytest.raises(ValueError, match="`solve` takes shifts"):
+        operator.propagator(shifts=[0.1], solver="multishift")
     with pytest.raises(ValueError, match="T, Z, Y, X, 4, 4, 3, 3"):
         lattice.pion_correlator(s[0])
+
+
+@pytest.mark.parametrize("where", ["host", "device"])
+def test_a_propagator_takes_what_a_solve_takes(operator, device, where):
+    """From the columns that another propagator wrote nothing is left to do."""
+    like = np.empty((12, *SHAPE, 4, 3), complex)
+    out = like if where == "host" else cubc.asarray(like, device=device)
+    s, info = lattice.propagator(operator, (1, 2, 3, 4), tol=1e-11, sloppy="single", out=out)
+    assert info.converged and info.updates > 1
+    columns = cubc.asarray(out, device="cpu").numpy().reshape(4, 3, *SHAPE, 4, 3)
+    assert np.array_equal(s, 2 * KAPPA * np.moveaxis(columns, (0, 1), (5, 7)))
+    again, info = lattice.propagator(operator, (1, 2, 3, 4), tol=1e-11, x0=out)
+    assert info.converged and info.iterations == 0 and abs(again - s).max() < 1e-14

@@ -171,3 +171,12 @@ def test_solve(device, sloppy, even_odd):
     assert info.converged
     assert info.residual < 1e-11
     assert terms.error(D(x), b) < 2e-11
+
+
+def test_propagators(device):
+    """Each column is of its point; of no twisted mass all are those of Wilson fermions."""
+    place, options = (1, 0, 3, 2), {"tol": 1e-11, "sloppy": "half"}
+    D, free = operator(MU, device), operator(0.0, device)
+    assert (terms.left_of_points(D, D.propagator(place, **options), place) < 1e-11).all()
+    W = lattice.Wilson(D.gauge, KAPPA, precision="double")
+    assert (terms.left_of_points(W, free.propagator(place, **options), place) < 1e-11).all()

@@ -26,12 +26,13 @@ def propagator(
 
     Parameters
     ----------
-    operator : Wilson
-        M = 1 - kappa D, so that S is the inverse of (m + 4) - D / 2.
+    operator : Wilson, TwistedMass or WilsonClover
+        M, so that S of Wilson's is the inverse of (m + 4) - D / 2.
     place : tuple of int
         The point: x, y, z, t.
     **options
-        As of `solve`.
+        As of `solve`, but for `shifts`; `x0` and `out` have the shape ``(12, T, Z, Y, X, 4, 3)``,
+        source spin and colour first, and are solutions of M x = b, without the 2 kappa.
 
     Returns
     -------
@@ -40,12 +41,12 @@ def propagator(
         what `write_propagator` takes.
     info : SolveInfo
     """
+    if options.get("shifts") is not None:
+        raise ValueError("a propagator is the inverse of M itself: `solve` takes shifts")
     extent = operator.gauge.extent
     sources = point_source(extent, place)
-    x, info = operator.solve(
-        asarray(sources.reshape(12, *sources.shape[2:]), device=operator.gauge.device), **options
-    )
-    columns = x.numpy().reshape(sources.shape)
+    x, info = operator.solve(sources.reshape(12, *sources.shape[2:]), **options)
+    columns = asarray(x, device="cpu").numpy().reshape(sources.shape)
     return 2 * operator.kappa * np.moveaxis(columns, (0, 1), (5, 7)), info
 
 

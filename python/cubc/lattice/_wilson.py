@@ -14,19 +14,23 @@ _PARITIES = {"even": 0, "odd": 1}
 
 
 class Operator:
-    """What Wilson-like operators share: spinors into native order, and back.
+    """What Wilson-like operators share: spinors into native order and back, and solutions.
 
-    A subclass gives `_apply`, the operator on spinors of both parities, and `_hop`, its hopping
-    term on those of one parity or of both.
+    A subclass gives `_apply`, the operator on spinors of both parities, `_hop`, its hopping term on
+    those of one parity or of both, and `_system`, what the core's solver is to know of it.
     """
 
     gauge: Gauge
+    kappa: float
     precision: str
 
     def _apply(self, x: Spinors, dagger: bool, stream: Any) -> Spinors:
         raise NotImplementedError
 
     def _hop(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> Spinors:
+        raise NotImplementedError
+
+    def _system(self, stream: Any = None) -> dict[str, Any]:
         raise NotImplementedError
 
     def _packed(self, x: Any, stream: Any) -> tuple[Any, Spinors]:
@@ -94,6 +98,25 @@ class Operator:
         return _returned(
             x, unpack(self._hop(field, which, dagger, stream), given, out, stream), out
         )
+
+    def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
+        """Solve M x = b; the arguments are those of `cubc.lattice.solve`."""
+        return solve(self, b, **options)
+
+    def propagator(
+        self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
+    ) -> np.ndarray:
+        """Return the propagator from a point; see `cubc.lattice.propagator`.
+
+        Raises
+        ------
+        RuntimeError
+            If a column did not converge.
+        """
+        s, info = propagator(self, place, **options)
+        if not info.converged:
+            raise RuntimeError(f"the propagator did not converge: {info!r}")
+        return s
 
 
 def _returned(x: Any, result: Any, out: Any) -> Any:
@@ -206,22 +229,3 @@ class Wilson(Operator):
     def _system(self, stream: Any = None) -> dict[str, Any]:
         """Say what the operator is without the hopping term, as the core's solver takes it."""
         return {"kind": 0, "mu": 0.0, "clover": None}
-
-    def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
-        """Solve M x = b; the arguments are those of `cubc.lattice.solve`."""
-        return solve(self, b, **options)
-
-    def propagator(
-        self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
-    ) -> np.ndarray:
-        """Return the propagator from a point; see `propagator`.
-
-        Raises
-        ------
-        RuntimeError
-            If a column did not converge.
-        """
-        s, info = propagator(self, place, **options)
-        if not info.converged:
-            raise RuntimeError(f"the propagator did not converge: {info!r}")
-        return s
