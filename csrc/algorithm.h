@@ -141,16 +141,17 @@ typedef struct plan {
 // What a member of a public parameter struct (cubc.h) means, so that a binding can fill it in by
 // name. Offsets are within the struct; 0 stands for none where a field may lack something.
 typedef enum field_kind {
-    FIELD_INPUT,  // const void *: an array
-    FIELD_LAZY,   // the same, or a cubc_lazy; its type is at type_at, where no other input has its
-                  // own
-    FIELD_OUTPUT, // void *: an array
-    FIELD_TEXT,   // const char *
-    FIELD_INT,    // int
-    FIELD_COUNT,  // uint64_t
-    FIELD_REAL,   // double
-    FIELD_TYPE,   // cubc_type
-    FIELD_VALUE   // const void *: in host memory, one value of the type at type_at
+    FIELD_INPUT,   // const void *: an array
+    FIELD_LAZY,    // the same, or a cubc_lazy; its type is at type_at, where no other input has its
+                   // own
+    FIELD_OUTPUT,  // void *: an array
+    FIELD_CHANGED, // the same, of which what was there before is read, or a part of it stays
+    FIELD_TEXT,    // const char *
+    FIELD_INT,     // int
+    FIELD_COUNT,   // uint64_t
+    FIELD_REAL,    // double
+    FIELD_TYPE,    // cubc_type
+    FIELD_VALUE    // const void *: in host memory, one value of the type at type_at
 } field_kind;
 
 typedef struct field {

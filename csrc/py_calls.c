@@ -35,6 +35,11 @@ static bool is_input(const field *f)
     return f->kind == FIELD_INPUT || f->kind == FIELD_LAZY;
 }
 
+static bool is_output(const field *f)
+{
+    return f->kind == FIELD_OUTPUT || f->kind == FIELD_CHANGED;
+}
+
 static const py_view *view_of(const params_call *c, int f)
 {
     const py_call *call = &c->call;
@@ -44,7 +49,7 @@ static const py_view *view_of(const params_call *c, int f)
 
 static bool is_array(const field *f)
 {
-    return is_input(f) || f->kind == FIELD_OUTPUT;
+    return is_input(f) || is_output(f);
 }
 
 static void put(params_call *c, uint16_t at, const void *value, size_t size)
@@ -163,6 +168,25 @@ static int read_shape(const params_call *c, PyObject *object, Py_ssize_t *shape,
     return 0;
 }
 
+// What is changed in place lies where the call computes: otherwise a copy would be changed instead.
+static int check_changed(const params_call *c, int f)
+{
+    const py_call *call = &c->call;
+    char what[TITLE_BYTES];
+    if (field_of(c, f)->kind != FIELD_CHANGED) return 0;
+    describe(c, f, what);
+    if (!call->out[c->place[f]].object) {
+        PyErr_Format(PyExc_TypeError, "%s is changed in place: an array is needed, not None", what);
+        return -1;
+    }
+    if (!call->host || strcmp(call->device->info.kind, "cpu") == 0) return 0;
+    PyErr_Format(PyExc_ValueError,
+                 "%s is changed in place, and host memory cannot be on %s: move it there with "
+                 "cubc.asarray(x, device=...), or compute with device=\"cpu\"",
+                 what, call->device->info.name);
+    return -1;
+}
+
 // The output as described, (dtype, shape, array or None): dtype may be an input's name, or None
 // where the array has its own.
 static int prepare_output(params_call *c, int f)
@@ -179,7 +203,8 @@ static int prepare_output(params_call *c, int f)
     else if (dtype != Py_None && py_dtype(dtype, &type) < 0)
         return -1;
     c->made[k] = !out->object;
-    if (read_shape(c, PyTuple_GetItem(c->objects[f], 1), shape, &ndim) < 0 ||
+    if (check_changed(c, f) < 0 ||
+        read_shape(c, PyTuple_GetItem(c->objects[f], 1), shape, &ndim) < 0 ||
         py_call_prepare_out(&c->call, k, c->algorithm->name, type, ndim, shape) < 0)
         return -1;
     return py_check_dtype(type, out->view.type);
@@ -314,9 +339,10 @@ static int fill_value(params_call *c, int f)
 static int fill(params_call *c)
 {
     static int (*const fillers[])(params_call *, int) = {
-        [FIELD_INPUT] = fill_array, [FIELD_LAZY] = fill_array, [FIELD_OUTPUT] = fill_array,
-        [FIELD_TEXT] = fill_text,   [FIELD_INT] = fill_int,    [FIELD_COUNT] = fill_int,
-        [FIELD_REAL] = fill_real,   [FIELD_TYPE] = fill_type,  [FIELD_VALUE] = fill_value};
+        [FIELD_INPUT] = fill_array,   [FIELD_LAZY] = fill_array, [FIELD_OUTPUT] = fill_array,
+        [FIELD_CHANGED] = fill_array, [FIELD_TEXT] = fill_text,  [FIELD_INT] = fill_int,
+        [FIELD_COUNT] = fill_int,     [FIELD_REAL] = fill_real,  [FIELD_TYPE] = fill_type,
+        [FIELD_VALUE] = fill_value};
     for (int pass = 0; pass < 2; pass++) // values come last: their types are fields
         for (int f = 0; f < c->algorithm->field_count; f++)
             if (c->objects[f] && (field_of(c, f)->kind == FIELD_VALUE) == pass &&
@@ -329,11 +355,10 @@ static int fill(params_call *c)
 static PyObject *results(params_call *c)
 {
     int count = 0;
-    for (int f = 0; f < c->algorithm->field_count; f++)
-        count += field_of(c, f)->kind == FIELD_OUTPUT;
+    for (int f = 0; f < c->algorithm->field_count; f++) count += is_output(field_of(c, f));
     PyObject *all = PyTuple_New(count);
     for (int f = 0, at = 0; all && f < c->algorithm->field_count; f++) {
-        if (field_of(c, f)->kind != FIELD_OUTPUT) continue;
+        if (!is_output(field_of(c, f))) continue;
         int k = c->place[f];
         PyObject *one = c->objects[f]
                             ? py_call_result(&c->call, k, c->made[k] && !view_of(c, f)->ndim)
@@ -350,8 +375,7 @@ static int prepare(params_call *c, PyObject *const *v, PyObject *fields, int opt
         py_call_device(&c->call, device, stream) < 0 || py_call_stage_inputs(&c->call) < 0)
         return -1;
     for (int f = 0; f < c->algorithm->field_count; f++)
-        if (field_of(c, f)->kind == FIELD_OUTPUT && c->objects[f] && prepare_output(c, f) < 0)
-            return -1;
+        if (is_output(field_of(c, f)) && c->objects[f] && prepare_output(c, f) < 0) return -1;
     return fill(c) < 0 ? -1 : py_call_workspace(&c->call, workspace);
 }
 

@@ -84,6 +84,11 @@ def test_places_in_arrays(device):
     expected = np.zeros_like(x)
     expected[:600], expected[600:700], expected[750:875] = x[100:700], x[:100], x[500:625]
     same(out, expected)
+    if device != "cpu":  # a copy of host memory would not have what stays
+        fields["out"] = ("in", "in", np.zeros_like(x))
+        fields |= {name: fields[name].numpy() for name in ("in", *names)}
+        with pytest.raises(ValueError, match="out of copy_batch is changed in place, and host"):
+            _core.call("copy_batch", fields, device=device)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,21 @@ def test_over_relaxation_in_single_precision(device):
     assert abs(mean[1] - mean[0]) < 1e-6
 
 
+def test_links_in_host_memory(device):
+    """They are changed where they are, or the call fails: never a copy of them."""
+    links = np.array(thermal("cpu").native())
+    given = {"links": ("float64", links.shape, links), "over_relax": 1}
+    given |= dict(zip(("lx", "ly", "lz", "lt"), EXTENT, strict=True))
+    before = links.copy()
+    if device == "cpu":
+        assert _core.call("gauge_update", given, device=device)[0] is links
+        assert (links != before).mean() > 0.9
+        return
+    with pytest.raises(ValueError, match="links of gauge_update is changed in place, and host"):
+        _core.call("gauge_update", given, device=device)
+    assert np.array_equal(links, before)
+
+
 def test_the_heat_bath_does_not(device):
     u = thermal(device)
     before = u.plaquette()[0]
@@ -183,6 +198,8 @@ def test_wrong_arguments():
         u.update(6.0, -1)
     with pytest.raises(ValueError, match="a seed has 2\\^32 of them"):
         u.update(6.0, first=2**32)
+    with pytest.raises(TypeError, match="in place: an array is needed, not None"):
+        _core.call("gauge_update", {"links": ("float64", (72 * 192,), None)}, device="cpu")
     with pytest.raises(ValueError, match="expected 'cold', 'hot' or a Gauge"):
         lattice.quenched(EXTENT, 6.0, 1, start="warm", device="cpu")
     with pytest.raises(ValueError, match="the lattice to be made"):

@@ -115,7 +115,7 @@ static const field copy_batch_fields[] = {
     FIELD_UNTYPED(cubc_copy_batch_params, ends, FIELD_INPUT, count),
     FIELD_ARRAY(cubc_copy_batch_params, in, FIELD_INPUT, type, n),
     FIELD(cubc_copy_batch_params, bytes, FIELD_COUNT),
-    FIELD_ARRAY(cubc_copy_batch_params, out, FIELD_OUTPUT, type, n),
+    FIELD_ARRAY(cubc_copy_batch_params, out, FIELD_CHANGED, type, n),
 };
 
 #define BENCHMARK(name) \

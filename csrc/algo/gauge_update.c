@@ -70,7 +70,7 @@ static cubc_status gauge_update_plan(const problem *p, const instance *i, plan *
 }
 
 static const field gauge_update_fields[] = {
-    FIELD_ARRAY(cubc_gauge_update_params, links, FIELD_OUTPUT, type, n),
+    FIELD_ARRAY(cubc_gauge_update_params, links, FIELD_CHANGED, type, n),
     FIELD(cubc_gauge_update_params, beta, FIELD_REAL),
     FIELD(cubc_gauge_update_params, seed, FIELD_COUNT),
     FIELD(cubc_gauge_update_params, sweep, FIELD_COUNT),
