@@ -280,6 +280,7 @@ typedef struct cubc_runs_params {
     cubc_type out_type;   // of reduced values; of lengths: I64 or I32
     int value_bytes;      // of one value that is kept: 1, 2, 4, 8, 16
     const char *op;       // "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
+    int deterministic;    // of op: as in cubc_scan_params
 } cubc_runs_params;
 
 // Items repeated: item k is written to out[ends[k-1]] to out[ends[k] - 1], so that the inclusive

@@ -22,9 +22,11 @@
 // ld    caching of the loads, see load_bytes16
 // ord   where a block's rank comes from, see message.h
 //
-// Workload: as in scan.cu.
+// Workload: as in scan.cu, and
+//     TUNE_REDUCE_RUNS   1: a scan by key of which the last prefix of each run is written, and the
+//                        run's key (fixed_runs.h)
 //
-// Traffic: n items (and keys) read, n written.
+// Traffic: n items (and keys) read, n written, or a key and a result for each run.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "fixed_look.h"
 #include "operator.h"
@@ -44,12 +46,20 @@ enum {
 };
 static_assert(MY_PARTS * SIMT_WARPS == PARTS && TILE == TUNE_TILE, "tiles are of one size");
 
+#if TUNE_REDUCE_RUNS
+#include "fixed_runs.h"
+#else
 #include "scan_runs.h"
+typedef out_t* results_t;
+struct run_items {
+    bool head[ROWS][VECTOR];
+};
+#endif
 
 struct fixed_scan_args {
     in_t in;
     runs_t runs;
-    out_t* out;
+    results_t out;
     u64 n;
     u64* messages;
     value_t init;
@@ -84,29 +94,57 @@ FUNCTION sum_t scan_row(sum_t (&item)[VECTOR], sum_t (&before)[LANES])
     return warp_shuffle(lane[LANES - 1], SIMT_WARP - 1);
 }
 
-// The results of a row. `prefix` is what lies before the row.
-FUNCTION void finish_row(const fixed_scan_args& a, const sum_t (&item)[VECTOR],
-                         const sum_t (&before)[LANES], const bool (&head)[VECTOR],
-                         perhaps<sum_t> prefix, out_t (&result)[VECTOR])
+// What lies before lane l of a row. `prefix` is what lies before the row.
+FUNCTION perhaps<sum_t> lane_prefix(perhaps<sum_t> prefix, const sum_t (&before)[LANES], int l)
+{
+    if (l == 0 && lane_id() == 0) return prefix;
+    return join(prefix, perhaps<sum_t>{before[l], true}, apply());
+}
+
+#if TUNE_REDUCE_RUNS
+// What row r writes, whose first item is item `at`.
+template <bool WHOLE>
+FUNCTION void finish_row(const fixed_scan_args& a, u64 at, const sum_t (&item)[VECTOR],
+                         const sum_t (&before)[LANES], const run_items& runs, int r,
+                         perhaps<sum_t> prefix)
 {
     UNROLL
+    for (int j = 0; j < VECTOR; j++) {
+        const perhaps<sum_t> mine = lane_prefix(prefix, before, j / LANE_ITEMS);
+        const sum_t through = join(mine, perhaps<sum_t>{item[j], true}, apply()).value;
+        write_run(a.out, at + static_cast<u64>(j), a.n, runs, r, j, through);
+    }
+}
+#else
+template <bool WHOLE>
+FUNCTION void finish_row(const fixed_scan_args& a, u64 at, const sum_t (&item)[VECTOR],
+                         const sum_t (&before)[LANES], const run_items& runs, int r,
+                         perhaps<sum_t> prefix)
+{
+    out_t result[VECTOR];
+    UNROLL
     for (int l = 0; l < LANES; l++) {
-        perhaps<sum_t> mine = prefix;
-        if (l > 0 || lane_id() > 0) mine = join(prefix, perhaps<sum_t>{before[l], true}, apply());
+        const perhaps<sum_t> mine = lane_prefix(prefix, before, l);
         UNROLL
         for (int v = 0; v < LANE_ITEMS; v++) {
             const int j = l * LANE_ITEMS + v;
             if constexpr (TUNE_INCLUSIVE)
                 result[j] =
                     convert<out_t>(value_of(mine.is ? apply()(mine.value, item[j]) : item[j]));
-            else if (IN_RUNS && head[j])
+            else if (IN_RUNS && runs.head[r][j])
                 result[j] = convert<out_t>(a.init);
             else // there always is a value: of an exclusive scan the initial one
                 result[j] = convert<out_t>(
                     value_of(v > 0 ? apply()(mine.value, item[j - (v > 0)]) : mine.value));
         }
     }
+    if (WHOLE || at + VECTOR <= a.n)
+        store_items(a.out + at, result);
+    else
+        for (int j = 0; j < VECTOR; j++)
+            if (at + static_cast<u64>(j) < a.n) a.out[at + static_cast<u64>(j)] = result[j];
 }
+#endif
 
 template <bool WHOLE>
 FUNCTION void scan_tile(const fixed_scan_args& a, fixed_scan_shared& s, ticket mine)
@@ -117,18 +155,22 @@ FUNCTION void scan_tile(const fixed_scan_args& a, fixed_scan_shared& s, ticket m
     sum_t item[ROWS][VECTOR];  // then: prefixes inside the vector
     sum_t before[ROWS][LANES]; // the lanes before, in the row
     sum_t carry[ROWS];         // the rows up to this one, in the part
-    bool head[ROWS][VECTOR];   // a run begins here
+    run_items runs;
 
     item_t raw[ROWS][VECTOR];
     load_rows<WHOLE, TUNE_LOAD>(a.in, first, a.n, raw); // past the end: nothing follows
-    if constexpr (IN_RUNS) find_runs<WHOLE>(a.runs, s.runs, tile, first, a.n, head);
+#if TUNE_REDUCE_RUNS
+    find_runs<WHOLE>(a.runs, first, a.n, runs);
+#else
+    if constexpr (IN_RUNS) find_runs<WHOLE>(a.runs, s.runs, tile, first, a.n, runs.head);
+#endif
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
             value_t value = convert<value_t>(raw[r][j]);
-            if (IN_RUNS && head[r][j] && a.has_init) value = apply_operator(a.init, value);
-            item[r][j] = sum_of(value, IN_RUNS && head[r][j]);
+            if (IN_RUNS && runs.head[r][j] && a.has_init) value = apply_operator(a.init, value);
+            item[r][j] = sum_of(value, IN_RUNS && runs.head[r][j]);
         }
         carry[r] = scan_row(item[r], before[r]);
         if (r % PART_ROWS > 0) carry[r] = apply()(carry[r > 0 ? r - 1 : 0], carry[r]);
@@ -157,14 +199,8 @@ FUNCTION void scan_tile(const fixed_scan_args& a, fixed_scan_shared& s, ticket m
         perhaps<sum_t> row = prefix;
         if (r % PART_ROWS > 0)
             row = join(prefix, perhaps<sum_t>{carry[r > 0 ? r - 1 : 0], true}, apply());
-        out_t result[VECTOR];
-        finish_row(a, item[r], before[r], head[r], row, result);
-        const u64 at = first + static_cast<u64>(r) * (32 * LANE_ITEMS);
-        if (WHOLE || at + VECTOR <= a.n)
-            store_items(a.out + at, result);
-        else
-            for (int j = 0; j < VECTOR; j++)
-                if (at + static_cast<u64>(j) < a.n) a.out[at + static_cast<u64>(j)] = result[j];
+        finish_row<WHOLE>(a, first + static_cast<u64>(r) * (32 * LANE_ITEMS), item[r], before[r],
+                          runs, r, row);
         if (r % PART_ROWS == PART_ROWS - 1)
             prefix = join(prefix, perhaps<sum_t>{carry[r], true}, apply());
     }
@@ -172,6 +208,9 @@ FUNCTION void scan_tile(const fixed_scan_args& a, fixed_scan_shared& s, ticket m
 
 KERNEL(fixed_scan_tiles, fixed_scan_args, fixed_scan_shared)
 {
+#if TUNE_REDUCE_RUNS
+    if (a.n == 0 && thread_id() == 0) *a.out.count = 0;
+#endif
     ticket mine{};
     if constexpr (RANK_IS_INDEX) {
         mine = take_ticket(a.messages); // only warp 0 uses the epoch, and once it has its items

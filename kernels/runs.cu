@@ -40,7 +40,7 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "input.h"
 #include "lookback.h"
-#include "rows.h"
+#include "run_ends.h"
 #include "types.h"
 
 enum {
@@ -130,23 +130,14 @@ template <bool WHOLE>
 FUNCTION void find_edges(const keys_t& in, u64 first, u64 n, const run_key (&key)[ROWS][VECTOR],
                          bool (&head)[ROWS][VECTOR])
 {
-    bool after[ROWS]; // the item behind the vector is a head
-    UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        const u64 behind = first + static_cast<u64>(r) * ROW_ITEMS + VECTOR;
-        after[r] = warp_shuffle(static_cast<u32>(head[r][0]), lane_id() + 1);
-        if (r + 1 < ROWS) {
-            const u32 next = warp_shuffle(static_cast<u32>(head[r + 1 < ROWS ? r + 1 : r][0]), 0);
-            if (lane_id() == SIMT_WARP - 1) after[r] = next;
-        } else if (lane_id() == SIMT_WARP - 1)
-            after[r] = behind < n ? !(input_item(in, behind) == key[r][VECTOR - 1]) : true;
-    }
+    bool behind[ROWS];
+    heads_behind(in, first, n, key, head, behind);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
             const u64 i = first + static_cast<u64>(r) * ROW_ITEMS + static_cast<u64>(j);
-            const bool next = j + 1 < VECTOR ? head[r][j + 1 < VECTOR ? j + 1 : j] : after[r];
+            const bool next = j + 1 < VECTOR ? head[r][j + 1 < VECTOR ? j + 1 : j] : behind[r];
             head[r][j] = (WHOLE || i < n) && head[r][j] != next;
         }
     }

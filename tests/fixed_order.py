@@ -29,7 +29,8 @@ LABELS = {
     ],
 }
 LABELS["fixed_reduce.segments"] = LABELS["fixed_reduce.sum"]
-LABELS["fixed_scan.by_key"] = LABELS["fixed_scan.segmented"] = LABELS["fixed_scan.sum"]
+for what in ("by_key", "segmented", "runs"):
+    LABELS[f"fixed_scan.{what}"] = LABELS["fixed_scan.sum"]
 for shape in ("middle", "wide"):
     LABELS[f"axis_reduce.sum.{shape}"] = LABELS["axis_reduce.sum.tall"]
 
@@ -93,6 +94,9 @@ CASES = {
     },
     "fixed_scan.by_key": {
         "by key": lambda x, on: cubc.scan_by_key(on(keys_of(x)), on(x), deterministic=True),
+    },
+    "fixed_scan.runs": {
+        "runs": lambda x, on: cubc.reduce_by_key(on(keys_of(x)), on(x), deterministic=True)[1],
     },
     "fixed_scan.segmented": {
         "segmented": lambda x, on: cubc.segmented_scan(

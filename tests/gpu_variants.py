@@ -184,7 +184,12 @@ BENCHMARKS = {
     "field_update": ["field_update.cg"],
     "find": ["find.if", "find.if"],
     "fixed_reduce": ["fixed_reduce.sum", "fixed_reduce.segments"],
-    "fixed_scan": ["fixed_scan.sum", "fixed_scan.by_key", "fixed_scan.segmented"],
+    "fixed_scan": [
+        "fixed_scan.sum",
+        "fixed_scan.by_key",
+        "fixed_scan.segmented",
+        "fixed_scan.runs",
+    ],
     "gauge_measure": ["gauge_measure.plaquettes", "gauge_measure.unitarity"],
     "gauge_project": ["gauge_project.rows", "gauge_project.nearest"],
     "gauge_random": ["gauge_random.links"],

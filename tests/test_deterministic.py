@@ -6,6 +6,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import fixed_model
 import fixed_order
 import inputs
 import isolated
@@ -21,6 +22,13 @@ from cubc import _core
 
 PROGRAM = Path(fixed_order.__file__)
 CALLS = [(b, name) for b, calls in CASES.items() for name in calls]
+
+
+def runs(n):
+    """Keys in runs of 1 to some hundred items, and some of thousands."""
+    draw = np.random.default_rng(n)
+    heads = draw.random(n) < np.repeat(draw.choice([0.0001, 0.02, 0.5, 1], n // 500 + 1), 500)[:n]
+    return np.cumsum(heads)
 
 
 def hashes(seed, workers):
@@ -88,6 +96,52 @@ def test_prefixes_behind_a_stretch_of_tiles(device):
         assert bits(cubc.scan(x, deterministic=True)) == bits(result)
     finally:
         _core.clear_policies()
+
+
+# ---- runs of equal keys --------------------------------------------------------------------------
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("n", [1, 129, 8193, 21_000])
+def test_the_order_that_is_written_down(device, n, dtype):
+    """Within a few tiles: the bits are those of a model that does one operation after another."""
+    x, keys = numbers(n, dtype), runs(n)
+    expected = fixed_model.scan_by_key(keys, x)
+    scanned = cubc.scan_by_key(on(device, keys), on(device, x), deterministic=True)
+    assert bits(np.asarray(scanned)) == bits(expected)
+    last = np.append(keys[1:] != keys[:-1], True)
+    found = cubc.reduce_by_key(on(device, keys), on(device, x), deterministic=True)
+    assert bits(np.asarray(found[0])) == bits(keys[last])
+    assert bits(np.asarray(found[1])) == bits(expected[last])
+
+
+@pytest.mark.parametrize("n", [0, 1, 8191, 8192, 300_000])
+def test_runs_in_place(device, n):
+    """A tile must not see keys that another one has written by then."""
+    x, keys = numbers(n), runs(n)
+    ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))[:n]
+    scanned = np.asarray(cubc.scan_by_key(keys, x, "a + b", deterministic=True, device="cpu"))
+    k, v = on(device, keys.copy()), on(device, x.copy())
+    count = on(device, np.full((), -1, "i8"))
+    cubc.reduce_by_key(k, v, "a + b", out=(k, v), count=count, deterministic=True)
+    assert int(np.asarray(count)) == ends.size
+    assert bits(np.asarray(k)[: ends.size]) == bits(keys[ends])
+    assert bits(np.asarray(v)[: ends.size]) == bits(scanned[ends])
+
+
+def test_lazy_keys_and_values(device):
+    x, keys = numbers(30_000), runs(30_000)
+    expected = cubc.reduce_by_key(keys // 2, x * x, deterministic=True, device="cpu")
+    k, v = cubc.lazy("k / 2", k=on(device, keys)), cubc.lazy("v * v", v=on(device, x))
+    found = cubc.reduce_by_key(k, v, deterministic=True)
+    for a, b in zip(found, expected, strict=True):
+        assert bits(np.asarray(a)) == bits(b)
+
+
+def test_errors_of_runs(device):
+    x = on(device, numbers(10))
+    with pytest.raises(ValueError, match="values of runs has 3 items"):
+        cubc.reduce_by_key(x, x[:3], deterministic=True)
+    with pytest.raises(TypeError, match="did you mean 'deterministic'"):
+        cubc.reduce_by_key(x, x, determinist=True)
 
 
 # ---- segments ------------------------------------------------------------------------------------
@@ -183,6 +237,10 @@ def test_integers_are_as_ever(device, n, seed):
     x = inputs.random("I32", n, seed)
     for call in (cubc.sum, cubc.scan):
         inputs.same(call(on(device, x), deterministic=True), call(on(device, x)))
+    k = on(device, runs(n))
+    found = cubc.reduce_by_key(k, on(device, x), "a + b", deterministic=True)
+    for a, b in zip(found, cubc.reduce_by_key(k, on(device, x), "a + b"), strict=True):
+        inputs.same(a, b)
     inputs.same(
         cubc.reduce(on(device, x), "a + b", init=0, deterministic=True), x.sum(dtype=x.dtype)
     )

@@ -49,6 +49,8 @@ for name in ("int8", "float32", "float64"):
         assert (cubc.argsort(d).numpy() == np.argsort(x, kind="stable")).all()
         y = cubc.asarray((np.arange(n) // 7 % 5).astype(name))
         assert cubc.reduce_by_key(y, d)[1].numpy()[:1] == x[:7].sum()
+        f = cubc.asarray(x.astype("f4"))
+        assert cubc.reduce_by_key(y, f, deterministic=True)[1].numpy()[:1] == x[:7].sum()
         assert cubc.scan_by_key(y, d, dtype="int64").numpy()[:7].max() == x[:7].sum()
         assert cubc.run_length_encode(y)[1].numpy().sum() == n
         assert (cubc.repeat(*cubc.run_length_encode(y)).numpy() == y.numpy()).all()

@@ -20,9 +20,11 @@ cubc_status problem_reduction(problem *p, const char *family, const char *op, bo
 bool problem_order_shows(const problem *p);
 // Has products and sums rounded each: see device_source_rounds.
 void problem_define_rounding(text *out);
-// Makes a reduction of reduce or segmented_reduce one of fixed_reduce, a scan one of fixed_scan.
+// Makes a reduction of reduce or segmented_reduce one of fixed_reduce; a scan, or a reduction of
+// runs, one of fixed_scan.
 void problem_fix_reduction(problem *p);
 void problem_fix_scan(problem *p);
+void problem_fix_runs(problem *p);
 // Items of a tile of kernels/fixed.h, by their bytes.
 uint64_t problem_fixed_tile(uint64_t bytes);
 // A reduction's benchmark: operator, types of accumulator and result, and n items to reduce.

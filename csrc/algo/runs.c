@@ -112,6 +112,7 @@ cubc_status runs_problem(const cubc_runs_params *params, problem *out)
     if (out->in_place && out->lazy_count)
         FAIL(CUBC_INVALID_ARGUMENT,
              "an output of runs is an operand of a lazy input: they must be apart");
+    if (params->deterministic && params->op && problem_order_shows(out)) problem_fix_runs(out);
     return CUBC_OK;
 }
 
@@ -239,6 +240,7 @@ static const field runs_fields[] = {
      offsetof(cubc_runs_params, value_type), offsetof(cubc_runs_params, n),
      offsetof(cubc_runs_params, value_bytes)},
     FIELD(cubc_runs_params, op, FIELD_TEXT),
+    FIELD(cubc_runs_params, deterministic, FIELD_INT),
     FIELD(cubc_runs_params, acc_type, FIELD_TYPE),
     FIELD_ARRAY(cubc_runs_params, keys_out, FIELD_OUTPUT, type, n),
     FIELD(cubc_runs_params, offsets, FIELD_OUTPUT),

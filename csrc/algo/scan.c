@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITEMS = 0, KEYS = 1, OFFSETS = 1 }; // places of the inputs
-enum { KIND = 0 };                         // of the traits
-enum { SEGMENTS = 0 };                     // of the numbers
+enum { ITEMS = SCAN_ITEMS, KEYS = SCAN_KEYS, OFFSETS = SCAN_KEYS }; // places of the inputs
+enum { KIND = 0 };                                                  // of the traits
+enum { SEGMENTS = 0 };                                              // of the numbers
 typedef enum scan_kind { WHOLE, BY_KEY, BY_OFFSETS, OF_ONE_SIZE } scan_kind;
 
 static scan_kind kind_of(const problem *p)
@@ -17,6 +17,11 @@ static scan_kind kind_of(const problem *p)
 static bool in_segments(const problem *p)
 {
     return kind_of(p) >= BY_OFFSETS;
+}
+
+void scan_by_keys(problem *p)
+{
+    p->traits[KIND] = BY_KEY;
 }
 
 static void name_benchmark(problem *p)
@@ -136,7 +141,8 @@ static void scan_define(const problem *p, text *out)
 uint64_t scan_sum_bytes(const problem *p)
 {
     cubc_type value = (cubc_type)p->acc_type;
-    return kind_of(p) != WHOLE ? (uint64_t)problem_bytes_with(value, 4) : cubc_type_size(value);
+    if (kind_of(p) == WHOLE) return cubc_type_size(value);
+    return (uint64_t)problem_bytes_with(value, p->wide ? 8 : 4);
 }
 
 static const char *scan_invalid(const problem *p, const char *kind, const space *s,
@@ -164,10 +170,12 @@ cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t 
         l->args[l->args_count++] = count;
         l->args[l->args_count++] = p->n;
     }
-    l->args[l->args_count++] = (uintptr_t)p->outputs[0].data;
+    for (int k = 0; k < p->output_count; k++)
+        l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
     l->args[l->args_count++] = p->n;
     l->message_args = 1u << l->args_count++;
     problem_append_init(p, l);
+    if (kind_of(p) == BY_KEY) TRY(problem_place_input(p, KEYS, l, 1));
     return problem_place_input(p, ITEMS, l, 0);
 }
 

@@ -23,6 +23,7 @@ def reduce_by_key(
     out=None,
     count=None,
     dtype=None,
+    deterministic=False,
     stream=None,
     workspace=None,
     device=None,
@@ -47,6 +48,8 @@ def reduce_by_key(
     dtype : optional
         Type of the results, in which `op` works too. As for `reduce`: integers are summed and
         multiplied in 64 bits by default.
+    deterministic : bool
+        As for `scan`.
     stream, workspace, device : optional
         As for `reduce`; the size of the workspace is cubc_runs_temp_bytes: 32 bytes or fewer a
         tile of some thousand items.
@@ -70,7 +73,8 @@ def reduce_by_key(
 
     Notes
     -----
-    Sums of floats may differ in the last digits from run to run, as those of `scan`.
+    Sums of floats may differ in the last digits from run to run, unless `deterministic` is set, as
+    those of `scan`. The bits of a result are then those of the run's last item in `scan_by_key`.
 
     A single pass: a scan of pairs of count and sum, whose sum begins anew at each key that differs
     from the one before it [1]_, with decoupled look-back [2]_.
@@ -92,6 +96,7 @@ def reduce_by_key(
         "values": values,
         "op": op,
         "acc_type": acc,
+        "deterministic": bool(deterministic),
         "keys_out": ("keys", "keys", keys_out),
         "out": (result, "keys", results_out),
     }
