@@ -232,6 +232,10 @@ cubc_status algorithm_problem(const algorithm *a, const void *params, problem *o
 cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
                           void *stream);
 cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
+// Whether running the problem would compile its variant, and not tune it either.
+cubc_status algorithm_missing(cubc_device *device, const problem *p, bool *missing);
+// Whether the same variants of both are the same code.
+bool problem_same_code(const problem *a, const problem *b);
 
 // Asked before a workload is first opened on a device in this process, so that it may be tuned: its
 // policy is looked up afterwards. Called without a lock, in the thread of the call, which waits, as

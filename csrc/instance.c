@@ -86,7 +86,7 @@ static bool same_operand(const operand *a, const operand *b)
     return operand_flags(a) == operand_flags(b) && same_text(a->name, b->name);
 }
 
-static bool same_key(const problem *a, const problem *b)
+bool problem_same_code(const problem *a, const problem *b)
 {
     if (a->algorithm != b->algorithm || flags(a) != flags(b) || a->op != b->op ||
         memcmp(a->traits, b->traits, sizeof a->traits) != 0 ||
@@ -242,7 +242,7 @@ static instance *find_labelled(const attachment *at, const problem *p, uint64_t 
                                const char *label)
 {
     instance *i = at->table[hash % BUCKETS];
-    while (i && !(i->hash == hash && same_key(&i->key, p) && strcmp(i->label, label) == 0))
+    while (i && !(i->hash == hash && problem_same_code(&i->key, p) && strcmp(i->label, label) == 0))
         i = i->next;
     return i;
 }
@@ -292,7 +292,7 @@ static bool is_opening(attachment *at, const problem *p, uint64_t hash)
         at->openings = NULL;
     }
     const opening *o = at->openings;
-    while (o && !(o->hash == hash && same_key(o->key, p))) o = o->next;
+    while (o && !(o->hash == hash && problem_same_code(o->key, p))) o = o->next;
     return o != NULL;
 }
 
@@ -326,19 +326,26 @@ static cubc_status tune(cubc_device *device, const problem *p, void *stream, boo
     return st;
 }
 
+// With the lock. NULL: there is none that the policies are known to choose.
+static instance *find_current(const attachment *at, const problem *p, uint64_t hash)
+{
+    unsigned generation = policy_generation();
+    instance *i = at->table[hash % BUCKETS];
+    while (i &&
+           !(i->hash == hash && __atomic_load_n(&i->generation, __ATOMIC_RELAXED) == generation &&
+             problem_same_code(&i->key, p)))
+        i = i->next;
+    return i;
+}
+
 static cubc_status find_instance(attachment *at, cubc_device *device, const problem *p,
                                  void *stream, instance **out)
 {
     uint64_t hash = hash_key(p);
-    unsigned generation = policy_generation();
     opening mine = {.key = p, .hash = hash};
     for (;;) {
         pthread_mutex_lock(&at->lock);
-        instance *i = at->table[hash % BUCKETS];
-        while (i && !(i->hash == hash &&
-                      __atomic_load_n(&i->generation, __ATOMIC_RELAXED) == generation &&
-                      same_key(&i->key, p)))
-            i = i->next;
+        instance *i = find_current(at, p, hash);
         bool wait = !i && !tuning && is_opening(at, p, hash);
         if (!i && !wait) {
             mine.next = at->openings;
@@ -464,5 +471,15 @@ cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *
     TRY(find_instance(at, device, p, NULL, &i));
     TRY(make_plan(p, i, &pl));
     *bytes = plan_bytes(&pl) > 8 ? plan_bytes(&pl) : 8; // never 0: NULL means the device's pool
+    return CUBC_OK;
+}
+
+cubc_status algorithm_missing(cubc_device *device, const problem *p, bool *missing)
+{
+    attachment *at;
+    TRY(attach(device, &at));
+    pthread_mutex_lock(&at->lock);
+    *missing = !atomic_load(&tuner) && !find_current(at, p, hash_key(p));
+    pthread_mutex_unlock(&at->lock);
     return CUBC_OK;
 }

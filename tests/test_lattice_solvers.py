@@ -207,6 +207,31 @@ def test_an_operator_without_inverse(device, solver):
     assert any(word in info.reason for word in ("broke down", "stagnated", "most", "finite"))
 
 
+def test_what_a_solve_needs_is_compiled_at_once(tmp_path, monkeypatch):
+    """By a compiler that waits until it runs three times, and then fails."""
+    gauge = lattice.Gauge(LINKS, device="cpu")
+    gauge.native(12, "double")
+    runs, compiler = tmp_path / "runs", tmp_path / "c++"
+    runs.mkdir()
+    compiler.write_text(f"""#!/bin/sh
+[ "$1" = --version ] && echo "g++ 1.0" && exit
+touch {runs}/$$
+for wait in $(seq 100); do
+    [ $(ls {runs} | wc -l) -ge 3 ] && break
+    sleep 0.05
+done
+echo "kernel.cu:1: error: $(ls {runs} | wc -l) at once" >&2
+exit 1
+""")
+    compiler.chmod(0o700)
+    monkeypatch.setenv("CUBC_CXX", str(compiler))
+    monkeypatch.setenv("CUBC_CPU_THREADS", "3")
+    operator = lattice.Wilson(gauge, KAPPA, anisotropy=1.5, precision="double")
+    with pytest.raises(cubc.CompileError, match=r"does not compile.*[3-9] at once") as error:
+        operator.solve(B)
+    assert "at once" in error.value.log
+
+
 def test_arrays_of_the_device(operator, device):
     b = cubc.asarray(B, device=device)
     out = cubc.empty(B.shape, "complex128", device=device)

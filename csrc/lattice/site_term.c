@@ -28,7 +28,7 @@ static cubc_status twisted_dslash(solver *s, const cubc_dslash_wilson_params *p,
     } else {
         params.b5 = t;
     }
-    return cubc_dslash_twisted(s->device, &params, NULL, 0, s->stream);
+    return solver_launch(s, &dslash_twisted_algorithm, &params);
 }
 
 static const lattice_field *in_type(const lattice_field fields[2], cubc_type type)
@@ -47,7 +47,7 @@ static cubc_status clover_dslash(solver *s, const cubc_dslash_wilson_params *p, 
                                               .clover_n = CLOVER_REALS * sites,
                                               .clover_norms_n = matrices->norms ? sites : 0,
                                               .on_x = role == SITE_OF_X};
-    return cubc_dslash_clover(s->device, &params, NULL, 0, s->stream);
+    return solver_launch(s, &dslash_clover_algorithm, &params);
 }
 
 cubc_status site_term_dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role)
@@ -55,7 +55,7 @@ cubc_status site_term_dslash(solver *s, const cubc_dslash_wilson_params *p, site
     cubc_operator_kind kind = role == SITE_NONE ? CUBC_WILSON : system_of(s)->kind;
     if (kind == CUBC_TWISTED) return twisted_dslash(s, p, role);
     if (kind == CUBC_CLOVER) return clover_dslash(s, p, role);
-    return cubc_dslash_wilson(s->device, p, NULL, 0, s->stream);
+    return solver_launch(s, &dslash_wilson_algorithm, p);
 }
 
 // ---- a source -----------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ static cubc_status twisted_undo(solver *s, const lattice_field *in, const lattic
                                              .lt = w->params.lt,
                                              .a = 1 / below,
                                              .a5 = -w->twist / below};
-    return cubc_spinor_twist(s->device, &params, NULL, 0, s->stream);
+    return solver_launch(s, &spinor_twist_algorithm, &params);
 }
 
 static cubc_status clover_undo(solver *s, const lattice_field *in, const lattice_field *out)
@@ -92,7 +92,7 @@ static cubc_status clover_undo(solver *s, const lattice_field *in, const lattice
                                              .lz = w->params.lz,
                                              .lt = w->params.lt,
                                              .parity = 1};
-    return cubc_clover_apply(s->device, &params, NULL, 0, s->stream);
+    return solver_launch(s, &clover_apply_algorithm, &params);
 }
 
 cubc_status site_term_undo(solver *s, const lattice_field *in, const lattice_field **out)
@@ -129,7 +129,7 @@ static cubc_status invert(solver *s, const wilson *w, const lattice_field *from,
                                               .ly = w->params.ly,
                                               .lz = w->params.lz,
                                               .lt = w->params.lt};
-    return cubc_clover_invert(s->device, &params, NULL, 0, s->stream);
+    return solver_launch(s, &clover_invert_algorithm, &params);
 }
 
 // Another precision of the term itself is the inverse of its inverse.

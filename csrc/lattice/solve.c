@@ -96,7 +96,7 @@ static cubc_status convert(solver *s, const cubc_solve_params *p, const void *fr
                                           .ly = p->op->ly,
                                           .lz = p->op->lz,
                                           .lt = p->op->lt};
-    return cubc_spinor_copy(s->device, &copy, NULL, 0, s->stream);
+    return solver_launch(s, &spinor_copy_algorithm, &copy);
 }
 
 // From whole fields to those of a parity, or back.
@@ -107,8 +107,7 @@ static cubc_status part(solver *s, const lattice_field *whole, const lattice_fie
     for (uint64_t k = 0; k < 2 * s->shape.sources; k++) {
         char *in_whole = (char *)whole->data + k * bytes;
         char *in_part = (char *)of[k % 2].data + k / 2 * bytes;
-        TRY(s->device->api->copy(s->device, together ? in_whole : in_part,
-                                 together ? in_part : in_whole, bytes, s->stream));
+        TRY(solver_copy(s, together ? in_whole : in_part, together ? in_part : in_whole, bytes));
     }
     return CUBC_OK;
 }
@@ -127,8 +126,7 @@ static cubc_status take_fields(solver *s, const cubc_solve_params *p, whole_fiel
     if (p->guess)
         TRY(convert(s, p, p->x, p->type, p->order, w->x.data, s->precise, CUBC_NATIVE));
     else
-        TRY(s->device->api->fill(s->device, w->x.data, 0, p->n * cubc_type_size(s->precise),
-                                 s->stream));
+        TRY(solver_zero(s, w->x.data, p->n * cubc_type_size(s->precise)));
     TRY(solver_field(s, s->precise, &s->r));
     if (!p->even_odd) {
         s->b = w->b;
@@ -152,7 +150,7 @@ static cubc_status reopen(solver *s)
     size_t each = solver_reals(s) / s->shape.sources * cubc_type_size(s->precise);
     for (uint64_t k = 0; k < s->shape.sources; k++) {
         if (s->states[k].phase == NO_SOURCE)
-            TRY(s->device->api->fill(s->device, (char *)s->y.data + k * each, 0, each, s->stream));
+            TRY(solver_zero(s, (char *)s->y.data + k * each, each));
         s->states[k].phase = ITERATE;
     }
     return solver_upload(s);
@@ -295,9 +293,23 @@ static cubc_status solve(solver *s, const cubc_solve_params *p, cubc_solve_info 
     describe(s, info);
     TRY(reopen(s));
     TRY(s->shifts ? give_shifted(s, p, info) : give_fields(s, p, &w, info));
+    if (s->ahead) return CUBC_OK;
     TRY(s->device->api->synchronize(s->device, s->stream));
     measure(s, now_seconds() - start, info);
     return CUBC_OK;
+}
+
+// Compiles what a solve needs.
+static cubc_status prepare(const solver *s, const cubc_solve_params *p, cubc_solve_info *info)
+{
+    ahead launches = {.device = s->device};
+    solver thought = *s;
+    thought.ahead = &launches;
+    cubc_status st = solve(&thought, p, info);
+    if (!st) st = ahead_compile(&launches);
+    solver_free(&thought);
+    ahead_free(&launches);
+    return st;
 }
 
 cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cubc_solve_info *info,
@@ -321,6 +333,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     s.sloppy = p->sloppy;
     TRY(device->api->stream_create(device, &s.stream));
     cubc_status st = device->api->order(device, s.stream, stream);
+    if (!st) st = prepare(&s, p, info);
     if (!st) st = solve(&s, p, info);
     solver_free(&s);
     device->api->stream_destroy(device, s.stream);

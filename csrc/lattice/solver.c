@@ -8,6 +8,10 @@ enum { ROUND = MOST_BASIS }; // iterations
 // ---- memory -------------------------------------------------------------------------------------
 cubc_status solver_alloc(solver *s, size_t bytes, void **out)
 {
+    if (s->ahead) {
+        *out = ahead_alloc(s->ahead, bytes);
+        return CUBC_OK;
+    }
     if (s->memory_count == MOST_FIELDS) FAIL(CUBC_INTERNAL, "a solver has too many fields");
     TRY(s->device->api->alloc(s->device, bytes, s->stream, out));
     s->memory[s->memory_count++] = *out;
@@ -43,7 +47,7 @@ cubc_status solver_field(solver *s, cubc_type type, lattice_field *out)
 cubc_status solver_zero_field(solver *s, cubc_type type, lattice_field *out)
 {
     TRY(solver_field(s, type, out));
-    return s->device->api->fill(s->device, out->data, 0, field_bytes(s, type), s->stream);
+    return solver_zero(s, out->data, field_bytes(s, type));
 }
 
 void solver_free(solver *s)
@@ -54,7 +58,24 @@ void solver_free(solver *s)
     s->states = NULL;
 }
 
+cubc_status solver_zero(solver *s, void *memory, size_t bytes)
+{
+    return s->ahead ? CUBC_OK : s->device->api->fill(s->device, memory, 0, bytes, s->stream);
+}
+
+cubc_status solver_copy(solver *s, void *to, const void *from, size_t bytes)
+{
+    return s->ahead ? CUBC_OK : s->device->api->copy(s->device, to, from, bytes, s->stream);
+}
+
 // ---- launches -----------------------------------------------------------------------------------
+cubc_status solver_launch(solver *s, const algorithm *a, const void *params)
+{
+    problem p;
+    TRY(algorithm_problem(a, params, &p));
+    return s->ahead ? ahead_add(s->ahead, &p) : algorithm_run(s->device, &p, NULL, 0, s->stream);
+}
+
 cubc_status solver_fuse(solver *s, solver_phase phase, const char *text,
                         const cubc_site_field *fields, int count)
 {
@@ -71,7 +92,7 @@ cubc_status solver_fuse(solver *s, solver_phase phase, const char *text,
                                              .reals = s->shape.reals,
                                              .parities = s->shape.parities,
                                              .sources = s->shape.sources};
-    return cubc_field_update(s->device, &params, NULL, 0, s->stream);
+    return solver_launch(s, &field_update_algorithm, &params);
 }
 
 cubc_status solver_residual(solver *s)
@@ -86,19 +107,12 @@ cubc_status solver_residual(solver *s)
 // ---- states -------------------------------------------------------------------------------------
 cubc_status solver_upload(solver *s)
 {
-    return s->device->api->copy(s->device, s->guard.states, s->states,
-                                s->shape.sources * sizeof *s->states, s->stream);
-}
-
-static cubc_status download(solver *s, void *stream)
-{
-    return s->device->api->copy(s->device, s->states, s->guard.states,
-                                s->shape.sources * sizeof *s->states, stream);
+    return solver_copy(s, s->guard.states, s->states, s->shape.sources * sizeof *s->states);
 }
 
 cubc_status solver_download(solver *s)
 {
-    return download(s, s->stream);
+    return solver_copy(s, s->states, s->guard.states, s->shape.sources * sizeof *s->states);
 }
 
 static bool has_stopped(const solver *s)
@@ -145,7 +159,8 @@ static cubc_status run_rounds(solver *s, rounds *r)
         TRY(api->replay(s->device, r->recording, s->stream));
         TRY(api->event_record(s->device, r->ends[round % 2], s->stream));
         TRY(api->event_synchronize(s->device, r->ends[(round - 1) % 2]));
-        TRY(download(s, r->aside));
+        TRY(api->copy(s->device, s->states, s->guard.states, s->shape.sources * sizeof *s->states,
+                      r->aside));
         if (has_stopped(s)) return api->synchronize(s->device, s->stream);
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted during a solve");
     }
@@ -156,6 +171,7 @@ cubc_status solver_run(solver *s)
 {
     const device_api *api = s->device->api;
     rounds r = {0};
+    if (s->ahead) return queue_round(s);
     cubc_status st = run_rounds(s, &r);
     if (st) api->synchronize(s->device, s->stream); // what is queued still uses all of this
     api->recording_free(s->device, r.recording);

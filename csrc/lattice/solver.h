@@ -8,7 +8,7 @@
 #ifndef CUBC_LATTICE_SOLVER_H
 #define CUBC_LATTICE_SOLVER_H
 
-#include "../algorithm.h"
+#include "ahead.h"
 
 // The phases of kernels/solver.h.
 typedef enum solver_phase {
@@ -83,6 +83,7 @@ typedef struct solver_method {
 struct solver {
     cubc_device *device; // borrowed
     void *stream;
+    ahead *ahead; // where launches are listed; nothing happens then. NULL: they are queued
     const lattice_operator *op;
     const void *system; // the operator's own
     double flops;       // of one application, a site of its fields
@@ -107,8 +108,12 @@ cubc_status solver_field(solver *s, cubc_type type, lattice_field *out);
 cubc_status solver_zero_field(solver *s, cubc_type type, lattice_field *out);
 uint64_t solver_reals(const solver *s); // of a field
 void solver_free(solver *s);
+cubc_status solver_zero(solver *s, void *memory, size_t bytes);
+cubc_status solver_copy(solver *s, void *to, const void *from, size_t bytes);
 
 // ---- launches -----------------------------------------------------------------------------------
+// Of any algorithm; params is a cubc_<name>_params, whose texts are constants.
+cubc_status solver_launch(solver *s, const algorithm *a, const void *params);
 #define READ(name, field) {(name), (field).data, (field).type, 0}
 #define WRITE(name, field) {(name), (field).data, (field).type, 1}
 #define SITE_FIELDS(...)                    \

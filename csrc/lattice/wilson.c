@@ -146,7 +146,7 @@ static cubc_status open_links(solver *s, const cubc_operator *from, cubc_type ty
                                           .ly = from->ly,
                                           .lz = from->lz,
                                           .lt = from->lt};
-    return cubc_link_copy(s->device, &params, NULL, 0, s->stream);
+    return solver_launch(s, &link_copy_algorithm, &params);
 }
 
 cubc_status wilson_open(solver *s, const cubc_operator *from, wilson *out)
