@@ -10,17 +10,19 @@
 // direction, and the length of M p comes out of the kernel that calculates it. What an iteration
 // moves is the operator twice, and eight fields: p to the first, s and w to the second; s, x and p
 // read, x and p written.
+//
+// An update has M^+ r from r as iterations have it: s is no more precise than they are, and the
+// next update starts from a residual of full precision again.
 #include "solver.h"
 
-enum { X, P, W, S, Q }; // among work: what was found since the last update, direction, M p, M^+ r
+enum { X, P, W, S }; // among work: what was found since the last update, direction, M p, M^+ r
 
 static cubc_status open(solver *s)
 {
     TRY(solver_zero_field(s, s->sloppy, &s->work[X]));
     TRY(solver_zero_field(s, s->sloppy, &s->work[P]));
     TRY(solver_field(s, s->sloppy, &s->work[W]));
-    TRY(solver_zero_field(s, s->sloppy, &s->work[S]));
-    return solver_field(s, s->precise, &s->work[Q]);
+    return solver_zero_field(s, s->sloppy, &s->work[S]);
 }
 
 static cubc_status update(solver *s)
@@ -30,10 +32,15 @@ static cubc_status update(solver *s)
                     "alpha_real | y = y + x + alpha_real * p; x = complex<real_t>(0) | |",
                     SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]), READ("p", f[P]))));
     TRY(solver_residual(s));
-    TRY(s->op->apply(s,
-                     &(operator_call){.in = &s->r, .out = &f[Q], .dagger = true, .phase = UPDATE}));
-    return solver_fuse(s, UPDATE, "| s = q | norm(q); dot_real(q, p); dot_imag(q, p) | cg_restart",
-                       SITE_FIELDS(WRITE("s", f[S]), READ("p", f[P]), READ("q", f[Q])));
+    TRY(solver_fuse(s, UPDATE, "| w = r | |", SITE_FIELDS(WRITE("w", f[W]), READ("r", s->r))));
+    return s->op->apply(
+        s, &(operator_call){.in = &f[W],
+                            .out = &f[S],
+                            .z = &f[P],
+                            .tail = "| | norm(out); dot_real(out, z); dot_imag(out, z) | "
+                                    "cg_restart",
+                            .dagger = true,
+                            .phase = UPDATE});
 }
 
 static cubc_status iterate(solver *s, uint64_t last_of_round)

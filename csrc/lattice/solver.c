@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-enum { ROUND = MOST_BASIS }; // iterations
+// Iterations of a round; and rounds that are queued launch by launch, the first of which loads all
+// kernels, while the others keep the device at work until one is recorded.
+enum { ROUND = MOST_BASIS, UNRECORDED = 2 };
 
 // ---- memory -------------------------------------------------------------------------------------
 cubc_status solver_alloc(solver *s, size_t bytes, void **out)
@@ -125,9 +127,8 @@ static bool has_stopped(const solver *s)
 // ---- rounds -------------------------------------------------------------------------------------
 static cubc_status queue_round(solver *s)
 {
-    TRY(s->method->update(s));
     for (int k = 0; k < ROUND; k++) TRY(s->method->iterate(s, k == ROUND - 1));
-    return CUBC_OK;
+    return s->method->update(s);
 }
 
 static cubc_status record_round(solver *s, device_recording **out)
@@ -152,7 +153,8 @@ static cubc_status run_rounds(solver *s, rounds *r)
     const uint64_t most = 2 * s->states[0].limit + 100; // each round has an iteration or an end
     for (int k = 0; k < 2; k++) TRY(api->event_create(s->device, &r->ends[k]));
     TRY(api->stream_create(s->device, &r->aside));
-    TRY(queue_round(s));
+    TRY(s->method->update(s));
+    for (int k = 0; k < UNRECORDED; k++) TRY(queue_round(s));
     TRY(api->event_record(s->device, r->ends[0], s->stream));
     TRY(record_round(s, &r->recording));
     for (uint64_t round = 1; round < most; round++) {

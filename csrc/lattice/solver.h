@@ -1,10 +1,10 @@
 // What the solvers share: the operator and the fields that they work on, and the launches that are
 // queued again and again until the device says that it is done (kernels/solver.h).
 //
-// A method is two lists of launches, an update and an iteration. A round is an update, which does
-// nothing where none is due, and some iterations. The first round is queued launch by launch, which
-// loads all kernels; then one is recorded and replayed. The host looks at what has become of a
-// round while the next one runs.
+// A method is two lists of launches, an update and an iteration. A solve begins with an update. A
+// round is some iterations and an update, which does nothing where none is due. The first rounds
+// are queued launch by launch; then one is recorded and replayed. The host looks at what has become
+// of a round while the next one runs.
 #ifndef CUBC_LATTICE_SOLVER_H
 #define CUBC_LATTICE_SOLVER_H
 
