@@ -39,6 +39,13 @@ LINKS = random_links(SHAPE)
 B = random_spinors(SHAPE)
 
 
+SOLVERS = ["cg", "bicgstab", "gcr", "multishift"]
+
+
+def options_of(solver):
+    return {"solver": solver} | ({"shifts": [0.0]} if solver == "multishift" else {})
+
+
 @pytest.fixture(scope="module")
 def operator(device):
     return lattice.Wilson(lattice.Gauge(LINKS, device=device), KAPPA, precision="double")
@@ -46,6 +53,13 @@ def operator(device):
 
 def residual(operator, x, b):
     return np.linalg.norm(b - operator(x)) / np.linalg.norm(b)
+
+
+def left_by(solver, operator, x):
+    """The residual of what that solver found of B: of the normal equations, or of M itself."""
+    if solver != "multishift":
+        return residual(operator, x, B)
+    return np.linalg.norm(B - operator.dagger(operator(x[0]))) / np.linalg.norm(B)
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +115,29 @@ def test_single_precision_alone(operator):
     assert residual(operator, x.astype(complex), b) < 1.1e-5
 
 
+@pytest.mark.parametrize(
+    ("solver", "sloppy"),
+    [("cg", "half"), ("bicgstab", "half"), ("gcr", "single"), ("multishift", None)],
+)
+def test_residuals_in_single_precision(operator, solver, sloppy):
+    """What is reported is true, as far as single precision can tell."""
+    options = {"precision": "single", "sloppy": sloppy, "tol": 1e-5}
+    x, info = operator.solve(B, **options, **options_of(solver))
+    left = left_by(solver, operator, x)
+    assert info.converged and left < 1.1e-5 and info.residual == pytest.approx(left, rel=0.1)
+
+
+def test_whatever_the_operator_is_made_of(operator, device):
+    """Fewer numbers a link, links in time left out, an anisotropy: the rotated solution."""
+    kappa, options = 0.11, {"precision": "double", "anisotropy": 1.5}
+    fixed, g = operator.gauge.temporal_gauge()
+    there = lattice.Wilson(fixed, kappa, temporal_gauge=True, reconstruct=8, **options)
+    here = lattice.Wilson(operator.gauge, kappa, **options)
+    x, info = there.solve(g(B), tol=1e-11)
+    assert info.converged and residual(there, x, g(B)) < 1e-11
+    assert residual(here, g(x, inverse=True), B) < 2e-11
+
+
 @pytest.mark.parametrize("kappa", GOLDEN)
 def test_golden_propagators(device, kappa):
     gauge = lattice.Gauge(lattice.read_links(WEAK_FIELD)[0], device=device)
@@ -146,8 +183,10 @@ def test_blocks_of_several_warps():
     np.testing.assert_array_equal(x, again)  # not a bit is another
 
 
-def test_a_source_of_zero(operator):
-    x, info = operator.solve(np.zeros_like(B), x0=B)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_source_of_zero(operator, solver):
+    guess = {} if solver == "multishift" else {"x0": B}
+    x, info = operator.solve(np.zeros_like(B), **options_of(solver), **guess)
     assert info.converged and "zero" in info.reason and info.iterations == 0
     assert not x.any() and info.residual == 0
 
@@ -162,11 +201,12 @@ def test_initial_guess(operator, iterations):
     assert residual(operator, near, B) < 1e-12
 
 
-def test_iterations_have_a_limit(operator):
-    x, info = operator.solve(B, tol=1e-12, maxiter=11)
-    assert not info.converged and info.iterations == 11
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_iterations_have_a_limit(operator, solver):
+    x, info = operator.solve(B, tol=1e-12, maxiter=5, **options_of(solver))
+    assert not info.converged and info.iterations == 5
     assert "most iterations" in info.reason
-    assert info.residual == pytest.approx(residual(operator, x, B), rel=1e-6)
+    assert info.residual == pytest.approx(left_by(solver, operator, x), rel=1e-6)
 
 
 def test_what_cannot_be_reached(operator):
@@ -175,11 +215,12 @@ def test_what_cannot_be_reached(operator):
     assert "stagnated" in info.reason or "most iterations" in info.reason
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("number", [np.nan, np.inf, 1e200])
-def test_numbers_that_are_not_finite(operator, number):
+def test_numbers_that_are_not_finite(operator, number, solver):
     b = B.copy()
     b[1, 2, 3, 0, 1, 2] = number
-    _, info = operator.solve(b, maxiter=50)
+    _, info = operator.solve(b, maxiter=50, **options_of(solver))
     assert not info.converged and "not finite" in info.reason and info.iterations <= 1
 
 
