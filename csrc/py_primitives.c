@@ -77,6 +77,14 @@ static PyObject *name_type(cubc_type type)
     return PyUnicode_FromString(py_type_name(type));
 }
 
+// Of an array that has not been looked at yet.
+static int array_dtype(const char *what, PyObject *dtype, cubc_type *out)
+{
+    if (py_dtype(dtype, out) == 0) return 0;
+    PyErr_Clear();
+    return py_unsupported(what, dtype, "?");
+}
+
 PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     enum { OP, ITEMS, DTYPE, OUT, WIDEN, COUNT };
@@ -88,8 +96,8 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
     if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
     const char *op = operator_text(v[OP]);
     int widen = is_true(v[WIDEN]);
-    if (!op || widen < 0 || py_dtype(v[ITEMS], &type) < 0 ||
-        (v[OUT] && py_dtype(v[OUT], &given) < 0) ||
+    if (!op || widen < 0 || array_dtype("the array", v[ITEMS], &type) < 0 ||
+        (v[OUT] && array_dtype("out", v[OUT], &given) < 0) ||
         choose_types(type, v[OUT] ? &given : NULL, v[DTYPE], operator_find(op), widen, &acc, &out) <
             0)
         return NULL;

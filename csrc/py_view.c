@@ -174,6 +174,12 @@ int py_not_contiguous(const char *what)
     return -1;
 }
 
+static int read_only(const char *what)
+{
+    PyErr_Format(PyExc_ValueError, "%s is read-only; pass an array that can be written", what);
+    return -1;
+}
+
 static bool contiguous(const py_view *view, PyObject *strides)
 {
     if (!strides || strides == Py_None) return true;
@@ -191,10 +197,7 @@ static bool contiguous(const py_view *view, PyObject *strides)
 static int from_array(PyObject *object, const char *what, bool writable, py_view *out)
 {
     py_array *array = (py_array *)object;
-    if (writable && array->read_only) {
-        PyErr_Format(PyExc_ValueError, "%s is read-only", what);
-        return -1;
-    }
+    if (writable && array->read_only) return read_only(what);
     out->data = array->data;
     out->n = array->n;
     out->type = array->type;
@@ -254,7 +257,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
         goto done;
     }
     if (writable && out->read_only) {
-        PyErr_Format(PyExc_ValueError, "%s is read-only", what);
+        read_only(what);
         goto done;
     }
     PyObject *stream = PyMapping_GetItemString(interface, "stream");
@@ -273,6 +276,14 @@ done:
     Py_XDECREF(shape);
     Py_XDECREF(typestr);
     return status;
+}
+
+// Lets a buffer go that has to be copied.
+static int other_way(py_view *out)
+{
+    PyBuffer_Release(&out->buffer);
+    out->has_buffer = false;
+    return 0;
 }
 
 // 1 done, 0 another way may succeed, -1 exception. type: known already, or NULL.
@@ -296,14 +307,10 @@ static int from_buffer(PyObject *object, const char *what, bool writable, const 
     if (py_view_set_shape(out, what, b->ndim) < 0) return -1;
     if (!PyBuffer_IsContiguous(b, 'C')) {
         if (writable) return py_not_contiguous(what);
-        PyBuffer_Release(&out->buffer);
-        out->has_buffer = false;
-        return 0;
+        return other_way(out);
     }
-    if (writable && b->readonly) {
-        PyErr_Format(PyExc_ValueError, "%s is read-only", what);
-        return -1;
-    }
+    if ((uintptr_t)b->buf % type_table[out->type].alignment && !writable) return other_way(out);
+    if (writable && b->readonly) return read_only(what);
     out->data = b->buf;
     out->on_host = true;
     out->read_only = b->readonly;
@@ -321,14 +328,28 @@ static int from_words(PyObject *array, const char *what, bool writable, cubc_typ
     return status;
 }
 
-// numpy.asarray(object), contiguous; a copy only where that changes something.
+// numpy.asarray(object), contiguous and aligned; a copy only where that changes something.
 static PyObject *as_numpy(PyObject *object)
 {
     PyObject *array = PyObject_CallMethod(py_numpy, "asarray", "(O)", object);
     if (!array) return NULL;
-    PyObject *require = PyObject_CallMethod(py_numpy, "require", "OOs", array, Py_None, "C");
+    PyObject *require = PyObject_CallMethod(py_numpy, "require", "OOs", array, Py_None, "CA");
     Py_DECREF(array);
     return require;
+}
+
+// What NumPy can only make an array of objects of. False: it is something else.
+static bool refuse_object(PyObject *object, PyObject *dtype, const char *what)
+{
+    PyObject *kind = PyObject_GetAttrString(dtype, "kind");
+    bool objects = kind && PyUnicode_CompareWithASCIIString(kind, "O") == 0;
+    Py_XDECREF(kind);
+    bool array = PyObject_HasAttrString(object, "dtype");
+    if (objects && !array)
+        PyErr_Format(PyExc_TypeError,
+                     "%s is %.80R, which is no array of numbers: pass an array, a list or a number",
+                     what, object);
+    return objects && !array;
 }
 
 static int from_numpy(PyObject *object, const char *what, bool writable, py_view *out)
@@ -343,7 +364,7 @@ static int from_numpy(PyObject *object, const char *what, bool writable, py_view
     } else if (dtype) {
         int known = py_type_of_dtype(dtype, &type);
         if (known > 0) known = from_words(array, what, writable, type, out);
-        if (known == 0) py_unsupported(what, dtype, "?");
+        if (known == 0 && !refuse_object(object, dtype, what)) py_unsupported(what, dtype, "?");
         status = known == 1 ? 0 : -1;
     }
     Py_XDECREF(dtype);

@@ -168,8 +168,8 @@ def test_a_made_array_keeps_no_more_than_its_items():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda x: cubc.select(x, None), TypeError, "the condition is None"),
-        (lambda x: cubc.partition(x, None), TypeError, "the condition is None"),
+        (lambda x: cubc.select(x, None), TypeError, "needs condition, which is None"),
+        (lambda x: cubc.partition(x, None), TypeError, "needs condition, which is None"),
         (lambda x: cubc.partition(x, x > 3, "x"), TypeError, "must both be expressions"),
         (lambda x: cubc.partition(x, "x", x > 3), TypeError, "must both be expressions"),
         (lambda x: cubc.partition(x, "x", "y"), cubc.CompileError, "does not compile"),

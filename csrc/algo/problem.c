@@ -165,8 +165,9 @@ static cubc_status check_array(const char *what, const void *data, uint64_t n, c
     if (!type_valid(type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type (%d)", what, (int)type);
     if (!data && n) FAIL(CUBC_INVALID_ARGUMENT, "%s is NULL", what);
     if ((uintptr_t)data % type_table[type].alignment)
-        FAIL(CUBC_INVALID_ARGUMENT, "%s is not aligned to %d bytes, as its %zu-byte items are",
-             what, type_table[type].alignment, cubc_type_size(type));
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "%s is not aligned to %d bytes, as its %zu-byte items are: pass a copy that is", what,
+             type_table[type].alignment, cubc_type_size(type));
     if (n > INT64_MAX / 8) FAIL(CUBC_INVALID_ARGUMENT, "%s has too many items", what);
     return CUBC_OK;
 }

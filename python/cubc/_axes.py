@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._calls import as_array
 from ._core import call
 
 
@@ -32,7 +33,7 @@ def on_rows(
 
     The function gives an item for each, in its place.
     """
-    x = x if hasattr(x, "dtype") else np.asarray(x)
+    x = as_array(x)
     shape = tuple(x.shape)
     axis = axis_number(axis, len(shape))
     length, columns = shape[axis], int(np.prod(shape[axis + 1 :], dtype=np.int64))

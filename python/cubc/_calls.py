@@ -3,6 +3,8 @@
 import difflib
 import functools
 import inspect
+import operator
+import reprlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,12 +16,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def primitive(function: F) -> F:
-    """Let a misspelt argument's error name the nearest right one."""
+    """Let errors name an argument that is missing, and of a misspelt one the nearest right one."""
     parameters = inspect.signature(function).parameters.values()
     names = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
+    needed = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY and p.default is p.empty]
 
     @functools.wraps(function)
     def checked(*args, **options):
+        for name, value in zip(needed, args, strict=False):
+            if value is None:  # to the core it means that there is no such input
+                raise TypeError(f"{function.__name__}() needs {name}, which is None")
         for name in options:
             if name not in names:
                 near = difflib.get_close_matches(name, names, 1)
@@ -30,9 +36,35 @@ def primitive(function: F) -> F:
     return checked  # type: ignore[return-value]
 
 
+def whole(function: str, name: str, value: Any) -> int:
+    """An argument that counts something, as an int of 64 bits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{function}(): {name} is {value!r}: expected an int") from None
+    if abs(number) >= 2**63:
+        raise ValueError(f"{function}(): {name} is {number}, which is out of range")
+    return number
+
+
+def dtype_of(out: Any) -> Any:
+    """That of an output; None if there is none, or what is no array, which the core refuses."""
+    return getattr(out, "dtype", None)
+
+
+def as_array(x: Any) -> Any:
+    """An array of any library as it is; else what NumPy makes of it."""
+    if hasattr(x, "dtype"):
+        return x
+    array = np.asarray(x)
+    if array.dtype == object:
+        raise TypeError(f"{reprlib.repr(x)} is no array of numbers: pass an array or a list")
+    return array
+
+
 def dimensions(x: Any) -> int:
     """Of an array of any library, or of what NumPy would make of a list."""
-    return x.ndim if hasattr(x, "ndim") else np.ndim(x)
+    return x.ndim if hasattr(x, "ndim") else as_array(x).ndim
 
 
 def beside(a: Any, v: Any, stream: Any) -> Any:
@@ -48,7 +80,7 @@ def one_dimension(function: str, x: Any, otherwise: str) -> None:
     if dimensions(x) != 1:
         shape = tuple(getattr(x, "shape", np.shape(x)))
         raise ValueError(
-            f"{function}() takes keys of one dimension, not of the shape {shape}; {otherwise}"
+            f"{function}() takes arrays of one dimension, not of the shape {shape}; {otherwise}"
         )
 
 

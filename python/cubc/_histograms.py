@@ -7,12 +7,11 @@ was found by a multiplication could be the one beside it, the edges decide.
 """
 
 import itertools
-import operator
 from typing import Any
 
 import numpy as np
 
-from ._calls import primitive
+from ._calls import primitive, whole
 from ._core import Array, Lazy, asarray, call, reduce
 
 # What weights, or items, of a type are summed in where it is not their own.
@@ -147,7 +146,7 @@ def bincount(
         raise ValueError(f"bincount() takes one dimension, not the shape {tuple(items.shape)}")
     if items.dtype.kind not in "iub":
         raise TypeError(f"bincount() takes integers, not {items.dtype}")
-    count = operator.index(minlength)
+    count = whole("bincount", "minlength", minlength)
     if count < 0:
         raise ValueError(f"minlength is {count}: it must not be negative")
     if items.size:
@@ -212,6 +211,11 @@ def histogram_channels(
     TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
         As for `histogram`; if there are more channels in `bins` or `range` than in `x`.
     """
+    if not hasattr(bins, "__len__"):
+        raise TypeError(
+            f"histogram_channels(): bins are {bins!r}: expected a list, of a number or edges for "
+            "each channel"
+        )
     items, wanted = _taken(x), list(bins)
     channels = items.shape[-1] if len(items.shape) else 0
     if not 1 <= channels <= 4 or not 1 <= len(wanted) <= channels:
@@ -317,7 +321,7 @@ def _given_edges(items: Any, bins: Any) -> tuple[Any, Any]:
 def _even_edges(items: Any, bins: Any, range: Any, stream: Any, device: Any) -> tuple[Any, Any]:
     dtype = _known(items.dtype)
     if range is not None:
-        low, high = range
+        low, high = _limits(range)
     elif items.size == 0:
         low, high = 0, 1
     else:
@@ -339,6 +343,17 @@ def _even_edges(items: Any, bins: Any, range: Any, stream: Any, device: Any) -> 
     }
 
 
+def _limits(range: Any) -> tuple[Any, Any]:
+    try:
+        low, high = range
+    except (TypeError, ValueError):
+        raise ValueError(f"range is {range!r}: expected (lower, upper), two numbers") from None
+    return low, high
+
+
 def _known(dtype: Any) -> Any:
     """A dtype that numpy.histogram takes, of the same numbers or more."""
-    return np.dtype({"bool": "uint8", "bfloat16": "float32"}.get(dtype.name, dtype.name))
+    name = {"bool": "uint8", "bfloat16": "float32"}.get(dtype.name, dtype.name)
+    if name == dtype.name and dtype.kind not in "iufc":
+        raise TypeError(f"a histogram is of real numbers, not of items of the dtype {dtype}")
+    return np.dtype(name)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ._calls import as_array
 from ._core import transform
 from ._scans import scan
 from ._selections import unique_consecutive
@@ -76,8 +77,7 @@ def diff(x, /, *, out=None, stream=None, device=None) -> Any:
     TypeError, DeviceMemoryError
         As `transform`.
     """
-    if not hasattr(x, "dtype"):
-        x = np.asarray(x)
+    x = as_array(x)
     if getattr(x, "ndim", 1) != 1 or x.shape[0] == 0:
         raise ValueError(f"diff() takes one dimension with an item or more, not {tuple(x.shape)}")
     if str(x.dtype) in ("bool", "torch.bool"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import one_dimension, output_pair, primitive
+from ._calls import dtype_of, one_dimension, output_pair, primitive
 from ._core import Lazy, asarray, call, operator_types, scan
 from ._selections import _first
 
@@ -89,7 +89,7 @@ def reduce_by_key(
     keys_out, results_out = output_pair("reduce_by_key", out, "(keys, results)")
     _check("reduce_by_key", keys, values)
     acc, result = operator_types(
-        op, _dtype(values), dtype=dtype, out=_given(results_out), widen=True
+        op, _dtype(values), dtype=dtype, out=dtype_of(results_out), widen=True
     )
     fields = {
         "keys": keys,
@@ -158,7 +158,7 @@ def scan_by_key(
     as those of `scan`. The method is that of `reduce_by_key`, with a flag in place of the count.
     """
     _check("scan_by_key", keys, values)
-    acc, result = operator_types(op, _dtype(values), dtype=dtype, out=_given(out))
+    acc, result = operator_types(op, _dtype(values), dtype=dtype, out=dtype_of(out))
     fields = {
         "in": values,
         "keys": keys,
@@ -251,7 +251,7 @@ def run_length_encode(
     """
     values_out, lengths_out = output_pair("run_length_encode", out, "(values, lengths)")
     _check("run_length_encode", x)
-    lengths = _given(lengths_out) or "int64"
+    lengths = dtype_of(lengths_out) or "int64"
     fields = {
         "keys": x,
         "keys_out": ("keys", "keys", values_out),
@@ -292,7 +292,7 @@ def nontrivial_runs(
     offsets_out, lengths_out = output_pair("nontrivial_runs", out, "(offsets, lengths)")
     _check("nontrivial_runs", x)
     most = (_size(x) // 2,)
-    lengths = _given(lengths_out) or "int64"
+    lengths = dtype_of(lengths_out) or "int64"
     fields = {
         "keys": x,
         "offsets": ("int64", most, offsets_out),
@@ -381,11 +381,6 @@ def _check(function: str, keys: Any, values: Any = None) -> None:
 def _size(x: Any) -> int:
     """Of an array of one dimension, of any library."""
     return x.shape[0] if hasattr(x, "shape") else len(x)
-
-
-def _given(out: Any) -> Any:
-    """The type of an output, if there is one."""
-    return None if out is None else out.dtype
 
 
 def _dtype(x: Any) -> Any:

@@ -1,11 +1,10 @@
 """Searches: the first item that a condition holds for, the largest items."""
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from ._calls import one_dimension, primitive
+from ._calls import one_dimension, primitive, whole
 from ._core import call
 from ._sorting import sort_pairs
 
@@ -109,7 +108,7 @@ def topk(
     if out is not None and not (isinstance(out, tuple) and len(out) == 2):
         raise TypeError("topk(): out must be a tuple of two arrays, (keys, indices)")
     keys_out, values_out = out or (None, None)
-    k = operator.index(k)
+    k = whole("topk", "k", k)
     if k < 0:
         raise ValueError(f"topk(): k is {k}, which is out of range")
     rows = (k, *getattr(values, "shape", np.shape(values))[1:]) if values is not None else (k,)

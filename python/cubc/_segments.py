@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import one_dimension, output_pair, primitive
+from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, whole
 from ._core import call, operator_types
 
 
@@ -82,9 +82,9 @@ def segmented_reduce(
     for each tile a block reduces it, in the same order whichever it is. The temporary storage is
     then about a byte for 150 items of float32. The error of a sum is bounded as that of `reduce`.
     """
-    x = _array(x)
+    x = as_array(x)
     offsets, count = _segments("segmented_reduce", x, offsets, segment_size)
-    acc, kind = operator_types(op, x.dtype, dtype=dtype, out=_dtype(out), widen=True)
+    acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out), widen=True)
     fields = {
         "in": x,
         "offsets": offsets,
@@ -156,9 +156,9 @@ def segmented_scan(
     Results of floats may differ in the last digits from run to run, unless `deterministic` is set.
     Offsets that fall are no error, but results of their segments are undefined.
     """
-    x = _array(x)
+    x = as_array(x)
     offsets, count = _segments("segmented_scan", x, offsets, segment_size)
-    acc, kind = operator_types(op, x.dtype, dtype=dtype, out=_dtype(out))
+    acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out))
     fields = {
         "in": x,
         "offsets": offsets,
@@ -333,7 +333,7 @@ def argsort_in_segments(x, size, descending, out, **options) -> Any:
 
 def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:
     """What the sorts of segments have in common."""
-    x = _array(x)
+    x = as_array(x)
     if size is None:
         one_dimension(function, x, "its segments may have any length")
     offsets, count = _segments(function, x, offsets, size)
@@ -343,15 +343,6 @@ def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:
         "segments": count,
         "descending": bool(descending),
     }
-
-
-def _array(x: Any) -> Any:
-    """An array of any library as it is; else what NumPy makes of it."""
-    return x if hasattr(x, "dtype") else np.asarray(x)
-
-
-def _dtype(out: Any) -> Any:
-    return None if out is None else out.dtype
 
 
 def _items(x: Any) -> int:
@@ -364,13 +355,14 @@ def _segments(function: str, x: Any, offsets: Any, size: int | None) -> tuple[An
     if (offsets is None) == (size is None):
         raise ValueError(f"{function}() takes offsets or segment_size=, one of the two")
     if size is not None:
+        size = whole(function, "segment_size", size)
         if size < 1 or _items(x) % size:
             raise ValueError(
                 f"{function}(): {_items(x)} items are no multiple of segment_size={size}; "
                 "it is 1 or more, and segments of different lengths have offsets"
             )
         return None, _items(x) // size
-    offsets = _array(offsets)
+    offsets = as_array(offsets)
     if offsets.ndim != 1 or offsets.shape[0] == 0:
         raise ValueError(
             f"{function}(): offsets have one dimension and one more than there are segments, "

@@ -48,7 +48,7 @@ def select(
     TypeError, DeviceMemoryError
         As `scan`.
     """
-    return _items(x, _given(condition), out, count, stream, workspace, device)
+    return _items(x, condition, out, count, stream, workspace, device)
 
 
 @primitive
@@ -77,7 +77,7 @@ def partition(
     CompileError, ValueError, TypeError, DeviceMemoryError
         As `select`.
     """
-    fields = _fields(x, _given(condition), None, None)
+    fields = _fields(x, condition, None, None)
     fields["rest"] = like = ("in", "in.size", None)
     if second is not None:
         if not (isinstance(condition, str) and isinstance(second, str)):
@@ -144,13 +144,6 @@ def flatnonzero(x, /, *, out=None, count=None, stream=None, workspace=None, devi
     if isinstance(x, str):
         raise TypeError("indices are selected by an array, not by an expression")
     return _items(None, x, out, count, stream, workspace, device)
-
-
-def _given(condition: Any) -> Any:
-    """The condition; None, which means another thing to the core, is refused."""
-    if condition is None:
-        raise TypeError("the condition is None: give a mask or an expression of x and i")
-    return condition
 
 
 def _fields(x: Any, condition: Any, out: Any, count: Any) -> dict[str, Any]:
