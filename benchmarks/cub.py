@@ -23,6 +23,7 @@ from cubc import _core
 LIBRARY = Path(__file__).parent.parent / "build/libcub_reference.so"
 TYPE_CODES = {"I32": 3, "I64": 4, "U8": 5, "F32": 11, "F64": 12}  # cubc_type in cubc.h
 SIZES = (16, 20, 24, 28)
+# Without top-k: cub::DeviceTopK came with CCCL 3.2, and CUDA 13.0 has 3.0.
 NAMES = (
     "histogram.even.256",
     "histogram.even.2048",
