@@ -46,8 +46,9 @@ cubc_status ahead_compile(ahead *a)
 {
     if (a->count < 2) return CUBC_OK; // its own launch does it
     cubc_status st = chunks_run(a->count, 1, 1, compile_one, a);
-    // What fails fails again in the launch, which is where a compiler's whole log is reported.
-    return st == CUBC_INTERRUPTED ? st : CUBC_OK;
+    if (st == CUBC_INTERRUPTED) return st;
+    error_clear(); // what fails fails again in its launch, which has the compiler's whole log
+    return CUBC_OK;
 }
 
 void ahead_free(ahead *a)

@@ -143,7 +143,9 @@ class Wilson(Operator):
     anisotropy : float
         Hops in space come with 1 / anisotropy.
     reconstruct : 18, 12 or 8
-        Real numbers that a link is stored in.
+        Real numbers that a link is stored in: all of them, two rows, or the fewest. Of 8 a link is
+        lost, to NaN or noise, whose element in row 1, column 0 has the magnitude 1 as far as
+        `precision` can tell: a field with such links takes 12.
     precision : "double", "single" or "half"
         Of links and spinors while it is applied; half is 16-bit fixed point with a norm a site.
     temporal_gauge : bool
