@@ -283,7 +283,6 @@ static cubc_status solve(solver *s, const cubc_solve_params *p, cubc_solve_info 
 {
     whole_fields w = {0};
     wilson system;
-    double start = now_seconds();
     TRY(open_states(s, p));
     TRY(wilson_open(s, p->op, &system));
     TRY(take_fields(s, p, &w));
@@ -292,11 +291,7 @@ static cubc_status solve(solver *s, const cubc_solve_params *p, cubc_solve_info 
     TRY(solver_run(s));
     describe(s, info);
     TRY(reopen(s));
-    TRY(s->shifts ? give_shifted(s, p, info) : give_fields(s, p, &w, info));
-    if (s->ahead) return CUBC_OK;
-    TRY(s->device->api->synchronize(s->device, s->stream));
-    measure(s, now_seconds() - start, info);
-    return CUBC_OK;
+    return s->shifts ? give_shifted(s, p, info) : give_fields(s, p, &w, info);
 }
 
 // Compiles what a solve needs.
@@ -317,6 +312,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
 {
     if (!device || !params || !params->op || !info)
         FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: NULL argument");
+    double start = now_seconds();
     cubc_solve_params own = *params;
     const cubc_solve_params *p = &own;
     solver s = {.device = device};
@@ -335,6 +331,8 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     cubc_status st = device->api->order(device, s.stream, stream);
     if (!st) st = prepare(&s, p, info);
     if (!st) st = solve(&s, p, info);
+    if (!st) st = device->api->synchronize(device, s.stream);
+    if (!st) measure(&s, now_seconds() - start, info);
     solver_free(&s);
     device->api->stream_destroy(device, s.stream);
     return st;
