@@ -46,7 +46,8 @@ def propagator(
     extent = operator.gauge.extent
     sources = point_source(extent, place)
     x, info = operator.solve(sources.reshape(12, *sources.shape[2:]), **options)
-    columns = asarray(x, device="cpu").numpy().reshape(sources.shape)
+    columns = x if isinstance(x, np.ndarray) else asarray(x).numpy()
+    columns = columns.reshape(sources.shape)
     return 2 * operator.kappa * np.moveaxis(columns, (0, 1), (5, 7)), info
 
 
