@@ -1,12 +1,17 @@
 """Primitives on host arrays beside NumPy, interleaved, on the same cores.
 
-    python benchmarks/cpu.py [--elements N] [--rounds N] [--policies STORE...]
+    python benchmarks/cpu.py [--only REGEX] [--elements N] [--rounds N] [--policies STORE...]
 
 Both sides are timed from Python in turns, so that a drift of the machine meets both alike; the
 table has medians. NumPy's triad takes the two passes without a temporary array that it can do with.
+
+On a machine that others use too, wall time says how many threads they have. So the last column is
+the processor time that each side took at least: NumPy's, over cubc's divided by the cores.
 """
 
 import argparse
+import itertools
+import re
 import statistics
 import time
 
@@ -14,14 +19,18 @@ import numpy as np
 
 import cubc
 
+TYPES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8")
+
 
 def seconds(call):
-    start = time.perf_counter()
+    """Of wall and of processor time."""
+    start, busy = time.perf_counter(), time.process_time()
     call()
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.process_time() - busy
 
 
-def medians(ours, theirs, rounds):
+def measure(ours, theirs, rounds):
+    """Of each side the median of the wall time and the least processor time, in ms."""
     for call in (ours, theirs):
         for _ in range(3):
             call()
@@ -32,7 +41,9 @@ def medians(ours, theirs, rounds):
         else:
             a, b = seconds(ours), seconds(theirs)
         taken.append((a, b))
-    return (statistics.median(side) * 1e3 for side in zip(*taken, strict=True))
+    for side in zip(*taken, strict=True):
+        wall, busy = zip(*side, strict=True)
+        yield statistics.median(wall) * 1e3, min(busy) * 1e3
 
 
 def pairs(n):
@@ -81,8 +92,41 @@ def pairs(n):
     ]
 
 
+def keys(type, order, n):
+    rng, dtype = np.random.default_rng(42), np.dtype(type)
+    if dtype.kind == "f":
+        x = rng.random(n).astype(dtype)
+    else:
+        x = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, n, dtype, endpoint=True)
+    if order == "few":
+        x = x[:100][rng.integers(0, 100, n)]
+    return np.sort(x) if order == "sorted" else x
+
+
+def sorts(n):
+    """The same of sorting; what is sorted is made as it is asked for."""
+    for type, order in itertools.product(TYPES, ("random", "sorted", "few")):
+        x = keys(type, order, n)
+        out = np.empty_like(x)
+        yield (
+            f"sort.{order} {type}",
+            lambda x=x, out=out: cubc.sort(x, out=out),
+            lambda x=x: np.sort(x),
+            2 * x.nbytes,
+        )
+    for type in ("u1", "i4", "f8"):
+        x = keys(type, "random", n)
+        yield (
+            f"argsort {type}",
+            lambda x=x: cubc.argsort(x),
+            lambda x=x: np.argsort(x, kind="stable"),
+            x.nbytes + 8 * n,
+        )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="rows in whose names this is found")
     parser.add_argument("--elements", type=int, default=10**7)
     parser.add_argument("--rounds", type=int, default=61)
     parser.add_argument("--policies", nargs="*", default=[], help="stores whose policies to use")
@@ -92,12 +136,17 @@ def main():
     with cubc.device("cpu"):
         info = cubc.device_info()
         print(f"{info['model']}, {info['units']} cores, {info['compiler']}, NumPy {np.__version__}")
-        print(f"{options.elements} F32, {options.rounds} rounds, medians")
-        for name, ours, theirs, moved in pairs(options.elements):
-            a, b = medians(ours, theirs, options.rounds)
+        print(f"{options.elements} items, {options.rounds} rounds, medians")
+        for name, ours, theirs, moved in itertools.chain(
+            pairs(options.elements), sorts(options.elements)
+        ):
+            if not re.search(options.only, name):
+                continue
+            (a, busy), (b, numpy_busy) = measure(ours, theirs, options.rounds)
             print(
                 f"{name:20} cubc {a:8.3f} ms  NumPy {b:8.3f} ms  x{b / a:.2f}"
-                f"  {moved / a * 1e-6:6.1f} GB/s",
+                f"  {moved / a * 1e-6:6.1f} GB/s"
+                f"  processor x{numpy_busy / busy * info['units']:.2f}",
                 flush=True,
             )
 

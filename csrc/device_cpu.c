@@ -8,6 +8,7 @@
 // CUBC_SIMT_SEED makes the order of blocks and threads random but repeatable.
 #define _GNU_SOURCE
 #include "cpu_info.h"
+#include "cpu_pages.h"
 #include "cpu_recording.h"
 #include "device.h"
 #include "hostcc.h"
@@ -107,6 +108,7 @@ static cubc_status cpu_alloc(cubc_device *device, size_t bytes, void *stream, vo
     char *block = bytes <= SIZE_MAX - 2 * ALIGNMENT ? mem_alloc(bytes + 2 * ALIGNMENT, 1) : NULL;
     if (!block)
         FAIL(CUBC_NO_DEVICE_MEMORY, "out of memory on \"cpu\": %zu bytes were asked for", bytes);
+    cpu_pages_ask_for_large(block, bytes);
     uintptr_t aligned = ((uintptr_t)block + 2 * ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
     ((void **)aligned)[-1] = block;
     *out = (void *)aligned;

@@ -7,15 +7,15 @@
 // for each digit value by itself, how many the tiles before it have, and sorts the tile in shared
 // memory, so that it writes runs of neighbours (Adinets and Merrill, "Onesweep: A Faster Least
 // Significant Digit Radix Sort for GPUs", arXiv 2206.01784). What fits a tile is sorted by one
-// block in one launch. A thread alone (the cpu) has its cache for what others do in shared memory.
+// block in one launch. Threads alone (the cpu) do otherwise: sort_alone.h.
 //
 // The first pass encodes the keys and the last one decodes them. Passes go back and forth between
 // the output and spare memory.
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=4096:65536:4096
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=4096:1048576:4096
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:4:1 cpu=1:1:1
-// %RANGE% TUNE_RADIX_BITS rb 4:8:1 cpu=4:12:1
+// %RANGE% TUNE_RADIX_BITS rb 4:8:1 cpu=4:11:1
 // %RANGE% TUNE_MATCH mat 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_LOOK lb 1:8:1 cpu=1:1:1
 // %RANGE% TUNE_COPIES_LOG2 hc 0:5:1 cpu=0:0:1
@@ -32,13 +32,14 @@
 //
 // Traffic: n keys read by the counting, n items read and written by each pass.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
-#include "sort.h"
+#include "sort_alone.h"
 #include "sort_look.h"
+#if SIMT_THREADS > 1
 
 // ---- counting -----------------------------------------------------------------------------------
 enum {
-    COUNT_VECTOR = ALONE ? 16 : 16 / sizeof(key_t),
-    COUNT_LOADS = ALONE ? 64 : 4,
+    COUNT_VECTOR = 16 / sizeof(key_t),
+    COUNT_LOADS = 4,
     COUNT_TILE = SIMT_THREADS * COUNT_VECTOR * COUNT_LOADS
 };
 
@@ -135,11 +136,10 @@ KERNEL(sort_count, sort_args, count_shared)
 
 // ---- one pass -----------------------------------------------------------------------------------
 enum {
-    KEY_ROOM = ALONE ? 1 : TILE,
     // Values take their turn in the room of the keys, or in this much, in as few rounds as it
     // takes.
     VALUES_AT_ONCE = 40960 / sizeof(value_t),
-    VALUE_ROOM = !PAIRS || ALONE         ? 1
+    VALUE_ROOM = !PAIRS                  ? 1
                  : VALUES_AT_ONCE < TILE ? VALUES_AT_ONCE
                                          : TILE,
     ROUNDS = (TILE + VALUE_ROOM - 1) / VALUE_ROOM
@@ -147,19 +147,13 @@ enum {
 
 union tile_shared {          // one after the other
     u32 count[WARPS][RADIX]; // first counts, then where each warp's first item goes
-    key_t key[KEY_ROOM];
-    u16 index[PAIRS ? KEY_ROOM : 1];
+    key_t key[TILE];
+    u16 index[PAIRS ? TILE : 1];
     value_t value[VALUE_ROOM];
-};
-
-struct alone_shared { // the sorted tile of a thread alone
-    key_t key[ALONE ? TILE : 1];
-    value_t value[ALONE && PAIRS ? TILE : 1];
 };
 
 struct pass_shared {
     tile_shared tile;
-    alone_shared alone;
     offset_t base[RADIX]; // of a bin: where the sorted tile would begin, had it only this bin
     block_sum_storage<u32> sum;
     ticket tile_ticket;
@@ -294,80 +288,6 @@ FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 fir
     if constexpr (PAIRS) write_values<WHOLE>(a, s, first, count, place, digit);
 }
 
-// ---- a thread alone -----------------------------------------------------------------------------
-template <bool FIRST>
-FUNCTION key_t coded_key(const sort_args& a, u64 i)
-{
-    return FIRST ? encode(key_item(first_of(a), i)) : a.in[i];
-}
-
-template <bool FIRST>
-FUNCTION void count_alone(const sort_args& a, u64 first, u32 count, cut c, u32 (&bins)[RADIX])
-{
-    for (u32 b = 0; b < RADIX; b++) bins[b] = 0;
-    for (u32 i = 0; i < count; i++) bins[digit_of(coded_key<FIRST>(a, first + i), c)]++;
-}
-
-FUNCTION void count_any(const sort_args& a, u64 first, u32 count, cut c, u32 (&bins)[RADIX])
-{
-    if (a.digit == 0)
-        count_alone<true>(a, first, count, c, bins);
-    else
-        count_alone<false>(a, first, count, c, bins);
-}
-
-// Each item to where its digit value goes on. The keys that come out are coded.
-template <bool FIRST>
-FUNCTION void scatter_alone(const sort_args& a, u64 first, u32 count, cut c, u32* next, key_t* keys,
-                            value_t* values)
-{
-    for (u32 i = 0; i < count; i++) {
-        const key_t key = coded_key<FIRST>(a, first + i);
-        const u32 to = next[digit_of(key, c)]++;
-        keys[to] = key;
-        if constexpr (PAIRS) values[to] = value_at(a, first + i);
-    }
-}
-
-FUNCTION void scatter_any(const sort_args& a, u64 first, u32 count, cut c, u32* next, key_t* keys,
-                          value_t* values)
-{
-    if (a.digit == 0)
-        scatter_alone<true>(a, first, count, c, next, keys, values);
-    else
-        scatter_alone<false>(a, first, count, c, next, keys, values);
-}
-
-template <bool LAST>
-FUNCTION void write_bins(const sort_args& a, const pass_shared& s, const u32 (&count)[BINS],
-                         const u32 (&begin)[BINS])
-{
-    for (u32 b = 0; b < BINS; b++) {
-        const u32 from = begin[b];
-        const offset_t to = s.base[b] + from;
-        for (u32 j = 0; j < count[b]; j++)
-            a.out[to + j] = LAST ? decode(s.alone.key[from + j]) : s.alone.key[from + j];
-        if constexpr (PAIRS)
-            for (u32 j = 0; j < count[b]; j++) a.values_out[to + j] = s.alone.value[from + j];
-    }
-}
-
-FUNCTION void sort_tile_alone(const sort_args& a, pass_shared& s, ticket mine, u64 first, u32 count)
-{
-    const cut c = cut_of(a, static_cast<u32>(a.digit));
-    u32 bin_count[BINS], bin_begin[BINS];
-    count_any(a, first, count, c, s.tile.count[0]);
-    tile_counts(s.tile.count, bin_count);
-    send_counts(a, mine.rank, bin_count);
-    tile_begins(s.tile.count, s.sum, bin_count, bin_begin);
-    scatter_any(a, first, count, c, s.tile.count[0], s.alone.key, s.alone.value);
-    find_bases(a, s, mine, bin_count, bin_begin);
-    if (a.digit + 1 == a.digits)
-        write_bins<true>(a, s, bin_count, bin_begin);
-    else
-        write_bins<false>(a, s, bin_count, bin_begin);
-}
-
 KERNEL(sort_pass, sort_args, pass_shared)
 {
     if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
@@ -375,9 +295,7 @@ KERNEL(sort_pass, sort_args, pass_shared)
     const ticket mine = s.tile_ticket;
     const u64 first = static_cast<u64>(mine.rank) * TILE;
     const u32 count = a.n - first < TILE ? static_cast<u32>(a.n - first) : TILE;
-    if constexpr (ALONE)
-        sort_tile_alone(a, s, mine, first, count);
-    else if (count == TILE)
+    if (count == TILE)
         sort_tile<true>(a, s, mine, first, count);
     else
         sort_tile<false>(a, s, mine, first, count);
@@ -389,7 +307,7 @@ struct block_shared {
     block_sum_storage<u32> sum;
 };
 
-FUNCTION void sort_items(const sort_args& a, block_shared& s)
+KERNEL(sort_block, sort_args, block_shared)
 {
     const u32 count = static_cast<u32>(a.n);
     key_t key[ITEMS];
@@ -437,30 +355,4 @@ FUNCTION void sort_items(const sort_args& a, block_shared& s)
     }
 }
 
-FUNCTION void sort_items_alone(const sort_args& a, block_shared& s)
-{
-    const u32 n = static_cast<u32>(a.n);
-    u32 bin_count[BINS], bin_begin[BINS];
-    sort_args pass = a;
-    for (pass.digit = 0; pass.digit < a.digits; pass.digit++) {
-        const bool to_out = (a.digits - pass.digit) % 2 == 1;
-        pass.out = to_out ? a.out : a.spare;
-        pass.values_out = to_out ? a.values_out : a.values_spare;
-        const cut c = cut_of(a, static_cast<u32>(pass.digit));
-        count_any(pass, 0, n, c, s.tile.count[0]);
-        tile_counts(s.tile.count, bin_count);
-        tile_begins(s.tile.count, s.sum, bin_count, bin_begin);
-        scatter_any(pass, 0, n, c, s.tile.count[0], pass.out, pass.values_out);
-        pass.in = pass.out;
-        pass.values_in = pass.values_out;
-    }
-    for (u32 i = 0; i < n; i++) a.out[i] = decode(a.out[i]);
-}
-
-KERNEL(sort_block, sort_args, block_shared)
-{
-    if constexpr (ALONE)
-        sort_items_alone(a, s);
-    else
-        sort_items(a, s);
-}
+#endif

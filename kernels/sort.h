@@ -12,7 +12,6 @@ typedef TUNE_OFFSET offset_t;
 
 enum {
     PAIRS = TUNE_VALUE_WIDTH > 0,
-    ALONE = SIMT_THREADS == 1,
     WHOLE_DIGITS = (KEY_BITS + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS,
     DIGITS = TUNE_IN_PLACE ? (WHOLE_DIGITS + 1) / 2 * 2 : WHOLE_DIGITS, // at most
     COPIES = 1 << TUNE_COPIES_LOG2
@@ -28,7 +27,7 @@ struct sort_args {
     key_t* out;
     const value_t* values_in;
     value_t* values_out;
-    key_t* spare; // as large as out; for a block that sorts alone, on the cpu
+    key_t* spare; // as large as out; for threads alone
     value_t* values_spare;
     u64 n;
     u64* messages;

@@ -97,6 +97,19 @@ def test_distributions(device, type):
         check(device, x)
 
 
+@pytest.mark.parametrize("n", [60_000, 300_000])  # within a tile of the cpu, and in bins
+@pytest.mark.parametrize("spread", [1, 100, 2**16, 2**40])
+@pytest.mark.parametrize("type", ["I64", "U32"])
+def test_keys_that_agree_in_their_high_bits(device, type, spread, n):
+    """Clusters of clusters of keys, far from each other, of small or of large numbers."""
+    draw = np.random.default_rng(n)
+    dtype, bits = np.dtype(TYPES[type]), 8 * np.dtype(TYPES[type]).itemsize
+    clusters = (draw.integers(0, 3, n) << bits - 4) + (draw.integers(0, 3, n) << bits - 14)
+    x = (clusters + draw.integers(0, min(spread, 2 ** (bits - 15)), n)).astype(dtype)
+    x[n // 2] = np.iinfo(dtype).max
+    check(device, x)
+
+
 @pytest.mark.parametrize("type", inputs.FLOATS)
 def test_special_values(device, type):
     dtype = np.dtype(TYPES[type])
@@ -132,6 +145,18 @@ def test_pairs(device, type, size):
         same_bits(sorted_keys, x[by])
         assert np.asarray(values).shape == v.shape
         same_bits(values, v[by])
+
+
+@pytest.mark.parametrize("size", [16, 8, 4])
+def test_arrays_off_the_lines_of_a_cache(size):
+    """Items do not start on multiples of their size, or of 64 bytes. Keys of two digits."""
+    n, words = 200_001, max(1, size // 8)
+    x = (keys("U32", n + 1) >> 16)[1:]
+    v = np.arange(words * n + 1, dtype=np.uint64 if size > 4 else np.uint32)[1:].reshape(n, words)
+    out = np.empty(n + 3, np.uint32)[3:], np.empty(words * n + 3, v.dtype)[3:].reshape(n, words)
+    cubc.sort_pairs(x, v, out=out, device="cpu")
+    same_bits(out[0], x[order(x)])
+    same_bits(out[1], v[order(x)])
 
 
 def test_rows_of_small_items_are_values(device):

@@ -111,10 +111,10 @@ static const char *sort_invalid(const problem *p, const char *kind, const space 
 {
     int threads = variant_value(s, v, "tpb", 1), ipt = variant_value(s, v, "ipt", 1);
     int radix_bits = variant_value(s, v, "rb", 8), key = key_bits(p) / 8;
-    if (strcmp(kind, "cpu") == 0) {
-        int value = p->output_count > 1 ? (int)operand_item_bytes(&p->outputs[1]) : 0;
-        return ipt * (key + value) > 200 * 1024 ? "the sorted tile does not fit" : NULL;
-    }
+    if (strcmp(kind, "cpu") == 0)
+        return p->output_count * 64 << radix_bits > 200 * 1024
+                   ? "the lines of the bins do not fit the shared memory"
+                   : NULL;
     int counts = digits_of(p, key_bits(p), radix_bits) * 4 << radix_bits;
     if ((counts << variant_value(s, v, "hc", 0)) > 200 * 1024)
         return "the histograms do not fit the shared memory of a multiprocessor";
@@ -187,6 +187,33 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+// Threads alone (sort_alone.h): the range of the keys; of each pass, of which the keys may need but
+// one, the counts and the pass; and the bins of the first.
+static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tiles, plan *out)
+{
+    enum { FIND_RANGE = 0, COUNT_FIRST = 1, SORT_TILE = 0, SORT_BINS = 1, PASSES = 2 };
+    const device_kernel *kernels = i->kernels;
+    uint64_t radix = (uint64_t)1 << variant_value(&i->space, &i->variant, "rb", 8);
+    memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
+    memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
+    if (tiles == 1) {
+        memory spare = place_spare(p, 0, out);
+        return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, spare, 1, SORT_TILE);
+    }
+    out->cleared_bytes = 2 * 8; // the range, and behind it where bins begin
+    uint64_t rows = round_up(out->cleared_bytes + radix * 8);
+    memory spare = place_spare(p, round_up(rows + tiles * radix * (p->wide ? 8 : 4)), out);
+    out->message_bytes = 8;
+    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, FIND_RANGE));
+    for (uint64_t d = 0; d < PASSES; d++) {
+        TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, COUNT_FIRST + d));
+        TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, in, done, spare, 1, d));
+    }
+    TRY(add_launch(p, out, &kernels[BLOCK_KERNEL], radix, in, done, spare, 1, SORT_BINS));
+    for (int k = 0; k < out->launch_count; k++) out->launches[k].args[ROWS] = rows;
+    return CUBC_OK;
+}
+
 static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernels = i->kernels;
@@ -201,11 +228,9 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
         FAIL(CUBC_INVALID_ARGUMENT, "sort of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);
     if (tiles == 0) return CUBC_OK;
-    if (tiles == 1) {
-        memory spare = {0};
-        if (kernels[BLOCK_KERNEL].threads == 1 && digits > 1) spare = place_spare(p, 0, out);
-        return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, spare, digits, 0);
-    }
+    if (kernels[PASS_KERNEL].threads == 1) return plan_alone(p, i, tiles, out);
+    if (tiles == 1)
+        return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, (memory){0}, digits, 0);
     // The counts of all items, and a row of counters for each tile of each pass.
     uint64_t rows = round_up((digits * 8) << radix_bits);
     uint64_t row_bytes = (tiles << radix_bits) * (p->wide ? 8 : 4);
