@@ -16,17 +16,20 @@ BIN := .venv/bin
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 export PYTHON
 
-.PHONY: build test test-gpu ctest fuzz lint format demo bench clean
+.PHONY: build test test-gpu stubs ctest fuzz lint format demo bench clean
 .DEFAULT_GOAL := build
 
 build:
 	@sh tools/setup.sh run
 
-# pytest comes last, so that its summary is the last thing to be read.
-test: lint
-	@$(MAKE) --no-print-directory -j$(JOBS) ctest
+# The C core is compiled while pip installs, which keeps one processor waiting; pytest comes last, so
+# that its summary is the last thing to be read.
+test:
+	@$(MAKE) --no-print-directory -j$(JOBS) stubs ctest
+	$(BIN)/python -m pytest -q -n $(JOBS) --maxprocesses 8 --dist worksteal
+
+stubs: lint
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml cubc._core
-	$(BIN)/python -m pytest -q -n $(JOBS) --maxprocesses 8
 
 test-gpu:
 	@sh tools/setup.sh dev

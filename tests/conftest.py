@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 
 import pytest
@@ -10,7 +11,15 @@ import cubc
 
 
 def pytest_configure(config):
-    """Give the session an empty cache of compiled kernels; the workers of xdist share it."""
+    """Give the session an empty cache of compiled kernels; the workers of xdist share it.
+
+    The tests run each of thousands of kernels for a moment: the cpu's are compiled without
+    optimisation, four times faster, unless CUBC_CXXFLAGS says otherwise. test_optimised.py is for
+    the code that users run.
+    """
+    os.environ.setdefault("CUBC_CXXFLAGS", "-O0")
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as of what a script runs with &
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         os.environ["CUBC_CACHE"] = tempfile.mkdtemp(prefix="cubc-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ["CUBC_CACHE"], ignore_errors=True))
@@ -34,6 +43,15 @@ def pytest_runtest_setup(item):
 def device(request):
     """Every device that there is, by name."""
     return request.param
+
+
+@pytest.fixture(scope="module")
+def optimised():
+    """For kernels that run for longer than they compile: those not loaded yet are optimised."""
+    with pytest.MonkeyPatch.context() as patch:
+        if os.environ["CUBC_CXXFLAGS"] == "-O0":
+            patch.setenv("CUBC_CXXFLAGS", "-O1")
+        yield
 
 
 @pytest.fixture(params=[1, 2, 3])

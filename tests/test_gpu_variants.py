@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import gpu_variants
@@ -27,9 +28,18 @@ def test_under_a_random_scheduler(algorithm, seed):
     assert result.returncode == 0, result.stderr
     counts = dict(re.findall(r"^(against_\w+) (\d+)$", result.stdout, re.MULTILINE))
     assert len(result.stdout.splitlines()) == 2, result.stdout
-    types = sum(len(gpu_variants.cases_of(name)) for name in gpu_variants.BENCHMARKS[algorithm])
-    assert int(counts["against_base"]) == 2 * types * len(gpu_variants.LABELS[algorithm])
+    assert int(counts["against_base"]) == 2 * len(list(gpu_variants.combinations(algorithm)))
     assert int(counts["against_numpy"]) > 30 or algorithm not in gpu_variants.CALLS
+
+
+@pytest.mark.parametrize("algorithm", gpu_variants.LABELS)
+def test_every_pair_is_among_the_combinations(algorithm):
+    taken = [(name, type, label) for name, type, _, label in gpu_variants.combinations(algorithm)]
+    names, labels = gpu_variants.BENCHMARKS[algorithm], gpu_variants.LABELS[algorithm]
+    types = {name: [type for type, _ in gpu_variants.cases_of(name)] for name in names}
+    assert {(name, type) for name, type, _ in taken} == {(n, t) for n in names for t in types[n]}
+    assert {(name, label) for name, _, label in taken} == set(product(names, labels))
+    assert {(type, label) for _, type, label in taken} == set(product(types[names[0]], labels))
 
 
 @pytest.mark.parametrize(

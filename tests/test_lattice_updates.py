@@ -5,6 +5,7 @@ import pytest
 
 from cubc import _core, lattice
 
+pytestmark = pytest.mark.usefixtures("optimised")
 EXTENT = (4, 6, 2, 4)
 
 

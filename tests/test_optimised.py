@@ -1,0 +1,47 @@
+"""What users run: the cpu's kernels compiled with optimisation, unlike those of the other tests."""
+
+import isolated
+import pytest
+
+CODE = {
+    "primitives": """
+from primitives import PRIMITIVES, values
+
+for n in (1, 10_001, 300_001):
+    x = values(n)
+    for primitive in PRIMITIVES.values():
+        primitive.check(primitive.call(x, device="cpu"), x)
+""",
+    "floats": """
+import numpy as np
+import cubc
+
+for dtype in ("float32", "float64"):
+    x = (np.arange(300_001) % 7 - 3).astype(dtype)
+    for got, expected in [
+        (cubc.reduce(x, device="cpu"), x.sum()),
+        (cubc.argmin(x, device="cpu"), x.argmin()),
+        (cubc.scan(x, device="cpu"), x.cumsum()),
+        (cubc.transform("2 * x + 1", x=x, device="cpu"), 2 * x + 1),
+        (cubc.sort(x, device="cpu"), np.sort(x)),
+    ]:
+        np.testing.assert_array_equal(got, expected)
+""",
+    "lattice": """
+import numpy as np
+import test_lattice_dslash as wilson
+from cubc import lattice
+
+rng = np.random.default_rng(7)
+links, psi = (make(rng, wilson.EXTENT) for make in (wilson.random_links, wilson.random_spinors))
+gauge = lattice.Gauge(links, device="cpu")
+for precision, reconstruct in (("double", 18), ("half", 12)):
+    operator = lattice.Wilson(gauge, 0.12, precision=precision, reconstruct=reconstruct)
+    wilson.check(operator, links, psi, False)
+""",
+}
+
+
+@pytest.mark.parametrize("kind", CODE)
+def test_against_numpy(kind):
+    isolated.output(CODE[kind], timeout=280, CUBC_CXXFLAGS=None)
