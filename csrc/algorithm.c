@@ -81,7 +81,8 @@ cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char
                       .algorithm = p->algorithm->name,
                       .benchmark = p->benchmark,
                       .type = cubc_type_name(problem_widest(p)),
-                      .type_size = cubc_type_size(problem_widest(p))};
+                      .type_size = cubc_type_size(problem_widest(p)),
+                      .small = p->small};
     const char *shipped;
     if (!base) return policy_find(&key, label, MAX_LABEL);
     TRY(policy_base(&key, &shipped));

@@ -45,11 +45,27 @@ static int arch_fit(const char *row, const char *device)
     return (of_row == 0) == (of_device == 0) && of_row <= of_device ? of_row : -1;
 }
 
-// 0: not for this workload. Benchmark counts before type.
+// Whether `what` is the name, or, of a row for few items, the name with ".small".
+static bool is_name(const char *what, const char *name, bool few)
+{
+    size_t length = strlen(name);
+    return strncmp(what, name, length) == 0 && strcmp(what + length, few ? ".small" : "") == 0;
+}
+
+static int what_fit(const char *what, const policy_key *key)
+{
+    for (int few = key->small; few >= 0; few--) {
+        if (is_name(what, key->benchmark, few)) return 8 + 16 * few;
+        if (is_name(what, key->algorithm, few)) return 4 + 16 * few;
+    }
+    return 0;
+}
+
+// 0: not for this workload. Few items count before the benchmark, and that before the type.
 static int row_fit(const shipped_policy *row, const policy_key *key)
 {
     char size[8];
-    int what = !strcmp(row->what, key->benchmark) ? 8 : !strcmp(row->what, key->algorithm) ? 4 : 0;
+    int what = what_fit(row->what, key);
     snprintf(size, sizeof size, "B%zu", key->type_size);
     bool vector = key->type_size <= 8 && (key->type_size & (key->type_size - 1)) == 0;
     int type = !strcmp(row->type, key->type)         ? 4

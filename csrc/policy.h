@@ -2,9 +2,10 @@
 //
 // policies.def holds the shipped rows; rows taken from a store are overlaid and win. Lookup goes
 // from the particular to the general: overlaid before shipped; the nearest architecture at or below
-// the device's; the exact benchmark before the algorithm's wildcard; the exact type before its size
-// before "B*", the sizes that are not 1, 2, 4 or 8, before any. So every workload has a policy, and
-// a more particular row is only ever a refinement.
+// the device's; rows for few items, "reduce.small" or "reduce.sum.small", where there are few,
+// before those for any number; the exact benchmark before the algorithm's wildcard; the exact type
+// before its size before "B*", the sizes that are not 1, 2, 4 or 8, before any. So every workload
+// has a policy, and a more particular row is only ever a refinement.
 #ifndef CUBC_POLICY_H
 #define CUBC_POLICY_H
 
@@ -16,6 +17,7 @@ typedef struct policy_key {
     const char *benchmark; // "reduce.sum"
     const char *type;      // "F32"
     size_t type_size;      // 4
+    bool small;            // few items: problem.h
 } policy_key;
 
 // Of the architectures that have shipped rows the one with a number, from 0 on in the table's

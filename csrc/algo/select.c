@@ -70,6 +70,7 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
                      .acc_type = (uint8_t)type,
                      .expression = params->predicate,
                      .wide = params->second && params->n > UINT32_MAX,
+                     .small = params->n <= FEW_ITEMS && !params->second,
                      .aligned = true};
     snprintf(out->benchmark, sizeof out->benchmark, "select.%s", name);
     TRY(check(params));

@@ -1,0 +1,68 @@
+// Which shipped row a workload gets: those for few items, and that their labels are variants.
+#include "algorithm.h"
+#include "check.h"
+#include "policy.h"
+
+#include <string.h>
+
+static const char *label_of(const char *benchmark, cubc_type type, const char *arch, bool few)
+{
+    const algorithm *a;
+    const struct benchmark *b;
+    const char *label = "";
+    CHECK_STATUS(benchmark_find(benchmark, &a, &b), CUBC_OK);
+    const policy_key key = {.arch = arch,
+                            .algorithm = a->name,
+                            .benchmark = benchmark,
+                            .type = cubc_type_name(type),
+                            .type_size = cubc_type_size(type),
+                            .small = few};
+    CHECK_STATUS(policy_base(&key, &label), CUBC_OK);
+    return label;
+}
+
+static bool differ(const char *benchmark, cubc_type type, const char *arch)
+{
+    return strcmp(label_of(benchmark, type, arch, true), label_of(benchmark, type, arch, false));
+}
+
+static void test_few_items(void)
+{
+    CHECK(differ("scan.exclusive.sum", CUBC_F64, "sm_90"));
+    CHECK(differ("scan.inclusive.max", CUBC_F64, "sm_90")); // the algorithm's row
+    CHECK(differ("scan.exclusive.sum", CUBC_F64, "sm_100"));
+    CHECK(differ("select.if", CUBC_I8, "sm_90"));
+    CHECK(!differ("select.unique", CUBC_I8, "sm_90")); // the row is another benchmark's
+    CHECK(!differ("select.if", CUBC_F64, "sm_90"));    // another type's
+    CHECK(!differ("scan.exclusive.sum", CUBC_F64, "sm_80"));
+    CHECK(!differ("scan.exclusive.sum", CUBC_F64, "cpu"));
+}
+
+static void test_labels_are_variants(void)
+{
+    static const char *const benchmarks[] = {"reduce.sum", "scan.exclusive.sum", "select.if",
+                                             "histogram.even.256", "sort.keys.small"};
+    for (size_t k = 0; k < COUNT_OF(benchmarks); k++) {
+        for (int type = CUBC_I8; type <= CUBC_F64; type++) {
+            const algorithm *a;
+            const struct benchmark *b;
+            space s;
+            variant v;
+            CHECK_STATUS(benchmark_find(benchmarks[k], &a, &b), CUBC_OK);
+            CHECK_STATUS(algorithm_space(a, "sm_90", &s), CUBC_OK);
+            CHECK_STATUS(
+                variant_parse(&s, label_of(benchmarks[k], (cubc_type)type, "sm_90", true), &v),
+                CUBC_OK);
+        }
+    }
+}
+
+static const check_test tests[] = {
+    {"few items", test_few_items},
+    {"labels are variants", test_labels_are_variants},
+};
+
+int main(int argc, char **argv)
+{
+    return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
+}
