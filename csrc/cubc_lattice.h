@@ -31,7 +31,7 @@ typedef enum cubc_field_order {
 
 // What a kernel has to do with the solver that it is a part of: kernels/solver.h. Of each
 // right-hand side there is a state, and nothing is done for those whose phase is another.
-enum { CUBC_STATE_BYTES = 2208 };
+enum { CUBC_STATE_BYTES = 2216 };
 typedef struct cubc_guard {
     void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
     double *parts; // of sums, in the device's memory

@@ -29,14 +29,15 @@ enum { MOST_SHIFTS = 16, MOST_BASIS = 8, MOST_STALLS = 8 };
 // One a right-hand side; the same struct as in csrc/lattice/solver.h.
 struct solver_state {
     u64 phase, iterations, updates;
-    u64 limit;                    // of iterations
-    u64 verdict;                  // the phase after the next update; 0: to iterate
-    u64 due;                      // an update is, when the round of launches ends
-    u64 stalls;                   // updates that did not lower the residual
-    u64 arrived;                  // blocks that have left their sums
-    f64 source;                   // |b|^2
-    f64 target;                   // |r|^2 to reach; before the source is known relative to it
-    f64 drop;                     // |r|^2 since its largest value that makes an update due
+    u64 limit;     // of iterations
+    u64 verdict;   // the phase after the next update; 0: to iterate
+    u64 due;       // an update is, when the round of launches ends
+    u64 stalls;    // updates that did not lower the residual
+    u64 arrived;   // blocks that have left their sums
+    f64 source;    // |b|^2
+    f64 target;    // |r|^2 to reach; before the source is known relative to it
+    f64 drop;      // |r|^2 since its largest value that makes an update due,
+    f64 most_drop; // and that makes one at once: fields of the precision hold no more
     f64 residual, least, largest; // |r|^2: now, of all updates, since the last one
     f64 gamma;                    // CG: |M^+ r|^2
     f64 alpha_real, beta_real;
@@ -88,7 +89,7 @@ FUNCTION void keep_residual(solver_state& s, const f64* sum, u64) { s.residual =
 
 // After an iteration whose residual is |r|^2 = s.residual, and v what it is judged by for updates.
 // One that is due because v has dropped waits for the end of the round, and iterations go on: a few
-// more cost less than launches that do nothing.
+// more cost less than launches that do nothing, as long as they still gain something.
 FUNCTION void end_iteration(solver_state& s, f64 v, u64 last_of_round)
 {
     s.iterations++;
@@ -96,7 +97,9 @@ FUNCTION void end_iteration(solver_state& s, f64 v, u64 last_of_round)
     if (!is_finite(v)) return stop(s, NOT_FINITE);
     if (v < s.drop * s.largest) s.due = 1;
     if (s.iterations >= s.limit) s.verdict = AT_LIMIT;
-    if (s.verdict || s.residual <= s.target || (s.due && last_of_round)) s.phase = UPDATE;
+    if (s.verdict || s.residual <= s.target || v < s.most_drop * s.largest ||
+        (s.due && last_of_round))
+        s.phase = UPDATE;
 }
 
 // A step cannot be taken: what was found is added up, and if that is not enough it ends.

@@ -103,6 +103,16 @@ def test_mixed_precision(operator, iterations, sloppy):
     assert info.updates > 5
 
 
+@pytest.mark.parametrize("solver", ["cg", "gcr"])
+def test_residuals_that_drop_fast(device, solver):
+    """In a round of iterations by more than half precision holds, which must not be lost."""
+    gauge = lattice.Gauge.random(SHAPE[::-1], device=device)
+    rough = lattice.Wilson(gauge, 0.1, precision="double")
+    found = [rough.solve(B, solver=solver, sloppy=sloppy)[1] for sloppy in ("double", "half")]
+    assert all(info.converged for info in found)
+    assert found[1].iterations <= 1.15 * found[0].iterations
+
+
 def test_all_sites(operator):
     x, info = operator.solve(B, tol=1e-12, sloppy="single", even_odd=False)
     assert info.converged and residual(operator, x, B) < 1e-12

@@ -4,6 +4,7 @@
 #include "solver.h"
 #include "wilson.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -203,11 +204,18 @@ static cubc_status give_shifted(solver *s, const cubc_solve_params *p, cubc_solv
 }
 
 // ---- states -------------------------------------------------------------------------------------
+// How far a residual can drop in fields of a type before what is rounded outweighs it.
+static double resolution(cubc_type type)
+{
+    enum { SLACK = 16 };
+    return SLACK * (type == CUBC_F64 ? DBL_EPSILON : type == CUBC_F32 ? FLT_EPSILON : 1.0 / 32768);
+}
+
 static cubc_status open_states(solver *s, const cubc_solve_params *p)
 {
     bool on_cpu = strcmp(s->device->info.kind, "cpu") == 0;
     uint64_t sources = s->shape.sources, sites = solver_reals(s) / (uint64_t)s->shape.reals;
-    double delta = p->delta > 0 ? p->delta : 0.2;
+    double delta = p->delta > 0 ? p->delta : 0.2, least = fmin(delta, resolution(p->sloppy));
     // A block has one thread on the cpu and whole warps elsewhere.
     s->guard.parts_n = MOST_SUMS * (on_cpu ? sites : sites / 32 + sources);
     void *memory;
@@ -221,6 +229,7 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
                                       .limit = p->iterations,
                                       .target = p->tolerance * p->tolerance,
                                       .drop = delta * delta,
+                                      .most_drop = least * least,
                                       .sigma = {1},
                                       .least = HUGE_VAL,
                                       .shifts = (uint64_t)s->shifts};

@@ -26,7 +26,7 @@ enum { MOST_SHIFTS = 16, MOST_BASIS = 8, MOST_FIELDS = 64 };
 
 typedef struct solver_state { // as in kernels/solver.h
     uint64_t phase, iterations, updates, limit, verdict, due, stalls, arrived;
-    double source, target, drop, residual, least, largest, gamma, alpha_real, beta_real;
+    double source, target, drop, most_drop, residual, least, largest, gamma, alpha_real, beta_real;
     double alpha[2], beta[2], omega[2], sigma[2], rho[2];
     double basis[MOST_BASIS][2], step[MOST_BASIS][2], projection[MOST_BASIS][MOST_BASIS][2];
     double length[MOST_BASIS];
