@@ -31,6 +31,14 @@ def test_the_best_comes_into_force(tmp_path):
     assert running() == shipped
 
 
+def test_rows_for_few_items():
+    ct = {"T{ct}": "F64"}
+    few = _core.policy("scan.exclusive.sum", ct, "sm_90", True)
+    assert few != _core.policy("scan.exclusive.sum", ct, "sm_90")
+    _core.use_policy("scan.exclusive.sum", ct, "sm_90", few)  # what is overlaid is for any number
+    assert _core.policy("scan.exclusive.sum", ct, "sm_90") == few
+
+
 def test_a_benchmark_for_each_type(tmp_path):
     db = write(tmp_path / "s.db", [row(A, 16, 1e-4), row(A, 16, 1e-4, ct="I64")])
     assert tuner.use_policies([db]) == 2

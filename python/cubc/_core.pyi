@@ -213,10 +213,10 @@ def parameters(
 def archs() -> list[str]:
     """Architectures that have shipped policies, as ``["cpu", "sm_75", ...]``."""
 
-def base(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
-    """The label of the shipped policy (``base``), as ``ipt_16.tpb_256...``."""
+def base(benchmark: str, ct: dict[str, str], arch: str, few: bool = False, /) -> str:
+    """The label of the shipped policy (``base``), as ``ipt_16.tpb_256...``; of few items or not."""
 
-def policy(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
+def policy(benchmark: str, ct: dict[str, str], arch: str, few: bool = False, /) -> str:
     """The label that the next call runs: an overlaid policy if there is one, else the base."""
 
 def use_policy(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -> None:
