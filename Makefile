@@ -16,11 +16,15 @@ BIN := .venv/bin
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 export PYTHON
 
-.PHONY: build test test-gpu stubs ctest fuzz lint format demo bench clean
+.PHONY: build system test test-gpu stubs ctest fuzz lint format demo bench clean
 .DEFAULT_GOAL := build
 
 build:
 	@sh tools/setup.sh run
+
+# What compiles beside the rest of the set-up needs compilers and headers first.
+system:
+	@sh tools/setup.sh system
 
 # The C core is compiled while pip installs, which keeps one processor waiting; pytest comes last, so
 # that its summary is the last thing to be read.
@@ -60,7 +64,7 @@ ctest: $(C_PROGRAMS)
 	if [ -n "$$failed" ]; then echo "ctest: failed:$$failed"; exit 1; fi; \
 	echo "ctest: $(words $(C_PROGRAMS)) programs passed"
 
-$(C_BUILD)/%.o: csrc/%.c Makefile
+$(C_BUILD)/%.o: csrc/%.c Makefile | system
 	@mkdir -p $(@D)
 	@echo "CC $<"
 	@$(CC) $(C_FLAGS) -MMD -MP -c -o $@ $<
@@ -96,7 +100,7 @@ else
 	./$(C_FUZZER) $(FUZZ_RUNS) $$(date +%s)
 endif
 
-$(F_BUILD)/%.o: csrc/%.c Makefile
+$(F_BUILD)/%.o: csrc/%.c Makefile | system
 	@mkdir -p $(@D)
 	@echo "CC $< for libFuzzer"
 	@$(FUZZ_CC) $(F_FLAGS) -MMD -MP -c -o $@ $<
@@ -109,7 +113,7 @@ $(F_BUILD)/fuzz_gauge: tests/fuzz/fuzz_gauge.c $(F_OBJECTS)
 # ---- formatting and lint ------------------------------------------------------------------------
 C_FILES = $(shell find csrc kernels tests/c tests/fuzz benchmarks -name '*.[ch]' -o -name '*.cu')
 
-lint:
+lint: | system
 	@sh tools/setup.sh dev
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
 	$(BIN)/ruff check

@@ -77,15 +77,16 @@ cubc_status cuda_stream_synchronize(cubc_device *device, void *stream)
     return st;
 }
 
-// An ordinary (blocking) stream: it stays in order with the legacy default stream, where code that
-// never heard of streams puts its work.
+// It is in order with other streams where cuda_stream_order says so, and not with the legacy
+// default stream by itself: a stream that is would make each use of that one fail, in any thread,
+// while this one is recorded.
 cubc_status cuda_stream_create(cubc_device *device, void **out)
 {
     cudaStream_t stream = NULL;
     bool pushed;
     *out = NULL;
     TRY(device_cuda_enter((cuda_device *)device, &pushed));
-    cubc_status st = RUNTIME(cuda.cudaStreamCreateWithFlags(&stream, cudaStreamDefault),
+    cubc_status st = RUNTIME(cuda.cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
                              "cudaStreamCreateWithFlags");
     device_cuda_leave(pushed);
     *out = stream;

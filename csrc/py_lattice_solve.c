@@ -117,7 +117,7 @@ static cubc_status run(py_call *c, const cubc_solve_params *p, cubc_solve_info *
 {
     const py_view *out = &c->out[0].view;
     size_t bytes = out->n * cubc_type_size(out->type);
-    if (p->guess && guess_of(c)->data != p->x)
+    if (p->guess && p->shift_count == 0 && guess_of(c)->data != p->x) // shifts take no guess
         TRY(cubc_copy(c->device, p->x, guess_of(c)->data, bytes, c->stream));
     TRY(cubc_solve(c->device, p, info, c->stream));
     if (c->out[0].staged) TRY(cubc_copy(c->device, out->data, p->x, bytes, c->stream));

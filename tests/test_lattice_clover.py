@@ -245,6 +245,14 @@ def test_trace_of_the_logarithm(device):
         D.trace_log("all")
 
 
+def test_the_term_follows_the_coefficients(device):
+    D, fresh, x = operator(device), operator(device), terms.random_spinors()
+    D(x)
+    D.kappa = fresh.kappa = 0.5 * KAPPA
+    D.csw = fresh.csw = (2.0, 1.0)
+    np.testing.assert_array_equal(D(x), fresh(x))
+
+
 def test_the_term_follows_the_links(device):
     D, x = operator(device), terms.random_spinors()
     before = D.trace_log()

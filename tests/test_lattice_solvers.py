@@ -95,6 +95,15 @@ def test_several_shifts(operator):
         )
 
 
+def test_shifts_beyond_the_precision(operator):
+    """The recurrence converges; what it found does not, and that is said."""
+    b = B.astype(np.complex64)
+    options = {"solver": "multishift", "precision": "single", "shifts": [0.0, 0.1]}
+    info = operator.solve(b, tol=1e-12, **options)[1]
+    assert not info.converged and "no smaller residual" in info.reason
+    assert all(one.residual > 1e-12 for one in info.sources)
+
+
 @pytest.mark.parametrize("sloppy", ["single", "half"])
 def test_mixed_precision(operator, iterations, sloppy):
     x, info = operator.solve(B, tol=1e-12, sloppy=sloppy)
@@ -305,7 +314,12 @@ def test_arrays_of_the_device(operator, device):
         ({"shifts": [1.0]}, "shifts need the solver multishift, not cg"),
         ({"solver": "multishift", "shifts": [-1.0]}, "a shift of -1"),
         ({"solver": "multishift", "shifts": [1.0] * 17}, "17 shifts"),
-        ({"solver": "multishift", "shifts": [1.0], "x0": B}, "takes no x0"),
+        ({"solver": "multishift", "shifts": [1.0, 2.0, 3.0], "x0": B}, "takes no x0"),
+        ({"maxiter": 0}, "at least one iteration"),
+        ({"maxiter": -1}, "at least one iteration"),
+        ({"maxiter": 1.5}, "integer"),
+        ({"out": np.empty((2, *B.shape), complex)}, "out has shape"),
+        ({"out": np.empty(B.shape, np.complex64)}, "dtype complex64"),
     ],
 )
 def test_wrong_arguments(operator, options, words):

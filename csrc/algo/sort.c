@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-// In the order of the descriptor's kernels.
 enum {
     COUNT_BITS = 30,      // of a counter of 32 bits, beside its status
     SMALL_ITEMS = 1 << 22 // up to here small tiles keep more multiprocessors busy
 };
+// In the order of the descriptor's kernels.
 enum { COUNT_KERNEL, PASS_KERNEL, BLOCK_KERNEL };
 
 static int key_bits(const problem *p)

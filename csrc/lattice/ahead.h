@@ -15,7 +15,7 @@ typedef struct ahead {
 void *ahead_alloc(ahead *a, size_t bytes);
 // The texts of the problem must live as long as the list.
 cubc_status ahead_add(ahead *a, const problem *p);
-// Compiles all of them on as many threads as there are cores.
+// Compiles all of them side by side: chunks.h.
 cubc_status ahead_compile(ahead *a);
 void ahead_free(ahead *a);
 

@@ -187,7 +187,8 @@ static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fiel
     return CUBC_OK;
 }
 
-// The same of each shift.
+// The same of each shift, whose residual was iterated until now.
+enum { SLACK = 2 };
 static cubc_status give_shifted(solver *s, const cubc_solve_params *p, cubc_solve_info *info)
 {
     size_t bytes = p->n * cubc_type_size(p->type);
@@ -197,8 +198,15 @@ static cubc_status give_shifted(solver *s, const cubc_solve_params *p, cubc_solv
         TRY(convert(s, p, x->data, s->precise, CUBC_NATIVE, (char *)p->x + (size_t)k * bytes,
                     p->type, p->order));
         TRY(solver_download(s));
-        for (uint64_t j = 0; j < s->shape.sources; j++)
-            info[(uint64_t)k * s->shape.sources + j].residual = relative_residual(&s->states[j]);
+        for (uint64_t j = 0; j < s->shape.sources; j++) {
+            cubc_solve_info *one = &info[(uint64_t)k * s->shape.sources + j];
+            one->residual = relative_residual(&s->states[j]);
+            if (!one->converged || one->residual <= SLACK * p->tolerance) continue;
+            one->converged = 0;
+            one->reason =
+                "ended, but the precision held no smaller residual: the iterated one is not "
+                "the true one";
+        }
     }
     return CUBC_OK;
 }
@@ -207,8 +215,10 @@ static cubc_status give_shifted(solver *s, const cubc_solve_params *p, cubc_solv
 // How far a residual can drop in fields of a type before what is rounded outweighs it.
 static double resolution(cubc_type type)
 {
-    enum { SLACK = 16 };
-    return SLACK * (type == CUBC_F64 ? DBL_EPSILON : type == CUBC_F32 ? FLT_EPSILON : 1.0 / 32768);
+    enum { ROUNDINGS = 16 };
+    return ROUNDINGS * (type == CUBC_F64   ? DBL_EPSILON
+                        : type == CUBC_F32 ? FLT_EPSILON
+                                           : 1.0 / 32768);
 }
 
 static cubc_status open_states(solver *s, const cubc_solve_params *p)
@@ -342,6 +352,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     if (!st) st = solve(&s, p, info);
     if (!st) st = device->api->synchronize(device, s.stream);
     if (!st) measure(&s, now_seconds() - start, info);
+    if (st) solver_settle(&s);
     solver_free(&s);
     device->api->stream_destroy(device, s.stream);
     return st;

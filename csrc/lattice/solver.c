@@ -163,10 +163,16 @@ static cubc_status run_rounds(solver *s, rounds *r)
         TRY(api->event_synchronize(s->device, r->ends[(round - 1) % 2]));
         TRY(api->copy(s->device, s->states, s->guard.states, s->shape.sources * sizeof *s->states,
                       r->aside));
-        if (has_stopped(s)) return api->synchronize(s->device, s->stream);
+        if (has_stopped(s)) return solver_download(s); // whole now: the last round is over
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted during a solve");
     }
     FAIL(CUBC_INTERNAL, "%s does not come to an end", s->method->name);
+}
+
+void solver_settle(solver *s)
+{
+    while (s->device->api->synchronize(s->device, s->stream) == CUBC_INTERRUPTED) {
+    }
 }
 
 cubc_status solver_run(solver *s)
@@ -175,7 +181,7 @@ cubc_status solver_run(solver *s)
     rounds r = {0};
     if (s->ahead) return queue_round(s);
     cubc_status st = run_rounds(s, &r);
-    if (st) api->synchronize(s->device, s->stream); // what is queued still uses all of this
+    if (st) solver_settle(s);
     api->recording_free(s->device, r.recording);
     for (int k = 0; k < 2; k++) api->event_destroy(s->device, r.ends[k]);
     api->stream_destroy(s->device, r.aside);

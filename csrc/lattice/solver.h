@@ -127,7 +127,9 @@ cubc_status solver_residual(solver *s);
 // ---- running ------------------------------------------------------------------------------------
 cubc_status solver_upload(solver *s);   // the states
 cubc_status solver_download(solver *s); // when all is done
-cubc_status solver_run(solver *s);      // until every state has stopped
+// After a failure: waits, interrupted or not, for what is queued and still uses all of this.
+void solver_settle(solver *s);
+cubc_status solver_run(solver *s); // until every state has stopped
 
 extern const solver_method solver_cg, solver_bicgstab, solver_gcr, solver_multishift;
 // Of a shift: its solution, and its true residual in the states.

@@ -60,7 +60,7 @@ class WilsonClover(Wilson):
         spatial, temporal = csw if isinstance(csw, tuple) else (csw, csw)
         self.csw: tuple[float, float] = float(spatial), float(temporal)
         self._made: dict[tuple[str, str], Any] = {}
-        self._made_of = gauge.version
+        self._made_of: tuple[Any, ...] = ()
 
     def _of(self) -> str:
         return f"{super()._of()}, csw={self.csw}"
@@ -121,10 +121,11 @@ class WilsonClover(Wilson):
         return x * y * z * t
 
     def _keep(self, algorithm: str, precision: str, given: dict[str, Any], stream: Any) -> Any:
-        """Return what was made before of the same links."""
-        if self._made_of != self.gauge.version:
+        """Return what was made before of the same links, kappa and csw."""
+        made_of = (self.gauge.version, self.kappa, self.csw)
+        if self._made_of != made_of:
             self._made.clear()
-            self._made_of = self.gauge.version
+            self._made_of = made_of
         kind = precision_type(precision)
         if (algorithm, kind) not in self._made:
             norms = ("float32", (self._sites,), None) if kind == "int16" else None

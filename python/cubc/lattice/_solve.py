@@ -1,6 +1,7 @@
 """Solutions of M x = b on the device."""
 
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 from .. import _core
@@ -144,6 +145,9 @@ def solve(
     """
     if precision not in ("double", "single"):
         raise ValueError(f"precision {precision!r}: expected double or single")
+    if (maxiter := index(maxiter)) < 1:
+        raise ValueError(f"maxiter {maxiter}: at least one iteration")
+    maxiter = min(maxiter, 2**48)
     sloppy = sloppy or precision
     gauge = operator.gauge
     on_host = hasattr(b, "__array_interface__") or not hasattr(b, "dtype")
@@ -153,6 +157,12 @@ def solve(
     if x0 is not None:
         x0 = as_complex(x0, "x0", gauge.device, stream)
     host_out = out if hasattr(out, "__array_interface__") else None
+    shape = b.shape if shifts is None else (len(shifts), *b.shape)
+    if host_out is not None and (host_out.shape != shape or host_out.dtype != b.dtype):
+        raise ValueError(
+            f"out has shape {host_out.shape} and dtype {host_out.dtype}; "
+            f"x has {shape} and {b.dtype}"
+        )
     x, sources = _core.lattice_solve(
         links=gauge.native(operator.reconstruct, precision, stream),
         b=b,

@@ -30,8 +30,8 @@ def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
         "nearest": nearest,
         **extent_fields(gauge.extent),
     }
+    gauge.changed()  # even if it is interrupted
     call("gauge_project", given, stream=stream)
-    gauge.changed()
 
 
 def update(
