@@ -97,7 +97,7 @@ def test_most_items_are_not_read():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda x: cubc.find_if(x, None), TypeError, "expected an expression of x and i"),
+        (lambda x: cubc.find_if(x, None), TypeError, "needs condition, which is None"),
         (lambda x: cubc.find_if(x, x > 3), TypeError, "condition is ndarray.*argmax finds"),
         (lambda x: cubc.find_if(x, ""), ValueError, "find needs a predicate"),
         (lambda x: cubc.find_if(x, "y"), cubc.CompileError, "'y' does not compile"),
