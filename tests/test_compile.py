@@ -42,6 +42,16 @@ def nvrtc():
         pytest.skip(why)
 
 
+@pytest.mark.parametrize("type", ["U8", "I8", "I32", "I64", "F32", "F64"])
+@pytest.mark.parametrize(
+    "name", ["reduce.sum", "scan.exclusive.sum", "select.if", "histogram.even.256"]
+)
+def test_policies_for_few_items(name, type):
+    few, any_number = (_core.base(name, {"T{ct}": type}, "sm_90", few) for few in (True, False))
+    if few != any_number:
+        assert _core.compile(name, {"T{ct}": type}, "sm_90", few) >= 0
+
+
 @pytest.mark.parametrize(("name", "type", "arch"), list(cases()))
 def test_base_policies(name, type, arch):
     assert _core.compile(name, {"T{ct}": type}, arch, "base") >= 0

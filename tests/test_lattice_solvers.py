@@ -317,7 +317,7 @@ def test_arrays_of_the_device(operator, device):
         ({"solver": "multishift", "shifts": [1.0, 2.0, 3.0], "x0": B}, "takes no x0"),
         ({"maxiter": 0}, "at least one iteration"),
         ({"maxiter": -1}, "at least one iteration"),
-        ({"maxiter": 1.5}, "integer"),
+        ({"maxiter": 1.5}, "expected an int"),
         ({"out": np.empty((2, *B.shape), complex)}, "out has shape"),
         ({"out": np.empty(B.shape, np.complex64)}, "dtype complex64"),
     ],

@@ -5,7 +5,7 @@
 
 #include "chunks.h"
 
-// No process has memory there: addresses in use have fewer bits on any machine.
+// Apart from all memory that a process has: its addresses have fewer bits.
 static const uintptr_t first_place = (uintptr_t)1 << 60;
 enum { ALIGNMENT = 256 }; // as what devices allocate
 

@@ -1,10 +1,10 @@
 """Solutions of M x = b on the device."""
 
 from dataclasses import dataclass
-from operator import index
 from typing import Any
 
 from .. import _core
+from .._calls import whole
 from ._fields import PLAIN, as_complex, is_half, precision_type
 
 
@@ -145,7 +145,7 @@ def solve(
     """
     if precision not in ("double", "single"):
         raise ValueError(f"precision {precision!r}: expected double or single")
-    if (maxiter := index(maxiter)) < 1:
+    if (maxiter := whole("solve", "maxiter", maxiter)) < 1:
         raise ValueError(f"maxiter {maxiter}: at least one iteration")
     maxiter = min(maxiter, 2**48)
     sloppy = sloppy or precision
