@@ -9,15 +9,19 @@ import pytest
 
 import cubc
 
+# For the cpu's kernels, most of which the tests run for a moment, and for those that run longer:
+# there functions are called, not put in place, which compiles in half the time.
+QUICK = "-O0"
+OPTIMISED = "-O1 -Dalways_inline=unused"
+
 
 def pytest_configure(config):
     """Give the session an empty cache of compiled kernels; the workers of xdist share it.
 
-    The tests run each of thousands of kernels for a moment: the cpu's are compiled without
-    optimisation, four times faster, unless CUBC_CXXFLAGS says otherwise. test_optimised.py is for
-    the code that users run.
+    The tests run each of thousands of kernels for a moment: the cpu's are compiled quickly unless
+    CUBC_CXXFLAGS says otherwise. test_optimised.py is for the code that users run.
     """
-    os.environ.setdefault("CUBC_CXXFLAGS", "-O0")
+    os.environ.setdefault("CUBC_CXXFLAGS", QUICK)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as of what a script runs with &
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
@@ -49,9 +53,16 @@ def device(request):
 def optimised():
     """For kernels that run for longer than they compile: those not loaded yet are optimised."""
     with pytest.MonkeyPatch.context() as patch:
-        if os.environ["CUBC_CXXFLAGS"] == "-O0":
-            patch.setenv("CUBC_CXXFLAGS", "-O1")
+        if os.environ["CUBC_CXXFLAGS"] == QUICK:
+            patch.setenv("CUBC_CXXFLAGS", OPTIMISED)
         yield
+
+
+@pytest.fixture
+def as_users_have(monkeypatch):
+    """For a pass over very many items: its kernels are those of users."""
+    if os.environ["CUBC_CXXFLAGS"] == QUICK:
+        monkeypatch.delenv("CUBC_CXXFLAGS")
 
 
 @pytest.fixture(params=[1, 2, 3])

@@ -21,7 +21,7 @@ def room(device):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("optimised")
+@pytest.mark.usefixtures("as_users_have")
 def test_more_than_32_bits_of_items(device):
     if room(device) < ROOM:
         pytest.skip(f"{device} has less than {ROOM >> 30} GiB of memory to spare")

@@ -103,7 +103,7 @@ def test_bool(device):
     same(cubc.histogram(lazy, 2, (0, 2))[0], [(x <= 3).sum(), (x > 3).sum()])
 
 
-@pytest.mark.usefixtures("optimised")
+@pytest.mark.usefixtures("as_users_have")
 def test_no_array_is_made():
     """Of 2**34 items none would fit."""
     items = cubc.lazy("i", size=2**34, dtype="int64")

@@ -80,6 +80,7 @@ def test_numbers_of_segments(device, n, count):
     same(result, sums(x, offsets) - x)
 
 
+@pytest.mark.usefixtures("as_users_have")
 def test_a_million_small_segments(device):
     lengths = np.random.default_rng(1).integers(1, 17, 1_000_000)
     offsets = np.concatenate([[0], np.cumsum(lengths)])

@@ -76,6 +76,7 @@ def test_boundaries_of_the_policy(device, type, name):
         same(result, x[:n][indices_of(x[:n], offsets)])
 
 
+@pytest.mark.usefixtures("as_users_have")
 def test_a_million_small_segments(device):
     lengths = np.random.default_rng(1).integers(1, 17, 1_000_000)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
