@@ -1,7 +1,7 @@
 """The primitives beside CUB, cold, interleaved in one process.
 
     make bench              or
-    python benchmarks/cub.py [--out FILE] [--samples N]
+    python benchmarks/cub.py [--names NAME ...] [--types TYPE ...] [--out FILE] [--samples N]
 
 Each cell samples cubc's current policy and CUB alternately on the same arrays and stream, by cubc's
 own measurement (csrc/timing.h): L2 flushed, stream held, device time of events, medians.
@@ -21,7 +21,7 @@ import cubc
 from cubc import _core
 
 LIBRARY = Path(__file__).parent.parent / "build/libcub_reference.so"
-TYPE_CODES = {"I32": 3, "I64": 4, "U8": 5, "F32": 11, "F64": 12}  # cubc_type in cubc.h
+TYPE_CODES = {"I8": 1, "I32": 3, "I64": 4, "U8": 5, "F32": 11, "F64": 12}  # cubc_type in cubc.h
 SIZES = (16, 20, 24, 28)
 # Without top-k: cub::DeviceTopK came with CCCL 3.2, and CUDA 13.0 has 3.0.
 NAMES = (
@@ -29,6 +29,7 @@ NAMES = (
     "histogram.even.2048",
     "histogram.even.2097152",
     "histogram.range.256",
+    "reduce.max",
     "reduce.sum",
     "merge_sort.keys",
     "merge_sort.pairs",
@@ -108,10 +109,32 @@ def measure(library, name, dtype, exponent, device, samples):
     }
 
 
+def copy_rate(library, device, samples):
+    """GB/s of a device copy, read and written: the ceiling."""
+    work = _core.Workload(
+        "scan.exclusive.sum", {"T{ct}": "F32"}, {"Elements{io}[pow2]": 28}, device
+    )
+    call, temp = cub_call(library, "copy", "F32", 28, work.pointers, device)
+    function = ctypes.cast(library.cub_queue, ctypes.c_void_p).value
+    measured = work.measure(
+        work.variant("base"),
+        (function, ctypes.addressof(call)),
+        min_samples=samples,
+        max_samples=samples,
+    )
+    del temp
+    return work.bytes / float(np.median(np.frombuffer(measured["base_samples"], "f4"))) * 1e-9
+
+
+def geometric_mean(rows):
+    return np.exp(np.mean(np.log([row["speedup"] for row in rows])))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", help="also write device and cells as JSON lines to this file")
     parser.add_argument("--names", nargs="+", choices=NAMES, default=NAMES)
+    parser.add_argument("--types", nargs="+", choices=TYPE_CODES, default=TYPE_CODES)
     parser.add_argument("--samples", type=int, default=41)
     parser.add_argument("--library", default=LIBRARY)
     parser.add_argument("--policies", nargs="*", default=[], help="stores whose policies to use")
@@ -124,21 +147,23 @@ def main():
     library = ctypes.CDLL(str(options.library))
     if options.policies:
         cubc.use_policies(*options.policies)
+    print(f"device copy of 2^28 F32: {copy_rate(library, 'cuda:0', options.samples):.0f} GB/s")
     rows = []
-    for name, dtype, exponent in itertools.product(options.names, TYPE_CODES, SIZES):
-        if dtype == "U8" and not name.startswith("histogram"):
-            continue
+    for name, dtype, exponent in itertools.product(options.names, options.types, SIZES):
+        if dtype == ("I8" if name.startswith("histogram") else "U8"):
+            continue  # bytes are numbers to sort and add, and unsigned to count
         row = measure(library, name, dtype, exponent, "cuda:0", options.samples)
         rows.append(row)
         print(
-            f"{name:20} {dtype} 2^{exponent}  cubc {row['cubc_us']:9.2f} us"
+            f"{name:20} {dtype:3} 2^{exponent}  cubc {row['cubc_us']:9.2f} us"
             f"  CUB {row['cub_us']:9.2f} us  x{row['speedup']:.3f}"
             f"  {row['gb_per_s']:7.1f} GB/s  {row['variant']}",
             flush=True,
         )
     for name in options.names:
-        speedups = [r["speedup"] for r in rows if r["algorithm"] == name]
-        print(f"{name}: geometric mean x{np.exp(np.mean(np.log(speedups))):.3f}")
+        of_name = [row for row in rows if row["algorithm"] == name]
+        print(f"{name}: geometric mean x{geometric_mean(of_name):.3f}")
+    print(f"all: geometric mean x{geometric_mean(rows):.3f}")
     if options.out:
         when = {"date": time.strftime("%Y-%m-%d"), "cubc": cubc.__version__}
         lines = [when | cubc.device_info()]

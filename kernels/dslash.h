@@ -12,6 +12,7 @@
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
 // %RANGE% TUNE_SOURCES_PER_THREAD spt 1:4:1 cpu=1:4:1
 // %RANGE% TUNE_SOURCE_GROUPS sg 1:4:1 cpu=1:1:1
+// %RANGE% TUNE_KEEP_LINKS kl 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_BRICK_X_LOG2 bx 0:6:1 cpu=6:6:1
 // %RANGE% TUNE_BRICK_Y_LOG2 by 0:6:1 cpu=6:6:1
 // %RANGE% TUNE_BRICK_Z_LOG2 bz 0:6:1 cpu=0:6:1
@@ -25,6 +26,8 @@
 // spt    right-hand sides of a thread
 // sg     warps that take the same sites for different sources, side by side, so that they share
 //        links in the L1 cache; what is left of the sources goes to other blocks
+// kl     0: hop by hop, of all sources of a thread with the link at hand; 1: source by source, with
+//        all eight links kept as they are stored: registers for less of the L1 cache at a time
 // bx..bt sites of one parity along x, and along y, z, t, in a brick; less where that does not
 //        divide the lattice
 // sz     bricks along z in a sweep through t
@@ -141,58 +144,138 @@ FUNCTION real_t hop_factor(const dslash_fields& a, bool across)
     return TUNE_ANTIPERIODIC && across ? -1 : 1;
 }
 
-// Adds the hop from the neighbour forward (from x + mu) or backward.
+// Hops come forward (from x + mu) or backward.
 template <int MU, bool FORWARD>
-FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
+FUNCTION u32 hop_from(const site& s)
 {
-    const site& s = w.at;
-    const u32 other = other_parity(w.parity);
+    return FORWARD ? site_after<MU>(s) : site_before<MU>(s);
+}
+
+template <bool FORWARD>
+FUNCTION bool is_across(const site& s) // the boundary in time
+{
+    return FORWARD ? s.t + 1 == TUNE_LT : s.t == 0;
+}
+
+template <int MU, bool FORWARD>
+FUNCTION bool is_unity(const site& s)
+{
+    return TUNE_TEMPORAL && MU == TIME && !is_across<FORWARD>(s);
+}
+
+typedef packed_link<RECONSTRUCT> hop_link;
+
+template <int MU, bool FORWARD>
+FUNCTION hop_link link_of_hop(const dslash_fields& a, const dslash_work& w)
+{
+    if (is_unity<MU, FORWARD>(w.at)) return hop_link{};
+    return load_packed<RECONSTRUCT, TUNE_LINK_LOAD>(
+        links_of<RECONSTRUCT>(a.links, FORWARD ? w.parity : other_parity(w.parity), MU),
+        FORWARD ? w.at.index : hop_from<MU, FORWARD>(w.at));
+}
+
+// Adds a hop of the thread's source k, over the link u.
+template <int MU, bool FORWARD>
+FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const matrix& u,
+                      spinor& sum)
+{
     constexpr int eta = FORWARD ? ETA : -ETA;
-    const u32 from = FORWARD ? site_after<MU>(s) : site_before<MU>(s);
-    const bool across = FORWARD ? s.t + 1 == TUNE_LT : s.t == 0; // the boundary in time
-    const real_t factor = hop_factor<MU>(a, across);
-    const bool is_unity = TUNE_TEMPORAL && MU == TIME && !across;
-    real_t link_scale = 1;
-    matrix u;
-    if (!is_unity)
-        u = FORWARD ? load_link<RECONSTRUCT, TUNE_LINK_LOAD>(
-                          links_of<RECONSTRUCT>(a.links, w.parity, MU), s.index, link_scale)
-                    : load_link<RECONSTRUCT, TUNE_LINK_LOAD>(
-                          links_of<RECONSTRUCT>(a.links, other, MU), from, link_scale);
+    const u32 from = hop_from<MU, FORWARD>(w.at);
+    const u64 start = source_sites(w.source + k, other_parity(w.parity));
+    half_spinor h = load_projected<MU, eta, TUNE_LOAD>(a.in + start * SPINOR, from);
+    real_t scale = hop_factor<MU>(a, is_across<FORWARD>(w.at)) * projected_unit<stored_t>();
+    if (!is_unity<MU, FORWARD>(w.at)) {
+        UNROLL
+        for (int spin = 0; spin < 2; spin++)
+            h.spin[spin] = FORWARD ? u * h.spin[spin] : adjoint_times(u, h.spin[spin]);
+        scale *= link_unit<stored_t>();
+    }
+    if constexpr (storage<stored_t>::fixed) scale *= load_norm<stored_t>(a.in_norms + start, from);
+    add_projected<MU, eta>(sum, scale, h);
+}
+
+#if TUNE_KEEP_LINKS
+// What is made of these registers is made again, and not kept from the source before.
+FUNCTION void make_again(real_t (&v)[RECONSTRUCT])
+{
+    UNROLL
+    for (int j = 0; j < RECONSTRUCT; j++) unknown_value(v[j]);
+}
+
+struct kept_links {
+    hop_link forward[4], backward[4];
+};
+
+template <int MU>
+FUNCTION void keep_links(const dslash_fields& a, const dslash_work& w, kept_links& links)
+{
+    links.forward[MU] = link_of_hop<MU, true>(a, w);
+    links.backward[MU] = link_of_hop<MU, false>(a, w);
+}
+
+template <int MU>
+FUNCTION void add_hops(const dslash_fields& a, const dslash_work& w, u32 k, kept_links& links,
+                       spinor& sum)
+{
+    make_again(links.forward[MU].value);
+    add_hop<MU, true>(a, w, k, unpacked<stored_t>(links.forward[MU]), sum);
+    make_again(links.backward[MU].value);
+    add_hop<MU, false>(a, w, k, unpacked<stored_t>(links.backward[MU]), sum);
+}
+
+// D in at the site of the work, handed on source by source.
+template <class Each>
+FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
+{
+    kept_links links;
+    keep_links<0>(a, w, links);
+    keep_links<1>(a, w, links);
+    keep_links<2>(a, w, links);
+    keep_links<TIME>(a, w, links);
+    for (u32 k = 0; k < SPT; k++) {
+        if (!has_source(a, w, k)) break;
+        spinor sum{};
+        add_hops<0>(a, w, k, links, sum);
+        add_hops<1>(a, w, k, links, sum);
+        add_hops<2>(a, w, k, links, sum);
+        add_hops<TIME>(a, w, k, links, sum);
+        each(k, sum);
+    }
+}
+#else
+template <int MU, bool FORWARD>
+FUNCTION void add_hops_over(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
+{
+    const matrix u = unpacked<stored_t>(link_of_hop<MU, FORWARD>(a, w));
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a, w, k)) break;
-        const u64 start = source_sites(w.source + k, other);
-        half_spinor h = load_projected<MU, eta, TUNE_LOAD>(a.in + start * SPINOR, from);
-        if (!is_unity) {
-            UNROLL
-            for (int spin = 0; spin < 2; spin++)
-                h.spin[spin] = FORWARD ? u * h.spin[spin] : adjoint_times(u, h.spin[spin]);
-        }
-        real_t scale = factor * link_scale * projected_unit<stored_t>();
-        if constexpr (storage<stored_t>::fixed)
-            scale *= load_norm<stored_t>(a.in_norms + start, from);
-        add_projected<MU, eta>(sum[k], scale, h);
+        add_hop<MU, FORWARD>(a, w, k, u, sum[k]);
     }
 }
 
 template <int MU>
 FUNCTION void add_hops(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
 {
-    add_hop<MU, true>(a, w, sum);
-    add_hop<MU, false>(a, w, sum);
+    add_hops_over<MU, true>(a, w, sum);
+    add_hops_over<MU, false>(a, w, sum);
 }
 
-// D in, at the site of the work.
-FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
+template <class Each>
+FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
 {
-    UNROLL
-    for (u32 k = 0; k < SPT; k++) sum[k] = spinor{};
+    spinor sum[SPT] = {};
     add_hops<0>(a, w, sum);
     add_hops<1>(a, w, sum);
     add_hops<2>(a, w, sum);
     add_hops<TIME>(a, w, sum);
+    UNROLL
+    for (u32 k = 0; k < SPT; k++) {
+        if (!has_source(a, w, k)) break;
+        each(k, sum[k]);
+    }
 }
+#endif
 
 FUNCTION void flatten(const spinor& from, real_t (&out)[SPINOR])
 {
@@ -258,7 +341,6 @@ FUNCTION void dslash_sites(const dslash_fields& d, const tail_args& tail, dslash
                            Write write)
 {
     dslash_work w;
-    spinor sum[SPT];
     kernel_sums sums[SPT] = {};
     const bool has_site = dslash_work_of(w);
 #if TUNE_GUARDED
@@ -268,16 +350,14 @@ FUNCTION void dslash_sites(const dslash_fields& d, const tail_args& tail, dslash
     (void)tail, (void)s;
     if (!has_site) return;
 #endif
-    if (has_site) dslash_at(d, w, sum);
-    UNROLL
-    for (u32 k = 0; k < SPT; k++) {
-        const u32 source = w.source + k;
-        if (!has_site || !has_source(d, w, k)) break;
+    if (has_site)
+        dslash_at(d, w, [&](u32 k, const spinor& sum) {
+            const u32 source = w.source + k;
 #if TUNE_GUARDED
-        if (!is_at_work(tail.guard, source)) continue;
+            if (!is_at_work(tail.guard, source)) return;
 #endif
-        write(source, source_sites(source, w.parity), w.at.index, sum[k], sums[k]);
-    }
+            write(source, source_sites(source, w.parity), w.at.index, sum, sums[k]);
+        });
 #if TUNE_GUARDED
     end_of_sources(tail.guard, d.sources, first, w.source, sums, s.sums);
 #endif

@@ -33,6 +33,12 @@ FUNCTION T input_item(const T* in, u64 i)
     return in[i];
 }
 
+// prefetch_tile of memory.h; a lazy input is read when it is needed.
+template <int AHEAD, int TILE, class In>
+FUNCTION void prefetch_tile(const In&, u64, u64)
+{
+}
+
 // An input from an item on: of an array a pointer.
 template <class In>
 struct input_tail {

@@ -6,8 +6,7 @@
 //
 //     TUNE_LOOK         tiles that a lane looks back at in one round
 //     TUNE_POLL_DELAY   nanoseconds between two polls: a thousand blocks that poll without pause
-//     slow
-//                       the messages
+//                       slow the messages
 //     TUNE_FIRST_DELAY  nanoseconds before the first poll, when there are many tiles
 #pragma once
 #include "message.h"
@@ -27,33 +26,59 @@ FUNCTION V reduce_backwards(V value, u32 last, Op op)
     return value;
 }
 
-// What a lane learns from its TUNE_LOOK tiles, the nearest first.
+// What a lane knows of TUNE_LOOK tiles, the nearest first. `from` is the tile that all lanes look
+// back from.
 template <class V>
 struct look {
+    V value[TUNE_LOOK];
+    message_status status[TUNE_LOOK];
+};
+
+template <class V>
+FUNCTION look<V> look_at_nothing()
+{
+    look<V> l;
+    UNROLL
+    for (int q = 0; q < TUNE_LOOK; q++) {
+        l.value[q] = V{};
+        l.status[q] = MESSAGE_NONE;
+    }
+    return l;
+}
+
+// Asks the tiles that have not answered yet: one that has is not asked again, for the messages that
+// all wait for come the later the more is asked.
+template <class V>
+FUNCTION void look_again(look<V>& l, const u64* messages, u64 from, ticket mine)
+{
+    UNROLL
+    for (int q = 0; q < TUNE_LOOK; q++) {
+        const u64 back = lane_id() * static_cast<u64>(TUNE_LOOK) + static_cast<u64>(q) + 1;
+        // Before the first tile, which is complete, nothing counts.
+        if (l.status[q] == MESSAGE_NONE && back <= from)
+            l.status[q] = message_poll(messages, from - back, mine, l.value[q]);
+    }
+}
+
+// A lane's tiles taken together.
+template <class V>
+struct stretch {
     V value;              // from the nearest up to a complete one, or to the last
     bool known, complete; // all that counts has arrived; a complete one was met
 };
 
 template <class V, class Op>
-FUNCTION look<V> look_at(const u64* messages, u64 nearest, ticket mine, Op op)
+FUNCTION stretch<V> stretch_of(const look<V>& l, Op op)
 {
-    V value[TUNE_LOOK]{};
-    message_status status[TUNE_LOOK];
-    UNROLL
-    for (int q = 0; q < TUNE_LOOK; q++) {
-        const u64 back = lane_id() * static_cast<u64>(TUNE_LOOK) + static_cast<u64>(q) + 1;
-        status[q] = MESSAGE_NONE; // before the first tile, which is complete, nothing counts
-        if (back <= nearest) status[q] = message_poll(messages, nearest - back, mine, value[q]);
-    }
-    look<V> l{value[0], status[0] != MESSAGE_NONE, status[0] == MESSAGE_COMPLETE};
+    stretch<V> s{l.value[0], l.status[0] != MESSAGE_NONE, l.status[0] == MESSAGE_COMPLETE};
     UNROLL
     for (int q = 1; q < TUNE_LOOK; q++) {
-        if (l.complete || !l.known) continue;
-        l.known = status[q] != MESSAGE_NONE;
-        l.complete = status[q] == MESSAGE_COMPLETE;
-        if (l.known) l.value = op(value[q], l.value);
+        if (s.complete || !s.known) continue;
+        s.known = l.status[q] != MESSAGE_NONE;
+        s.complete = l.status[q] == MESSAGE_COMPLETE;
+        if (s.known) s.value = op(l.value[q], s.value);
     }
-    return l;
+    return s;
 }
 
 // Everything before `tile`, for all lanes of the calling warp. The first tile never calls it.
@@ -63,37 +88,46 @@ FUNCTION V look_back(const u64* messages, u64 tile, ticket mine, Op op)
     V prefix{};
     bool have_prefix = false;
     if (TUNE_FIRST_DELAY && block_count() >= MANY_TILES) spin_pause_for(TUNE_FIRST_DELAY);
-    for (u64 nearest = tile;; nearest -= SIMT_WARP * TUNE_LOOK) {
-        look<V> l;
-        u32 complete;
+    for (u64 from = tile;; from -= SIMT_WARP * TUNE_LOOK) {
+        look<V> l = look_at_nothing<V>();
+        stretch<V> s;
+        u32 complete, needed = FULL_WARP;
         for (;;) {
-            l = look_at<V>(messages, nearest, mine, op);
-            complete = warp_ballot(FULL_WARP, l.complete);
-            const u32 known = warp_ballot(FULL_WARP, l.known);
+            if (needed >> lane_id() & 1u) look_again(l, messages, from, mine);
+            s = stretch_of(l, op);
+            complete = warp_ballot(FULL_WARP, s.complete);
+            const u32 known = warp_ballot(FULL_WARP, s.known);
             // All that counts is known: the lanes up to the first complete one, or all lanes.
             const u32 first = complete & (0u - complete);
-            const u32 needed = complete ? first | (first - 1u) : FULL_WARP;
+            needed = complete ? first | (first - 1u) : FULL_WARP;
             if ((known & needed) == needed) break;
             spin_pause_for(TUNE_POLL_DELAY);
         }
         const u32 last = complete ? first_set(complete) : SIMT_WARP - 1;
-        const V window = warp_shuffle(reduce_backwards(l.value, last, op), 0);
+        const V window = warp_shuffle(reduce_backwards(s.value, last, op), 0);
         prefix = have_prefix ? op(window, prefix) : window;
         have_prefix = true;
         if (complete) return prefix;
     }
 }
 
-// The prefix of a tile, and the tile's contribution to those after it. One warp of the block calls
-// it, with the tile's total in lane 0 at least. `prefix` is what comes before the first tile, if
-// has_prefix says that there is such a value, and becomes what comes before this one; the result
-// says whether there is any.
+// Tells the tiles after this one its total, which is that of lane 0 of the one warp that calls it:
+// as soon as it is known.
+template <class V>
+FUNCTION void send_total(u64* messages, ticket mine, V total)
+{
+    if (mine.rank > 0 && lane_id() == 0)
+        message_send(messages, mine.rank, total, message_tag(mine, MESSAGE_PARTIAL));
+}
+
+// The prefix of a tile, and the tile's contribution to those after it. The warp that has sent the
+// total calls it. `prefix` is what comes before the first tile, if has_prefix says that there is
+// such a value, and becomes what comes before this one; the result says whether there is any.
 template <class V, class Op>
 FUNCTION bool tile_prefix(u64* messages, ticket mine, V total, Op op, V& prefix, bool has_prefix)
 {
     const u64 tile = mine.rank;
     if (tile > 0) {
-        if (lane_id() == 0) message_send(messages, tile, total, message_tag(mine, MESSAGE_PARTIAL));
         prefix = look_back<V>(messages, tile, mine, op);
         has_prefix = true;
     }

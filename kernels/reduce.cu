@@ -27,6 +27,7 @@
 // Traffic: n items read, one written. The grid depends on n, the variant and the device alone, so a
 // result is the same from run to run.
 #include "block.h"
+#include "bytes.h"
 #include "input.h"
 #include "message.h"
 #include "operator.h"
@@ -42,7 +43,8 @@ enum {
     ACCUMULATORS = !TUNE_COMMUTATIVE ? 1
                    : VECTOR < MOST   ? VECTOR
                    : MOST > 1        ? MOST / 2 * 2
-                                     : 1
+                                     : 1,
+    FOLD_BYTES = TUNE_BYTES && VECTOR % 4 == 0 && SIMT_THREADS > 1
 };
 
 static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for these messages");
@@ -80,7 +82,8 @@ FUNCTION u64 vector_index(const reduce_args& a, u64 step, int load)
 
 // Folds one step's vectors into the accumulators. WHOLE: all of them exist.
 template <bool WHOLE>
-FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[ACCUMULATORS])
+FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[ACCUMULATORS],
+                          byte_fold& bytes)
 {
     item_t item[LOADS][VECTOR];
     UNROLL
@@ -91,7 +94,9 @@ FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[ACCUMULAT
     UNROLL
     for (int l = 0; l < LOADS; l++) {
         const u64 first = vector_index(a, step, l) * VECTOR;
-        if (WHOLE || first + VECTOR <= a.n) {
+        if (FOLD_BYTES && (WHOLE || first + VECTOR <= a.n))
+            bytes.take(item[l]);
+        else if (WHOLE || first + VECTOR <= a.n) {
             UNROLL
             for (int j = 0; j < VECTOR; j++) {
                 acc_t& sum = acc[j % ACCUMULATORS];
@@ -161,12 +166,14 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
     acc_t acc[ACCUMULATORS];
     UNROLL
     for (int j = 0; j < ACCUMULATORS; j++) acc[j] = acc_identity();
+    byte_fold bytes;
+    bytes.begin();
     acc_t sum = acc_identity();
     for (u64 step = 0; step < a.steps; step++) {
         if (step_is_whole(a, step))
-            reduce_step<true>(a, step, acc);
+            reduce_step<true>(a, step, acc, bytes);
         else
-            reduce_step<false>(a, step, acc);
+            reduce_step<false>(a, step, acc, bytes);
         if constexpr (!TUNE_COMMUTATIVE) { // the next step's items follow those of all threads
             sum = combine()(sum, block_reduce(acc[0], combine(), s.reduce)); // in thread 0
             acc[0] = acc_identity();
@@ -174,6 +181,7 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
         }
     }
     if constexpr (TUNE_COMMUTATIVE) {
+        if constexpr (FOLD_BYTES) sum = bytes.result();
         UNROLL
         for (int j = 0; j < ACCUMULATORS; j++) sum = combine()(sum, acc[j]);
         sum = block_reduce(sum, combine(), s.reduce);

@@ -19,10 +19,11 @@
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
-// %RANGE% TUNE_FIRST_DELAY l2w 0:1500:50 cpu=0:0:1
+// %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
 //
 // The parameters are those of select.cu.
 //
@@ -264,6 +265,8 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     item_t item[ROWS][VECTOR];
     bool flag[ROWS][VECTOR];
 
+    prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.keys, begin, a.n);
+    if constexpr (HAS_VALUES) prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.values, begin, a.n);
     load_rows<WHOLE, TUNE_LOAD>(a.keys, first, a.n, key);
     if constexpr (HAS_VALUES) load_rows<WHOLE, TUNE_LOAD>(a.values, first, a.n, item);
     find_flagged<WHOLE>(a, first, key, flag);
@@ -299,6 +302,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     const u32 warp_begin = warp_id() > 0 ? static_cast<u32>(warps_before.count) : 0u;
     u32 row_begin = warp_begin;
     running_sum sum{};
+    if (SIMT_THREADS > 1 && warp_id() == 0) send_total(a.messages, mine, total);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         u32 place = row_begin + counts.lanes_before(r);
@@ -325,6 +329,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     const bool last = mine.rank + 1 == block_count();
     if (warp_id() == 0) {
         tally before{};
+        if constexpr (SIMT_THREADS == 1) send_total(a.messages, mine, total); // known only now
         tile_prefix(a.messages, mine, total, join(), before, false);
         if (lane_id() == 0) {
             s.before = before;

@@ -6,21 +6,28 @@
 // block scans its warps' totals. The prefix of everything before the tile comes from the tiles
 // before it (lookback.h).
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:48:4 cpu=1024:16384:1024
+// Until it comes the tile waits, and a multiprocessor does no more than what its waiting tiles
+// leave room for. So rows may be parked in shared memory, which has as much room as the registers.
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:128:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
+// %RANGE% TUNE_PARKED_ROWS pk 0:16:1 cpu=0:0:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
-// %RANGE% TUNE_FIRST_DELAY l2w 0:1500:50 cpu=0:0:1
+// %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
 //
 // ipt   items a thread
 // mb    blocks that the registers of a multiprocessor are shared out to, at least: while a block
 //       waits for the tiles before its own, others load
+// pk    rows of a tile that wait in shared memory; the others, at least one, in registers
 // ipv   items a vector
 // ld    caching of the loads, see load_bytes16
+// la    mebibytes ahead of its tile that a block has fetched into the L2 cache, 0 if none
 // ord   where a block's rank comes from, see message.h
 // lb    tiles that a lane looks back at in one round
 // ns    nanoseconds between two polls: a thousand blocks that poll without pause slow the messages
@@ -51,8 +58,11 @@ DEFINE_INPUT(TUNE_IN, in_t, item_t)
 enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
     ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
-    ROW_ITEMS = SIMT_WARP * VECTOR
+    ROW_ITEMS = SIMT_WARP * VECTOR,
+    PARKED = TUNE_PARKED_ROWS,
+    KEPT = ROWS - PARKED
 };
+static_assert(KEPT > 0, "the descriptor knows of no such variant");
 
 enum { TILE = SIMT_THREADS * ROWS * VECTOR };
 #include "scan_runs.h"
@@ -68,6 +78,7 @@ struct scan_args {
 };
 
 struct scan_shared {
+    alignas(16) sum_t parked[PARKED ? PARKED : 1][PARKED ? SIMT_THREADS : 1][VECTOR];
     ticket tile_ticket;
     sum_t warp_total[SIMT_WARPS];
     sum_t warps_through[SIMT_WARPS]; // the totals of all warps up to this one
@@ -76,39 +87,88 @@ struct scan_shared {
     runs_shared runs;
 };
 
+// What a thread knows of its rows before it knows what lies before the tile.
+struct thread_rows {
+    sum_t kept[KEPT][VECTOR]; // of the last rows: prefixes in the vector
+    sum_t before[ROWS];       // what the warp has before the vector; not that of its first one
+    sum_t all;                // what the warp has
+    bool head[ROWS][VECTOR];  // a run begins here
+};
+
+// Loads rows BEGIN to BEGIN + COUNT and scans them.
+template <bool WHOLE, int BEGIN, int COUNT>
+FUNCTION void scan_rows(const scan_args& a, u64 first, thread_rows& rows,
+                        sum_t (&item)[COUNT][VECTOR])
+{
+    item_t raw[COUNT][VECTOR];
+    load_rows<WHOLE, TUNE_LOAD>(a.in, first + static_cast<u64>(BEGIN) * ROW_ITEMS, a.n,
+                                raw); // past the end: nothing follows
+    UNROLL
+    for (int r = 0; r < COUNT; r++) {
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) {
+            const bool head = IN_RUNS && rows.head[BEGIN + r][j];
+            value_t value = convert<value_t>(raw[r][j]);
+            if (head && a.has_init) value = apply_operator(a.init, value);
+            item[r][j] = sum_of(value, head);
+        }
+    }
+    UNROLL
+    for (int r = 0; r < COUNT; r++) {
+        sum_t& before = rows.before[BEGIN + r];
+        UNROLL
+        for (int j = 1; j < VECTOR; j++) item[r][j] = apply()(item[r][j - 1], item[r][j]);
+        const sum_t through = warp_scan(item[r][VECTOR - 1], apply());
+        const sum_t row = warp_shuffle(through, SIMT_WARP - 1);
+        before = warp_shuffle(through, lane_id() - 1);
+        if (BEGIN + r > 0) {
+            before = lane_id() > 0 ? apply()(rows.all, before) : rows.all;
+            rows.all = apply()(rows.all, row);
+        } else {
+            rows.all = row;
+        }
+    }
+}
+
+// The rows from BEGIN on that are parked, as many at a time as there are registers left for.
+template <bool WHOLE, int BEGIN>
+FUNCTION void park_rows(const scan_args& a, scan_shared& s, u64 first, thread_rows& rows)
+{
+    if constexpr (BEGIN < PARKED) {
+        constexpr int COUNT = KEPT < PARKED - BEGIN ? KEPT : PARKED - BEGIN;
+        sum_t item[COUNT][VECTOR];
+        scan_rows<WHOLE, BEGIN>(a, first, rows, item);
+        UNROLL
+        for (int r = 0; r < COUNT; r++) store_items(s.parked[BEGIN + r][thread_id()], item[r]);
+        park_rows<WHOLE, BEGIN + COUNT>(a, s, first, rows);
+    }
+}
+
+FUNCTION void take_row(const scan_shared& s, const thread_rows& rows, int r, sum_t (&item)[VECTOR])
+{
+    if (r < PARKED)
+        load_items<0>(s.parked[r][thread_id()], item);
+    else {
+        UNROLL
+        for (int j = 0; j < VECTOR; j++) item[j] = rows.kept[r - PARKED][j];
+    }
+}
+
 template <bool WHOLE>
 FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
 {
     const u64 tile = mine.rank;
     const u64 first =
         tile * TILE + warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
-    sum_t item[ROWS][VECTOR]; // then: prefixes inside the vector
-    sum_t before[ROWS];       // the lanes before this one, in the row
-    sum_t carry[ROWS];        // the rows up to this one, in the warp
-    bool head[ROWS][VECTOR];  // a run begins here
-
-    item_t raw[ROWS][VECTOR];
-    load_rows<WHOLE, TUNE_LOAD>(a.in, first, a.n, raw); // past the end: nothing follows
-    if constexpr (IN_RUNS) find_runs<WHOLE>(a.runs, s.runs, tile * TILE, first, a.n, head);
-    UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        UNROLL
-        for (int j = 0; j < VECTOR; j++) {
-            value_t value = convert<value_t>(raw[r][j]);
-            if (IN_RUNS && head[r][j] && a.has_init) value = apply_operator(a.init, value);
-            item[r][j] = sum_of(value, IN_RUNS && head[r][j]);
-        }
+    thread_rows rows;
+    prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.in, tile * TILE, a.n);
+    if constexpr (IN_RUNS) {
+        prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.runs, tile * TILE, a.n);
+        find_runs<WHOLE>(a.runs, s.runs, tile * TILE, first, a.n, rows.head);
     }
-    UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        UNROLL
-        for (int j = 1; j < VECTOR; j++) item[r][j] = apply()(item[r][j - 1], item[r][j]);
-        const sum_t through = warp_scan(item[r][VECTOR - 1], apply());
-        before[r] = warp_shuffle(through, lane_id() - 1);
-        carry[r] = warp_shuffle(through, SIMT_WARP - 1);
-        if (r > 0) carry[r] = apply()(carry[r - 1], carry[r]);
-    }
-    if (lane_id() == 0) s.warp_total[warp_id()] = carry[ROWS - 1];
+    park_rows<WHOLE, 0>(a, s, first, rows);
+    scan_rows<WHOLE, PARKED>(a, first, rows, rows.kept);
+    if (lane_id() == 0) s.warp_total[warp_id()] = rows.all;
     block_sync();
 
     if (warp_id() == 0) {
@@ -116,6 +176,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
         total = warp_scan(total, apply());
         if (lane_id() < SIMT_WARPS) s.warps_through[lane_id()] = total;
         total = warp_shuffle(total, SIMT_WARPS - 1);
+        send_total(a.messages, mine, total);
         sum_t prefix = sum_of(a.init, false);
         const bool has_init = !IN_RUNS && a.has_init != 0;
         const bool has_prefix = tile_prefix(a.messages, mine, total, apply(), prefix, has_init);
@@ -126,7 +187,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     }
     block_sync();
 
-    // The prefix of this warp, then of each row, then of each lane's vector.
+    // The prefix of this warp, then of each of the lane's vectors.
     sum_t warp_prefix = s.prefix;
     bool has_prefix = s.has_prefix != 0;
     if (warp_id() > 0) {
@@ -136,30 +197,27 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     }
     UNROLL
     for (int r = 0; r < ROWS; r++) {
+        sum_t item[VECTOR];
+        take_row(s, rows, r, item);
         sum_t prefix = warp_prefix;
         bool has = has_prefix;
-        if (r > 0) {
-            prefix = has ? apply()(prefix, carry[r - 1]) : carry[r - 1];
-            has = true;
-        }
-        if (lane_id() > 0) {
-            prefix = has ? apply()(prefix, before[r]) : before[r];
+        if (r > 0 || lane_id() > 0) {
+            prefix = has ? apply()(prefix, rows.before[r]) : rows.before[r];
             has = true;
         }
         out_t result[VECTOR];
         if constexpr (TUNE_INCLUSIVE) {
             UNROLL
             for (int j = 0; j < VECTOR; j++)
-                result[j] =
-                    convert<out_t>(value_of(has ? apply()(prefix, item[r][j]) : item[r][j]));
+                result[j] = convert<out_t>(value_of(has ? apply()(prefix, item[j]) : item[j]));
         } else {
             result[0] = convert<out_t>(value_of(prefix));
             UNROLL
             for (int j = 1; j < VECTOR; j++)
-                result[j] = convert<out_t>(value_of(apply()(prefix, item[r][j - 1])));
+                result[j] = convert<out_t>(value_of(apply()(prefix, item[j - 1])));
             UNROLL
             for (int j = 0; j < VECTOR; j++)
-                if (IN_RUNS && head[r][j]) result[j] = convert<out_t>(a.init);
+                if (IN_RUNS && rows.head[r][j]) result[j] = convert<out_t>(a.init);
         }
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
         if (WHOLE || at + VECTOR <= a.n)

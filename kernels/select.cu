@@ -12,16 +12,18 @@
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
-// %RANGE% TUNE_FIRST_DELAY l2w 0:1500:50 cpu=0:0:1
+// %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
 //
 // ipt   items a thread
 // mb    blocks that the registers of a multiprocessor are shared out to, at least: while a block
 //       waits for the tiles before its own, others load
 // ipv   items a vector
 // ld    caching of the loads, see load_bytes16
+// la    mebibytes ahead of its tile that a block has fetched into the L2 cache, 0 if none
 // ord   where a block's rank comes from, see message.h
 // lb, ns, l2w   see lookback.h
 //
@@ -128,6 +130,8 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
     const u64 first = begin + warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
     item_t item[ROWS][VECTOR];
     u8 keep[ROWS][VECTOR];
+    if constexpr (!TUNE_INDICES) prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.in, begin, a.n);
+    if constexpr (HAS_MASK) prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.mask, begin, a.n);
 
     UNROLL
     for (int r = 0; r < ROWS; r++) {
@@ -217,6 +221,8 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         second_count = warp_shuffle(seconds_through, SIMT_WARPS - 1);
         second_begin = warp_shuffle(seconds_through, warp_id()) - warp_second;
     }
+    const counts tile_counts = counts_of(tile_count, second_count);
+    if (warp_id() == 0) send_total(a.messages, mine, tile_counts);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
@@ -242,7 +248,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
     }
     if (warp_id() == 0) {
         counts prefix{};
-        tile_prefix(a.messages, mine, counts_of(tile_count, second_count), plus(), prefix, true);
+        tile_prefix(a.messages, mine, tile_counts, plus(), prefix, true);
         if (lane_id() == 0) {
             s.prefix = prefix;
             if (tile + 1 == block_count()) {

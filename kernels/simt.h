@@ -128,6 +128,23 @@ FUNCTION void atomic_max(u64* p, u64 v) { atomicMax(p, v); }
 FUNCTION void shared_or(u32* p, u32 v) { atomicOr(p, v); }
 // What the thread wrote before is seen by whoever has seen what it writes after.
 FUNCTION void device_fence() { __threadfence(); }
+// The four products of the words' bytes, and `sum`.
+FUNCTION i32 dot_of_bytes(i32 a, i32 b, i32 sum) { return __dp4a(a, b, sum); }
+FUNCTION u32 dot_of_bytes(u32 a, u32 b, u32 sum) { return __dp4a(a, b, sum); }
+// Of the words' 16-bit halves, each for itself.
+FUNCTION u32 least_of_halves(u32 a, u32 b) { return __vminu2(a, b); }
+FUNCTION u32 least_of_halves_signed(u32 a, u32 b) { return __vmins2(a, b); }
+FUNCTION u32 greatest_of_halves(u32 a, u32 b) { return __vmaxu2(a, b); }
+FUNCTION u32 greatest_of_halves_signed(u32 a, u32 b) { return __vmaxs2(a, b); }
+// Asks for the 128 bytes of memory around p to be in the L2 cache soon.
+FUNCTION void prefetch_l2(const void* p)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
+}
+
+// The compiler does not know this value, whatever it knew before.
+FUNCTION void unknown_value(f32& v) { asm("" : "+f"(v)); }
+FUNCTION void unknown_value(f64& v) { asm("" : "+d"(v)); }
 
 // The product as it stands in f64: not one step with an addition that follows.
 FUNCTION f64 rounded_product(f64 a, f64 b) { return __dmul_rn(a, b); }
@@ -370,11 +387,42 @@ FUNCTION void atomic_max(u64* p, u64 v)
 }
 FUNCTION void shared_or(u32* p, u32 v) { *p |= v; }
 FUNCTION void device_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+FUNCTION i32 dot_of_bytes(i32 a, i32 b, i32 sum)
+{
+    for (int k = 0; k < 32; k += 8) sum += static_cast<i8>(a >> k) * static_cast<i8>(b >> k);
+    return sum;
+}
+FUNCTION u32 dot_of_bytes(u32 a, u32 b, u32 sum)
+{
+    for (int k = 0; k < 32; k += 8)
+        sum += static_cast<u32>(static_cast<u8>(a >> k)) * static_cast<u8>(b >> k);
+    return sum;
+}
+template <class H>
+FUNCTION u32 better_halves(u32 a, u32 b, bool greatest)
+{
+    u32 r = 0;
+    for (int k = 0; k < 32; k += 16) {
+        const H x = static_cast<H>(a >> k), y = static_cast<H>(b >> k);
+        r |= static_cast<u32>(static_cast<u16>((x > y) == greatest ? x : y)) << k;
+    }
+    return r;
+}
+FUNCTION u32 least_of_halves(u32 a, u32 b) { return better_halves<u16>(a, b, false); }
+FUNCTION u32 least_of_halves_signed(u32 a, u32 b) { return better_halves<i16>(a, b, false); }
+FUNCTION u32 greatest_of_halves(u32 a, u32 b) { return better_halves<u16>(a, b, true); }
+FUNCTION u32 greatest_of_halves_signed(u32 a, u32 b) { return better_halves<i16>(a, b, true); }
+FUNCTION void prefetch_l2(const void*) {}
 
+template <class V>
+FUNCTION void unknown_value(V& v)
+{
+    __asm__("" : "+m"(v));
+}
 FUNCTION f64 rounded_product(f64 a, f64 b)
 {
     f64 product = a * b;
-    __asm__("" : "+m"(product)); // keeps the compiler from contracting
+    unknown_value(product); // keeps the compiler from contracting
     return product;
 }
 

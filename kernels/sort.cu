@@ -19,6 +19,7 @@
 // %RANGE% TUNE_MATCH mat 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_LOOK lb 1:8:1 cpu=1:1:1
 // %RANGE% TUNE_COPIES_LOG2 hc 0:5:1 cpu=0:0:1
+// %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 //
 // ipt   items a thread, of the tile of a pass
@@ -28,6 +29,7 @@
 // lb    tiles that a look-back asks at once
 // hc    histograms that the lanes of a warp count in, as a power of two: lanes that would meet in
 //       one bank do not
+// la    mebibytes ahead of its tile that a block has fetched into the L2 cache, 0 if none
 // ord   where a block's rank comes from, see message.h
 //
 // Traffic: n keys read by the counting, n items read and written by each pass.
@@ -295,6 +297,9 @@ KERNEL(sort_pass, sort_args, pass_shared)
     const ticket mine = s.tile_ticket;
     const u64 first = static_cast<u64>(mine.rank) * TILE;
     const u32 count = a.n - first < TILE ? static_cast<u32>(a.n - first) : TILE;
+    if constexpr (!TUNE_IN_LAZY) prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.in, first, a.n);
+    if constexpr (PAIRS && !TUNE_INDICES)
+        prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.values_in, first, a.n);
     if (count == TILE)
         sort_tile<true>(a, s, mine, first, count);
     else

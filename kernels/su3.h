@@ -196,24 +196,41 @@ struct link_storage<i16> {
     typedef u16 type;
 };
 
-// A link is `scale`, a constant, times the matrix: of fixed-point numbers the integers are left.
+// The reals of a link as they are loaded; the link is made of them where it is used.
+template <int REALS>
+struct packed_link {
+    real_t value[REALS];
+};
+
 template <int REALS, int CACHING, class S>
-FUNCTION matrix load_link(const S* links, u32 index, real_t& scale)
+FUNCTION packed_link<REALS> load_packed(const S* links, u32 index)
 {
-    const real_t unit = storage<S>::fixed ? 1 / static_cast<real_t>(FIXED_ONE) : 1;
     real_of<S> stored[REALS];
-    real_t raw[REALS];
-    matrix u;
+    packed_link<REALS> packed;
     load_reals<REALS, 0, REALS, CACHING>(links, index, stored);
     UNROLL
-    for (int j = 0; j < REALS; j++) raw[j] = static_cast<real_t>(stored[j]);
-    scale = unit;
+    for (int j = 0; j < REALS; j++) packed.value[j] = static_cast<real_t>(stored[j]);
+    return packed;
+}
+
+// A link is this constant times the matrix: of fixed-point numbers the integers are left.
+template <class S>
+FUNCTION constexpr real_t link_unit()
+{
+    return storage<S>::fixed ? 1 / static_cast<real_t>(FIXED_ONE) : 1;
+}
+
+template <class S, int REALS>
+FUNCTION matrix unpacked(const packed_link<REALS>& packed)
+{
+    const real_t unit = link_unit<S>();
+    matrix u;
     if constexpr (REALS == 8) {
-        u = matrix_of_eight(raw, 1 / unit, unit);
+        u = matrix_of_eight(packed.value, 1 / unit, unit);
     } else {
         UNROLL
         for (int j = 0; j < REALS / 2; j++)
-            u.element[j / 3][j % 3] = complex_t{raw[2 * j], raw[2 * j + 1]};
+            u.element[j / 3][j % 3] = complex_t{packed.value[2 * j], packed.value[2 * j + 1]};
         if constexpr (REALS == 12) {
             complete_rows(u);
             UNROLL
@@ -221,6 +238,13 @@ FUNCTION matrix load_link(const S* links, u32 index, real_t& scale)
         }
     }
     return u;
+}
+
+template <int REALS, int CACHING, class S>
+FUNCTION matrix load_link(const S* links, u32 index, real_t& scale)
+{
+    scale = link_unit<S>();
+    return unpacked<S>(load_packed<REALS, CACHING>(links, index));
 }
 
 template <int REALS, class S>

@@ -19,10 +19,10 @@ from cubc.tuner.space import parse_label
 
 SITES = [f"tpb_{threads}.spt_1" for threads in (32, 96, 256, 512)]
 DSLASH = [
-    "tpb_32.mb_1.spt_1.sg_1.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0.sh_0",
-    "tpb_96.mb_2.spt_2.sg_1.bx_0.by_1.bz_0.bt_2.sz_1.ld_1.ll_1.cv_0.sh_8",
-    "tpb_256.mb_1.spt_4.sg_1.bx_6.by_6.bz_6.bt_6.sz_0.ld_0.ll_2.cv_0.sh_0",
-    "tpb_1024.mb_1.spt_3.sg_1.bx_2.by_0.bz_3.bt_0.sz_2.ld_1.ll_0.cv_0.sh_0",
+    "tpb_32.mb_1.spt_1.sg_1.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0.sh_0",
+    "tpb_96.mb_2.spt_2.sg_1.kl_1.bx_0.by_1.bz_0.bt_2.sz_1.ld_1.ll_1.cv_0.sh_8",
+    "tpb_256.mb_1.spt_4.sg_1.kl_1.bx_6.by_6.bz_6.bt_6.sz_0.ld_0.ll_2.cv_0.sh_0",
+    "tpb_1024.mb_1.spt_3.sg_1.kl_0.bx_2.by_0.bz_3.bt_0.sz_2.ld_1.ll_0.cv_0.sh_0",
 ]
 LABELS = {
     "axis_reduce": [
@@ -107,16 +107,16 @@ LABELS = {
         "ipt_4.tpb_1024.mb_1.ipv_2",
     ],
     "runs": [
-        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
-        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
-        "ipt_14.tpb_256.mb_1.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
-        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
+        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100",
+        "ipt_14.tpb_256.mb_1.ipv_1.ld_1.la_0.ord_0.lb_4.ns_0.l2w_0",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.la_0.ord_0.lb_2.ns_0.l2w_0",
     ],
     "scan": [
-        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
-        "ipt_8.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
-        "ipt_12.tpb_256.mb_1.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
-        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
+        "ipt_4.tpb_64.mb_1.pk_0.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
+        "ipt_8.tpb_96.mb_1.pk_1.ipv_2.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100",
+        "ipt_12.tpb_256.mb_1.pk_4.ipv_1.ld_1.la_0.ord_0.lb_4.ns_0.l2w_0",
+        "ipt_4.tpb_1024.mb_1.pk_0.ipv_2.ld_0.la_0.ord_0.lb_2.ns_0.l2w_0",
     ],
     "searchsorted": [
         "ipt_1.tpb_64.mb_1.ipv_0.ld_0.lev_0",
@@ -143,16 +143,16 @@ LABELS = {
         "ipt_8.tpb_1024.mb_1",
     ],
     "select": [
-        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
-        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100",
-        "ipt_14.tpb_256.mb_1.ipv_1.ld_1.ord_0.lb_4.ns_0.l2w_0",
-        "ipt_8.tpb_1024.mb_1.ipv_2.ld_0.ord_0.lb_2.ns_0.l2w_0",
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
+        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100",
+        "ipt_14.tpb_256.mb_1.ipv_1.ld_1.la_0.ord_0.lb_4.ns_0.l2w_0",
+        "ipt_8.tpb_1024.mb_1.ipv_2.ld_0.la_0.ord_0.lb_2.ns_0.l2w_0",
     ],
     "sort": [
-        "ipt_4.tpb_128.mb_1.rb_8.mat_0.lb_1.hc_0.ord_0",
-        "ipt_5.tpb_224.mb_2.rb_6.mat_1.lb_3.hc_2.ord_0",
-        "ipt_9.tpb_256.mb_1.rb_7.mat_1.lb_2.hc_5.ord_0",
-        "ipt_4.tpb_1024.mb_1.rb_5.mat_0.lb_8.hc_1.ord_0",
+        "ipt_4.tpb_128.mb_1.rb_8.mat_0.lb_1.hc_0.la_0.ord_0",
+        "ipt_5.tpb_224.mb_2.rb_6.mat_1.lb_3.hc_2.la_0.ord_0",
+        "ipt_9.tpb_256.mb_1.rb_7.mat_1.lb_2.hc_5.la_0.ord_0",
+        "ipt_4.tpb_1024.mb_1.rb_5.mat_0.lb_8.hc_1.la_0.ord_0",
     ],
     "spinor_twist": SITES,
     "topk": [
@@ -199,7 +199,7 @@ BENCHMARKS = {
     "histogram": ["histogram.even.2048", "histogram.range.256"],
     "merge": ["merge.keys", "merge.pairs"],
     "merge_sort": ["merge_sort.keys", "merge_sort.pairs"],
-    "reduce": ["reduce.dot", "reduce.argmax"],
+    "reduce": ["reduce.dot", "reduce.sum", "reduce.argmax", "reduce.min"],
     "repeat": ["repeat.runs"],
     "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key", "scan.segmented"],

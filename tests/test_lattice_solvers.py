@@ -1,9 +1,11 @@
 """The solvers of cubc.lattice: true residuals, mixed precision, and what cannot be solved."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from inputs import on, value
 
 import cubc
 from cubc import _core, lattice
@@ -357,3 +359,24 @@ def test_a_propagator_takes_what_a_solve_takes(operator, device, where):
     assert np.array_equal(s, 2 * KAPPA * np.moveaxis(columns, (0, 1), (5, 7)))
     again, info = lattice.propagator(operator, (1, 2, 3, 4), tol=1e-11, x0=out)
     assert info.converged and info.iterations == 0 and abs(again - s).max() < 1e-14
+
+
+def test_threads_at_once(device):
+    """Each solve records and replays iterations of its own while others do, and while calls that
+    have nothing to do with them use the default stream."""
+    numbers = np.arange(1000.0)
+    given = on(device, numbers)
+
+    def solved(solver, seed):
+        links = random_links(SHAPE, seed=seed)
+        own = lattice.Wilson(lattice.Gauge(links, device=device), KAPPA, precision="double")
+        x, info = own.solve(B, solver=solver, tol=1e-11, sloppy="single")
+        return info.converged and residual(own, x, B) < 1e-11
+
+    with ThreadPoolExecutor(5) as pool:
+        solves = [pool.submit(solved, name, seed) for seed in (1, 2) for name in ("cg", "bicgstab")]
+        calls = 0
+        while calls < 10 or not all(solve.done() for solve in solves):
+            assert value(cubc.sum(given)) == numbers.sum()
+            calls += 1
+        assert all(solve.result() for solve in solves)

@@ -124,7 +124,7 @@ def test_odd_operands(device):
 
 def test_a_policy_that_does_not_fit_gives_way_to_the_base():
     """A label is checked for its type; other accumulators of that type may be too many for it."""
-    label = "ipt_16384.tpb_1.mb_1.ipv_7.ld_0.ord_0.lb_1.ns_0.l2w_0"
+    label = "ipt_16384.tpb_1.mb_1.pk_0.ipv_7.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0"
     try:
         _core.use_policy("scan.inclusive.sum", {"T{ct}": "I8"}, "cpu", label)
         assert cubc.scan(np.ones(1000, np.int8), dtype="float64", device="cpu")[-1] == 1000

@@ -100,8 +100,8 @@ def test_many_empty_segments_in_one_place(device):
     same(cubc.segmented_scan(on(device, x), on(device, offsets)), sums(x, offsets))
 
 
-LABELS = ("base", "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
-          "ipt_8.tpb_96.mb_1.ipv_2.ld_1.ord_0.lb_3.ns_50.l2w_100")  # fmt: skip
+LABELS = ("base", "ipt_4.tpb_64.mb_1.pk_0.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
+          "ipt_8.tpb_96.mb_1.pk_1.ipv_2.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100")  # fmt: skip
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 25, 64, 1000, 40_000, 120_000])

@@ -41,10 +41,25 @@ static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t 
     return CUBC_OK;
 }
 
+// TUNE_BYTES of kernels/bytes.h. An extreme is looked for among the items as they are, so the
+// accumulator's type must be theirs.
+static int bytes_folded(const problem *p)
+{
+    static const char *const extremes[] = {"min", "max"};
+    bool arithmetic = p->acc_type > CUBC_BOOL && p->acc_type <= CUBC_F64;
+    if ((p->type != CUBC_I8 && p->type != CUBC_U8) || !p->op || !arithmetic) return 0;
+    if (strcmp(p->op->name, "sum") == 0) return 1;
+    for (int k = 0; p->acc_type == p->type && k < 2; k++)
+        if (strcmp(p->op->name, extremes[k]) == 0) return 2 + k;
+    return 0;
+}
+
 static void reduce_define(const problem *p, text *out)
 {
     problem_define(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
+    text_printf(out, "#define TUNE_BYTES %d\n#define TUNE_BYTES_SIGNED %d\n", bytes_folded(p),
+                p->type == CUBC_I8);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
 }

@@ -117,9 +117,9 @@ static void test_reduce(void)
 static void test_scan(void)
 {
     static const char *const labels[] = {
-        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
-        "ipt_8.tpb_96.mb_1.ipv_1.ld_0.ord_0.lb_3.ns_0.l2w_0",
-        "ipt_4.tpb_1024.mb_1.ipv_2.ld_1.ord_0.lb_2.ns_0.l2w_0",
+        "ipt_4.tpb_64.mb_1.pk_0.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
+        "ipt_8.tpb_96.mb_1.pk_3.ipv_1.ld_0.la_0.ord_0.lb_3.ns_0.l2w_0",
+        "ipt_4.tpb_1024.mb_1.pk_0.ipv_2.ld_1.la_0.ord_0.lb_2.ns_0.l2w_0",
     };
     for (size_t l = 0; l < COUNT_OF(labels); l++) {
         under_every_seed("scan.inclusive.custom", labels[l], check_inclusive);

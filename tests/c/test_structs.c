@@ -142,8 +142,8 @@ static void test_reduce(void)
 static void test_scan(void)
 {
     static const char *const labels[] = {
-        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.ord_0.lb_1.ns_0.l2w_0",
-        "ipt_8.tpb_96.mb_1.ipv_1.ld_1.ord_0.lb_3.ns_0.l2w_0",
+        "ipt_4.tpb_64.mb_1.pk_0.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
+        "ipt_8.tpb_96.mb_1.pk_2.ipv_1.ld_1.la_0.ord_0.lb_3.ns_0.l2w_0",
     };
     for (size_t k = 0; k < COUNT_OF(layouts); k++) {
         use(&layouts[k]);
