@@ -72,8 +72,9 @@ def execute(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("optimised")  # it measures
 def test_tune_a_reduction(execute, tmp_path):
-    outputs = execute(FOLDER / "02_tune_a_reduction.ipynb", seconds=8)
+    outputs = execute(FOLDER / "02_tune_a_reduction.ipynb", seconds=5)
     assert _core.device_info("cpu")["model"] in outputs[0]
     top = outputs[3]
     assert "score" in top
@@ -115,7 +116,7 @@ def test_tune_your_own_kernel(execute, tmp_path):
 
 
 def test_lattice(execute):
-    text = "\n".join(execute(FOLDER / "05_lattice.ipynb", seconds=5))
+    text = "\n".join(execute(FOLDER / "05_lattice.ipynb", seconds=3))
     assert "Gauge(4x4x4x8 on cpu)" in text
     assert text.count("<converged: residual") == 1
     assert "half     8:  16 bytes a link" in text

@@ -190,8 +190,8 @@ def test_what_learns_is_better_than_random(name):
 
 @pytest.mark.parametrize("structure", tables.STRUCTURES)
 def test_the_model_finds_the_best_of_made_up_spaces(structure):
-    speeds = found("model", tables.table(structure), 0.05, 5)
-    assert sum(speed >= 0.99 for speed in speeds) >= 4
+    speeds = found("model", tables.table(structure), 0.05, 3)
+    assert sum(speed >= 0.99 for speed in speeds) >= 2
 
 
 @pytest.mark.slow
@@ -201,8 +201,8 @@ def test_the_model_finds_the_best_of_made_up_spaces(structure):
 )
 def test_the_model_finds_the_best_of_measured_spaces(name):
     space = read_table(MEASURED / f"{name}.csv.gz")
-    speeds = found("model", space, 0.05, 10)
-    assert sum(speed >= 0.99 for speed in speeds) >= 6
+    speeds = found("model", space, 0.05, 6)
+    assert sum(speed >= 0.99 for speed in speeds) >= 4
 
 
 def test_asking_the_model_is_cheap():
