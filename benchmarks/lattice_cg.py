@@ -4,17 +4,17 @@ Links are rows of 1 + 0.25 G made orthonormal, of G uniform in [-1, 1) (plaquett
 0.132, antiperiodic in time, even-odd, to 1e-10 in double precision; the second call, when all
 kernels are there.
 
-    python benchmarks/lattice_cg.py [extent ...]
+    python benchmarks/lattice_cg.py [extent ...] [--solvers NAME ...] [--delta D] [--maxiter N]
 """
 
-import sys
+import argparse
+import itertools
 
 import numpy as np
 
 from cubc import lattice
 
 KAPPA = 0.132
-EXTENTS = [16, 32]
 
 
 def links(extent, seed=7):
@@ -33,23 +33,31 @@ def links(extent, seed=7):
 
 
 def main():
-    for extent in [int(word) for word in sys.argv[1:]] or EXTENTS:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("extents", nargs="*", type=int, default=[16, 32])
+    parser.add_argument("--solvers", nargs="+", default=["cg", "bicgstab"])
+    parser.add_argument(
+        "--delta", type=float, default=0.2, help="an update after so much of a drop"
+    )
+    parser.add_argument("--maxiter", type=int, default=2000)
+    options = parser.parse_args()
+    for extent in options.extents:
         gauge = lattice.Gauge(links(extent))
-        if hasattr(gauge, "plaquette"):
-            print(f"{extent}^4 on {gauge.device}, plaquette {gauge.plaquette()[0]:.4f}")
+        print(f"{extent}^4 on {gauge.device}, plaquette {gauge.plaquette()[0]:.4f}")
         D = lattice.Wilson(gauge, KAPPA, precision="double")
         g = np.random.default_rng(1).normal(size=(2, *[extent] * 4, 4, 3))
         b = g[0] + 1j * g[1]
-        for sloppy in ("double", "single", "half"):
-            for solver in ("cg", "bicgstab"):
-                for _ in range(2):
-                    _, info = D.solve(b, solver=solver, sloppy=sloppy, maxiter=2000)
-                each = 1e6 * info.seconds / max(info.iterations, 1)
-                print(
-                    f"{extent:3d}^4 {solver:9s} {sloppy:7s} {info.iterations:5d} iterations "
-                    f"{each:9.2f} us each {info.gflops:9.1f} GFLOPS {info.reason}, "
-                    f"residual {info.residual:.2e}, {info.updates} updates"
-                )
+        how = {"maxiter": options.maxiter, "delta": options.delta}
+        for sloppy, solver in itertools.product(("double", "single", "half"), options.solvers):
+            for _ in range(2):
+                _, info = D.solve(b, solver=solver, sloppy=sloppy, **how)
+            each = 1e6 * info.seconds / max(info.iterations, 1)
+            print(
+                f"{extent:3d}^4 {solver:9s} {sloppy:7s} {info.iterations:5d} iterations "
+                f"{each:9.2f} us each {info.gflops:9.1f} GFLOPS {info.reason}, "
+                f"residual {info.residual:.2e}, {info.updates} updates",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

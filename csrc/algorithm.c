@@ -75,21 +75,6 @@ cubc_type problem_widest(const problem *p)
     return widest;
 }
 
-cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL])
-{
-    policy_key key = {.arch = arch,
-                      .algorithm = p->algorithm->name,
-                      .benchmark = p->benchmark,
-                      .type = cubc_type_name(problem_widest(p)),
-                      .type_size = cubc_type_size(problem_widest(p)),
-                      .small = p->small};
-    const char *shipped;
-    if (!base) return policy_find(&key, label, MAX_LABEL);
-    TRY(policy_base(&key, &shipped));
-    snprintf(label, MAX_LABEL, "%s", shipped);
-    return CUBC_OK;
-}
-
 // The cpu also runs the variants of GPUs, which is how they are tested without one: a label outside
 // the cpu's ranges may lie in those of cuda. *kind: whose variant it is.
 static cubc_status parse_label(const algorithm *a, const char *arch, const char *label, space *s,
@@ -105,6 +90,43 @@ static cubc_status parse_label(const algorithm *a, const char *arch, const char 
     TRY(space_of(a, *kind, s));
     // When it is in neither, the message is about the cpu's.
     return variant_parse(s, label, v) ? variant_parse(&own, label, v) : CUBC_OK;
+}
+
+typedef struct candidate {
+    const problem *p;
+    const char *arch;
+} candidate;
+
+// Whether the problem can run a policy that goes by the type of its items alone: their accumulators
+// may be wider than those that it was made for.
+static bool can_run(const void *context, const char *label)
+{
+    const candidate *c = context;
+    space s;
+    variant v;
+    const char *kind;
+    if (!parse_label(c->p->algorithm, c->arch, label, &s, &v, &kind))
+        return !c->p->algorithm->invalid(c->p, kind, &s, &v);
+    error_clear();
+    return false;
+}
+
+cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL])
+{
+    const candidate who = {p, arch};
+    policy_key key = {.arch = arch,
+                      .algorithm = p->algorithm->name,
+                      .benchmark = p->benchmark,
+                      .type = cubc_type_name(problem_widest(p)),
+                      .type_size = cubc_type_size(problem_widest(p)),
+                      .small = p->small,
+                      .accepts = can_run,
+                      .context = &who};
+    const char *shipped;
+    if (!base) return policy_find(&key, label, MAX_LABEL);
+    TRY(policy_base(&key, &shipped));
+    snprintf(label, MAX_LABEL, "%s", shipped);
+    return CUBC_OK;
 }
 
 cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,

@@ -90,19 +90,27 @@ const char *policy_arch(size_t number)
     return NULL;
 }
 
-cubc_status policy_base(const policy_key *key, const char **label)
+static const char *best_row(const policy_key *key, bool accepted)
 {
+    const char *label = NULL;
     int best_arch = -1, best_fit = 0;
     for (size_t r = 0; r < COUNT_OF(shipped); r++) {
         int arch = arch_fit(shipped[r].arch, key->arch), fit = row_fit(&shipped[r], key);
         if (arch < 0 || fit == 0) continue;
-        if (arch > best_arch || (arch == best_arch && fit > best_fit)) {
-            best_arch = arch;
-            best_fit = fit;
-            *label = shipped[r].label;
-        }
+        if (arch < best_arch || (arch == best_arch && fit <= best_fit)) continue;
+        if (accepted && key->accepts && !key->accepts(key->context, shipped[r].label)) continue;
+        best_arch = arch;
+        best_fit = fit;
+        label = shipped[r].label;
     }
-    if (best_fit == 0)
+    return label;
+}
+
+cubc_status policy_base(const policy_key *key, const char **label)
+{
+    *label = best_row(key, true);
+    if (!*label) *label = best_row(key, false);
+    if (!*label)
         FAIL(CUBC_NOT_FOUND, "no policy for %s with %s on %s: the oldest architecture is sm_75",
              key->benchmark, key->type, key->arch);
     return CUBC_OK;

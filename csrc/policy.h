@@ -18,6 +18,9 @@ typedef struct policy_key {
     const char *type;      // "F32"
     size_t type_size;      // 4
     bool small;            // few items: problem.h
+    // Rows that it refuses are left out, unless it refuses all; NULL: it refuses none.
+    bool (*accepts)(const void *context, const char *label);
+    const void *context;
 } policy_key;
 
 // Of the architectures that have shipped rows the one with a number, from 0 on in the table's

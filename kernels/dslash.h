@@ -27,7 +27,7 @@
 // sg     warps that take the same sites for different sources, side by side, so that they share
 //        links in the L1 cache; what is left of the sources goes to other blocks
 // kl     0: hop by hop, of all sources of a thread with the link at hand; 1: source by source, with
-//        all eight links kept as they are stored: registers for less of the L1 cache at a time
+//        all eight links kept, but not reconstructed: registers for less of the L1 cache at a time
 // bx..bt sites of one parity along x, and along y, z, t, in a brick; less where that does not
 //        divide the lattice
 // sz     bricks along z in a sweep through t
@@ -246,7 +246,8 @@ FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
 template <int MU, bool FORWARD>
 FUNCTION void add_hops_over(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
 {
-    const matrix u = unpacked<stored_t>(link_of_hop<MU, FORWARD>(a, w));
+    matrix u{};
+    if (!is_unity<MU, FORWARD>(w.at)) u = unpacked<stored_t>(link_of_hop<MU, FORWARD>(a, w));
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a, w, k)) break;

@@ -302,7 +302,8 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     const u32 warp_begin = warp_id() > 0 ? static_cast<u32>(warps_before.count) : 0u;
     u32 row_begin = warp_begin;
     running_sum sum{};
-    if (SIMT_THREADS > 1 && warp_id() == 0) send_total(a.messages, mine, total);
+    const bool late = SIMT_THREADS == 1 || TUNE_IN_PLACE; // its sum is not known, or see select.cu
+    if (!late && warp_id() == 0) send_total(a.messages, mine, total);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         u32 place = row_begin + counts.lanes_before(r);
@@ -327,9 +328,10 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     }
     if constexpr (SUMS && SIMT_THREADS == 1) total.carry = sum.value;
     const bool last = mine.rank + 1 == block_count();
+    if (TUNE_IN_PLACE) block_sync();
     if (warp_id() == 0) {
         tally before{};
-        if constexpr (SIMT_THREADS == 1) send_total(a.messages, mine, total); // known only now
+        if (late) send_total(a.messages, mine, total);
         tile_prefix(a.messages, mine, total, join(), before, false);
         if (lane_id() == 0) {
             s.before = before;

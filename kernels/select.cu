@@ -35,6 +35,7 @@
 //                      else an item is selected that differs from the one before it
 //     TUNE_REST        1: the others are written too, to an array of their own
 //     TUNE_CLASSES     1; 2: where the predicate is 2, the item goes to a second array
+//     TUNE_IN_PLACE    1: the output is the input
 //     TUNE_COUNT       with two classes, the unsigned type that holds their counts
 //
 // Traffic: the items and the mask read, what is selected written (all of it with TUNE_REST).
@@ -222,7 +223,10 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         second_begin = warp_shuffle(seconds_through, warp_id()) - warp_second;
     }
     const counts tile_counts = counts_of(tile_count, second_count);
-    if (warp_id() == 0) send_total(a.messages, mine, tile_counts);
+    // What tiles after this one are told sets them free to write. In place they write to where
+    // items are that this tile has asked for, but may not have, as long as it has only looked at a
+    // mask.
+    if (!TUNE_IN_PLACE && warp_id() == 0) send_total(a.messages, mine, tile_counts);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
@@ -245,6 +249,10 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         }
         row_begin += row_field(in_row, r);
         if constexpr (CLASSES > 1) second_begin += row_field(in_row, ROWS + r);
+    }
+    if (TUNE_IN_PLACE) {
+        block_sync();
+        if (warp_id() == 0) send_total(a.messages, mine, tile_counts);
     }
     if (warp_id() == 0) {
         counts prefix{};

@@ -325,11 +325,8 @@ FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, 
         const ranks total = ranks_of(warp_shuffle(warps_through, WARPS - 1));
         const ticket mine{0, static_cast<u32>(tile)};
         ranks prefix{};
-        if (tile > 0) {
-            if (lane_id() == 0)
-                message_send(a.messages, tile, total, message_tag(mine, MESSAGE_PARTIAL));
-            prefix = look_back<ranks>(a.messages, tile, mine, plus());
-        }
+        send_total(a.messages, mine, total);
+        if (tile > 0) prefix = look_back<ranks>(a.messages, tile, mine, plus());
         if (lane_id() == 0) {
             message_send(a.messages, tile, prefix + total, message_tag(mine, MESSAGE_COMPLETE));
             s.prefix = prefix;

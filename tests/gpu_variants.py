@@ -115,7 +115,7 @@ LABELS = {
     "scan": [
         "ipt_4.tpb_64.mb_1.pk_0.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
         "ipt_8.tpb_96.mb_1.pk_1.ipv_2.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100",
-        "ipt_12.tpb_256.mb_1.pk_4.ipv_1.ld_1.la_0.ord_0.lb_4.ns_0.l2w_0",
+        "ipt_16.tpb_256.mb_1.pk_5.ipv_1.ld_1.la_0.ord_0.lb_4.ns_0.l2w_0",
         "ipt_4.tpb_1024.mb_1.pk_0.ipv_2.ld_0.la_0.ord_0.lb_2.ns_0.l2w_0",
     ],
     "searchsorted": [

@@ -17,6 +17,7 @@ LONGEST = 500
 RANK = {
     "cubc": 0,
     "base": 0,
+    "chunks": 0,
     "stats": 0,
     "stopping": 0,
     "name": 0,
@@ -43,10 +44,8 @@ RANK = {
     "lattice_io": 0,
     "py": 4,
 }
-# Of csrc/lattice/: reading and writing fields needs no device, nothing of the core but base.
-LATTICE_IO = (
-    "chunks disk_field field_file ildg infile lime links milc nersc outfile scidac sums words xml"
-)
+# Of csrc/lattice/: reading and writing fields needs no device, nothing of the core but rank 0.
+LATTICE_IO = "disk_field field_file ildg infile lime links milc nersc outfile scidac sums words xml"
 OF_ALGORITHM = {"algo", "instance", "operator", "program", "workload", "workspace"}
 APART = {"algorithm", "timing", "store"}  # the tuner joins them, in Python
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|nvml|nvJitLink|cub/|thrust/|cupti|driver_types)")

@@ -78,6 +78,14 @@ def test_shipped_policies(name, type, arch):
     assert workload.verify(workload.variant(label)) == 0
 
 
+@pytest.mark.parametrize("type", ["I8", "U8"])
+@pytest.mark.parametrize("name", ["reduce.sum", "reduce.min", "reduce.max"])
+def test_bytes_four_at_a_time(name, type):
+    workload = _core.Workload(name, {"T{ct}": type}, {"Elements{io}[pow2]": 14}, "cpu")
+    label = "ipt_32.tpb_128.ipv_4.ld_0.sm_1.wav_1.ms_1.ord_0"
+    assert workload.verify(workload.variant(label)) == 0
+
+
 def test_limits_of_a_gpu_hold_for_its_variants():
     """What no GPU could hold in its registers is refused on the cpu too."""
     label = "ipt_32.tpb_1024.ipv_1.ld_1.sm_1.wav_1.ms_1.ord_0"

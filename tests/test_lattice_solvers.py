@@ -380,3 +380,15 @@ def test_threads_at_once(device):
             assert value(cubc.sum(given)) == numbers.sum()
             calls += 1
         assert all(solve.result() for solve in solves)
+
+
+@pytest.mark.parametrize(
+    ("solver", "iteration", "update"), [("cg", 2, 2), ("bicgstab", 2, 1), ("gcr", 1, 1)]
+)
+def test_gflops(operator, solver, iteration, update):
+    """Those of the operator on the even sites: two hops and an addition, however often."""
+    _, info = operator.solve(B, solver=solver, tol=1e-8)
+    sites = B.size // 12 // 2
+    applied = iteration * info.iterations + update * info.updates
+    flops = (2 * 1320 + 48) * sites * applied
+    assert info.gflops * info.seconds * 1e9 == pytest.approx(flops)

@@ -136,10 +136,14 @@ def test_init(device, op, init, inclusive):
     same(result, expected[1:] if inclusive else expected[:-1])
 
 
-def test_dtype(device):
-    x = inputs.random("I8", 70_001)
-    same(cubc.scan(on(device, x), dtype=np.int64), x.cumsum(dtype=np.int64))
-    same(cubc.scan(on(device, x), dtype="float64"), x.cumsum(dtype=np.float64))
+@pytest.mark.parametrize("n", [70_001, inputs.MANY])
+@pytest.mark.parametrize("type", ["I8", "U8", "I16"])
+def test_dtype(device, type, n):
+    x = inputs.random(type, n)
+    for dtype in (np.int32, np.int64, np.float64, np.complex128):
+        same(cubc.scan(on(device, x), dtype=dtype), x.cumsum(dtype=dtype))
+    mask = x > 0
+    same(cubc.cumsum(on(device, mask)), mask.cumsum())
 
 
 def test_out(device):
@@ -155,7 +159,7 @@ def test_out(device):
 @pytest.mark.parametrize("inclusive", [True, False])
 @pytest.mark.parametrize("type", ["F32", "I64"])
 def test_in_place(device, type, inclusive):
-    x = data(type, "sum", 300_001)
+    x = data(type, "sum", inputs.MANY)
     d = on(device, x.copy())
     assert cubc.scan(d, out=d, inclusive=inclusive) is d
     expected = reference(x, "sum")

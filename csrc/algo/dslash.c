@@ -167,6 +167,8 @@ const char *dslash_invalid(const problem *p, const char *kind, const space *s, c
     if (threads % (32 * groups)) return "the warps of a block do not divide into groups";
     if (groups > 1 && p->numbers[DSLASH_SOURCES] == 1)
         return "there is one source and no groups of them";
+    if (variant_value(s, v, "kl", 0) && variant_value(s, v, "spt", 1) == 1)
+        return "links are kept for a second source, and there is none";
     if (variant_value(s, v, "cv", 0) && p->type != CUBC_I16)
         return "only fixed-point numbers are converted";
     if (threads * variant_value(s, v, "mb", 1) > 2048)

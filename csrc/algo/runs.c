@@ -180,6 +180,7 @@ static void runs_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_RUNS %d\n#define TUNE_K %s\n#define TUNE_COUNT %s\n", m,
                 type_table[p->inputs[KEYS].type].dialect, wide ? "u64" : "u32");
     // Memory that the kernel itself writes must not be read through the read-only path.
+    text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
     if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
 }
 

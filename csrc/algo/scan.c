@@ -149,13 +149,11 @@ uint64_t scan_sum_bytes(const problem *p)
 static const char *scan_invalid(const problem *p, const char *kind, const space *s,
                                 const variant *v)
 {
-    enum { MOST_PARKED = 224 << 10 };
-    int sum = (int)scan_sum_bytes(p), items = variant_value(s, v, "ipt", 1);
-    int parked = variant_value(s, v, "pk", 0), vector = 1 << variant_value(s, v, "ipv", 0);
-    if (parked >= items / vector) return "no row is left to wait in registers";
-    if (parked * vector * sum > MOST_PARKED / variant_value(s, v, "tpb", 1))
-        return "the rows parked do not fit a multiprocessor's shared memory";
-    return problem_invalid(p, kind, s, v, sum);
+    const char *reason = problem_invalid(p, kind, s, v, (int)scan_sum_bytes(p));
+    int rows = variant_value(s, v, "ipt", 1) >> variant_value(s, v, "ipv", 0);
+    if (!reason && variant_value(s, v, "pk", 0) >= rows)
+        reason = "no row is left to wait in registers";
+    return reason;
 }
 
 cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t tiles,

@@ -3,7 +3,7 @@
 // only thought of. The second time everything is there.
 #include "ahead.h"
 
-#include "chunks.h"
+#include "../chunks.h"
 
 // Apart from all memory that a process has: its addresses have fewer bits.
 static const uintptr_t first_place = (uintptr_t)1 << 60;

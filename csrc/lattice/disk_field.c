@@ -1,7 +1,7 @@
 // A field's numbers between file and memory, chunk by chunk: see disk_field.h.
 #include "disk_field.h"
 
-#include "chunks.h"
+#include "../chunks.h"
 #include "links.h"
 #include "words.h"
 

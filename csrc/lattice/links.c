@@ -1,7 +1,7 @@
 // Arithmetic on links: see links.h.
 #include "links.h"
 
-#include "chunks.h"
+#include "../chunks.h"
 
 #include <math.h>
 #include <string.h>

@@ -69,4 +69,4 @@ cubc_status multishift_residual(solver *s, int shift)
                        SITE_FIELDS(READ("b", s->b), READ("m", f[M]), READ("x", *x)));
 }
 
-const solver_method solver_multishift = {"multishift", open, update, iterate};
+const solver_method solver_multishift = {"multishift", open, update, iterate, 2, 0};

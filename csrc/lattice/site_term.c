@@ -5,11 +5,6 @@
 
 enum { CLOVER_REALS = 72, TWIST_FLOPS = 96, CLOVER_FLOPS = 552 };
 
-static const wilson *system_of(const solver *s)
-{
-    return s->system;
-}
-
 int site_term_flops(cubc_operator_kind kind)
 {
     static const int flops[] = {
@@ -20,7 +15,7 @@ int site_term_flops(cubc_operator_kind kind)
 // ---- hops ---------------------------------------------------------------------------------------
 static cubc_status twisted_dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role)
 {
-    double t = p->dagger ? -system_of(s)->twist : system_of(s)->twist;
+    double t = p->dagger ? -wilson_of(s)->twist : wilson_of(s)->twist;
     cubc_dslash_twisted_params params = {.wilson = *p, .b = 1};
     if (role == SITE_INVERSE_OF_D) {
         params.wilson.a = (p->x ? p->a : 1) / (1 + t * t);
@@ -38,7 +33,7 @@ static const lattice_field *in_type(const lattice_field fields[2], cubc_type typ
 
 static cubc_status clover_dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role)
 {
-    const wilson *w = system_of(s);
+    const wilson *w = wilson_of(s);
     const lattice_field *matrices = in_type(role == SITE_OF_X ? w->clover : w->inverse, p->type);
     uint64_t sites = w->clover_sites;
     const cubc_dslash_clover_params params = {.wilson = *p,
@@ -52,7 +47,7 @@ static cubc_status clover_dslash(solver *s, const cubc_dslash_wilson_params *p, 
 
 cubc_status site_term_dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role)
 {
-    cubc_operator_kind kind = role == SITE_NONE ? CUBC_WILSON : system_of(s)->kind;
+    cubc_operator_kind kind = role == SITE_NONE ? CUBC_WILSON : wilson_of(s)->kind;
     if (kind == CUBC_TWISTED) return twisted_dslash(s, p, role);
     if (kind == CUBC_CLOVER) return clover_dslash(s, p, role);
     return solver_launch(s, &dslash_wilson_algorithm, p);
@@ -61,7 +56,7 @@ cubc_status site_term_dslash(solver *s, const cubc_dslash_wilson_params *p, site
 // ---- a source -----------------------------------------------------------------------------------
 static cubc_status twisted_undo(solver *s, const lattice_field *in, const lattice_field *out)
 {
-    const wilson *w = system_of(s);
+    const wilson *w = wilson_of(s);
     double below = 1 + w->twist * w->twist;
     const cubc_spinor_twist_params params = {.x = in->data,
                                              .out = out->data,
@@ -79,7 +74,7 @@ static cubc_status twisted_undo(solver *s, const lattice_field *in, const lattic
 
 static cubc_status clover_undo(solver *s, const lattice_field *in, const lattice_field *out)
 {
-    const wilson *w = system_of(s);
+    const wilson *w = wilson_of(s);
     const cubc_clover_apply_params params = {.clover = w->inverse[0].data,
                                              .x = in->data,
                                              .out = out->data,
@@ -97,7 +92,7 @@ static cubc_status clover_undo(solver *s, const lattice_field *in, const lattice
 
 cubc_status site_term_undo(solver *s, const lattice_field *in, const lattice_field **out)
 {
-    cubc_operator_kind kind = system_of(s)->kind;
+    cubc_operator_kind kind = wilson_of(s)->kind;
     *out = kind == CUBC_WILSON ? in : &s->scratch[0];
     if (kind == CUBC_TWISTED) return twisted_undo(s, in, *out);
     if (kind == CUBC_CLOVER) return clover_undo(s, in, *out);

@@ -290,7 +290,9 @@ static void measure(const solver *s, double seconds, cubc_solve_info *info)
     double flops = 0,
            sites = (double)(solver_reals(s) / (uint64_t)s->shape.reals) / (double)s->shape.sources;
     for (uint64_t k = 0; k < s->shape.sources; k++)
-        flops += (double)(info[k].iterations + info[k].updates) * 2 * s->flops * sites;
+        flops += s->flops * sites *
+                 (double)(info[k].iterations * (uint64_t)s->method->iteration_applies +
+                          info[k].updates * (uint64_t)s->method->update_applies);
     for (uint64_t k = 0; k < solutions(s); k++) {
         info[k].seconds = seconds;
         info[k].gflops = seconds > 0 ? 1e-9 * flops / seconds : 0;

@@ -78,6 +78,7 @@ typedef struct solver_method {
     cubc_status (*open)(solver *s);
     cubc_status (*update)(solver *s);
     cubc_status (*iterate)(solver *s, uint64_t last_of_round);
+    int iteration_applies, update_applies; // M or its adjoint so often
 } solver_method;
 
 struct solver {

@@ -4,14 +4,9 @@
 // where the site term A is 1 for Wilson fermions (site_term.c).
 #include "wilson.h"
 
-static const wilson *system_of(const solver *s)
-{
-    return s->system;
-}
-
 static const wilson_links *links_of(const solver *s, cubc_type type)
 {
-    const wilson *w = system_of(s);
+    const wilson *w = wilson_of(s);
     return w->links[0].type == type ? &w->links[0] : &w->links[1];
 }
 
@@ -26,7 +21,7 @@ typedef struct hop { // out = D in, or x + a D in
 
 static cubc_status dslash(solver *s, const hop *h)
 {
-    const wilson *w = system_of(s);
+    const wilson *w = wilson_of(s);
     const wilson_links *links = links_of(s, h->in->type);
     const operator_call *call = h->call;
     cubc_guard guard = s->guard;
@@ -58,7 +53,7 @@ static cubc_status dslash(solver *s, const hop *h)
 // ---- the even sites -----------------------------------------------------------------------------
 static cubc_status apply_even(solver *s, const operator_call *call)
 {
-    double kappa = system_of(s)->kappa;
+    double kappa = wilson_of(s)->kappa;
     const lattice_field *odd = &s->scratch[call->in->type == s->precise ? 0 : 1];
     TRY(dslash(
         s,
@@ -77,7 +72,7 @@ static cubc_status even_source(solver *s, const lattice_field b[2], const lattic
 {
     const lattice_field *odd;
     TRY(site_term_undo(s, &b[1], &odd));
-    return dslash(s, &(hop){.in = odd, .x = &b[0], .out = out, .a = system_of(s)->kappa});
+    return dslash(s, &(hop){.in = odd, .x = &b[0], .out = out, .a = wilson_of(s)->kappa});
 }
 
 static cubc_status odd_part(solver *s, const lattice_field b[2], const lattice_field x[2])
@@ -88,13 +83,13 @@ static cubc_status odd_part(solver *s, const lattice_field b[2], const lattice_f
                             .x = odd,
                             .out = &x[1],
                             .parity = 1,
-                            .a = system_of(s)->kappa,
+                            .a = wilson_of(s)->kappa,
                             .site = SITE_INVERSE_OF_D});
 }
 
 static cubc_status whole(solver *s, const lattice_field x[2], const lattice_field out[2])
 {
-    double a = -system_of(s)->kappa;
+    double a = -wilson_of(s)->kappa;
     for (int parity = 0; parity < 2; parity++)
         TRY(dslash(s, &(hop){.in = &x[1 - parity],
                              .x = &x[parity],
@@ -112,7 +107,7 @@ static cubc_status apply_all(solver *s, const operator_call *call)
                             .x = call->in,
                             .out = call->out,
                             .parity = 2,
-                            .a = -system_of(s)->kappa,
+                            .a = -wilson_of(s)->kappa,
                             .site = SITE_OF_X,
                             .call = call,
                             .ends = true});

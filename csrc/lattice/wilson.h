@@ -20,6 +20,11 @@ typedef struct wilson {
     cubc_dslash_wilson_params params;    // what is the same for each hop
 } wilson;
 
+static inline const wilson *wilson_of(const solver *s)
+{
+    return s->system;
+}
+
 // Gives the solver this operator, which lives as long.
 cubc_status wilson_open(solver *s, const cubc_operator *from, wilson *out);
 

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "policy.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *label_of(const char *benchmark, cubc_type type, const char *arch, bool few)
@@ -57,9 +58,39 @@ static void test_labels_are_variants(void)
     }
 }
 
+// Accumulators may be wider than the items that a row goes by: another row has to do then.
+static void test_wider_accumulators(void)
+{
+    static const char *const benchmarks[] = {"scan.exclusive.sum", "scan.by_key", "reduce.sum",
+                                             "segmented_reduce.sum.small"};
+    static const char *const archs[] = {"sm_75", "sm_80", "sm_90", "sm_100", "cpu"};
+    static const cubc_type wider[] = {CUBC_I32, CUBC_I64, CUBC_F64, CUBC_C128};
+    for (size_t k = 0; k < COUNT_OF(benchmarks) * COUNT_OF(archs) * COUNT_OF(wider); k++) {
+        const char *name = benchmarks[k % COUNT_OF(benchmarks)];
+        const char *arch = archs[k / COUNT_OF(benchmarks) % COUNT_OF(archs)];
+        for (int type = CUBC_BOOL; type <= CUBC_F64; type++) {
+            const algorithm *a;
+            const struct benchmark *b;
+            problem p;
+            space s;
+            variant v;
+            char label[MAX_LABEL];
+            CHECK_STATUS(benchmark_find(name, &a, &b), CUBC_OK);
+            CHECK_STATUS(a->workload(b, (cubc_type)type, 1 << 22, &p), CUBC_OK);
+            p.algorithm = a;
+            snprintf(p.benchmark, sizeof p.benchmark, "%s", name);
+            p.acc_type = (uint8_t)wider[k / COUNT_OF(benchmarks) / COUNT_OF(archs)];
+            CHECK_STATUS(algorithm_variant(&p, arch, "base", &s, &v, label), CUBC_OK);
+            p.small = true;
+            CHECK_STATUS(algorithm_variant(&p, arch, "base", &s, &v, label), CUBC_OK);
+        }
+    }
+}
+
 static const check_test tests[] = {
     {"few items", test_few_items},
     {"labels are variants", test_labels_are_variants},
+    {"wider accumulators", test_wider_accumulators},
 };
 
 int main(int argc, char **argv)

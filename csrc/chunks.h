@@ -1,7 +1,8 @@
-// Work on consecutive chunks of a field, by as many threads as there are cores. A thread reads or
-// writes its own chunks at their own place, so that the bytes need no queue between threads.
-#ifndef CUBC_LATTICE_CHUNKS_H
-#define CUBC_LATTICE_CHUNKS_H
+// Work on consecutive chunks of a field or a list, by as many threads as there are cores. What a
+// thread makes of its own chunks has a place of its own, so that no queue is needed between
+// threads.
+#ifndef CUBC_CHUNKS_H
+#define CUBC_CHUNKS_H
 
 #include "base.h"
 

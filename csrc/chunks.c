@@ -1,4 +1,4 @@
-// Threads that share out the chunks of a field: see chunks.h.
+// Threads that share out chunks: see chunks.h.
 #define _GNU_SOURCE // sched_getaffinity
 #include "chunks.h"
 
