@@ -2,8 +2,8 @@
 // memory or the disk fails. Formats and hostile files are in tests/test_lattice_*.py.
 #define _XOPEN_SOURCE 700 // mkdtemp, setenv, truncate
 #include "check.h"
+#include "chunks.h"
 #include "cubc_lattice.h"
-#include "lattice/chunks.h"
 #include "lattice/lime.h"
 #include "lattice/links.h"
 #include "lattice/sums.h"
