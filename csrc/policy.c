@@ -90,7 +90,7 @@ const char *policy_arch(size_t number)
     return NULL;
 }
 
-static const char *best_row(const policy_key *key, bool accepted)
+static const char *best_row(const policy_key *key, bool only_accepted)
 {
     const char *label = NULL;
     int best_arch = -1, best_fit = 0;
@@ -98,7 +98,8 @@ static const char *best_row(const policy_key *key, bool accepted)
         int arch = arch_fit(shipped[r].arch, key->arch), fit = row_fit(&shipped[r], key);
         if (arch < 0 || fit == 0) continue;
         if (arch < best_arch || (arch == best_arch && fit <= best_fit)) continue;
-        if (accepted && key->accepts && !key->accepts(key->context, shipped[r].label)) continue;
+        if (only_accepted && key->accepts && !key->accepts(key->context, shipped[r].label))
+            continue;
         best_arch = arch;
         best_fit = fit;
         label = shipped[r].label;
