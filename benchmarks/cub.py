@@ -77,9 +77,8 @@ def measure(library, name, dtype, exponent, device, samples):
     ct, rt = {"T{ct}": dtype}, {"Elements{io}[pow2]": exponent}
     small = f"{name}.small"
     ours = small if exponent <= 22 and small in _core.benchmarks() else name
-    few = exponent <= 20  # as calls of so few items have it
     work = _core.Workload(ours, ct, rt, device)
-    variant = work.variant(_core.policy(ours, ct, cubc.device_info(device)["arch"], few))
+    variant = work.variant(_core.policy(ours, ct, cubc.device_info(device)["arch"], 1 << exponent))
     if wrong := work.verify(variant):
         sys.exit(f"{name} {dtype} 2^{exponent}: {wrong} wrong items")
     call, temp = cub_call(library, name, dtype, exponent, work.pointers, device)

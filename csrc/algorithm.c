@@ -1,8 +1,6 @@
 // The registry of algorithms, and the text that is compiled for a variant of one.
 #include "algorithm.h"
 
-#include "policy.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -119,7 +117,7 @@ cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char
                       .benchmark = p->benchmark,
                       .type = cubc_type_name(problem_widest(p)),
                       .type_size = cubc_type_size(problem_widest(p)),
-                      .small = p->small,
+                      .size = p->size,
                       .accepts = can_run,
                       .context = &who};
     const char *shipped;

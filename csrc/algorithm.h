@@ -12,6 +12,7 @@
 #define CUBC_ALGORITHM_H
 
 #include "device.h"
+#include "policy.h"
 #include "types.h"
 #include "variant.h"
 
@@ -91,7 +92,7 @@ typedef struct problem {
     uint8_t type, acc_type; // cubc_type: of the items, and what the operator works in
     bool commutative, inclusive, descending;
     bool wide;           // counts of items need 64 bits
-    bool small;          // so few items that another variant is the best
+    policy_size size;    // of n, where another variant is the best for so many items
     bool aligned;        // all arrays of more than one item start on 16 bytes
     bool in_place;       // an output is an input: no read-only loads
     uint16_t traits[20]; // what else the code depends on; the algorithm says

@@ -194,13 +194,15 @@ cubc_status cuda_module_kernel(cubc_device *device, device_module *module, const
     return st;
 }
 
-static unsigned attributes(const launch_shape *shape, CUlaunchAttribute out[2])
+static unsigned attributes(const cuda_device *d, const launch_shape *shape,
+                           CUlaunchAttribute out[2])
 {
     unsigned count = 0;
     if (shape->cluster > 1)
         out[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                                            .value.clusterDim = {shape->cluster, 1, 1}};
-    if (shape->early)
+    // Graphs record it since 12.3.
+    if (shape->early && d->capability >= 90 && cuda.driver_version >= 12030)
         out[count++] =
             (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                 .value.programmaticStreamSerializationAllowed = 1};
@@ -234,7 +236,7 @@ cubc_status cuda_module_launch(cubc_device *device, const device_kernel *kernel,
                              .sharedMemBytes = kernel->allocated + shape->shared,
                              .hStream = stream,
                              .attrs = attrs,
-                             .numAttrs = attributes(shape, attrs)};
+                             .numAttrs = attributes(d, shape, attrs)};
     TRY(device_cuda_enter(d, &pushed));
     cubc_status st = DRIVER(cuda.cuLaunchKernelEx(&config, kernel->function, parameters, NULL),
                             "cuLaunchKernelEx(%u blocks of %u threads, clusters of %u)",

@@ -38,7 +38,7 @@ static uint64_t flags(const problem *p)
 {
     return (uint64_t)p->type | (uint64_t)p->acc_type << 8 | (uint64_t)p->commutative << 24 |
            (uint64_t)p->inclusive << 25 | (uint64_t)p->aligned << 26 | (uint64_t)p->in_place << 27 |
-           (uint64_t)p->descending << 28 | (uint64_t)p->wide << 29 | (uint64_t)p->small << 30 |
+           (uint64_t)p->descending << 28 | (uint64_t)p->wide << 29 | (uint64_t)p->size << 30 |
            (uint64_t)p->input_count << 32 | (uint64_t)p->output_count << 40 |
            (uint64_t)p->operand_count << 48 | (uint64_t)p->lazy_count << 56;
 }
@@ -405,6 +405,7 @@ static cubc_status queue_plan(cubc_device *device, plan *pl, void *messages, voi
                  (long long)l->kernel->info.args_bytes, 8 * l->args_count);
         place_args(l, l->message_args, messages);
         place_args(l, l->scratch_args, scratch);
+        l->shape.early = k > 0; // kernels wait for the launch before where they depend on it
         TRY(device->api->launch(device, l->kernel, &l->shape, l->args, 8 * l->args_count, stream));
     }
     return CUBC_OK;

@@ -45,23 +45,31 @@ static int arch_fit(const char *row, const char *device)
     return (of_row == 0) == (of_device == 0) && of_row <= of_device ? of_row : -1;
 }
 
-// Whether `what` is the name, or, of a row for few items, the name with ".small".
-static bool is_name(const char *what, const char *name, bool few)
+policy_size policy_size_of(uint64_t items)
 {
+    return items <= 1u << 20 ? POLICY_SMALL : items <= 1u << 25 ? POLICY_MIDDLE : POLICY_ANY_SIZE;
+}
+
+// Whether `what` is the name with what rows of that size add to it.
+static bool is_name(const char *what, const char *name, policy_size of)
+{
+    static const char *const added[] = {"", ".small", ".middle"};
     size_t length = strlen(name);
-    return strncmp(what, name, length) == 0 && strcmp(what + length, few ? ".small" : "") == 0;
+    return strncmp(what, name, length) == 0 && strcmp(what + length, added[of]) == 0;
 }
 
 static int what_fit(const char *what, const policy_key *key)
 {
-    for (int few = key->small; few >= 0; few--) {
-        if (is_name(what, key->benchmark, few)) return 8 + 16 * few;
-        if (is_name(what, key->algorithm, few)) return 4 + 16 * few;
+    if (key->size != POLICY_ANY_SIZE) {
+        if (is_name(what, key->benchmark, key->size)) return 24;
+        if (is_name(what, key->algorithm, key->size)) return 20;
     }
+    if (is_name(what, key->benchmark, POLICY_ANY_SIZE)) return 8;
+    if (is_name(what, key->algorithm, POLICY_ANY_SIZE)) return 4;
     return 0;
 }
 
-// 0: not for this workload. Few items count before the benchmark, and that before the type.
+// 0: not for this workload. The size counts before the benchmark, and that before the type.
 static int row_fit(const shipped_policy *row, const policy_key *key)
 {
     char size[8];

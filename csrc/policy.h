@@ -2,8 +2,8 @@
 //
 // policies.def holds the shipped rows; rows taken from a store are overlaid and win. Lookup goes
 // from the particular to the general: overlaid before shipped; the nearest architecture at or below
-// the device's; rows for few items, "reduce.small" or "reduce.sum.small", where there are few,
-// before those for any number; the exact benchmark before the algorithm's wildcard; the exact type
+// the device's; rows for so many items, "reduce.small" or "reduce.sum.middle", before those for
+// any number; the exact benchmark before the algorithm's wildcard; the exact type
 // before its size before "B*", the sizes that are not 1, 2, 4 or 8, before any. So every workload
 // has a policy, and a more particular row is only ever a refinement.
 #ifndef CUBC_POLICY_H
@@ -11,13 +11,19 @@
 
 #include "base.h"
 
+// What takes the most of a call's time: its steps, up to 2^20 items; memory that others have left
+// in the caches, up to 2^25; its bytes.
+typedef enum policy_size { POLICY_ANY_SIZE, POLICY_SMALL, POLICY_MIDDLE } policy_size;
+
+policy_size policy_size_of(uint64_t items);
+
 typedef struct policy_key {
     const char *arch;      // "sm_90", "cpu"
     const char *algorithm; // "reduce"
     const char *benchmark; // "reduce.sum"
     const char *type;      // "F32"
     size_t type_size;      // 4
-    bool small;            // few items: problem.h
+    policy_size size;      // POLICY_ANY_SIZE where rows for a size do not count
     // Rows that it refuses are left out, unless it refuses all; NULL: it refuses none.
     bool (*accepts)(const void *context, const char *label);
     const void *context;

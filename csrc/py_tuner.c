@@ -119,11 +119,12 @@ static PyObject *policy_label(PyObject *args, bool base)
     const char *name, *arch;
     PyObject *ct;
     problem p;
-    int few = 0;
+    unsigned long long items = 0;
     char label[MAX_LABEL];
-    if (!PyArg_ParseTuple(args, "sOs|p", &name, &ct, &arch, &few) || problem_from(name, ct, &p) < 0)
+    if (!PyArg_ParseTuple(args, "sOs|K", &name, &ct, &arch, &items) ||
+        problem_from(name, ct, &p) < 0)
         return NULL;
-    p.small = p.small || few;
+    if (items) p.size = policy_size_of(items);
     cubc_status st = algorithm_policy(&p, arch, base, label);
     return st ? py_raise(st) : PyUnicode_FromString(label);
 }

@@ -1,9 +1,9 @@
 // Collectives of a block: keys ranked by a digit, and sorted by their bits.
 //
-// Keys travel as unsigned numbers of the same order. Each warp ranks its items among themselves:
-// lanes with the same digit find each other by ballots or with the match instruction, so no atomics
-// are needed, and counters of the warp's own say how many of a digit have come before. Then a
-// thread adds up a bin or several over the warps, and counts become places in the sorted tile.
+// Keys travel as unsigned numbers of the same order. Each warp counts the digits of its items; a
+// thread adds up a bin or several over the warps, and counts become where a warp's first item of
+// each digit goes. From there each warp ranks its items: lanes with the same digit find each other
+// by ballots or with the match instruction, which keeps their order, as atomics would not.
 #pragma once
 #include "block_exchange.h"
 #include "types.h"
@@ -71,35 +71,65 @@ struct packed_places {
     FUNCTION_MEMBER void add(int i, u32 v) { two[i / 2] += i % 2 ? v << 16 : v; }
 };
 
-// How many items of the warp with the same digit are before each, and how many there are of each
-// digit in the warp. Items are warp-striped. MATCH: how lanes with the same digit are found. 0: a
-// ballot a bit; 1: the match instruction.
-//   Called by   all lanes of a warp
-//   Result      place in each lane; count[warp_id()] after the next block_sync
-template <int BITS, int MATCH, class K, int N>
-FUNCTION void warp_radix_rank(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARPS][1 << BITS],
-                              packed_places<N>& place)
+template <int BITS>
+FUNCTION void warp_radix_clear(u32 (&count)[1 << BITS])
 {
-    u32* count = counts[warp_id()];
     UNROLL
     for (u32 b = 0; b < 1 << BITS; b += SIMT_WARP)
         if (b + lane_id() < 1 << BITS) count[b + lane_id()] = 0;
     warp_sync(FULL_WARP);
+}
+
+// How many items of the warp have each digit.
+//   Called by   all lanes of a warp
+//   Result      counts[warp_id()] after the next block_sync
+template <int BITS, class K, int N>
+FUNCTION void warp_radix_count(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARPS][1 << BITS])
+{
+    u32(&count)[1 << BITS] = counts[warp_id()];
+    warp_radix_clear<BITS>(count);
+    UNROLL
+    for (int i = 0; i < N; i++) shared_add(&count[digit_of(key[i], c)], 1);
+}
+
+// The same, and as its place a number that no other item of the warp with the same digit has, in no
+// order.
+template <int BITS, class K, int N>
+FUNCTION void warp_radix_number(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARPS][1 << BITS],
+                                packed_places<N>& place)
+{
+    u32(&count)[1 << BITS] = counts[warp_id()];
+    warp_radix_clear<BITS>(count);
+    UNROLL
+    for (int i = 0; i < N; i++) place.set(i, shared_add(&count[digit_of(key[i], c)], 1));
+}
+
+// Where each item goes, in order, from where the first of each digit goes. Items are warp-striped.
+// MATCH: how lanes with the same digit are found. 0: a ballot a bit; 1: the match instruction.
+// sorted: where the keys go at once, or null.
+//   Called by   all lanes of a warp, after block_radix_begin and a block_sync
+//   Result      place in each lane; sorted after the next block_sync; begins[warp_id()] is used up
+template <int BITS, int MATCH, class K, int N>
+FUNCTION void warp_radix_rank(const K (&key)[N], cut c, u32 (&begins)[SIMT_WARPS][1 << BITS],
+                              packed_places<N>& place, K* sorted)
+{
+    u32* begin = begins[warp_id()];
     const u32 below = (1u << lane_id()) - 1u;
     UNROLL
     for (int i = 0; i < N; i++) {
         const u32 digit = digit_of(key[i], c);
         const u32 same = MATCH ? warp_match(FULL_WARP, digit) : warp_match_bits<BITS>(digit);
-        const u32 before = count[digit] + count_set(same & below);
-        place.set(i, before);
+        const u32 at = begin[digit] + count_set(same & below);
+        place.set(i, at);
+        if (sorted) sorted[at] = key[i];
         warp_sync(FULL_WARP);
-        if ((same & ~below) == below + 1u) count[digit] = before + 1u; // the highest of them
+        if ((same & ~below) == below + 1u) begin[digit] = at + 1u; // the highest of them
         warp_sync(FULL_WARP);
     }
 }
 
 // How many items of the tile are in each of the thread's bins.
-//   Called by   all threads of the block, after warp_radix_rank and a block_sync
+//   Called by   all threads of the block, after warp_radix_count and a block_sync
 //   Result      in each thread
 template <int BITS>
 FUNCTION void block_radix_count(const u32 (&counts)[SIMT_WARPS][1 << BITS],
@@ -146,7 +176,7 @@ FUNCTION void block_radix_begin(u32 (&counts)[SIMT_WARPS][1 << BITS], block_sum_
     }
 }
 
-// Places in a warp's bin become places in the sorted tile.
+// Numbers of warp_radix_number become places in the sorted tile.
 //   Called by   any thread, after block_radix_begin and a block_sync
 //   Result      in the calling thread
 template <int BITS, class K, int N>
@@ -175,12 +205,12 @@ FUNCTION void block_radix_rank(const K (&key)[N], cut c, u32 (&place)[N],
 {
     u32 count[radix_bins<BITS>()], begin[radix_bins<BITS>()];
     packed_places<N> packed;
-    warp_radix_rank<BITS, 0>(key, c, s.count, packed);
+    warp_radix_count<BITS>(key, c, s.count);
     block_sync();
     block_radix_count<BITS>(s.count, count);
     block_radix_begin<BITS>(s.count, s.sum, count, begin);
     block_sync();
-    block_radix_place<BITS>(key, c, s.count, packed);
+    warp_radix_rank<BITS, 0>(key, c, s.count, packed, static_cast<K*>(nullptr));
     UNROLL
     for (int i = 0; i < N; i++) place[i] = packed.at(i);
 }

@@ -8,6 +8,7 @@
 //     TUNE_BYTES_SIGNED
 #pragma once
 #include "operator.h"
+#include "packed.h"
 
 template <int N>
 union byte_words {

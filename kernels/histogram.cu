@@ -319,7 +319,8 @@ KERNEL(histogram_clear, histogram_args, clear_shared)
         a.out[b] = 0;
 }
 
-KERNEL(histogram_count, histogram_args, histogram_shared)
+// What it reads is there before the output has been cleared.
+KERNEL_AHEAD(histogram_count, histogram_args, histogram_shared)
 {
     bin_finder find[ACTIVE];
     if constexpr (IN_SHARED)
@@ -327,6 +328,7 @@ KERNEL(histogram_count, histogram_args, histogram_shared)
             s.count[k / COPIES][k % COPIES] = 0;
     set_finders(a, s, find);
     block_sync();
+    if constexpr (!IN_SHARED) wait_for_launch_before();
     for (u64 tile = block_id(); tile * TILE < a.n; tile += block_count()) {
         if ((tile + 1) * TILE <= a.n)
             count_tile(a, s, find, tile);
@@ -334,6 +336,7 @@ KERNEL(histogram_count, histogram_args, histogram_shared)
             count_rest(a, s, find, tile);
     }
     block_sync();
+    wait_for_launch_before();
     if constexpr (BY_VALUE)
         add_values(a, s, find);
     else if constexpr (IN_SHARED)

@@ -68,9 +68,9 @@ FUNCTION void store_items(T* p, const T (&in)[N])
     }
 }
 
-// Asks for what a block reads AHEAD mebibytes further on than the tile of TILE items at `begin`, to
-// be in the L2 cache by then. Blocks that find their tiles there take less time, and all about the
-// same, which counts where each waits for those before it. 0 asks for nothing.
+// Asks for what a block reads of this array AHEAD mebibytes further on than the tile of TILE items
+// at `begin`, to be in the L2 cache by then. Blocks that find their tiles there take less time, and
+// all about the same, which counts where each waits for those before it. 0 asks for nothing.
 template <int AHEAD, int TILE, class T>
 FUNCTION void prefetch_tile(const T* p, u64 begin, u64 n)
 {

@@ -37,11 +37,20 @@ struct digits {
     }
 };
 
-// How many items of the warp with the same digit are before each. Leaves the warp's counts.
-FUNCTION void rank_in_warp(const key_t (&key)[ITEMS], cut c, u32 (&counts)[WARPS][RADIX],
-                           packed_places<ITEMS>& place)
+FUNCTION void count_in_warp(const key_t (&key)[ITEMS], cut c, u32 (&counts)[WARPS][RADIX])
 {
-    warp_radix_rank<TUNE_RADIX_BITS, TUNE_MATCH>(key, c, counts, place);
+    warp_radix_count<TUNE_RADIX_BITS>(key, c, counts);
+}
+FUNCTION void number_in_warp(const key_t (&key)[ITEMS], cut c, u32 (&counts)[WARPS][RADIX],
+                             packed_places<ITEMS>& place)
+{
+    warp_radix_number<TUNE_RADIX_BITS>(key, c, counts, place);
+}
+// Places in the sorted tile, and the keys there. A barrier is before and after.
+FUNCTION void rank_in_tile(const key_t (&key)[ITEMS], cut c, u32 (&counts)[WARPS][RADIX],
+                           packed_places<ITEMS>& place, key_t* sorted)
+{
+    warp_radix_rank<TUNE_RADIX_BITS, TUNE_MATCH>(key, c, counts, place, sorted);
 }
 
 // How many items of the tile are in each of the thread's bins. A barrier is before it.
@@ -57,7 +66,7 @@ FUNCTION void tile_begins(u32 (&counts)[WARPS][RADIX], block_sum_storage<u32>& s
     block_radix_begin<TUNE_RADIX_BITS>(counts, sum, count, begin);
 }
 
-// Places in a warp's bin become places in the sorted tile. A barrier is before and after.
+// Numbers become places in the sorted tile. A barrier is before and after.
 FUNCTION void place_in_tile(const key_t (&key)[ITEMS], cut c, const u32 (&counts)[WARPS][RADIX],
                             packed_places<ITEMS>& place)
 {

@@ -16,7 +16,8 @@
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 //
 // ipt   items a thread holds at once: its loads in flight
-// ipv   items a vector; every position of the vector has its own accumulator
+// ipv   items a vector, whose positions have accumulators of their own as far as there is room;
+//       bytes are added, or compared, several at a time: bytes.h
 // ld    caching of the loads, see load_bytes16
 // sm    1: blocks take turns (neighbouring blocks read neighbouring memory); 0: each block has one
 //       contiguous share. An operator that does not commute always gets the latter.

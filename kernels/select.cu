@@ -7,7 +7,7 @@
 // as the warp. A tile is read before its count is known to others, and nothing is written to where
 // a tile lies before its count is, so the output may be the input.
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:2 cpu=1024:16384:1024
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:48:2 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1

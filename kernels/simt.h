@@ -14,7 +14,9 @@
 //  3. Warp operations name their lanes in an explicit mask.
 //  4. Code that waits for another block calls spin_pause() and takes its place from an atomic
 //     ticket: then the block waited for has always started, in whatever order blocks run.
-//  5. No #ifdef on the device outside this file and types.h.
+//  5. No #ifdef on the device outside this file, packed.h and types.h.
+//  6. KERNEL waits for the launch before, KERNEL_AHEAD does not: its body calls
+//     wait_for_launch_before() ahead of what needs that launch's results, or writes what it reads.
 #pragma once
 
 typedef signed char i8;
@@ -50,17 +52,37 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 #define SIMT_MIN_BLOCKS 1
 #endif
 
-#define KERNEL(name, args_t, shared_t)                                                    \
+// The launches of a call may overlap: each begins when all blocks of the one before run
+// (programmatic dependent launch), and waits for its end where it depends on it.
+FUNCTION void let_next_launch_begin()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+FUNCTION void wait_for_launch_before()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+#define KERNEL_BEGINNING_WITH(begin, name, args_t, shared_t)                              \
     FUNCTION void name##_body(const args_t& a, shared_t& s);                              \
     extern "C" {                                                                          \
     __device__ u32 name##_layout[2] = {sizeof(args_t), sizeof(shared_t)};                 \
     __global__ void __launch_bounds__(SIMT_THREADS, SIMT_MIN_BLOCKS) name(const args_t a) \
     {                                                                                     \
         extern __shared__ __align__(16) u8 simt_shared[];                                 \
+        let_next_launch_begin();                                                          \
+        begin;                                                                            \
         name##_body(a, *reinterpret_cast<shared_t*>(simt_shared));                        \
     }                                                                                     \
     }                                                                                     \
     FUNCTION void name##_body(const args_t& a, shared_t& s)
+#define KERNEL(name, args_t, shared_t) \
+    KERNEL_BEGINNING_WITH(wait_for_launch_before(), name, args_t, shared_t)
+#define KERNEL_AHEAD(name, args_t, shared_t) KERNEL_BEGINNING_WITH((void)0, name, args_t, shared_t)
 
 FUNCTION u32 thread_id() { return threadIdx.x; }
 FUNCTION u32 block_id() { return blockIdx.x; }
@@ -119,8 +141,8 @@ FUNCTION u64 atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
 FUNCTION u32 atomic_add(u32* p, u32 v) { return atomicAdd(p, v); }
 FUNCTION f32 atomic_add(f32* p, f32 v) { return atomicAdd(p, v); }
 FUNCTION f64 atomic_add(f64* p, f64 v) { return atomicAdd(p, v); }
-// p in the block's shared storage
-FUNCTION void shared_add(u32* p, u32 v) { atomicAdd(p, v); }
+// p in the block's shared storage. Gives what was there.
+FUNCTION u32 shared_add(u32* p, u32 v) { return atomicAdd(p, v); }
 FUNCTION void shared_add(u64* p, u64 v) { atomicAdd(p, v); }
 FUNCTION void shared_add(f32* p, f32 v) { atomicAdd(p, v); }
 FUNCTION void shared_add(f64* p, f64 v) { atomicAdd(p, v); }
@@ -128,14 +150,6 @@ FUNCTION void atomic_max(u64* p, u64 v) { atomicMax(p, v); }
 FUNCTION void shared_or(u32* p, u32 v) { atomicOr(p, v); }
 // What the thread wrote before is seen by whoever has seen what it writes after.
 FUNCTION void device_fence() { __threadfence(); }
-// The four products of the words' bytes, and `sum`.
-FUNCTION i32 dot_of_bytes(i32 a, i32 b, i32 sum) { return __dp4a(a, b, sum); }
-FUNCTION u32 dot_of_bytes(u32 a, u32 b, u32 sum) { return __dp4a(a, b, sum); }
-// Of the words' 16-bit halves, each for itself.
-FUNCTION u32 least_of_halves(u32 a, u32 b) { return __vminu2(a, b); }
-FUNCTION u32 least_of_halves_signed(u32 a, u32 b) { return __vmins2(a, b); }
-FUNCTION u32 greatest_of_halves(u32 a, u32 b) { return __vmaxu2(a, b); }
-FUNCTION u32 greatest_of_halves_signed(u32 a, u32 b) { return __vmaxs2(a, b); }
 // Asks for the 128 bytes of memory around p to be in the L2 cache soon.
 FUNCTION void prefetch_l2(const void* p)
 {
@@ -143,8 +157,17 @@ FUNCTION void prefetch_l2(const void* p)
 }
 
 // The compiler does not know this value, whatever it knew before.
+FUNCTION void unknown_value(u32& v) { asm volatile("" : "+r"(v)); }
 FUNCTION void unknown_value(f32& v) { asm("" : "+f"(v)); }
 FUNCTION void unknown_value(f64& v) { asm("" : "+d"(v)); }
+
+// One instruction, where the compiler would make two of it.
+FUNCTION u32 and_of_three(u32 a, u32 b, u32 c)
+{
+    u32 r;
+    asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
+    return r;
+}
 
 // The product as it stands in f64: not one step with an addition that follows.
 FUNCTION f64 rounded_product(f64 a, f64 b) { return __dmul_rn(a, b); }
@@ -195,7 +218,8 @@ FUNCTION u32 count_set(u32 v) { return static_cast<u32>(__popc(static_cast<int>(
 FUNCTION u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
 
 // Sixteen aligned bytes from memory that the kernel does not write. Caching: 0 as the hardware
-// likes, 1 through the read-only path, 2 the same without a place in L1 and first out of L2.
+// likes, 1 through the read-only path, 2 the same without a place in L1, the line of 128 bytes at a
+// time.
 struct alignas(16) bytes16 {
     u32 word[4];
 };
@@ -257,6 +281,9 @@ __attribute__((visibility("default"))) u64 simt_size = sizeof(simt_api);
     }                                                                                    \
     }                                                                                    \
     static void name##_body(const args_t& a, shared_t& s)
+
+#define KERNEL_AHEAD KERNEL
+FUNCTION void wait_for_launch_before() {}
 
 FUNCTION u32 block_id() { return simt->block_id(); }
 FUNCTION u32 block_count() { return simt->block_count(); }
@@ -374,7 +401,7 @@ FUNCTION V atomic_add_float(V* p, V v)
 FUNCTION f32 atomic_add(f32* p, f32 v) { return atomic_add_float(p, v); }
 FUNCTION f64 atomic_add(f64* p, f64 v) { return atomic_add_float(p, v); }
 // A block's threads take turns.
-FUNCTION void shared_add(u32* p, u32 v) { *p += v; }
+FUNCTION u32 shared_add(u32* p, u32 v) { return (*p += v) - v; }
 FUNCTION void shared_add(u64* p, u64 v) { *p += v; }
 FUNCTION void shared_add(f32* p, f32 v) { *p += v; }
 FUNCTION void shared_add(f64* p, f64 v) { *p += v; }
@@ -387,31 +414,7 @@ FUNCTION void atomic_max(u64* p, u64 v)
 }
 FUNCTION void shared_or(u32* p, u32 v) { *p |= v; }
 FUNCTION void device_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-FUNCTION i32 dot_of_bytes(i32 a, i32 b, i32 sum)
-{
-    for (int k = 0; k < 32; k += 8) sum += static_cast<i8>(a >> k) * static_cast<i8>(b >> k);
-    return sum;
-}
-FUNCTION u32 dot_of_bytes(u32 a, u32 b, u32 sum)
-{
-    for (int k = 0; k < 32; k += 8)
-        sum += static_cast<u32>(static_cast<u8>(a >> k)) * static_cast<u8>(b >> k);
-    return sum;
-}
-template <class H>
-FUNCTION u32 better_halves(u32 a, u32 b, bool greatest)
-{
-    u32 r = 0;
-    for (int k = 0; k < 32; k += 16) {
-        const H x = static_cast<H>(a >> k), y = static_cast<H>(b >> k);
-        r |= static_cast<u32>(static_cast<u16>((x > y) == greatest ? x : y)) << k;
-    }
-    return r;
-}
-FUNCTION u32 least_of_halves(u32 a, u32 b) { return better_halves<u16>(a, b, false); }
-FUNCTION u32 least_of_halves_signed(u32 a, u32 b) { return better_halves<i16>(a, b, false); }
-FUNCTION u32 greatest_of_halves(u32 a, u32 b) { return better_halves<u16>(a, b, true); }
-FUNCTION u32 greatest_of_halves_signed(u32 a, u32 b) { return better_halves<i16>(a, b, true); }
+FUNCTION u32 and_of_three(u32 a, u32 b, u32 c) { return a & b & c; }
 FUNCTION void prefetch_l2(const void*) {}
 
 template <class V>

@@ -3,13 +3,15 @@
 //
 // One kernel counts the digits of all passes in a single read and turns the counts into where each
 // digit value begins. Then each pass is one kernel, which reads the items once and writes them
-// once: a block ranks the keys of its tile by the digit (radix.h), learns by decoupled look-back,
-// for each digit value by itself, how many the tiles before it have, and sorts the tile in shared
-// memory, so that it writes runs of neighbours (Adinets and Merrill, "Onesweep: A Faster Least
-// Significant Digit Radix Sort for GPUs", arXiv 2206.01784). What fits a tile is sorted by one
-// block in one launch. Threads alone (the cpu) do otherwise: sort_alone.h.
+// once: a block counts the digits of its tile and tells the others, ranks its keys by the digit
+// (radix.h) into shared memory, learns by decoupled look-back, for each digit value by itself, how
+// many the tiles before it have, and writes the sorted tile, in runs of neighbours (Adinets and
+// Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", arXiv 2206.01784).
+// What fits a tile is sorted by one block in one launch. Threads alone (the cpu) do otherwise:
+// sort_alone.h.
 //
-// The first pass encodes the keys and the last one decodes them. Passes go back and forth between
+// The first pass encodes the keys and the last one decodes them. Of keys alone, the first need not
+// be stable: it ranks them in the order in which atomics meet. Passes go back and forth between
 // the output and spare memory.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=4096:1048576:4096
@@ -51,22 +53,26 @@ struct count_shared {
     u32 last; // this block is
 };
 
+// ALL: the keys have all the digits that they can have, which saves a branch for each.
+template <bool ALL>
 FUNCTION void count_key(count_shared& s, key_t raw, const cut (&cuts)[DIGITS], u32 digits)
 {
     const key_t key = encode(raw);
+    u32* const copy = s.count[0] + lane_id() % COPIES;
     UNROLL
     for (u32 d = 0; d < DIGITS; d++)
-        if (d < digits)
-            shared_add(&s.count[d][digit_of(key, cuts[d]) * COPIES + lane_id() % COPIES], 1);
+        if (ALL || d < digits)
+            shared_add(copy + digit_of(key, cuts[d]) * COPIES + d * RADIX * COPIES, 1);
 }
 
+template <bool ALL>
 FUNCTION void count_tile(const sort_args& a, count_shared& s, u64 tile, const cut (&cuts)[DIGITS],
                          u32 digits)
 {
     const u64 begin = tile * COUNT_TILE;
     if (begin + COUNT_TILE > a.n) {
         for (u64 i = begin + thread_id(); i < a.n; i += SIMT_THREADS)
-            count_key(s, key_item(first_of(a), i), cuts, digits);
+            count_key<false>(s, key_item(first_of(a), i), cuts, digits);
         return;
     }
     key_t key[COUNT_LOADS][COUNT_VECTOR];
@@ -78,7 +84,7 @@ FUNCTION void count_tile(const sort_args& a, count_shared& s, u64 tile, const cu
     UNROLL
     for (int l = 0; l < COUNT_LOADS; l++) {
         UNROLL
-        for (int j = 0; j < COUNT_VECTOR; j++) count_key(s, key[l][j], cuts, digits);
+        for (int j = 0; j < COUNT_VECTOR; j++) count_key<ALL>(s, key[l][j], cuts, digits);
     }
 }
 
@@ -112,8 +118,12 @@ KERNEL(sort_count, sort_args, count_shared)
     for (u32 d = 0; d < digits; d++)
         for (u32 b = thread_id(); b < RADIX * COPIES; b += SIMT_THREADS) s.count[d][b] = 0;
     block_sync();
-    for (u64 tile = block_id(); tile * COUNT_TILE < a.n; tile += block_count())
-        count_tile(a, s, tile, cuts, digits);
+    for (u64 tile = block_id(); tile * COUNT_TILE < a.n; tile += block_count()) {
+        if (digits == DIGITS)
+            count_tile<true>(a, s, tile, cuts, digits);
+        else
+            count_tile<false>(a, s, tile, cuts, digits);
+    }
     block_sync();
     for (u32 d = 0; d < digits; d++)
         for (u32 b = thread_id(); b < RADIX; b += SIMT_THREADS) {
@@ -147,8 +157,7 @@ enum {
     ROUNDS = (TILE + VALUE_ROOM - 1) / VALUE_ROOM
 };
 
-union tile_shared {          // one after the other
-    u32 count[WARPS][RADIX]; // first counts, then where each warp's first item goes
+union tile_shared { // one after the other
     key_t key[TILE];
     u16 index[PAIRS ? TILE : 1];
     value_t value[VALUE_ROOM];
@@ -156,7 +165,8 @@ union tile_shared {          // one after the other
 
 struct pass_shared {
     tile_shared tile;
-    offset_t base[RADIX]; // of a bin: where the sorted tile would begin, had it only this bin
+    u32 count[WARPS][RADIX]; // first counts, then where each warp's next item goes
+    offset_t base[RADIX];    // of a bin: where the sorted tile would begin, had it only this bin
     block_sum_storage<u32> sum;
     ticket tile_ticket;
 };
@@ -262,25 +272,39 @@ FUNCTION void write_values(const sort_args& a, pass_shared& s, u64 first, u32 co
     }
 }
 
-template <bool WHOLE>
+// Keys that are equal in all their bits are the same: as long as no pass was before, keys with the
+// same digit may change places, unless there are values or bits that do not count.
+FUNCTION bool order_matters(const sort_args& a)
+{
+    return a.digit > 0 || a.begin_bit > 0 || a.end_bit < KEY_BITS;
+}
+
+template <bool WHOLE, bool IN_ORDER>
 FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 first, u32 count)
 {
-    const cut c = cut_of(a, static_cast<u32>(a.digit));
+    cut c = cut_of(a, static_cast<u32>(a.digit));
     key_t key[ITEMS];
     packed_places<ITEMS> place;
     digits digit;
     u32 bin_count[BINS], bin_begin[BINS];
     load_keys<WHOLE>(a, first, count, a.digit > 0, key);
-    rank_in_warp(key, c, s.tile.count, place);
+    if constexpr (IN_ORDER)
+        count_in_warp(key, c, s.count);
+    else
+        number_in_warp(key, c, s.count, place);
     block_sync();
-    tile_counts(s.tile.count, bin_count);
+    tile_counts(s.count, bin_count);
     send_counts(a, mine.rank, bin_count);
-    tile_begins(s.tile.count, s.sum, bin_count, bin_begin);
+    tile_begins(s.count, s.sum, bin_count, bin_begin);
     block_sync();
-    place_in_tile(key, c, s.tile.count, place);
-    block_sync();
-    UNROLL
-    for (int i = 0; i < ITEMS; i++) s.tile.key[place.at(i)] = key[i];
+    unknown_value(c.shift); // the digits are found anew: kept, they would not fit the registers
+    if constexpr (IN_ORDER)
+        rank_in_tile(key, c, s.count, place, s.tile.key);
+    else {
+        place_in_tile(key, c, s.count, place);
+        UNROLL
+        for (int i = 0; i < ITEMS; i++) s.tile.key[place.at(i)] = key[i];
+    }
     find_bases(a, s, mine, bin_count, bin_begin);
     block_sync();
     if (a.digit + 1 == a.digits)
@@ -292,23 +316,31 @@ FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 fir
 
 KERNEL(sort_pass, sort_args, pass_shared)
 {
-    if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
-    block_sync();
-    const ticket mine = s.tile_ticket;
+    ticket mine{};
+    if constexpr (RANK_IS_INDEX) {
+        mine = take_ticket(a.messages); // nobody waits for the epoch
+    } else {
+        if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
+        block_sync();
+        mine = s.tile_ticket;
+    }
     const u64 first = static_cast<u64>(mine.rank) * TILE;
     const u32 count = a.n - first < TILE ? static_cast<u32>(a.n - first) : TILE;
     if constexpr (!TUNE_IN_LAZY) prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.in, first, a.n);
     if constexpr (PAIRS && !TUNE_INDICES)
         prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.values_in, first, a.n);
-    if (count == TILE)
-        sort_tile<true>(a, s, mine, first, count);
+    if (count < TILE)
+        sort_tile<false, true>(a, s, mine, first, count);
+    else if (PAIRS || order_matters(a))
+        sort_tile<true, true>(a, s, mine, first, count);
     else
-        sort_tile<false>(a, s, mine, first, count);
+        sort_tile<true, false>(a, s, mine, first, count);
 }
 
 // ---- all passes in one block --------------------------------------------------------------------
 struct block_shared {
     tile_shared tile;
+    u32 count[WARPS][RADIX];
     block_sum_storage<u32> sum;
 };
 
@@ -324,15 +356,12 @@ KERNEL(sort_block, sort_args, block_shared)
     for (u32 d = 0; d < a.digits; d++) {
         const cut c = cut_of(a, d);
         block_sync();
-        rank_in_warp(key, c, s.tile.count, place);
+        count_in_warp(key, c, s.count);
         block_sync();
-        tile_counts(s.tile.count, bin_count);
-        tile_begins(s.tile.count, s.sum, bin_count, bin_begin);
+        tile_counts(s.count, bin_count);
+        tile_begins(s.count, s.sum, bin_count, bin_begin);
         block_sync();
-        place_in_tile(key, c, s.tile.count, place);
-        block_sync();
-        UNROLL
-        for (int i = 0; i < ITEMS; i++) s.tile.key[place.at(i)] = key[i];
+        rank_in_tile(key, c, s.count, place, s.tile.key);
         block_sync();
         UNROLL
         for (int i = 0; i < ITEMS; i++) key[i] = s.tile.key[item_index(i)];

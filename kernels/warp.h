@@ -90,7 +90,10 @@ FUNCTION u32 warp_match_bits(u32 value)
 {
     if constexpr (BITS == 0)
         return FULL_WARP;
+    else if constexpr (BITS == 1)
+        return warp_ballot_same<1u>(FULL_WARP, value);
     else
-        return warp_match_bits<BITS - 1>(value) &
-               warp_ballot_same<1u << (BITS - 1)>(FULL_WARP, value);
+        return and_of_three(warp_match_bits<BITS - 2>(value),
+                            warp_ballot_same<1u << (BITS - 2)>(FULL_WARP, value),
+                            warp_ballot_same<1u << (BITS - 1)>(FULL_WARP, value));
 }

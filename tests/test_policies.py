@@ -33,7 +33,7 @@ def test_the_best_comes_into_force(tmp_path):
 
 def test_rows_for_few_items():
     ct = {"T{ct}": "F64"}
-    few = _core.policy("scan.exclusive.sum", ct, "sm_90", True)
+    few = _core.policy("scan.exclusive.sum", ct, "sm_90", 1 << 20)
     assert few != _core.policy("scan.exclusive.sum", ct, "sm_90")
     _core.use_policy("scan.exclusive.sum", ct, "sm_90", few)  # what is overlaid is for any number
     assert _core.policy("scan.exclusive.sum", ct, "sm_90") == few

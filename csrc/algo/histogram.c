@@ -171,7 +171,7 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
              : bins <= 256                  ? "even.256"
              : bins <= 32768                ? "even.2048"
                                             : "even.2097152");
-    out->small = params->n <= FEW_ITEMS && bins <= 256 && out->traits[CHANNELS] == 1;
+    if (bins <= 256 && out->traits[CHANNELS] == 1) out->size = policy_size_of(params->n);
     TRY(problem_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "the output of histogram is one of its inputs: it must lie "

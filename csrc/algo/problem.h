@@ -8,9 +8,6 @@
 extern const cubc_type problem_all_types[]; // the real numbers, 12 of them
 enum { PROBLEM_ALL_TYPES = 12 };
 extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
-// Up to so many items the time of a launch is that of its steps, not of its bytes, and policies for
-// few items are taken where there are any.
-enum { FEW_ITEMS = 1 << 20 };
 
 // Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
 // of the items, of the accumulator and of the result, the last output so far, are there already.

@@ -93,7 +93,7 @@ cubc_status scan_problem(const cubc_scan_params *params, problem *out)
     if (out->op && out->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
     name_benchmark(out);
-    out->small = params->n <= FEW_ITEMS && kind_of(out) == WHOLE;
+    if (kind_of(out) == WHOLE) out->size = policy_size_of(params->n);
     if (params->deterministic && problem_order_shows(out)) problem_fix_scan(out);
     return begin_exclusive(out);
 }

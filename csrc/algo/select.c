@@ -70,7 +70,7 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
                      .acc_type = (uint8_t)type,
                      .expression = params->predicate,
                      .wide = params->second && params->n > UINT32_MAX,
-                     .small = params->n <= FEW_ITEMS && !params->second,
+                     .size = params->second ? POLICY_ANY_SIZE : policy_size_of(params->n),
                      .aligned = true};
     snprintf(out->benchmark, sizeof out->benchmark, "select.%s", name);
     TRY(check(params));

@@ -213,11 +213,11 @@ def parameters(
 def archs() -> list[str]:
     """Architectures that have shipped policies, as ``["cpu", "sm_75", ...]``."""
 
-def base(benchmark: str, ct: dict[str, str], arch: str, few: bool = False, /) -> str:
-    """The label of the shipped policy (``base``), as ``ipt_16.tpb_256...``; of few items or not."""
+def base(benchmark: str, ct: dict[str, str], arch: str, items: int = 0, /) -> str:
+    """The label of the shipped policy (``base``), as ``ipt_16.tpb_256...``; of so many items."""
 
-def policy(benchmark: str, ct: dict[str, str], arch: str, few: bool = False, /) -> str:
-    """The label that the next call runs: an overlaid policy if there is one, else the base."""
+def policy(benchmark: str, ct: dict[str, str], arch: str, items: int = 0, /) -> str:
+    """The label that the next call of so many items runs: an overlaid policy, else the base."""
 
 def use_policy(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -> None:
     """Overlay one policy. The label is parsed and checked against the declared ranges."""

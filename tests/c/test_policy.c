@@ -1,4 +1,5 @@
-// Which shipped row a workload gets: those for few items, and that their labels are variants.
+// Which shipped row a workload gets: those for its number of items, and that their labels are
+// variants.
 #include "algorithm.h"
 #include "check.h"
 #include "policy.h"
@@ -6,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *label_of(const char *benchmark, cubc_type type, const char *arch, bool few)
+static const char *label_of(const char *benchmark, cubc_type type, const char *arch,
+                            policy_size size)
 {
     const algorithm *a;
     const struct benchmark *b;
@@ -17,14 +19,20 @@ static const char *label_of(const char *benchmark, cubc_type type, const char *a
                             .benchmark = benchmark,
                             .type = cubc_type_name(type),
                             .type_size = cubc_type_size(type),
-                            .small = few};
+                            .size = size};
     CHECK_STATUS(policy_base(&key, &label), CUBC_OK);
     return label;
 }
 
+static bool differ_at(policy_size size, const char *benchmark, cubc_type type, const char *arch)
+{
+    return strcmp(label_of(benchmark, type, arch, size),
+                  label_of(benchmark, type, arch, POLICY_ANY_SIZE));
+}
+
 static bool differ(const char *benchmark, cubc_type type, const char *arch)
 {
-    return strcmp(label_of(benchmark, type, arch, true), label_of(benchmark, type, arch, false));
+    return differ_at(POLICY_SMALL, benchmark, type, arch);
 }
 
 static void test_few_items(void)
@@ -39,21 +47,36 @@ static void test_few_items(void)
     CHECK(!differ("scan.exclusive.sum", CUBC_F64, "cpu"));
 }
 
+static void test_sizes(void)
+{
+    CHECK(policy_size_of(0) == POLICY_SMALL);
+    CHECK(policy_size_of(1 << 20) == POLICY_SMALL);
+    CHECK(policy_size_of((1 << 20) + 1) == POLICY_MIDDLE);
+    CHECK(policy_size_of(1 << 25) == POLICY_MIDDLE);
+    CHECK(policy_size_of((1 << 25) + 1) == POLICY_ANY_SIZE);
+    CHECK(policy_size_of(UINT64_MAX) == POLICY_ANY_SIZE);
+    CHECK(differ_at(POLICY_MIDDLE, "reduce.sum", CUBC_F32, "sm_90"));
+    CHECK(strcmp(label_of("reduce.sum", CUBC_F32, "sm_90", POLICY_MIDDLE),
+                 label_of("reduce.sum", CUBC_F32, "sm_90", POLICY_SMALL)));
+    CHECK(!differ_at(POLICY_MIDDLE, "reduce.sum", CUBC_F32, "sm_80"));
+}
+
 static void test_labels_are_variants(void)
 {
     static const char *const benchmarks[] = {"reduce.sum", "scan.exclusive.sum", "select.if",
                                              "histogram.even.256", "sort.keys.small"};
-    for (size_t k = 0; k < COUNT_OF(benchmarks); k++) {
+    for (size_t k = 0; k < 2 * COUNT_OF(benchmarks); k++) {
+        const char *name = benchmarks[k / 2];
         for (int type = CUBC_I8; type <= CUBC_F64; type++) {
             const algorithm *a;
             const struct benchmark *b;
             space s;
             variant v;
-            CHECK_STATUS(benchmark_find(benchmarks[k], &a, &b), CUBC_OK);
+            CHECK_STATUS(benchmark_find(name, &a, &b), CUBC_OK);
             CHECK_STATUS(algorithm_space(a, "sm_90", &s), CUBC_OK);
-            CHECK_STATUS(
-                variant_parse(&s, label_of(benchmarks[k], (cubc_type)type, "sm_90", true), &v),
-                CUBC_OK);
+            const char *label =
+                label_of(name, (cubc_type)type, "sm_90", k % 2 ? POLICY_SMALL : POLICY_MIDDLE);
+            CHECK_STATUS(variant_parse(&s, label, &v), CUBC_OK);
         }
     }
 }
@@ -81,7 +104,9 @@ static void test_wider_accumulators(void)
             snprintf(p.benchmark, sizeof p.benchmark, "%s", name);
             p.acc_type = (uint8_t)wider[k / COUNT_OF(benchmarks) / COUNT_OF(archs)];
             CHECK_STATUS(algorithm_variant(&p, arch, "base", &s, &v, label), CUBC_OK);
-            p.small = true;
+            p.size = POLICY_SMALL;
+            CHECK_STATUS(algorithm_variant(&p, arch, "base", &s, &v, label), CUBC_OK);
+            p.size = POLICY_MIDDLE;
             CHECK_STATUS(algorithm_variant(&p, arch, "base", &s, &v, label), CUBC_OK);
         }
     }
@@ -89,6 +114,7 @@ static void test_wider_accumulators(void)
 
 static const check_test tests[] = {
     {"few items", test_few_items},
+    {"sizes", test_sizes},
     {"labels are variants", test_labels_are_variants},
     {"wider accumulators", test_wider_accumulators},
 };

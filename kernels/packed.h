@@ -1,0 +1,40 @@
+// Instructions on words that hold several numbers: four bytes or two 16-bit halves.
+#pragma once
+#include "simt.h"
+
+#if defined(SIMT_CUDA)
+// The four products of the words' bytes, and `sum`.
+FUNCTION i32 dot_of_bytes(i32 a, i32 b, i32 sum) { return __dp4a(a, b, sum); }
+FUNCTION u32 dot_of_bytes(u32 a, u32 b, u32 sum) { return __dp4a(a, b, sum); }
+// Of the words' 16-bit halves, each for itself.
+FUNCTION u32 least_of_halves(u32 a, u32 b) { return __vminu2(a, b); }
+FUNCTION u32 least_of_halves_signed(u32 a, u32 b) { return __vmins2(a, b); }
+FUNCTION u32 greatest_of_halves(u32 a, u32 b) { return __vmaxu2(a, b); }
+FUNCTION u32 greatest_of_halves_signed(u32 a, u32 b) { return __vmaxs2(a, b); }
+#else
+FUNCTION i32 dot_of_bytes(i32 a, i32 b, i32 sum)
+{
+    for (int k = 0; k < 32; k += 8) sum += static_cast<i8>(a >> k) * static_cast<i8>(b >> k);
+    return sum;
+}
+FUNCTION u32 dot_of_bytes(u32 a, u32 b, u32 sum)
+{
+    for (int k = 0; k < 32; k += 8)
+        sum += static_cast<u32>(static_cast<u8>(a >> k)) * static_cast<u8>(b >> k);
+    return sum;
+}
+template <class H>
+FUNCTION u32 better_halves(u32 a, u32 b, bool greatest)
+{
+    u32 r = 0;
+    for (int k = 0; k < 32; k += 16) {
+        const H x = static_cast<H>(a >> k), y = static_cast<H>(b >> k);
+        r |= static_cast<u32>(static_cast<u16>((x > y) == greatest ? x : y)) << k;
+    }
+    return r;
+}
+FUNCTION u32 least_of_halves(u32 a, u32 b) { return better_halves<u16>(a, b, false); }
+FUNCTION u32 least_of_halves_signed(u32 a, u32 b) { return better_halves<i16>(a, b, false); }
+FUNCTION u32 greatest_of_halves(u32 a, u32 b) { return better_halves<u16>(a, b, true); }
+FUNCTION u32 greatest_of_halves_signed(u32 a, u32 b) { return better_halves<i16>(a, b, true); }
+#endif
