@@ -11,8 +11,8 @@
 
 #include "base.h"
 
-// What takes the most of a call's time: its steps, up to 2^20 items; memory that others have left
-// in the caches, up to 2^25; its bytes.
+// What takes the most of a call's time: its steps, up to 2^20 items (a sort: 2^22); what others
+// have left to be written in the caches, up to 2^25; its bytes.
 typedef enum policy_size { POLICY_ANY_SIZE, POLICY_SMALL, POLICY_MIDDLE } policy_size;
 
 policy_size policy_size_of(uint64_t items);

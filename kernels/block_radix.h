@@ -3,7 +3,8 @@
 // Keys travel as unsigned numbers of the same order. Each warp counts the digits of its items; a
 // thread adds up a bin or several over the warps, and counts become where a warp's first item of
 // each digit goes. From there each warp ranks its items: lanes with the same digit find each other
-// by ballots or with the match instruction, which keeps their order, as atomics would not.
+// by ballots or with the match instruction, which keeps their order. (warp_radix_number ranks by
+// the atomics of the count, in no order.)
 #pragma once
 #include "block_exchange.h"
 #include "types.h"
@@ -71,6 +72,8 @@ struct packed_places {
     FUNCTION_MEMBER void add(int i, u32 v) { two[i / 2] += i % 2 ? v << 16 : v; }
 };
 
+//   Called by   all lanes of a warp
+//   Result      count is zero in each lane
 template <int BITS>
 FUNCTION void warp_radix_clear(u32 (&count)[1 << BITS])
 {

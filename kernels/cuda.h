@@ -20,6 +20,7 @@ using namespace cubc_simt;
 #undef FUNCTION
 #undef FUNCTION_MEMBER
 #undef KERNEL
+#undef KERNEL_AHEAD
 #undef UNROLL
 #undef FULL_WARP
 #undef block_sync

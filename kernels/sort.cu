@@ -11,8 +11,8 @@
 // sort_alone.h.
 //
 // The first pass encodes the keys and the last one decodes them. Of keys alone, the first need not
-// be stable: it ranks them in the order in which atomics meet. Passes go back and forth between
-// the output and spare memory.
+// be stable, which does not show: it ranks them in the order in which atomics meet. Passes go back
+// and forth between the output and spare memory.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=4096:1048576:4096
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
@@ -318,7 +318,7 @@ KERNEL(sort_pass, sort_args, pass_shared)
 {
     ticket mine{};
     if constexpr (RANK_IS_INDEX) {
-        mine = take_ticket(a.messages); // nobody waits for the epoch
+        mine = take_ticket(a.messages); // only the last tile needs the epoch, in the end
     } else {
         if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
         block_sync();

@@ -15,7 +15,7 @@ AXES = {"T": "F32"}
 def small(monkeypatch):
     """Sizes that a test can wait for."""
     declared = _core.benchmarks()
-    declared["reduce.sum"]["Elements{io}[pow2]"] = [16, 20]
+    declared["reduce.sum"]["Elements{io}[pow2]"] = [12, 16]
     monkeypatch.setattr(_core, "benchmarks", lambda: declared)
 
 
@@ -26,7 +26,7 @@ def why_invalid(label):
 def test_base_against_itself(small):
     base = _core.base("reduce.sum", {"T{ct}": "F32"}, "cpu")
     found = function("reduce.sum", base, AXES, device="cpu")
-    assert [one.rt for one in found.workloads] == [f"Elements{{io}}[pow2]={n}" for n in (16, 20)]
+    assert [one.rt for one in found.workloads] == [f"Elements{{io}}[pow2]={n}" for n in (12, 16)]
     for one in found.workloads:  # a busy machine may tell them apart, by little
         assert one.verdict.word == "SAME" or abs(one.verdict.ratio - 1) < 0.03
     assert all(LEAST <= one.verdict.rounds <= MOST for one in found.workloads)
@@ -61,7 +61,7 @@ def test_winners_of_a_store(small, tmp_path, capsys):
     path, _ = winner(tmp_path / "a.db")
     assert main(["verify", "--db", path, "--device", "cpu"]) == 1
     out = capsys.readouterr().out
-    assert "=16 |" in out and "=20 |" in out and "| SLOWER |" in out
+    assert "=12 |" in out and "=16 |" in out and "| SLOWER |" in out
     with pytest.raises(SystemExit):
         main(["verify", "--db", path, "--variant", "base"])
 

@@ -96,7 +96,8 @@ environment() {
         find csrc -type f | LC_ALL=C sort | xargs cksum
     } | checksum)
 
-    pip="$venv/bin/python -m pip install -q --disable-pip-version-check"
+    # Of what is installed a part is imported: that is compiled when it is.
+    pip="$venv/bin/python -m pip install -q --no-compile --disable-pip-version-check"
     if ! stamped needs "$needs"; then
         say "installing cubc$(extras) and what it needs into $venv"
         $pip 'setuptools>=77'

@@ -24,7 +24,7 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
     TRY(problem_output(out, "the output of reduce", params->out, 1, params->out_type));
     TRY(problem_reduction(out, "reduce", params->op, params->commutative, params->init));
     if (is_dot(out)) snprintf(out->benchmark, sizeof out->benchmark, "reduce.dot");
-    if (out->op && !out->op->arg) out->size = policy_size_of(params->n);
+    if (out->op && !out->op->arg && !is_dot(out)) out->size = policy_size_of(params->n);
     if (params->n == 0 && !params->init && !(out->op && out->op->identity))
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s of no items has no value; give an initial value (init=) or at least one item",

@@ -119,7 +119,7 @@ static const char *sort_invalid(const problem *p, const char *kind, const space 
     int counts = digits_of(p, key_bits(p), radix_bits) * 4 << radix_bits;
     if ((counts << variant_value(s, v, "hc", 0)) > 200 * 1024)
         return "the histograms do not fit the shared memory of a multiprocessor";
-    if ((threads / 32 * 4 << radix_bits) > 200 * 1024 || threads * ipt * key > 200 * 1024)
+    if ((threads / 32 * 4 << radix_bits) + threads * ipt * key > 200 * 1024)
         return "the tile does not fit the shared memory of a multiprocessor";
     return problem_invalid(p, kind, s, v, key + (p->output_count > 1 ? 8 : 4));
 }

@@ -217,7 +217,10 @@ def base(benchmark: str, ct: dict[str, str], arch: str, items: int = 0, /) -> st
     """The label of the shipped policy (``base``), as ``ipt_16.tpb_256...``; of so many items."""
 
 def policy(benchmark: str, ct: dict[str, str], arch: str, items: int = 0, /) -> str:
-    """The label that the next call of so many items runs: an overlaid policy, else the base."""
+    """The label that the next call runs: an overlaid policy, else the base.
+
+    Of so many items where calls of the benchmark go by their number.
+    """
 
 def use_policy(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -> None:
     """Overlay one policy. The label is parsed and checked against the declared ranges."""

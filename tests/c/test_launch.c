@@ -19,9 +19,9 @@ static const char kernel_text[] =
     "    asm volatile(\"mov.u32 %0, %%cluster_nctaid.x;\" : \"=r\"(size));\n"
     "    if (thread_id() == 0) a.out[block_id()] = size;\n"
     "}\n"
-    "KERNEL(follow, note_args, note_shared)\n"
+    "KERNEL_AHEAD(follow, note_args, note_shared)\n"
     "{\n"
-    "    asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n"
+    "    wait_for_launch_before();\n"
     "    if (thread_id() == 0) a.out[block_id()] = 10u + a.in[block_id()];\n"
     "}\n";
 

@@ -63,8 +63,9 @@ static void test_sizes(void)
 
 static void test_labels_are_variants(void)
 {
-    static const char *const benchmarks[] = {"reduce.sum", "scan.exclusive.sum", "select.if",
-                                             "histogram.even.256", "sort.keys.small"};
+    static const char *const benchmarks[] = {
+        "reduce.sum",      "scan.exclusive.sum", "select.if", "histogram.even.256",
+        "sort.keys.small", "sort.keys",          "sort.pairs"};
     for (size_t k = 0; k < 2 * COUNT_OF(benchmarks); k++) {
         const char *name = benchmarks[k / 2];
         for (int type = CUBC_I8; type <= CUBC_F64; type++) {
