@@ -52,7 +52,8 @@ def pairs(n):
     x, y = rng.random(n, np.float32), rng.random(n, np.float32)
     out, three = np.empty_like(x), np.float32(3)
     total = np.empty((), np.float32)
-    ordered, some = np.sort(x), y[: n // 10]
+    ordered, some, mask = np.sort(x), y[: n // 10], y < 0.5
+    words = rng.integers(0, 2**31 - 1, n, np.int32)
 
     def triad():
         np.multiply(y, three, out=out)
@@ -76,6 +77,30 @@ def pairs(n):
             lambda: cubc.transform("x + s * y", x=x, y=y, s=3.0, out=out),
             triad,
             12 * n,
+        ),
+        (
+            "histogram.even.256",
+            lambda: cubc.histogram(x, 256, (0, 1)),
+            lambda: np.histogram(x, 256, (0, 1)),
+            4 * n,
+        ),
+        (
+            "select.if",
+            lambda: cubc.select(x, "x < 0.5f"),
+            lambda: x[x < 0.5],
+            6 * n,
+        ),
+        (
+            "select.flagged",
+            lambda: cubc.select(x, mask),
+            lambda: x[mask],
+            7 * n,
+        ),
+        (
+            "unique",
+            lambda: cubc.unique(words),
+            lambda: np.unique(words),
+            8 * n,
         ),
         (
             "merge_sort.keys",

@@ -107,7 +107,7 @@ def test_read_an_analysis(execute):
 
 @pytest.mark.slow
 def test_tune_your_own_kernel(execute, tmp_path):
-    outputs = execute(FOLDER / "04_tune_your_own_kernel.ipynb", seconds=10)
+    outputs = execute(FOLDER / "04_tune_your_own_kernel.ipynb")
     assert "transpose.transpose" in outputs[3]
     assert "wrong" in outputs[-1]
     rows = list(_core.Store(str(tmp_path / "transpose.db")).rows())
