@@ -6,16 +6,15 @@ A flush by writing, as of every measurement here and of NVBench's, leaves lines 
 memory before their places can be used. Needs PyTorch.
 """
 
+import importlib.util
 import statistics
-
-import torch
 
 import cubc
 
 WRITTEN, READ = 60 << 20, 128 << 20  # bytes: what the cache holds, and more
 
 
-def microseconds(x, out, stream, flushes):
+def microseconds(torch, x, out, stream, flushes):
     """Median time of cubc.reduce behind the flushes, from event to event."""
     times = []
     for _ in range(25):
@@ -32,9 +31,11 @@ def microseconds(x, out, stream, flushes):
 
 
 def main():
-    if cubc.devices()[0] == "cpu":
-        print("flush.py: needs a CUDA device")
+    if cubc.devices()[0] == "cpu" or not importlib.util.find_spec("torch"):
+        print("flush.py: needs a CUDA device and PyTorch")
         return
+    import torch
+
     written, read = (torch.zeros(size // 4, device="cuda") for size in (WRITTEN, READ))
     ways = {"write": [written.zero_], "read": [read.sum], "write+read": [written.zero_, read.sum]}
     stream, out = torch.cuda.Stream(), cubc.empty((), "F32", device="cuda:0")
@@ -42,7 +43,7 @@ def main():
         for exponent in (16, 20, 22, 24, 26, 28):
             x = torch.ones(1 << exponent, device="cuda")
             for name, flushes in ways.items():
-                us = microseconds(x, out, stream, flushes)
+                us = microseconds(torch, x, out, stream, flushes)
                 print(
                     f"{exponent} {name} {us:.2f} us  {4 * x.numel() / us * 1e-3:.0f} GB/s",
                     flush=True,
