@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 import stores
@@ -182,6 +182,31 @@ def test_a_process_that_dies_costs_nothing(db, monkeypatch, tmp_path):
     complete(db, 4)
     assert len(made) == 2
     assert (tmp_path / "died").exists()
+
+
+class Breaking(ThreadPoolExecutor):
+    """Breaks as a pool of processes may whose manager sees a death while tasks are submitted."""
+
+    given = 0
+
+    def submit(self, function, *arguments):
+        self.given += 1
+        if self.given <= 2:  # what the device is, and base
+            return super().submit(function, *arguments)
+        if self.given == 3:
+            return Future()  # forgotten
+        if self.given == 4:
+            (failed := Future()).set_exception(BrokenExecutor("a process died"))
+            return failed
+        if self.given == 5:
+            raise OSError("handle is closed")
+        raise BrokenExecutor("a process died")
+
+
+def test_a_pool_that_breaks_while_it_is_given_tasks(db):
+    made = iter([Breaking(1), ThreadPoolExecutor(1)])
+    search(db, executor=lambda: next(made))
+    complete(db, 4)
 
 
 def test_a_pool_that_breaks_and_cannot_be_replaced(db, monkeypatch, tmp_path):

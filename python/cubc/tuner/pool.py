@@ -10,6 +10,8 @@ before they are sent, into the cache that all share: a process then has nothing 
 
 When a process dies, an executor may not tell which task it had: a pool of processes fails all of
 them. So each goes again by itself, and only one that its process does not survive then is at fault.
+A pool that breaks while it is given a task may raise anything (Python's starts a process whose
+pipes its other thread has just closed), or take the task and forget it.
 
 An executor is anything like ``concurrent.futures.Executor``: a process pool, Dask's
 (``Client.get_executor(pure=False)``), mpi4py's. What is called in the other process is in
@@ -32,7 +34,7 @@ from concurrent.futures import (
     wait,
 )
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import remote
 from .cores import cores
@@ -48,6 +50,14 @@ PROCESSES = 4  # taken to be there where an executor does not tell
 ATTEMPTS = 2  # of a task whose process died
 
 Source = Executor | Callable[[], Executor]
+
+
+class Task(NamedTuple):
+    """What an executor was asked for."""
+
+    request: Request
+    attempt: int  # from 1
+    executor: Executor
 
 
 class Pool:
@@ -77,7 +87,7 @@ class Pool:
             )
         self._executor: Executor = executor
         self._device = device
-        self._asked: dict[Future, tuple[Request, int]] = {}  # and how often it was tried
+        self._asked: dict[Future, Task] = {}
         self._compiling: dict[Future, Request] = {}  # then they are ready
         self._ready: deque[Request] = deque()
         self._suspects: deque[Request] = deque()  # one of them may have ended its process
@@ -120,7 +130,7 @@ class Pool:
 
     def _feed(self) -> None:
         """Send what is ready; but suspects, and these one at a time."""
-        if not self._suspects and all(attempt == 1 for _, attempt in self._asked.values()):
+        if not self._suspects and all(task.attempt == 1 for task in self._asked.values()):
             while self._ready:
                 self._send(self._ready.popleft())
         elif not self._asked:
@@ -131,10 +141,13 @@ class Pool:
         task = partial(remote.work, self._visit, self._unit, request, self._device)
         try:
             future = self._executor.submit(task)
-        except BrokenExecutor:
-            self._renew()
-            future = self._executor.submit(task)
-        self._asked[future] = request, attempt
+        except Exception:
+            try:
+                future = self._executor.submit(task)  # one that broke just now says so at last
+            except BrokenExecutor:
+                self._renew()
+                future = self._executor.submit(task)
+        self._asked[future] = Task(request, attempt, self._executor)
 
     def _renew(self) -> None:
         """Make another executor in place of a broken one."""
@@ -157,12 +170,14 @@ class Pool:
             if not (answered := done.intersection(self._asked)):
                 continue
             future = next(iter(answered))
-            request, attempt = self._asked.pop(future)
+            request, attempt, executor = self._asked.pop(future)
             try:
                 reply = future.result()
             except BaseFailed:
                 raise
             except (Exception, CancelledError) as death:
+                if isinstance(death, BrokenExecutor):
+                    self._suspect(executor)
                 if attempt < ATTEMPTS:
                     self._suspects.append(request)
                     continue
@@ -172,6 +187,13 @@ class Pool:
                 return request, iter([(request.runs[0], {"status": FAULT, "message": words})])
             self._check(reply.info)
             return request, _results(reply)
+
+    def _suspect(self, broken: Executor) -> None:
+        """Do not wait for what a broken executor still has: it may never answer."""
+        for future, task in list(self._asked.items()):
+            if task.executor is broken and not future.done():
+                del self._asked[future]
+                self._suspects.append(task.request)
 
     def _check(self, info: Mapping[str, Any]) -> None:
         """Scores of several devices are one search's only if these are alike."""
