@@ -17,24 +17,28 @@ enum radix_kind { RADIX_UNSIGNED = 0, RADIX_SIGNED = 1, RADIX_FLOATING = 2 };
 template <int KIND, int MANTISSA_BITS, bool DESCENDING, class K>
 struct radix_code {
     enum : u64 {
-        SIGN = 1ull << (8 * sizeof(K) - 1),
+        SIGN_BIT = 8 * sizeof(K) - 1,
+        SIGN = 1ull << SIGN_BIT,
         FLIPPED = (KIND == RADIX_SIGNED ? SIGN : 0) ^ (DESCENDING ? ~0ull : 0),
         NEGATIVE_NANS = KIND == RADIX_FLOATING ? (1ull << MANTISSA_BITS) - 1 : 0
     };
+    // Without a branch, which floats of either sign would make a gamble.
+    FUNCTION_MEMBER static K ones_if(K sign) { return static_cast<K>(0 - sign); }
     FUNCTION_MEMBER static K encode(K raw)
     {
-        u64 key = raw;
-        if (KIND == RADIX_FLOATING) key = (key & SIGN ? ~key : key | SIGN) - NEGATIVE_NANS;
+        K key = raw;
+        if (KIND == RADIX_FLOATING)
+            key = static_cast<K>((key ^ (ones_if(key >> SIGN_BIT) | SIGN)) - NEGATIVE_NANS);
         return static_cast<K>(key ^ FLIPPED);
     }
     FUNCTION_MEMBER static K decode(K coded)
     {
-        u64 key = coded ^ FLIPPED;
+        K key = static_cast<K>(coded ^ FLIPPED);
         if (KIND == RADIX_FLOATING) {
-            key += NEGATIVE_NANS;
-            key = key & SIGN ? key ^ SIGN : ~key;
+            key = static_cast<K>(key + NEGATIVE_NANS);
+            key = static_cast<K>(~key ^ (ones_if(key >> SIGN_BIT) & static_cast<K>(~SIGN)));
         }
-        return static_cast<K>(key);
+        return key;
     }
 };
 

@@ -188,11 +188,10 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// Threads alone (sort_alone.h): the range of the keys; of each pass, of which the keys may need but
-// one, the counts and the pass; and the bins of the first.
+// Threads alone (sort_alone.h): the range of the keys, the counts, the pass to bins, and the bins.
 static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tiles, plan *out)
 {
-    enum { FIND_RANGE = 0, COUNT_FIRST = 1, SORT_TILE = 0, SORT_BINS = 1, PASSES = 2 };
+    enum { FIND_RANGE = 0, COUNT = 1, SORT_TILE = 0, SORT_BINS = 1, BLOCKS_PER_CORE = 8 };
     const device_kernel *kernels = i->kernels;
     uint64_t radix = (uint64_t)1 << variant_value(&i->space, &i->variant, "rb", 8);
     memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
@@ -201,15 +200,15 @@ static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tile
         memory spare = place_spare(p, 0, out);
         return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, spare, 1, SORT_TILE);
     }
+    // Larger tiles leave fewer lines that are not full; so many blocks keep the cores equally busy.
+    tiles = smaller(tiles, BLOCKS_PER_CORE * (uint64_t)i->device->info.units);
     out->cleared_bytes = 2 * 8; // the range, and behind it where bins begin
     uint64_t rows = round_up(out->cleared_bytes + radix * 8);
     memory spare = place_spare(p, round_up(rows + tiles * radix * (p->wide ? 8 : 4)), out);
     out->message_bytes = 8;
     TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, FIND_RANGE));
-    for (uint64_t d = 0; d < PASSES; d++) {
-        TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, COUNT_FIRST + d));
-        TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, in, done, spare, 1, d));
-    }
+    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, COUNT));
+    TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, in, spare, spare, 1, 0));
     TRY(add_launch(p, out, &kernels[BLOCK_KERNEL], radix, in, done, spare, 1, SORT_BINS));
     for (int k = 0; k < out->launch_count; k++) out->launches[k].args[ROWS] = rows;
     return CUBC_OK;

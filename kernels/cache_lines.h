@@ -1,0 +1,85 @@
+// Arrays that a thread alone writes out of order, for the cpu: what goes to neighbouring places is
+// gathered until it fills a line of the cache, and stored past the cache. Lines that are written
+// item by item are read first.
+#pragma once
+#include "types.h"
+#if SIMT_THREADS == 1
+
+enum { LINE_BYTES = 64 };
+
+template <class T>
+struct line { // of the cache: what goes to a bin next
+    enum { ITEMS = LINE_BYTES / sizeof(T), LAST = ITEMS - 1 };
+    alignas(LINE_BYTES) T item[ITEMS];
+};
+
+// An array that lines are stored to. Item i has place (i + phase) % ITEMS in its line.
+template <class T>
+struct lined {
+    T* out;
+    u32 phase;
+};
+
+template <class T>
+FUNCTION lined<T> in_lines(T* out)
+{
+    const u64 place = reinterpret_cast<u64>(out) / sizeof(T);
+    return lined<T>{out, static_cast<u32>(place % line<T>::ITEMS)};
+}
+
+template <class T>
+FUNCTION u32 place_in_line(lined<T> to, u64 i)
+{
+    return (static_cast<u32>(i) + to.phase) % line<T>::ITEMS;
+}
+
+// Stores what there is of a line up to item `last`, of a bin that begins there.
+template <class T>
+FUNCTION void store_part(lined<T> to, const line<T>& from, u64 begin, u64 last)
+{
+    const u32 place = place_in_line(to, last);
+    for (u64 i = last - begin > place ? last - place : begin; i <= last; i++)
+        to.out[i] = from.item[place_in_line(to, i)];
+}
+
+// Others see it after a device_fence.
+FUNCTION void store_past_caches(void* to, const void* from)
+{
+    typedef long long two_words __attribute__((vector_size(16), may_alias));
+    const two_words words = *static_cast<const two_words*>(from);
+#if defined(__x86_64__)
+    asm volatile("movntdq %1, %0" : "=m"(*static_cast<two_words*>(to)) : "x"(words));
+#else
+    *static_cast<two_words*>(to) = words;
+#endif
+}
+
+template <class T>
+FUNCTION void store_line(T* out, const line<T>& from)
+{
+    enum { PART = 16 / sizeof(T) };
+    if (reinterpret_cast<u64>(out) % 16 == 0) {
+        for (u32 i = 0; i < line<T>::ITEMS; i += PART) store_past_caches(out + i, from.item + i);
+    } else { // of an array that does not start on a multiple of its items' size
+        for (u32 i = 0; i < line<T>::ITEMS; i++) out[i] = from.item[i];
+    }
+}
+
+template <class T>
+FUNCTION void put_in_line(lined<T> to, line<T>& through, u64 begin, u64 i, T item)
+{
+    const u32 place = place_in_line(to, i);
+    through.item[place] = item;
+    if (place < line<T>::LAST) return;
+    if (i - begin >= line<T>::LAST)
+        store_line(to.out + i - line<T>::LAST, through);
+    else
+        store_part(to, through, begin, i);
+}
+
+template <class T>
+FUNCTION void store_rest(lined<T> to, const line<T>& from, u64 begin, u64 end)
+{
+    if (end > begin && place_in_line(to, end) > 0) store_part(to, from, begin, end - 1);
+}
+#endif

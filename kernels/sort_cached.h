@@ -1,0 +1,217 @@
+// Sorting of what fits a cache, by a thread alone: a pass a digit from the lowest. Of many bits
+// there are only as many digits as nearly tell the items apart, the highest, and what still agrees
+// in those is put right by comparing: of keys alone, rounds of odd-even transposition (Habermann,
+// "Parallel Neighbor-Sort", 1972), which a compiler makes vector instructions of; of pairs, an
+// insertion sort. If that is much, all digits are sorted by after all.
+#pragma once
+#include "sort.h"
+#if SIMT_THREADS == 1
+
+enum {
+    CACHE_BITS = PAIRS ? 11 : 12, // of a digit, at most
+    FEW_ITEMS = 24,               // that are sorted by insertion at once
+    PATIENCE = 8,                 // moves an item that an insertion sort may need
+    ROUNDS = 12                   // of transpositions that keys alone may need
+};
+
+struct items { // coded keys and what goes along
+    key_t* key;
+    value_t* value;
+};
+
+FUNCTION items behind(items x, u64 count)
+{
+    return items{x.key + count, PAIRS ? x.value + count : x.value};
+}
+
+FUNCTION void move_item(items to, u64 i, items from, u64 j)
+{
+    to.key[i] = from.key[j];
+    if constexpr (PAIRS) to.value[i] = from.value[j];
+}
+
+// ---- digits -------------------------------------------------------------------------------------
+// The bits of a coded key that it is sorted by, where they are.
+FUNCTION key_t sorted_bits(const sort_args& a)
+{
+    const u64 width = a.end_bit - a.begin_bit;
+    return static_cast<key_t>(width ? ~0ull >> (64 - width) << a.begin_bit : 0);
+}
+
+FUNCTION u32 bit_length(u64 v)
+{
+    const u32 high = static_cast<u32>(v >> 32), low = static_cast<u32>(v);
+    return high ? 33u + last_set(high) : low ? 1u + last_set(low) : 0u;
+}
+
+struct key_range { // of sorted bits
+    key_t lowest, highest;
+};
+
+FUNCTION key_range no_keys() { return key_range{static_cast<key_t>(~0ull), 0}; }
+
+FUNCTION void widen(key_range& r, key_t by)
+{
+    r.lowest = by < r.lowest ? by : r.lowest;
+    r.highest = by > r.highest ? by : r.highest;
+}
+
+FUNCTION key_range range_of(const sort_args& a, const key_t* key, u64 count)
+{
+    const key_t sorted = sorted_bits(a);
+    key_range r = no_keys();
+    for (u64 i = 0; i < count; i++) widen(r, key[i] & sorted);
+    return r;
+}
+
+// In which the keys differ.
+FUNCTION u32 bits_of_range(const sort_args& a, key_range r)
+{
+    return bit_length(static_cast<key_t>(r.highest - r.lowest) >> a.begin_bit);
+}
+
+FUNCTION u32 digits_of(u32 bits, u32 most) { return (bits + most - 1) / most; }
+
+struct digit_cut { // where a digit is in a coded key, from which `lowest` is subtracted
+    key_t lowest;
+    u32 shift, mask;
+};
+
+FUNCTION u32 digit_in(key_t key, digit_cut c)
+{
+    return static_cast<u32>(static_cast<key_t>(key - c.lowest) >> c.shift) & c.mask;
+}
+
+// The d-th digit from below of the `count` highest ones, as even as digits of `most` bits can be.
+FUNCTION digit_cut cut_from_top(const sort_args& a, key_range r, u32 most, u32 count, u32 d)
+{
+    const u32 bits = bits_of_range(a, r), share = digits_of(bits, count);
+    const u32 width = share < most ? share : most, above = width * (count - 1 - d);
+    const u32 top = bits > above ? bits - above : 0, low = top > width ? top - width : 0;
+    return digit_cut{r.lowest, static_cast<u32>(a.begin_bit) + low, (1u << (top - low)) - 1u};
+}
+
+// Counts become how many items are in lower bins.
+FUNCTION void place_bins(offset_t* bins, u32 count)
+{
+    offset_t before = 0;
+    for (u32 b = 0; b < count; b++) {
+        const offset_t here = bins[b];
+        bins[b] = before;
+        before += here;
+    }
+}
+
+FUNCTION void find_bins(const key_t* key, u64 count, digit_cut c, offset_t* bins)
+{
+    for (u32 b = 0; b <= c.mask; b++) bins[b] = 0;
+    for (u64 i = 0; i < count; i++) bins[digit_in(key[i], c)]++;
+    place_bins(bins, c.mask + 1);
+}
+
+// ---- nearly sorted items ------------------------------------------------------------------------
+// False: more moves than `patience` would have been needed; the items are in some order between.
+FUNCTION bool insert_items(key_t sorted, items x, u64 count, u64 patience)
+{
+    for (u64 i = 1; i < count; i++) {
+        const key_t key = x.key[i], by = key & sorted;
+        if ((x.key[i - 1] & sorted) <= by) continue;
+        value_t value;
+        if constexpr (PAIRS) value = x.value[i];
+        u64 j = i;
+        for (; j > 0 && (x.key[j - 1] & sorted) > by; j--) move_item(x, j, x, j - 1);
+        x.key[j] = key;
+        if constexpr (PAIRS) x.value[j] = value;
+        if (i - j > patience) return false;
+        patience -= i - j;
+    }
+    return true;
+}
+
+// ALL: by every bit, which compilers then need not mask.
+template <bool ALL>
+FUNCTION bool falls(key_t sorted, key_t left, key_t right)
+{
+    return ALL ? right < left : (right & sorted) < (left & sorted);
+}
+
+template <bool ALL>
+FUNCTION bool in_order(key_t sorted, const key_t* key, u64 count)
+{
+    key_t any = 0; // as wide as a key, for the compiler's vectors
+    for (u64 i = 1; i < count; i++) any |= falls<ALL>(sorted, key[i - 1], key[i]);
+    return !any;
+}
+
+template <bool ALL>
+FUNCTION void order_neighbours(key_t sorted, key_t* key, u64 count)
+{
+    for (u64 i = 1; i < count; i += 2) {
+        const key_t left = key[i - 1], right = key[i];
+        const bool fall = falls<ALL>(sorted, left, right);
+        key[i - 1] = fall ? right : left;
+        key[i] = fall ? left : right;
+    }
+}
+
+// Odd-even transposition.
+template <bool ALL>
+FUNCTION bool transpose(key_t sorted, key_t* key, u64 count)
+{
+    for (u32 round = 0; round < ROUNDS; round++) {
+        if (in_order<ALL>(sorted, key, count)) return true;
+        order_neighbours<ALL>(sorted, key, count);
+        order_neighbours<ALL>(sorted, key + 1, count - 1);
+    }
+    return in_order<ALL>(sorted, key, count);
+}
+
+// What is sorted but for near neighbours. False: it was not, and is in some order between.
+FUNCTION bool settle(key_t sorted, items x, u64 count)
+{
+    if constexpr (PAIRS) return insert_items(sorted, x, count, PATIENCE * count);
+    return sorted == static_cast<key_t>(~0ull) ? transpose<true>(sorted, x.key, count)
+                                               : transpose<false>(sorted, x.key, count);
+}
+
+// Passes by the highest `bits`, to and fro. Where the items are in the end.
+FUNCTION items sort_by_bits(const sort_args& a, key_range r, items from, items to, u64 count,
+                            u32 bits)
+{
+    offset_t next[1 << CACHE_BITS];
+    const u32 passes = digits_of(bits, CACHE_BITS), most = passes ? digits_of(bits, passes) : 0;
+    for (u32 d = 0; d < passes; d++) {
+        const digit_cut c = cut_from_top(a, r, most, passes, d);
+        find_bins(from.key, count, c, next);
+        for (u64 i = 0; i < count; i++) move_item(to, next[digit_in(from.key[i], c)]++, from, i);
+        const items other = from;
+        from = to;
+        to = other;
+    }
+    return from;
+}
+
+// Where the items are in the end: in x or in spare.
+FUNCTION items sort_in_cache(const sort_args& a, key_range r, items x, items spare, u64 count)
+{
+    const key_t sorted = sorted_bits(a);
+    if (count <= FEW_ITEMS && insert_items(sorted, x, count, ~0ull)) return x;
+    const u32 all = bits_of_range(a, r), enough = bit_length(count) + (PAIRS ? 2 : -2);
+    if (digits_of(all, CACHE_BITS) <= digits_of(enough, CACHE_BITS) + PAIRS)
+        return sort_by_bits(a, r, x, spare, count, all);
+    const items there = sort_by_bits(a, r, x, spare, count, enough);
+    if (settle(sorted, there, count)) return there;
+    return sort_by_bits(a, r, there, there.key == x.key ? spare : x, count, all);
+}
+
+// Sorts x, of which nothing is left, into `out`: x or spare.
+FUNCTION void sort_and_decode(const sort_args& a, key_range r, items x, items spare, items out,
+                              u64 count)
+{
+    const items sorted = sort_in_cache(a, r, x, spare, count);
+    for (u64 i = 0; i < count; i++) out.key[i] = decode(sorted.key[i]);
+    if constexpr (PAIRS)
+        if (sorted.value != out.value)
+            for (u64 i = 0; i < count; i++) out.value[i] = sorted.value[i];
+}
+#endif
