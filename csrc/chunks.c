@@ -1,11 +1,8 @@
 // Threads that share out chunks: see chunks.h.
-#define _GNU_SOURCE // sched_getaffinity
 #include "chunks.h"
+#include "environment.h"
 
-#include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum { MOST_THREADS = 64 }; // a file system is saturated long before
 
@@ -63,25 +60,6 @@ static void *work(void *argument)
     return NULL;
 }
 
-static long cores(void)
-{
-#if defined(__linux__)
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-#endif
-    return sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-static int thread_count(uint64_t chunks)
-{
-    const char *given = getenv("CUBC_CPU_THREADS");
-    long count = given ? strtol(given, NULL, 10) : 0;
-    if (count <= 0) count = cores();
-    if (count > MOST_THREADS) count = MOST_THREADS;
-    if (count < 1) count = 1;
-    return chunks < (uint64_t)count ? (int)chunks : (int)count;
-}
-
 cubc_status chunks_run(uint64_t total, uint64_t most, size_t room_bytes, chunks_step step,
                        void *context)
 {
@@ -92,7 +70,12 @@ cubc_status chunks_run(uint64_t total, uint64_t most, size_t room_bytes, chunks_
               .step = step,
               .context = context,
               .room_bytes = room_bytes};
-    int started = 0, wanted = thread_count(total / most + (total % most != 0)) - 1;
+    uint64_t chunks = total / most + (total % most != 0);
+    int started = 0, wanted;
+    TRY(environment_threads(&wanted));
+    if (wanted > MOST_THREADS) wanted = MOST_THREADS;
+    if ((uint64_t)wanted > chunks) wanted = (int)chunks;
+    wanted--; // the caller's thread is one
     while (started < wanted && pthread_create(&threads[started], NULL, work, &c) == 0) started++;
     work(&c); // and if no thread could be started, all of it
     for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);

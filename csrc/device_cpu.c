@@ -11,6 +11,7 @@
 #include "cpu_pages.h"
 #include "cpu_recording.h"
 #include "device.h"
+#include "environment.h"
 #include "hostcc.h"
 #include "simt.h"
 #include "simt_switch.h" // SIMT_ASAN
@@ -29,7 +30,7 @@
 #include <elf.h>
 #endif
 
-enum { ALIGNMENT = 256, MAX_WORKERS = 1024 };
+enum { ALIGNMENT = 256 };
 
 typedef struct cpu_device {
     cubc_device base; // first: this is a cubc_device
@@ -57,21 +58,6 @@ static int cpu_count(const char **why)
     return 1;
 }
 
-static cubc_status number_from_environment(const char *name, uint64_t least, uint64_t most,
-                                           uint64_t *value)
-{
-    const char *given = getenv(name);
-    if (!given || !*given) return CUBC_OK;
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(given, &end, 10);
-    if (*end || errno || given[0] < '0' || given[0] > '9' || number < least || number > most)
-        FAIL(CUBC_INVALID_ARGUMENT, "%s is \"%s\", must be a number from %llu to %llu", name, given,
-             (unsigned long long)least, (unsigned long long)most);
-    *value = number;
-    return CUBC_OK;
-}
-
 static void cpu_close(cubc_device *device)
 {
     if (!device) return;
@@ -81,15 +67,16 @@ static void cpu_close(cubc_device *device)
 
 static cubc_status cpu_open(int index, cubc_device **out)
 {
-    uint64_t workers = 0, seed = 0;
+    int workers;
+    uint64_t seed = 0;
     if (index != 0) FAIL(CUBC_NO_DEVICE, "there is one cpu device, \"cpu\"");
-    TRY(number_from_environment("CUBC_CPU_THREADS", 1, MAX_WORKERS, &workers));
-    TRY(number_from_environment("CUBC_SIMT_SEED", 0, UINT64_MAX, &seed));
+    TRY(environment_threads(&workers));
+    TRY(environment_number("CUBC_SIMT_SEED", 0, UINT64_MAX, &seed));
     cpu_device *d = mem_zalloc(1, sizeof *d);
     if (!d) return CUBC_NO_MEMORY;
     d->base.api = &device_cpu_api;
     cubc_status status;
-    GUARD(status, simt_pool_open((int)workers, &d->pool), failed);
+    GUARD(status, simt_pool_open(workers, &d->pool), failed);
     simt_pool_seed(d->pool, seed);
     GUARD(status, cpu_info_describe(&d->base.info, simt_pool_workers(d->pool)), failed);
     *out = &d->base;

@@ -15,9 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { MAX_WORKERS = 1024 };
 static const double SPIN_SECONDS = 20e-6; // how long to look for work before sleeping
 
 #define OPEN (1ull << 31)
@@ -338,21 +336,9 @@ cubc_status simt_run(simt_pool *pool, const simt_launch *launch)
 }
 
 // ---- open and close -----------------------------------------------------------------------------
-static int usable_cores(void)
-{
-#if defined(__linux__)
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-#endif
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > 0 ? (int)cores : 1;
-}
-
 cubc_status simt_pool_open(int workers, simt_pool **out)
 {
     simt_traps_install();
-    if (workers <= 0) workers = usable_cores();
-    if (workers > MAX_WORKERS) workers = MAX_WORKERS;
     simt_pool *pool = mem_zalloc(1, sizeof *pool);
     if (!pool) return CUBC_NO_MEMORY;
     prepare_sleeping(pool);

@@ -37,7 +37,7 @@ typedef struct simt_launch {
 } simt_launch;
 
 // A pool of worker threads (the caller of simt_run works too). seed 0: in order; else the seed of
-// the random scheduler. workers <= 0: one a core that this process may use.
+// the random scheduler. workers: at least 1.
 typedef struct simt_pool simt_pool;
 cubc_status simt_pool_open(int workers, simt_pool **out);
 void simt_pool_close(simt_pool *pool);

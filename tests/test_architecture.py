@@ -18,6 +18,7 @@ RANK = {
     "cubc": 0,
     "base": 0,
     "chunks": 0,
+    "environment": 0,
     "stats": 0,
     "stopping": 0,
     "name": 0,
