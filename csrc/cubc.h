@@ -245,8 +245,8 @@ typedef struct cubc_transform_params {
 } cubc_transform_params;
 
 // A stable sort of n keys, and of values with them if value_bytes is not 0. Integers sort by the
-// bits [begin_bit, end_bit) alone; floats whole, NaN after all numbers and -0 before 0. keys_out
-// may be keys_in and values_out values_in; otherwise no two arrays may overlap.
+// bits [begin_bit, end_bit) alone; floats whole, NaN as if above all numbers and -0 below 0.
+// keys_out may be keys_in and values_out values_in; otherwise no two arrays may overlap.
 typedef struct cubc_sort_params {
     const void *keys_in;
     void *keys_out;

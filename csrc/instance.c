@@ -285,12 +285,15 @@ struct opening { // on the stack of the thread that opens
     opening *next;
 };
 
-static bool is_opening(attachment *at, const problem *p, uint64_t hash)
+static void renew_after_fork(attachment *at) // a forked child has the list without the threads
 {
-    if (at->forks != fork_count()) { // a forked child has the list without the threads
-        at->forks = fork_count();
-        at->openings = NULL;
-    }
+    if (at->forks == fork_count()) return;
+    at->forks = fork_count();
+    at->openings = NULL;
+}
+
+static bool is_opening(const attachment *at, const problem *p, uint64_t hash)
+{
     const opening *o = at->openings;
     while (o && !(o->hash == hash && problem_same_code(o->key, p))) o = o->next;
     return o != NULL;
@@ -345,6 +348,7 @@ static cubc_status find_instance(attachment *at, cubc_device *device, const prob
     opening mine = {.key = p, .hash = hash};
     for (;;) {
         pthread_mutex_lock(&at->lock);
+        renew_after_fork(at);
         instance *i = find_current(at, p, hash);
         bool wait = !i && !tuning && is_opening(at, p, hash);
         if (!i && !wait) {

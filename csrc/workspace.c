@@ -23,14 +23,19 @@ struct workspace {
 static const uint32_t most_launches = (1u << 30) - 2;
 FORK_SAFE_MUTEX(list_lock);
 
+// With the list's lock. In a forked child a launch of the parent may have left its lock and
+// messages.
+static void renew_after_fork(workspace *w)
+{
+    if (w->forks == fork_count()) return;
+    pthread_mutex_init(&w->busy, NULL);
+    w->forks = fork_count();
+    w->launches = most_launches;
+}
+
 // On the cpu a launch is over before the block is released, so a wait here may be long.
 static cubc_status wait_until_free(workspace *w)
 {
-    if (w->forks != fork_count()) { // a launch of the parent may have left its lock and messages
-        pthread_mutex_init(&w->busy, NULL);
-        w->forks = fork_count();
-        w->launches = most_launches;
-    }
     while (pthread_mutex_trylock(&w->busy) != 0) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
@@ -90,6 +95,7 @@ static cubc_status find_or_make(workspace_pool *pool, cubc_device *device, void 
         if (st) return st;
     }
     if (!w) TRY(create(pool, device, count >= STREAMS_WITHOUT_EVENT, &w));
+    renew_after_fork(w);
     w->stream_id = id;
     w->used = ++pool->uses;
     *out = w;

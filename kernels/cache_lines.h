@@ -9,6 +9,7 @@ enum { LINE_BYTES = 64 };
 
 template <class T>
 struct line { // of the cache: what goes to a bin next
+    static_assert(sizeof(T) <= 16 && LINE_BYTES % sizeof(T) == 0, "it is stored 16 bytes at once");
     enum { ITEMS = LINE_BYTES / sizeof(T), LAST = ITEMS - 1 };
     alignas(LINE_BYTES) T item[ITEMS];
 };

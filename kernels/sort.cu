@@ -14,7 +14,7 @@
 // be stable, which does not show: it ranks them in the order in which atomics meet. Passes go back
 // and forth between the output and spare memory.
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=4096:1048576:4096
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=65536:65536:1
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_RADIX_BITS rb 4:8:1 cpu=4:11:1
@@ -24,7 +24,7 @@
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 //
-// ipt   items a thread, of the tile of a pass
+// ipt   items a thread, of the tile of a pass; on the cpu, up to so many one thread sorts alone
 // mb    blocks that the registers of a multiprocessor are shared out to, at least
 // rb    bits of a digit, at most: the passes share the key's bits evenly
 // mat   how lanes with the same digit are found. 0: a ballot a bit; 1: the match instruction

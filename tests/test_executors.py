@@ -228,16 +228,48 @@ def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
 
         def submit(self, function, *arguments):
             request = getattr(function, "args", [None] * 3)
-            with ThreadPoolExecutor(1) as pool:
-                if request[2] is None or request[2].variant == "base":
+            if request[2] is None or request[2].variant == "base":
+                with ThreadPoolExecutor(1) as pool:
                     return pool.submit(function, *arguments)
-                return pool.submit(os.stat, "/no such file")
+            (failed := Future()).set_exception(BrokenExecutor("a process died"))
+            return failed
 
     search(db, executor=Dead(), variants=2)
     rows = variant_rows(db)
     assert [row["status"] for row in rows] == ["fault"] * 2
     assert all("died 2 times" in row["message"] for row in rows)
     assert {row["device_uuid"] for row in rows} == {real["uuid"]}
+
+
+def test_an_error_in_a_process_is_no_fault_of_a_variant(db, monkeypatch):
+    def crowded(visit, unit, request, device):
+        if request.variant != "base":
+            raise _core.NoDeviceError("all 1 GPUs of this machine measure for other processes")
+        return _work(visit, unit, request, device)
+
+    monkeypatch.setattr(remote, "work", crowded)
+    with (
+        ThreadPoolExecutor(1) as threads,
+        pytest.raises(_core.NoDeviceError, match="all 1 GPUs"),
+    ):
+        search(db, executor=threads)
+    assert variant_rows(db) == []
+
+
+def test_an_executor_of_ours_is_ended_where_there_is_no_device(db, monkeypatch):
+    made = []
+
+    def make():
+        made.append(Recorded(1))
+        return made[0]
+
+    def nowhere(device):
+        raise _core.NoDeviceError("none")
+
+    monkeypatch.setattr(remote, "describe", nowhere)
+    with pytest.raises(_core.NoDeviceError, match="none"):
+        search(db, executor=make)
+    assert [one.ended for one in made] == [True]
 
 
 class Client:

@@ -228,6 +228,16 @@ def test_the_operator_is_gamma5_hermitian(device):
     assert abs(np.vdot(y, D(x)) - np.vdot(D.dagger(y), x)) < 1e-12 * np.linalg.norm(x) ** 2
 
 
+def test_another_field_has_another_term(device):
+    """Put in place of the first, which had not changed either."""
+    D, x = operator(device), terms.random_spinors()
+    before = D(x)
+    D.gauge = lattice.Gauge(terms.random_links(seed=8), device=device)
+    fresh = lattice.WilsonClover(D.gauge, KAPPA, D.csw, precision="double", antiperiodic_t=False)
+    assert terms.error(D(x), fresh(x)) == 0
+    assert terms.error(D(x), before) > 0.1
+
+
 def test_without_a_coefficient_it_is_wilson(device):
     D, x = operator(device, 0.0), terms.random_spinors()
     W = lattice.Wilson(D.gauge, KAPPA, precision="double", antiperiodic_t=False)

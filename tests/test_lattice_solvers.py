@@ -392,3 +392,29 @@ def test_gflops(operator, solver, iteration, update):
     applied = iteration * info.iterations + update * info.updates
     flops = (2 * 1320 + 48) * sites * applied
     assert info.gflops * info.seconds * 1e9 == pytest.approx(flops)
+
+
+@pytest.mark.parametrize("even_odd", [True, False])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_sources_of_any_size(device, solver, even_odd):
+    """Their squares fit no float: each is solved for as if it were near 1, and so is its guess."""
+    sizes = np.array([1e-30, 1.0, 0.0, 1e30]).reshape(4, 1, 1, 1, 1, 1, 1)
+    wilson = lattice.Wilson(lattice.Gauge(LINKS, device=device), KAPPA, precision="single")
+    options = options_of(solver) | {"tol": 1e-5, "precision": "single", "even_odd": even_odd}
+    several = on(device, (B * sizes).astype(np.complex64))
+    guess = {} if solver == "multishift" else {"x0": several}
+    x, info = wilson.solve(several, **options, **guess)
+    assert [one.converged for one in info.sources] == [True] * 4
+    assert [one.iterations > 0 for one in info.sources] == [True, True, False, True]
+    x = value(x).astype(complex).reshape(4, *B.shape)  # of one shift, if there are any
+    np.testing.assert_array_equal(x[2], 0)
+    for k in (0, 3):
+        largest = abs(x[1]).max()
+        np.testing.assert_allclose(x[k] / sizes[k], x[1], rtol=0, atol=3e-4 * largest)
+
+
+def test_a_source_whose_solution_is_no_float(operator):
+    """A double one, iterated in half precision."""
+    x, info = operator.solve(B * 1e-100, sloppy="half", tol=1e-10)
+    assert info.converged
+    assert residual(operator, value(x) * 1e100, B) < 2e-10

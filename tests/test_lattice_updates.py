@@ -151,6 +151,11 @@ def test_starts_and_measurements(device):
     again = lattice.quenched(EXTENT, 6.0, 0, start=u)
     assert (numpy_links(again) == numpy_links(u)).all()
     assert again.device == u.device
+    elsewhere = lattice.quenched(EXTENT, 6.0, 0, start=u, device="cpu")
+    assert elsewhere.device == "cpu"
+    assert (numpy_links(elsewhere) == numpy_links(u)).all()
+    with pytest.raises(_core.NoDeviceError):
+        lattice.quenched(EXTENT, 6.0, 0, start=u, device="abacus")
     further = lattice.quenched(EXTENT, 6.0, 1, start=u, seed=9)
     assert again.plaquette() == u.plaquette() != further.plaquette()
 

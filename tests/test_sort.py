@@ -11,6 +11,7 @@ from inputs import TYPES, on
 
 import cubc
 from cubc import _core
+from cubc._core import call
 
 MANTISSA = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
 SOME = ("I8", "U16", "F16", "I32", "F64")
@@ -280,6 +281,19 @@ def test_errors(device):
         cubc.sort_pairs(x, x, out=x)
     with pytest.raises(TypeError, match="int32"):
         cubc.sort(x, out=on(device, keys("F32", 100)))
+
+
+def test_indices_that_do_not_fit(device):
+    """A call of the C interface: Python's are of 8 bytes."""
+    x = on(device, keys("I32", 1000))
+    of = {"keys_in": x, "keys_out": ("keys_in", (1000,), None)}
+    with pytest.raises(TypeError, match="sort gives indices of 1 bytes: those of 1000 items"):
+        call("sort", of | {"values_out": ("uint8", (1000,), None)})
+    segments = of | {"segments": 1}
+    with pytest.raises(TypeError, match="segmented_sort gives indices of 1 bytes"):
+        call("segmented_sort", segments | {"values_out": ("uint8", (1000,), None)})
+    found = call("sort", of | {"values_out": ("uint16", (1000,), None)})[1]
+    np.testing.assert_array_equal(found, np.argsort(np.asarray(x), kind="stable"))
 
 
 def test_overlaps_are_refused():

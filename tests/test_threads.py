@@ -152,3 +152,17 @@ def test_the_interpreter_runs_while_a_kernel_does():
         time.sleep(0.001)
         turns += 1
     assert turns > 20
+
+
+CRASH = """
+import faulthandler, numpy as np, cubc
+faulthandler.enable()
+cubc.transform("*(const volatile float*)(i + 16)", size=1 << 22, device="cpu")
+"""
+
+
+def test_a_crash_in_any_thread_is_reported():
+    result = isolated.run(CRASH, CUBC_CPU_THREADS=4)
+    print(result.stderr)
+    assert result.returncode == -signal.SIGSEGV
+    assert "Segmentation fault" in result.stderr

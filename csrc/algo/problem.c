@@ -225,6 +225,13 @@ cubc_status problem_value_input(problem *p, const char *what, const void *data, 
     return CUBC_OK;
 }
 
+cubc_status problem_indices(const char *what, uint64_t n, int bytes)
+{
+    if (n == 0 || bytes >= 8 || (n - 1) >> (8 * bytes) == 0) return CUBC_OK;
+    FAIL(CUBC_INVALID_TYPE, "%s gives indices of %d bytes: those of %llu items do not fit", what,
+         bytes, (unsigned long long)n);
+}
+
 cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes)
 {
     cubc_type type = CUBC_U8;

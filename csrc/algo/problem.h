@@ -57,6 +57,8 @@ bool problem_opaque(int bytes, cubc_type *type, uint8_t *width);
 cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
                                 int bytes);
 cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes);
+// Whether the indices 0 to n-1 fit values of that many bytes.
+cubc_status problem_indices(const char *what, uint64_t n, int bytes);
 // Of all arrays that were added: an output lies apart from every other array, or it is an input
 // with items of the same size; which one, of several, the algorithm says.
 typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;

@@ -22,6 +22,11 @@ static cubc_status add_values(const cubc_segmented_sort_params *params, problem 
     if (params->values_in)
         TRY(problem_value_input(p, "the values of segmented_sort", params->values_in, params->n,
                                 params->value_bytes));
+    else
+        TRY(problem_indices("segmented_sort",
+                            params->relative && params->segments ? params->n / params->segments
+                                                                 : params->n,
+                            params->value_bytes));
     return problem_value_output(p, "the output of the values", params->values_out, params->n,
                                 params->value_bytes);
 }

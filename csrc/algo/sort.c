@@ -41,6 +41,8 @@ static cubc_status add_values(const cubc_sort_params *params, problem *p)
     if (params->values_in)
         TRY(problem_value_input(p, "the values of sort", params->values_in, params->n,
                                 params->value_bytes));
+    else
+        TRY(problem_indices("sort", params->n, params->value_bytes));
     return problem_value_output(p, "the output of the values", params->values_out, params->n,
                                 params->value_bytes);
 }

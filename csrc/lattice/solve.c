@@ -11,6 +11,8 @@
 static const solver_method *const methods[] = {&solver_cg, &solver_bicgstab, &solver_gcr,
                                                &solver_multishift};
 
+static const uint64_t MOST_ITERATIONS = UINT64_C(1) << 48; // more than anybody waits for
+
 typedef struct whole_fields {                // on both parities
     lattice_field b, x;                      // sources one after the other
     lattice_field b_of[2], x_of[2], m_of[2]; // of each parity, where the even system is solved
@@ -35,6 +37,8 @@ static cubc_status check_numbers(const cubc_solve_params *p)
     if (!(p->tolerance >= 0) || isinf(p->tolerance))
         FAIL(CUBC_INVALID_ARGUMENT, "a tolerance of %g: it is a number of 0 and more",
              p->tolerance);
+    if (!p->iterations)
+        FAIL(CUBC_INVALID_ARGUMENT, "a solve of no iterations: at least one is expected");
     if (!(p->delta >= 0 && p->delta < 1))
         FAIL(CUBC_INVALID_ARGUMENT, "a delta of %g: it is a number from 0 to 1", p->delta);
     if (p->precise != CUBC_F64 && p->precise != CUBC_F32)
@@ -142,9 +146,75 @@ static cubc_status take_fields(solver *s, const cubc_solve_params *p, whole_fiel
     TRY(part(s, &w->b, w->b_of, false));
     TRY(part(s, &w->x, w->x_of, false));
     s->y = w->x_of[0];
-    return s->op->source(s, w->b_of, &s->b);
+    return CUBC_OK;
 }
 
+// ---- scale --------------------------------------------------------------------------------------
+// Calculated in double precision: squares of single ones would be lost.
+static cubc_status take_source(solver *s, const cubc_solve_params *p, const whole_fields *w)
+{
+    if (!p->even_odd)
+        return solver_fuse(s, UPDATE, "| | norm(c128(b.real, b.imag)) | take_source",
+                           SITE_FIELDS(READ("b", s->b)));
+    return solver_fuse(s, UPDATE,
+                       "| | norm(c128(e.real, e.imag)) + norm(c128(o.real, o.imag)) | take_source",
+                       SITE_FIELDS(READ("e", w->b_of[0]), READ("o", w->b_of[1])));
+}
+
+static cubc_status multiply(solver *s, const cubc_solve_params *p, const whole_fields *w,
+                            solver_phase phase, bool source)
+{
+    static const char text[] = "alpha_real | v = alpha_real * v | |";
+    const lattice_field *whole = source ? &s->b : &s->y, *of = source ? w->b_of : w->x_of;
+    if (!p->even_odd) return solver_fuse(s, phase, text, SITE_FIELDS(WRITE("v", *whole)));
+    for (int parity = 0; parity < 2; parity++)
+        TRY(solver_fuse(s, phase, text, SITE_FIELDS(WRITE("v", of[parity]))));
+    return CUBC_OK;
+}
+
+// A power of two for numbers whose squares, and those of what is left of them at the end of a
+// solve, would not fit a type.
+static double scale_for(double mean_square, cubc_type precise)
+{
+    const int usual = 60, most = precise == CUBC_F64 ? 500 : 120; // which fits the type itself
+    if (!(mean_square > 0) || isinf(mean_square)) return 1;
+    int exponent = ilogb(mean_square);
+    if (exponent > -usual && exponent < usual) return 1;
+    return ldexp(1, (int)fmax(-most, fmin(most, -exponent / 2)));
+}
+
+static bool any_scaled(const solver *s)
+{
+    for (uint64_t k = 0; k < s->shape.sources; k++)
+        if (s->scales[k] != 1) return true;
+    return false;
+}
+
+// Sources that are far too small or too large to be calculated with are multiplied, and their
+// solutions divided again.
+static cubc_status scale_source(solver *s, const cubc_solve_params *p, const whole_fields *w)
+{
+    TRY(take_source(s, p, w));
+    if (s->ahead) return CUBC_OK;
+    TRY(solver_download(s));
+    double reals = (double)p->n / (double)s->shape.sources;
+    for (uint64_t k = 0; k < s->shape.sources; k++) {
+        solver_state *state = &s->states[k];
+        double by = s->scales[k] = scale_for(state->source / reals, s->precise);
+        state->alpha_real = by;
+        state->source *= by * by;
+        state->target *= by * by;
+    }
+    if (any_scaled(s)) {
+        TRY(solver_upload(s));
+        TRY(multiply(s, p, w, UPDATE, true));
+        if (p->guess) TRY(multiply(s, p, w, UPDATE, false));
+    }
+    for (uint64_t k = 0; k < s->shape.sources; k++) s->states[k].alpha_real = 0;
+    return solver_upload(s);
+}
+
+// ---- results ------------------------------------------------------------------------------------
 // Nothing has stopped any more; a solution without a source is zero.
 static cubc_status reopen(solver *s)
 {
@@ -153,6 +223,7 @@ static cubc_status reopen(solver *s)
         if (s->states[k].phase == NO_SOURCE)
             TRY(solver_zero(s, (char *)s->y.data + k * each, each));
         s->states[k].phase = ITERATE;
+        s->states[k].alpha_real = 1 / s->scales[k];
     }
     return solver_upload(s);
 }
@@ -174,12 +245,13 @@ static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fiel
         TRY(solver_fuse(s, ITERATE, "| | norm(be - me) + norm(bo - mo) | keep_residual",
                         SITE_FIELDS(READ("be", w->b_of[0]), READ("bo", w->b_of[1]),
                                     READ("me", w->m_of[0]), READ("mo", w->m_of[1]))));
-        TRY(part(s, &w->x, w->x_of, true));
     } else {
         TRY(s->op->apply(s, &(operator_call){.in = &s->y, .out = &s->r, .phase = ITERATE}));
         TRY(solver_fuse(s, ITERATE, "| | norm(b - m) | keep_residual",
                         SITE_FIELDS(READ("b", s->b), READ("m", s->r))));
     }
+    if (any_scaled(s)) TRY(multiply(s, p, w, ITERATE, false));
+    if (p->even_odd) TRY(part(s, &w->x, w->x_of, true));
     TRY(convert(s, p, w->x.data, s->precise, CUBC_NATIVE, p->x, p->type, p->order));
     TRY(solver_download(s));
     for (uint64_t k = 0; k < s->shape.sources; k++)
@@ -195,6 +267,9 @@ static cubc_status give_shifted(solver *s, const cubc_solve_params *p, cubc_solv
     for (int k = 0; k < s->shifts; k++) {
         const lattice_field *x = multishift_solution(s, k);
         TRY(multishift_residual(s, k));
+        if (any_scaled(s))
+            TRY(solver_fuse(s, ITERATE, "alpha_real | v = alpha_real * v | |",
+                            SITE_FIELDS(WRITE("v", *x))));
         TRY(convert(s, p, x->data, s->precise, CUBC_NATIVE, (char *)p->x + (size_t)k * bytes,
                     p->type, p->order));
         TRY(solver_download(s));
@@ -233,7 +308,9 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
     s->guard.parts = memory;
     TRY(solver_alloc(s, sources * sizeof *s->states, &s->guard.states));
     s->states = mem_zalloc(sources, sizeof *s->states);
-    if (!s->states) return CUBC_NO_MEMORY;
+    s->scales = mem_alloc(sources, sizeof *s->scales);
+    if (!s->states || !s->scales) return CUBC_NO_MEMORY;
+    for (uint64_t k = 0; k < sources; k++) s->scales[k] = 1;
     for (uint64_t k = 0; k < sources; k++)
         s->states[k] = (solver_state){.phase = UPDATE,
                                       .limit = p->iterations,
@@ -246,14 +323,6 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
     for (uint64_t k = 0; k < sources && s->shifts; k++)
         memcpy(s->states[k].shift, p->shifts, (size_t)s->shifts * sizeof *p->shifts);
     return solver_upload(s);
-}
-
-static cubc_status take_source(solver *s, const cubc_solve_params *p, const whole_fields *w)
-{
-    if (!p->even_odd)
-        return solver_fuse(s, UPDATE, "| | norm(b) | take_source", SITE_FIELDS(READ("b", s->b)));
-    return solver_fuse(s, UPDATE, "| | norm(e) + norm(o) | take_source",
-                       SITE_FIELDS(READ("e", w->b_of[0]), READ("o", w->b_of[1])));
 }
 
 static const char *reason_of(uint64_t phase)
@@ -307,7 +376,8 @@ static cubc_status solve(solver *s, const cubc_solve_params *p, cubc_solve_info 
     TRY(open_states(s, p));
     TRY(wilson_open(s, p->op, &system));
     TRY(take_fields(s, p, &w));
-    TRY(take_source(s, p, &w));
+    TRY(scale_source(s, p, &w));
+    if (p->even_odd) TRY(s->op->source(s, w.b_of, &s->b));
     TRY(s->method->open(s));
     TRY(solver_run(s));
     describe(s, info);
@@ -335,6 +405,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
         FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: NULL argument");
     double start = now_seconds();
     cubc_solve_params own = *params;
+    if (own.iterations > MOST_ITERATIONS) own.iterations = MOST_ITERATIONS;
     const cubc_solve_params *p = &own;
     solver s = {.device = device};
     TRY(find_method(p->solver, &s.method));

@@ -57,7 +57,9 @@ void solver_free(solver *s)
     while (s->memory_count)
         s->device->api->free(s->device, s->memory[--s->memory_count], s->stream);
     mem_free(s->states);
+    mem_free(s->scales);
     s->states = NULL;
+    s->scales = NULL;
 }
 
 cubc_status solver_zero(solver *s, void *memory, size_t bytes)

@@ -93,6 +93,7 @@ struct solver {
     cubc_type precise, sloppy; // F64 or F32; any
     cubc_guard guard;          // but for phase and step
     solver_state *states;      // in host memory
+    double *scales;            // of b, and so of x while it is solved for; one a source
 
     lattice_field b, y, r;                   // precise: source, solution, residual
     lattice_field scratch[2];                // the operator's own, precise and sloppy

@@ -64,14 +64,17 @@ def sort(
     Notes
     -----
     -0.0 comes before 0.0, and NaN after all numbers as in NumPy (so a descending sort begins with
-    it); several NaNs are ordered by their bits. One pass a digit of 8 bits with decoupled
-    look-back [1]_. Rows along the last axis are sorted as `segmented_sort` does; along another axis
-    the array is transposed before and after, which takes twice as much memory as the array.
+    it); several NaNs are ordered by their bits. On a GPU one pass a digit of 8 bits with decoupled
+    look-back [1]_; on the cpu one split by the highest digit, and bins sorted in cache [2]_. Rows
+    along the last axis are sorted as `segmented_sort` does; along another axis the array is
+    transposed before and after, which takes twice as much memory as the array.
 
     References
     ----------
     .. [1] A. Adinets and D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for
        GPUs", arXiv 2206.01784, 2022.
+    .. [2] P. McIlroy, K. Bostic and M. McIlroy, "Engineering Radix Sort", Computing Systems 6,
+       1993.
     """
     options = {"stream": stream, "workspace": workspace, "device": device}
     if _has_rows("sort", x, axis, begin_bit, end_bit):

@@ -122,7 +122,7 @@ class WilsonClover(Wilson):
 
     def _keep(self, algorithm: str, precision: str, given: dict[str, Any], stream: Any) -> Any:
         """Return what was made before of the same links, kappa and csw."""
-        made_of = (self.gauge.version, self.kappa, self.csw)
+        made_of = (self.gauge, self.gauge.version, self.kappa, self.csw)
         if self._made_of != made_of:
             self._made.clear()
             self._made_of = made_of

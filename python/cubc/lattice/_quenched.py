@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ._gauge import Gauge
 
 
@@ -57,7 +59,11 @@ def quenched(
     if isinstance(start, Gauge):
         if tuple(extent) != start.extent:
             raise ValueError(f"start is {start!r}, and the lattice to be made is {extent}")
-        gauge = start.copy()
+        gauge = (
+            start.copy()
+            if device in (None, start.device)
+            else Gauge(np.asarray(start.links()), device=device)
+        )
     elif start == "cold":
         gauge = Gauge.unit(extent, device=device)
     elif start == "hot":

@@ -139,15 +139,16 @@ def solve(
 
     Notes
     -----
-    The iteration runs on the device, without a look at it by the host. Reliable updates: G. L. G.
-    Sleijpen and H. A. van der Vorst, Computing 56 (1996); in fixed point: M. A. Clark et al.,
-    Comput. Phys. Commun. 181 (2010).
+    The iteration runs on the device, without a look at it by the host. Sources whose squares would
+    not fit the precision are multiplied by a power of two, and their solutions divided. Reliable
+    updates: G. L. G. Sleijpen and H. A. van der Vorst, Computing 56 (1996); in fixed point: M. A.
+    Clark et al., Comput. Phys. Commun. 181 (2010).
     """
     if precision not in ("double", "single"):
         raise ValueError(f"precision {precision!r}: expected double or single")
     if (maxiter := whole("solve", "maxiter", maxiter)) < 1:
         raise ValueError(f"maxiter {maxiter}: at least one iteration")
-    maxiter = min(maxiter, 2**48)
+    maxiter = min(maxiter, 2**64 - 1)
     sloppy = sloppy or precision
     gauge = operator.gauge
     on_host = hasattr(b, "__array_interface__") or not hasattr(b, "dtype")

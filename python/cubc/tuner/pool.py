@@ -94,7 +94,11 @@ class Pool:
         self._unit: Unit | None = None
         self._visit = ""
         found: tuple[Mapping[str, Any], str]
-        found = self._executor.submit(remote.describe, device).result()
+        try:
+            found = self._executor.submit(remote.describe, device).result()
+        except BaseException:
+            self._end()
+            raise
         self.info: Mapping[str, Any] = found[0]
         self._ahead = AHEAD * _width(self._executor)
         self._abandon = bytearray(1)  # set when nobody needs what is being compiled any more
@@ -173,9 +177,9 @@ class Pool:
             request, attempt, executor = self._asked.pop(future)
             try:
                 reply = future.result()
-            except BaseFailed:
-                raise
             except (Exception, CancelledError) as death:
+                if not _is_death(death):
+                    raise
                 if isinstance(death, BrokenExecutor):
                     self._suspect(executor)
                 if attempt < ATTEMPTS:
@@ -219,6 +223,9 @@ class Pool:
         self._abandon[0] = 1
         if self._compilers is not None:
             self._compilers.shutdown(cancel_futures=True)
+        self._end()
+
+    def _end(self) -> None:
         if self._make is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
 
@@ -232,6 +239,12 @@ def _is_executor(given: Any) -> bool:
     """Whether it takes tasks: no class that makes executors, and no client of Dask's."""
     known = isinstance(given, type) or hasattr(given, "get_executor")
     return not known and hasattr(given, "submit")
+
+
+def _is_death(error: BaseException) -> bool:
+    """Whether an executor says that it lost a process; all else is an error of its task."""
+    lost = isinstance(error, BrokenExecutor | CancelledError)
+    return lost or type(error).__name__ == "KilledWorker"  # Dask's
 
 
 def _results(reply: remote.Reply) -> Results:
