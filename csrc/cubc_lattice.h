@@ -285,12 +285,14 @@ typedef struct cubc_operator {
     cubc_type clover_type; // F64, F32; it is copied where another is needed
 } cubc_operator;
 
+enum { CUBC_MOST_SHIFTS = 16 };
+
 typedef struct cubc_solve_params {
     const cubc_operator *op;
     const char *solver;   // "cg": of the normal equations; "bicgstab", "gcr": restarted after 8
                           // directions; "multishift": of all sites, in the precise type alone
     const double *shifts; // of several systems (M^+ M + shift) x = b, none below 0; NULL: M x = b
-    int shift_count;      // at most 16
+    int shift_count;      // at most CUBC_MOST_SHIFTS
     const void *b;
     void *x;                // of one shift after the other
     uint64_t n;             // reals of b, and of x of each shift: 24 * sites * sources

@@ -4,11 +4,10 @@
 #include <string.h>
 
 enum { LINKS, SOURCE }; // inputs, then those that there may be
-enum { MOST_SHIFTS = 16 };
 
 typedef struct arguments { // borrowed
     PyObject *links, *clover, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy, *shifts;
-    double shift[MOST_SHIFTS];
+    double shift[CUBC_MOST_SHIFTS];
 } arguments;
 
 // Of complex numbers the type and the count of their parts.
@@ -54,9 +53,9 @@ static int take_shifts(arguments *a, cubc_solve_params *p)
 {
     Py_ssize_t count = a->shifts ? PySequence_Size(a->shifts) : 0;
     if (count < 0) return -1;
-    if (count > MOST_SHIFTS) {
+    if (count > CUBC_MOST_SHIFTS) {
         PyErr_Format(PyExc_ValueError, "%zd shifts: at most %d are solved for at once", count,
-                     MOST_SHIFTS);
+                     CUBC_MOST_SHIFTS);
         return -1;
     }
     for (Py_ssize_t k = 0; k < count; k++) {

@@ -22,7 +22,7 @@ typedef enum solver_phase {
     NO_SOURCE
 } solver_phase;
 
-enum { MOST_SHIFTS = 16, MOST_BASIS = 8, MOST_FIELDS = 64 };
+enum { MOST_SHIFTS = CUBC_MOST_SHIFTS, MOST_BASIS = 8, MOST_FIELDS = 64 };
 
 typedef struct solver_state { // as in kernels/solver.h
     uint64_t phase, iterations, updates, limit, verdict, due, stalls, arrived;
