@@ -243,8 +243,8 @@ static void start_helpers(simt_pool *pool, int wanted)
     if (pool->started >= wanted) return;
     sigset_t all, old;
     sigfillset(&all); // signals are for the program's own threads
-    // But those that a kernel raises: SIGFPE is for the handler in simt_block.c, the others for
-    // whoever reports crashes.
+    // But those that a kernel raises: SIGFPE and SIGILL are for the handler in simt_block.c, the
+    // others for whoever reports crashes.
     static const int own[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGTRAP};
     for (size_t k = 0; k < COUNT_OF(own); k++) sigdelset(&all, own[k]);
     pthread_sigmask(SIG_SETMASK, &all, &old);

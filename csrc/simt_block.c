@@ -255,22 +255,32 @@ static void spin_pause(void)
 }
 
 // ---- traps --------------------------------------------------------------------------------------
-// x86 processors trap where others give some result; a user's expression must not end the process.
-static struct sigaction previous_fpe;
+// x86 processors trap where others give some result, and compilers let a program trap where it must
+// not come, as at a division by a zero that they can see; a user's expression must not end the
+// process.
+typedef struct trap {
+    int number;
+    simt_fault_kind fault;
+    struct sigaction previous;
+} trap;
+static trap traps[] = {{.number = SIGFPE, .fault = FAULT_DIVISION},
+                       {.number = SIGILL, .fault = FAULT_IMPOSSIBLE}};
 
-static void on_arithmetic_trap(int number, siginfo_t *info, void *context)
+static void on_trap(int number, siginfo_t *info, void *context)
 {
+    const trap *t = &traps[number == traps[0].number ? 0 : 1];
     simt_worker *w = current;
     if (!w) { // not in a kernel: as if this handler were not there
-        if (previous_fpe.sa_flags & SA_SIGINFO)
-            previous_fpe.sa_sigaction(number, info, context);
-        else if (previous_fpe.sa_handler != SIG_DFL && previous_fpe.sa_handler != SIG_IGN)
-            previous_fpe.sa_handler(number);
+        const struct sigaction *previous = &t->previous;
+        if (previous->sa_flags & SA_SIGINFO)
+            previous->sa_sigaction(number, info, context);
+        else if (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN)
+            previous->sa_handler(number);
         else
             signal(number, SIG_DFL); // the instruction is repeated, and ends the process
         return;
     }
-    simt_fault fault = {FAULT_DIVISION, .thread = w->threads == 1 ? 0 : w->thread};
+    simt_fault fault = {.kind = t->fault, .thread = w->threads == 1 ? 0 : w->thread};
     if (w->threads > 1) report(w, fault); // does not return
     fault.block = w->block;
     simt_fault_text(&fault, w->message, sizeof w->message);
@@ -281,10 +291,10 @@ static void on_arithmetic_trap(int number, siginfo_t *info, void *context)
 static void install_traps(void)
 {
     // The handler does not return, so the signal must not stay blocked.
-    struct sigaction action = {.sa_sigaction = on_arithmetic_trap,
-                               .sa_flags = SA_SIGINFO | SA_NODEFER};
+    struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigemptyset(&action.sa_mask);
-    sigaction(SIGFPE, &action, &previous_fpe);
+    for (size_t k = 0; k < COUNT_OF(traps); k++)
+        sigaction(traps[k].number, &action, &traps[k].previous);
 }
 
 void simt_traps_install(void)

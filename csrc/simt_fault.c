@@ -71,6 +71,12 @@ void simt_fault_text(const simt_fault *f, char *to, size_t size)
                  "thread %u of block %u divided an integer by zero (or the least integer by -1)",
                  f->thread, f->block);
         break;
+    case FAULT_IMPOSSIBLE:
+        snprintf(to, size,
+                 "thread %u of block %u came to what can have no result, as a division by a "
+                 "literal 0",
+                 f->thread, f->block);
+        break;
     case FAULT_DEADLOCK: deadlock_text(f, to, size); break;
     case FAULT_NONE: snprintf(to, size, "no fault"); break;
     }

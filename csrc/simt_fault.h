@@ -20,6 +20,7 @@ typedef enum simt_fault_kind {
     FAULT_WARP_DISAGREES,   // `thread` and `other` wait for one another in different operations
     FAULT_STACK,            // `thread` has used up its stack
     FAULT_DIVISION,         // `thread` divided an integer by zero (or its least value by -1)
+    FAULT_IMPOSSIBLE,       // `thread` came where the compiler saw that none may come
     FAULT_DEADLOCK          // `thread` waits in a warp operation for `other`, which waits elsewhere
 } simt_fault_kind;
 

@@ -323,6 +323,7 @@ def test_arrays_of_the_device(operator, device):
         ({"maxiter": 1.5}, "expected an int"),
         ({"out": np.empty((2, *B.shape), complex)}, "out has shape"),
         ({"out": np.empty(B.shape, np.complex64)}, "dtype complex64"),
+        ({"out": np.broadcast_to(B, B.shape)}, "out is read-only"),
     ],
 )
 def test_wrong_arguments(operator, options, words):

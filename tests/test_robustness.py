@@ -43,6 +43,17 @@ def test_an_integer_division_by_zero_is_a_fault():
     assert cubc.reduce(np.arange(10), device="cpu") == 45
 
 
+@pytest.mark.parametrize("expression", ["x / 0", "x % 0"])
+def test_a_division_by_a_literal_zero_is_a_fault(expression):
+    """Compilers put an instruction there that no processor has."""
+    x = np.arange(5)
+    with pytest.raises(cubc.KernelFault, match=r"by a literal 0|divided an integer by zero"):
+        cubc.transform(expression, x=x, device="cpu")
+    with pytest.raises(cubc.KernelFault, match=r"by a literal 0|divided an integer by zero"):
+        cubc.select(x, expression, device="cpu")
+    assert cubc.reduce(x, device="cpu") == 10
+
+
 def test_padding_does_not_reach_the_operator():
     """A ragged tile must not divide by items that are not there."""
     x = np.ones(101, np.int32)

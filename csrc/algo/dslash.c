@@ -1,6 +1,7 @@
 // Checks, workload, variants and launch of Wilson-like operators: see dslash.h.
 #include "dslash.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ cubc_status dslash_apart(const problem *p, const operand *in, const char *what)
 static cubc_status check_numbers(const cubc_dslash_wilson_params *params)
 {
     TRY(lattice_parity(params->parity));
-    if (!(params->anisotropy > 0))
+    if (!(params->anisotropy > 0) || isinf(params->anisotropy))
         FAIL(CUBC_INVALID_ARGUMENT, "an anisotropy of %g: it is a positive number",
              params->anisotropy);
     return CUBC_OK;

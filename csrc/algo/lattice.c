@@ -14,7 +14,7 @@ cubc_status lattice_extents(problem *p, const int extents[4])
     for (int d = 0; d < 4; d++) {
         if (extents[d] < 2 || extents[d] % 2 || extents[d] > UINT16_MAX)
             FAIL(CUBC_INVALID_ARGUMENT,
-                 "the lattice has %d sites along %c: extents are even numbers of 2 and more, so "
+                 "the lattice has %d sites along %c: extents are even numbers from 2 to 65534, so "
                  "that even and odd sites alternate across the boundary",
                  extents[d], "xyzt"[d]);
         p->traits[LATTICE_X + d] = (uint16_t)extents[d];

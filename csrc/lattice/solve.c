@@ -47,8 +47,9 @@ static cubc_status check_numbers(const cubc_solve_params *p)
     if (cubc_type_size(p->sloppy) > cubc_type_size(p->precise))
         FAIL(CUBC_INVALID_TYPE, "an iteration in %s is more precise than its residual in %s",
              cubc_type_name(p->sloppy), cubc_type_name(p->precise));
-    if (!isfinite(p->op->kappa))
-        FAIL(CUBC_INVALID_ARGUMENT, "kappa is %g: it is a finite number", p->op->kappa);
+    if (!isfinite(p->op->kappa) || !isfinite(p->op->mu))
+        FAIL(CUBC_INVALID_ARGUMENT, "kappa is %g, mu %g: they are finite numbers", p->op->kappa,
+             p->op->mu);
     return CUBC_OK;
 }
 
@@ -176,7 +177,7 @@ static cubc_status multiply(solver *s, const cubc_solve_params *p, const whole_f
 // solve, would not fit a type.
 static double scale_for(double mean_square, cubc_type precise)
 {
-    const int usual = 60, most = precise == CUBC_F64 ? 500 : 120; // which fits the type itself
+    const int usual = 40, most = precise == CUBC_F64 ? 500 : 120; // which fits the type itself
     if (!(mean_square > 0) || isinf(mean_square)) return 1;
     int exponent = ilogb(mean_square);
     if (exponent > -usual && exponent < usual) return 1;

@@ -164,6 +164,8 @@ def solve(
             f"out has shape {host_out.shape} and dtype {host_out.dtype}; "
             f"x has {shape} and {b.dtype}"
         )
+    if host_out is not None and not host_out.flags.writeable:
+        raise ValueError("out is read-only")
     x, sources = _core.lattice_solve(
         links=gauge.native(operator.reconstruct, precision, stream),
         b=b,
