@@ -84,7 +84,8 @@ static cubc_status explain(const sql *s, int line)
     case SQLITE_CANTOPEN:
         EXPLAIN(
             CUBC_IO_ERROR,
-            "cannot open store %s: %s; its folder must be there, and both must be yours to open",
+            "cannot open store %s: %s; its folder must be there and its file system writable, and "
+            "both must be yours to open",
             path, errnum ? strerror(errnum) : detail);
     case SQLITE_PERM:
     case SQLITE_AUTH:

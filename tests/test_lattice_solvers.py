@@ -205,6 +205,29 @@ def test_blocks_of_several_warps():
     np.testing.assert_array_equal(x, again)  # not a bit is another
 
 
+def test_results_in_host_memory(operator):
+    """From any device, of the operator as of a solve; what cannot be written to is said first."""
+    for call in (operator, operator.dagger, operator.dslash, operator.solve):
+        made = call(B)
+        out = np.empty_like(B)
+        given = call(B, out=out)
+        if call == operator.solve:
+            made, given = made[0], given[0]
+        assert given is out
+        np.testing.assert_array_equal(out, made)
+        with pytest.raises(ValueError, match="out has shape"):
+            call(B, out=out[0])
+        out.flags.writeable = False
+        with pytest.raises(ValueError, match="out is read-only"):
+            call(B, out=out)
+
+
+def test_a_tolerance_that_the_precision_holds(operator):
+    info = operator.solve(B.astype(np.complex64), precision="single")[1]
+    assert info.converged and 1e-6 < info.residual < 1e-5
+    assert operator.solve(B)[1].residual < 1e-10
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_source_of_zero(operator, solver):
     guess = {} if solver == "multishift" else {"x0": B}
@@ -314,6 +337,7 @@ def test_arrays_of_the_device(operator, device):
         ({"precision": "single", "sloppy": "double"}, "more precise than its residual"),
         ({"x0": B[:4]}, "x0 must have the shape"),
         ({"solver": "multishift"}, "multishift needs shifts"),
+        ({"solver": "multishift", "shifts": [1.0], "sloppy": "half"}, "multishift iterates in"),
         ({"shifts": [1.0]}, "shifts need the solver multishift, not cg"),
         ({"solver": "multishift", "shifts": [-1.0]}, "a shift of -1"),
         ({"solver": "multishift", "shifts": [1.0] * 17}, "17 shifts"),
@@ -323,6 +347,7 @@ def test_arrays_of_the_device(operator, device):
         ({"maxiter": 1.5}, "expected an int"),
         ({"out": np.empty((2, *B.shape), complex)}, "out has shape"),
         ({"out": np.empty(B.shape, np.complex64)}, "dtype complex64"),
+        ({"tol": -1}, "a tolerance of -1"),
         ({"out": np.broadcast_to(B, B.shape)}, "out is read-only"),
     ],
 )

@@ -1,6 +1,8 @@
 // Descriptor of clover_term: kernels/clover_term.cu.
 #include "clover.h"
 
+#include <math.h>
+
 enum { MAGNETIC, ELECTRIC }; // among a problem's numbers
 enum { LINK = 18 };
 
@@ -25,6 +27,10 @@ cubc_status clover_term_problem(const cubc_clover_term_params *params, problem *
     TRY(lattice_aligned(out));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "clover_term: the output overlaps the gauge field");
+    if (!isfinite(params->magnetic) || !isfinite(params->electric))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "clover_term: coefficients of %g and %g: they are finite numbers", params->magnetic,
+             params->electric);
     out->numbers[MAGNETIC] = lattice_word(params->magnetic);
     out->numbers[ELECTRIC] = lattice_word(params->electric);
     return CUBC_OK;

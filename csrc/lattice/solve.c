@@ -412,8 +412,10 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     TRY(find_method(p->solver, &s.method));
     TRY(check_shifts(p, s.method));
     if (s.method == &solver_multishift) {
+        if (p->sloppy != p->precise)
+            FAIL(CUBC_INVALID_TYPE, "multishift iterates in the precise type, %s, not in %s",
+                 cubc_type_name(p->precise), cubc_type_name(p->sloppy));
         own.even_odd = 0;
-        own.sloppy = own.precise;
         s.shifts = own.shift_count;
     }
     TRY(check_numbers(p));

@@ -37,6 +37,30 @@ def as_complex(x: Any, what: str, device: Any, stream: Any) -> Any:
     return asarray(x, device=device, stream=stream)
 
 
+def host_output(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return `out` where it is a NumPy array, which takes a copy in the end; else None."""
+    if not hasattr(out, "__array_interface__"):
+        return None
+    if out.shape != tuple(shape) or out.dtype != dtype:
+        raise ValueError(
+            f"out has shape {out.shape} and dtype {out.dtype}; the result has {tuple(shape)} and "
+            f"{dtype}"
+        )
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
+    return out
+
+
+def returned(x: Any, result: Any, out: Any) -> Any:
+    """Give an array of the device, or a NumPy array where one was given: `x`, or `out`."""
+    if hasattr(out, "__array_interface__"):
+        out[...] = result.numpy()
+        return out
+    if out is None and (hasattr(x, "__array_interface__") or not hasattr(x, "dtype")):
+        return result.numpy()
+    return result if out is None else out
+
+
 @dataclass
 class Spinors:
     """Spinors in native order.

@@ -11,6 +11,8 @@ from ._solve import SolveInfo
 def point_source(extent: tuple[int, int, int, int], place: tuple[int, int, int, int]) -> np.ndarray:
     """Return the twelve sources at a site (x, y, z, t): source spin and colour first."""
     x, y, z, t = extent
+    if len(place) != 4:
+        raise ValueError(f"a place of {len(place)} numbers: expected x, y, z, t")
     at = tuple(int(p) % e for p, e in zip(place, extent, strict=True))
     sources = np.zeros((4, 3, t, z, y, x, 4, 3), complex)
     for spin in range(4):

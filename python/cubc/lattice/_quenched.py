@@ -56,6 +56,8 @@ def quenched(
     >>> 0.5 < u.plaquette()[0] < 0.75
     True
     """
+    if not hasattr(extent, "__len__") or len(extent) != 4:
+        raise ValueError(f"an extent of {extent!r}: expected four numbers, of sites in x, y, z, t")
     if isinstance(start, Gauge):
         if tuple(extent) != start.extent:
             raise ValueError(f"start is {start!r}, and the lattice to be made is {extent}")

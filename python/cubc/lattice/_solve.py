@@ -5,7 +5,9 @@ from typing import Any
 
 from .. import _core
 from .._calls import whole
-from ._fields import PLAIN, as_complex, is_half, precision_type
+from ._fields import PLAIN, as_complex, host_output, is_half, precision_type, returned
+
+TOLERANCE = {"double": 1e-10, "single": 1e-5}
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class SolveInfo:
         ``|b - M x| / |b|`` of the x that was returned, on the whole lattice in the outer precision;
         ``|b - M x|`` where b is zero.
     seconds : float
-        From the call to the result.
+        From the call to the result, with what had to be compiled.
     gflops : float
         Of the operator alone, in 10^9 operations a second.
     sources : tuple of SolveInfo
@@ -73,7 +75,7 @@ def solve(
     b: Any,
     *,
     solver: str = "cg",
-    tol: float = 1e-10,
+    tol: float | None = None,
     maxiter: int = 10_000,
     precision: str = "double",
     sloppy: str | None = None,
@@ -100,8 +102,8 @@ def solve(
         break down, and then begins anew.
         "gcr" : one product an iteration and up to eight more fields; restarted after eight.
         "multishift" : conjugate gradients for all of `shifts` at once.
-    tol : float
-        The residual to reach, relative to b.
+    tol : float, optional
+        The residual to reach, relative to b; by default 1e-10, or 1e-5 in single precision.
     maxiter : int
         Iterations at most.
     precision : "double" or "single"
@@ -139,10 +141,12 @@ def solve(
 
     Notes
     -----
-    The iteration runs on the device, without a look at it by the host. Sources whose squares would
-    not fit the precision are multiplied by a power of two, and their solutions divided. Reliable
-    updates: G. L. G. Sleijpen and H. A. van der Vorst, Computing 56 (1996); in fixed point: M. A.
-    Clark et al., Comput. Phys. Commun. 181 (2010).
+    The first solve with an operator compiles its kernels, which takes seconds: they are made for
+    the extents, the boundary and the reconstruction, and kept for other processes. The iteration
+    runs on the device, without a look at it by the host. Sources whose squares would not fit the
+    precision are multiplied by a power of two, and their solutions divided. Reliable updates: G. L.
+    G. Sleijpen and H. A. van der Vorst, Computing 56 (1996); in fixed point: M. A. Clark et al.,
+    Comput. Phys. Commun. 181 (2010).
     """
     if precision not in ("double", "single"):
         raise ValueError(f"precision {precision!r}: expected double or single")
@@ -151,21 +155,13 @@ def solve(
     maxiter = min(maxiter, 2**64 - 1)
     sloppy = sloppy or precision
     gauge = operator.gauge
-    on_host = hasattr(b, "__array_interface__") or not hasattr(b, "dtype")
-    b = as_complex(b, "b", gauge.device, stream)
+    given, b = b, as_complex(b, "b", gauge.device, stream)
     if is_half(b.shape, gauge.extent):
         raise ValueError("a solve takes spinors of both parities")
     if x0 is not None:
         x0 = as_complex(x0, "x0", gauge.device, stream)
-    host_out = out if hasattr(out, "__array_interface__") else None
     shape = b.shape if shifts is None else (len(shifts), *b.shape)
-    if host_out is not None and (host_out.shape != shape or host_out.dtype != b.dtype):
-        raise ValueError(
-            f"out has shape {host_out.shape} and dtype {host_out.dtype}; "
-            f"x has {shape} and {b.dtype}"
-        )
-    if host_out is not None and not host_out.flags.writeable:
-        raise ValueError("out is read-only")
+    host_out = host_output(out, shape, b.dtype)
     x, sources = _core.lattice_solve(
         links=gauge.native(operator.reconstruct, precision, stream),
         b=b,
@@ -181,7 +177,7 @@ def solve(
         kappa=operator.kappa,
         **operator._system(stream),
         solver=solver,
-        tol=tol,
+        tol=TOLERANCE[precision] if tol is None else tol,
         maxiter=maxiter,
         precise=precision_type(precision),
         sloppy=precision_type(sloppy),
@@ -190,9 +186,4 @@ def solve(
         order=PLAIN,
         shifts=None if shifts is None else [float(s) for s in shifts],
     )
-    if host_out is not None:
-        host_out[...] = x.numpy()
-        x = host_out
-    elif on_host and out is None:
-        x = x.numpy()
-    return x, _summary([SolveInfo(*source) for source in sources])
+    return returned(given, x, out), _summary([SolveInfo(*source) for source in sources])

@@ -5,7 +5,17 @@ from typing import Any
 import numpy as np
 
 from .._core import call
-from ._fields import Spinors, as_complex, extent_fields, outputs, pack, precision_type, unpack
+from ._fields import (
+    Spinors,
+    as_complex,
+    extent_fields,
+    host_output,
+    outputs,
+    pack,
+    precision_type,
+    returned,
+    unpack,
+)
 from ._gauge import Gauge
 from ._propagator import propagator
 from ._solve import SolveInfo, solve
@@ -60,7 +70,9 @@ class Operator:
         given, field = self._packed(x, stream)
         if field.sites * 12 != given.size or field.fields % 2:
             raise ValueError("an operator is applied to spinors of both parities")
-        return _returned(x, unpack(self._apply(field, dagger, stream), given, out, stream), out)
+        to_host = host_output(out, given.shape, given.dtype)
+        to = None if to_host is not None else out
+        return returned(x, unpack(self._apply(field, dagger, stream), given, to, stream), out)
 
     def dslash(
         self,
@@ -95,9 +107,9 @@ class Operator:
                 + ("say parity='even' or 'odd', of the result" if half else "leave parity out")
             )
         which = 2 if parity is None else _PARITIES[parity]
-        return _returned(
-            x, unpack(self._hop(field, which, dagger, stream), given, out, stream), out
-        )
+        to_host = host_output(out, given.shape, given.dtype)
+        to = None if to_host is not None else out
+        return returned(x, unpack(self._hop(field, which, dagger, stream), given, to, stream), out)
 
     def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
         """Solve M x = b; the arguments are those of `cubc.lattice.solve`."""
@@ -117,13 +129,6 @@ class Operator:
         if not info.converged:
             raise RuntimeError(f"the propagator did not converge: {info!r}")
         return s
-
-
-def _returned(x: Any, result: Any, out: Any) -> Any:
-    """Give a NumPy array back where one was given."""
-    if out is None and (hasattr(x, "__array_interface__") or not hasattr(x, "dtype")):
-        return result.numpy()
-    return result if out is None else out
 
 
 class Wilson(Operator):
@@ -147,7 +152,8 @@ class Wilson(Operator):
         lost, to NaN or noise, whose element in row 1, column 0 has the magnitude 1 as far as
         `precision` can tell: a field with such links takes 12.
     precision : "double", "single" or "half"
-        Of links and spinors while it is applied; half is 16-bit fixed point with a norm a site.
+        Of links and spinors while it is applied; half is 16-bit fixed point with a norm a site, in
+        which there is no NaN or infinity: a site that has one becomes 0 or noise.
     temporal_gauge : bool
         The links in time are 1 but for those of the last slice (`Gauge.temporal_gauge`), and are
         not read.
