@@ -119,7 +119,9 @@ def pairs(n):
 
 def keys(type, order, n):
     rng, dtype = np.random.default_rng(42), np.dtype(type)
-    if dtype.kind == "f":
+    if order == "normal":
+        x = rng.standard_normal(n).astype(dtype)
+    elif dtype.kind == "f":
         x = rng.random(n).astype(dtype)
     else:
         x = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, n, dtype, endpoint=True)
@@ -130,7 +132,8 @@ def keys(type, order, n):
 
 def sorts(n):
     """The same of sorting; what is sorted is made as it is asked for."""
-    for type, order in itertools.product(TYPES, ("random", "sorted", "few")):
+    rows = itertools.product(TYPES, ("random", "sorted", "few"))
+    for type, order in (*rows, ("f4", "normal"), ("f8", "normal")):  # floats of either sign
         x = keys(type, order, n)
         out = np.empty_like(x)
         yield (

@@ -189,7 +189,8 @@ FUNCTION void sort_bin(const sort_args& a, alone_shared& s)
 }
 
 // ---- kernels ------------------------------------------------------------------------------------
-// What two of them are launched for is in a.digit.
+// What two of them are launched for is in a.digit. A tile is read from the input, as value_at takes
+// a digit of 0 to mean.
 enum { FIND_RANGE = 0, COUNT = 1, SORT_TILE = 0, SORT_BINS = 1 };
 
 KERNEL(sort_count, sort_args, alone_shared)

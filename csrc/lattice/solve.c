@@ -11,7 +11,7 @@
 static const solver_method *const methods[] = {&solver_cg, &solver_bicgstab, &solver_gcr,
                                                &solver_multishift};
 
-static const uint64_t MOST_ITERATIONS = UINT64_C(1) << 48; // more than anybody waits for
+static const uint64_t most_iterations = UINT64_C(1) << 48; // more than anybody waits for
 
 typedef struct whole_fields {                // on both parities
     lattice_field b, x;                      // sources one after the other
@@ -162,14 +162,15 @@ static cubc_status take_source(solver *s, const cubc_solve_params *p, const whol
                        SITE_FIELDS(READ("e", w->b_of[0]), READ("o", w->b_of[1])));
 }
 
+static const char scaled[] = "alpha_real | v = alpha_real * v | |";
+
 static cubc_status multiply(solver *s, const cubc_solve_params *p, const whole_fields *w,
                             solver_phase phase, bool source)
 {
-    static const char text[] = "alpha_real | v = alpha_real * v | |";
     const lattice_field *whole = source ? &s->b : &s->y, *of = source ? w->b_of : w->x_of;
-    if (!p->even_odd) return solver_fuse(s, phase, text, SITE_FIELDS(WRITE("v", *whole)));
+    if (!p->even_odd) return solver_fuse(s, phase, scaled, SITE_FIELDS(WRITE("v", *whole)));
     for (int parity = 0; parity < 2; parity++)
-        TRY(solver_fuse(s, phase, text, SITE_FIELDS(WRITE("v", of[parity]))));
+        TRY(solver_fuse(s, phase, scaled, SITE_FIELDS(WRITE("v", of[parity]))));
     return CUBC_OK;
 }
 
@@ -268,9 +269,7 @@ static cubc_status give_shifted(solver *s, const cubc_solve_params *p, cubc_solv
     for (int k = 0; k < s->shifts; k++) {
         const lattice_field *x = multishift_solution(s, k);
         TRY(multishift_residual(s, k));
-        if (any_scaled(s))
-            TRY(solver_fuse(s, ITERATE, "alpha_real | v = alpha_real * v | |",
-                            SITE_FIELDS(WRITE("v", *x))));
+        if (any_scaled(s)) TRY(solver_fuse(s, ITERATE, scaled, SITE_FIELDS(WRITE("v", *x))));
         TRY(convert(s, p, x->data, s->precise, CUBC_NATIVE, (char *)p->x + (size_t)k * bytes,
                     p->type, p->order));
         TRY(solver_download(s));
@@ -406,7 +405,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
         FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: NULL argument");
     double start = now_seconds();
     cubc_solve_params own = *params;
-    if (own.iterations > MOST_ITERATIONS) own.iterations = MOST_ITERATIONS;
+    if (own.iterations > most_iterations) own.iterations = most_iterations;
     const cubc_solve_params *p = &own;
     solver s = {.device = device};
     TRY(find_method(p->solver, &s.method));

@@ -37,10 +37,10 @@ def as_complex(x: Any, what: str, device: Any, stream: Any) -> Any:
     return asarray(x, device=device, stream=stream)
 
 
-def host_output(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return `out` where it is a NumPy array, which takes a copy in the end; else None."""
+def device_output(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return what a kernel is to write to: not a NumPy array, which `returned` copies to."""
     if not hasattr(out, "__array_interface__"):
-        return None
+        return out
     if out.shape != tuple(shape) or out.dtype != dtype:
         raise ValueError(
             f"out has shape {out.shape} and dtype {out.dtype}; the result has {tuple(shape)} and "
@@ -48,7 +48,7 @@ def host_output(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
         )
     if not out.flags.writeable:
         raise ValueError("out is read-only")
-    return out
+    return None
 
 
 def returned(x: Any, result: Any, out: Any) -> Any:

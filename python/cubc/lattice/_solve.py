@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import _core
 from .._calls import whole
-from ._fields import PLAIN, as_complex, host_output, is_half, precision_type, returned
+from ._fields import PLAIN, as_complex, device_output, is_half, precision_type, returned
 
 TOLERANCE = {"double": 1e-10, "single": 1e-5}
 
@@ -161,12 +161,12 @@ def solve(
     if x0 is not None:
         x0 = as_complex(x0, "x0", gauge.device, stream)
     shape = b.shape if shifts is None else (len(shifts), *b.shape)
-    host_out = host_output(out, shape, b.dtype)
+    to = device_output(out, shape, b.dtype)
     x, sources = _core.lattice_solve(
         links=gauge.native(operator.reconstruct, precision, stream),
         b=b,
         x0=x0,
-        out=None if host_out is not None else out,
+        out=to,
         extents=gauge.extent,
         device=None,
         stream=stream,

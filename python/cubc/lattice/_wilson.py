@@ -8,8 +8,8 @@ from .._core import call
 from ._fields import (
     Spinors,
     as_complex,
+    device_output,
     extent_fields,
-    host_output,
     outputs,
     pack,
     precision_type,
@@ -70,8 +70,7 @@ class Operator:
         given, field = self._packed(x, stream)
         if field.sites * 12 != given.size or field.fields % 2:
             raise ValueError("an operator is applied to spinors of both parities")
-        to_host = host_output(out, given.shape, given.dtype)
-        to = None if to_host is not None else out
+        to = device_output(out, given.shape, given.dtype)
         return returned(x, unpack(self._apply(field, dagger, stream), given, to, stream), out)
 
     def dslash(
@@ -107,8 +106,7 @@ class Operator:
                 + ("say parity='even' or 'odd', of the result" if half else "leave parity out")
             )
         which = 2 if parity is None else _PARITIES[parity]
-        to_host = host_output(out, given.shape, given.dtype)
-        to = None if to_host is not None else out
+        to = device_output(out, given.shape, given.dtype)
         return returned(x, unpack(self._hop(field, which, dagger, stream), given, to, stream), out)
 
     def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
