@@ -9,7 +9,7 @@
 //                       slow the messages
 //     TUNE_FIRST_DELAY  nanoseconds before the first poll, when there are many tiles
 #pragma once
-#include "message.h"
+#include "cluster.h"
 #include "warp.h"
 
 enum { MANY_TILES = 500 }; // fewer finish before their polls could get in each other's way
@@ -81,6 +81,21 @@ FUNCTION stretch<V> stretch_of(const look<V>& l, Op op)
     return s;
 }
 
+// This block's tile; all threads call it, once.
+template <class V>
+FUNCTION ticket open_tile(u64* messages, ticket& of_block, cluster_inbox<V>& inbox)
+{
+    if (in_one_cluster()) {
+        inbox_open(inbox, block_id());
+        return ticket{0, block_id()};
+    }
+    // Only one warp needs the epoch, and only once it has its items: nobody waits for it here.
+    if constexpr (RANK_IS_INDEX) return take_ticket(messages);
+    if (thread_id() == 0) of_block = take_ticket(messages);
+    block_sync();
+    return of_block;
+}
+
 // Everything before `tile`, for all lanes of the calling warp. The first tile never calls it.
 template <class V, class Op>
 FUNCTION V look_back(const u64* messages, u64 tile, ticket mine, Op op)
@@ -119,14 +134,40 @@ FUNCTION void send_total(u64* messages, ticket mine, V total)
     if (mine.rank > 0 && lane_id() == 0)
         message_send(messages, mine.rank, total, message_tag(mine, MESSAGE_PARTIAL));
 }
+template <class V>
+FUNCTION void send_total(u64* messages, ticket mine, V total, cluster_inbox<V>& inbox)
+{
+    if (!in_one_cluster()) {
+        send_total(messages, mine, total);
+        return;
+    }
+    total = warp_shuffle(total, 0);
+    if (lane_id() > mine.rank && lane_id() < block_count()) inbox_send(inbox, lane_id(), total);
+}
+
+// The totals of all tiles before this one, of which there is at least one, taken together.
+template <class V, class Op>
+FUNCTION V totals_before(const cluster_inbox<V>& inbox, u32 tiles, Op op)
+{
+    inbox_wait(inbox);
+    const V total = inbox_value(inbox, lane_id() < tiles ? tiles - 1 - lane_id() : 0);
+    return warp_shuffle(reduce_backwards(total, tiles - 1, op), 0);
+}
 
 // The prefix of a tile, and the tile's contribution to those after it. The warp that has sent the
 // total calls it. `prefix` is what comes before the first tile, if has_prefix says that there is
 // such a value, and becomes what comes before this one; the result says whether there is any.
 template <class V, class Op>
-FUNCTION bool tile_prefix(u64* messages, ticket mine, V total, Op op, V& prefix, bool has_prefix)
+FUNCTION bool tile_prefix(u64* messages, ticket mine, V total, Op op, V& prefix, bool has_prefix,
+                          const cluster_inbox<V>& inbox)
 {
     const u64 tile = mine.rank;
+    if (in_one_cluster()) {
+        if (tile == 0) return has_prefix;
+        const V before = totals_before(inbox, mine.rank, op);
+        prefix = has_prefix ? op(prefix, before) : before;
+        return true;
+    }
     if (tile > 0) {
         prefix = look_back<V>(messages, tile, mine, op);
         has_prefix = true;

@@ -13,6 +13,7 @@
 // for blocks that run, and cannot deadlock. TUNE_ORDER says where the rank comes from:
 //     0   from a counter in front of the messages: right in whatever order blocks start
 //     1   it is the block's index, where blocks start in order: an atomic's latency is saved
+//     2   the same, and a grid that fits a cluster does without these messages: cluster.h
 //
 // Memory: u64[1 + messages * words], zero before the first launch and then left to its kernels.
 #pragma once

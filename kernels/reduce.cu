@@ -13,7 +13,7 @@
 // %RANGE% TUNE_STRIP_MINE sm 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_WAVES wav 1:6:1 cpu=1:16:1
 // %RANGE% TUNE_MIN_STEPS ms 1:1:1 cpu=1:64:1
-// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_ORDER ord 0:2:1 cpu=0:0:1
 //
 // ipt   items a thread holds at once: its loads in flight
 // ipv   items a vector, whose positions have accumulators of their own as far as there is room;
@@ -29,6 +29,7 @@
 // result is the same from run to run.
 #include "block.h"
 #include "bytes.h"
+#include "cluster.h"
 #include "input.h"
 #include "message.h"
 #include "operator.h"
@@ -64,6 +65,7 @@ struct reduce_shared {
     block_reduce_storage<acc_t> reduce;
     ticket block_ticket;
     acc_t block_sum;
+    cluster_inbox<acc_t> inbox;
 };
 
 // The index of vector `load` of this thread in a step, in vectors.
@@ -115,9 +117,8 @@ FUNCTION bool step_is_whole(const reduce_args& a, u64 step)
 }
 
 // The result, by thread 0 of the last block: what precedes and follows the blocks' sum.
-FUNCTION void finish(const reduce_args& a, ticket mine, acc_t sum)
+FUNCTION void finish(const reduce_args& a, acc_t sum)
 {
-    close_tickets(a.messages, mine);
     for (u64 i = a.n - a.n % VECTOR; i < a.n; i++) sum = accumulate(sum, input_item(a.in, i), i);
 #if !defined(TUNE_ARG)
     if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
@@ -137,7 +138,29 @@ FUNCTION void collect_few(const reduce_args& a, ticket mine, acc_t sum)
     else if (lane_id() != block_id())
         sum = message_wait<acc_t>(a.messages, lane_id(), mine);
     sum = warp_reduce(sum, combine());
-    if (lane_id() == 0) finish(a, mine, sum);
+    if (lane_id() == 0) {
+        close_tickets(a.messages, mine);
+        finish(a, sum);
+    }
+}
+
+// The same where the grid is one cluster.
+FUNCTION void collect_in_cluster(const reduce_args& a, reduce_shared& s, acc_t sum)
+{
+    const u32 last = block_count() - 1;
+    if (warp_id() != 0) return;
+    if (block_id() != last) {
+        if (lane_id() == 0) inbox_send(s.inbox, last, sum);
+        return;
+    }
+    sum = warp_shuffle(sum, 0);
+    inbox_wait(s.inbox);
+    if (lane_id() < last)
+        sum = inbox_value(s.inbox, lane_id());
+    else if (lane_id() > last)
+        sum = acc_identity();
+    sum = warp_reduce(sum, combine());
+    if (lane_id() == 0) finish(a, sum);
 }
 
 FUNCTION void collect_many(const reduce_args& a, reduce_shared& s, ticket mine, acc_t sum)
@@ -156,13 +179,20 @@ FUNCTION void collect_many(const reduce_args& a, reduce_shared& s, ticket mine, 
         sum = combine()(sum,
                         b == block_id() ? s.block_sum : message_wait<acc_t>(a.messages, b, mine));
     if (last) sum = block_reduce(sum, combine(), s.reduce);
-    if (last && thread_id() == 0) finish(a, mine, sum);
+    if (last && thread_id() == 0) {
+        close_tickets(a.messages, mine);
+        finish(a, sum);
+    }
 }
 
 KERNEL(reduce_blocks, reduce_args, reduce_shared)
 {
     ticket mine{}; // in a register of thread 0 until it is needed: its loads must not wait for it
-    if (thread_id() == 0) mine = take_ticket(a.messages);
+    const bool clustered = in_one_cluster();
+    if (clustered)
+        inbox_open(s.inbox, block_id() + 1 == block_count() ? block_id() : 0);
+    else if (thread_id() == 0)
+        mine = take_ticket(a.messages);
 
     acc_t acc[ACCUMULATORS];
     UNROLL
@@ -181,6 +211,7 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
             block_sync();
         }
     }
+    if (clustered) cluster_ready();
     if constexpr (TUNE_COMMUTATIVE) {
         if constexpr (FOLD_BYTES) sum = bytes.result();
         UNROLL
@@ -189,7 +220,12 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
     }
 
     if (block_count() == 1) {
-        if (thread_id() == 0) finish(a, mine, sum);
+        if (thread_id() == 0) {
+            close_tickets(a.messages, mine);
+            finish(a, sum);
+        }
+    } else if (clustered) {
+        collect_in_cluster(a, s, sum);
     } else {
         if (thread_id() == 0)
             message_send(a.messages, block_id(), sum, message_tag(mine, MESSAGE_COMPLETE));

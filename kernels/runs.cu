@@ -20,7 +20,7 @@
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
-// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_ORDER ord 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
 // %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
@@ -117,6 +117,7 @@ struct join {
 
 struct runs_shared {
     ticket tile_ticket;
+    cluster_inbox<tally> inbox;
     tally warp[SIMT_WARPS];
     tally before; // the tile
     u32 begins;   // 1: the tile's first item is flagged
@@ -294,6 +295,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
         of_warp.carry = value_at(begin + last_flagged(local, flag, counts));
     if (lane_id() == 0) s.warp[warp_id()] = of_warp;
     if (thread_id() == 0) s.begins = flag[0][0];
+    if (in_one_cluster()) cluster_ready();
     block_sync();
 
     const tally warps = warp_scan(s.warp[lane_id() < SIMT_WARPS ? lane_id() : 0], join());
@@ -303,7 +305,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     u32 row_begin = warp_begin;
     running_sum sum{};
     const bool late = SIMT_THREADS == 1 || TUNE_IN_PLACE; // its sum is not known, or see select.cu
-    if (!late && warp_id() == 0) send_total(a.messages, mine, total);
+    if (!late && warp_id() == 0) send_total(a.messages, mine, total, s.inbox);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         u32 place = row_begin + counts.lanes_before(r);
@@ -331,8 +333,8 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     if (TUNE_IN_PLACE) block_sync();
     if (warp_id() == 0) {
         tally before{};
-        if (late) send_total(a.messages, mine, total);
-        tile_prefix(a.messages, mine, total, join(), before, false);
+        if (late) send_total(a.messages, mine, total, s.inbox);
+        tile_prefix(a.messages, mine, total, join(), before, false, s.inbox);
         if (lane_id() == 0) {
             s.before = before;
             const u64 flagged = static_cast<u64>(before.count) + total.count;
@@ -353,14 +355,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
 
 KERNEL(runs_tiles, runs_args, runs_shared)
 {
-    ticket mine{};
-    if constexpr (RANK_IS_INDEX) {
-        mine = take_ticket(a.messages); // only warp 0 uses the epoch, and once it has its items
-    } else {
-        if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
-        block_sync();
-        mine = s.tile_ticket;
-    }
+    const ticket mine = open_tile(a.messages, s.tile_ticket, s.inbox);
     if ((mine.rank + 1ull) * TILE <= a.n)
         runs_tile<true>(a, s, mine);
     else

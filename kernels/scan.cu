@@ -16,7 +16,7 @@
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
-// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_ORDER ord 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
 // %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
@@ -80,6 +80,7 @@ struct scan_args {
 struct scan_shared {
     alignas(16) sum_t parked[PARKED ? PARKED : 1][PARKED ? SIMT_THREADS : 1][VECTOR];
     ticket tile_ticket;
+    cluster_inbox<sum_t> inbox;
     sum_t warp_total[SIMT_WARPS];
     sum_t warps_through[SIMT_WARPS]; // the totals of all warps up to this one
     sum_t prefix;                    // of everything before the tile
@@ -169,6 +170,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     park_rows<WHOLE, 0>(a, s, first, rows);
     scan_rows<WHOLE, PARKED>(a, first, rows, rows.kept);
     if (lane_id() == 0) s.warp_total[warp_id()] = rows.all;
+    if (in_one_cluster()) cluster_ready();
     block_sync();
 
     if (warp_id() == 0) {
@@ -176,10 +178,11 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
         total = warp_scan(total, apply());
         if (lane_id() < SIMT_WARPS) s.warps_through[lane_id()] = total;
         total = warp_shuffle(total, SIMT_WARPS - 1);
-        send_total(a.messages, mine, total);
+        send_total(a.messages, mine, total, s.inbox);
         sum_t prefix = sum_of(a.init, false);
         const bool has_init = !IN_RUNS && a.has_init != 0;
-        const bool has_prefix = tile_prefix(a.messages, mine, total, apply(), prefix, has_init);
+        const bool has_prefix =
+            tile_prefix(a.messages, mine, total, apply(), prefix, has_init, s.inbox);
         if (lane_id() == 0) {
             s.prefix = prefix;
             s.has_prefix = has_prefix;
@@ -230,15 +233,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
 
 KERNEL(scan_tiles, scan_args, scan_shared)
 {
-    ticket mine{};
-    if constexpr (RANK_IS_INDEX) {
-        mine =
-            take_ticket(a.messages); // only warp 0 uses the epoch, and only once it has its items
-    } else {
-        if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
-        block_sync();
-        mine = s.tile_ticket;
-    }
+    const ticket mine = open_tile(a.messages, s.tile_ticket, s.inbox);
     if ((mine.rank + 1ull) * TILE <= a.n)
         scan_tile<true>(a, s, mine);
     else

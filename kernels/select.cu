@@ -13,7 +13,7 @@
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
-// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_ORDER ord 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
 // %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
@@ -99,6 +99,7 @@ struct select_args {
 
 struct select_shared {
     ticket tile_ticket;
+    cluster_inbox<counts> inbox;
     u32 warp_count[CLASSES][SIMT_WARPS];
     counts prefix;         // selected before the tile
     item_t item[TILE + 1]; // one more, for what a single thread stores in vain
@@ -210,6 +211,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         s.warp_count[0][warp_id()] = warp_total;
         if constexpr (CLASSES > 1) s.warp_count[CLASSES - 1][warp_id()] = warp_second;
     }
+    if (in_one_cluster()) cluster_ready();
     block_sync();
 
     const u32 lane_warp = lane_id() < SIMT_WARPS ? lane_id() : 0;
@@ -226,7 +228,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
     // What tiles after this one are told sets them free to write. In place they write to where
     // items are that this tile has asked for, but may not have, as long as it has only looked at a
     // mask.
-    if (!TUNE_IN_PLACE && warp_id() == 0) send_total(a.messages, mine, tile_counts);
+    if (!TUNE_IN_PLACE && warp_id() == 0) send_total(a.messages, mine, tile_counts, s.inbox);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         const u64 at = first + static_cast<u64>(r) * ROW_ITEMS;
@@ -252,11 +254,11 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
     }
     if (TUNE_IN_PLACE) {
         block_sync();
-        if (warp_id() == 0) send_total(a.messages, mine, tile_counts);
+        if (warp_id() == 0) send_total(a.messages, mine, tile_counts, s.inbox);
     }
     if (warp_id() == 0) {
         counts prefix{};
-        tile_prefix(a.messages, mine, tile_counts, plus(), prefix, true);
+        tile_prefix(a.messages, mine, tile_counts, plus(), prefix, true, s.inbox);
         if (lane_id() == 0) {
             s.prefix = prefix;
             if (tile + 1 == block_count()) {
@@ -285,14 +287,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
 
 KERNEL(select_tiles, select_args, select_shared)
 {
-    ticket mine{};
-    if constexpr (RANK_IS_INDEX) {
-        mine = take_ticket(a.messages); // only warp 0 uses the epoch, and once it has its items
-    } else {
-        if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
-        block_sync();
-        mine = s.tile_ticket;
-    }
+    const ticket mine = open_tile(a.messages, s.tile_ticket, s.inbox);
     if ((mine.rank + 1ull) * TILE <= a.n)
         select_tile<true>(a, s, mine);
     else

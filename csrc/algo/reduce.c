@@ -88,11 +88,12 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     uint64_t words = ((uint64_t)problem_acc_bytes(p) + 3) / 4;
     out->message_bytes = 8 * (1 + grid * words);
     out->launch_count = 1;
-    out->launches[0] = (launch){.kernel = kernel,
-                                .shape.grid = (unsigned)grid,
-                                .message_args = 1u << 4,
-                                .args_count = 5,
-                                .args = {0, (uintptr_t)p->outputs[0].data, p->n, steps, 0}};
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape = {.grid = (unsigned)grid, .cluster = instance_cluster(i, grid)},
+                 .message_args = 1u << 4,
+                 .args_count = 5,
+                 .args = {0, (uintptr_t)p->outputs[0].data, p->n, steps, 0}};
     problem_append_init(p, &out->launches[0]);
     return problem_place_input(p, 0, &out->launches[0], 0);
 }

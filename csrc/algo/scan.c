@@ -189,7 +189,9 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = p->n / tile + (p->n % tile != 0);
-    return scan_launch(p, kernel, tiles, tiles, out);
+    TRY(scan_launch(p, kernel, tiles, tiles, out));
+    out->launches[0].shape.cluster = instance_cluster(i, tiles);
+    return CUBC_OK;
 }
 
 // Runs of eight, as in select.unique; segments of 1 to about twice the mean length.

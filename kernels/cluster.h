@@ -1,0 +1,126 @@
+// Messages between the blocks of a cluster: one block writes them into another's shared memory.
+//
+// The blocks of a cluster (compute capability 9.0 and up) run at the same time, and what one writes
+// into the shared memory of another is there sooner than a message through the L2 cache. A launch
+// whose whole grid is one cluster needs no other messages (message.h): neither memory nor tickets,
+// for a block's rank is its index. TUNE_ORDER 2 asks for it; launches of more blocks than fit a
+// cluster, other devices and older compilers are as with 1.
+//
+// A block's inbox, in its shared memory, has a slot for each block, and counts the bytes that have
+// arrived. In the order of a kernel:
+//     inbox_open      all threads, at the beginning
+//     cluster_ready   all threads, before the first message is sent: all blocks have started
+//     inbox_send      a lane each, whatever this block has to say
+//     inbox_wait      a warp; a block must not end before what is sent to it has arrived
+//     inbox_value     any lane of that warp
+#pragma once
+#include "message.h"
+
+#if defined(SIMT_CUDA) && __CUDA_ARCH__ >= 900 && \
+    (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 3))
+#define CLUSTERS (TUNE_ORDER == 2)
+#else
+#define CLUSTERS 0
+#endif
+
+enum { CLUSTER_BLOCKS = 8 }; // every device with clusters runs as many at once; algorithm.c knows
+
+template <class V>
+struct cluster_inbox {
+    u64 arrived;
+    message_bits<V> slot[CLUSTERS ? CLUSTER_BLOCKS : 1];
+};
+
+#if CLUSTERS
+// Whether the launch is one cluster.
+FUNCTION bool in_one_cluster()
+{
+    u32 blocks;
+    asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(blocks));
+    return blocks > 1 && blocks == block_count();
+}
+
+FUNCTION u32 shared_address(const void* p) { return static_cast<u32>(__cvta_generic_to_shared(p)); }
+FUNCTION u32 address_in_block(u32 address, u32 block)
+{
+    u32 there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
+    return there;
+}
+
+// `senders` blocks will send a message each; if none, nobody may wait.
+template <class V>
+FUNCTION void inbox_open(cluster_inbox<V>& inbox, u32 senders)
+{
+    if (senders && thread_id() == 0) {
+        const u32 arrived = shared_address(&inbox.arrived);
+        const u32 bytes = senders * static_cast<u32>(sizeof(message_bits<V>));
+        asm volatile("{.reg .b64 state;\n"
+                     "mbarrier.init.shared::cta.b64 [%0], 1;\n"
+                     "fence.mbarrier_init.release.cluster;\n"
+                     "mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1;}" ::"r"(arrived),
+                     "r"(bytes)
+                     : "memory");
+    }
+    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+}
+
+FUNCTION void cluster_ready() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+
+template <class V>
+FUNCTION void inbox_send(cluster_inbox<V>& inbox, u32 to, V value)
+{
+    constexpr int words = message_words<V>();
+    const u32 slot = address_in_block(shared_address(&inbox.slot[block_id()]), to);
+    const u32 arrived = address_in_block(shared_address(&inbox.arrived), to);
+    message_bits<V> bits;
+    bits.word[words - 1] = 0;
+    bits.value = value;
+    UNROLL
+    for (u32 w = 0; w < words; w++)
+        asm volatile(
+            "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(
+                slot + 4 * w),
+            "r"(bits.word[w]), "r"(arrived)
+            : "memory");
+}
+
+template <class V>
+FUNCTION void inbox_wait(const cluster_inbox<V>& inbox)
+{
+    u32 all = 0;
+    while (!all)
+        asm volatile("{.reg .pred all;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 all, [%1], 0;\n"
+                     "selp.u32 %0, 1, 0, all;}"
+                     : "=r"(all)
+                     : "r"(shared_address(&inbox.arrived))
+                     : "memory");
+}
+
+template <class V>
+FUNCTION V inbox_value(const cluster_inbox<V>& inbox, u32 from)
+{
+    return inbox.slot[from].value;
+}
+#else
+FUNCTION bool in_one_cluster() { return false; }
+FUNCTION void cluster_ready() {}
+template <class V>
+FUNCTION void inbox_open(cluster_inbox<V>&, u32)
+{
+}
+template <class V>
+FUNCTION void inbox_send(cluster_inbox<V>&, u32, V)
+{
+}
+template <class V>
+FUNCTION void inbox_wait(const cluster_inbox<V>&)
+{
+}
+template <class V>
+FUNCTION V inbox_value(const cluster_inbox<V>&, u32)
+{
+    return V{};
+}
+#endif

@@ -1,0 +1,133 @@
+"""Grids of one cluster, whose blocks pass messages through their shared memory (kernels/cluster.h).
+
+Tiles are small here, so that 2 to 8 of them are a cluster, 9 are not, and the last is not whole.
+On the cpu, which has no clusters, the same variants fall back to messages through memory.
+"""
+
+import numpy as np
+import pytest
+
+import cubc
+from cubc import _core
+
+TILE = 2048
+SIZES = (1, TILE, TILE + 1, 2 * TILE, 5 * TILE - 3, 8 * TILE, 8 * TILE + 1)
+REDUCE = "ipt_8.tpb_256.ipv_{v}.ld_1.sm_0.wav_6.ms_1.ord_2"
+SCAN = "ipt_8.tpb_256.mb_1.pk_0.ipv_{v}.ld_1.la_0.ord_2.lb_1.ns_0.l2w_0"
+TILES = "ipt_8.tpb_256.mb_1.ipv_{v}.ld_1.la_0.ord_2.lb_1.ns_0.l2w_0"
+VECTOR = {1: 3, 2: 3, 4: 2, 8: 1, 16: 0}  # log2, by the bytes of an item
+TYPES = {"i1": "I8", "i4": "I32", "f4": "F32", "f8": "F64", "c16": "C128"}
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+def clustered(request, policies):
+    """A device, and a function that has a benchmark of a type use clusters there."""
+    device = request.param
+    arch = cubc.device_info(device)["arch"]
+
+    def use(benchmark, dtype, label):
+        width = VECTOR[np.dtype(dtype).itemsize]
+        _core.use_policy(benchmark, {"T{ct}": TYPES[dtype]}, arch, label.format(v=width))
+
+    return device, use
+
+
+def numbers(n, dtype, seed=1):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-4, 5, n)
+    return (values + 1j * rng.integers(-4, 5, n) if dtype == "c16" else values).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_reduce(clustered, dtype):
+    device, use = clustered
+    use("reduce.sum", dtype, REDUCE)
+    for n in SIZES:
+        x = numbers(n, dtype)
+        d = cubc.asarray(x, device=device)
+        for _ in range(3):  # nothing is left behind for the next call
+            assert cubc.sum(d).item() == x.sum(), n
+
+
+def test_argmax(clustered):
+    """The first of equals: messages of two values, of the blocks in their order."""
+    device, use = clustered
+    use("reduce.argmax", "f4", REDUCE)
+    for n in SIZES:
+        x = numbers(n, "f4")
+        assert cubc.argmax(cubc.asarray(x, device=device)).item() == x.argmax(), n
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_scan(clustered, dtype):
+    device, use = clustered
+    for kind in ("inclusive", "exclusive"):
+        use(f"scan.{kind}.sum", dtype, SCAN)
+    for n in SIZES:
+        x = numbers(n, dtype)
+        d = cubc.asarray(x, device=device)
+        through = np.cumsum(x, dtype=dtype)
+        for _ in range(3):
+            assert (cubc.scan(d).numpy() == through).all(), n
+            before = cubc.scan(d, inclusive=False, init=3).numpy()
+            assert (before == through - x + np.array(3, dtype)).all(), n
+
+
+def test_scan_by_key(clustered):
+    device, use = clustered
+    use("scan.by_key", "f4", SCAN)
+    for n in SIZES:
+        x = numbers(n, "f4")
+        for length in (1, 7, 3000, n):
+            keys = np.arange(n) // length
+            expected = np.concatenate([np.cumsum(x[i : i + length]) for i in range(0, n, length)])
+            d, k = cubc.asarray(x, device=device), cubc.asarray(keys, device=device)
+            assert (cubc.scan_by_key(k, d).numpy() == expected).all(), (n, length)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "f8"])
+def test_select(clustered, dtype):
+    device, use = clustered
+    for benchmark in ("select.if", "select.flagged", "select.unique"):
+        use(benchmark, dtype, TILES)
+    for n in SIZES:
+        x = numbers(n, dtype)
+        d = cubc.asarray(x, device=device)
+        for _ in range(3):
+            assert (cubc.select(d, "x > 0").numpy() == x[x > 0]).all(), n
+        mask = numbers(n, "i4", seed=2) > 1
+        m = cubc.asarray(mask, device=device)
+        assert (cubc.select(d, m).numpy() == x[mask]).all(), n
+        heads = np.concatenate([[True], x[1:] != x[:-1]])
+        assert (cubc.unique_consecutive(d).numpy() == x[heads]).all(), n
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "f8"])
+def test_runs(clustered, dtype):
+    device, use = clustered
+    use("runs.encode", dtype, TILES)
+    for n in SIZES:
+        x = np.repeat(numbers(n, dtype), 3)[:n]
+        heads = np.flatnonzero(np.concatenate([[True], x[1:] != x[:-1]]))
+        for _ in range(3):
+            values, counts = cubc.run_length_encode(cubc.asarray(x, device=device))
+            assert (values.numpy() == x[heads]).all(), n
+            assert (counts.numpy() == np.diff(np.append(heads, n))).all(), n
+
+
+@pytest.mark.gpu
+def test_many_calls_at_once(policies):
+    """Clusters of calls on several streams have memory of their own."""
+    arch = cubc.device_info("cuda:0")["arch"]
+    _core.use_policy("reduce.sum", {"T{ct}": "I32"}, arch, REDUCE.format(v=2))
+    cupy = pytest.importorskip("cupy", reason="CuPy makes the streams")
+    x = cupy.arange(8 * TILE, dtype="i4")
+    cupy.cuda.Device().synchronize()
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(8)]
+    results = cupy.zeros((8, 50), dtype="i8")
+    for k in range(50):
+        for s, stream in enumerate(streams):
+            cubc.reduce(x, out=results[s, k : k + 1].reshape(()), stream=stream)
+    for stream in streams:
+        stream.synchronize()
+    assert (results.get() == x.size * (x.size - 1) // 2).all()
