@@ -2,30 +2,16 @@
 //
 // What costs there is passes over more memory than a cache holds, so there are few of them, and
 // they go by what the keys have in them. One launch finds the lowest and the highest key: only the
-// bits of key - lowest are sorted by. One pass then shares the items out to bins by the highest
-// digit of these (McIlroy, Bostic and McIlroy, "Engineering Radix Sort", Computing Systems 6,
-// 1993), and a bin is small enough to be sorted in a cache.
-//     TUNE_RADIX_BITS    of the digit that the pass goes by, at most
+// bits of key - lowest are sorted by. One pass then shares the items out to bins (McIlroy, Bostic
+// and McIlroy, "Engineering Radix Sort", Computing Systems 6, 1993), sort_split.h, and a bin is
+// small enough to be sorted in a cache, sort_cached.h.
 #pragma once
 #include "cache_lines.h"
 #include "message.h"
-#include "sort_cached.h"
+#include "sort_split.h"
 #if SIMT_THREADS == 1
 
-enum {
-    // More items than that are split before they are sorted: they are too many for a cache.
-    MANY_ITEMS = (1 << 18) / (sizeof(key_t) + (PAIRS ? sizeof(value_t) : 0)),
-    CACHED_ITEMS = MANY_ITEMS / 16 // are to be in a bin
-};
-
 // ---- the pass over all items --------------------------------------------------------------------
-// Of a digit that shares items out to bins that fit a cache.
-FUNCTION u32 bits_of_split(u64 count)
-{
-    const u32 bits = bit_length(count / CACHED_ITEMS);
-    return bits < TUNE_RADIX_BITS ? bits : TUNE_RADIX_BITS;
-}
-
 struct alone_shared { // of every kernel
     line<key_t> key[RADIX];
     line<value_t> value[PAIRS ? RADIX : 1];
@@ -38,17 +24,6 @@ FUNCTION key_range range_of_all(const sort_args& a)
     return key_range{static_cast<key_t>(~a.bins[0]), static_cast<key_t>(a.bins[1])};
 }
 
-FUNCTION digit_cut cut_of_all(const sort_args& a)
-{
-    return cut_from_top(a, range_of_all(a), bits_of_split(a.n), 1, 0);
-}
-
-template <bool INPUT>
-FUNCTION key_t coded_key(const sort_args& a, u64 i)
-{
-    return INPUT ? encode(key_item(first_of(a), i)) : a.in[i];
-}
-
 template <bool INPUT>
 FUNCTION value_t value_beside(const sort_args& a, u64 i)
 {
@@ -56,21 +31,22 @@ FUNCTION value_t value_beside(const sort_args& a, u64 i)
 }
 
 // To where s.begin and s.next say. INPUT: the caller's items; others are coded already.
-template <bool INPUT>
-FUNCTION void scatter(const sort_args& a, digit_cut c, u64 first, u64 count, alone_shared& s)
+template <bool INPUT, class Split>
+FUNCTION void scatter(const sort_args& a, const Split& split, u64 first, u64 count, alone_shared& s)
 {
     const lined<key_t> keys = in_lines(a.out);
     const lined<value_t> values = in_lines(a.values_out);
     for (u64 i = first; i < first + count; i++) {
-        const key_t key = coded_key<INPUT>(a, i);
-        const u32 bin = digit_in(key, c);
+        const key_t raw = INPUT ? key_item(first_of(a), i) : a.in[i];
+        const key_t key = INPUT ? encode(raw) : raw;
+        const u32 bin = split.bin(raw, key);
         const offset_t to = s.next[bin];
         s.next[bin] = to + 1;
         put_in_line(keys, s.key[bin], s.begin[bin], to, key);
         if constexpr (PAIRS)
             put_in_line(values, s.value[bin], s.begin[bin], to, value_beside<INPUT>(a, i));
     }
-    for (u32 b = 0; b <= c.mask; b++) {
+    for (u32 b = 0; b < split.count(); b++) {
         store_rest(keys, s.key[b], s.begin[b], s.next[b]);
         if constexpr (PAIRS) store_rest(values, s.value[b], s.begin[b], s.next[b]);
     }
@@ -123,10 +99,14 @@ FUNCTION void place_rows(const sort_args& a, alone_shared& s)
 FUNCTION void count_tile(const sort_args& a, alone_shared& s)
 {
     const tile t = my_tile(a);
-    const digit_cut c = cut_of_all(a);
     offset_t* const row = row_of_tile(a, block_id());
-    for (u32 b = 0; b < RADIX; b++) row[b] = 0;
-    for (u64 i = t.first; i < t.first + t.count; i++) row[digit_in(coded_key<true>(a, i), c)]++;
+    with_split(a, range_of_all(a), row, [&](const auto& split) {
+        for (u32 b = 0; b < RADIX; b++) row[b] = 0;
+        for (u64 i = t.first; i < t.first + t.count; i++) {
+            const key_t raw = key_item(first_of(a), i);
+            row[split.bin(raw, encode(raw))]++;
+        }
+    });
     device_fence();
     const ticket mine = take_ticket_in_order(a.messages);
     if (mine.rank + 1 < block_count()) return;
@@ -138,8 +118,10 @@ FUNCTION void count_tile(const sort_args& a, alone_shared& s)
 FUNCTION void scatter_tile(const sort_args& a, alone_shared& s)
 {
     const tile t = my_tile(a);
-    for (u32 b = 0; b < RADIX; b++) s.begin[b] = s.next[b] = row_of_tile(a, block_id())[b];
-    scatter<true>(a, cut_of_all(a), t.first, t.count, s);
+    with_split(a, range_of_all(a), s.next, [&](const auto& split) {
+        for (u32 b = 0; b < RADIX; b++) s.begin[b] = s.next[b] = row_of_tile(a, block_id())[b];
+        scatter<true>(a, split, t.first, t.count, s);
+    });
 }
 
 // ---- bins ---------------------------------------------------------------------------------------
@@ -159,16 +141,16 @@ FUNCTION void sort_tile_alone(const sort_args& a)
 FUNCTION void sort_large_bin(const sort_args& a, key_range r, items x, items out, u64 count,
                              alone_shared& s)
 {
-    const digit_cut c = cut_from_top(a, r, bits_of_split(count), 1, 0);
-    sort_args split = a;
-    split.in = x.key;
-    split.values_in = x.value;
-    split.out = out.key;
-    split.values_out = out.value;
-    find_bins(x.key, count, c, s.begin);
-    for (u32 b = 0; b <= c.mask; b++) s.next[b] = s.begin[b];
-    scatter<false>(split, c, 0, count, s);
-    for (u32 b = 0; b <= c.mask; b++) {
+    const digit_split split = split_by_digit(a, r, count);
+    sort_args pass = a;
+    pass.in = x.key;
+    pass.values_in = x.value;
+    pass.out = out.key;
+    pass.values_out = out.value;
+    find_bins(x.key, count, split.cut, s.begin);
+    for (u32 b = 0; b < split.count(); b++) s.next[b] = s.begin[b];
+    scatter<false>(pass, split, 0, count, s);
+    for (u32 b = 0; b < split.count(); b++) {
         const items bin = behind(out, s.begin[b]);
         const u64 there = s.next[b] - s.begin[b];
         sort_and_decode(a, range_of(a, bin.key, there), bin, behind(x, s.begin[b]), bin, there);

@@ -112,6 +112,33 @@ def test_keys_that_agree_in_their_high_bits(device, type, spread, n):
     check(device, x)
 
 
+def spreads(dtype, n):
+    """Floats that bins by value or by the highest bits share out well, badly, or not at all."""
+    draw, real = np.random.default_rng(n), np.finfo(dtype)
+    even, normal = draw.random(n), draw.standard_normal(n)
+    with np.errstate(over="ignore"):
+        yield "even", even
+        yield "normal", normal
+        yield "of every size", normal * np.exp(20 * draw.standard_normal(n))
+        yield "one far away", np.where(np.arange(n) == n // 3, 1e30, even)
+        yield "to the ends of the range", np.where(even < 0.5, real.min, real.max) * even
+        yield "neighbours", 1 + draw.integers(0, 1000, n) * real.eps
+        yield "denormal", draw.integers(-1000, 1000, n) * real.smallest_subnormal
+        yield "infinite", np.where(even < 0.1, np.inf, np.where(even > 0.9, -np.inf, normal))
+        yield "not numbers", np.where(even < 0.1, np.nan, normal)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("type", ["F32", "F64"])
+def test_floats_of_any_spread(device, type, descending):
+    dtype = np.dtype(TYPES[type])
+    for what, x in spreads(dtype, 300_001):
+        x = x.astype(dtype)
+        by = order(x, descending)
+        got = np.asarray(cubc.sort(on(device, x), descending=descending))
+        assert (bits(got) == bits(x[by])).all(), what
+
+
 @pytest.mark.parametrize("type", inputs.FLOATS)
 def test_special_values(device, type):
     dtype = np.dtype(TYPES[type])
