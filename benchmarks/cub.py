@@ -108,12 +108,10 @@ def measure(library, name, dtype, exponent, device, samples):
     }
 
 
-def copy_rate(library, device, samples):
-    """GB/s of a device copy, read and written: the ceiling."""
-    work = _core.Workload(
-        "scan.exclusive.sum", {"T{ct}": "F32"}, {"Elements{io}[pow2]": 28}, device
-    )
-    call, temp = cub_call(library, "copy", "F32", 28, work.pointers, device)
+def seconds_of(library, name, benchmark, exponent, device, samples):
+    """A bound of what can be reached, on the F32 arrays of a benchmark, and their bytes."""
+    work = _core.Workload(benchmark, {"T{ct}": "F32"}, {"Elements{io}[pow2]": exponent}, device)
+    call, temp = cub_call(library, name, "F32", exponent, work.pointers, device)
     function = ctypes.cast(library.cub_queue, ctypes.c_void_p).value
     measured = work.measure(
         work.variant("base"),
@@ -122,7 +120,18 @@ def copy_rate(library, device, samples):
         max_samples=samples,
     )
     del temp
-    return work.bytes / float(np.median(np.frombuffer(measured["base_samples"], "f4"))) * 1e-9
+    return float(np.median(np.frombuffer(measured["base_samples"], "f4"))), work.bytes
+
+
+def print_bounds(library, device, samples):
+    seconds, size = seconds_of(library, "copy", "scan.exclusive.sum", 28, device, samples)
+    print(f"device copy of 2^28 F32: {size / seconds * 1e-9:.0f} GB/s")
+    launch, blocks = (
+        seconds_of(library, name, "reduce.sum", 16, device, samples)[0] * 1e6
+        for name in ("launch", "blocks")
+    )
+    print(f"a launch of nothing: {launch:.2f} us")
+    print(f"2^16 F32 read and added in blocks, and no further: {blocks:.2f} us", flush=True)
 
 
 def geometric_mean(rows):
@@ -146,7 +155,7 @@ def main():
     library = ctypes.CDLL(str(options.library))
     if options.policies:
         cubc.use_policies(*options.policies)
-    print(f"device copy of 2^28 F32: {copy_rate(library, 'cuda:0', options.samples):.0f} GB/s")
+    print_bounds(library, "cuda:0", options.samples)
     rows = []
     for name, dtype, exponent in itertools.product(options.names, options.types, SIZES):
         if dtype == ("I8" if name.startswith("histogram") else "U8"):

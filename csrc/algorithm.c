@@ -254,14 +254,3 @@ const char *cubc_version(void)
 {
     return CUBC_VERSION;
 }
-
-// ---- clusters -----------------------------------------------------------------------------------
-enum { CLUSTER_BLOCKS = 8, IN_A_CLUSTER = 2 }; // as in kernels/cluster.h; a value of TUNE_ORDER
-
-unsigned instance_cluster(const instance *i, uint64_t blocks)
-{
-    const device_info *device = &i->device->info;
-    if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 0;
-    if (device_arch_number(device->arch) < 90 || device->units < CLUSTER_BLOCKS) return 0;
-    return blocks > 1 && blocks <= CLUSTER_BLOCKS ? (unsigned)blocks : 0;
-}

@@ -170,6 +170,8 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     required(CUresult, cuFuncSetAttribute, (CUfunction function, int attribute, int value))       \
     required(CUresult, cuOccupancyMaxActiveBlocksPerMultiprocessor,                               \
              (int *blocks, CUfunction function, int threads, size_t dynamic_shared))              \
+    required(CUresult, cuOccupancyMaxActiveClusters,                                              \
+             (int *clusters, CUfunction function, const CUlaunchConfig *config))                  \
     required(CUresult, cuLaunchKernelEx,                                                          \
              (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)) \
     optional(CUresult, cuFuncLoad, (CUfunction function)) /* since 12.4 */

@@ -153,6 +153,27 @@ static cubc_status opt_in(const cuda_device *d, CUfunction function, const char 
                   "cuFuncSetAttribute(%s, %lld bytes of shared memory)", name, (long long)most);
 }
 
+// Whether a cluster of the kernel's blocks can run at all, which a part of a GPU may have too few
+// multiprocessors side by side for.
+static bool runs_in_clusters(const cuda_device *d, CUfunction function, unsigned threads,
+                             unsigned shared)
+{
+    int clusters = 0;
+    CUlaunchAttribute size = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                              .value.clusterDim = {CLUSTER_BLOCKS, 1, 1}};
+    CUlaunchConfig config = {.gridDimX = CLUSTER_BLOCKS,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = threads,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .sharedMemBytes = shared,
+                             .attrs = &size,
+                             .numAttrs = 1};
+    return d->capability >= 90 &&
+           !cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config) && clusters > 0;
+}
+
 static cubc_status open_kernel(const cuda_device *d, CUmodule module, const char *name,
                                unsigned threads, device_kernel *out)
 {
@@ -174,6 +195,7 @@ static cubc_status open_kernel(const cuda_device *d, CUmodule module, const char
              "on %s",
              name, threads, out->info.registers, (long long)out->info.shared_bytes,
              d->base.info.arch);
+    out->clusters = runs_in_clusters(d, function, threads, out->allocated);
     out->function = function;
     out->threads = threads;
     return CUBC_OK;

@@ -87,12 +87,15 @@ typedef struct device_kernel {
     unsigned threads;   // in a block; fixed by the variant
     unsigned allocated; // bytes of shared storage that each launch has to ask for
     kernel_info info;
+    bool clusters; // CLUSTER_BLOCKS of its blocks can run as a cluster
     // A kernel of the dialect takes one struct; a plain CUDA kernel (kernels/entry.h) takes any
     // arguments, laid out in the launch's args like the members of a struct.
     bool plain;
     int argument_count;
     argument_type arguments[MAX_KERNEL_ARGUMENTS];
 } device_kernel;
+
+enum { CLUSTER_BLOCKS = 8 }; // as in kernels/cluster.h
 
 typedef struct launch_shape {
     unsigned grid;             // blocks, in the x direction

@@ -433,6 +433,15 @@ static cubc_status run_plan(attachment *at, cubc_device *device, plan *pl, void 
     return st;
 }
 
+enum { IN_A_CLUSTER = 2 }; // of TUNE_ORDER
+
+unsigned instance_cluster(const instance *i, uint64_t blocks)
+{
+    bool wanted = variant_value(&i->space, &i->variant, "ord", 0) == IN_A_CLUSTER;
+    bool fits = i->kernels[0].clusters && blocks > 1 && blocks <= CLUSTER_BLOCKS;
+    return wanted && fits ? (unsigned)blocks : 0;
+}
+
 cubc_status instance_run(instance *i, const problem *p, void *stream)
 {
     attachment *at;

@@ -2,28 +2,31 @@
 //
 // The blocks of a cluster (compute capability 9.0 and up) run at the same time, and what one writes
 // into the shared memory of another is there sooner than a message through the L2 cache. A launch
-// whose whole grid is one cluster needs no other messages (message.h): neither memory nor tickets,
-// for a block's rank is its index. TUNE_ORDER 2 asks for it; launches of more blocks than fit a
-// cluster, other devices and older compilers are as with 1.
+// whose whole grid is one cluster sends no other messages (message.h) and takes no tickets, for a
+// block's rank is its index. TUNE_ORDER 2 asks for it; launches of more blocks than fit a cluster
+// (instance_cluster), other devices and older compilers are as with 1.
 //
 // A block's inbox, in its shared memory, has a slot for each block, and counts the bytes that have
 // arrived. In the order of a kernel:
 //     inbox_open      all threads, at the beginning
 //     cluster_ready   all threads, before the first message is sent: all blocks have started
+//     (nothing
+//                     where the launch is no cluster)
 //     inbox_send      a lane each, whatever this block has to say
 //     inbox_wait      a warp; a block must not end before what is sent to it has arrived
 //     inbox_value     any lane of that warp
 #pragma once
 #include "message.h"
 
+// st.async came with CUDA 12.1.
 #if defined(SIMT_CUDA) && __CUDA_ARCH__ >= 900 && \
-    (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 3))
+    (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 1))
 #define CLUSTERS (TUNE_ORDER == 2)
 #else
 #define CLUSTERS 0
 #endif
 
-enum { CLUSTER_BLOCKS = 8 }; // every device with clusters runs as many at once; algorithm.c knows
+enum { CLUSTER_BLOCKS = 8 }; // at most; more than that are not portable
 
 template <class V>
 struct cluster_inbox {
@@ -65,7 +68,10 @@ FUNCTION void inbox_open(cluster_inbox<V>& inbox, u32 senders)
     asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
 
-FUNCTION void cluster_ready() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+FUNCTION void cluster_ready()
+{
+    if (in_one_cluster()) asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
 
 template <class V>
 FUNCTION void inbox_send(cluster_inbox<V>& inbox, u32 to, V value)
@@ -85,6 +91,9 @@ FUNCTION void inbox_send(cluster_inbox<V>& inbox, u32 to, V value)
             : "memory");
 }
 
+// What was sent is ordered before this by its bytes' arrival. The scope is the block's, which
+// spares the L1 cache: of other blocks' writes only those to the slots, in shared memory, can be
+// relied on.
 template <class V>
 FUNCTION void inbox_wait(const cluster_inbox<V>& inbox)
 {

@@ -211,14 +211,7 @@ KERNEL(fixed_scan_tiles, fixed_scan_args, fixed_scan_shared)
 #if TUNE_REDUCE_RUNS
     if (a.n == 0 && thread_id() == 0) *a.out.count = 0;
 #endif
-    ticket mine{};
-    if constexpr (RANK_IS_INDEX) {
-        mine = take_ticket(a.messages); // only warp 0 uses the epoch, and once it has its items
-    } else {
-        if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
-        block_sync();
-        mine = s.tile_ticket;
-    }
+    const ticket mine = take_block_ticket(a.messages, s.tile_ticket);
     if ((mine.rank + 1ull) * TILE <= a.n)
         scan_tile<true>(a, s, mine);
     else

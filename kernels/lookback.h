@@ -2,7 +2,9 @@
 //
 // Each tile publishes its own total at once and its inclusive prefix as soon as it knows it; a warp
 // looks back over the published totals until it meets a prefix (Merrill and Garland, "Single-pass
-// Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002). Tiles are numbered by ticket.
+// Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002). Tiles are numbered by ticket. Few
+// tiles may be the blocks of one cluster (cluster.h): each tells all that come after it its total,
+// and nobody looks back.
 //
 //     TUNE_LOOK         tiles that a lane looks back at in one round
 //     TUNE_POLL_DELAY   nanoseconds between two polls: a thousand blocks that poll without pause
@@ -81,21 +83,6 @@ FUNCTION stretch<V> stretch_of(const look<V>& l, Op op)
     return s;
 }
 
-// This block's tile; all threads call it, once.
-template <class V>
-FUNCTION ticket open_tile(u64* messages, ticket& of_block, cluster_inbox<V>& inbox)
-{
-    if (in_one_cluster()) {
-        inbox_open(inbox, block_id());
-        return ticket{0, block_id()};
-    }
-    // Only one warp needs the epoch, and only once it has its items: nobody waits for it here.
-    if constexpr (RANK_IS_INDEX) return take_ticket(messages);
-    if (thread_id() == 0) of_block = take_ticket(messages);
-    block_sync();
-    return of_block;
-}
-
 // Everything before `tile`, for all lanes of the calling warp. The first tile never calls it.
 template <class V, class Op>
 FUNCTION V look_back(const u64* messages, u64 tile, ticket mine, Op op)
@@ -126,6 +113,16 @@ FUNCTION V look_back(const u64* messages, u64 tile, ticket mine, Op op)
     }
 }
 
+// ---- a tile's part in it ------------------------------------------------------------------------
+// This block's tile; all threads call it, once. They call cluster_ready before the total is sent.
+template <class V>
+FUNCTION ticket open_tile(u64* messages, ticket& of_block, cluster_inbox<V>& inbox)
+{
+    if (!in_one_cluster()) return take_block_ticket(messages, of_block);
+    inbox_open(inbox, block_id());
+    return ticket{0, block_id()};
+}
+
 // Tells the tiles after this one its total, which is that of lane 0 of the one warp that calls it:
 // as soon as it is known.
 template <class V>
@@ -154,9 +151,10 @@ FUNCTION V totals_before(const cluster_inbox<V>& inbox, u32 tiles, Op op)
     return warp_shuffle(reduce_backwards(total, tiles - 1, op), 0);
 }
 
-// The prefix of a tile, and the tile's contribution to those after it. The warp that has sent the
-// total calls it. `prefix` is what comes before the first tile, if has_prefix says that there is
-// such a value, and becomes what comes before this one; the result says whether there is any.
+// The prefix of a tile, which those after it are told, too, if they look back. The warp that has
+// sent the total calls it. `prefix` is what comes before the first tile, if has_prefix says that
+// there is such a value, and becomes what comes before this one; the result says whether there is
+// any.
 template <class V, class Op>
 FUNCTION bool tile_prefix(u64* messages, ticket mine, V total, Op op, V& prefix, bool has_prefix,
                           const cluster_inbox<V>& inbox)

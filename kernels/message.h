@@ -13,7 +13,7 @@
 // for blocks that run, and cannot deadlock. TUNE_ORDER says where the rank comes from:
 //     0   from a counter in front of the messages: right in whatever order blocks start
 //     1   it is the block's index, where blocks start in order: an atomic's latency is saved
-//     2   the same, and a grid that fits a cluster does without these messages: cluster.h
+//     2   the same, and the messages of a grid that fits a cluster go another way: cluster.h
 //
 // Memory: u64[1 + messages * words], zero before the first launch and then left to its kernels.
 #pragma once
@@ -40,6 +40,16 @@ FUNCTION ticket take_ticket(u64* memory)
     if constexpr (RANK_IS_INDEX)
         return ticket{static_cast<u32>(load_relaxed(memory) >> 32), block_id()};
     return take_ticket_in_order(memory);
+}
+
+// The same for all threads of a block, which call it together; `shared` is the block's. Where no
+// atomic has to be waited for, only who uses the epoch waits for it.
+FUNCTION ticket take_block_ticket(u64* memory, ticket& shared)
+{
+    if constexpr (RANK_IS_INDEX) return take_ticket(memory);
+    if (thread_id() == 0) shared = take_ticket(memory);
+    block_sync();
+    return shared;
 }
 
 // The block of the highest rank calls this from one thread when it has heard of all others, so that

@@ -1,10 +1,11 @@
 // Reduction of n items to one, in a single launch.
 //
-// Each block folds its share of the items and sends its partial result as a message (message.h);
-// the block of the highest rank collects the messages, in the order of the blocks. It takes its
-// ticket before it reads its items, so that the ticket's latency hides behind theirs, and it waits
-// only for blocks that run already. A short input is dominated by latency, of instructions too
-// (they come from memory as well): hence a single, short path for all steps that are not whole.
+// Each block folds its share of the items and sends its partial result as a message (message.h; few
+// blocks may be one cluster, cluster.h); the block of the highest rank collects the messages, in
+// the order of the blocks. It takes its ticket before it reads its items, so that the ticket's
+// latency hides behind theirs, and it waits only for blocks that run already. A short input is
+// dominated by latency, of instructions too (they come from memory as well): hence a single, short
+// path for all steps that are not whole.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=128:1024:128
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
@@ -23,7 +24,7 @@
 //       contiguous share. An operator that does not commute always gets the latter.
 // wav   blocks, in multiples of what is resident at once
 // ms    steps that a block takes at least: below it another block costs more than it helps
-// ord   where a block's rank comes from, see message.h
+// ord   how blocks know of each other, see message.h
 //
 // Traffic: n items read, one written. The grid depends on n, the variant and the device alone, so a
 // result is the same from run to run.
@@ -211,7 +212,7 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
             block_sync();
         }
     }
-    if (clustered) cluster_ready();
+    cluster_ready();
     if constexpr (TUNE_COMMUTATIVE) {
         if constexpr (FOLD_BYTES) sum = bytes.result();
         UNROLL

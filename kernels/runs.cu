@@ -295,7 +295,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
         of_warp.carry = value_at(begin + last_flagged(local, flag, counts));
     if (lane_id() == 0) s.warp[warp_id()] = of_warp;
     if (thread_id() == 0) s.begins = flag[0][0];
-    if (in_one_cluster()) cluster_ready();
+    cluster_ready();
     block_sync();
 
     const tally warps = warp_scan(s.warp[lane_id() < SIMT_WARPS ? lane_id() : 0], join());

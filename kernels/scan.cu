@@ -28,7 +28,7 @@
 // ipv   items a vector
 // ld    caching of the loads, see load_bytes16
 // la    mebibytes ahead of its tile that a block has fetched into the L2 cache, 0 if none
-// ord   where a block's rank comes from, see message.h
+// ord   how blocks know of each other, see message.h
 // lb    tiles that a lane looks back at in one round
 // ns    nanoseconds between two polls: a thousand blocks that poll without pause slow the messages
 // l2w   nanoseconds before the first poll, when there are many tiles
@@ -170,7 +170,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     park_rows<WHOLE, 0>(a, s, first, rows);
     scan_rows<WHOLE, PARKED>(a, first, rows, rows.kept);
     if (lane_id() == 0) s.warp_total[warp_id()] = rows.all;
-    if (in_one_cluster()) cluster_ready();
+    cluster_ready();
     block_sync();
 
     if (warp_id() == 0) {

@@ -24,7 +24,7 @@
 // ipv   items a vector
 // ld    caching of the loads, see load_bytes16
 // la    mebibytes ahead of its tile that a block has fetched into the L2 cache, 0 if none
-// ord   where a block's rank comes from, see message.h
+// ord   how blocks know of each other, see message.h
 // lb, ns, l2w   see lookback.h
 //
 // Workload:
@@ -211,7 +211,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         s.warp_count[0][warp_id()] = warp_total;
         if constexpr (CLASSES > 1) s.warp_count[CLASSES - 1][warp_id()] = warp_second;
     }
-    if (in_one_cluster()) cluster_ready();
+    cluster_ready();
     block_sync();
 
     const u32 lane_warp = lane_id() < SIMT_WARPS ? lane_id() : 0;

@@ -316,14 +316,7 @@ FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 fir
 
 KERNEL(sort_pass, sort_args, pass_shared)
 {
-    ticket mine{};
-    if constexpr (RANK_IS_INDEX) {
-        mine = take_ticket(a.messages); // only the last tile needs the epoch, in the end
-    } else {
-        if (thread_id() == 0) s.tile_ticket = take_ticket(a.messages);
-        block_sync();
-        mine = s.tile_ticket;
-    }
+    const ticket mine = take_block_ticket(a.messages, s.tile_ticket);
     const u64 first = static_cast<u64>(mine.rank) * TILE;
     const u32 count = a.n - first < TILE ? static_cast<u32>(a.n - first) : TILE;
     if constexpr (!TUNE_IN_LAZY) prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.in, first, a.n);
