@@ -11,7 +11,7 @@ import cubc
 from cubc import _core
 
 TILE = 2048
-SIZES = (1, TILE, TILE + 1, 2 * TILE, 5 * TILE - 3, 8 * TILE, 8 * TILE + 1)
+SIZES = (1, TILE, TILE + 1, *(k * TILE - 3 for k in range(3, 8)), 8 * TILE, 8 * TILE + 1)
 REDUCE = "ipt_8.tpb_256.ipv_{v}.ld_1.sm_0.wav_6.ms_1.ord_2"
 SCAN = "ipt_8.tpb_256.mb_1.pk_0.ipv_{v}.ld_1.la_0.ord_2.lb_1.ns_0.l2w_0"
 TILES = "ipt_8.tpb_256.mb_1.ipv_{v}.ld_1.la_0.ord_2.lb_1.ns_0.l2w_0"
@@ -113,6 +113,99 @@ def test_runs(clustered, dtype):
             values, counts = cubc.run_length_encode(cubc.asarray(x, device=device))
             assert (values.numpy() == x[heads]).all(), n
             assert (counts.numpy() == np.diff(np.append(heads, n))).all(), n
+
+
+def test_in_place(clustered):
+    """Totals are sent late: what they allow to be written has been read."""
+    device, use = clustered
+    use("select.flagged", "i4", TILES)
+    use("runs.unique", "i4", TILES)
+    for n in SIZES:
+        x, mask = numbers(n, "i4"), numbers(n, "i4", seed=2) > 1
+        d = cubc.asarray(x, device=device)
+        assert (
+            cubc.select(d, cubc.asarray(mask, device=device), out=d).numpy() == x[mask]
+        ).all(), n
+        keys, values = cubc.asarray(x, device=device), cubc.asarray(x * 10, device=device)
+        heads = np.concatenate([[True], x[1:] != x[:-1]])
+        k, v = cubc.unique_by_key(keys, values, out=(keys, values))
+        assert (k.numpy() == x[heads]).all(), n
+        assert (v.numpy() == 10 * x[heads]).all(), n
+
+
+def test_three_classes(clustered):
+    device, use = clustered
+    use("select.three_way", "i4", TILES)
+    for n in SIZES:
+        x = numbers(n, "i4")
+        parts = cubc.partition(cubc.asarray(x, device=device), "x > 1", "x < -1")
+        for part, of in zip(parts, (x > 1, x < -1, abs(x) <= 1), strict=True):
+            assert (part.numpy() == x[of]).all(), n
+
+
+def test_sums_and_places_of_runs(clustered):
+    device, use = clustered
+    use("runs.reduce", "f4", TILES)
+    use("runs.nontrivial", "i4", TILES)
+    for n in SIZES:
+        x, keys = numbers(n, "f4"), np.repeat(numbers(n, "i4"), 3)[:n]
+        heads = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        lengths = np.diff(np.append(heads, n))
+        k = cubc.asarray(keys, device=device)
+        _, sums = cubc.reduce_by_key(k, cubc.asarray(x, device=device))
+        assert (sums.numpy() == np.add.reduceat(x, heads)).all(), n
+        offsets, counts = cubc.nontrivial_runs(k)
+        assert (offsets.numpy() == heads[lengths > 1]).all(), n
+        assert (counts.numpy() == lengths[lengths > 1]).all(), n
+
+
+def test_segments(clustered):
+    device, use = clustered
+    use("scan.segmented", "f4", SCAN)
+    for n in SIZES:
+        x, offsets = numbers(n, "f4"), np.unique(np.r_[0, np.arange(1, n, 700), n])
+        parts = [np.cumsum(part) for part in np.split(x, offsets[1:-1])]
+        result = cubc.segmented_scan(
+            cubc.asarray(x, device=device), cubc.asarray(offsets, device=device)
+        )
+        assert (result.numpy() == np.concatenate(parts)).all(), n
+
+
+@pytest.mark.parametrize("n", [9000, 2**16 - 5])  # 2 and 8 tiles of sm_90's own policies
+def test_order(device, n):
+    """Operators that do not commute, of structs too: blocks are taken in their order."""
+    x = numbers(n, "i4")
+    d = cubc.asarray(x, device=device)
+    assert cubc.reduce(d, "b", commutative=False).item() == x[-1]
+    assert (cubc.scan(d, "a").numpy() == x[0]).all()
+    assert (cubc.scan(d, "b").numpy() == x).all()
+    pairs = np.zeros(n, [("first", "i2"), ("last", "i2")])
+    pairs["first"], pairs["last"] = x, x[::-1]
+    d = cubc.asarray(pairs, device=device)
+    ends = cubc.reduce(d, "value_t{a.first, b.last}", commutative=False)
+    assert np.asarray(ends).item() == (x[0], x[0])
+    prefixes = cubc.scan(d, "value_t{a.first, b.last}").numpy()
+    assert (prefixes["first"] == x[0]).all()
+    assert (prefixes["last"] == x[::-1]).all()
+
+
+def test_what_goes_through_memory(clustered):
+    """A cluster leaves the workspace as it is; other grids count their launches there."""
+    device, use = clustered
+    use("reduce.sum", "i4", REDUCE)
+    use("scan.inclusive.sum", "i4", SCAN)
+    use("select.if", "i4", TILES)
+    for n in (2 * TILE, 8 * TILE, 8 * TILE + 1):
+        d = cubc.asarray(numbers(n, "i4"), device=device)
+        for call in (cubc.sum, cubc.scan, lambda x, **options: cubc.select(x, "x > 0", **options)):
+            workspace = cubc.asarray(np.zeros(4096, "u8"), device=device)
+            call(d, workspace=workspace)
+            in_cluster = device != "cpu" and n <= 8 * TILE and has_clusters(device)
+            assert (workspace.numpy()[0] == 0) == in_cluster, n
+
+
+def has_clusters(device):
+    return int(cubc.device_info(device)["arch"].strip("sm_abcdefgh")) >= 90
 
 
 @pytest.mark.gpu
