@@ -9,9 +9,8 @@
 // A block's inbox, in its shared memory, has a slot for each block, and counts the bytes that have
 // arrived. In the order of a kernel:
 //     inbox_open      all threads, at the beginning
-//     cluster_ready   all threads, before the first message is sent: all blocks have started
-//     (nothing
-//                     where the launch is no cluster)
+//     cluster_ready   all threads, before the first message is sent: all blocks have started; does
+//                     nothing where the launch is no cluster
 //     inbox_send      a lane each, whatever this block has to say
 //     inbox_wait      a warp; a block must not end before what is sent to it has arrived
 //     inbox_value     any lane of that warp
