@@ -8,7 +8,7 @@
 // CUBC_SIMT_SEED makes the order of blocks and threads random but repeatable.
 #define _GNU_SOURCE
 #include "cpu_info.h"
-#include "cpu_pages.h"
+#include "cpu_memory.h"
 #include "cpu_recording.h"
 #include "device.h"
 #include "environment.h"
@@ -30,11 +30,10 @@
 #include <elf.h>
 #endif
 
-enum { ALIGNMENT = 256 };
-
 typedef struct cpu_device {
     cubc_device base; // first: this is a cubc_device
     simt_pool *pool;
+    cpu_memory memory;
 } cpu_device;
 
 struct device_module {
@@ -62,6 +61,7 @@ static void cpu_close(cubc_device *device)
 {
     if (!device) return;
     simt_pool_close(pool_of(device));
+    cpu_memory_close(&((cpu_device *)device)->memory);
     mem_free(device);
 }
 
@@ -87,26 +87,16 @@ failed:
 }
 
 // ---- memory -------------------------------------------------------------------------------------
-// The block that mem_alloc gave is kept just in front of what the caller gets.
 static cubc_status cpu_alloc(cubc_device *device, size_t bytes, void *stream, void **out)
 {
-    (void)device;
     (void)stream;
-    char *block = bytes <= SIZE_MAX - 2 * ALIGNMENT ? mem_alloc(bytes + 2 * ALIGNMENT, 1) : NULL;
-    if (!block)
-        FAIL(CUBC_NO_DEVICE_MEMORY, "out of memory on \"cpu\": %zu bytes were asked for", bytes);
-    cpu_pages_ask_for_large(block, bytes);
-    uintptr_t aligned = ((uintptr_t)block + 2 * ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
-    ((void **)aligned)[-1] = block;
-    *out = (void *)aligned;
-    return CUBC_OK;
+    return cpu_memory_take(&((cpu_device *)device)->memory, bytes, out);
 }
 
 static void cpu_free(cubc_device *device, void *pointer, void *stream)
 {
-    (void)device;
     (void)stream;
-    if (pointer) mem_free(((void **)pointer)[-1]);
+    if (pointer) cpu_memory_give(&((cpu_device *)device)->memory, pointer);
 }
 
 static cubc_status cpu_copy(cubc_device *device, void *to, const void *from, size_t bytes,

@@ -263,6 +263,32 @@ static void test_reload(void)
     unsetenv("CUBC_CXXFLAGS");
 }
 
+static void *allocated(size_t bytes)
+{
+    char *p = NULL;
+    CHECK_STATUS(device_cpu_api.alloc(device, bytes, NULL, (void **)&p), CUBC_OK);
+    if (p) p[0] = p[bytes - 1] = 1;
+    return p;
+}
+
+static void test_the_last_large_block(void)
+{
+    const size_t mebibyte = 1 << 20;
+    void *first = allocated(8 * mebibyte), *second = allocated(8 * mebibyte);
+    const long both = mem_outstanding();
+    device_cpu_api.free(device, first, NULL);
+    device_cpu_api.free(device, second, NULL);
+    CHECK(mem_outstanding() == both - 1); // one is kept
+    CHECK((first = allocated(6 * mebibyte)) == second);
+    device_cpu_api.free(device, first, NULL);
+    device_cpu_api.free(device, allocated(mebibyte), NULL); // small: neither takes nor is kept
+    CHECK(mem_outstanding() == both - 1);
+    device_cpu_api.free(device, allocated(16 * mebibyte), NULL); // it did not fit, so it goes
+    CHECK(mem_outstanding() == both - 1);
+    device_cpu_api.free(device, allocated(300 * mebibyte), NULL); // nor is what is very large
+    CHECK(mem_outstanding() == both - 1);
+}
+
 // ---- failing allocations ------------------------------------------------------------------------
 static cubc_status everything(char *source)
 {
@@ -311,6 +337,7 @@ int main(int argc, char **argv)
     static const check_test tests[] = {
         {"info", test_info},
         {"memory", test_memory},
+        {"the last large block", test_the_last_large_block},
         {"streams and events", test_streams_and_events},
         {"compile error", test_compile_error},
         {"compile deadline", test_compile_deadline},
