@@ -235,6 +235,8 @@ cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, siz
 cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
 // Whether running the problem would compile its variant, and not tune it either.
 cubc_status algorithm_missing(cubc_device *device, const problem *p, bool *missing);
+// Whether a call's arrays lie apart from its workspace; else CUBC_INVALID_ARGUMENT.
+cubc_status problem_apart(const problem *p, const void *memory, size_t bytes);
 // Whether the same variants of both are the same code.
 bool problem_same_code(const problem *a, const problem *b);
 

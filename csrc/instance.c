@@ -437,9 +437,8 @@ enum { IN_A_CLUSTER = 2 }; // of TUNE_ORDER
 
 unsigned instance_cluster(const instance *i, uint64_t blocks)
 {
-    bool wanted = variant_value(&i->space, &i->variant, "ord", 0) == IN_A_CLUSTER;
-    bool fits = i->kernels[0].clusters && blocks > 1 && blocks <= CLUSTER_BLOCKS;
-    return wanted && fits ? (unsigned)blocks : 0;
+    if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 0;
+    return i->kernels[0].clusters && blocks > 1 && blocks <= CLUSTER_BLOCKS ? (unsigned)blocks : 0;
 }
 
 cubc_status instance_run(instance *i, const problem *p, void *stream)
@@ -451,8 +450,8 @@ cubc_status instance_run(instance *i, const problem *p, void *stream)
     return run_plan(at, i->device, &pl, stream);
 }
 
-static cubc_status run_in(cubc_device *device, plan *pl, void *temp, size_t temp_bytes,
-                          void *stream)
+static cubc_status run_in(cubc_device *device, const problem *p, plan *pl, void *temp,
+                          size_t temp_bytes, void *stream)
 {
     uintptr_t alignment = pl->scratch_bytes ? SCRATCH_ALIGNMENT : 8;
     if (temp_bytes < plan_bytes(pl))
@@ -460,6 +459,7 @@ static cubc_status run_in(cubc_device *device, plan *pl, void *temp, size_t temp
              plan_bytes(pl));
     if ((uintptr_t)temp % alignment)
         FAIL(CUBC_INVALID_ARGUMENT, "the workspace is not aligned to %d bytes", (int)alignment);
+    TRY(problem_apart(p, temp, plan_bytes(pl)));
     if (pl->message_bytes) TRY(device->api->fill(device, temp, 0, pl->message_bytes, stream));
     return queue_plan(device, pl, temp, (char *)temp + scratch_offset(pl), stream);
 }
@@ -473,7 +473,8 @@ cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, siz
     TRY(attach(device, &at));
     TRY(find_instance(at, device, p, stream, &i));
     TRY(make_plan(p, i, &pl));
-    return temp ? run_in(device, &pl, temp, temp_bytes, stream) : run_plan(at, device, &pl, stream);
+    return temp ? run_in(device, p, &pl, temp, temp_bytes, stream)
+                : run_plan(at, device, &pl, stream);
 }
 
 cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)

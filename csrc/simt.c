@@ -10,6 +10,7 @@
 #include "simt.h"
 #include "simt_block.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -41,6 +42,7 @@ struct simt_pool {
 
     const simt_launch *launch;
     uint64_t launch_seed;
+    fenv_t floats; // how the caller rounds, and takes denormals: all threads do the same
     atomic_bool stop, asked;
     cubc_status status; // of the first block that failed
     char message[sizeof((simt_worker *)0)->message];
@@ -229,6 +231,7 @@ static void *helper_main(void *argument)
     uint32_t seen = 0;
     while (!atomic_load(&pool->quit)) {
         if (join_launch(pool, &seen)) {
+            fesetenv(&pool->floats);
             work(pool, pool->worker[self->index]);
             leave_launch(pool);
         }
@@ -312,6 +315,7 @@ static cubc_status run(simt_pool *pool, const simt_launch *launch)
     atomic_store_explicit(&pool->asked, false, memory_order_relaxed);
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
     if (workers > 1) {
+        fegetenv(&pool->floats);
         start_helpers(pool, workers - 1);
         open_launch(pool, workers - 1);
     }

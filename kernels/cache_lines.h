@@ -14,18 +14,20 @@ struct line { // of the cache: what goes to a bin next
     alignas(LINE_BYTES) T item[ITEMS];
 };
 
-// An array that lines are stored to. Item i has place (i + phase) % ITEMS in its line.
+// An array of `count` items that lines are stored to. Item i has place (i + phase) % ITEMS in its
+// line. Past the end nothing is stored, if what is read should have changed since it was counted.
 template <class T>
 struct lined {
     T* out;
+    u64 count;
     u32 phase;
 };
 
 template <class T>
-FUNCTION lined<T> in_lines(T* out)
+FUNCTION lined<T> in_lines(T* out, u64 count)
 {
     const u64 place = reinterpret_cast<u64>(out) / sizeof(T);
-    return lined<T>{out, static_cast<u32>(place % line<T>::ITEMS)};
+    return lined<T>{out, count, static_cast<u32>(place % line<T>::ITEMS)};
 }
 
 template <class T>
@@ -71,7 +73,7 @@ FUNCTION void put_in_line(lined<T> to, line<T>& through, u64 begin, u64 i, T ite
 {
     const u32 place = place_in_line(to, i);
     through.item[place] = item;
-    if (place < line<T>::LAST) return;
+    if (place < line<T>::LAST || i >= to.count) return;
     if (i - begin >= line<T>::LAST)
         store_line(to.out + i - line<T>::LAST, through);
     else
@@ -81,6 +83,7 @@ FUNCTION void put_in_line(lined<T> to, line<T>& through, u64 begin, u64 i, T ite
 template <class T>
 FUNCTION void store_rest(lined<T> to, const line<T>& from, u64 begin, u64 end)
 {
-    if (end > begin && place_in_line(to, end) > 0) store_part(to, from, begin, end - 1);
+    if (end > begin && end <= to.count && place_in_line(to, end) > 0)
+        store_part(to, from, begin, end - 1);
 }
 #endif

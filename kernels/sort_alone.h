@@ -30,12 +30,14 @@ FUNCTION value_t value_beside(const sort_args& a, u64 i)
     return INPUT ? value_at(a, i) : a.values_in[i];
 }
 
-// To where s.begin and s.next say. INPUT: the caller's items; others are coded already.
+// To where s.begin and s.next say, of `end` places. INPUT: the caller's items; others are coded
+// already.
 template <bool INPUT, class Split>
-FUNCTION void scatter(const sort_args& a, const Split& split, u64 first, u64 count, alone_shared& s)
+FUNCTION void scatter(const sort_args& a, const Split& split, u64 first, u64 count, u64 end,
+                      alone_shared& s)
 {
-    const lined<key_t> keys = in_lines(a.out);
-    const lined<value_t> values = in_lines(a.values_out);
+    const lined<key_t> keys = in_lines(a.out, end);
+    const lined<value_t> values = in_lines(a.values_out, end);
     for (u64 i = first; i < first + count; i++) {
         const key_t raw = INPUT ? key_item(first_of(a), i) : a.in[i];
         const key_t key = INPUT ? encode(raw) : raw;
@@ -120,7 +122,7 @@ FUNCTION void scatter_tile(const sort_args& a, alone_shared& s)
     const tile t = my_tile(a);
     with_split(a, range_of_all(a), s.next, [&](const auto& split) {
         for (u32 b = 0; b < RADIX; b++) s.begin[b] = s.next[b] = row_of_tile(a, block_id())[b];
-        scatter<true>(a, split, t.first, t.count, s);
+        scatter<true>(a, split, t.first, t.count, a.n, s);
     });
 }
 
@@ -149,7 +151,7 @@ FUNCTION void sort_large_bin(const sort_args& a, key_range r, items x, items out
     pass.values_out = out.value;
     find_bins(x.key, count, split.cut, s.begin);
     for (u32 b = 0; b < split.count(); b++) s.next[b] = s.begin[b];
-    scatter<false>(pass, split, 0, count, s);
+    scatter<false>(pass, split, 0, count, count, s);
     for (u32 b = 0; b < split.count(); b++) {
         const items bin = behind(out, s.begin[b]);
         const u64 there = s.next[b] - s.begin[b];

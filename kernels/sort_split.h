@@ -74,7 +74,8 @@ struct value_split {
     }
     FUNCTION_MEMBER u32 bin(key_t raw, key_t) const
     {
-        return static_cast<u32>(multiple(raw) - first);
+        const u32 b = static_cast<u32>(multiple(raw)) - static_cast<u32>(first);
+        return b < bins ? b : bins - 1; // of a key that was not there when the range was found
     }
 };
 

@@ -439,6 +439,23 @@ def test_sources_of_any_size(device, solver, even_odd):
         np.testing.assert_allclose(x[k] / sizes[k], x[1], rtol=0, atol=3e-4 * largest)
 
 
+@pytest.mark.parametrize("even_odd", [True, False])
+def test_double_sources_of_any_size(operator, device, even_odd):
+    """Their squares fit no double, or only with a few digits."""
+    x, _ = operator.solve(B, tol=1e-10, even_odd=even_odd)
+    for size in (1e-300, 1e-200, 1e-162, 1e-160, 1e-155, 1e155, 1e200, 1e300):
+        y, info = operator.solve(B * size, tol=1e-10, even_odd=even_odd)
+        assert info.converged, size
+        assert info.iterations > 3, size
+        np.testing.assert_allclose(value(y) / size, value(x), atol=1e-9 * abs(value(x)).max())
+    several = np.stack([B, B * 1e200, np.zeros_like(B), B * np.nan])
+    y, info = operator.solve(on(device, several), tol=1e-10, even_odd=even_odd)
+    assert [one.converged for one in info.sources] == [True, True, True, False]
+    for k, size in ((0, 1), (1, 1e200)):
+        np.testing.assert_allclose(value(y)[k] / size, value(x), atol=1e-9 * abs(value(x)).max())
+    np.testing.assert_array_equal(value(y)[2], 0)
+
+
 def test_a_source_whose_solution_is_no_float(operator):
     """A double one, iterated in half precision."""
     x, info = operator.solve(B * 1e-100, sloppy="half", tol=1e-10)

@@ -285,6 +285,20 @@ def test_workspace(device):
         cubc.sort(on(device, x), workspace=workspace[:1] if device == "cpu" else on(device, x[:2]))
 
 
+def test_a_workspace_that_overlaps(device):
+    storage = np.zeros(1 << 19, np.uint64)
+    storage = storage[-storage.ctypes.data % 256 // 8 :]
+    workspace = storage if device == "cpu" else on(device, storage)
+    x = keys("U64", 100_000)
+    for sort in (
+        lambda: cubc.sort(workspace[:100_000], workspace=workspace),
+        lambda: cubc.sort(on(device, x), out=workspace[:100_000], workspace=workspace),
+        lambda: cubc.reduce(cubc.lazy("a * 2", a=workspace[:1000]), workspace=workspace),
+    ):
+        with pytest.raises(ValueError, match="the workspace overlaps"):
+            sort()
+
+
 def test_many_in_a_row(device):
     """Launches share their messages' memory: none may take another's for its own."""
     x = keys("U16", 200_000)

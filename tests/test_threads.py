@@ -1,5 +1,6 @@
 """Calls from several threads and processes at once, and Ctrl-C."""
 
+import platform
 import signal
 import subprocess
 import sys
@@ -166,3 +167,19 @@ def test_a_crash_in_any_thread_is_reported():
     result = isolated.run(CRASH, CUBC_CPU_THREADS=4)
     assert result.returncode == -signal.SIGSEGV
     assert "Segmentation fault" in result.stderr
+
+
+ROUNDS_UP = """
+import ctypes, numpy as np, cubc
+x = np.arange(1, 1_000_001, dtype="f4")
+assert (cubc.transform("x / 3.0f", x=x, device="cpu") == x / np.float32(3)).all()
+assert ctypes.CDLL("libm.so.6").fesetround(0x800) == 0
+for _ in range(20):
+    assert (cubc.transform("x / 3.0f", x=x, device="cpu") == x / np.float32(3)).all()
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the modes of rounding of x86")
+def test_threads_round_as_their_caller():
+    """What is calculated twice, as a lazy key is, must be the same on every thread."""
+    isolated.output(ROUNDS_UP, CUBC_CPU_THREADS=4)

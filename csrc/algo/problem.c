@@ -286,6 +286,19 @@ cubc_status problem_overlap(problem *p, in_place allowed)
     return CUBC_OK;
 }
 
+cubc_status problem_apart(const problem *p, const void *memory, size_t bytes)
+{
+    const operand workspace = {.data = (void *)(uintptr_t)memory, .n = bytes, .type = CUBC_U8};
+    const operand *groups[] = {p->inputs, p->outputs, p->operands};
+    const int counts[] = {p->input_count, p->output_count, p->operand_count};
+    for (size_t g = 0; g < COUNT_OF(groups); g++)
+        for (int k = 0; k < counts[g]; k++)
+            if (!groups[g][k].scalar && !groups[g][k].lazy && overlap(&groups[g][k], &workspace))
+                FAIL(CUBC_INVALID_ARGUMENT,
+                     "the workspace overlaps an array of the call: they must be apart");
+    return CUBC_OK;
+}
+
 static double array_bytes(const operand *o)
 {
     return o->scalar || o->lazy ? 0 : (double)o->n * (double)operand_item_bytes(o);

@@ -192,6 +192,30 @@ static bool any_scaled(const solver *s)
     return false;
 }
 
+// Double sources of which the squares are not doubles, or hardly, are first made such that they
+// are.
+static cubc_status bring_into_range(solver *s, const cubc_solve_params *p, const whole_fields *w)
+{
+    bool any = false;
+    for (uint64_t k = 0; k < s->shape.sources; k++) {
+        double square = s->states[k].source;
+        if (square < 0x1p-900) s->scales[k] = 0x1p500;
+        if (!(square < 0x1p900)) s->scales[k] = 0x1p-500;
+        any = any || s->scales[k] != 1;
+    }
+    if (!any) return CUBC_OK;
+    for (uint64_t k = 0; k < s->shape.sources; k++) {
+        s->states[k].phase = UPDATE;
+        s->states[k].target = p->tolerance * p->tolerance;
+        s->states[k].alpha_real = s->scales[k];
+    }
+    TRY(solver_upload(s));
+    TRY(multiply(s, p, w, UPDATE, true));
+    if (p->guess) TRY(multiply(s, p, w, UPDATE, false));
+    TRY(take_source(s, p, w));
+    return solver_download(s);
+}
+
 // Sources that are far too small or too large to be calculated with are multiplied, and their
 // solutions divided again.
 static cubc_status scale_source(solver *s, const cubc_solve_params *p, const whole_fields *w)
@@ -199,10 +223,12 @@ static cubc_status scale_source(solver *s, const cubc_solve_params *p, const who
     TRY(take_source(s, p, w));
     if (s->ahead) return CUBC_OK;
     TRY(solver_download(s));
+    if (s->precise == CUBC_F64) TRY(bring_into_range(s, p, w));
     double reals = (double)p->n / (double)s->shape.sources;
     for (uint64_t k = 0; k < s->shape.sources; k++) {
         solver_state *state = &s->states[k];
-        double by = s->scales[k] = scale_for(state->source / reals, s->precise);
+        double by = scale_for(state->source / reals, s->precise);
+        s->scales[k] *= by;
         state->alpha_real = by;
         state->source *= by * by;
         state->target *= by * by;

@@ -41,8 +41,8 @@ static void test_few_items(void)
     CHECK(differ("scan.inclusive.max", CUBC_F64, "sm_90")); // the algorithm's row
     CHECK(differ("scan.exclusive.sum", CUBC_F64, "sm_100"));
     CHECK(differ("select.if", CUBC_I8, "sm_90"));
-    CHECK(!differ("select.unique", CUBC_I8, "sm_90")); // the row is another benchmark's
-    CHECK(!differ("select.if", CUBC_F64, "sm_90"));    // another type's
+    CHECK(!differ("select.three_way", CUBC_I8, "sm_90")); // the row is another benchmark's
+    CHECK(!differ("select.if", CUBC_I16, "sm_90"));       // another type's
     CHECK(!differ("scan.exclusive.sum", CUBC_F64, "sm_80"));
     CHECK(!differ("scan.exclusive.sum", CUBC_F64, "cpu"));
 }
