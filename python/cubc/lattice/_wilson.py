@@ -181,7 +181,7 @@ class Wilson(Operator):
             raise TypeError(f"expected a Gauge, not {type(gauge).__name__}: Gauge(links) makes one")
         precision_type(precision)
         if reconstruct not in (18, 12, 8):
-            raise ValueError(f"reconstruct={reconstruct!r}: links are stored in 18, 12 or 8 reals, an int")
+            raise ValueError(f"reconstruct={reconstruct!r}: links are stored in 18, 12 or 8 reals")
         self.gauge = gauge
         self.kappa = float(kappa)
         self.antiperiodic_t = bool(antiperiodic_t)
