@@ -261,7 +261,7 @@ def test_what_cannot_be_reached(operator):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("number", [np.nan, np.inf, 1e200])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_numbers_that_are_not_finite(operator, number, solver):
     b = B.copy()
     b[1, 2, 3, 0, 1, 2] = number
