@@ -2,8 +2,8 @@
 // what scatters items over much memory spends its time on the addresses of small ones.
 //
 // The last large block that was given back is kept for whoever asks next. A call's spare memory is
-// gone with the call, and a system clears each page that it hands out: a tenth of the time of a
-// sort.
+// gone with the call, and a system clears each page that it hands out, which shows in a profile of
+// a sort.
 #ifndef CUBC_CPU_MEMORY_H
 #define CUBC_CPU_MEMORY_H
 
