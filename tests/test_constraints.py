@@ -6,6 +6,8 @@ from searches import search, variant_rows
 
 from cubc import _core, tuner
 from cubc.tuner.constraints import Constraint, compiled, parse
+from cubc.tuner.space import Space, parse_label
+from cubc.tuner.strategy import STRATEGIES, order, points
 
 VALUES = {"tpb": 256, "ipt": 16}
 
@@ -85,6 +87,24 @@ def test_what_was_pruned_is_measured_once_the_constraint_is_gone(tmp_path):
 def test_constraints_that_no_variant_fulfils(tmp_path):
     with pytest.warns(RuntimeWarning, match=r"no variant of reduce\.sum F32 fulfils 'ipt < 0'"):
         search(tmp_path / "c.db", constraints="ipt < 0", variants=2)
+
+
+@pytest.mark.parametrize("strategy", ["model", "annealing", "genetic", "random", "exhaustive"])
+def test_parameters_held_fast_leave_what_is_found_at_once(strategy):
+    label = _core.base("scan.exclusive.sum", {"T{ct}": "F32"}, "sm_90")  # of 10^9 variants
+    held = parse(f"{name} == {value}" for name, value in parse_label(label).items())
+    space = Space("scan.exclusive.sum", {"T{ct}": "F32"}, "sm_90", held)
+    asked = STRATEGIES[strategy](space, 0)
+    assert (asked.ask(), asked.ask(), space.count()) == (label, None, 1)
+
+
+@pytest.mark.parametrize("strategy", ["model", "random"])
+def test_what_is_as_good_as_nowhere_is_given_up(strategy, monkeypatch):
+    monkeypatch.setattr(points, "MISSES", 1000)
+    monkeypatch.setattr(order.Random, "misses", 1000)
+    never = parse("tpb * ipt < 0")
+    space = Space("scan.exclusive.sum", {"T{ct}": "F32"}, "sm_90", never)
+    assert STRATEGIES[strategy](space, 0).ask() is None
 
 
 def test_parameters_and_what_the_compiler_made_in_one(tmp_path):

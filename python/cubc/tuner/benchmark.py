@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
-import math
 import os
 import re
 import sys
@@ -46,12 +45,7 @@ class SourceSpace(Space):
     """
 
     def __init__(self, source: Source, arch: str, constraints: Iterable[Constraint]):
-        self._constraints = [one for one in constraints if not one.is_late]
-        self.ranges = {
-            label: range(start, end + 1, step)
-            for _, label, start, end, step in source.parameters(arch)
-        }
-        self.size = math.prod(map(len, self.ranges.values()))
+        self._declare(source.parameters(arch), constraints)
 
     def valid(self, label: str) -> bool:
         """Whether a variant is one of the declared ones and fulfils the constraints."""
@@ -122,8 +116,8 @@ class Benchmark:
         for label, values in SourceSpace(self.source, arch, ()).ranges.items():
             value = self.given_base.get(label, values[0])
             if value not in values:
-                known = f"{values.start}:{values[-1]}:{values.step}"
-                raise ValueError(f"{self.name}: base has {label}={value}, declared is {known}")
+                known = ", ".join(map(str, values))
+                raise ValueError(f"{self.name}: base has {label}={value}, declared is {known:.80}")
             parts.append(f"{label}_{value}")
         return ".".join(parts)
 

@@ -46,7 +46,7 @@ class TableSpace(Space):
             for part in label.split("."):
                 name, _, value = part.rpartition("_")
                 values.setdefault(name, set()).add(int(value))
-        self.ranges = {name: sorted(found) for name, found in values.items()}  # type: ignore[misc]
+        self.ranges = {name: sorted(found) for name, found in values.items()}
         self.size = math.prod(map(len, self.ranges.values()))
         worked = [time for time in self.times.values() if time is not None]
         self.best = min(worked, default=math.inf)

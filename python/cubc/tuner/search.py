@@ -27,7 +27,7 @@ from .replay_target import Replay, is_replay, replay_info, replay_units
 from .session import Session
 from .standing import Standing
 from .stores import StorePaths, expand, read, store_path
-from .strategy import DEFAULT, Factory, make, warmed
+from .strategy import DEFAULT, Exhaustive, Factory, make, warmed
 from .target import Target
 from .unit import Unit, units
 from .visit import Visit
@@ -174,7 +174,9 @@ class Search:
         visits = []
         for unit in self.units:
             standing = Standing(unit, session.target.info, stored, several=session.target.several)
-            factory = warmed(self.strategy, elsewhere(standing.groups, others))
+            # No strategy has to know of parameters without a value.
+            factory = self.strategy if unit.space.size else Exhaustive
+            factory = warmed(factory, elsewhere(standing.groups, others))
             strategy = factory(unit.space, self.seed)
             visits.append(Visit(session, unit, strategy, standing, self.variants))
         return visits

@@ -1,7 +1,9 @@
 """The parameter space of a benchmark at one compile-time workload, addressed by number.
 
 A space may hold billions of variants, so nothing here lists it: a variant's number is turned into
-its label, and what makes no sense is sorted out one label at a time.
+its label, and what makes no sense is sorted out one label at a time. What a constraint says of one
+parameter alone narrows the space itself: with a few parameters held fast, hardly one in a billion
+variants would be left to find.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from cubc import _core
 
@@ -18,6 +20,8 @@ from .constraints import Constraint
 _LABEL = re.compile(r"[A-Za-z]\w{0,30}_\d{1,9}(?:\.[A-Za-z]\w{0,30}_\d{1,9})*", re.ASCII)
 COUNTED = 10_000  # above this many variants the valid ones are estimated
 SAMPLED = 5_000
+
+Parameter = tuple[str, str, int, int, int]  # macro, label, start, end (included), step
 
 
 def parse_label(label: str) -> dict[str, int]:
@@ -48,12 +52,25 @@ class Space:
         constraints: Iterable[Constraint] = (),
     ):
         self.benchmark, self.ct, self.arch = benchmark, dict(ct), arch
+        self._declare(_core.parameters(benchmark, arch), constraints)
+
+    def _declare(
+        self,
+        parameters: Iterable[tuple[str, str, int, int, int]],
+        constraints: Iterable[Constraint],
+    ) -> None:
+        """Take the values that are declared, and that constraints leave."""
         self._constraints = [one for one in constraints if not one.is_late]
         self.ranges = {
-            label: range(start, end + 1, step)
-            for _, label, start, end, step in _core.parameters(benchmark, arch)
+            label: self._left(label, range(start, end + 1, step))
+            for _, label, start, end, step in parameters
         }
         self.size = math.prod(map(len, self.ranges.values()))
+
+    def _left(self, label: str, values: range) -> Sequence[int]:
+        """Values of a parameter that fulfil the constraints on it alone."""
+        alone = [holds for holds in self._constraints if holds.names == {label}]
+        return [n for n in values if all(holds({label: n}) for holds in alone)] if alone else values
 
     def label(self, index: int) -> str:
         """Label of variant number `index`; the last parameter varies fastest."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from itertools import islice
 
 from ..space import Space
-from .points import permutation
+from .points import MISSES, permutation
 
 
 class Exhaustive:
     """All valid variants in the order of the space."""
+
+    misses: int | None = None  # labels that may be of no use before it gives up
 
     def __init__(self, space: Space, seed: int = 0):
         self._space = space
@@ -24,7 +27,7 @@ class Exhaustive:
     def ask(self) -> str | None:
         """Label of the next valid variant, None at the end."""
         labels = (label for label in map(self._space.label, self._order) if label not in self._told)
-        return next(filter(self._space.valid, labels), None)
+        return next(filter(self._space.valid, islice(labels, self.misses)), None)
 
     def tell(self, variant: str, score: float | None) -> None:
         """Learn nothing but that the variant needs no visit any more."""
@@ -33,6 +36,8 @@ class Exhaustive:
 
 class Random(Exhaustive):
     """All valid variants in a random order that the seed decides."""
+
+    misses = MISSES
 
     @staticmethod
     def _indices(size: int, seed: int) -> Iterable[int]:

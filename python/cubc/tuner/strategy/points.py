@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from ..space import Space
 
 Point = tuple[int, ...]
 
 MANY = 64  # values of a parameter that are looked at around a point
+MISSES = 200_000  # points in a row that may be invalid before a draw gives up, after some seconds
 
 
 class Named:
@@ -63,8 +65,8 @@ class Named:
         """Act on an outcome, for strategies that do."""
 
     def draw(self) -> Point | None:
-        """Next free point of a random order of the whole space; None if there is none left."""
-        return self.first(map(self._point, self._rest))
+        """Next free point of a random order of the whole space; None if none is left or found."""
+        return self.first(map(self._point, islice(self._rest, MISSES)))
 
     def first(self, points: Iterable[Point]) -> Point | None:
         """First free point of some."""
