@@ -1,6 +1,6 @@
 """Searches beside the shipped policies, and keeps the stores: what csrc/policies.def rests on.
 
-    python benchmarks/policies.py FOLDER [--only REGEX] [--seconds S]
+    python benchmarks/policies.py FOLDER [--only REGEX] [--sizes NAME...] [--seconds S]
 
 For each workload of the list the space is searched for S seconds, at the number of items that the
 policy is for, in FOLDER/ALGORITHM.db; the policy itself is visited first, so that it stands among
@@ -22,34 +22,34 @@ from cubc import _core, tuner
 from cubc.tuner.space import parse_label
 
 ELEMENTS = "Elements{io}[pow2]"
-SMALL, MIDDLE, LARGE = (16, 20), (24,), (28,)  # as csrc/policy.c divides them
-TIMING = {"max_samples": 60}  # the samples are most of a store
+SIZES = {"small": (16, 20), "middle": (24,), "large": (28,), "": None}  # as csrc/policy.c has them
+TIMING = {"max_samples": 30}  # the samples are most of a store
 WORKLOADS = [
-    ("reduce.sum", LARGE, "I8 F32 F64"),
-    ("reduce.sum", MIDDLE, "F32 F64"),
-    ("reduce.sum", SMALL, "I8 F32 F64"),
-    ("scan.exclusive.sum", LARGE, "I8 I16 I32 I64 F64"),
-    ("scan.exclusive.sum", MIDDLE, "F32 F64"),
-    ("scan.exclusive.sum", SMALL, "I8 F32 I64 F64"),
-    ("select.if", LARGE, "I8 I32 F32 F64"),
-    ("select.if", MIDDLE, "F32"),
-    ("select.if", SMALL, "I8 F32 F64"),
-    ("select.unique", LARGE, "I8 F32 F64"),
-    ("select.unique", MIDDLE, "F32"),
-    ("select.unique", SMALL, "I8 F32 F64"),
-    ("runs.encode", LARGE, "F32 F64"),
-    ("histogram.even.256", LARGE, "U8 F32 F64"),
-    ("histogram.even.256", MIDDLE, "F32 F64"),
-    ("histogram.even.256", SMALL, "U8 F32 F64"),
-    ("histogram.even.2048", LARGE, "F32"),
-    ("sort.keys", LARGE, "I8 I16 I32 I64"),
-    ("sort.keys", MIDDLE, "I32 I64"),
-    ("sort.pairs", LARGE, "I32 I64"),
-    ("sort.pairs", MIDDLE, "I32 I64"),
-    ("dslash.wilson.r18", None, "F64 F32 I16"),
-    ("dslash.wilson.r12", None, "F64 F32 I16"),
-    ("dslash.wilson.r8", None, "F64 F32 I16"),
-    ("dslash.wilson.r12.s4", None, "F32"),
+    ("reduce.sum", "large", "I8 F32 F64"),
+    ("reduce.sum", "middle", "F32 F64"),
+    ("reduce.sum", "small", "I8 F32 F64"),
+    ("scan.exclusive.sum", "large", "I8 I16 I32 I64 F64"),
+    ("scan.exclusive.sum", "middle", "F32 F64"),
+    ("scan.exclusive.sum", "small", "I8 F32 I64 F64"),
+    ("select.if", "large", "I8 I32 F32 F64"),
+    ("select.if", "middle", "F32"),
+    ("select.if", "small", "I8 F32 F64"),
+    ("select.unique", "large", "I8 F32 F64"),
+    ("select.unique", "middle", "F32"),
+    ("select.unique", "small", "I8 F32 F64"),
+    ("runs.encode", "large", "F32 F64"),
+    ("histogram.even.256", "large", "U8 F32 F64"),
+    ("histogram.even.256", "middle", "F32 F64"),
+    ("histogram.even.256", "small", "U8 F32 F64"),
+    ("histogram.even.2048", "large", "F32"),
+    ("sort.keys", "large", "I8 I16 I32 I64"),
+    ("sort.keys", "middle", "I32 I64"),
+    ("sort.pairs", "large", "I32 I64"),
+    ("sort.pairs", "middle", "I32 I64"),
+    ("dslash.wilson.r18", "", "F64 F32 I16"),
+    ("dslash.wilson.r12", "", "F64 F32 I16"),
+    ("dslash.wilson.r8", "", "F64 F32 I16"),
+    ("dslash.wilson.r12.s4", "", "F32"),
 ]
 
 
@@ -88,14 +88,16 @@ def main():
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="regular expression for NAME TYPE")
+    parser.add_argument("--sizes", nargs="*", choices=SIZES, default=list(SIZES))
     parser.add_argument("--seconds", type=float, default=40.0)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     print(f"{cubc.device_info()['name']}, {options.seconds:g} s a workload", flush=True)
-    for benchmark, sizes, types in WORKLOADS:
-        for type in types.split():
+    for benchmark, size, types in WORKLOADS:
+        for type in types.split() if size in options.sizes else []:
             if re.search(options.only, f"{benchmark} {type}"):
-                print(line(benchmark, type, sizes, options.folder, options.seconds), flush=True)
+                found = line(benchmark, type, SIZES[size], options.folder, options.seconds)
+                print(found, flush=True)
 
 
 if __name__ == "__main__":

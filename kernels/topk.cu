@@ -243,16 +243,17 @@ FUNCTION void put_result(const topk_args& a, u64 place, key_t key, u64 index)
         a.values_out[place] = a.values_in[index];
 }
 
-// Writes an item whose rank among its kind is known.
+// Writes an item whose rank among its kind is known. Somebody may write to the input between the
+// passes: what is selected is then any items, but nothing is read or written out of bounds.
 FUNCTION void put_item(const topk_args& a, topk_shared& s, const pass_plan& p, key_t key, u64 index,
                        ranks before, u32 j)
 {
-    if (digit_above(key, p) < p.digit) {
-        put_result(a, p.state.selected + before.selected, key, index);
-    } else if (p.last) {
-        const u64 place = p.next.selected + before.equal;
-        if (place < a.k) put_result(a, place, key, index);
-    } else {
+    const bool selected = digit_above(key, p) < p.digit;
+    if (selected || p.last) {
+        const u64 place =
+            selected ? p.state.selected + before.selected : p.next.selected + before.equal;
+        if (place < a.k && index < a.n) put_result(a, place, key, index);
+    } else if (before.equal < a.room) {
         count_digit(s, key, p.next_cut, j);
         key_t* const keys = p.next.source == 1 ? a.keys_1 : a.keys_2;
         offset_t* const indices = p.next.source == 1 ? a.indices_1 : a.indices_2;

@@ -1,6 +1,7 @@
 """topk against NumPy's stable argsort."""
 
 import inputs
+import isolated
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -144,3 +145,34 @@ def test_any_keys(data):
     seed, bits = data.draw(st.integers(0, 2**32 - 1)), data.draw(st.integers(0, 63))
     x = np.random.default_rng(seed).integers(0, 2**63, n) >> bits
     check(x, k, "cpu", largest=data.draw(st.booleans()))
+
+
+def test_an_input_that_changes_meanwhile():
+    """Whatever is selected then, it is k items of the input or less, and none past the output."""
+    isolated.output(
+        """
+import threading
+import numpy as np
+import cubc
+
+n, k, guard = 1 << 20, 1000, 1 << 16
+low, high = np.zeros(n, np.uint32), np.full(n, 2**32 - 1, np.uint32)
+x, values = high.copy(), np.arange(n)
+keys, chosen = np.full(k + guard, 7, np.uint32), np.full(k + guard, 7, np.int64)
+over = threading.Event()
+
+def change():
+    while not over.wait(0.01):
+        x[:] = low if x[0] else high
+
+other = threading.Thread(target=change)
+other.start()
+for _ in range(50):
+    options = {"largest": False, "sorted": False, "device": "cpu"}
+    cubc.topk(x, k, values=values, out=(keys[:k], chosen[:k]), **options)
+over.set()
+other.join()
+assert (keys[k:] == 7).all() and (chosen[k:] == 7).all()
+""",
+        timeout=120,
+    )

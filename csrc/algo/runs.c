@@ -87,6 +87,7 @@ cubc_status runs_problem(const cubc_runs_params *params, problem *out)
     *out = (problem){.algorithm = &runs_algorithm,
                      .n = params->n,
                      .acc_type = (uint8_t)(params->op ? params->acc_type : CUBC_I64),
+                     .size = policy_size_of(params->n),
                      .wide = params->n >= UINT32_MAX, // one item more is counted
                      .aligned = true};
     TRY(check(params));
