@@ -68,16 +68,24 @@ FUNCTION void store_line(T* out, const line<T>& from)
     }
 }
 
+// Of a line that is full up to item i, of a bin that begins there. Apart, so that the loop that
+// puts items into lines is short and keeps all it needs in registers.
 template <class T>
-FUNCTION void put_in_line(lined<T> to, line<T>& through, u64 begin, u64 i, T item)
+SLOW_FUNCTION void store_full(lined<T> to, const line<T>& from, u64 begin, u64 i)
+{
+    if (i >= to.count) return;
+    if (i - begin >= line<T>::LAST)
+        store_line(to.out + i - line<T>::LAST, from);
+    else
+        store_part(to, from, begin, i);
+}
+
+template <class T, class Place>
+FUNCTION void put_in_line(const lined<T>& to, line<T>& through, const Place& begin, u64 i, T item)
 {
     const u32 place = place_in_line(to, i);
     through.item[place] = item;
-    if (place < line<T>::LAST || i >= to.count) return;
-    if (i - begin >= line<T>::LAST)
-        store_line(to.out + i - line<T>::LAST, through);
-    else
-        store_part(to, through, begin, i);
+    if (place == line<T>::LAST) store_full(to, through, begin, i);
 }
 
 template <class T>

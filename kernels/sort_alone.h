@@ -38,16 +38,18 @@ FUNCTION void scatter(const sort_args& a, const Split& split, u64 first, u64 cou
 {
     const lined<key_t> keys = in_lines(a.out, end);
     const lined<value_t> values = in_lines(a.values_out, end);
-    for (u64 i = first; i < first + count; i++) {
+    const auto find = [&](u64 i, key_t& key, u32& bin) {
         const key_t raw = INPUT ? key_item(first_of(a), i) : a.in[i];
-        const key_t key = INPUT ? encode(raw) : raw;
-        const u32 bin = split.bin(raw, key);
+        key = INPUT ? encode(raw) : raw;
+        bin = split.bin(raw, key);
+    };
+    with_bins(first, first + count, find, [&](u64 i, key_t key, u32 bin) {
         const offset_t to = s.next[bin];
         s.next[bin] = to + 1;
         put_in_line(keys, s.key[bin], s.begin[bin], to, key);
         if constexpr (PAIRS)
             put_in_line(values, s.value[bin], s.begin[bin], to, value_beside<INPUT>(a, i));
-    }
+    });
     for (u32 b = 0; b < split.count(); b++) {
         store_rest(keys, s.key[b], s.begin[b], s.next[b]);
         if constexpr (PAIRS) store_rest(values, s.value[b], s.begin[b], s.next[b]);
@@ -104,10 +106,11 @@ FUNCTION void count_tile(const sort_args& a, alone_shared& s)
     offset_t* const row = row_of_tile(a, block_id());
     with_split(a, range_of_all(a), row, [&](const auto& split) {
         for (u32 b = 0; b < RADIX; b++) row[b] = 0;
-        for (u64 i = t.first; i < t.first + t.count; i++) {
+        const auto find = [&](u64 i, key_t&, u32& bin) {
             const key_t raw = key_item(first_of(a), i);
-            row[split.bin(raw, encode(raw))]++;
-        }
+            bin = split.bin(raw, encode(raw));
+        };
+        with_bins(t.first, t.first + t.count, find, [&](u64, key_t, u32 bin) { row[bin]++; });
     });
     device_fence();
     const ticket mine = take_ticket_in_order(a.messages);

@@ -11,7 +11,8 @@ enum {
     CACHE_BITS = PAIRS ? 11 : 12, // of a digit, at most
     FEW_ITEMS = 24,               // that are sorted by insertion at once
     PATIENCE = 8,                 // moves an item that an insertion sort may need
-    ROUNDS = 12                   // of transpositions that keys alone may need
+    ROUNDS = 12,                  // of transpositions that keys alone may need
+    COPIES_OF_A_KEY = 4           // on average, that are counted rather than moved
 };
 
 struct items { // coded keys and what goes along
@@ -91,6 +92,33 @@ FUNCTION digit_cut cut_from_top(const sort_args& a, key_range r, u32 most, u32 c
     return digit_cut{r.lowest, static_cast<u32>(a.begin_bit) + low, (1u << (top - low)) - 1u};
 }
 
+// Calls find(i, key, bin), which gives a key and its bin, and then use(i, key, bin), of so many
+// items at once that a compiler makes vector instructions of what finds the bins.
+template <class Find, class Use>
+FUNCTION void with_bins(u64 first, u64 last, Find find, Use use)
+{
+    enum { BATCH = 32 };
+    key_t key[BATCH];
+    u32 bin[BATCH];
+    u64 i = first;
+    for (; i + BATCH <= last; i += BATCH) {
+        for (u32 j = 0; j < BATCH; j++) find(i + j, key[j], bin[j]);
+        for (u32 j = 0; j < BATCH; j++) use(i + j, key[j], bin[j]);
+    }
+    for (; i < last; i++) {
+        find(i, key[0], bin[0]);
+        use(i, key[0], bin[0]);
+    }
+}
+
+// use(i, bin), by a digit of coded keys.
+template <class Use>
+FUNCTION void with_digits(const key_t* key, u64 count, digit_cut c, Use use)
+{
+    const auto find = [&](u64 i, key_t&, u32& bin) { bin = digit_in(key[i], c); };
+    with_bins(0, count, find, [&](u64 i, key_t, u32 bin) { use(i, bin); });
+}
+
 // Counts become how many items are in lower bins.
 FUNCTION void place_bins(offset_t* bins, u32 count)
 {
@@ -102,10 +130,15 @@ FUNCTION void place_bins(offset_t* bins, u32 count)
     }
 }
 
-FUNCTION void find_bins(const key_t* key, u64 count, digit_cut c, offset_t* bins)
+FUNCTION void count_digits(const key_t* key, u64 count, digit_cut c, offset_t* bins)
 {
     for (u32 b = 0; b <= c.mask; b++) bins[b] = 0;
-    for (u64 i = 0; i < count; i++) bins[digit_in(key[i], c)]++;
+    with_digits(key, count, c, [&](u64, u32 bin) { bins[bin]++; });
+}
+
+FUNCTION void find_bins(const key_t* key, u64 count, digit_cut c, offset_t* bins)
+{
+    count_digits(key, count, c, bins);
     place_bins(bins, c.mask + 1);
 }
 
@@ -183,7 +216,8 @@ FUNCTION items sort_by_bits(const sort_args& a, key_range r, items from, items t
     for (u32 d = 0; d < passes; d++) {
         const digit_cut c = cut_from_top(a, r, most, passes, d);
         find_bins(from.key, count, c, next);
-        for (u64 i = 0; i < count; i++) move_item(to, next[digit_in(from.key[i], c)]++, from, i);
+        with_digits(from.key, count, c,
+                    [&](u64 i, u32 bin) { move_item(to, next[bin]++, from, i); });
         const items other = from;
         from = to;
         to = other;
@@ -204,10 +238,37 @@ FUNCTION items sort_in_cache(const sort_args& a, key_range r, items x, items spa
     return sort_by_bits(a, r, there, there.key == x.key ? spare : x, count, all);
 }
 
+// Whether keys alone are few for their number: each can be written as often as it was counted.
+FUNCTION bool has_few_keys(const sort_args& a, key_range r, u64 count)
+{
+    const u32 bits = bits_of_range(a, r);
+    return !PAIRS && sorted_bits(a) == static_cast<key_t>(~0ull) && bits <= CACHE_BITS &&
+           count >> bits >= COPIES_OF_A_KEY;
+}
+
+FUNCTION void write_counted(const sort_args& a, key_range r, const key_t* key, key_t* out,
+                            u64 count)
+{
+    offset_t bins[1 << CACHE_BITS];
+    const digit_cut all = cut_from_top(a, r, CACHE_BITS, 1, 0);
+    if (all.mask)
+        count_digits(key, count, all, bins);
+    else
+        bins[0] = static_cast<offset_t>(count);
+    for (u32 b = 0; b <= all.mask; b++) {
+        const key_t decoded = decode(static_cast<key_t>(r.lowest + b));
+        for (offset_t k = 0; k < bins[b]; k++) *out++ = decoded;
+    }
+}
+
 // Sorts x, of which nothing is left, into `out`: x or spare.
 FUNCTION void sort_and_decode(const sort_args& a, key_range r, items x, items spare, items out,
                               u64 count)
 {
+    if (has_few_keys(a, r, count)) {
+        write_counted(a, r, x.key, out.key, count);
+        return;
+    }
     const items sorted = sort_in_cache(a, r, x, spare, count);
     for (u64 i = 0; i < count; i++) out.key[i] = decode(sorted.key[i]);
     if constexpr (PAIRS)
