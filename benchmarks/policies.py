@@ -75,10 +75,10 @@ def line(benchmark, type, sizes, folder, seconds):
     own, (best, label) = group.score(shipped), group.ranked()[0]
     size = ",".join(f"2^{size}" for size in sizes) if sizes else "lattices"
     text = f"{benchmark:<21} {type:<4} {size:<10} {len(group.cells):5} variants"
-    text += f"   policy x{own:.3f} of base" if own else f"   policy: {group.failure(shipped)}"
-    if label == shipped or not own:
-        return text
-    return text + f"   best x{best / own:.3f} of the policy  {label}"
+    if not own:
+        return f"{text}   policy: {group.failure(shipped)}   best x{best:.3f} of base  {label}"
+    text += f"   policy x{own:.3f} of base"
+    return text if label == shipped else f"{text}   best x{best / own:.3f} of the policy  {label}"
 
 
 def main():

@@ -139,10 +139,15 @@ FUNCTION void add_bins(const topk_shared& s, u64* bins)
     }
 }
 
-// The digit of the rank-th candidate: every block looks for itself.
+// The digit of the rank-th candidate: every block looks for itself. If there are fewer, because
+// somebody writes to the input meanwhile, it is the lowest, and none has it.
 FUNCTION void find_digit(topk_shared& s, const u64* bins, u64 rank)
 {
     u64 mine = 0;
+    if (thread_id() == 0) {
+        s.digit = 0;
+        s.below = s.equal = 0;
+    }
     UNROLL
     for (int j = 0; j < BINS; j++)
         if (my_bin(j) < RADIX) mine += bins[my_bin(j)];
@@ -367,6 +372,7 @@ KERNEL(topk_pass, topk_args, topk_shared)
             add_bins(s, a.bins + (p.pass + 1) * RADIX);
             block_sync();
             clear_bins(s);
+            block_sync();
             counted = 0;
         }
         counted += TILE;

@@ -85,7 +85,9 @@ def test_what_was_pruned_is_measured_once_the_constraint_is_gone(tmp_path):
 
 
 def test_constraints_that_no_variant_fulfils(tmp_path):
-    with pytest.warns(RuntimeWarning, match=r"no variant of reduce\.sum F32 fulfils 'ipt < 0'"):
+    with pytest.warns(
+        RuntimeWarning, match=r"no variant of reduce\.sum F32 was found that fulfils 'ipt < 0'"
+    ):
         search(tmp_path / "c.db", constraints="ipt < 0", variants=2)
 
 
@@ -96,6 +98,26 @@ def test_parameters_held_fast_leave_what_is_found_at_once(strategy):
     space = Space("scan.exclusive.sum", {"T{ct}": "F32"}, "sm_90", held)
     asked = STRATEGIES[strategy](space, 0)
     assert (asked.ask(), asked.ask(), space.count()) == (label, None, 1)
+
+
+def test_the_terms_of_an_and_hold_each_for_itself():
+    text = "tpb == 256 and (ipt > 2 or mb == 1) and (registers < 64 and ipt < 9)"
+    parts = ["tpb == 256", "ipt > 2 or mb == 1", "registers < 64", "ipt < 9"]
+    assert [one.text for one in parse(text)] == parts
+    assert [one.text for one in parse(["tpb < 3", "ipt > 1"])] == ["tpb < 3", "ipt > 1"]
+
+
+def test_what_was_pruned_by_a_longer_number(tmp_path):
+    search(tmp_path / "c.db", constraints="threads >= 10", variants=1)
+    search(tmp_path / "c.db", constraints="threads >= 1", variants=1)
+    assert [row["status"] for row in variant_rows(tmp_path / "c.db")] == ["ok"]
+
+
+def test_variants_in_the_store_that_break_the_constraints(tmp_path):
+    search(tmp_path / "c.db", constraints="ipt == 512", variants=2)
+    search(tmp_path / "c.db", constraints="ipt == 256", variants=1)
+    labels = [row["variant"] for row in variant_rows(tmp_path / "c.db")]
+    assert sum(label.startswith("ipt_256.") for label in labels) == 1
 
 
 @pytest.mark.parametrize("strategy", ["model", "random"])

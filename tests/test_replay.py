@@ -29,6 +29,14 @@ def test_a_table_is_a_space(tmp_path, name):
     assert [label for label in labels if table.valid(label)] == list(table.times)
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_table_of_few_rows_in_a_large_space(strategy):
+    rows = {f"a_{i}.b_{i}.c_{i}.d_{i}": 1.0 + i for i in range(60)}  # of 60**4
+    space = TableSpace(rows)
+    assert len(replay(STRATEGIES[strategy], space, 60, seed=1, ahead=2)) == 60
+    assert sorted(map(space.label, space.numbers())) == sorted(rows)
+
+
 def test_scores_are_against_the_median(tmp_path):
     table = read_table(written(tmp_path, TEXT))
     assert table.score("tpb_64.ipt_4") == 1.0

@@ -147,22 +147,28 @@ def test_any_keys(data):
     check(x, k, "cpu", largest=data.draw(st.booleans()))
 
 
-def test_an_input_that_changes_meanwhile():
+@pytest.mark.parametrize(
+    "policy", ["base", "ipt_12.tpb_256.mb_3.ipv_2.ld_2.hc_1.lb_1.ns_50"], ids=["cpu", "gpu"]
+)
+def test_an_input_that_changes_meanwhile(policy):
     """Whatever is selected then, it is k items of the input or less, and none past the output."""
     isolated.output(
         """
 import threading
 import numpy as np
+import sys
 import cubc
+from cubc import _core
 
-n, k, guard = 1 << 20, 1000, 1 << 16
+_core.use_policy("topk.pairs", {"T{ct}": "U32"}, "cpu", sys.argv[1])
+n, k, guard = int(sys.argv[2]), 1000, 1 << 16
 low, high = np.zeros(n, np.uint32), np.full(n, 2**32 - 1, np.uint32)
 x, values = high.copy(), np.arange(n)
 keys, chosen = np.full(k + guard, 7, np.uint32), np.full(k + guard, 7, np.int64)
 over = threading.Event()
 
 def change():
-    while not over.wait(0.01):
+    while not over.wait(0.004):
         x[:] = low if x[0] else high
 
 other = threading.Thread(target=change)
@@ -174,5 +180,7 @@ over.set()
 other.join()
 assert (keys[k:] == 7).all() and (chosen[k:] == 7).all()
 """,
+        policy,
+        1 << 20 if policy == "base" else 1 << 16,
         timeout=120,
     )

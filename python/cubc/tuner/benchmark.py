@@ -116,8 +116,9 @@ class Benchmark:
         for label, values in SourceSpace(self.source, arch, ()).ranges.items():
             value = self.given_base.get(label, values[0])
             if value not in values:
-                known = ", ".join(map(str, values))
-                raise ValueError(f"{self.name}: base has {label}={value}, declared is {known:.80}")
+                step = values[1] - values[0] if len(values) > 1 else 1
+                known = f"{values[0]}:{values[-1]}:{step}"
+                raise ValueError(f"{self.name}: base has {label}={value}, declared is {known}")
             parts.append(f"{label}_{value}")
         return ".".join(parts)
 

@@ -87,6 +87,13 @@ class Constraint:
         except ArithmeticError:
             return False
 
+    def parts(self) -> Iterable[Constraint]:
+        """What has to hold each for itself: the terms of an ``and``, or this."""
+        if not isinstance(self._body, ast.BoolOp) or isinstance(self._body.op, ast.Or):
+            return [self]
+        terms = (Constraint(ast.unparse(term)) for term in self._body.values)
+        return [part for term in terms for part in term.parts()]
+
     def __repr__(self) -> str:
         return f"Constraint({self.text!r})"
 
@@ -136,11 +143,11 @@ def _value(node: ast.expr, values: Mapping[str, float]) -> Any:
 
 
 def parse(constraints: str | Iterable[str]) -> tuple[Constraint, ...]:
-    """Parse one expression or several."""
+    """Parse one expression or several; the terms of an ``and`` are constraints of their own."""
     several = [constraints] if isinstance(constraints, str) else constraints
     if not isinstance(several, Iterable):
         raise TypeError(f"constraints are texts as 'tpb * ipt <= 4096', not {constraints!r:.80}")
-    return tuple(map(Constraint, several))
+    return tuple(part for text in several for part in Constraint(text).parts())
 
 
 def check_names(owner: str, constraints: Sequence[Constraint], parameters: Iterable[str]) -> None:

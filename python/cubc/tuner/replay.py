@@ -11,9 +11,10 @@ import csv
 import gzip
 import math
 import os
+import random
 import statistics
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,21 @@ class TableSpace(Space):
             return False
         values = parse_label(label) if self._constraints else {}
         return all(holds(values) for holds in self._constraints)
+
+    def numbers(self, rng: random.Random | None = None) -> Iterator[int]:
+        """Numbers of the valid variants: of a large space a table may have very few."""
+        lengths = [len(values) for values in self.ranges.values()]
+        at = [{value: i for i, value in enumerate(values)} for values in self.ranges.values()]
+        found = []
+        for label in filter(self.valid, self.times):
+            number = 0
+            for value, length, places in zip(parse_label(label).values(), lengths, at, strict=True):
+                number = number * length + places[value]
+            found.append(number)
+        found.sort()
+        if rng is not None:
+            rng.shuffle(found)
+        yield from found
 
     def count(self) -> int:
         """Count the valid variants."""

@@ -157,7 +157,7 @@ class Search:
                         visit.run(until)
                         if visit.is_empty:
                             texts = ", ".join(repr(one.text) for one in visit.unit.constraints)
-                            message = f"no variant of {visit.unit} fulfils {texts}"
+                            message = f"no variant of {visit.unit} was found that fulfils {texts}"
                             warnings.warn(message, RuntimeWarning, stacklevel=3)
                     except BaseFailed as error:
                         failed[str(visit.unit)] = str(error)
@@ -174,7 +174,7 @@ class Search:
         visits = []
         for unit in self.units:
             standing = Standing(unit, session.target.info, stored, several=session.target.several)
-            # No strategy has to know of parameters without a value.
+            # Constraints may leave a parameter no value, which strategies need not know of.
             factory = self.strategy if unit.space.size else Exhaustive
             factory = warmed(factory, elsewhere(standing.groups, others))
             strategy = factory(unit.space, self.seed)

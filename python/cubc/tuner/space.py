@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cubc import _core
 
@@ -20,8 +20,7 @@ from .constraints import Constraint
 _LABEL = re.compile(r"[A-Za-z]\w{0,30}_\d{1,9}(?:\.[A-Za-z]\w{0,30}_\d{1,9})*", re.ASCII)
 COUNTED = 10_000  # above this many variants the valid ones are estimated
 SAMPLED = 5_000
-
-Parameter = tuple[str, str, int, int, int]  # macro, label, start, end (included), step
+NARROWED = 10_000  # values of a parameter, at most, that constraints are asked about one by one
 
 
 def parse_label(label: str) -> dict[str, int]:
@@ -70,7 +69,9 @@ class Space:
     def _left(self, label: str, values: range) -> Sequence[int]:
         """Values of a parameter that fulfil the constraints on it alone."""
         alone = [holds for holds in self._constraints if holds.names == {label}]
-        return [n for n in values if all(holds({label: n}) for holds in alone)] if alone else values
+        if not alone or len(values) > NARROWED:
+            return values
+        return [value for value in values if all(holds({label: value}) for holds in alone)]
 
     def label(self, index: int) -> str:
         """Label of variant number `index`; the last parameter varies fastest."""
@@ -79,6 +80,10 @@ class Space:
             index, place = divmod(index, len(values))
             parts.append(f"{name}_{values[place]}")
         return ".".join(reversed(parts))
+
+    def numbers(self, rng: random.Random | None = None) -> Iterator[int]:
+        """Numbers of the variants, each once, in order or in a random one; some invalid."""
+        return iter(range(self.size)) if rng is None else permutation(self.size, rng)
 
     def valid(self, label: str) -> bool:
         """Whether a variant makes sense for the workload, said without compiling it."""
@@ -95,3 +100,16 @@ class Space:
         rng = random.Random(0)
         hits = sum(self.valid(self.label(rng.randrange(self.size))) for _ in range(SAMPLED))
         return round(self.size * hits / SAMPLED)
+
+
+def permutation(n: int, rng: random.Random) -> Iterator[int]:
+    """Yield the numbers below `n` in random order, each once.
+
+    This is Fisher and Yates's shuffle on an array that is thought rather than stored: only the
+    places that were swapped are kept, so the first k of n numbers take memory for k.
+    """
+    moved: dict[int, int] = {}
+    for i in range(n):
+        j = rng.randrange(i, n)
+        yield moved.get(j, j)
+        moved[j] = moved.pop(i, i)

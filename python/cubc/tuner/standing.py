@@ -86,7 +86,7 @@ class Standing:
             return False
         if cell.status == LOST:
             return not racing
-        return not any(cell.message.startswith(limit) for limit in self._unit.limits)
+        return cell.message not in {f"{limit} does not hold" for limit in self._unit.limits}
 
     def score(self, variant: str) -> float | None:
         """As `Group.score`."""

@@ -74,7 +74,8 @@ class Visit:
     @property
     def is_empty(self) -> bool:
         """Whether the strategy has looked and found no variant that fulfils the constraints."""
-        return self._ended and bool(self.unit.constraints) and not self._standing.variants()
+        found = any(map(self.unit.space.valid, self._standing.variants()))
+        return self._ended and bool(self.unit.constraints) and not found
 
     def _check_base(self) -> None:
         for group in self._standing.groups:
@@ -148,14 +149,16 @@ class Visit:
         """
         self._strategy.tell(self.unit.base, 1.0)  # base is measured as such
         limit = math.inf if self._limit is None else self._limit
+        visited = 0
         stored = self._standing.variants()
-        for visited, variant in enumerate(stored):
+        for variant in stored:
+            wanted = visited < limit and self.unit.space.valid(variant)  # of these constraints
+            visited += wanted
             if not (runs := self._absent(variant)):
-                self._finish(variant, fresh=False, counts=visited < limit)
-            elif visited < limit:
+                self._finish(variant, fresh=False, counts=wanted)
+            elif wanted:
                 yield variant, runs
         known = {self.unit.base, *stored}
-        visited = len(stored)
         while visited < limit and (asked := self._strategy.ask()) is not None:
             if asked in known:
                 continue

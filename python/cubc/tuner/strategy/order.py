@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterator
 from itertools import islice
 
 from ..space import Space
-from .points import MISSES, permutation
+from .points import MISSES
 
 
 class Exhaustive:
     """All valid variants in the order of the space."""
 
-    misses: int | None = None  # labels that may be of no use before it gives up
+    misses: int | None = None  # labels in a row that may be told or invalid before it gives up
 
     def __init__(self, space: Space, seed: int = 0):
         self._space = space
-        self._order = iter(self._indices(space.size, seed))
+        self._order = self._numbers(space, seed)
         self._told: set[str] = set()
 
     @staticmethod
-    def _indices(size: int, seed: int) -> Iterable[int]:
-        return range(size)
+    def _numbers(space: Space, seed: int) -> Iterator[int]:
+        return space.numbers()
 
     def ask(self) -> str | None:
         """Label of the next valid variant, None at the end."""
@@ -40,5 +40,5 @@ class Random(Exhaustive):
     misses = MISSES
 
     @staticmethod
-    def _indices(size: int, seed: int) -> Iterable[int]:
-        return permutation(size, random.Random(seed))
+    def _numbers(space: Space, seed: int) -> Iterator[int]:
+        return space.numbers(random.Random(seed))

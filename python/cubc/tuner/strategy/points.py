@@ -7,7 +7,7 @@ A point is a tuple of places, one a parameter: the position of its value in the 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from ..space import Space
@@ -15,7 +15,7 @@ from ..space import Space
 Point = tuple[int, ...]
 
 MANY = 64  # values of a parameter that are looked at around a point
-MISSES = 200_000  # points in a row that may be invalid before a draw gives up, after some seconds
+MISSES = 200_000  # points that may be of no use before a draw gives up, after some seconds
 
 
 class Named:
@@ -36,7 +36,7 @@ class Named:
         self.asked = 0
         self._named: set[Point] = set()
         self._valid: dict[Point, bool] = {}
-        self._rest = permutation(space.size, random.Random(seed))
+        self._rest = space.numbers(random.Random(seed))
 
     def ask(self) -> str | None:
         """Label of the next variant: what the strategy likes best, else any that is left."""
@@ -129,16 +129,3 @@ def place(space: Space, label: str) -> Point | None:
         return tuple(list(map(str, values)).index(text) for values, (_, _, text) in texts)
     except ValueError:
         return None
-
-
-def permutation(n: int, rng: random.Random) -> Iterator[int]:
-    """Yield the numbers below `n` in random order, each once.
-
-    This is Fisher and Yates's shuffle on an array that is thought rather than stored: only the
-    places that were swapped are kept, so the first k of n numbers take memory for k.
-    """
-    moved: dict[int, int] = {}
-    for i in range(n):
-        j = rng.randrange(i, n)
-        yield moved.get(j, j)
-        moved[j] = moved.pop(i, i)

@@ -7,6 +7,7 @@ before is answered at once, and it proposes again.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from typing import Any
 
@@ -60,7 +61,7 @@ class Sampled(Named):
         """Tell the study, also of points that the sampler did not propose."""
         value = score or FAILED
         if (trial := self._trials.pop(point, None)) is not None:
-            self._study.tell(trial, value)
+            self._tell(trial, value)
             return
         known = self._optuna.trial.create_trial(
             params=dict(zip(self._choices, point, strict=True)),
@@ -72,6 +73,11 @@ class Sampled(Named):
     def _answer(self, trial: Any, point: Point) -> None:
         """Answer a proposal that needs no visit, unless its outcome is still awaited."""
         if point in self._named and point not in self.scores:
-            self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+            self._tell(trial, state=self._optuna.trial.TrialState.FAIL)
         else:
-            self._study.tell(trial, self.scores.get(point) or FAILED)
+            self._tell(trial, self.scores.get(point) or FAILED)
+
+    def _tell(self, trial: Any, value: float | None = None, state: Any = None) -> None:
+        # A sampler that has named all there is would end a loop that Optuna does not run here.
+        with contextlib.suppress(RuntimeError):
+            self._study.tell(trial, value, state)
