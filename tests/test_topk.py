@@ -154,9 +154,10 @@ def test_an_input_that_changes_meanwhile(policy):
     """Whatever is selected then, it is k items of the input or less, and none past the output."""
     isolated.output(
         """
+import random
+import sys
 import threading
 import numpy as np
-import sys
 import cubc
 from cubc import _core
 
@@ -168,7 +169,7 @@ keys, chosen = np.full(k + guard, 7, np.uint32), np.full(k + guard, 7, np.int64)
 over = threading.Event()
 
 def change():
-    while not over.wait(0.004):
+    while not over.wait(random.uniform(0.001, 0.012)):
         x[:] = low if x[0] else high
 
 other = threading.Thread(target=change)
