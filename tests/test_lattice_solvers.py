@@ -339,6 +339,8 @@ def test_arrays_of_the_device(operator, device):
         ({"solver": "multishift"}, "multishift needs shifts"),
         ({"solver": "multishift", "shifts": [1.0], "sloppy": "half"}, "multishift iterates in"),
         ({"shifts": [1.0]}, "shifts need the solver multishift, not cg"),
+        ({"shifts": []}, "shifts is empty: give one or more"),
+        ({"sloppy": ""}, "precision '': expected one of"),
         ({"solver": "multishift", "shifts": [-1.0]}, "a shift of -1"),
         ({"solver": "multishift", "shifts": [1.0] * 17}, "17 shifts"),
         ({"solver": "multishift", "shifts": [1.0, 2.0, 3.0], "x0": B}, "takes no x0"),

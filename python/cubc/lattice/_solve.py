@@ -153,7 +153,9 @@ def solve(
     if (maxiter := whole("solve", "maxiter", maxiter)) < 1:
         raise ValueError(f"maxiter {maxiter}: at least one iteration")
     maxiter = min(maxiter, 2**64 - 1)
-    sloppy = sloppy or precision
+    sloppy = precision if sloppy is None else sloppy
+    if shifts is not None and len(shifts) == 0:
+        raise ValueError("shifts is empty: give one or more, or leave it out")
     gauge = operator.gauge
     given, b = b, as_complex(b, "b", gauge.device, stream)
     if is_half(b.shape, gauge.extent):
