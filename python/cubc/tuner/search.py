@@ -312,7 +312,8 @@ def search(
         few variants more. What `db` holds of others counts as well.
     constraints
         Expressions that variants have to fulfil, as ``"tpb * ipt <= 4096"``: over parameters, which
-        is looked at before compiling, or over what the compiler made of a variant, before running:
+        is looked at before compiling (one over a single parameter, as ``"tpb == 256"``, narrows the
+        space itself), or over what the compiler made of a variant, before running:
         registers, local_bytes (spills and stack of a thread), shared_bytes (of a block), threads,
         blocks_per_unit (resident on a multiprocessor), occupancy (0 to 1). A variant that fails
         then has the status ``"pruned"``.
