@@ -123,6 +123,7 @@ FUNCTION void count_tile(const sort_args& a, alone_shared& s)
 FUNCTION void scatter_tile(const sort_args& a, alone_shared& s)
 {
     const tile t = my_tile(a);
+    if (bins_are_keys(a, range_of_all(a))) return;
     with_split(a, range_of_all(a), s.next, [&](const auto& split) {
         for (u32 b = 0; b < RADIX; b++) s.begin[b] = s.next[b] = row_of_tile(a, block_id())[b];
         scatter<true>(a, split, t.first, t.count, a.n, s);
@@ -168,6 +169,11 @@ FUNCTION void sort_bin(const sort_args& a, alone_shared& s)
     const u64 first = bin[0], count = (block_id() + 1 < RADIX ? bin[1] : a.n) - first;
     const items x = behind(items{a.spare, a.values_spare}, first);
     const items out = behind(items{a.out, a.values_out}, first);
+    const key_range all = range_of_all(a);
+    if (bins_are_keys(a, all)) {
+        write_copies(static_cast<key_t>(all.lowest + block_id()), count, out.key);
+        return;
+    }
     const key_range r = range_of(a, x.key, count);
     if (count > MANY_ITEMS && bits_of_range(a, r) > CACHE_BITS)
         sort_large_bin(a, r, x, out, count, s);

@@ -238,12 +238,22 @@ FUNCTION items sort_in_cache(const sort_args& a, key_range r, items x, items spa
     return sort_by_bits(a, r, there, there.key == x.key ? spare : x, count, all);
 }
 
-// Whether keys alone are few for their number: each can be written as often as it was counted.
+// Whether equal keys cannot be told apart: each can be written as often as it was counted.
+FUNCTION bool keys_say_all(const sort_args& a)
+{
+    return !PAIRS && sorted_bits(a) == static_cast<key_t>(~0ull);
+}
+
+FUNCTION void write_copies(key_t coded, u64 count, key_t* out)
+{
+    const key_t key = decode(coded);
+    for (u64 i = 0; i < count; i++) out[i] = key;
+}
+
 FUNCTION bool has_few_keys(const sort_args& a, key_range r, u64 count)
 {
     const u32 bits = bits_of_range(a, r);
-    return !PAIRS && sorted_bits(a) == static_cast<key_t>(~0ull) && bits <= CACHE_BITS &&
-           count >> bits >= COPIES_OF_A_KEY;
+    return keys_say_all(a) && bits <= CACHE_BITS && count >> bits >= COPIES_OF_A_KEY;
 }
 
 FUNCTION void write_counted(const sort_args& a, key_range r, const key_t* key, key_t* out,
@@ -256,8 +266,8 @@ FUNCTION void write_counted(const sort_args& a, key_range r, const key_t* key, k
     else
         bins[0] = static_cast<offset_t>(count);
     for (u32 b = 0; b <= all.mask; b++) {
-        const key_t decoded = decode(static_cast<key_t>(r.lowest + b));
-        for (offset_t k = 0; k < bins[b]; k++) *out++ = decoded;
+        write_copies(static_cast<key_t>(r.lowest + b), bins[b], out);
+        out += bins[b];
     }
 }
 

@@ -117,6 +117,13 @@ FUNCTION u32 crowding(const sort_args& a, const Split& split, offset_t* bins)
     return sum;
 }
 
+// Whether each bin of all items, whose range is r, has room for one key alone: then how many there
+// are says all.
+FUNCTION bool bins_are_keys(const sort_args& a, key_range r)
+{
+    return keys_say_all(a) && bits_of_range(a, r) <= bits_of_split(a.n);
+}
+
 // Calls use(split) with that of all items, whose range is r.
 template <class Use>
 FUNCTION void with_split(const sort_args& a, key_range r, offset_t* bins, Use use)
@@ -125,7 +132,7 @@ FUNCTION void with_split(const sort_args& a, key_range r, offset_t* bins, Use us
 #if KEYS_HAVE_VALUES
     const value_split by_value = split_by_value(r, a.n);
     const bool whole = sorted_bits(a) == static_cast<key_t>(~0ull);
-    if (whole && by_value.scale != 0 &&
+    if (whole && by_value.scale != 0 && !bins_are_keys(a, r) &&
         crowding(a, by_value, bins) * 5 < crowding(a, by_digit, bins) * 4) {
         use(by_value);
         return;

@@ -99,6 +99,17 @@ def test_distributions(device, type):
         check(device, x)
 
 
+@pytest.mark.parametrize("type", ["I8", "U16", "I32", "F32", "I64"])
+def test_many_items_of_few_keys(device, type):
+    """On the cpu a bin may then be a key, and its items are not moved."""
+    draw = np.random.default_rng(5)
+    for high in (1, 2, 100):
+        x = (draw.integers(0, high, 1_100_001) + (type != "U16") * -7).astype(TYPES[type])
+        for descending in (False, True):
+            expected = np.sort(x)[::-1] if descending else np.sort(x)
+            same_bits(cubc.sort(on(device, x), descending=descending), expected)
+
+
 @pytest.mark.parametrize("n", [60_000, 300_000])  # within a tile of the cpu, and in bins
 @pytest.mark.parametrize("spread", [1, 100, 2**16, 2**40])
 @pytest.mark.parametrize("type", ["I64", "U32"])

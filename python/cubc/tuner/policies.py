@@ -15,8 +15,8 @@ def use_policies(paths: StorePaths) -> int:
     """Run the best variants of some stores from the next call on, in this process.
 
     For each architecture, benchmark and compile-time workload the best variant is taken that was
-    measured at all run-time workloads and beats base. It then runs for any number of items, in place
-    of the shipped policies for few of them too: search at the sizes that will be called.
+    measured at all run-time workloads and beats base. It then runs for any number of items, few of
+    them included: search at the sizes that will be called.
     Measurements of another version of the kernel source are skipped with a warning.
 
     Parameters
