@@ -99,12 +99,12 @@ def test_distributions(device, type):
         check(device, x)
 
 
-@pytest.mark.parametrize("type", ["I8", "U16", "I32", "F32", "I64"])
+@pytest.mark.parametrize("type", ["I8", "U16", "I32", "F32"])
 def test_many_items_of_few_keys(device, type):
     """On the cpu a bin may then be a key, and its items are not moved."""
     draw = np.random.default_rng(5)
-    for high in (1, 2, 100):
-        x = (draw.integers(0, high, 1_100_001) + (type != "U16") * -7).astype(TYPES[type])
+    for high in (1, 2, 30):
+        x = (draw.integers(0, high, 300_001) + (type != "U16") * -7).astype(TYPES[type])
         for descending in (False, True):
             expected = np.sort(x)[::-1] if descending else np.sort(x)
             same_bits(cubc.sort(on(device, x), descending=descending), expected)
