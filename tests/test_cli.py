@@ -109,14 +109,14 @@ def test_wrong_usage():
 
 
 def test_as_a_module(db):
-    command = [sys.executable, "-m", "cubc.tuner", "analyze", "--top", "1", str(db)]
+    command = [sys.executable, "-m", "cubc", "analyze", "--top", "1", str(db)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert B in done.stdout
     assert not done.stderr
 
 
 def test_a_reader_that_leaves(db):
-    command = f"{sys.executable} -m cubc.tuner analyze {db} | true"
+    command = f"{sys.executable} -m cubc analyze {db} | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert not done.stderr
 

@@ -165,6 +165,26 @@ def test_occupancy():
     assert compiled(info, 0)["occupancy"] == 1.0
 
 
+def test_results_are_of_variants_that_fulfil_the_constraints(tmp_path):
+    search(tmp_path / "c.db", variants=4, again=1)
+    label = search(tmp_path / "c.db", constraints="ipt == 640", variants=2, again=1).best().label
+    assert label == "base" or label.startswith("ipt_640.")
+    with pytest.warns(RuntimeWarning, match="was found that fulfils"):
+        found = search(tmp_path / "c.db", constraints="ipt * tpb < 0", again=1, variants=2)
+    assert set(found.to_frame().variant) == {"base"}
+
+
+def test_constraints_on_a_replay_of_a_store(tmp_path):
+    device = f"replay:{tuner.example_db()}"
+    options = {"device": device, "variants": 5, "progress": False}
+    with pytest.raises(ValueError, match="'registers < 9': nothing is compiled in a replay"):
+        tuner.search("reduce.sum", db=tmp_path / "a.db", constraints="registers < 9", **options)
+    with pytest.warns(RuntimeWarning, match="was found that fulfils 'tpb < 0'"):
+        tuner.search("reduce.sum", db=tmp_path / "b.db", constraints="tpb < 0", **options)
+    with pytest.raises(ValueError, match=r"has no variants of reduce\.sum at these values"):
+        tuner.search("reduce.sum", {"T": "F64"}, db=tmp_path / "c.db", **options)
+
+
 def test_constraints_on_a_replayed_table(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("tpb,ipt,time_ms\n" + "".join(f"32,{i},{9 - i}\n" for i in range(1, 8)))

@@ -339,7 +339,8 @@ def test_arrays_of_the_device(operator, device):
         ({"solver": "multishift"}, "multishift needs shifts"),
         ({"solver": "multishift", "shifts": [1.0], "sloppy": "half"}, "multishift iterates in"),
         ({"shifts": [1.0]}, "shifts need the solver multishift, not cg"),
-        ({"shifts": []}, "shifts is empty: give one or more"),
+        ({"shifts": []}, r"shifts is \[\]: give a sequence"),
+        ({"shifts": 0.1}, "shifts is 0.1: give a sequence"),
         ({"sloppy": ""}, "precision '': expected one of"),
         ({"solver": "multishift", "shifts": [-1.0]}, "a shift of -1"),
         ({"solver": "multishift", "shifts": [1.0] * 17}, "17 shifts"),
@@ -370,6 +371,11 @@ def test_propagator_and_what_is_made_of_it(device):
     assert np.allclose(lattice.effective_mass(correlator)[2], 0.499, atol=1e-2)
     with pytest.raises(RuntimeError, match="did not converge"):
         operator.propagator(maxiter=2)
+    for place in ((0, 0, 0, 99), (0, 0, 0, -1), (0, 0, 0), 3):
+        with pytest.raises(ValueError, match="place"):
+            operator.propagator(place)
+    with pytest.raises(TypeError, match="integer"):
+        operator.propagator((0.5, 0, 0, 0))
     with pytest.raises(ValueError, match="`solve` takes shifts"):
         operator.propagator(shifts=[0.1], solver="multishift")
     with pytest.raises(ValueError, match="T, Z, Y, X, 4, 4, 3, 3"):

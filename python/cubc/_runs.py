@@ -352,6 +352,8 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
         total = _size(out)
     else:
         total = int(asarray(ends[-1:], device=device).numpy()[0]) if _size(x) else 0
+        if total < 0:
+            raise ValueError(f"repeat(): the repeats add up to {total}: none may be negative")
     fields = {"in": x, "ends": ends, "out": ("in", (total,), out)}
     return call("repeat", fields, stream=stream, device=device)[0]
 

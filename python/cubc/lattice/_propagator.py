@@ -1,5 +1,7 @@
 """Quark propagators, and what is made of them."""
 
+from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -9,11 +11,20 @@ from ._solve import SolveInfo
 
 
 def point_source(extent: tuple[int, int, int, int], place: tuple[int, int, int, int]) -> np.ndarray:
-    """Return the twelve sources at a site (x, y, z, t): source spin and colour first."""
+    """Return the twelve sources at a site (x, y, z, t): source spin and colour first.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the site is not four whole numbers, or not on the lattice.
+    """
     x, y, z, t = extent
-    if len(place) != 4:
-        raise ValueError(f"a place of {len(place)} numbers: expected x, y, z, t")
-    at = tuple(int(p) % e for p, e in zip(place, extent, strict=True))
+    if not isinstance(place, Sequence | np.ndarray) or len(place) != 4:
+        raise ValueError(f"place is {place!r:.80}: expected x, y, z, t")
+    at = tuple(map(index, place))
+    if not all(0 <= p < e for p, e in zip(at, extent, strict=True)):
+        size = "x".join(map(str, extent))
+        raise ValueError(f"place {at} is not on a lattice of {size} sites (x, y, z, t, from 0)")
     sources = np.zeros((4, 3, t, z, y, x, 4, 3), complex)
     for spin in range(4):
         for colour in range(3):
@@ -31,7 +42,7 @@ def propagator(
     operator : Wilson, TwistedMass or WilsonClover
         M, so that S of Wilson's is the inverse of (m + 4) - D / 2.
     place : tuple of int
-        The point: x, y, z, t.
+        The point: x, y, z, t, each from 0 to the extent less 1.
     **options
         As of `solve`, but for `shifts`; `x0` and `out` have the shape ``(12, T, Z, Y, X, 4, 3)``,
         source spin and colour first, and are solutions of M x = b, without the 2 kappa.

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .. import _core
 from .._calls import whole
 from ._fields import PLAIN, as_complex, device_output, is_half, precision_type, returned
@@ -154,8 +156,8 @@ def solve(
         raise ValueError(f"maxiter {maxiter}: at least one iteration")
     maxiter = min(maxiter, 2**64 - 1)
     sloppy = precision if sloppy is None else sloppy
-    if shifts is not None and len(shifts) == 0:
-        raise ValueError("shifts is empty: give one or more, or leave it out")
+    if shifts is not None and (np.ndim(shifts) != 1 or len(shifts) == 0):
+        raise ValueError(f"shifts is {shifts!r:.80}: give a sequence of one or more, or none")
     gauge = operator.gauge
     given, b = b, as_complex(b, "b", gauge.device, stream)
     if is_half(b.shape, gauge.extent):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -125,6 +125,12 @@ class Group:
             if ax.workload_text(measurement.rt) in texts:
                 kept.add(measurement)
         return kept
+
+    def among(self, admits: Callable[[str], bool]) -> Group:
+        """Copy this group with some of its variants only; its workloads stay."""
+        cells = {variant: found for variant, found in self.cells.items() if admits(variant)}
+        rounds = {variant: found for variant, found in self.rounds.items() if admits(variant)}
+        return dataclasses.replace(self, cells=cells, rounds=rounds)
 
     def speedup(self, variant: str, rt: str) -> float | None:
         """How many times faster than base a variant is; None where that is not known.

@@ -7,6 +7,7 @@ unit with one workload, named by its file; a store replays what it holds of each
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -148,15 +149,21 @@ def replay_units(
     LookupError
         If it has no such benchmark or axis, with the nearest name.
     ValueError
-        If it is no such table, or a store of several devices.
+        If it is no such table, or a store of several devices; if it has none of the workloads; for
+        a constraint on what a compiler makes of a variant.
     StoreError
         If it is no store.
     """
-    found = _units(store_path(device.removeprefix(PREFIX)), benchmark, axes)
+    path = store_path(device.removeprefix(PREFIX))
+    found = _units(path, benchmark, axes)
+    if not found:
+        raise ValueError(f"{path} has no variants of {benchmark} at these values of its axes")
     for unit in found:
         check_names(unit.benchmark, constraints, unit.space.ranges)
+        if late := [one.text for one in constraints if one.is_late]:
+            raise ValueError(f"{late[0]!r}: nothing is compiled in a replay; constrain parameters")
         unit.space.constrain(constraints)
-    return found
+    return [dataclasses.replace(unit, constraints=tuple(constraints)) for unit in found]
 
 
 def _units(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> list[ReplayUnit]:

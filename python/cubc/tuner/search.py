@@ -191,7 +191,7 @@ class Search:
         found = []
         for unit in self.units:
             standing = Standing(unit, target.info, stored, several=target.several)
-            found += [group for group in standing.groups if group.cells]
+            found += [group.among(unit.admits) for group in standing.groups if group.cells]
         return Result(found, failed)
 
 
@@ -316,7 +316,8 @@ def search(
         space itself), or over what the compiler made of a variant, before running:
         registers, local_bytes (spills and stack of a thread), shared_bytes (of a block), threads,
         blocks_per_unit (resident on a multiprocessor), occupancy (0 to 1). A variant that fails
-        then has the status ``"pruned"``.
+        then has the status ``"pruned"``. Variants in `db` that break those on parameters are not in
+        the result.
     racing
         Give a variant up as soon as it cannot come near the best any more; its status is then
         ``"lost"``. False measures every variant at all workloads.

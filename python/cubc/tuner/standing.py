@@ -114,7 +114,11 @@ class Standing:
         return bool(self._of(variant).rounds.get(variant))
 
     def ranked(self) -> list[str]:
-        """Labels that have a score at all workloads of the unit, without base, best first."""
-        complete = (v for v in self.variants() if self.speedups(v) is not None)
+        """Labels that the unit admits and that have a score at all its workloads, best first.
+
+        Base is not among them.
+        """
+        admitted = filter(self._unit.admits, self.variants())
+        complete = (v for v in admitted if self.speedups(v) is not None)
         scored = ((self.score(variant), variant) for variant in complete)
         return [v for _, v in sorted((-s, v) for s, v in scored if s is not None)]

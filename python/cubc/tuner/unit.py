@@ -42,6 +42,10 @@ class Unit:
         """Constraints on what the compiler makes of a variant."""
         return tuple(one.text for one in self.constraints if one.is_late)
 
+    def admits(self, variant: str) -> bool:
+        """Whether a label is base's, or fulfils the constraints on parameters."""
+        return variant == "base" or not self.constraints or self.space.valid(variant)
+
     @cached_property
     def base(self) -> str:
         """Label of base."""

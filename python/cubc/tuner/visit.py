@@ -74,7 +74,7 @@ class Visit:
     @property
     def is_empty(self) -> bool:
         """Whether the strategy has looked and found no variant that fulfils the constraints."""
-        found = any(map(self.unit.space.valid, self._standing.variants()))
+        found = any(map(self.unit.admits, self._standing.variants()))
         return self._ended and bool(self.unit.constraints) and not found
 
     def _check_base(self) -> None:
@@ -152,7 +152,7 @@ class Visit:
         visited = 0
         stored = self._standing.variants()
         for variant in stored:
-            wanted = visited < limit and self.unit.space.valid(variant)  # of these constraints
+            wanted = visited < limit and self.unit.admits(variant)
             visited += wanted
             if not (runs := self._absent(variant)):
                 self._finish(variant, fresh=False, counts=wanted)
