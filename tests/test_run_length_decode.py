@@ -64,6 +64,7 @@ def test_out(device):
         (lambda x: cubc.repeat(x, x, out=np.empty(45, "f4")), TypeError, "float32"),
         (lambda x: cubc.repeat(x, x, out=x), ValueError, "cannot write to where its items are"),
         (lambda x: cubc.repeat(x[:0], x[:0], out=x), ValueError, "no items to fill 10 places"),
+        (lambda x: cubc.repeat(x[:2], x[:2] - 2), ValueError, "none may be negative"),
     ],
 )
 def test_wrong_arguments(call, error, words):
