@@ -105,12 +105,15 @@ FUNCTION void count_tile(const sort_args& a, alone_shared& s)
     const tile t = my_tile(a);
     offset_t* const row = row_of_tile(a, block_id());
     with_split(a, range_of_all(a), row, [&](const auto& split) {
-        for (u32 b = 0; b < RADIX; b++) row[b] = 0;
+        for (u32 b = 0; b < RADIX; b++) s.begin[b] = s.next[b] = 0;
         const auto find = [&](u64 i, key_t&, u32& bin) {
             const key_t raw = key_item(first_of(a), i);
             bin = split.bin(raw, encode(raw));
         };
-        with_bins(t.first, t.first + t.count, find, [&](u64, key_t, u32 bin) { row[bin]++; });
+        // Neighbours, which are often alike, in different counts: one waits for the other otherwise.
+        with_bins(t.first, t.first + t.count, find,
+                  [&](u64 i, key_t, u32 bin) { (i % 2 ? s.next : s.begin)[bin]++; });
+        for (u32 b = 0; b < RADIX; b++) row[b] = s.begin[b] + s.next[b];
     });
     device_fence();
     const ticket mine = take_ticket_in_order(a.messages);
