@@ -110,7 +110,8 @@ FUNCTION void count_tile(const sort_args& a, alone_shared& s)
             const key_t raw = key_item(first_of(a), i);
             bin = split.bin(raw, encode(raw));
         };
-        // Neighbours, which are often alike, in different counts: one waits for the other otherwise.
+        // Neighbours, which are often alike, in different counts: one waits for the other
+        // otherwise.
         with_bins(t.first, t.first + t.count, find,
                   [&](u64 i, key_t, u32 bin) { (i % 2 ? s.next : s.begin)[bin]++; });
         for (u32 b = 0; b < RADIX; b++) row[b] = s.begin[b] + s.next[b];
