@@ -9,8 +9,9 @@ the best variant's over the policy, by the rounds in which both were measured ag
 policy is as good as what a search of this length finds. Where it is above, the line ends with the
 variant.
 
-The same call resumes what was interrupted. Several GPUs share the work as one process each, with
-CUDA_VISIBLE_DEVICES and --only, in one folder.
+The same call goes on for as long again with what was found; after a change of the policies it
+needs a new folder. Several GPUs share the work as one process each, with CUDA_VISIBLE_DEVICES and
+--only, in one folder.
 """
 
 import argparse

@@ -39,6 +39,11 @@ FUNCTION key_t sorted_bits(const sort_args& a)
     return static_cast<key_t>(width ? ~0ull >> (64 - width) << a.begin_bit : 0);
 }
 
+FUNCTION bool sorts_by_all_bits(const sort_args& a)
+{
+    return sorted_bits(a) == static_cast<key_t>(~0ull);
+}
+
 FUNCTION u32 bit_length(u64 v)
 {
     const u32 high = static_cast<u32>(v >> 32), low = static_cast<u32>(v);
@@ -238,11 +243,8 @@ FUNCTION items sort_in_cache(const sort_args& a, key_range r, items x, items spa
     return sort_by_bits(a, r, there, there.key == x.key ? spare : x, count, all);
 }
 
-// Whether equal keys cannot be told apart: each can be written as often as it was counted.
-FUNCTION bool keys_say_all(const sort_args& a)
-{
-    return !PAIRS && sorted_bits(a) == static_cast<key_t>(~0ull);
-}
+// Whether equal keys cannot be told apart: they can be counted, and written as often.
+FUNCTION bool keys_say_all(const sort_args& a) { return !PAIRS && sorts_by_all_bits(a); }
 
 FUNCTION void write_copies(key_t coded, u64 count, key_t* out)
 {
@@ -250,6 +252,7 @@ FUNCTION void write_copies(key_t coded, u64 count, key_t* out)
     for (u64 i = 0; i < count; i++) out[i] = key;
 }
 
+// Whether there are many of each on average.
 FUNCTION bool has_few_keys(const sort_args& a, key_range r, u64 count)
 {
     const u32 bits = bits_of_range(a, r);

@@ -131,8 +131,7 @@ FUNCTION void with_split(const sort_args& a, key_range r, offset_t* bins, Use us
     const digit_split by_digit = split_by_digit(a, r, a.n);
 #if KEYS_HAVE_VALUES
     const value_split by_value = split_by_value(r, a.n);
-    const bool whole = sorted_bits(a) == static_cast<key_t>(~0ull);
-    if (whole && by_value.scale != 0 && !bins_are_keys(a, r) &&
+    if (sorts_by_all_bits(a) && by_value.scale != 0 && !bins_are_keys(a, r) &&
         crowding(a, by_value, bins) * 5 < crowding(a, by_digit, bins) * 4) {
         use(by_value);
         return;
