@@ -153,15 +153,13 @@ static cubc_status opt_in(const cuda_device *d, CUfunction function, const char 
                   "cuFuncSetAttribute(%s, %lld bytes of shared memory)", name, (long long)most);
 }
 
-// Whether a cluster of the kernel's blocks can run at all, which a part of a GPU may have too few
-// multiprocessors side by side for.
-static bool runs_in_clusters(const cuda_device *d, CUfunction function, unsigned threads,
+static bool runs_in_clusters(CUfunction function, unsigned blocks, unsigned threads,
                              unsigned shared)
 {
     int clusters = 0;
     CUlaunchAttribute size = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                              .value.clusterDim = {CLUSTER_BLOCKS, 1, 1}};
-    CUlaunchConfig config = {.gridDimX = CLUSTER_BLOCKS,
+                              .value.clusterDim = {blocks, 1, 1}};
+    CUlaunchConfig config = {.gridDimX = blocks,
                              .gridDimY = 1,
                              .gridDimZ = 1,
                              .blockDimX = threads,
@@ -170,8 +168,21 @@ static bool runs_in_clusters(const cuda_device *d, CUfunction function, unsigned
                              .sharedMemBytes = shared,
                              .attrs = &size,
                              .numAttrs = 1};
-    return d->capability >= 90 &&
-           !cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config) && clusters > 0;
+    return !cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config) && clusters > 0;
+}
+
+// The most of the kernel's blocks that can run as a cluster, and then fewer can as well. A device
+// need not have clusters of more than eight, and a part of a GPU may have too few multiprocessors
+// side by side for any.
+static unsigned largest_cluster(const cuda_device *d, CUfunction function, unsigned threads,
+                                unsigned shared)
+{
+    if (d->capability < 90) return 0;
+    // Where it is refused there are none of sixteen.
+    cuda.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    unsigned blocks = CLUSTER_BLOCKS;
+    while (blocks > 1 && !runs_in_clusters(function, blocks, threads, shared)) blocks /= 2;
+    return blocks;
 }
 
 static cubc_status open_kernel(const cuda_device *d, CUmodule module, const char *name,
@@ -195,7 +206,7 @@ static cubc_status open_kernel(const cuda_device *d, CUmodule module, const char
              "on %s",
              name, threads, out->info.registers, (long long)out->info.shared_bytes,
              d->base.info.arch);
-    out->clusters = runs_in_clusters(d, function, threads, out->allocated);
+    out->cluster = largest_cluster(d, function, threads, out->allocated);
     out->function = function;
     out->threads = threads;
     return CUBC_OK;

@@ -87,7 +87,7 @@ typedef struct device_kernel {
     unsigned threads;   // in a block; fixed by the variant
     unsigned allocated; // bytes of shared storage that each launch has to ask for
     kernel_info info;
-    bool clusters; // CLUSTER_BLOCKS of its blocks can run as a cluster
+    unsigned cluster; // the most of its blocks that can run as one, up to CLUSTER_BLOCKS
     // A kernel of the dialect takes one struct; a plain CUDA kernel (kernels/entry.h) takes any
     // arguments, laid out in the launch's args like the members of a struct.
     bool plain;
@@ -95,7 +95,7 @@ typedef struct device_kernel {
     argument_type arguments[MAX_KERNEL_ARGUMENTS];
 } device_kernel;
 
-enum { CLUSTER_BLOCKS = 8 }; // as in kernels/cluster.h
+enum { CLUSTER_BLOCKS = 16 }; // as in kernels/cluster.h
 
 typedef struct launch_shape {
     unsigned grid;             // blocks, in the x direction

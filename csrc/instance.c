@@ -438,7 +438,7 @@ enum { IN_A_CLUSTER = 2 }; // of TUNE_ORDER
 unsigned instance_cluster(const instance *i, uint64_t blocks)
 {
     if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 0;
-    return i->kernels[0].clusters && blocks > 1 && blocks <= CLUSTER_BLOCKS ? (unsigned)blocks : 0;
+    return blocks > 1 && blocks <= i->kernels[0].cluster ? (unsigned)blocks : 0;
 }
 
 cubc_status instance_run(instance *i, const problem *p, void *stream)

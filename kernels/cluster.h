@@ -6,7 +6,7 @@
 // block's rank is its index. TUNE_ORDER 2 asks for it; launches of more blocks than fit a cluster
 // (instance_cluster), other devices and older compilers are as with 1.
 //
-// A block's inbox, in its shared memory, has a slot for each block, and counts the bytes that have
+// A block's inbox, in its shared memory, has slots for each block, and counts the bytes that have
 // arrived. In the order of a kernel:
 //     inbox_open      all threads, at the beginning
 //     cluster_ready   all threads, before the first message is sent: all blocks have started; does
@@ -25,12 +25,13 @@
 #define CLUSTERS 0
 #endif
 
-enum { CLUSTER_BLOCKS = 8 }; // at most; more than that are not portable
+enum { CLUSTER_BLOCKS = 16 }; // at most; csrc/device.h
 
-template <class V>
+// `EACH` messages of each block.
+template <class V, int EACH = 1>
 struct cluster_inbox {
     u64 arrived;
-    message_bits<V> slot[CLUSTERS ? CLUSTER_BLOCKS : 1];
+    message_bits<V> slot[CLUSTERS ? CLUSTER_BLOCKS * EACH : 1];
 };
 
 #if CLUSTERS
@@ -50,13 +51,13 @@ FUNCTION u32 address_in_block(u32 address, u32 block)
     return there;
 }
 
-// `senders` blocks will send a message each; if none, nobody may wait.
-template <class V>
-FUNCTION void inbox_open(cluster_inbox<V>& inbox, u32 senders)
+// `messages` will be sent; if none, nobody may wait.
+template <class V, int EACH>
+FUNCTION void inbox_open(cluster_inbox<V, EACH>& inbox, u32 messages)
 {
-    if (senders && thread_id() == 0) {
+    if (messages && thread_id() == 0) {
         const u32 arrived = shared_address(&inbox.arrived);
-        const u32 bytes = senders * static_cast<u32>(sizeof(message_bits<V>));
+        const u32 bytes = messages * static_cast<u32>(sizeof(message_bits<V>));
         asm volatile("{.reg .b64 state;\n"
                      "mbarrier.init.shared::cta.b64 [%0], 1;\n"
                      "fence.mbarrier_init.release.cluster;\n"
@@ -72,11 +73,12 @@ FUNCTION void cluster_ready()
     if (in_one_cluster()) asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-template <class V>
-FUNCTION void inbox_send(cluster_inbox<V>& inbox, u32 to, V value)
+// Message `k` of the block's, to another block or itself.
+template <class V, int EACH>
+FUNCTION void inbox_send(cluster_inbox<V, EACH>& inbox, u32 to, V value, u32 k = 0)
 {
     constexpr int words = message_words<V>();
-    const u32 slot = address_in_block(shared_address(&inbox.slot[block_id()]), to);
+    const u32 slot = address_in_block(shared_address(&inbox.slot[block_id() * EACH + k]), to);
     const u32 arrived = address_in_block(shared_address(&inbox.arrived), to);
     message_bits<V> bits;
     bits.word[words - 1] = 0;
@@ -93,8 +95,8 @@ FUNCTION void inbox_send(cluster_inbox<V>& inbox, u32 to, V value)
 // What was sent is ordered before this by its bytes' arrival. The scope is the block's, which
 // spares the L1 cache: of other blocks' writes only those to the slots, in shared memory, can be
 // relied on.
-template <class V>
-FUNCTION void inbox_wait(const cluster_inbox<V>& inbox)
+template <class V, int EACH>
+FUNCTION void inbox_wait(const cluster_inbox<V, EACH>& inbox)
 {
     u32 all = 0;
     while (!all)
@@ -106,28 +108,29 @@ FUNCTION void inbox_wait(const cluster_inbox<V>& inbox)
                      : "memory");
 }
 
-template <class V>
-FUNCTION V inbox_value(const cluster_inbox<V>& inbox, u32 from)
+// The message of that number; those of a block follow those of the block before it.
+template <class V, int EACH>
+FUNCTION V inbox_value(const cluster_inbox<V, EACH>& inbox, u32 number)
 {
-    return inbox.slot[from].value;
+    return inbox.slot[number].value;
 }
 #else
 FUNCTION bool in_one_cluster() { return false; }
 FUNCTION void cluster_ready() {}
-template <class V>
-FUNCTION void inbox_open(cluster_inbox<V>&, u32)
+template <class V, int EACH>
+FUNCTION void inbox_open(cluster_inbox<V, EACH>&, u32)
 {
 }
-template <class V>
-FUNCTION void inbox_send(cluster_inbox<V>&, u32, V)
+template <class V, int EACH>
+FUNCTION void inbox_send(cluster_inbox<V, EACH>&, u32, V, u32 = 0)
 {
 }
-template <class V>
-FUNCTION void inbox_wait(const cluster_inbox<V>&)
+template <class V, int EACH>
+FUNCTION void inbox_wait(const cluster_inbox<V, EACH>&)
 {
 }
-template <class V>
-FUNCTION V inbox_value(const cluster_inbox<V>&, u32)
+template <class V, int EACH>
+FUNCTION V inbox_value(const cluster_inbox<V, EACH>&, u32)
 {
     return V{};
 }

@@ -22,6 +22,7 @@ using namespace cubc_simt;
 #undef KERNEL
 #undef KERNEL_AHEAD
 #undef UNROLL
+#undef NO_UNROLL
 #undef FULL_WARP
 #undef block_sync
 #undef warp_sync

@@ -66,7 +66,7 @@ struct reduce_shared {
     block_reduce_storage<acc_t> reduce;
     ticket block_ticket;
     acc_t block_sum;
-    cluster_inbox<acc_t> inbox;
+    cluster_inbox<acc_t, SIMT_WARPS> inbox;
 };
 
 // The index of vector `load` of this thread in a step, in vectors.
@@ -84,7 +84,8 @@ FUNCTION u64 vector_index(const reduce_args& a, u64 step, int load)
                thread_id();
 }
 
-// Folds one step's vectors into the accumulators. WHOLE: all of them exist.
+// Folds one step's vectors into the accumulators. WHOLE: all of them exist. Otherwise the items of
+// one that exists in part are folded one by one.
 template <bool WHOLE>
 FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[ACCUMULATORS],
                           byte_fold& bytes)
@@ -108,6 +109,15 @@ FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[ACCUMULAT
             }
         }
     }
+    if constexpr (!WHOLE && VECTOR > 1) {
+        const u64 part = a.n - a.n % VECTOR;
+        u64 i = a.n;
+        UNROLL
+        for (int l = 0; l < LOADS; l++)
+            if (vector_index(a, step, l) * VECTOR == part) i = part;
+        NO_UNROLL
+        for (; i < a.n; i++) acc[0] = accumulate(acc[0], input_item(a.in, i), i);
+    }
 }
 
 FUNCTION bool step_is_whole(const reduce_args& a, u64 step)
@@ -117,10 +127,9 @@ FUNCTION bool step_is_whole(const reduce_args& a, u64 step)
     return last * tile <= a.n;
 }
 
-// The result, by thread 0 of the last block: what precedes and follows the blocks' sum.
+// The result, by thread 0 of the last block.
 FUNCTION void finish(const reduce_args& a, acc_t sum)
 {
-    for (u64 i = a.n - a.n % VECTOR; i < a.n; i++) sum = accumulate(sum, input_item(a.in, i), i);
 #if !defined(TUNE_ARG)
     if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
 #endif
@@ -145,21 +154,20 @@ FUNCTION void collect_few(const reduce_args& a, ticket mine, acc_t sum)
     }
 }
 
-// The same where the grid is one cluster.
+// The same of each warp's sum where the grid is one cluster: without a barrier, and without a step
+// that puts a block's together.
 FUNCTION void collect_in_cluster(const reduce_args& a, reduce_shared& s, acc_t sum)
 {
-    const u32 last = block_count() - 1;
-    if (warp_id() != 0) return;
-    if (block_id() != last) {
-        if (lane_id() == 0) inbox_send(s.inbox, last, sum);
-        return;
-    }
-    sum = warp_shuffle(sum, 0);
+    const u32 last = block_count() - 1, count = block_count() * SIMT_WARPS;
+    sum = warp_reduce(sum, combine());
+    if (lane_id() == 0) inbox_send(s.inbox, last, sum, warp_id());
+    if (block_id() != last || warp_id() != 0) return;
+    const u32 share = (count + SIMT_WARP - 1) / SIMT_WARP, first = lane_id() * share;
+    sum = acc_identity();
     inbox_wait(s.inbox);
-    if (lane_id() < last)
-        sum = inbox_value(s.inbox, lane_id());
-    else if (lane_id() > last)
-        sum = acc_identity();
+    NO_UNROLL
+    for (u32 w = first; w < first + share && w < count; w++)
+        sum = combine()(sum, inbox_value(s.inbox, w));
     sum = warp_reduce(sum, combine());
     if (lane_id() == 0) finish(a, sum);
 }
@@ -176,6 +184,7 @@ FUNCTION void collect_many(const reduce_args& a, reduce_shared& s, ticket mine, 
     const u64 share = (block_count() + SIMT_THREADS - 1) / SIMT_THREADS;
     const u64 first = thread_id() * share;
     sum = acc_identity();
+    NO_UNROLL
     for (u64 b = first; last && b < first + share && b < block_count(); b++)
         sum = combine()(sum,
                         b == block_id() ? s.block_sum : message_wait<acc_t>(a.messages, b, mine));
@@ -191,7 +200,7 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
     ticket mine{}; // in a register of thread 0 until it is needed: its loads must not wait for it
     const bool clustered = in_one_cluster();
     if (clustered)
-        inbox_open(s.inbox, block_id() + 1 == block_count() ? block_id() : 0);
+        inbox_open(s.inbox, block_id() + 1 == block_count() ? block_count() * SIMT_WARPS : 0);
     else if (thread_id() == 0)
         mine = take_ticket(a.messages);
 
@@ -217,22 +226,25 @@ KERNEL(reduce_blocks, reduce_args, reduce_shared)
         if constexpr (FOLD_BYTES) sum = bytes.result();
         UNROLL
         for (int j = 0; j < ACCUMULATORS; j++) sum = combine()(sum, acc[j]);
-        sum = block_reduce(sum, combine(), s.reduce);
+    } else if (thread_id() != 0) {
+        sum = acc_identity();
     }
-
+    if (clustered) {
+        collect_in_cluster(a, s, sum);
+        return;
+    }
+    if constexpr (TUNE_COMMUTATIVE) sum = block_reduce(sum, combine(), s.reduce);
     if (block_count() == 1) {
         if (thread_id() == 0) {
             close_tickets(a.messages, mine);
             finish(a, sum);
         }
-    } else if (clustered) {
-        collect_in_cluster(a, s, sum);
-    } else {
-        if (thread_id() == 0)
-            message_send(a.messages, block_id(), sum, message_tag(mine, MESSAGE_COMPLETE));
-        if (block_count() <= SIMT_WARP)
-            collect_few(a, mine, sum);
-        else
-            collect_many(a, s, mine, sum);
+        return;
     }
+    if (thread_id() == 0)
+        message_send(a.messages, block_id(), sum, message_tag(mine, MESSAGE_COMPLETE));
+    if (block_count() <= SIMT_WARP)
+        collect_few(a, mine, sum);
+    else
+        collect_many(a, s, mine, sum);
 }

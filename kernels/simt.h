@@ -48,6 +48,7 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 #define SIMT_BLOCKS_IN_ORDER 1    // a block starts after all of lower index
 #define SIMT_ACCUMULATOR_BYTES 64 // most that a thread should keep of independent accumulators
 #define UNROLL _Pragma("unroll")
+#define NO_UNROLL _Pragma("unroll 1")
 #ifndef SIMT_MIN_BLOCKS
 #define SIMT_MIN_BLOCKS 1
 #endif
@@ -250,6 +251,7 @@ FUNCTION bytes16 load_bytes16(const void* p)
 #define SIMT_BLOCKS_IN_ORDER 0      // the seeded scheduler shuffles them
 #define SIMT_ACCUMULATOR_BYTES 4096 // vector registers, when the loops are
 #define UNROLL
+#define NO_UNROLL
 
 // What the core offers to a kernel running on the CPU; the same struct as simt_api in csrc/simt.h.
 // The loader fills `simt` before the first launch and checks `simt_size`.

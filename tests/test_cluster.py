@@ -1,6 +1,6 @@
 """Grids of one cluster, whose blocks pass messages through their shared memory (kernels/cluster.h).
 
-Tiles are small here, so that 2 to 8 of them are a cluster, 9 are not, and the last is not whole.
+Tiles are small here, so that 2 to 16 of them are a cluster, 17 are not, and the last is not whole.
 On the cpu, which has no clusters, the same variants fall back to messages through memory.
 """
 
@@ -10,8 +10,9 @@ import pytest
 import cubc
 from cubc import _core
 
-TILE = 2048
-SIZES = (1, TILE, TILE + 1, *(k * TILE - 3 for k in range(3, 8)), 8 * TILE, 8 * TILE + 1)
+TILE, MOST = 2048, 16  # items; tiles of a cluster
+SIZES = (1, TILE, TILE + 1, *(k * TILE - 3 for k in (3, 4, 7, 8, 9, 12, 15)))
+SIZES += (MOST * TILE, MOST * TILE + 1)
 REDUCE = "ipt_8.tpb_256.ipv_{v}.ld_1.sm_0.wav_6.ms_1.ord_2"
 SCAN = "ipt_8.tpb_256.mb_1.pk_0.ipv_{v}.ld_1.la_0.ord_2.lb_1.ns_0.l2w_0"
 TILES = "ipt_8.tpb_256.mb_1.ipv_{v}.ld_1.la_0.ord_2.lb_1.ns_0.l2w_0"
@@ -171,7 +172,7 @@ def test_segments(clustered):
         assert (result.numpy() == np.concatenate(parts)).all(), n
 
 
-@pytest.mark.parametrize("n", [9000, 2**16 - 5])  # 2 and 8 tiles of a scan by sm_90's own policy
+@pytest.mark.parametrize("n", [9000, 2**16 - 5])  # few tiles of a scan by sm_90's own policy
 def test_order(device, n):
     """Operators that do not commute, of structs too. (Reductions with one have no such policy.)"""
     x = numbers(n, "i4")
@@ -192,12 +193,12 @@ def test_what_goes_through_memory(clustered):
     use("reduce.sum", "i4", REDUCE)
     use("scan.inclusive.sum", "i4", SCAN)
     use("select.if", "i4", TILES)
-    for n in (2 * TILE, 8 * TILE, 8 * TILE + 1):
+    for n in (2 * TILE, MOST * TILE, MOST * TILE + 1):
         d = cubc.asarray(numbers(n, "i4"), device=device)
         for call in (cubc.sum, cubc.scan, lambda x, **options: cubc.select(x, "x > 0", **options)):
             workspace = cubc.asarray(np.zeros(4096, "u8"), device=device)
             call(d, workspace=workspace)
-            in_cluster = device != "cpu" and n <= 8 * TILE and has_clusters(device)
+            in_cluster = device != "cpu" and n <= MOST * TILE and has_clusters(device)
             assert (workspace.numpy()[0] == 0) == in_cluster, n
 
 
