@@ -21,6 +21,7 @@ static const shipped_policy shipped[] = {
 typedef struct overlay {
     struct overlay *next;
     char arch[24], benchmark[40], type[32];
+    policy_size size;
     char label[];
 } overlay;
 
@@ -47,25 +48,42 @@ static int arch_fit(const char *row, const char *device)
 
 policy_size policy_size_of(uint64_t items)
 {
-    return items <= 1u << 20 ? POLICY_SMALL : items <= 1u << 25 ? POLICY_MIDDLE : POLICY_ANY_SIZE;
+    static const uint64_t most[] = {[POLICY_TINY] = 1u << 16, 1u << 20, 1u << 25};
+    for (int size = POLICY_TINY; size < (int)COUNT_OF(most); size++)
+        if (items <= most[size]) return (policy_size)size;
+    return POLICY_ANY_SIZE;
+}
+
+const char *policy_size_name(policy_size size)
+{
+    static const char *const names[] = {"", "tiny", "small", "middle"};
+    return names[size];
 }
 
 // Whether `what` is the name with what rows of that size add to it.
 static bool is_name(const char *what, const char *name, policy_size of)
 {
-    static const char *const added[] = {"", ".small", ".middle"};
     size_t length = strlen(name);
-    return strncmp(what, name, length) == 0 && strcmp(what + length, added[of]) == 0;
+    if (strncmp(what, name, length) != 0) return false;
+    if (of == POLICY_ANY_SIZE) return what[length] == '\0';
+    return what[length] == '.' && strcmp(what + length + 1, policy_size_name(of)) == 0;
+}
+
+// How well rows of a size do for a call of another: of any number the least, 1; 0: not at all.
+static int size_fit(policy_size row, policy_size call)
+{
+    if (row == call && row != POLICY_ANY_SIZE) return 3;
+    if (row == POLICY_SMALL && call == POLICY_TINY) return 2;
+    return row == POLICY_ANY_SIZE;
 }
 
 static int what_fit(const char *what, const policy_key *key)
 {
-    if (key->size != POLICY_ANY_SIZE) {
-        if (is_name(what, key->benchmark, key->size)) return 24;
-        if (is_name(what, key->algorithm, key->size)) return 20;
+    for (int size = POLICY_ANY_SIZE; size <= POLICY_MIDDLE; size++) {
+        int fit = size_fit((policy_size)size, key->size);
+        if (fit && is_name(what, key->benchmark, (policy_size)size)) return 16 * fit + 8;
+        if (fit && is_name(what, key->algorithm, (policy_size)size)) return 16 * fit;
     }
-    if (is_name(what, key->benchmark, POLICY_ANY_SIZE)) return 8;
-    if (is_name(what, key->algorithm, POLICY_ANY_SIZE)) return 4;
     return 0;
 }
 
@@ -125,14 +143,19 @@ cubc_status policy_base(const policy_key *key, const char **label)
     return CUBC_OK;
 }
 
+static bool is_for(const overlay *o, const policy_key *key)
+{
+    return o->size == key->size && !strcmp(o->benchmark, key->benchmark) &&
+           !strcmp(o->type, key->type);
+}
+
 cubc_status policy_find(const policy_key *key, char *label, size_t size)
 {
     const char *base;
     int best = -1;
     pthread_mutex_lock(&lock);
     for (const overlay *o = overlays; o; o = o->next) {
-        if (strcmp(o->benchmark, key->benchmark) != 0 || strcmp(o->type, key->type) != 0) continue;
-        int arch = arch_fit(o->arch, key->arch);
+        int arch = is_for(o, key) ? arch_fit(o->arch, key->arch) : -1;
         if (arch > best) {
             best = arch;
             snprintf(label, size, "%s", o->label);
@@ -146,7 +169,7 @@ cubc_status policy_find(const policy_key *key, char *label, size_t size)
 }
 
 cubc_status policy_overlay(const char *arch, const char *benchmark, const char *type,
-                           const char *label)
+                           policy_size size, const char *label)
 {
     size_t length = strlen(label) + 1;
     overlay *o = mem_zalloc(1, sizeof *o + length);
@@ -154,6 +177,7 @@ cubc_status policy_overlay(const char *arch, const char *benchmark, const char *
     snprintf(o->arch, sizeof o->arch, "%s", arch);
     snprintf(o->benchmark, sizeof o->benchmark, "%s", benchmark);
     snprintf(o->type, sizeof o->type, "%s", type);
+    o->size = size;
     memcpy(o->label, label, length);
     pthread_mutex_lock(&lock);
     o->next = overlays;

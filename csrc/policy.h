@@ -2,8 +2,8 @@
 //
 // policies.def holds the shipped rows; rows taken from a store are overlaid and win. Lookup goes
 // from the particular to the general: overlaid before shipped; the nearest architecture at or below
-// the device's; rows for so many items, "reduce.small" or "reduce.sum.middle", before those for
-// any number; the exact benchmark before the algorithm's wildcard; the exact type
+// the device's; rows for so many items, "reduce.tiny" or "reduce.sum.middle", before those for
+// more; the exact benchmark before the algorithm's wildcard; the exact type
 // before its size before "B*", the sizes that are not 1, 2, 4 or 8, before any. So every workload
 // has a policy, and a more particular row is only ever a refinement.
 #ifndef CUBC_POLICY_H
@@ -11,11 +11,14 @@
 
 #include "base.h"
 
-// What takes the most of a call's time: its steps, up to 2^20 items (a sort: 2^22); what others
-// have left to be written in the caches, up to 2^25; its bytes.
-typedef enum policy_size { POLICY_ANY_SIZE, POLICY_SMALL, POLICY_MIDDLE } policy_size;
+// What takes the most of a call's time: the steps of a few blocks, which may be one cluster, up to
+// 2^16 items; its steps, up to 2^20 (a sort: 2^22); what others have left to be written in the
+// caches, up to 2^25; its bytes. Tiny ones take the rows of small ones where they have none.
+typedef enum policy_size { POLICY_ANY_SIZE, POLICY_TINY, POLICY_SMALL, POLICY_MIDDLE } policy_size;
 
 policy_size policy_size_of(uint64_t items);
+// What the names of its rows end with: "tiny"; "" of those for any number.
+const char *policy_size_name(policy_size size);
 
 typedef struct policy_key {
     const char *arch;      // "sm_90", "cpu"
@@ -36,9 +39,10 @@ const char *policy_arch(size_t number);
 cubc_status policy_base(const policy_key *key, const char **label);
 // The same with overlaid rows first; copied because an overlay may be dropped at any time.
 cubc_status policy_find(const policy_key *key, char *label, size_t size);
-// Overlays a row for one benchmark and type. The label must have been checked (variant_parse).
+// Overlays a row for calls of one benchmark, type and size, and of no other size. The label must
+// have been checked (variant_parse).
 cubc_status policy_overlay(const char *arch, const char *benchmark, const char *type,
-                           const char *label);
+                           policy_size size, const char *label);
 void policy_clear(void);
 // Grows with every overlay and clear: compiled policies of an older generation are stale.
 unsigned policy_generation(void);

@@ -11,9 +11,9 @@ static bool ask(const cubc_device *device, const problem *p, bool *settled)
 {
     PyObject *tuner = Py_XNewRef(asked); // it may be replaced while it runs
     if (!tuner) return true;
-    PyObject *answer =
-        PyObject_CallFunction(tuner, "sssK", device->info.name, p->benchmark,
-                              cubc_type_name(problem_widest(p)), (unsigned long long)p->n);
+    PyObject *answer = PyObject_CallFunction(tuner, "sssKs", device->info.name, p->benchmark,
+                                             cubc_type_name(problem_widest(p)),
+                                             (unsigned long long)p->n, policy_size_name(p->size));
     bool interrupted = !answer && !PyErr_ExceptionMatches(PyExc_Exception);
     if (answer) *settled = PyObject_IsTrue(answer) != 0;
     if (!answer && !interrupted) PyErr_WriteUnraisable(tuner);

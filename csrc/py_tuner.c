@@ -38,7 +38,8 @@ static PyObject *benchmarks(PyObject *self, PyObject *unused)
 }
 
 // A problem for a benchmark and {"T{ct}": "F32"}: enough to compile for, not to run.
-static int problem_from(const char *name, PyObject *ct, problem *out)
+// Of so many items; 0: of no number in particular, so that what goes by it is for any.
+static int problem_from(const char *name, PyObject *ct, uint64_t items, problem *out)
 {
     const algorithm *a;
     const benchmark *b;
@@ -56,11 +57,12 @@ static int problem_from(const char *name, PyObject *ct, problem *out)
         return -1;
     }
     st = type_from_name(text, &type);
-    if (!st) st = a->workload(b, type, (uint64_t)1 << 20, out);
+    if (!st) st = a->workload(b, type, items ? items : (uint64_t)1 << 20, out);
     if (st) {
         py_raise(st);
         return -1;
     }
+    if (!items) out->size = POLICY_ANY_SIZE;
     out->algorithm = a;
     snprintf(out->benchmark, sizeof out->benchmark, "%s", b->name);
     return 0;
@@ -122,9 +124,8 @@ static PyObject *policy_label(PyObject *args, bool base)
     unsigned long long items = 0;
     char label[MAX_LABEL];
     if (!PyArg_ParseTuple(args, "sOs|K", &name, &ct, &arch, &items) ||
-        problem_from(name, ct, &p) < 0)
+        problem_from(name, ct, items, &p) < 0)
         return NULL;
-    if (items) p.size = policy_size_of(items);
     cubc_status st = algorithm_policy(&p, arch, base, label);
     return st ? py_raise(st) : PyUnicode_FromString(label);
 }
@@ -141,8 +142,22 @@ static PyObject *policy(PyObject *self, PyObject *args)
     return policy_label(args, false);
 }
 
+static PyObject *policy_size_at(PyObject *self, PyObject *args)
+{
+    const char *name;
+    PyObject *ct;
+    unsigned long long items;
+    problem p;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sOK:policy_size", &name, &ct, &items) ||
+        problem_from(name, ct, items, &p) < 0)
+        return NULL;
+    return PyUnicode_FromString(policy_size_name(p.size));
+}
+
 static PyObject *use_policy(PyObject *self, PyObject *args)
 {
+    unsigned long long items = 0;
     const char *name, *arch, *label;
     char resolved[MAX_LABEL];
     PyObject *ct;
@@ -150,11 +165,14 @@ static PyObject *use_policy(PyObject *self, PyObject *args)
     space s;
     variant v;
     (void)self;
-    if (!PyArg_ParseTuple(args, "sOss:use_policy", &name, &ct, &arch, &label) ||
-        problem_from(name, ct, &p) < 0)
+    if (!PyArg_ParseTuple(args, "sOss|K:use_policy", &name, &ct, &arch, &label, &items) ||
+        problem_from(name, ct, items, &p) < 0)
         return NULL;
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
-    if (!st) st = policy_overlay(arch, name, cubc_type_name((cubc_type)p.type), resolved);
+    const char *type = cubc_type_name((cubc_type)p.type);
+    if (items && !st) st = policy_overlay(arch, name, type, p.size, resolved);
+    for (int size = POLICY_ANY_SIZE; !items && !st && size <= POLICY_MIDDLE; size++)
+        st = policy_overlay(arch, name, type, (policy_size)size, resolved);
     if (st) return py_raise(st);
     Py_RETURN_NONE;
 }
@@ -177,7 +195,7 @@ static PyObject *variant_invalid(PyObject *self, PyObject *args)
     variant v;
     (void)self;
     if (!PyArg_ParseTuple(args, "sOss:variant_invalid", &name, &ct, &arch, &label) ||
-        problem_from(name, ct, &p) < 0)
+        problem_from(name, ct, 0, &p) < 0)
         return NULL;
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
     if (st == CUBC_NO_RESOURCES) return PyUnicode_FromString(cubc_error_message());
@@ -196,7 +214,7 @@ static PyObject *source_hash(PyObject *self, PyObject *args)
     text source = {0};
     (void)self;
     if (!PyArg_ParseTuple(args, "sOs:source_hash", &name, &ct, &arch) ||
-        problem_from(name, ct, &p) < 0)
+        problem_from(name, ct, 0, &p) < 0)
         return NULL;
     cubc_status st = algorithm_variant(&p, arch, "base", &s, &v, resolved);
     if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
@@ -218,7 +236,7 @@ static int compiled(PyObject *args, const char *format, binary *code, double *se
     text source = {0};
     Py_buffer abandon = {0};
     if (!PyArg_ParseTuple(args, format, &name, &ct, &arch, &label, &deadline, &abandon)) return -1;
-    if (problem_from(name, ct, &p) < 0) {
+    if (problem_from(name, ct, 0, &p) < 0) {
         PyBuffer_Release(&abandon);
         return -1;
     }
@@ -267,6 +285,8 @@ static PyMethodDef methods[] = {
     {"archs", archs, METH_NOARGS, "Architectures that have shipped policies."},
     {"base", base, METH_VARARGS, "Label of the shipped policy."},
     {"policy", policy, METH_VARARGS, "Label that the next call runs."},
+    {"policy_size", policy_size_at, METH_VARARGS,
+     "What rows of policies for so many items are called."},
     {"use_policy", use_policy, METH_VARARGS, "Overlay a policy."},
     {"clear_policies", clear_policies, METH_NOARGS, "Drop all overlaid policies."},
     {"variant_invalid", variant_invalid, METH_VARARGS, "Why a variant makes no sense, or None."},

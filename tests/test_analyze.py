@@ -106,8 +106,10 @@ def test_coverage_of_another_kernel_is_not_known(tmp_path):
 
 
 def test_policies(db):
-    line = tuner.analyze(db).policies()
-    assert line == f'POLICY("cpu", "reduce.sum", "F32", "{B}")'
+    lines = tuner.analyze(db).policies().splitlines()
+    names = ("reduce.sum.tiny", "reduce.sum.small")
+    assert [line.split('"')[3] for line in lines] == [*names]
+    assert lines[0] == f'POLICY("cpu", "reduce.sum.tiny", "F32", "{B}")'
 
 
 def test_no_policy_where_nothing_beats_base(tmp_path):

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import stores
+from primitives import PRIMITIVES, values
 
 import cubc
 from cubc import _autotune, _core, tuner
@@ -64,12 +65,29 @@ def test_the_first_call_tunes_and_the_next_runs_what_it_found(folder, searches):
     assert call() == expected
     assert searches == [("reduce.sum", {"T": "F32", "Elements": 16}, "cpu", 3.0)]
     [label] = stores.variants(count=1)
-    assert _core.policy(*F32) == label
+    assert _core.policy(*F32, X.size) == label
     assert call() == expected
     assert call(X.astype(np.float64)) == expected
     assert [axes["T"] for _, axes, _, _ in searches] == ["F32", "F64"]
     cubc.autotune(False)
     call(X.astype(np.int32))
+    assert len(searches) == 2
+
+
+def test_each_size_is_tuned_for_itself(folder, searches):
+    """What is best for few items is not for many."""
+    cubc.autotune()
+    few, some = X[:1000], np.tile(X, 3)
+    for x in (few, some, X, some[:-1]):
+        assert call(x) == x.sum()
+    assert [axes["Elements"] for _, axes, _, _ in searches] == [16, 20]
+    [label] = stores.variants(count=1)
+    assert [_core.policy(*F32, 1 << n) == label for n in (10, 16, 20, 24, 28)] == [1, 1, 1, 0, 0]
+    assert len(list(folder.glob("tune-*"))) == 2
+    cubc.clear_policies()
+    cubc.autotune()  # as another process would
+    call(some)
+    assert [_core.policy(*F32, 1 << n) == label for n in (16, 20)] == [0, 1]
     assert len(searches) == 2
 
 
@@ -80,7 +98,7 @@ def test_what_was_tuned_before_is_run_at_once(folder, searches):
     (folder / "autotune.db").unlink()  # it is not even read
     cubc.autotune()  # as another process would
     call()
-    assert _core.policy(*F32) == stores.variants(count=1)[0]
+    assert _core.policy(*F32, X.size) == stores.variants(count=1)[0]
     assert len(searches) == 1
 
 
@@ -90,7 +108,7 @@ def test_a_workload_without_a_winner_is_not_tuned_again(folder, searches):
         cubc.autotune()
         call()
     assert len(searches) == 1
-    assert _core.policy(*F32) == _core.base(*F32)
+    assert _core.policy(*F32, X.size) == _core.base(*F32, X.size)
 
 
 @pytest.mark.parametrize("text", ["", "ipt_", "ipt_1.tpb_1", "\xff" * 9])
@@ -105,7 +123,7 @@ def test_a_file_without_a_variant_is_written_anew(folder, searches, text):
     cubc.clear_policies()
     cubc.autotune()
     call()
-    assert len(searches) == 2 and file.read_text() == label == _core.policy(*F32)
+    assert len(searches) == 2 and file.read_text() == label == _core.policy(*F32, X.size)
 
 
 def test_another_kernel_is_tuned_anew(folder, searches, monkeypatch):
@@ -130,7 +148,7 @@ def test_another_process_is_not_waited_for_without_end(folder, searches):
         begin = time.monotonic()
         assert call() == X.sum()
         assert time.monotonic() - begin < 20
-    assert _core.policy(*F32) == _core.base(*F32) and len(searches) == 1
+    assert _core.policy(*F32, X.size) == _core.base(*F32, X.size) and len(searches) == 1
 
 
 def test_what_the_user_has_chosen_stays(folder, searches):
@@ -139,10 +157,10 @@ def test_what_the_user_has_chosen_stays(folder, searches):
     call()
     _core.use_policy(*F32, chosen)
     call(X.astype(np.float64))  # tunes and applies what it found
-    assert _core.policy(*F32) == chosen
+    assert _core.policy(*F32, X.size) == chosen
     cubc.autotune()
     call()
-    assert _core.policy(*F32) == chosen and len(searches) == 2
+    assert _core.policy(*F32, X.size) == chosen and len(searches) == 2
     [file.unlink() for file in folder.iterdir()]
     cubc.autotune()
     call()
@@ -391,3 +409,25 @@ def test_ctrl_c_in_a_terminal(tmp_path):
 def test_whether_to_tune_is_a_bool(enabled):
     with pytest.raises(TypeError, match=r"must be True or False; autotune\(seconds=5\)"):
         cubc.autotune(enabled)
+
+
+def test_a_call_goes_by_the_size_that_its_workload_has(folder):
+    """What a search finds at a size runs in the calls that it was searched for."""
+    asked = set()
+    _core.set_tuner(lambda device, *workload: asked.add(workload) or True)
+    for n in (1000, 100_000):
+        x = values(n)
+        for primitive in PRIMITIVES.values():
+            primitive.call(x, device="cpu")
+        f = x.astype("f4")
+        for deterministic in (False, True):
+            cubc.reduce(f, device="cpu", deterministic=deterministic)
+            cubc.scan(f, device="cpu", deterministic=deterministic)
+        for bins in (100, 1000):
+            for edges in (bins, np.arange(bins + 1.0) / bins):
+                cubc.histogram(f, edges, range=(0, 100), device="cpu")
+    declared = _core.benchmarks()
+    known = [w for w in asked if w[1] in declared.get(w[0], {"T{ct}": []})["T{ct}"]]
+    assert {size for *_, size in known} == {"", "tiny", "small"} and len(known) > 30
+    for benchmark, dtype, items, size in known:
+        assert size == _core.policy_size(benchmark, {"T{ct}": dtype}, items), benchmark

@@ -48,7 +48,7 @@ def test_search_and_analyze(tmp_path, capsys):
 
 def test_policies(db, capsys):
     assert main(["analyze", "--policies", str(db)]) == 0
-    assert capsys.readouterr().out == f'POLICY("cpu", "reduce.sum", "F32", "{B}")\n'
+    assert capsys.readouterr().out == f'POLICY("cpu", "reduce.sum.tiny", "F32", "{B}")\n'
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def nvrtc():
     ],
 )
 def test_policies_for_some_sizes(name, type):
-    labels = {_core.base(name, {"T{ct}": type}, "sm_90", 1 << n) for n in (20, 25)}
+    labels = {_core.base(name, {"T{ct}": type}, "sm_90", 1 << n) for n in (16, 20, 25)}
     for label in labels - {_core.base(name, {"T{ct}": type}, "sm_90")}:
         assert _core.compile(name, {"T{ct}": type}, "sm_90", label) >= 0
 

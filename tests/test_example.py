@@ -13,11 +13,12 @@ from cubc import tuner
 def test_it_is_what_its_docstring_says():
     analysis = tuner.analyze(tuner.example_db())
     about = [(g.benchmark, g.workload, g.arch, len(g.rts)) for g in analysis.groups]
-    assert about == [("reduce.sum", "F32", "sm_90", 4), ("scan.exclusive.sum", "I32", "sm_90", 4)]
+    assert about == [("reduce.sum", "I16", "sm_90", 4), ("scan.exclusive.sum", "I16", "sm_90", 4)]
     assert [len(group.cells) for group in analysis.groups] == [161, 91]
     assert {group.device for group in analysis.groups} == {"NVIDIA H200"}
-    best = analysis.best()
-    assert best[0].verdict.word == "FASTER"
+    reduction, scan = analysis.best()
+    assert reduction.label == "base" and scan.verdict.word == "FASTER"
+    assert analysis.policies().count("POLICY") == 4
     frame = analysis.to_frame()
     assert frame.status.eq("ok").all()
     assert frame.clock_mhz.between(1000, 2000).all()

@@ -47,6 +47,13 @@ def test_a_part_of_a_manifest(tmp_path, capsys):
     assert changed({"a": entry("1")}, {"b": entry("1")}) == ["a", "b"]
 
 
+def test_policies_for_some_sizes_are_there():
+    if why := why_no_nvrtc():
+        pytest.skip(why)
+    names = set(manifest(["sm_90"], "reduce.sum", {"T": "F32"}))
+    assert names == {f"sm_90 reduce.sum{s} F32" for s in ("", ".tiny", ".small", ".middle")}
+
+
 def test_instructions_decide_where_they_are_known():
     """The same instructions in another file are no change; nor is a missing disassembler."""
     before = {"a": entry("1", "x"), "b": entry("1", "x"), "c": entry("1", "x"), "d": entry("1")}

@@ -17,8 +17,8 @@ def nothing_overlaid():
     _core.clear_policies()
 
 
-def running():
-    return _core.policy("reduce.sum", F32, "cpu")
+def running(exponent=16, type="F32"):
+    return _core.policy("reduce.sum", {"T{ct}": type}, "cpu", 1 << exponent)
 
 
 def test_the_best_comes_into_force(tmp_path):
@@ -31,18 +31,42 @@ def test_the_best_comes_into_force(tmp_path):
     assert running() == shipped
 
 
+def test_each_size_runs_what_is_best_there(tmp_path):
+    """Of sizes that were not measured nothing is known: they run what they did."""
+    shipped = running()
+    rows = [row(A, 16, 1e-4), row(B, 16, 5e-4), row(A, 28, 5e-4), row(B, 28, 1e-4)]
+    assert tuner.use_policies(write(tmp_path / "s.db", rows)) == 2
+    assert (running(10), running(16), running(28), running(30)) == (A, A, B, B)
+    assert running(20) == running(24) == shipped
+    _core.clear_policies()
+    assert tuner.use_policies(write(tmp_path / "few.db", [row(A, 16, 1e-4)])) == 1
+    assert (running(16), running(17), running(28)) == (A, shipped, shipped)
+
+
 def test_rows_for_few_items():
-    ct = {"T{ct}": "F64"}
-    few = _core.policy("scan.exclusive.sum", ct, "sm_90", 1 << 20)
-    assert few != _core.policy("scan.exclusive.sum", ct, "sm_90")
-    _core.use_policy("scan.exclusive.sum", ct, "sm_90", few)  # what is overlaid is for any number
-    assert _core.policy("scan.exclusive.sum", ct, "sm_90") == few
+    where = ("scan.exclusive.sum", {"T{ct}": "F64"}, "sm_90")
+    few, small, any_number = (_core.policy(*where, 1 << n) for n in (16, 20, 30))
+    assert len({few, small, any_number}) == 3 and any_number == _core.policy(*where)
+    _core.use_policy(*where, small, 1 << 30)  # not for fewer, which have rows of their own
+    assert [_core.policy(*where, 1 << n) for n in (16, 20, 30)] == [few, small, small]
+    _core.use_policy(*where, any_number, 1 << 20)
+    assert [_core.policy(*where, 1 << n) for n in (16, 20, 30)] == [few, any_number, small]
+    _core.use_policy(*where, small)
+    assert {_core.policy(*where, 1 << n) for n in (0, 16, 20, 24, 30)} == {small}
+
+
+def test_sizes_of_what_goes_by_no_number():
+    assert _core.policy_size("transform.fill", F32, 1 << 16) == ""
+    sizes = [_core.policy_size("reduce.sum", F32, 1 << n) for n in (0, 16, 17, 20, 25, 26)]
+    assert sizes == ["tiny", "tiny", "small", "small", "middle", ""]
+    assert _core.policy_size("sort.keys", F32, 1 << 24) == "middle"
+    assert _core.policy_size("reduce.argmin", F32, 1 << 16) == ""
 
 
 def test_a_benchmark_for_each_type(tmp_path):
     db = write(tmp_path / "s.db", [row(A, 16, 1e-4), row(A, 16, 1e-4, ct="I64")])
     assert tuner.use_policies([db]) == 2
-    assert running() == _core.policy("reduce.sum", {"T{ct}": "I64"}, "cpu") == A
+    assert running() == running(type="I64") == A
 
 
 def test_the_best_of_several_devices_wins(tmp_path):
@@ -70,8 +94,14 @@ def test_nothing_slower_than_base_is_used(tmp_path):
 
 
 def test_nothing_incomplete_is_used(tmp_path):
-    db = write(tmp_path / "s.db", [row("base", 16), row("base", 20), row(A, 16, 1e-4)])
+    """Sizes that share a policy count together."""
+    fill = {"benchmark": "transform.fill"}
+    [label] = stores.variants("transform.fill", count=1)
+    db = tmp_path / "s.db"
+    write(db, [row("base", 16, **fill), row("base", 20, **fill), row(label, 16, 1e-4, **fill)])
     assert tuner.use_policies(db) == 0
+    write(db, [row(label, 20, 1e-4, **fill)])
+    assert tuner.use_policies(db) == 1
 
 
 def test_another_version_of_the_kernel_is_skipped(tmp_path):
@@ -103,7 +133,7 @@ def test_a_label_outside_the_declared_ranges_is_refused(tmp_path, label):
     with pytest.raises(_core.StoreError, match=r"s\.db: row 2 was refused"):
         tuner.use_policies(write(tmp_path / "s.db", rows))
     assert running() == shipped
-    assert _core.policy("reduce.sum", {"T{ct}": "I64"}, "cpu") != A
+    assert running(type="I64") != A
 
 
 @pytest.mark.parametrize("bad", [{"status": "bogus"}, {"ct": "T{ct}=F99"}, {"samples": b""}])

@@ -6,6 +6,7 @@ from searches import keys
 
 from cubc import _core, tuner
 from cubc.tuner.search import elsewhere
+from cubc.tuner.space import parse_label
 
 TABLE = "tpb,loop_unroll_factor_channel,time_ms\n32,1,2.0\n32,2,4.0\n64,1,\n64,2,1.0\n"
 
@@ -64,6 +65,28 @@ def test_a_store(tmp_path):
     assert result.best().score == pytest.approx(1.1)
     assert result.best().verdict.word == "FASTER"
     assert result.scores().set_index("variant").status[bad] == "wrong"
+
+
+def test_base_goes_by_the_number_of_items(tmp_path):
+    """What base is at one size is a variant like others at another."""
+    few, many, other = stores.variants()
+    bases = {16: few, 20: few, 24: many}
+    rows = [stores.row("base", n, message=label) for n, label in bases.items()]
+    rows += [stores.row(label, n, 1e-3, 1.1e-3) for label in (few, many, other) for n in bases]
+    path = stores.write(tmp_path / "measured.db", rows)
+    db = tmp_path / "replayed.db"
+    result = tuner.search("reduce.sum", device=f"replay:{path}", db=db, strategy="exhaustive")
+    [group] = result.groups
+    assert set(group.cells) == {"base", few, many, other}
+    assert group.parameters("base") == {} and group.parameters(few) == parse_label(few)
+    table = result.to_frame()
+    at = table[(table.variant == "base") & (table["round"] == 0)].set_index("Elements").ipv
+    assert at.to_dict() == {n: parse_label(label)["ipv"] for n, label in bases.items()}
+    assert result.coverage().measured.tolist() == [3]
+    part = tuner.search(
+        "reduce.sum", {"Elements": [16, 20]}, device=f"replay:{path}", db=tmp_path / "two.db"
+    )
+    assert set(part.groups[0].cells) == {"base", many, other}  # few is base at both
 
 
 @pytest.mark.parametrize(

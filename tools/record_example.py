@@ -10,7 +10,7 @@ import sys
 from cubc import tuner
 
 TIMING = {"max_samples": 100}  # the samples are most of the file
-for benchmark, type, variants in (("reduce.sum", "F32", 160), ("scan.exclusive.sum", "I32", 90)):
+for benchmark, type, variants in (("reduce.sum", "I16", 160), ("scan.exclusive.sum", "I16", 90)):
     axes = {"T": type}
     options = {"variants": variants, "timing": TIMING, "racing": False}
     print(tuner.search(benchmark, axes, db=sys.argv[1], **options).top(3))

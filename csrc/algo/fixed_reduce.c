@@ -16,6 +16,7 @@ static bool is_whole(const problem *p)
 void problem_fix_reduction(problem *p)
 {
     p->algorithm = &fixed_reduce_algorithm;
+    p->size = POLICY_ANY_SIZE;
     p->traits[0] = is_whole(p);
     snprintf(p->benchmark, sizeof p->benchmark, "fixed_reduce.%s",
              is_whole(p) ? "sum" : "segments");

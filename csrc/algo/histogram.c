@@ -151,6 +151,12 @@ static uint8_t bins_log2(cubc_type type, uint64_t bins)
     return log2;
 }
 
+// Of even bins only few leave time to the steps of a call.
+static policy_size size_of(bool even, uint64_t n, uint64_t bins)
+{
+    return even && bins > 256 ? POLICY_ANY_SIZE : policy_size_of(n);
+}
+
 cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
 {
     uint64_t bins;
@@ -171,7 +177,7 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
              : bins <= 256                  ? "even.256"
              : bins <= 32768                ? "even.2048"
                                             : "even.2097152");
-    if (bins <= 256 && out->traits[CHANNELS] == 1) out->size = policy_size_of(params->n);
+    if (out->traits[CHANNELS] == 1) out->size = size_of(!params->edges, params->n, bins);
     TRY(problem_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "the output of histogram is one of its inputs: it must lie "
@@ -215,6 +221,7 @@ static cubc_status histogram_workload(const benchmark *b, cubc_type type, uint64
                                  [UPPER] = bits_of(lower + width),
                                  [STEP] = bits_of(width / (double)bins),
                                  [BINS] = bins},
+                     .size = size_of(even, n, bins),
                      .aligned = true};
     return CUBC_OK;
 }

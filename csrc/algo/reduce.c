@@ -13,6 +13,11 @@ static bool is_dot(const problem *p)
     return arrays > 1 && p->op && strcmp(p->op->name, "sum") == 0;
 }
 
+static policy_size size_of(const problem *p)
+{
+    return p->op && !p->op->arg && !is_dot(p) ? policy_size_of(p->n) : POLICY_ANY_SIZE;
+}
+
 cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
 {
     *out = (problem){.algorithm = &reduce_algorithm,
@@ -24,7 +29,7 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
     TRY(problem_output(out, "the output of reduce", params->out, 1, params->out_type));
     TRY(problem_reduction(out, "reduce", params->op, params->commutative, params->init));
     if (is_dot(out)) snprintf(out->benchmark, sizeof out->benchmark, "reduce.dot");
-    if (out->op && !out->op->arg && !is_dot(out)) out->size = policy_size_of(params->n);
+    out->size = size_of(out);
     if (params->n == 0 && !params->init && !(out->op && out->op->identity))
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s of no items has no value; give an initial value (init=) or at least one item",
@@ -38,6 +43,7 @@ static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t 
     bool dot = strcmp(b->name, "reduce.dot") == 0;
     problem_reduction_workload(out, dot ? "reduce.sum" : b->name, type, n);
     if (dot) problem_lazy_workload(out, "x * y", 2, type);
+    out->size = size_of(out);
     return CUBC_OK;
 }
 

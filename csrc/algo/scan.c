@@ -76,6 +76,11 @@ static cubc_status add_runs(const cubc_scan_params *params, problem *p)
     return problem_input(p, "the keys of scan", params->keys, params->n, params->key_type);
 }
 
+static policy_size size_of(const problem *p)
+{
+    return kind_of(p) == WHOLE ? policy_size_of(p->n) : POLICY_ANY_SIZE;
+}
+
 cubc_status scan_problem(const cubc_scan_params *params, problem *out)
 {
     *out = (problem){.algorithm = &scan_algorithm,
@@ -93,7 +98,7 @@ cubc_status scan_problem(const cubc_scan_params *params, problem *out)
     if (out->op && out->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
     name_benchmark(out);
-    if (kind_of(out) == WHOLE) out->size = policy_size_of(params->n);
+    out->size = size_of(out);
     if (params->deterministic && problem_order_shows(out)) problem_fix_scan(out);
     return begin_exclusive(out);
 }
@@ -121,6 +126,7 @@ static cubc_status scan_workload(const benchmark *b, cubc_type type, uint64_t n,
         out->numbers[SEGMENTS] = n / MEAN_LENGTH;
         out->inputs[OFFSETS] = (operand){.n = n / MEAN_LENGTH + 1, .type = CUBC_I64};
     }
+    out->size = size_of(out);
     return begin_exclusive(out);
 }
 

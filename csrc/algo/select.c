@@ -99,6 +99,7 @@ static cubc_status select_workload(const benchmark *b, cubc_type type, uint64_t 
 {
     const char *kind = strchr(b->name, '.') + 1;
     bool is_unsigned = type_table[type].kind == KIND_UNSIGNED;
+    bool three_way = strcmp(kind, "three_way") == 0;
     *out = (problem){.n = n,
                      .type = (uint8_t)type,
                      .acc_type = (uint8_t)type,
@@ -106,8 +107,9 @@ static cubc_status select_workload(const benchmark *b, cubc_type type, uint64_t 
                      .input_count = 1,
                      .outputs = {{.n = n, .type = (uint8_t)type}, {.n = 1, .type = CUBC_I64}},
                      .output_count = 2,
+                     .size = three_way ? POLICY_ANY_SIZE : policy_size_of(n),
                      .aligned = true};
-    if (strcmp(kind, "three_way") == 0) {
+    if (three_way) {
         bool floating = type_table[type].kind == KIND_FLOAT;
         out->expression = floating ? "x < 0 ? 1 : x > 2 ? 2 : 0" : "static_cast<u32>(x) & 3";
         out->outputs[COUNT].n = 2;

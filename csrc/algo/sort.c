@@ -49,9 +49,15 @@ static cubc_status add_values(const cubc_sort_params *params, problem *p)
 
 static const char *benchmark_of(const problem *p)
 {
-    bool small = p->size == POLICY_SMALL;
+    bool small = p->n <= SMALL_ITEMS;
     if (p->output_count > 1) return small ? "sort.pairs.small" : "sort.pairs";
     return small ? "sort.keys.small" : "sort.keys";
+}
+
+// Small sorts are benchmarks of their own.
+static policy_size size_of(uint64_t n)
+{
+    return n <= SMALL_ITEMS ? POLICY_ANY_SIZE : policy_size_of(n);
 }
 
 cubc_status sort_problem(const cubc_sort_params *params, problem *out)
@@ -63,7 +69,7 @@ cubc_status sort_problem(const cubc_sort_params *params, problem *out)
                      .acc_type = (uint8_t)type,
                      .descending = params->descending != 0,
                      .wide = params->n >> COUNT_BITS != 0,
-                     .size = params->n <= SMALL_ITEMS ? POLICY_SMALL : policy_size_of(params->n),
+                     .size = size_of(params->n),
                      .aligned = true};
     TRY(problem_lazy_input(out, "the keys of sort", params->keys_in, params->n, params->type));
     TRY(problem_real("the keys of sort", type));
@@ -83,7 +89,7 @@ static cubc_status sort_workload(const benchmark *b, cubc_type type, uint64_t n,
                      .inputs = {keys, values},
                      .outputs = {keys, values},
                      .wide = n >> COUNT_BITS != 0,
-                     .size = strstr(b->name, ".small") ? POLICY_SMALL : POLICY_ANY_SIZE,
+                     .size = size_of(n),
                      .aligned = true};
     out->input_count = out->output_count = strncmp(b->name, "sort.pairs", 10) == 0 ? 2 : 1;
     out->end_bit = (uint8_t)key_bits(out);

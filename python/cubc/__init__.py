@@ -144,8 +144,9 @@ def use_policies(*stores):
     Returns
     -------
     int
-        How many policies were applied: one an architecture, benchmark and compile-time workload
-        whose best variant beat the base.
+        How many policies were applied: one an architecture, benchmark, compile-time workload and
+        size whose best variant beat the base. A size is up to 2^16 items, 2^20, 2^25, or more,
+        where policies go by it; calls of sizes that were not measured run what they did.
 
     Raises
     ------

@@ -1,5 +1,8 @@
 """Tuning at run time: the first call of a workload searches, all later ones run what was found.
 
+A workload is a benchmark, a type, and a size where policies go by it: up to 2^16 items, 2^20, 2^25
+or more.
+
 Measurements lie in a store beside the cache of compiled variants. With it lies a small file for
 each workload, which holds the variant that won, so that later processes need not read the store.
 Whoever has the lock of that file tunes; a process that is killed gives it up, what it measured is
@@ -33,24 +36,24 @@ class Tuner:
     def __init__(self, folder: str, seconds: float):
         self.folder, self.seconds = Path(folder), seconds
         self._busy = threading.Lock()
-        self._settled: set[tuple[str, str, str]] = set()
+        self._settled: set[tuple[str, str, str, str]] = set()
 
-    def __call__(self, device: str, benchmark: str, dtype: str, items: int) -> bool:
+    def __call__(self, device: str, benchmark: str, dtype: str, items: int, size: str) -> bool:
         """Run the best variant of a workload, searched for if it is not known.
 
         A failure is a warning. False: ask again at the next call. A search measures, so there is
         one at a time; calls of other workloads do not wait for it.
         """
-        key = (device, benchmark, dtype)
-        axes = _core.benchmarks().get(benchmark)
-        if axes is None or dtype not in axes["T{ct}"] or key in self._settled:
+        key = (device, benchmark, dtype, size)
+        exponents = _declared(benchmark, dtype, size)
+        if not exponents or key in self._settled:
             return True
         if items == 0 or not self._busy.acquire(blocking=False):
             return False
         try:
             if key not in self._settled:
                 self._settled.add(key)
-                self._tune(device, benchmark, dtype, _nearest(axes[ELEMENTS], items))
+                self._tune(*key, min(exponents, key=lambda e: abs(e - math.log2(items))))
         except Exception as error:
             warnings.warn(
                 f"{benchmark} {dtype} runs untuned on {device}: {error}",
@@ -61,19 +64,19 @@ class Tuner:
             self._busy.release()
         return True
 
-    def _tune(self, device: str, benchmark: str, dtype: str, elements: int) -> None:
-        info = _core.device_info(device)
+    def _tune(self, device: str, benchmark: str, dtype: str, size: str, elements: int) -> None:
+        info, items = _core.device_info(device), 1 << elements
         where = (benchmark, {"T{ct}": dtype}, info["arch"])
-        if _core.policy(*where) != _core.base(*where):  # the user has chosen
+        if _core.policy(*where, items) != _core.base(*where, items):  # the user has chosen
             return
         source = _core.source_hash(*where)
-        about = (benchmark, dtype, info["uuid"], info["driver"], info["compiler"], source)
+        about = (benchmark, dtype, size, info["uuid"], info["driver"], info["compiler"], source)
         name = f"tune-{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}"
         with self._claimed(self.folder / name) as file:
-            if file is None or _use(where, file.read()):
+            if file is None or _use(where, file.read(), items):
                 return
             found = self._search(device, benchmark, {"T": dtype, "Elements": elements})
-            _use(where, found)
+            _use(where, found, items)
             file.truncate(0)  # of what is no variant
             file.write(found)
 
@@ -84,7 +87,7 @@ class Tuner:
 
         store = self.folder / "autotune.db"
         result = search(benchmark, workload, db=store, device=device, seconds=self.seconds, again=3)
-        return next((label for _, label, _ in winners(result.groups)), "base")
+        return next((one.label for one in winners(result.groups)), "base")
 
     @contextlib.contextmanager
     def _claimed(self, path: Path) -> Iterator[IO[str] | None]:
@@ -105,18 +108,22 @@ class Tuner:
                     return
 
 
-def _use(where: tuple[str, dict[str, str], str], label: str) -> bool:
-    """Run a variant from the next call on; False if it is none."""
+def _use(where: tuple[str, dict[str, str], str], label: str, items: int) -> bool:
+    """Run a variant for about so many items from the next call on; False if it is none."""
     try:
-        _core.use_policy(*where, label)
+        _core.use_policy(*where, label, items)
     except ValueError:
         return False
     return True
 
 
-def _nearest(declared: list[int], items: int) -> int:
-    """Declared exponent that is nearest to a number of items."""
-    return min(declared, key=lambda exponent: abs(exponent - math.log2(items)))
+def _declared(benchmark: str, dtype: str, size: str) -> list[int]:
+    """Exponents of the numbers of items that policies of a size are searched at; maybe none."""
+    axes = _core.benchmarks().get(benchmark, {"T{ct}": []})
+    if dtype not in axes["T{ct}"]:
+        return []
+    ct = {"T{ct}": dtype}
+    return [e for e in axes[ELEMENTS] if _core.policy_size(benchmark, ct, 1 << e) == size]
 
 
 def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
@@ -124,8 +131,10 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
 
     From now on the first ``reduce``, ``scan`` or ``transform`` of a type and operator searches for
     `seconds`, in a process of its own, for the variant that is fastest at the declared size nearest
-    to the call's, and then runs it. A workload is searched once, also if nothing faster was found:
-    later calls, and later processes with autotuning on, run what was found at once.
+    to the call's, and then runs it; where policies go by the number of items, the first of up to
+    2^16, of up to 2^20, of up to 2^25 and of more each do, at the size that is declared there (of
+    more, 2^28). A workload is searched once, also if nothing faster was found: later calls, and
+    later processes with autotuning on, run what was found at once.
 
     The same is computed as without tuning. What cannot be tuned runs as it would otherwise, with a
     warning where that is unexpected. Left alone are operators of your own, workloads for which

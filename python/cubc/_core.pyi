@@ -213,6 +213,9 @@ def parameters(
 def archs() -> list[str]:
     """Architectures that have shipped policies, as ``["cpu", "sm_75", ...]``."""
 
+def policy_size(benchmark: str, ct: dict[str, str], items: int, /) -> str:
+    """What the rows of policies for so many items are called; "" for those for any number."""
+
 def base(benchmark: str, ct: dict[str, str], arch: str, items: int = 0, /) -> str:
     """The label of the shipped policy (``base``), as ``ipt_16.tpb_256...``; of so many items."""
 
@@ -222,16 +225,21 @@ def policy(benchmark: str, ct: dict[str, str], arch: str, items: int = 0, /) -> 
     Of so many items where calls of the benchmark go by their number.
     """
 
-def use_policy(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -> None:
-    """Overlay one policy. The label is parsed and checked against the declared ranges."""
+def use_policy(
+    benchmark: str, ct: dict[str, str], arch: str, variant: str, items: int = 0, /
+) -> None:
+    """Overlay one policy: for as many items as go by the same row as `items`; 0: for any number.
+
+    The label is parsed and checked against the declared ranges.
+    """
 
 def clear_policies() -> None:
     """Drop all overlaid policies."""
 
-def set_tuner(tuner: Callable[[str, str, str, int], bool] | None, /) -> None:
-    """Callable of (device, benchmark, type, items) that may tune a workload before its first run.
+def set_tuner(tuner: Callable[[str, str, str, int, str], bool] | None, /) -> None:
+    """Callable of (device, benchmark, type, items, size) that may tune a workload.
 
-    It is called in the thread of the call, which waits: until it returns True, and again when
+    The size is what `policy_size` calls it. It is called in the thread of the call, which waits: until it returns True, and again when
     policies have changed. What it raises is reported and does not end the call, but
     KeyboardInterrupt.
     """

@@ -42,14 +42,16 @@ static void test_few_items(void)
     CHECK(differ("scan.exclusive.sum", CUBC_F64, "sm_100"));
     CHECK(differ("select.if", CUBC_I8, "sm_90"));
     CHECK(!differ("select.three_way", CUBC_I8, "sm_90")); // the row is another benchmark's
-    CHECK(!differ("select.if", CUBC_I16, "sm_90"));       // another type's
+    CHECK(!differ("select.if", CUBC_C128, "sm_90"));      // another type's
     CHECK(!differ("scan.exclusive.sum", CUBC_F64, "sm_80"));
     CHECK(!differ("scan.exclusive.sum", CUBC_F64, "cpu"));
 }
 
 static void test_sizes(void)
 {
-    CHECK(policy_size_of(0) == POLICY_SMALL);
+    CHECK(policy_size_of(0) == POLICY_TINY);
+    CHECK(policy_size_of(1 << 16) == POLICY_TINY);
+    CHECK(policy_size_of((1 << 16) + 1) == POLICY_SMALL);
     CHECK(policy_size_of(1 << 20) == POLICY_SMALL);
     CHECK(policy_size_of((1 << 20) + 1) == POLICY_MIDDLE);
     CHECK(policy_size_of(1 << 25) == POLICY_MIDDLE);
@@ -59,6 +61,9 @@ static void test_sizes(void)
     CHECK(strcmp(label_of("reduce.sum", CUBC_F32, "sm_90", POLICY_MIDDLE),
                  label_of("reduce.sum", CUBC_F32, "sm_90", POLICY_SMALL)));
     CHECK(!differ_at(POLICY_MIDDLE, "reduce.sum", CUBC_F32, "sm_80"));
+    CHECK(strcmp(label_of("scan.exclusive.sum", CUBC_I8, "sm_90", POLICY_TINY),
+                 label_of("scan.exclusive.sum", CUBC_I8, "sm_90", POLICY_SMALL)));
+    CHECK(differ_at(POLICY_TINY, "histogram.even.256", CUBC_F32, "sm_90")); // the row of small ones
 }
 
 static void test_labels_are_variants(void)
@@ -66,8 +71,8 @@ static void test_labels_are_variants(void)
     static const char *const benchmarks[] = {
         "reduce.sum",      "scan.exclusive.sum", "select.if", "histogram.even.256",
         "sort.keys.small", "sort.keys",          "sort.pairs"};
-    for (size_t k = 0; k < 2 * COUNT_OF(benchmarks); k++) {
-        const char *name = benchmarks[k / 2];
+    for (size_t k = 0; k < 3 * COUNT_OF(benchmarks); k++) {
+        const char *name = benchmarks[k / 3];
         for (int type = CUBC_I8; type <= CUBC_F64; type++) {
             const algorithm *a;
             const struct benchmark *b;
@@ -76,7 +81,7 @@ static void test_labels_are_variants(void)
             CHECK_STATUS(benchmark_find(name, &a, &b), CUBC_OK);
             CHECK_STATUS(algorithm_space(a, "sm_90", &s), CUBC_OK);
             const char *label =
-                label_of(name, (cubc_type)type, "sm_90", k % 2 ? POLICY_SMALL : POLICY_MIDDLE);
+                label_of(name, (cubc_type)type, "sm_90", (policy_size)(POLICY_TINY + (int)(k % 3)));
             CHECK_STATUS(variant_parse(&s, label, &v), CUBC_OK);
         }
     }
@@ -104,11 +109,10 @@ static void test_wider_accumulators(void)
             p.algorithm = a;
             snprintf(p.benchmark, sizeof p.benchmark, "%s", name);
             p.acc_type = (uint8_t)wider[k / COUNT_OF(benchmarks) / COUNT_OF(archs)];
-            CHECK_STATUS(algorithm_variant(&p, arch, "base", &s, &v, label), CUBC_OK);
-            p.size = POLICY_SMALL;
-            CHECK_STATUS(algorithm_variant(&p, arch, "base", &s, &v, label), CUBC_OK);
-            p.size = POLICY_MIDDLE;
-            CHECK_STATUS(algorithm_variant(&p, arch, "base", &s, &v, label), CUBC_OK);
+            for (int size = POLICY_ANY_SIZE; size <= POLICY_MIDDLE; size++) {
+                p.size = (policy_size)size;
+                CHECK_STATUS(algorithm_variant(&p, arch, "base", &s, &v, label), CUBC_OK);
+            }
         }
     }
 }

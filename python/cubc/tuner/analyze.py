@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .axes import split_name, workload_text
 from .checks import count, need
@@ -155,7 +155,7 @@ class Analysis(Figures):
         """
         rows = []
         for group in self.groups:
-            tried = {tuple(group.parameters(variant).items()) for variant in group.cells}
+            tried = {tuple(group.parameters(variant).items()) for variant in group.cells} - {()}
             failed = sum(group.status(v) not in (OK, PARTIAL, LOST) for v in group.cells)
             valid = group.space().count() if group.current else None
             share = min(1.0, len(tried) / valid) if valid else None
@@ -164,14 +164,22 @@ class Analysis(Figures):
         return frame.astype({"valid": "Int64", "coverage": float})
 
     def policies(self) -> str:
-        """Rows ready for ``csrc/policies.def``: the best variant of each group that beats base."""
+        """Rows ready for ``csrc/policies.def``: what beats base, for each number of items.
+
+        A name that ends with ``.tiny``, ``.small`` or ``.middle`` is for up to 2^16, 2^20 or 2^25
+        items, if calls of the benchmark go by their number at all. Among the shipped rows one for
+        small ones also serves tiny ones, and one without an ending all that have no row.
+        """
         return "\n".join(
-            f'POLICY("{group.arch}", "{group.benchmark}", "{group.workload}", "{label}")'
-            for group, label, _ in winners(self.groups)
+            f'POLICY("{one.group.arch}", "{one.name}", "{one.group.workload}", "{one.label}")'
+            for one in winners(self.groups, by_size=True)
         )
 
     def header(self) -> str:
-        """C header with the constants of the best variants, for use in code of one's own."""
+        """C header with the constants of the best variants, for use in code of one's own.
+
+        They are the best over all sizes of a group.
+        """
         return header(winners(self.groups))
 
     def to_frame(self) -> pd.DataFrame:
@@ -218,9 +226,9 @@ def _frame(rows: list, columns: list[str] | None = None) -> pd.DataFrame:
 def _tidy(group: Group) -> list[dict[str, Any]]:
     rows = []
     where = ("device", "arch", "device_uuid", "driver", "compiler", "source_hash")
-    names = list(dict.fromkeys(name for v in group.cells for name in group.parameters(v)))
+    names = list(dict.fromkeys(name for cell in group.measurements() for name in cell.parameters))
     for cell in group.measurements():
-        variant, parameters = cell.variant, group.parameters(cell.variant)
+        variant, parameters = cell.variant, cell.parameters
         base = cell.base_center if variant != "base" else cell.center
         moved = cell.extra["bytes"]
         row: dict[str, Any] = {"benchmark": group.benchmark}
@@ -243,21 +251,36 @@ def _speedup(group: Group, cell: Measurement) -> float | None:
     return cell.ratio if cell.round else group.speedup(cell.variant, workload_text(cell.rt))
 
 
-def winners(groups: list[Group]) -> list[tuple[Group, str, float]]:
-    """Group, label and score of the best complete variant that beats base, one a workload.
+class Winner(NamedTuple):
+    """The best complete variant of a workload, which beats base."""
+
+    group: Group
+    label: str
+    score: float
+    size: str = ""  # of what it is for, as `Group.by_size` has it
+
+    @property
+    def name(self) -> str:
+        """What a row of policies is for: ``reduce.sum.tiny``."""
+        return ".".join(filter(None, (self.group.benchmark, self.size)))
+
+
+def winners(groups: list[Group], *, by_size: bool = False) -> list[Winner]:
+    """The best variants that beat base, one a workload, or one for each of its sizes.
 
     One that was measured again must have been found FASTER. Where several devices of one
     architecture were measured, the highest score wins.
     """
-    best: dict[tuple, tuple[Group, str, float]] = {}
-    for group in groups:
-        for score, label in group.ranked()[:1]:
-            key = (group.arch, group.benchmark, group.workload)
-            again = group.verdict(label)
-            if again is not None and again.word != FASTER:
-                continue
-            if label != "base" and score > best.get(key, (None, "", 1.0))[2]:
-                best[key] = (group, label, score)
+    best: dict[tuple, Winner] = {}
+    for whole in groups:
+        for size, group in (whole.by_size() if by_size else {"": whole}).items():
+            for score, label in group.ranked()[:1]:
+                key = (group.arch, group.benchmark, group.workload, size)
+                again = group.verdict(label)
+                if label == "base" or (again is not None and again.word != FASTER):
+                    continue
+                if score > (best[key].score if key in best else 1.0):
+                    best[key] = Winner(group, label, score, size)
     return list(best.values())
 
 

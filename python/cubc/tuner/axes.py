@@ -19,6 +19,7 @@ from cubc import _core
 
 Value = str | int
 _NAME = re.compile(r"([A-Za-z]\w*)((?:\{\w+\}|\[\w+\])*)", re.ASCII)
+ELEMENTS = "Elements{io}[pow2]"  # of all benchmarks of arrays
 MOST_VALUES = 10_000  # no axis declares as many
 _ARGUMENT = re.compile(r"\s*([^=\s]+)\s*=\s*(.+?)\s*")
 
@@ -202,6 +203,12 @@ def parse_arguments(arguments: Iterable[str]) -> dict[str, list]:
         name, values = parse_argument(argument)
         wanted.setdefault(name, []).extend(values)
     return wanted
+
+
+def items(workload: Mapping[str, Value]) -> int:
+    """Number of items of a run-time workload; 0 where it has no such axis."""
+    exponent = workload.get(ELEMENTS)
+    return 0 if exponent is None else 1 << int(exponent)
 
 
 def workload_text(workload: Mapping[str, Value]) -> str:

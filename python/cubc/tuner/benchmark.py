@@ -280,6 +280,11 @@ class OwnUnit(Unit):
         """Label of base."""
         return self.of.base(self.arch)
 
+    @property
+    def bases(self) -> list[str]:  # type: ignore[override]
+        """Label of base at each of `rts`, the same at all."""
+        return [self.base] * len(self.rts)
+
     @cached_property
     def source_hash(self) -> str:
         """Hash of the source with this workload, and of the function, which says what is right."""

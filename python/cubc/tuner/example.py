@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def example_db() -> str:
-    """Path of a store with searches of ``reduce.sum`` F32 and ``scan.exclusive.sum`` I32.
+    """Path of a store with searches of ``reduce.sum`` and ``scan.exclusive.sum`` of I16.
 
     It holds 160 and 90 variants of either, measured in full at four sizes on an NVIDIA H200, and
     the best of them measured again. It comes with the package and is only read: give a search a

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cubc import _core
 
 if TYPE_CHECKING:
-    from .records import Group
+    from .analyze import Winner
 
 HEAD = """\
 // Variants that cubc {version} measured as fastest. Made by "cubc policy --header".
@@ -21,7 +21,7 @@ TAIL = """
 """
 
 
-def header(winners: Sequence[tuple[Group, str, float]]) -> str:
+def header(winners: Sequence[Winner]) -> str:
     """Text of the header: a macro for each parameter of each group, label and score.
 
     The macros are named by architecture, benchmark, type and the parameter's macro in the kernel
@@ -31,8 +31,8 @@ def header(winners: Sequence[tuple[Group, str, float]]) -> str:
     return HEAD.format(version=_core.__version__) + "".join(map(_block, winners)) + TAIL
 
 
-def _block(winner: tuple[Group, str, float]) -> str:
-    group, label, score = winner
+def _block(winner: Winner) -> str:
+    group, label, score, _ = winner
     shipped = group.benchmark in _core.benchmarks()
     parameters = _core.parameters(group.benchmark, "cpu") if shipped else []
     macros = {name: macro for macro, name, *_ in parameters}  # the same on every architecture

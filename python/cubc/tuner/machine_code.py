@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from cubc import _core
 
 from .cores import cores
 from .progress import bar
+from .records import policy_size
 from .unit import Unit, units
 
 CODE, INSTRUCTIONS = (
@@ -76,13 +78,14 @@ def manifest(
         If a listing cannot be written.
     """
     every = [
-        unit
+        policy
         for arch in (_core.archs() if archs is None else archs)
         for unit in units(benchmark, axes, arch)
+        for policy in _policies(unit)
     ]
     if listings is not None:
-        for unit in every:
-            _need_disassembler(unit.arch)
+        for arch in {policy.unit.arch for policy in every}:
+            _need_disassembler(arch)
         Path(listings).mkdir(parents=True, exist_ok=True)
     with (
         ThreadPoolExecutor(cores()) as threads,
@@ -90,8 +93,8 @@ def manifest(
     ):
         found = {}
         try:
-            for unit, (code, text) in zip(every, threads.map(_translated, every), strict=True):
-                name = f"{unit.arch} {unit}"
+            for policy, (code, text) in zip(every, threads.map(_translated, every), strict=True):
+                name = str(policy)
                 found[name] = {CODE: hashlib.sha256(code).hexdigest()}
                 if text is not None:
                     found[name][INSTRUCTIONS] = hashlib.sha256(text).hexdigest()
@@ -143,11 +146,33 @@ def write_manifest(path: str | Path, hashes: Manifest) -> None:
     Path(path).write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
 
 
+# ---- policies -----------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Policy:
+    unit: Unit
+    size: str  # that it is for, if it is not for any
+    label: str
+
+    def __str__(self) -> str:
+        name = ".".join(filter(None, (self.unit.benchmark, self.size)))
+        return " ".join([self.unit.arch, name, *self.unit.ct.values()])
+
+
+def _policies(unit: Unit) -> list[_Policy]:
+    """The one for any number of items, and those for some that are others."""
+    any_number = _core.base(*unit.where)
+    found = {"": any_number}
+    for rt, label in zip(unit.rts, unit.bases, strict=True):
+        if label != any_number:
+            found[policy_size(unit.benchmark, unit.ct, rt)] = label
+    return [_Policy(unit, size, label) for size, label in found.items()]
+
+
 # ---- instructions -------------------------------------------------------------------------------
-def _translated(unit: Unit) -> tuple[bytes, bytes | None]:
-    """Machine code of a base policy and its listing."""
-    code = _core.code(*unit.where, "base")
-    return code, disassembled(code, unit.arch)
+def _translated(policy: _Policy) -> tuple[bytes, bytes | None]:
+    """Machine code of a policy and its listing."""
+    code = _core.code(*policy.unit.where, policy.label)
+    return code, disassembled(code, policy.unit.arch)
 
 
 def disassembled(code: bytes, arch: str) -> bytes | None:

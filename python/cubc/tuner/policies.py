@@ -6,17 +6,20 @@ import warnings
 
 from cubc import _core
 
-from .analyze import winners
-from .records import Group
+from .analyze import Winner, winners
+from .axes import items
 from .stores import StorePaths, expand, read
 
 
 def use_policies(paths: StorePaths) -> int:
     """Run the best variants of some stores from the next call on, in this process.
 
-    For each architecture, benchmark and compile-time workload the best variant is taken that was
-    measured at all run-time workloads and beats base. It then runs for any number of items, few of
-    them included: search at the sizes that will be called.
+    For each architecture, benchmark and compile-time workload the best variant is taken that beats
+    base; where calls go by their number of items (up to 2^16, 2^20, 2^25, and more), the best for
+    each of these that the store has workloads of, measured at all of them. Calls of other numbers
+    run what they did. What was searched for at one size is the best there: a search at all of them
+    looks for what is good on average, and each is then given its best of that.
+
     Measurements of another version of the kernel source are skipped with a warning.
 
     Parameters
@@ -27,7 +30,7 @@ def use_policies(paths: StorePaths) -> int:
     Returns
     -------
     int
-        How many policies came into force: one an architecture, benchmark and compile-time workload.
+        How many policies came into force.
 
     Raises
     ------
@@ -37,7 +40,7 @@ def use_policies(paths: StorePaths) -> int:
         If a file is no store, or of a newer version; if a row is malformed or its variant lies
         outside the declared ranges (the message has its number and store). Then nothing changes.
     """
-    chosen: dict[tuple, tuple[Group, str]] = {}
+    chosen: dict[tuple, Winner] = {}
     stale: set[str] = set()
     own: set[str] = set()
     for path in expand(paths):
@@ -45,8 +48,8 @@ def use_policies(paths: StorePaths) -> int:
         passed = {group.benchmark for group in groups if not group.current}
         own |= passed.difference(_core.benchmarks())
         stale |= passed.intersection(_core.benchmarks())
-        for group, label, _ in winners([group for group in groups if group.current]):
-            chosen[group.arch, group.benchmark, group.workload] = (group, label)
+        for one in winners([group for group in groups if group.current], by_size=True):
+            chosen[one.group.arch, one.name, one.group.workload] = one
     if stale:
         warnings.warn(
             f"{', '.join(sorted(stale))}: some measurements were skipped because they were taken "
@@ -61,6 +64,7 @@ def use_policies(paths: StorePaths) -> int:
             RuntimeWarning,
             stacklevel=2,
         )
-    for group, label in chosen.values():  # every row was checked before the first is used
-        _core.use_policy(group.benchmark, group.ct, group.arch, label)
+    for one in chosen.values():  # every row was checked before the first is used
+        where = (one.group.benchmark, one.group.ct, one.group.arch)
+        _core.use_policy(*where, one.label, items(one.group.workloads[0]))
     return len(chosen)

@@ -48,6 +48,19 @@ class Measurement:
     samples: int
     extra: dict[str, Any]
 
+    @property
+    def label(self) -> str:
+        """The variant; of base, which goes by the workload, what it was, "" if not known."""
+        return self.message if self.variant == "base" else self.variant
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Values of the label; none if it is not known."""
+        try:
+            return parse_label(self.label)
+        except ValueError:
+            return {}
+
 
 @dataclass
 class Group:
@@ -84,6 +97,11 @@ class Group:
     def rts(self) -> list[str]:
         """All run-time workloads that were measured, smallest first."""
         return sorted(self._rts, key=lambda text: tuple(self._rts[text].values()))
+
+    @property
+    def workloads(self) -> list[dict[str, int]]:
+        """All run-time workloads that were measured."""
+        return [*self._rts.values()]
 
     @cached_property
     def current(self) -> bool:
@@ -230,14 +248,28 @@ class Group:
         return Space(self.benchmark, self.ct, self.arch)
 
     def parameters(self, variant: str) -> dict[str, int]:
-        """Values of a variant; of base those that it was measured with, if that is known."""
-        if variant != "base":
-            return parse_label(variant)
-        label = next(iter(self.cells["base"].values())).message
-        try:
-            return parse_label(label)
-        except ValueError:
-            return {}
+        """Values of a variant; of base those that it had at all workloads, if there are such."""
+        cells = [*self.cells[variant].values()]
+        same = len({cell.label for cell in cells}) == 1
+        return cells[0].parameters if same else {}
+
+    def by_size(self) -> dict[str, Group]:
+        """Copies with the workloads that policies of one size are for, by what these are called.
+
+        Rows of `Analysis.policies` end with it: "tiny", or "" of those for any number of items.
+        """
+        sizes: dict[str, list[dict[str, int]]] = {}
+        for rt in self._rts.values():
+            sizes.setdefault(policy_size(self.benchmark, self.ct, rt), []).append(rt)
+        return {size: self.only(rts) for size, rts in sizes.items()}
+
+
+def policy_size(benchmark: str, ct: Mapping[str, str], rt: Mapping[str, int]) -> str:
+    """What policies for a workload's number of items are called; "" of those for any number."""
+    try:
+        return _core.policy_size(benchmark, dict(ct), ax.items(rt))
+    except (LookupError, ValueError):  # no policies of this cubc's
+        return ""
 
 
 def geometric_mean(values: Iterable[float]) -> float:

@@ -65,7 +65,7 @@ class Seat:
         self._visit = ""
         every = [Run(0, place) for place in range(len(unit.rts))]
         try:
-            built = unit.compile("base", BASE_SECONDS)
+            built = sum(unit.compile(label, BASE_SECONDS) for label in set(unit.bases))
         except FAILURES as error:
             raise BaseFailed(failure(error)["message"]) from error
         self._bench.open(unit.opening)

@@ -39,7 +39,7 @@ class ReplayUnit(Unit):
     table: TableSpace = field(compare=False)
     source: str = field(compare=False)  # the file, for messages
     times: Mapping[str, Mapping[str, Any]] = field(compare=False)  # by variant and workload
-    label: str = ""  # of base
+    labels: Sequence[str]  # of base, by workload
 
     @property
     def space(self) -> TableSpace:
@@ -47,9 +47,9 @@ class ReplayUnit(Unit):
         return self.table
 
     @property
-    def base(self) -> str:
-        """Label of base; of a table the median variant."""
-        return self.label
+    def bases(self) -> list[str]:  # type: ignore[override]
+        """Label of base at each of `rts`; of a table the median variant."""
+        return [*self.labels]
 
     @property
     def source_hash(self) -> str:
@@ -193,7 +193,10 @@ def _table_unit(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> Re
     base = min(worked, key=lambda label: (worked[label] != table.base, label))
     times = {label: {"": (OK, time, table.base)} for label, time in worked.items()}
     times["base"] = times[base]
-    return ReplayUnit(name, (), {}, [{}], ARCH, table=table, source=path, times=times, label=base)
+    labels = [base]
+    return ReplayUnit(
+        name, (), {}, [{}], ARCH, table=table, source=path, times=times, labels=labels
+    )
 
 
 def _stored_unit(path: str, group: Group) -> ReplayUnit | None:
@@ -202,10 +205,10 @@ def _stored_unit(path: str, group: Group) -> ReplayUnit | None:
         return None
     table = stored_table(group)
     times = {variant: dict(_times(group, variant)) for variant in group.cells}
-    rts = [cell.rt for cell in group.cells["base"].values()]
-    label = next(iter(group.cells["base"].values())).message
-    about = (group.benchmark, group.axes, group.ct, rts, ARCH)
-    return ReplayUnit(*about, table=table, source=path, times=times, label=label)
+    bases = [*group.cells["base"].values()]
+    about = (group.benchmark, group.axes, group.ct, [cell.rt for cell in bases], ARCH)
+    labels = [cell.label for cell in bases]
+    return ReplayUnit(*about, table=table, source=path, times=times, labels=labels)
 
 
 def _times(group: Group, variant: str) -> Iterator[tuple[str, tuple[str, Any, Any]]]:

@@ -263,10 +263,10 @@ def search(
 ) -> Result:
     """Search the parameter space of a benchmark for variants that are faster than base.
 
-    Each variant is compiled, verified against base and timed alternately with it, in a process of
-    its own, at all run-time workloads, unless it loses before; the best are measured again.
-    Everything is kept in the store; what is there already is
-    not measured again, so that the same call resumes an interrupted search.
+    Base is what a call of so many items runs as cubc ships it. Each variant is compiled, verified
+    against base and timed alternately with it, in a process of its own, at all run-time workloads,
+    unless it loses before; the best are measured again. Everything is kept in the store; what is
+    there already is not measured again, so that the same call resumes an interrupted search.
 
     Parameters
     ----------

@@ -47,9 +47,9 @@ class Unit:
         return variant == "base" or not self.constraints or self.space.valid(variant)
 
     @cached_property
-    def base(self) -> str:
-        """Label of base."""
-        return _core.base(*self.where)
+    def bases(self) -> list[str]:
+        """Label of base at each of `rts`: what a call of so many items runs."""
+        return [_core.base(*self.where, ax.items(rt)) for rt in self.rts]
 
     @cached_property
     def source_hash(self) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 from cubc import _core
 
 from . import axes as ax
-from .analyze import winners
+from .analyze import Winner, winners
 from .compare import Compared, Comparison
 from .local import Local
-from .records import restrict
+from .records import policy_size, restrict
 from .status import OK
 from .stores import StorePaths, expand, measurement, read
 from .target import Request, Run
@@ -79,10 +79,9 @@ def verify_winners(
     *,
     device: str | None = None,
 ) -> Comparison:
-    """Hold what some stores found best against base, at every declared run-time workload.
+    """Hold what some stores found best against base, at every declared workload that it is for.
 
-    A search may have looked at few sizes; here all of them have a say. The winners are those that
-    `Analysis.policies` prints, of the architecture of the device.
+    The winners are those that `Analysis.policies` prints, of the architecture of the device.
 
     Parameters
     ----------
@@ -111,8 +110,8 @@ def verify_winners(
             stacklevel=2,
         )
     found: list[Compared] = []
-    for group, label, _ in winners([group for group in groups if group.current]):
-        found += verify(group.benchmark, label, group.ct, device=device).workloads
+    for one in winners([group for group in groups if group.current], by_size=True):
+        found += verify(one.group.benchmark, one.label, _workloads(one), device=device).workloads
     if not found:
         own = ", ".join(sorted(passed.difference(_core.benchmarks())))
         also = f" ({own}: not built in; compare its stores instead)" if own else ""
@@ -120,6 +119,18 @@ def verify_winners(
             f"{paths}: nothing in it beats base on {arch}, so nothing is to verify{also}"
         )
     return Comparison(found)
+
+
+def _workloads(one: Winner) -> dict[str, Any]:
+    """Axes of the declared workloads that a policy is for."""
+    benchmark, ct = one.group.benchmark, one.group.ct
+    [unit] = units(benchmark, ct, one.group.arch)
+    values: dict[str, Any] = dict(ct)
+    for rt in unit.rts:
+        if policy_size(benchmark, ct, rt) == one.size:
+            for name, value in rt.items():
+                values.setdefault(name, []).append(value)
+    return values
 
 
 def _verified(target: Local, unit: Unit, variant: str) -> Iterator[Compared]:

@@ -79,11 +79,12 @@ class Visit:
 
     def _check_base(self) -> None:
         for group in self._standing.groups:
-            for cell in group.cells.get("base", {}).values():
-                if cell.message not in ("", self.unit.base):
+            bases = dict(zip(self._texts, self.unit.bases, strict=True))
+            for rt, cell in group.cells.get("base", {}).items():
+                if cell.message not in ("", bases[rt]):
                     raise ValueError(
                         f"{cell.store} compares {self.unit} with another base, {cell.message}; "
-                        f"this cubc's is {self.unit.base}: use another store"
+                        f"this cubc's is {bases[rt]}: use another store"
                     )
 
     def _absent(self, variant: str, again: int = 0) -> list[Run]:
@@ -147,7 +148,9 @@ class Visit:
 
         The store's come first, so that a strategy knows all that is known before it is asked.
         """
-        self._strategy.tell(self.unit.base, 1.0)  # base is measured as such
+        bases = [*dict.fromkeys(self.unit.bases)]
+        if len(bases) == 1:  # it is measured as such
+            self._strategy.tell(bases[0], 1.0)
         limit = math.inf if self._limit is None else self._limit
         visited = 0
         stored = self._standing.variants()
@@ -158,7 +161,11 @@ class Visit:
                 self._finish(variant, fresh=False, counts=wanted)
             elif wanted:
                 yield variant, runs
-        known = {self.unit.base, *stored}
+        for base in bases if len(bases) > 1 else ():  # one size's is likely at the others
+            if visited < limit and base not in stored and self.unit.space.valid(base):
+                visited += 1
+                yield base, self._absent(base)
+        known = {*stored, *bases}
         while visited < limit and (asked := self._strategy.ask()) is not None:
             if asked in known:
                 continue
@@ -187,7 +194,7 @@ class Visit:
     def _record(self, variant: str, run: Run, fields: dict[str, Any]) -> None:
         row = self.unit.row(variant, run.place, run.round) | fields
         if variant == "base":
-            row["message"] = self.unit.base
+            row["message"] = self.unit.bases[run.place]
         info = row.pop("device", self._session.target.info)
         self._session.measured_on(info)
         is_new = self._session.store.add(row)
