@@ -48,6 +48,16 @@ NAMES = (
 )
 
 
+# What calls of 2^16 items hardly go below.
+FLOORS = (
+    ("launch", "reduce.sum", "F32", "a launch of nothing"),
+    ("add", "reduce.sum", "F32", "2^16 F32 read and added in blocks, and no further"),
+    ("add", "reduce.sum", "F64", "2^16 F64 read and added in blocks, and no further"),
+    ("write", "scan.exclusive.sum", "F32", "2^16 F32 read and written"),
+    ("write", "scan.exclusive.sum", "F64", "2^16 F64 read and written"),
+)
+
+
 class CubCall(ctypes.Structure):
     """struct cub_call of cub_reference.cu."""
 
@@ -108,10 +118,10 @@ def measure(library, name, dtype, exponent, device, samples):
     }
 
 
-def seconds_of(library, name, benchmark, exponent, device, samples):
-    """A bound of what can be reached, on the F32 arrays of a benchmark, and their bytes."""
-    work = _core.Workload(benchmark, {"T{ct}": "F32"}, {"Elements{io}[pow2]": exponent}, device)
-    call, temp = cub_call(library, name, "F32", exponent, work.pointers, device)
+def seconds_of(library, name, benchmark, dtype, exponent, device, samples):
+    """A bound of what can be reached, on the arrays of a benchmark, and their bytes."""
+    work = _core.Workload(benchmark, {"T{ct}": dtype}, {"Elements{io}[pow2]": exponent}, device)
+    call, temp = cub_call(library, name, dtype, exponent, work.pointers, device)
     function = ctypes.cast(library.cub_queue, ctypes.c_void_p).value
     measured = work.measure(
         work.variant("base"),
@@ -124,14 +134,11 @@ def seconds_of(library, name, benchmark, exponent, device, samples):
 
 
 def print_bounds(library, device, samples):
-    seconds, size = seconds_of(library, "copy", "scan.exclusive.sum", 28, device, samples)
+    seconds, size = seconds_of(library, "copy", "scan.exclusive.sum", "F32", 28, device, samples)
     print(f"device copy of 2^28 F32: {size / seconds * 1e-9:.0f} GB/s")
-    launch, blocks = (
-        seconds_of(library, name, "reduce.sum", 16, device, samples)[0] * 1e6
-        for name in ("launch", "blocks")
-    )
-    print(f"a launch of nothing: {launch:.2f} us")
-    print(f"2^16 F32 read and added in blocks, and no further: {blocks:.2f} us", flush=True)
+    for name, benchmark, dtype, words in FLOORS:
+        seconds, _ = seconds_of(library, name, benchmark, dtype, 16, device, samples)
+        print(f"{words}: {seconds * 1e6:.2f} us", flush=True)
 
 
 def geometric_mean(rows):

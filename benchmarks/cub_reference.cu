@@ -165,30 +165,51 @@ template <class T> int segmented_sort(const problem &p, const T *in, T *out, int
                                                     begin, begin + 1, p.stream);
 }
 
-// What a reduction cannot go below: blocks read their items and add them, and nobody adds the sums.
-enum { FLOOR_BLOCKS = 16, FLOOR_THREADS = 512 };
-template <class T>
-__global__ void __launch_bounds__(FLOOR_THREADS) add_in_blocks(const T *in, T *out, long long n)
+// What a reduction and a scan of few items hardly go below: blocks read their items, and add them
+// with nobody adding the sums, or write them. Of a multiple of what a block takes.
+enum { FLOOR_THREADS = 256, FLOOR_VECTORS = 4 };
+template <class T> struct alignas(16) floor_vector {
+    T item[sizeof(T) < 16 ? 16 / sizeof(T) : 1];
+};
+template <class T> unsigned floor_blocks(long long n)
 {
-    constexpr int VECTOR = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
-    struct alignas(16) vector {
-        T item[VECTOR];
-    };
+    return static_cast<unsigned>(n * sizeof(T) / sizeof(floor_vector<T>) / FLOOR_THREADS /
+                                 FLOOR_VECTORS);
+}
+template <class T>
+__device__ void floor_load(const T *in, floor_vector<T> (&mine)[FLOOR_VECTORS], unsigned first)
+{
+#pragma unroll
+    for (int k = 0; k < FLOOR_VECTORS; k++)
+        mine[k] = reinterpret_cast<const floor_vector<T> *>(in)[first + k * FLOOR_THREADS];
+}
+template <class T>
+__global__ void __launch_bounds__(FLOOR_THREADS) add_in_blocks(const T *in, T *out)
+{
     __shared__ T warps[FLOOR_THREADS / 32];
-    const vector *vectors = reinterpret_cast<const vector *>(in);
+    floor_vector<T> mine[FLOOR_VECTORS];
+    floor_load(in, mine, blockIdx.x * FLOOR_THREADS * FLOOR_VECTORS + threadIdx.x);
     T sum = 0;
-#pragma unroll 4
-    for (long long i = blockIdx.x * FLOOR_THREADS + threadIdx.x; i < n / VECTOR;
-         i += FLOOR_BLOCKS * FLOOR_THREADS) {
-        const vector v = vectors[i];
-        for (int k = 0; k < VECTOR; k++) sum += v.item[k];
-    }
-    for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+#pragma unroll
+    for (int k = 0; k < FLOOR_VECTORS; k++)
+        for (T item : mine[k].item) sum += item;
+    for (int d = 16; d; d /= 2) sum += __shfl_down_sync(~0u, sum, d);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
     __syncthreads();
+    if (threadIdx.x >= 32) return;
     sum = threadIdx.x < FLOOR_THREADS / 32 ? warps[threadIdx.x] : T(0);
-    for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+    for (int d = FLOOR_THREADS / 64; d; d /= 2) sum += __shfl_down_sync(~0u, sum, d);
     if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+template <class T>
+__global__ void __launch_bounds__(FLOOR_THREADS) write_in_blocks(const T *in, T *out)
+{
+    floor_vector<T> mine[FLOOR_VECTORS];
+    const unsigned first = blockIdx.x * FLOOR_THREADS * FLOOR_VECTORS + threadIdx.x;
+    floor_load(in, mine, first);
+#pragma unroll
+    for (int k = 0; k < FLOOR_VECTORS; k++)
+        reinterpret_cast<floor_vector<T> *>(out)[first + k * FLOOR_THREADS] = mine[k];
 }
 __global__ void do_nothing()
 {
@@ -205,11 +226,13 @@ template <class T> int run_typed(const char *algorithm, const problem &p)
         *p.temp_bytes = 1;
         return 0;
     }
-    if (is("launch") || is("blocks")) {
+    if (is("launch") || is("add") || is("write")) {
         *p.temp_bytes = 1;
-        if (p.temp && is("launch")) do_nothing<<<1, 32, 0, p.stream>>>();
-        if (p.temp && is("blocks"))
-            add_in_blocks<<<FLOOR_BLOCKS, FLOOR_THREADS, 0, p.stream>>>(in, out, p.n);
+        if (!p.temp) return 0;
+        const unsigned blocks = floor_blocks<T>(p.n);
+        if (is("launch")) do_nothing<<<1, 32, 0, p.stream>>>();
+        if (is("add")) add_in_blocks<<<blocks, FLOOR_THREADS, 0, p.stream>>>(in, out);
+        if (is("write")) write_in_blocks<<<blocks, FLOOR_THREADS, 0, p.stream>>>(in, out);
         return cudaGetLastError();
     }
     if (is("reduce.sum")) {
