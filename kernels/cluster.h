@@ -6,7 +6,7 @@
 // block's rank is its index. TUNE_ORDER 2 asks for it; launches of more blocks than fit a cluster
 // (instance_cluster), other devices and older compilers are as with 1.
 //
-// A block's inbox, in its shared memory, has slots for each block, and counts the bytes that have
+// A block's inbox, in its shared memory, has a slot for each block, and counts the bytes that have
 // arrived. In the order of a kernel:
 //     inbox_open      all threads, at the beginning
 //     cluster_ready   all threads, before the first message is sent: all blocks have started; does
