@@ -5,6 +5,9 @@
 // bits of key - lowest are sorted by. One pass then shares the items out to bins (McIlroy, Bostic
 // and McIlroy, "Engineering Radix Sort", Computing Systems 6, 1993), sort_split.h, and a bin is
 // small enough to be sorted in a cache, sort_cached.h.
+//
+// Keys alone of 16 bits are not moved at all: each tile counts how often it has each value, and
+// what sorts a bin writes each of its values as often as all tiles have it.
 #pragma once
 #include "cache_lines.h"
 #include "message.h"
@@ -69,11 +72,20 @@ FUNCTION tile my_tile(const sort_args& a)
     return tile{first, a.n - first < share ? a.n - first : share};
 }
 
-FUNCTION offset_t* row_of_tile(const sort_args& a, u64 t) { return a.rows + t * RADIX; }
+enum {
+    VALUES = KEY_BITS == 16 && !PAIRS ? 1 << 16 : 0, // that are counted
+    VALUES_OF_BIN = VALUES / RADIX
+};
+
+// Counts of bins, and behind them those of values.
+FUNCTION offset_t* row_of_tile(const sort_args& a, u64 t) { return a.rows + t * (RADIX + VALUES); }
+
+FUNCTION bool counts_values(const sort_args& a) { return VALUES > 0 && keys_say_all(a); }
 
 FUNCTION void find_range(const sort_args& a)
 {
     const tile t = my_tile(a);
+    if (counts_values(a)) return;
     const key_t sorted = sorted_bits(a);
     key_range r = no_keys();
     for (u64 i = t.first; i < t.first + t.count; i++)
@@ -83,7 +95,7 @@ FUNCTION void find_range(const sort_args& a)
 }
 
 // Counts become where the items of a tile and a bin go; and a.bins, behind the range, where bins
-// begin.
+// begin, and then how many tiles there are.
 FUNCTION void place_rows(const sort_args& a, alone_shared& s)
 {
     const u64 tiles = block_count();
@@ -92,6 +104,7 @@ FUNCTION void place_rows(const sort_args& a, alone_shared& s)
         for (u32 b = 0; b < RADIX; b++) s.next[b] += row_of_tile(a, t)[b];
     place_bins(s.next, RADIX);
     for (u32 b = 0; b < RADIX; b++) a.bins[2 + b] = s.next[b];
+    a.bins[2 + RADIX] = tiles;
     for (u64 t = 0; t < tiles; t++)
         for (u32 b = 0; b < RADIX; b++) {
             const offset_t here = row_of_tile(a, t)[b];
@@ -100,10 +113,34 @@ FUNCTION void place_rows(const sort_args& a, alone_shared& s)
         }
 }
 
-FUNCTION void count_tile(const sort_args& a, alone_shared& s)
+FUNCTION void count_values(const sort_args& a, tile t, offset_t* row)
 {
-    const tile t = my_tile(a);
-    offset_t* const row = row_of_tile(a, block_id());
+    offset_t* const values = row + RADIX;
+    for (u32 v = 0; v < VALUES; v++) values[v] = 0;
+    u32 last = 0;
+    offset_t alike = 0; // neighbours, of which one would wait for the other's count
+    const auto find = [&](u64 i, key_t&, u32& value) { value = encode(key_item(first_of(a), i)); };
+    with_bins(t.first, t.first + t.count, find, [&](u64, key_t, u32 value) {
+        if (value == last) {
+            alike++;
+            return;
+        }
+        values[value]++;
+        if (alike) {
+            values[last] += alike;
+            alike = 0;
+        }
+        last = value;
+    });
+    values[last] += alike;
+    for (u32 b = 0; b < RADIX; b++) {
+        row[b] = 0;
+        for (u32 v = 0; v < VALUES_OF_BIN; v++) row[b] += values[b * VALUES_OF_BIN + v];
+    }
+}
+
+FUNCTION void count_bins(const sort_args& a, tile t, offset_t* row, alone_shared& s)
+{
     with_split(a, range_of_all(a), row, [&](const auto& split) {
         for (u32 b = 0; b < RADIX; b++) s.begin[b] = s.next[b] = 0;
         const auto find = [&](u64 i, key_t&, u32& bin) {
@@ -116,6 +153,14 @@ FUNCTION void count_tile(const sort_args& a, alone_shared& s)
                   [&](u64 i, key_t, u32 bin) { (i % 2 ? s.next : s.begin)[bin]++; });
         for (u32 b = 0; b < RADIX; b++) row[b] = s.begin[b] + s.next[b];
     });
+}
+
+FUNCTION void count_tile(const sort_args& a, alone_shared& s)
+{
+    if (counts_values(a))
+        count_values(a, my_tile(a), row_of_tile(a, block_id()));
+    else
+        count_bins(a, my_tile(a), row_of_tile(a, block_id()), s);
     device_fence();
     const ticket mine = take_ticket_in_order(a.messages);
     if (mine.rank + 1 < block_count()) return;
@@ -127,7 +172,7 @@ FUNCTION void count_tile(const sort_args& a, alone_shared& s)
 FUNCTION void scatter_tile(const sort_args& a, alone_shared& s)
 {
     const tile t = my_tile(a);
-    if (bins_are_keys(a, range_of_all(a))) return;
+    if (counts_values(a) || bins_are_keys(a, range_of_all(a))) return;
     with_split(a, range_of_all(a), s.next, [&](const auto& split) {
         for (u32 b = 0; b < RADIX; b++) s.begin[b] = s.next[b] = row_of_tile(a, block_id())[b];
         scatter<true>(a, split, t.first, t.count, a.n, s);
@@ -167,12 +212,28 @@ FUNCTION void sort_large_bin(const sort_args& a, key_range r, items x, items out
     }
 }
 
+FUNCTION void write_values(const sort_args& a, key_t* out)
+{
+    const u64 tiles = a.bins[2 + RADIX];
+    for (u32 v = 0; v < VALUES_OF_BIN; v++) {
+        const u32 value = block_id() * VALUES_OF_BIN + v;
+        u64 count = 0;
+        for (u64 t = 0; t < tiles; t++) count += row_of_tile(a, t)[RADIX + value];
+        write_copies(static_cast<key_t>(value), count, out);
+        out += count;
+    }
+}
+
 FUNCTION void sort_bin(const sort_args& a, alone_shared& s)
 {
     const u64* const bin = a.bins + 2 + block_id();
     const u64 first = bin[0], count = (block_id() + 1 < RADIX ? bin[1] : a.n) - first;
     const items x = behind(items{a.spare, a.values_spare}, first);
     const items out = behind(items{a.out, a.values_out}, first);
+    if (counts_values(a)) {
+        write_values(a, out.key);
+        return;
+    }
     const key_range all = range_of_all(a);
     if (bins_are_keys(a, all)) {
         write_copies(static_cast<key_t>(all.lowest + block_id()), count, out.key);

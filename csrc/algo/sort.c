@@ -199,7 +199,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 // Threads alone (sort_alone.h): the range of the keys, the counts, the pass to bins, and the bins.
 static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tiles, plan *out)
 {
-    enum { FIND_RANGE = 0, COUNT = 1, SORT_TILE = 0, SORT_BINS = 1, BLOCKS_PER_CORE = 8 };
+    enum { FIND_RANGE = 0, COUNT = 1, SORT_TILE = 0, SORT_BINS = 1 };
     const device_kernel *kernels = i->kernels;
     uint64_t radix = (uint64_t)1 << variant_value(&i->space, &i->variant, "rb", 8);
     memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
@@ -208,11 +208,14 @@ static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tile
         memory spare = place_spare(p, 0, out);
         return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, spare, 1, SORT_TILE);
     }
-    // Larger tiles leave fewer lines that are not full; so many blocks keep the cores equally busy.
-    tiles = smaller(tiles, BLOCKS_PER_CORE * (uint64_t)i->device->info.units);
-    out->cleared_bytes = 2 * 8; // the range, and behind it where bins begin
-    uint64_t rows = round_up(out->cleared_bytes + radix * 8);
-    memory spare = place_spare(p, round_up(rows + tiles * radix * (p->wide ? 8 : 4)), out);
+    // Larger tiles leave fewer lines that are not full, and fewer counts of values; so many blocks
+    // keep the cores equally busy.
+    uint64_t values = key_bits(p) == 16 && p->output_count == 1 ? 1 << 16 : 0;
+    tiles = smaller(tiles, (values ? 2 : 8) * (uint64_t)i->device->info.units);
+    out->cleared_bytes = 2 * 8; // the range; behind it where bins begin, and the number of tiles
+    uint64_t rows = round_up(out->cleared_bytes + (radix + 1) * 8);
+    uint64_t row_bytes = (radix + values) * (p->wide ? 8 : 4);
+    memory spare = place_spare(p, round_up(rows + tiles * row_bytes), out);
     out->message_bytes = 8;
     TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, FIND_RANGE));
     TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, COUNT));
