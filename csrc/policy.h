@@ -3,17 +3,18 @@
 // policies.def holds the shipped rows; rows taken from a store are overlaid and win. Lookup goes
 // from the particular to the general: overlaid before shipped; the nearest architecture at or below
 // the device's; rows for so many items, "reduce.tiny" or "reduce.sum.middle", before those for
-// more; the exact benchmark before the algorithm's wildcard; the exact type
-// before its size before "B*", the sizes that are not 1, 2, 4 or 8, before any. So every workload
-// has a policy, and a more particular row is only ever a refinement.
+// more; the exact benchmark before the algorithm's wildcard; the exact type before its size before
+// "B*", the sizes that are not 1, 2, 4 or 8, before any. So every workload has a policy, and a more
+// particular row is only ever a refinement.
 #ifndef CUBC_POLICY_H
 #define CUBC_POLICY_H
 
 #include "base.h"
 
 // What takes the most of a call's time: the steps of a few blocks, which may be one cluster, up to
-// 2^16 items; its steps, up to 2^20 (a sort: 2^22); what others have left to be written in the
-// caches, up to 2^25; its bytes. Tiny ones take the rows of small ones where they have none.
+// 2^16 items; its steps, up to 2^20; what others have left to be written in the caches, up to 2^25;
+// its bytes. Tiny ones take the shipped rows of small ones where they have none. (Sorts of up to
+// 2^22 items are benchmarks of their own.)
 typedef enum policy_size { POLICY_ANY_SIZE, POLICY_TINY, POLICY_SMALL, POLICY_MIDDLE } policy_size;
 
 policy_size policy_size_of(uint64_t items);

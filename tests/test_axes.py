@@ -134,3 +134,12 @@ def test_axes_round_trip():
 def test_a_range_is_bounded():
     with pytest.raises(ValueError, match="more than"):
         ax.parse_argument("Elements{io}[pow2]=[0:999999999999:1]")
+
+
+@pytest.mark.parametrize(
+    ("exponent", "items"), [(0, 1), (16, 65536), (62, 1 << 62), (63, 0), (10**12, 0), (-1, 0)]
+)
+def test_numbers_of_items(exponent, items):
+    """A store may hold any exponent."""
+    assert ax.items({"Elements{io}[pow2]": exponent}) == items
+    assert ax.items({"Side[pow2]": 4}) == 0

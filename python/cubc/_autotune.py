@@ -45,8 +45,7 @@ class Tuner:
         one at a time; calls of other workloads do not wait for it.
         """
         key = (device, benchmark, dtype, size)
-        exponents = _declared(benchmark, dtype, size)
-        if not exponents or key in self._settled:
+        if key in self._settled or not (exponents := _declared(benchmark, dtype, size)):
             return True
         if items == 0 or not self._busy.acquire(blocking=False):
             return False

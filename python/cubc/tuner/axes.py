@@ -206,9 +206,9 @@ def parse_arguments(arguments: Iterable[str]) -> dict[str, list]:
 
 
 def items(workload: Mapping[str, Value]) -> int:
-    """Number of items of a run-time workload; 0 where it has no such axis."""
-    exponent = workload.get(ELEMENTS)
-    return 0 if exponent is None else 1 << int(exponent)
+    """Number of items of a run-time workload; 0 where it says none that an array can have."""
+    exponent = int(workload.get(ELEMENTS, -1))
+    return 1 << exponent if 0 <= exponent < 63 else 0
 
 
 def workload_text(workload: Mapping[str, Value]) -> str:
