@@ -210,6 +210,7 @@ static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tile
     }
     // Larger tiles leave fewer lines that are not full, and fewer counts of values; so many blocks
     // keep the cores equally busy.
+    // VALUES of sort_alone.h.
     uint64_t values = key_bits(p) == 16 && p->output_count == 1 ? 1 << 16 : 0;
     tiles = smaller(tiles, (values ? 2 : 8) * (uint64_t)i->device->info.units);
     out->cleared_bytes = 2 * 8; // the range; behind it where bins begin, and the number of tiles

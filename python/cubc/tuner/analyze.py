@@ -11,7 +11,7 @@ from .checks import count, need
 from .confidence import score_interval
 from .figures import Figures
 from .header import header
-from .records import PARTIAL, Group, Measurement, restrict
+from .records import PARTIAL, Group, Measurement, policy_name, restrict
 from .samples import cells_of, read_samples
 from .status import LOST, OK
 from .stores import StorePaths, expand, read
@@ -261,8 +261,8 @@ class Winner(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a row of policies is for: ``reduce.sum.tiny``."""
-        return ".".join(filter(None, (self.group.benchmark, self.size)))
+        """What its row of policies is for."""
+        return policy_name(self.group.benchmark, self.size)
 
 
 def winners(groups: list[Group], *, by_size: bool = False) -> list[Winner]:

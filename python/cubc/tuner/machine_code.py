@@ -24,7 +24,7 @@ from cubc import _core
 
 from .cores import cores
 from .progress import bar
-from .records import policy_size
+from .records import policy_name, policy_size
 from .unit import Unit, units
 
 CODE, INSTRUCTIONS = (
@@ -154,7 +154,7 @@ class _Policy:
     label: str
 
     def __str__(self) -> str:
-        name = ".".join(filter(None, (self.unit.benchmark, self.size)))
+        name = policy_name(self.unit.benchmark, self.size)
         return " ".join([self.unit.arch, name, *self.unit.ct.values()])
 
 

@@ -272,6 +272,11 @@ def policy_size(benchmark: str, ct: Mapping[str, str], rt: Mapping[str, int]) ->
         return ""
 
 
+def policy_name(benchmark: str, size: str) -> str:
+    """What a row of policies for a size is for: ``reduce.sum.tiny``."""
+    return f"{benchmark}.{size}" if size else benchmark
+
+
 def geometric_mean(values: Iterable[float]) -> float:
     """Mean of ratios."""
     logs = [math.log(value) for value in values]
