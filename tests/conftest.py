@@ -31,13 +31,19 @@ OPTIMISED = QUICK.replace("-O0", "-O1")
 def pytest_configure(config):
     """Give the session an empty cache of compiled kernels; the workers of xdist share it.
 
+    CUBC_TEST_CACHE names a folder that is kept instead: a second run of the same tests is faster.
+
     The tests run each of thousands of kernels for a moment: the cpu's are compiled quickly unless
     CUBC_CXXFLAGS says otherwise. test_optimised.py is for the code that users run.
     """
     os.environ.setdefault("CUBC_CXXFLAGS", QUICK)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as of what a script runs with &
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        return
+    if kept := os.environ.get("CUBC_TEST_CACHE"):
+        os.environ["CUBC_CACHE"] = kept
+    else:
         os.environ["CUBC_CACHE"] = tempfile.mkdtemp(prefix="cubc-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ["CUBC_CACHE"], ignore_errors=True))
 
