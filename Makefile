@@ -4,7 +4,7 @@
 #   make test      everything that can be checked without a GPU
 #   make test-gpu  the tests marked gpu, on this machine's GPU
 #   make ctest     the C core alone: no Python, under ASan and UBSan
-#   make fuzz      a million damaged field files, the same way; by libFuzzer where clang has it
+#   make fuzz      a million damaged inputs of every kind, the same way; by libFuzzer where clang has it
 #   make lint      formatting and lint; `make format` mends what it can
 #   make bench     benchmarks/*.py side by side with NumPy, or with CUB where nvcc is found
 #
@@ -53,9 +53,9 @@ C_FLAGS := -std=c11 -g -O1 -pthread -fno-omit-frame-pointer -Wall -Wextra -Wpeda
 	-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-Icsrc -DCUBC_VERSION='"$(VERSION)"'
 
-# The fuzzer's entry point with a driver that needs no libFuzzer: 20000 files in a few seconds.
-C_FUZZER := $(C_BUILD)/fuzz_gauge
-C_PROGRAMS := $(C_TESTS) $(C_FUZZER)
+# The fuzzers, each one file tests/fuzz/fuzz_*.c, with a driver that needs no libFuzzer.
+C_FUZZERS := $(patsubst tests/fuzz/%.c,$(C_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+C_PROGRAMS := $(C_TESTS) $(C_FUZZERS)
 
 ctest: $(C_PROGRAMS)
 	@failed=; for program in $(C_PROGRAMS); do \
@@ -73,31 +73,36 @@ $(C_TESTS): $(C_BUILD)/%: tests/c/%.c $(C_OBJECTS)
 	@echo "CC $<"
 	@$(CC) $(C_FLAGS) -MMD -MP -MF $@.d -o $@ $< $(C_OBJECTS) -lsqlite3 -ldl -lm
 
-$(C_FUZZER): $(wildcard tests/fuzz/*.c) $(C_OBJECTS)
-	@echo "CC $@"
-	@$(CC) $(C_FLAGS) -o $@ $^ -lsqlite3 -ldl -lm
+$(C_FUZZERS): $(C_BUILD)/%: tests/fuzz/%.c tests/fuzz/driver.c tests/fuzz/fuzz.h $(C_OBJECTS)
+	@echo "CC $<"
+	@$(CC) $(C_FLAGS) -Itests/fuzz -o $@ $< tests/fuzz/driver.c $(C_OBJECTS) -lsqlite3 -ldl -lm
 
 -include $(C_OBJECTS:.o=.d) $(C_TESTS:=.d)
 
 # ---- fuzzing ------------------------------------------------------------------------------------
-# With libFuzzer (clang's), else with the driver of `make ctest`. FUZZ_RUNS files; a find is written
-# to build/fuzz, or named by its seed.
+# Every harness with libFuzzer (clang's), else with the driver of `make ctest`. FUZZ_RUNS inputs each;
+# FUZZ="gauge space" chooses some. A find is written to build/fuzz/<name>, or named by its seed.
 FUZZ_RUNS ?= 1000000
 FUZZ_CC ?= clang
+FUZZ ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 F_BUILD := build/fuzz
 F_OBJECTS := $(C_SOURCES:csrc/%.c=$(F_BUILD)/%.o)
+F_FUZZERS := $(FUZZ:%=$(F_BUILD)/fuzz_%)
+F_RUNS := $(FUZZ:%=fuzz-%)
 F_FLAGS := $(filter-out -W%,$(C_FLAGS)) -fsanitize=fuzzer-no-link # ctest has judged warnings
 LIBFUZZER := $(shell echo 'int LLVMFuzzerTestOneInput(void);int LLVMFuzzerTestOneInput(void){return 0;}' \
 	| $(FUZZ_CC) -x c -fsanitize=fuzzer - -o /dev/null 2>/dev/null && echo yes)
 
-fuzz: $(C_FUZZER) $(if $(LIBFUZZER),$(F_BUILD)/fuzz_gauge)
+fuzz: $(F_RUNS)
+
+$(F_RUNS): fuzz-%: $(C_BUILD)/fuzz_% $(if $(LIBFUZZER),$(F_BUILD)/fuzz_%)
 ifeq ($(LIBFUZZER),yes)
-	@mkdir -p $(F_BUILD)/seeds $(F_BUILD)/found
-	./$(C_FUZZER) --seeds $(F_BUILD)/seeds
-	cd $(F_BUILD) && ./fuzz_gauge -runs=$(FUZZ_RUNS) -max_len=16384 -timeout=5 -malloc_limit_mb=8 \
-	    -print_final_stats=1 -dict=$(CURDIR)/tests/fuzz/gauge.dict found seeds
+	@mkdir -p $(F_BUILD)/$*/seeds $(F_BUILD)/$*/found
+	./$< --seeds $(F_BUILD)/$*/seeds $(F_BUILD)/$*/words
+	cd $(F_BUILD)/$* && CUBC_KERNELS="$(CURDIR)/kernels" ../fuzz_$* -runs=$(FUZZ_RUNS) -max_len=16384 \
+	    -timeout=5 -malloc_limit_mb=8 -print_final_stats=1 -dict=words found seeds
 else
-	./$(C_FUZZER) $(FUZZ_RUNS) $$(date +%s)
+	CUBC_KERNELS="$(CURDIR)/kernels" ./$< $(FUZZ_RUNS) $$(date +%s)
 endif
 
 $(F_BUILD)/%.o: csrc/%.c Makefile | system
@@ -105,8 +110,8 @@ $(F_BUILD)/%.o: csrc/%.c Makefile | system
 	@echo "CC $< for libFuzzer"
 	@$(FUZZ_CC) $(F_FLAGS) -MMD -MP -c -o $@ $<
 
-$(F_BUILD)/fuzz_gauge: tests/fuzz/fuzz_gauge.c $(F_OBJECTS)
-	@$(FUZZ_CC) $(F_FLAGS) -fsanitize=fuzzer -o $@ $^ -lsqlite3 -ldl -lm
+$(F_FUZZERS): $(F_BUILD)/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(F_OBJECTS)
+	@$(FUZZ_CC) $(F_FLAGS) -Itests/fuzz -fsanitize=fuzzer -o $@ $< $(F_OBJECTS) -lsqlite3 -ldl -lm
 
 -include $(F_OBJECTS:.o=.d)
 

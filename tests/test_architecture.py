@@ -59,7 +59,7 @@ def source_files(folder, *suffixes):
 
 CORE = source_files("csrc", ".c", ".h", ".def")
 KERNELS = source_files("kernels", ".cu", ".h")
-C_TESTS = [*source_files("tests/c", ".c", ".h"), *source_files("tests/fuzz", ".c")]
+C_TESTS = [*source_files("tests/c", ".c", ".h"), *source_files("tests/fuzz", ".c", ".h")]
 PYTHON = [
     path
     for folder in ("python", "tests", "benchmarks", "tools")

@@ -1,111 +1,65 @@
-// Runs a fuzzer's entry point without libFuzzer, over small files of every format with a few random
-// changes each: what any compiler's sanitizers can do in seconds.
+// Runs a harness without libFuzzer, over its honest inputs with a few random changes each: what any
+// compiler's sanitizers can do in seconds.
 //
-//     fuzz_gauge [RUNS [SEED]]    20000 runs unless told; a run is repeated by its seed
-//     fuzz_gauge --seeds FOLDER   write the unchanged files there, for libFuzzer to begin with
-#define _XOPEN_SOURCE 700 // mkdtemp
-#include "base.h"
-#include "cubc_lattice.h"
+//     fuzz_<name> [RUNS [SEED]]    a run is repeated by its seed; without RUNS as many as it asks
+//     for fuzz_<name> --seeds FOLDER DICTIONARY    writes the honest inputs and words for libFuzzer
+#include "fuzz.h"
 
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+enum { ROOM = 1 << 17, MAX_INPUTS = 64 };
 
-// No honest field here is so large: whoever asks for more has believed its file.
+// No honest field here is so large: whoever asks for more has believed its input.
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "max_allocation_size_mb=8";
 }
 
-// ---- files --------------------------------------------------------------------------------------
-enum { SITES = 4, REALS = SITES * 288, ROOM = 1 << 17 };
-static double field[REALS];
+// ---- honest inputs ------------------------------------------------------------------------------
+static struct input {
+    uint8_t *bytes;
+    size_t length;
+} inputs[MAX_INPUTS];
+static size_t input_count;
+static const char *seed_folder; // NULL: inputs are not written
 
-static void must(cubc_status st)
+static void require(bool holds, const char *problem)
 {
-    if (!st) return;
-    printf("%s\n", cubc_error_message());
+    if (holds) return;
+    printf("fuzz: %s\n", problem);
     exit(1);
 }
 
-static void set_unit(void)
+static void take(const char *name, const void *bytes, size_t length)
 {
-    memset(field, 0, sizeof field);
-    for (int link = 0; link < SITES * 4; link++)
-        for (int k = 0; k < 3; k++) field[18 * link + 8 * k] = 1;
+    require(input_count < MAX_INPUTS && length <= ROOM,
+            "too many honest inputs, or too long a one");
+    struct input *i = &inputs[input_count++];
+    *i = (struct input){malloc(length + 1), length};
+    require(i->bytes != NULL, "no memory");
+    memcpy(i->bytes, bytes, length);
+    if (!seed_folder) return;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", seed_folder, name);
+    FILE *out = fopen(path, "wb");
+    bool written = out && fwrite(bytes, 1, length, out) == length;
+    require(out && !fclose(out) && written, "cannot write a seed");
 }
 
-static const struct {
-    const char *name;
-    cubc_field_write_params params;
-} wanted[] = {
-    {"ildg", {field, CUBC_FIELD_GAUGE, {1, 2, 1, 2}, 64, 3, "ildg"}},
-    {"ildg-single", {field, CUBC_FIELD_GAUGE, {2, 1, 1, 1}, 32, 3, "ildg"}},
-    {"scidac", {field, CUBC_FIELD_PROPAGATOR, {1, 1, 2, 1}, 32, 3, "scidac"}},
-    {"nersc", {field, CUBC_FIELD_GAUGE, {1, 1, 2, 2}, 64, 3, "nersc"}},
-    {"nersc-rows", {field, CUBC_FIELD_GAUGE, {2, 1, 1, 2}, 32, 2, "nersc"}},
-};
-enum { WRITTEN = COUNT_OF(wanted), MILC = WRITTEN, FILES };
-static text files[FILES];
-
-// Of one site. Nobody writes these here, so its checksum is known by counting: of unit links words
-// 0, 8 and 16 of each 18 are 1.0f, at 12 places rotated by what 29 and 31 leave of their index.
-static void make_milc(text *out)
+static void write_dictionary(const char *path)
 {
-    uint32_t head[24] = {20103, 1, 1, 1, 1}, one = 0x3f800000, words[72] = {0};
-    for (unsigned k = 0; k < 72; k++) {
-        unsigned by29 = k % 29, by31 = k % 31;
-        if (k % 18 % 8 == 0) {
-            words[k] = one;
-            head[22] ^= by29 ? one << by29 | one >> (32 - by29) : one;
-            head[23] ^= by31 ? one << by31 | one >> (32 - by31) : one;
-        }
+    FILE *out = fopen(path, "w");
+    require(out != NULL, "cannot write the dictionary");
+    for (size_t k = 0; k < fuzz_target.word_count; k++) {
+        fputc('"', out);
+        for (size_t i = 0; i < fuzz_target.words[k].length; i++)
+            fprintf(out, "\\x%02x", (unsigned char)fuzz_target.words[k].bytes[i]);
+        fputs("\"\n", out);
     }
-    text_append(out, (const char *)head, sizeof head);
-    text_append(out, (const char *)words, sizeof words);
-}
-
-static void make_files(const char *folder, bool keep)
-{
-    set_unit();
-    for (int k = 0; k < FILES; k++) {
-        text path = {0};
-        text_printf(&path, "%s/%s", folder, k < WRITTEN ? wanted[k].name : "milc");
-        must(text_done(&path));
-        if (k == MILC) {
-            make_milc(&files[k]);
-            FILE *out = keep ? fopen(path.data, "wb") : NULL;
-            if (out && fwrite(files[k].data, files[k].length, 1, out) != 1) exit(1);
-            if (out) fclose(out);
-        } else {
-            must(cubc_field_write(path.data, &wanted[k].params));
-            must(file_read(path.data, &files[k]));
-            if (!keep) unlink(path.data);
-        }
-        text_free(&path);
-    }
-}
-
-// What is unchanged must be read, or the changes are those of files that are refused anyway.
-static void check_files(const char *folder)
-{
-    for (int k = 0; k < FILES; k++) {
-        text path = {0};
-        cubc_field_file *opened;
-        text_printf(&path, "%s/unchanged", folder);
-        FILE *out = fopen(path.data, "wb");
-        if (!out || fwrite(files[k].data, files[k].length, 1, out) != 1) exit(1);
-        fclose(out);
-        must(cubc_field_open(path.data, 0, &opened));
-        must(cubc_field_read(opened, field, (size_t)cubc_field_describe(opened)->bytes));
-        cubc_field_close(opened);
-        unlink(path.data);
-        text_free(&path);
-    }
+    require(!fclose(out), "cannot write the dictionary");
 }
 
 // ---- changes ------------------------------------------------------------------------------------
@@ -134,21 +88,21 @@ static uint64_t interesting(void)
         (uint64_t)1 << 32,
         ((uint64_t)1 << 31) - 1,
         (uint64_t)0x7ff << 52,
-        0x456789ab00018000,
     };
-    uint64_t value = values[draw(COUNT_OF(values))];
+    uint64_t value = values[draw(sizeof values / sizeof *values)];
     return draw(2) ? value : __builtin_bswap64(value);
 }
 
 static void overwrite(uint8_t *at, size_t length)
 {
-    static const char *const words[] = {"4294967296", "-1",  "0",   "<",
-                                        "<!--",       "]]>", "&a;", "LITTLE"};
-    const char *word = words[draw(COUNT_OF(words))];
+    static const fuzz_word common[] = {FUZZ_WORD("4294967296"), FUZZ_WORD("-1"),  FUZZ_WORD("0"),
+                                       FUZZ_WORD("<"),          FUZZ_WORD("]]>"), FUZZ_WORD("&a;")};
+    size_t own = fuzz_target.word_count, pick = draw(own + sizeof common / sizeof *common);
+    fuzz_word word = pick < own ? fuzz_target.words[pick] : common[pick - own];
     uint64_t value = interesting();
-    bool number = draw(2);
-    size_t size = number ? sizeof value : strlen(word);
-    memcpy(at, number ? (const void *)&value : word, size < length ? size : length);
+    bool number = draw(3) == 0;
+    size_t size = number ? sizeof value : word.length;
+    memcpy(at, number ? (const void *)&value : word.bytes, size < length ? size : length);
 }
 
 // One change; returns the new length, which is at most ROOM.
@@ -174,30 +128,39 @@ static size_t change(uint8_t *bytes, size_t length)
     }
 }
 
+// An array of its own, so that a sanitizer sees a read past the input's end.
+static void run_once(const uint8_t *bytes, size_t length)
+{
+    uint8_t *exact = malloc(length ? length : 1);
+    require(exact != NULL, "no memory");
+    memcpy(exact, bytes, length);
+    LLVMFuzzerTestOneInput(exact, length);
+    free(exact);
+}
+
 int main(int argc, char **argv)
 {
     static uint8_t bytes[ROOM];
-    const char *base = getenv("TMPDIR");
-    char folder[256];
-    bool keep = argc == 3 && strcmp(argv[1], "--seeds") == 0;
-    long runs = argc > 1 && !keep ? strtol(argv[1], NULL, 10) : 20000;
-    uint64_t seed = argc > 2 && !keep ? strtoull(argv[2], NULL, 10) : 1;
-    snprintf(folder, sizeof folder, "%s/cubc-fuzz-XXXXXX", base ? base : "/tmp");
-    if (!keep && !mkdtemp(folder)) return 1;
-    make_files(keep ? argv[2] : folder, keep);
-    if (keep) return 0;
-    check_files(folder);
-    rmdir(folder);
+    if (argc == 4 && strcmp(argv[1], "--seeds") == 0) {
+        seed_folder = argv[2];
+        fuzz_target.seeds(take);
+        write_dictionary(argv[3]);
+        return 0;
+    }
+    long runs = argc > 1 ? strtol(argv[1], NULL, 10) : fuzz_target.runs;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    fuzz_target.seeds(take);
+    for (size_t k = 0; k < input_count; k++) run_once(inputs[k].bytes, inputs[k].length);
     for (long run = 0; run < runs; run++) {
         state = (seed + (uint64_t)run) * 0x9e3779b97f4a7c15 | 1;
-        const text *from = &files[draw(FILES)];
+        const struct input *from = &inputs[draw(input_count)];
         size_t length = from->length;
-        memcpy(bytes, from->data, length);
+        memcpy(bytes, from->bytes, length);
         for (uint64_t k = draw(4) + 1; k > 0; k--) length = change(bytes, length);
-        LLVMFuzzerTestOneInput(bytes, length);
+        run_once(bytes, length);
     }
-    for (int k = 0; k < FILES; k++) text_free(&files[k]);
-    printf("%ld files, seeds %llu to %llu\n", runs, (unsigned long long)seed,
+    for (size_t k = 0; k < input_count; k++) free(inputs[k].bytes);
+    printf("%ld %s, seeds %llu to %llu\n", runs, fuzz_target.noun, (unsigned long long)seed,
            (unsigned long long)(seed + (uint64_t)runs - 1));
     return 0;
 }
