@@ -37,11 +37,12 @@ typedef struct operator_info {
     const char *expression;       // of a and b
     const char *float_expression; // where floats need another (NaN), else NULL
     const char *identity;         // of value_t; NULL: an empty reduction is an error
-    const char *mask; // identity used inside the kernel; differs where `identity` is NULL
-    bool arg;         // the result is the index
-    bool logical;     // it works in bool: what is not 0 is true
-    bool widens;      // reductions of integers accumulate in 64 bits, as NumPy's do
-    bool ordered;     // the items must have an order, which complex numbers have not
+    const char *mask;       // identity used inside the kernel; differs where `identity` is NULL
+    const char *float_mask; // where the one of floats leaves other numbers alone (-0.0), else NULL
+    bool arg;               // the result is the index
+    bool logical;           // it works in bool: what is not 0 is true
+    bool widens;            // reductions of integers accumulate in 64 bits, as NumPy's do
+    bool ordered;           // the items must have an order, which complex numbers have not
 } operator_info;
 
 // A built-in by name, or NULL.

@@ -4,7 +4,13 @@
 #include <string.h>
 
 static const operator_info operators[] = {
-    {.name = "sum", .expression = "a + b", .identity = "0", .mask = "0", .widens = true},
+    // 0.0 is no identity of floats: 0.0 + -0.0 is 0.0.
+    {.name = "sum",
+     .expression = "a + b",
+     .identity = "0",
+     .mask = "0",
+     .float_mask = "-value_t(0)",
+     .widens = true},
     {.name = "prod", .expression = "a * b", .identity = "1", .mask = "1", .widens = true},
     // A NaN wins, as in NumPy.
     {.name = "min",

@@ -98,9 +98,9 @@ struct totals {
     FUNCTION_MEMBER acc_t add(acc_t acc, type item) const { return combine()(acc, item); }
 };
 
-FUNCTION void write_result(const fixed_reduce_args& a, u64 segment, acc_t sum)
+FUNCTION void write_result(const fixed_reduce_args& a, u64 segment, acc_t sum, bool empty = false)
 {
-    if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
+    sum = a.has_init ? combine()(acc_of_value(a.init), sum) : acc_of_segment(sum, empty);
     a.out[segment] = acc_result(sum);
 }
 
@@ -276,7 +276,8 @@ KERNEL(fixed_reduce_segments, fixed_reduce_args, fixed_reduce_shared)
         if (first + lane_id() < last) {
             count = segment_items(a, first + lane_id(), begin);
             if (count <= SHORT)
-                write_result(a, first + lane_id(), short_total(items{a.in}, begin, begin + count));
+                write_result(a, first + lane_id(), short_total(items{a.in}, begin, begin + count),
+                             count == 0);
         }
         u32 others = warp_ballot(FULL_WARP, count > SHORT);
         for (; others; others &= others - 1) {

@@ -3,6 +3,8 @@
 //     TUNE_OPERATOR               an expression of a and b, both of type value_t; its value, which
 //                                 may be made as value_t{...}, becomes one
 //     TUNE_IDENTITY               the operator's identity; absent for a user's own operator
+//     TUNE_OF_NONE                what no items come to, where that is another value: the identity
+//                                 of a float sum is -0.0, which leaves -0.0 as it is
 //     TUNE_ARG                    1: the accumulator carries the index (argmin, argmax)
 #pragma once
 #include "types.h"
@@ -56,6 +58,11 @@ FUNCTION acc_t accumulate(acc_t acc, item_t item, u64)
 }
 FUNCTION acc_t acc_of_value(value_t value) { return value; }
 FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc); }
+#if defined(TUNE_OF_NONE)
+FUNCTION acc_t acc_of_segment(acc_t acc, bool empty) { return empty ? acc_t(TUNE_OF_NONE) : acc; }
+#else
+FUNCTION acc_t acc_of_segment(acc_t acc, bool) { return acc; }
+#endif
 
 #else
 // Without an identity an accumulator knows whether it holds anything.
@@ -78,6 +85,7 @@ FUNCTION acc_t accumulate(acc_t acc, item_t item, u64)
     return acc_t{acc.filled ? apply_operator(acc.value, value) : value, 1u};
 }
 FUNCTION acc_t acc_of_value(value_t value) { return acc_t{value, 1u}; }
+FUNCTION acc_t acc_of_segment(acc_t acc, bool) { return acc; }
 FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc.value); }
 #endif
 #endif

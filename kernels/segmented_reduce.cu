@@ -96,24 +96,25 @@ struct segmented_reduce_shared {
 };
 
 // A segment's result from the reduction of its items.
-FUNCTION void write_result(const segmented_reduce_args& a, u64 segment, acc_t sum)
+FUNCTION void write_result(const segmented_reduce_args& a, u64 segment, acc_t sum, bool empty)
 {
 #if defined(TUNE_ARG)
+    (void)empty;
     if (sum.index >= 0) sum.index -= static_cast<i64>(segment_begin(a.set, segment));
 #else
-    if (a.has_init) sum = combine()(acc_of_value(a.init), sum);
+    sum = a.has_init ? combine()(acc_of_value(a.init), sum) : acc_of_segment(sum, empty);
 #endif
     a.out[segment] = acc_result(sum);
 }
 
 // The first segment of a share is written when it is known what the shares before have of it.
 FUNCTION void write_or_keep(const segmented_reduce_args& a, segmented_reduce_shared& s, u64 segment,
-                            acc_t sum)
+                            acc_t sum, bool empty)
 {
     if (segment == s.begin.segment)
         s.first = sum;
     else
-        write_result(a, segment, sum);
+        write_result(a, segment, sum, empty);
 }
 
 // ---- windows inside a segment -------------------------------------------------------------------
@@ -153,11 +154,14 @@ FUNCTION acc_t reduce_windows(const segmented_reduce_args& a, segmented_reduce_s
 }
 
 // ---- a window with ends -------------------------------------------------------------------------
-// A piece is what the window has of a segment: [begin, end) counts from the window's beginning.
-struct piece {
-    u32 begin, end;
-    bool ends; // the segment does, in the window
+// A piece is what the window has of a segment. Of those whose ends a thread looks after, a bit
+// each:
+struct pieces {
+    u32 any;   // the window has items of it
+    u32 ends;  // the segment ends in the window
+    u32 empty; // the segment is empty
 };
+FUNCTION bool has(u32 bits, int k) { return bits >> k & 1u; }
 
 FUNCTION u32 my_rank(int k) { return static_cast<u32>(k) * SIMT_THREADS + thread_id(); }
 
@@ -175,36 +179,43 @@ FUNCTION u32 index_in(u64 window, u64 item, u32 low, u32 high)
 }
 
 // The pieces of the ENDS segments from the window's first on; the last item of each is marked.
-FUNCTION void find_pieces(const segmented_reduce_args& a, segmented_reduce_shared& s, place at,
-                          u64 window, u32 window_end, piece (&mine)[TUNE_ENDS_PER_THREAD])
+// Items count from the window's beginning.
+FUNCTION pieces find_pieces(const segmented_reduce_args& a, segmented_reduce_shared& s, place at,
+                            u64 window, u32 window_end)
 {
     const u64 last_segment = s.end.segment;
     const u32 first = static_cast<u32>(at.item - window);
     const u32 most = s.end.item - window > WINDOW ? WINDOW + 1 : window_end;
+    pieces mine{0, 0, 0};
     UNROLL
     for (int k = 0; k < TUNE_ENDS_PER_THREAD; k++) {
         const u32 rank = my_rank(k);
         const u64 segment = at.segment + rank;
-        piece& p = mine[k];
-        p = piece{0, 0, false};
+        bool ends = false;
         if (segment <= last_segment) {
-            p.begin = index_in(window, segment_begin(a.set, segment), first, most);
-            p.end = most;
+            const u64 segment_first = segment_begin(a.set, segment);
+            const u32 begin = index_in(window, segment_first, first, most);
+            u32 end = most;
             if (segment < last_segment) {
-                p.end = index_in(window, segment_end(a.set, segment), first, most);
-                p.ends = p.end <= window_end;
+                const u64 behind = segment_end(a.set, segment);
+                end = index_in(window, behind, first, most);
+                ends = end <= window_end;
+                mine.ends |= static_cast<u32>(ends) << k;
+                mine.empty |= static_cast<u32>(behind <= segment_first) << k;
             }
-            if (p.ends && rank + 1 == ENDS) s.cut = p.end;
-            if (p.end > window_end) p.end = window_end;
-            if (p.end > p.begin) {
-                mark_last(s, p.end - 1, rank);
-                if (!p.ends) s.open = rank;
+            if (ends && rank + 1 == ENDS) s.cut = end;
+            if (end > window_end) end = window_end;
+            if (end > begin) {
+                mine.any |= 1u << k;
+                mark_last(s, end - 1, rank);
+                if (!ends) s.open = rank;
             }
         }
-        const u32 lanes = warp_ballot(FULL_WARP, p.ends);
+        const u32 lanes = warp_ballot(FULL_WARP, ends);
         if (lane_id() == 0 && lanes) shared_add(&s.ends, count_set(lanes));
     }
     if (first > 0 && thread_id() == 0) mark_last(s, first - 1, ENDS);
+    return mine;
 }
 
 FUNCTION u32 bits_from(const u32* words, u32 first)
@@ -268,7 +279,6 @@ FUNCTION void reduce_window(const segmented_reduce_args& a, segmented_reduce_sha
     u32 window_end = left < WINDOW ? static_cast<u32>(left) : WINDOW;
     const bool has_items = window + window_end > at.item;
     item_t item[LOADS][VECTOR];
-    piece mine[TUNE_ENDS_PER_THREAD];
     const u64 readable = a.set.items - window, whole = readable / VECTOR * VECTOR;
     UNROLL
     for (int l = 0; l < LOADS; l++)
@@ -279,7 +289,7 @@ FUNCTION void reduce_window(const segmented_reduce_args& a, segmented_reduce_sha
         s.open = NONE;
     }
     block_sync();
-    find_pieces(a, s, at, window, window_end, mine);
+    const pieces mine = find_pieces(a, s, at, window, window_end);
     UNROLL
     for (int l = 0; l < LOADS; l++)
         if (vector_at(l) < whole) store_items(s.items.item + room_of(vector_at(l)), item[l]);
@@ -297,10 +307,10 @@ FUNCTION void reduce_window(const segmented_reduce_args& a, segmented_reduce_sha
     block_sync();
     UNROLL
     for (int k = 0; k < TUNE_ENDS_PER_THREAD; k++) {
-        if (!mine[k].ends) continue;
-        acc_t sum = mine[k].end > mine[k].begin ? s.sum[my_rank(k)] : acc_identity();
+        if (!has(mine.ends, k)) continue;
+        acc_t sum = has(mine.any, k) ? s.sum[my_rank(k)] : acc_identity();
         if (my_rank(k) == 0) sum = combine()(carry, sum);
-        write_or_keep(a, s, at.segment + my_rank(k), sum);
+        write_or_keep(a, s, at.segment + my_rank(k), sum, has(mine.empty, k));
     }
     const acc_t goes_on = open == NONE ? acc_identity() : s.sum[open];
     carry = ends ? goes_on : combine()(carry, goes_on);
@@ -352,7 +362,7 @@ FUNCTION acc_t reduce_share_alone(const segmented_reduce_args& a, segmented_redu
     u64 item = s.begin.item;
     for (u64 segment = s.begin.segment; segment < s.end.segment; segment++) {
         const u64 end = smaller(larger(segment_end(a.set, segment), item), s.end.item);
-        write_or_keep(a, s, segment, reduce_items(a.in, item, end));
+        write_or_keep(a, s, segment, reduce_items(a.in, item, end), end <= item);
         item = end;
     }
     return reduce_items(a.in, item, s.end.item);
@@ -391,8 +401,10 @@ KERNEL(segmented_reduce_shares, segmented_reduce_args, segmented_reduce_shared)
     }
     if (warp_id() == 0 && has_end) {
         acc_t sum = s.first;
-        if (mine.rank > 0 && segment_begin(a.set, s.begin.segment) < s.begin.item)
+        const u64 segment = s.begin.segment, first = segment_begin(a.set, segment);
+        if (mine.rank > 0 && first < s.begin.item)
             sum = combine()(look_back<acc_t>(a.messages, mine.rank, mine, combine()), sum);
-        if (lane_id() == 0) write_result(a, s.begin.segment, sum);
+        const bool empty = segment_end(a.set, segment) <= first;
+        if (lane_id() == 0) write_result(a, segment, sum, empty);
     }
 }

@@ -98,6 +98,8 @@ cubc_status problem_reduction(problem *p, const char *family, const char *op, bo
     if (!type_valid((cubc_type)p->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
     TRY(problem_operator(p, family, op, init));
     p->commutative = p->op || commutative;
+    // Of no items at all: a kernel that starts with an identity of its own need not look for that.
+    if (p->n == 0 && p->op && p->op->float_mask) p->has_init = true;
     if (!p->op || !p->op->arg) return CUBC_OK;
     if (p->outputs[0].type != CUBC_I64)
         FAIL(CUBC_INVALID_TYPE, "%s gives an index: its output must be I64, not %s", op,
@@ -361,6 +363,7 @@ void problem_define_values(const problem *p, text *out)
 void problem_define(const problem *p, text *out)
 {
     bool floating = type_table[p->acc_type].kind == KIND_FLOAT;
+    bool signed_zero = floating || type_table[p->acc_type].kind == KIND_COMPLEX;
     text_printf(out, "#define TUNE_T %s\n#define TUNE_A %s\n#define TUNE_O %s\n",
                 type_table[p->type].dialect, type_table[p->acc_type].dialect,
                 type_table[p->outputs[0].type].dialect);
@@ -373,7 +376,11 @@ void problem_define(const problem *p, text *out)
                               floating && p->op->float_expression ? p->op->float_expression
                                                                   : p->op->expression);
     if (p->op->arg) text_puts(out, "#define TUNE_ARG 1\n");
-    if (p->op->mask) text_printf(out, "#define TUNE_IDENTITY %s\n", p->op->mask);
+    if (p->op->float_mask && signed_zero)
+        text_printf(out, "#define TUNE_IDENTITY %s\n#define TUNE_OF_NONE %s\n", p->op->float_mask,
+                    p->op->identity);
+    else if (p->op->mask)
+        text_printf(out, "#define TUNE_IDENTITY %s\n", p->op->mask);
 }
 
 const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
