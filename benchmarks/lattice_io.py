@@ -45,8 +45,8 @@ def measure(path, links, case):
     print(f"{' '.join(map(str, case)):<16} {size / 1e6:7.0f} MB")
     for name, call in {
         "read": lambda: lattice.read_links(path),
-        "read, project=False": lambda: lattice.read_links(path, project=False),
-        "read, unverified": lambda: lattice.read_links(path, verify=False, project=False),
+        "read, project=True": lambda: lattice.read_links(path, project=True),
+        "read, unverified": lambda: lattice.read_links(path, verify=False),
         "write": lambda: lattice.write_links(path, links, *case),
     }.items():
         print(f"    {name:<20} {rates(size, best(call))}")

@@ -440,8 +440,8 @@ typedef enum cubc_field_flags {
     CUBC_FIELD_UNVERIFIED = 1, // leave out what is not needed to read: checksums, plaquette and
                                // link trace of the header, whether all numbers are finite, and
                                // whether the file ends where it should
-    CUBC_FIELD_UNPROJECTED = 2 // links of single precision stay as they are; otherwise they become
-                               // the SU(3) matrices nearest to them in double precision
+    CUBC_FIELD_PROJECTED = 2   // links of single precision become the SU(3) matrices nearest to
+                               // them in double precision; otherwise they stay as they are
 } cubc_field_flags;
 
 typedef struct cubc_field_info { // what a file says

@@ -81,6 +81,22 @@ def test_sums_are_the_same_from_run_to_run(device, links):
     assert len({(u.plaquette(), u.polyakov(), u.unitarity()) for _ in range(5)}) == 1
 
 
+def unchecked(links, device):
+    """A field of any matrices."""
+    u = lattice.Gauge.unit(links.shape[3::-1], device=device)
+    given = {
+        "from": _core.asarray(links, device=device),
+        "to": ("float64", (u.native().size,), u.native()),
+        "from_order": 0,
+        "to_order": 2,
+        "from_reals": 18,
+        "to_reals": 18,
+        **dict(zip(("lx", "ly", "lz", "lt"), u.extent, strict=True)),
+    }
+    _core.call("link_copy", given)
+    return u
+
+
 def test_unitarity_finds_one_link(device, links):
     """Wherever it is, and whether it is its rows or the determinant that is wrong."""
     for at, factor, elements, determinant in [
@@ -89,10 +105,68 @@ def test_unitarity_finds_one_link(device, links):
     ]:
         wrong = links.copy()
         wrong[at] *= factor
-        found = lattice.Gauge(wrong, device=device).unitarity()
+        found = unchecked(wrong, device).unitarity()
         np.testing.assert_allclose(found, [elements, determinant], rtol=0, atol=1e-14)
     wrong[1, 2, 3, 4, 1, 2, 0] = np.nan
-    assert np.isnan(lattice.Gauge(wrong, device=device).unitarity()).all()
+    assert np.isnan(unchecked(wrong, device).unitarity()).all()
+
+
+def test_links_that_are_not_in_su3_are_refused(device, rng, links):
+    """Beyond what single precision explains, in rows, determinant, or by a NaN; or projected."""
+    for factor, words in (
+        (1 + 1e-4, r"0\.0002 and det U - 1 as 0\.0003"),
+        (np.exp(1e-4j), r"det U - 1 as 0\.0003"),
+        (0, "as large as 1 and det U - 1 as 1"),
+        (np.nan, "as large as nan"),
+    ):
+        wrong = links.copy()
+        wrong[1, 5, 3, 7, 3] *= factor
+        with pytest.raises(ValueError, match=f"not in SU\\(3\\): .*{words}.*project=True"):
+            lattice.Gauge(wrong, device=device)
+    for near in (links * (1 + 3e-5), links.astype(np.complex64)):
+        kept = np.asarray(lattice.Gauge(near, device=device).links())
+        np.testing.assert_array_equal(kept, near)
+    hermitian = rng.normal(size=links.shape) + 1j * rng.normal(size=links.shape)
+    far = (np.eye(3) + 0.1 * hermitian @ adjoint(hermitian)) @ links
+    u = lattice.Gauge(far, device=device, project=True)
+    assert abs(np.asarray(u.links()) - links).max() < 1e-13 and max(u.unitarity()) < 3e-15
+    far[0, 0, 0, 0, 0] = np.nan  # which nothing is near to
+    with pytest.raises(ValueError, match="not in SU"):
+        lattice.Gauge(far, device=device, project=True)
+
+
+def test_rotations_that_are_not_in_su3_are_refused(rng):
+    matrices = random_su3(rng, EXTENT[::-1])
+    lattice.Rotation(matrices.astype(np.complex64), device="cpu")
+    for factor in (1.001, np.exp(0.001j), np.nan):
+        wrong = matrices.copy()
+        wrong[1, 2, 3, 4] *= factor
+        with pytest.raises(ValueError, match="matrices are not in SU"):
+            lattice.Rotation(wrong, device="cpu")
+
+
+MILC = Path(__file__).parents[2] / "shared/data/fields/lat.sample.l4444"
+
+
+@pytest.mark.skipif(not MILC.exists(), reason="../shared/data/fields is not there")
+def test_a_file_of_single_precision(device):
+    """MILC's links and 3 times their plaquettes, in space and with time, as MILC measured them."""
+    u = lattice.read_gauge(MILC, device=device)
+    known = np.array([1.7946751560761731, 1.7744257976067317])
+    np.testing.assert_allclose(3 * np.array(u.plaquette()[1:]), known, rtol=0, atol=2e-15)
+    assert 1e-7 < max(u.unitarity()) < 1e-6
+    projected = lattice.read_gauge(MILC, device=device, project=True)
+    assert max(projected.unitarity()) < 3e-15
+    assert abs(3 * np.array(projected.plaquette()[1:]) - known).max() > 1e-9
+
+
+def test_smeared_links_of_a_file(device, links, tmp_path):
+    path = tmp_path / "smeared"
+    lattice.write_links(path, 0.9 * links)
+    with pytest.raises(ValueError, match=f"^{path}: the links are not in SU.*as 0.27"):
+        lattice.read_gauge(path, device=device)
+    u = lattice.read_gauge(path, device=device, project=True)
+    assert abs(np.asarray(u.links()) - links).max() < 1e-13
 
 
 def native(u, kind):
@@ -115,7 +189,7 @@ def test_single_precision(device, links):
 # ---- projection ---------------------------------------------------------------------------------
 def test_gram_and_schmidt(device, rng, links):
     rough = links + 0.3 * (rng.normal(size=links.shape) + 1j * rng.normal(size=links.shape))
-    u = lattice.Gauge(rough, device=device)
+    u = unchecked(rough, device)
     u.project()
     assert max(u.unitarity()) < 3e-15
     first = rough[..., 0, :] / np.linalg.norm(rough[..., 0, :], axis=-1)[..., None]
@@ -131,18 +205,18 @@ def test_nearest(device, rng, links):
     u = lattice.Gauge(links, device=device)
     hermitian = rng.normal(size=links.shape) + 1j * rng.normal(size=links.shape)
     positive = np.eye(3) + 0.1 * hermitian @ adjoint(hermitian)
-    u = lattice.Gauge(positive @ links, device=device)
+    u = unchecked(positive @ links, device)
     u.project(nearest=True)
     assert abs(np.asarray(u.links()) - links).max() < 1e-13
     rough = links + 0.5 * (rng.normal(size=links.shape) + 1j * rng.normal(size=links.shape))
-    u = lattice.Gauge(rough, device=device)
+    u = unchecked(rough, device)
     u.project(nearest=True)
     assert max(u.unitarity()) < 3e-15
     found = np.asarray(u.links())
     best = np.einsum("...ij,...ij", found, rough.conj()).real
     for _ in range(20):
         step = rng.normal(size=links.shape) + 1j * rng.normal(size=links.shape)
-        other = lattice.Gauge(found + 0.02 * step, device=device)
+        other = unchecked(found + 0.02 * step, device)
         other.project()
         there = np.einsum("...ij,...ij", np.asarray(other.links()), rough.conj()).real
         assert (there < best).all()

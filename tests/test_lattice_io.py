@@ -150,14 +150,14 @@ SHAPE = (3, 4, 1, 2)  # T, Z, Y, X
 def test_what_numpy_wrote_is_read(write, precision, tmp_path):
     links = files.random_links(SHAPE, precision)
     path = wrote(tmp_path, write(links, precision))
-    found, info = lattice.read_links(path)
+    found, info = lattice.read_links(path, project=True)
     single = info.precision == "single"
     assert info.extent == SHAPE[::-1]
     assert np.abs(found - links).max() < (2e-7 if single else 2e-15)
     assert distance_from_su3(found) < 2e-15
     if not single and info.rows == 3:
         np.testing.assert_array_equal(found, links)
-    plain, _ = lattice.read_links(path, verify=False, project=False)
+    plain, _ = lattice.read_links(path, verify=False)
     if single and info.rows == 3:
         np.testing.assert_array_equal(plain, links.astype(np.complex64))
     stated = files.plaquettes(links)
@@ -239,7 +239,7 @@ def test_projection_is_to_the_nearest(tmp_path):
     rng = np.random.default_rng(2)
     noise = rng.normal(size=links.shape) + 1j * rng.normal(size=links.shape)
     near = (links + 3e-6 * noise).astype(np.complex64)
-    found, _ = lattice.read_links(wrote(tmp_path, files.ildg(near, 32)))
+    found, _ = lattice.read_links(wrote(tmp_path, files.ildg(near, 32)), project=True)
     v, _, w = np.linalg.svd(near.astype(np.complex128))
     polar = v @ w
     polar /= np.linalg.det(polar)[..., None, None] ** (1 / 3)
@@ -253,8 +253,8 @@ def test_smeared_links_are_not_projected(tmp_path):
     links[2, 1, 0, 1, 3] *= 0.9
     path = wrote(tmp_path, files.ildg(links, 32))
     with pytest.raises(OSError, match=r"link 3 of site .* = \(2, 1, 0, 1\) is 0.27 away from SU"):
-        lattice.read_links(path)
-    found, _ = lattice.read_links(path, project=False)
+        lattice.read_links(path, project=True)
+    found, _ = lattice.read_links(path)
     np.testing.assert_array_equal(found, links.astype(np.complex64))
     double = wrote(tmp_path, files.ildg(links))
     np.testing.assert_array_equal(lattice.read_links(double)[0], links)

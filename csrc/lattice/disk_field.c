@@ -222,7 +222,7 @@ cubc_status disk_field_load(const infile *file, const disk_field *f, int flags, 
     bool verify = !(flags & CUBC_FIELD_UNVERIFIED), links = f->info.kind == CUBC_FIELD_GAUGE;
     TRY(run(&t, load_chunk));
     if (verify && f->info.has_checksum) TRY(check_sums(f, t.sums));
-    if (links && f->info.precision == 32 && !(flags & CUBC_FIELD_UNPROJECTED))
+    if (links && f->info.precision == 32 && (flags & CUBC_FIELD_PROJECTED))
         TRY(run(&t, project_chunk));
     return verify ? check_measured(f, out) : CUBC_OK;
 }

@@ -53,7 +53,7 @@ static cubc_status open_file(const char *path, cubc_field_file *out)
 
 static cubc_status check_flags(int flags)
 {
-    if (flags & ~(CUBC_FIELD_UNVERIFIED | CUBC_FIELD_UNPROJECTED))
+    if (flags & ~(CUBC_FIELD_UNVERIFIED | CUBC_FIELD_PROJECTED))
         FAIL(CUBC_INVALID_ARGUMENT, "flags are %#x, expected those of cubc_field_flags", flags);
     return CUBC_OK;
 }

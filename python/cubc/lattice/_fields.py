@@ -13,6 +13,7 @@ from .._core import asarray, call
 
 PRECISIONS = {"double": "float64", "single": "float32", "half": "int16"}
 PLAIN, EVEN_ODD, NATIVE = range(3)
+NEAR = 1e-4  # of a matrix to SU(3), |U U^+ - 1| and |det U - 1|: more is not rounding
 
 
 def precision_type(precision: str) -> str:

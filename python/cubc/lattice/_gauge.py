@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from .. import _core
 from .._core import call
 from . import _observables, _rotations, _updates
-from ._fields import NATIVE, PLAIN, as_complex, extent_fields, precision_type
+from ._fields import NATIVE, NEAR, PLAIN, as_complex, extent_fields, precision_type
 from ._io import read_links, write_links
 
 
@@ -20,12 +21,15 @@ class Gauge:
     ----------
     links : array_like
         ``[t][z][y][x][direction][row][column]`` of complex128 or complex64: the SU(3) matrix of the
-        link from a site in the directions x, y, z, t. All extents are even.
+        link from a site in the directions x, y, z, t. All extents are even. They are kept as they
+        are, rounding included.
     device : str, optional
         Where to hold it: "cuda:0", "cpu"; by default where `links` are, and of an array in host
         memory the default device.
+    project : bool
+        Replace each link by the SU(3) matrix nearest to it; see `Gauge.project`.
     stream : optional
-        To order it on, as for `cubc.reduce`.
+        To order it on, as for `cubc.reduce`. The call returns when the links have been checked.
 
     Attributes
     ----------
@@ -38,7 +42,8 @@ class Gauge:
     Raises
     ------
     ValueError
-        For a shape that is not that of a gauge field, or an odd extent.
+        For a shape that is not that of a gauge field, an odd extent, or links that are not in
+        SU(3): an element of U U^+ - 1, or det U - 1, has a magnitude above 1e-4 or is NaN.
     TypeError
         For links that are not complex.
 
@@ -47,7 +52,9 @@ class Gauge:
     Links stay in SU(3): boundary conditions and anisotropy belong to the operators.
     """
 
-    def __init__(self, links: Any, *, device: Any = None, stream: Any = None):
+    def __init__(
+        self, links: Any, *, device: Any = None, project: bool = False, stream: Any = None
+    ):
         links = as_complex(links, "links", device, stream)
         if links.ndim != 7 or tuple(links.shape[4:]) != (4, 3, 3):
             raise ValueError(
@@ -68,6 +75,18 @@ class Gauge:
         self._native = call("link_copy", given, stream=stream)[0]
         self._packed: dict[tuple[int, str], Any] = {}
         self.version = 0
+        if project:
+            self.project(nearest=True, stream=stream)
+        self._check(stream)
+
+    def _check(self, stream: Any) -> None:
+        elements, determinant = self.unitarity(stream=stream)
+        if not max(elements, determinant) <= NEAR:  # of NaN both are NaN
+            raise ValueError(
+                f"the links are not in SU(3): an element of U U^+ - 1 is as large as {elements:.2g}"
+                f" and det U - 1 as {determinant:.2g}, and {NEAR:g} is the most that is taken for "
+                "rounding; project=True replaces each link by the SU(3) matrix nearest to it"
+            )
 
     plaquette = _observables.plaquette
     plaquettes = _observables.plaquettes
@@ -81,7 +100,10 @@ class Gauge:
 
     @classmethod
     def from_native(cls, links: Any, extent: tuple[int, int, int, int]) -> Gauge:
-        """Return the field of these links: a device array in native order, which is not copied."""
+        """Return the field of these links: a device array in native order.
+
+        It is neither copied nor checked.
+        """
         made = cls.__new__(cls)
         made.extent, made._native, made._packed, made.version = extent, links, {}, 0
         return made
@@ -185,7 +207,9 @@ class Gauge:
         write_links(path, np.asarray(self.links()), format=format, precision=precision)
 
 
-def read_gauge(path: Any, *, verify: bool = True, device: Any = None) -> Gauge:
+def read_gauge(
+    path: Any, *, verify: bool = True, project: bool = False, device: Any = None
+) -> Gauge:
     """Read a gauge configuration: ILDG and SciDAC (LIME), NERSC, MILC.
 
     Parameters
@@ -194,6 +218,10 @@ def read_gauge(path: Any, *, verify: bool = True, device: Any = None) -> Gauge:
         The file; its format is recognised.
     verify : bool
         Check what the file says of itself: checksums, plaquette, trace.
+    project : bool
+        Replace each link by the SU(3) matrix nearest to it. By default links are as they are in the
+        file, and plaquettes those that its author measured; those of single precision are then
+        some 1e-7 away from SU(3), which `Wilson` says more of.
     device : str, optional
         Where to hold the field: "cuda:0", "cpu"; the default device.
 
@@ -204,6 +232,10 @@ def read_gauge(path: Any, *, verify: bool = True, device: Any = None) -> Gauge:
     Raises
     ------
     OSError, ValueError
-        As `read_links`, with the record and the byte.
+        As `read_links`, with the record and the byte, and as `Gauge`.
     """
-    return Gauge(read_links(path, verify=verify)[0], device=device)
+    links = read_links(path, verify=verify)[0]
+    try:
+        return Gauge(links, device=device, project=project)
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)}: {error}") from None

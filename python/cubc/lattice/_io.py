@@ -8,7 +8,7 @@ import numpy as np
 from .. import _core
 
 _LINKS, _PROPAGATOR = 0, 1
-_UNVERIFIED, _UNPROJECTED = 1, 2
+_UNVERIFIED, _PROJECTED = 1, 2
 _BITS = {"single": 32, "double": 64}
 
 
@@ -51,7 +51,7 @@ class FileInfo:
     link_trace: float | None
 
 
-def read_links(path, verify=True, project=True):
+def read_links(path, verify=True, project=False):
     """Read a gauge configuration.
 
     The format is recognised: ILDG and SciDAC (LIME), NERSC (three rows or two), MILC version 5; in
@@ -66,8 +66,9 @@ def read_links(path, verify=True, project=True):
         Check everything that can be: checksums, the header's plaquette and link trace, that all
         numbers are finite, that parts of the file agree and that it ends where it should.
     project : bool
-        Replace links of single precision by the SU(3) matrices nearest to them. Links that are
-        farther from SU(3) than 1e-4 are refused. Links of double precision are never changed.
+        Replace links of single precision by the SU(3) matrices nearest to them; those that are
+        farther from SU(3) than 1e-4 are refused. By default links are what the file holds, and
+        plaquettes those that its author measured. Links of double precision are never changed.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def read_propagator(path, verify=True):
     ValueError
         It holds links.
     """
-    return _read(path, _PROPAGATOR, verify, True)
+    return _read(path, _PROPAGATOR, verify, False)
 
 
 def write_links(path, links, format="ildg", precision="double", rows=3):
@@ -167,7 +168,7 @@ def write_propagator(path, propagator, precision="double"):
 
 def _read(path, kind, verify, project):
     os.stat(path)  # says in Python's own words that there is no such file
-    flags = (0 if verify else _UNVERIFIED) | (0 if project else _UNPROJECTED)
+    flags = (0 if verify else _UNVERIFIED) | (_PROJECTED if project else 0)
     field, said = _core.read_field(path, kind, flags)
     return field, FileInfo(**said)
 

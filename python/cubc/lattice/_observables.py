@@ -49,8 +49,13 @@ def polyakov(gauge: Gauge) -> complex:
     return complex(*_measured(gauge, POLYAKOV))
 
 
-def unitarity(gauge: Gauge) -> tuple[float, float]:
+def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
     """Return how far the links are from SU(3).
+
+    Parameters
+    ----------
+    stream : optional
+        As for `cubc.reduce`. The call waits for the result.
 
     Returns
     -------
@@ -58,15 +63,15 @@ def unitarity(gauge: Gauge) -> tuple[float, float]:
         The largest absolute value of an element of U U^+ - 1, and of det U - 1. NaN: there is one
         in the field.
     """
-    elements, determinant = _measured(gauge, UNITARITY)
+    elements, determinant = _measured(gauge, UNITARITY, stream)
     return float(elements), float(determinant)
 
 
-def _measured(gauge: Gauge, quantity: int) -> Any:
+def _measured(gauge: Gauge, quantity: int, stream: Any = None) -> Any:
     given = {
         "links": gauge.native(),
         "out": ("float64", (7 if quantity == PLAQUETTES else 2,), None),
         "quantity": quantity,
         **extent_fields(gauge.extent),
     }
-    return np.asarray(call("gauge_measure", given)[0])
+    return np.asarray(call("gauge_measure", given, stream=stream)[0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._core import call
-from ._fields import Spinors, as_complex, extent_fields, pack, unpack
+from ._fields import NEAR, Spinors, as_complex, extent_fields, pack, unpack
 
 if TYPE_CHECKING:
     from ._gauge import Gauge
@@ -35,7 +35,8 @@ class Rotation:
     Raises
     ------
     ValueError
-        For a shape that is not that of a field of matrices.
+        For a shape that is not that of a field of matrices, or matrices that are not in SU(3): an
+        element of g g^+ - 1, or det g - 1, has a magnitude above 1e-4 or is NaN.
     """
 
     def __init__(self, matrices: Any, *, device: Any = None):
@@ -43,6 +44,14 @@ class Rotation:
         if plain.ndim != 6 or plain.shape[4:] != (3, 3):
             raise ValueError(
                 f"matrices of shape {plain.shape}: expected (T, Z, Y, X, 3, 3), one for each site"
+            )
+        with np.errstate(invalid="ignore"):  # NaN is refused below
+            unitarity = np.abs(plain @ plain.conj().swapaxes(-1, -2) - np.eye(3)).max(initial=0)
+            defect = max(unitarity, np.abs(np.linalg.det(plain) - 1).max(initial=0))
+        if not defect <= NEAR:
+            raise ValueError(
+                f"the matrices are not in SU(3): g g^+ or det g is {defect:.2g} away from 1, and "
+                f"{NEAR:g} is the most that is taken for rounding"
             )
         t, z, y, x = plain.shape[:4]
         self.extent: tuple[int, int, int, int] = (x, y, z, t)
