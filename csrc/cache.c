@@ -234,6 +234,15 @@ bool cache_get(const char key[65], binary *out)
     return found == HIT;
 }
 
+void cache_remove(const char key[65])
+{
+    if (!cache_folder() || !is_key(key)) return;
+    int shelf = open_shelf(key, false);
+    if (shelf < 0) return;
+    unlinkat(shelf, key, 0);
+    close(shelf);
+}
+
 static bool write_file(int fd, const char *key, const binary *code)
 {
     uint8_t header[HEADER_BYTES];

@@ -26,5 +26,7 @@ bool cache_get(const char key[65], binary *out);
 // Keeps a copy. Now and then it also removes what was used least recently, so that the folder stays
 // near CUBC_CACHE_MAX_MB (1024 by default).
 void cache_put(const char key[65], const binary *code);
+// For what is whole but turned out to be no code that runs.
+void cache_remove(const char key[65]);
 
 #endif

@@ -34,12 +34,18 @@ static bool is_whole_elf(const binary *code)
     return table <= code->size && (uint64_t)entry_size * entries <= code->size - table;
 }
 
+cubc_status cuda_module_check(const binary *code)
+{
+    if (!is_whole_elf(code)) FAIL(CUBC_DEVICE_ERROR, "not a whole CUDA binary");
+    return CUBC_OK;
+}
+
 cubc_status cuda_module_load(cubc_device *device, const binary *code, device_module **out)
 {
     bool pushed;
     int mode = cudaStreamCaptureModeRelaxed;
     *out = NULL;
-    if (!is_whole_elf(code)) FAIL(CUBC_INVALID_ARGUMENT, "not a whole CUDA binary");
+    TRY(cuda_module_check(code));
     device_module *module = mem_zalloc(1, sizeof *module);
     if (!module) return CUBC_NO_MEMORY;
     cubc_status st = device_cuda_enter((cuda_device *)device, &pushed);

@@ -156,6 +156,9 @@ typedef struct device_api {
     // Compilation: no device needed, any number at once from any threads.
     cubc_status (*compile)(const compile_request *request, binary *out);
     cubc_status (*compiler)(char *name, size_t size); // "NVRTC 13.0"
+    // Whether load could take the code, as far as can be told without a device; NULL: nothing can.
+    cubc_status (*check)(const binary *code);
+    // CUBC_DEVICE_ERROR: not this code.
     cubc_status (*load)(cubc_device *device, const binary *code, device_module **out);
     void (*unload)(cubc_device *device, device_module *module);
     // `threads` is the block size that the variant was compiled for; occupancy is computed for it.

@@ -318,10 +318,16 @@ static void cpu_unload(cubc_device *device, device_module *module)
     mem_free(module);
 }
 
-static cubc_status open_library(const binary *code, device_module *module)
+static cubc_status cpu_check(const binary *code)
 {
     const char *wrong = what_is_wrong(code);
     if (wrong) FAIL(CUBC_DEVICE_ERROR, "cannot load a compiled variant: %s", wrong);
+    return CUBC_OK;
+}
+
+static cubc_status open_library(const binary *code, device_module *module)
+{
+    TRY(cpu_check(code));
     if (!must_keep_file()) module->library = open_in_memory(code);
     if (!module->library) TRY(open_in_file(code, module));
     if (!module->library) FAIL(CUBC_DEVICE_ERROR, "cannot load a compiled variant: %s", dlerror());
@@ -458,6 +464,7 @@ const device_api device_cpu_api = {
     .event_elapsed = cpu_event_elapsed,
     .compile = hostcc_compile,
     .compiler = hostcc_name,
+    .check = cpu_check,
     .load = cpu_load,
     .unload = cpu_unload,
     .kernel = cpu_kernel,

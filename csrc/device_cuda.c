@@ -321,6 +321,7 @@ const device_api device_cuda_api = {
     .event_elapsed = cuda_event_elapsed,
     .compile = cuda_compile_source,
     .compiler = cuda_compile_name,
+    .check = cuda_module_check,
     .load = cuda_module_load,
     .unload = cuda_module_unload,
     .kernel = cuda_module_kernel,

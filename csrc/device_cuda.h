@@ -80,6 +80,7 @@ void cuda_graph_free(cubc_device *device, device_recording *recording);
 cubc_status cuda_compile_source(const compile_request *request, binary *out);
 cubc_status cuda_compile_name(char *name, size_t size);
 
+cubc_status cuda_module_check(const binary *code);
 cubc_status cuda_module_load(cubc_device *device, const binary *code, device_module **out);
 void cuda_module_unload(cubc_device *device, device_module *module);
 cubc_status cuda_module_kernel(cubc_device *device, device_module *module, const char *name,

@@ -1,8 +1,8 @@
 // Finds and runs the host's C++ compiler: see hostcc.h.
 //
 // The compiler is started with posix_spawn, because the process around us has threads: source in a
-// file, messages through a pipe whose end says that compiler, assembler and linker are all done.
-// Its temporary files go into the same private folder, so that killing it leaves no litter.
+// file, messages through a pipe. Everything it may do is under one deadline and ends on Ctrl-C. Its
+// temporary files go into the same private folder, so that killing it leaves no litter.
 #define _GNU_SOURCE
 #include "hostcc.h"
 #include "simt_switch.h" // SIMT_ASAN
@@ -23,7 +23,7 @@
 
 extern char **environ;
 
-enum { MAX_ARGUMENTS = 96, MAX_LOG = 64 * 1024 };
+enum { MAX_ARGUMENTS = 96, MAX_LOG = 64 * 1024, POLL_MS = 20 };
 
 // No -ffast-math: a sum keeps the order that its variant says. errno and trapping are not observed.
 static const char options[] =
@@ -243,42 +243,68 @@ static cubc_status job_start(job *j, char **arguments, char **environment, const
     return CUBC_OK;
 }
 
-// Reads messages until everybody has closed the pipe. What does not fit in the log is dropped.
-static cubc_status job_read(job *j, double limit_s, const char *doing)
+// Takes what the pipe holds by now, for at most so many milliseconds; closes it at its end. What
+// does not fit in the log is dropped.
+static void job_read(job *j, int wait_ms)
 {
     char chunk[4096];
+    struct pollfd wait = {.fd = j->messages, .events = POLLIN};
+    if (poll(&wait, 1, wait_ms) <= 0 || j->messages < 0) return; // nothing yet, or a signal
+    ssize_t length = read(j->messages, chunk, sizeof chunk);
+    if (length < 0 && errno == EINTR) return;
+    if (length <= 0) {
+        close(j->messages);
+        j->messages = -1; // which poll takes for a pipe that never has anything
+    } else if (j->log.length + (size_t)length <= MAX_LOG) {
+        text_append(&j->log, chunk, (size_t)length);
+    }
+}
+
+// Whether the compiler has ended, and how: 0 also if somebody who ignores SIGCHLD, or who waits for
+// every child, made that unknowable.
+static bool job_ended(job *j, int *exit_status)
+{
+    pid_t ended;
+    *exit_status = 0;
+    do ended = waitpid(j->pid, exit_status, WNOHANG);
+    while (ended < 0 && errno == EINTR);
+    return ended != 0;
+}
+
+// Kills the whole group. What the kernel cannot end at once is left to it.
+static void job_kill(job *j)
+{
+    int unused;
+    kill(-j->pid, SIGKILL);
+    for (int waited = 0; waited < 1000 && !job_ended(j, &unused); waited++) poll(NULL, 0, 1);
+}
+
+// The end of the compiler is its process's, not that of the pipe: it may close that and go on, and
+// something that it has started may keep it open.
+static cubc_status job_run(job *j, double limit_s, const char *doing, int *exit_status)
+{
     double deadline = limit_s > 0 ? now_seconds() + limit_s : 0;
-    for (;;) {
-        struct pollfd wait = {.fd = j->messages, .events = POLLIN};
-        int ready = poll(&wait, 1, 50);
+    int pause_ms = 1; // after the pipe's end, before which there is something to wait for
+    while (!job_ended(j, exit_status)) {
+        job_read(j, j->messages < 0 ? pause_ms : POLL_MS);
+        if (j->messages < 0 && pause_ms < POLL_MS) pause_ms *= 2;
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while %s", doing);
         if (deadline > 0 && now_seconds() > deadline)
             FAIL(CUBC_TIMEOUT, "%s took longer than %g s and was stopped", doing, limit_s);
-        if (ready <= 0) continue; // nothing yet, or a signal
-        ssize_t length = read(j->messages, chunk, sizeof chunk);
-        if (length < 0 && errno == EINTR) continue;
-        if (length <= 0) return CUBC_OK;
-        if (j->log.length + (size_t)length <= MAX_LOG) text_append(&j->log, chunk, (size_t)length);
     }
+    for (size_t before = SIZE_MAX; j->messages >= 0 && j->log.length != before;) {
+        before = j->log.length;
+        job_read(j, 0);
+    }
+    return CUBC_OK;
 }
 
-// The exit status; 0 also if somebody who ignores SIGCHLD made it unknowable.
-static int job_wait(job *j)
-{
-    int status = 0;
-    while (waitpid(j->pid, &status, 0) < 0) {
-        if (errno != EINTR) return 0;
-    }
-    return status;
-}
-
-// Runs to the end, or kills the whole group. *exit_status is set on success.
+// Runs to the end, or kills. *exit_status is set on success.
 static cubc_status job_finish(job *j, double limit_s, const char *doing, int *exit_status)
 {
-    cubc_status status = job_read(j, limit_s, doing);
-    if (status) kill(-j->pid, SIGKILL);
-    *exit_status = job_wait(j);
-    close(j->messages);
+    cubc_status status = job_run(j, limit_s, doing, exit_status);
+    if (status) job_kill(j);
+    if (j->messages >= 0) close(j->messages);
     if (status == CUBC_OK && j->log.failed) return text_done(&j->log);
     return status;
 }

@@ -140,11 +140,10 @@ static cubc_status copy_key(const problem *p, problem *out)
 }
 
 // ---- opening ------------------------------------------------------------------------------------
-static cubc_status load_kernels(instance *i, const binary *code)
+static cubc_status find_kernels(instance *i)
 {
     const device_api *api = i->device->api;
     unsigned threads = (unsigned)variant_value(&i->space, &i->variant, "tpb", 1);
-    TRY(api->load(i->device, code, &i->module));
     for (int k = 0; k < MAX_KERNELS && i->key.algorithm->kernels[k]; k++) {
         TRY(api->kernel(i->device, i->module, i->key.algorithm->kernels[k], threads,
                         &i->kernels[k]));
@@ -162,8 +161,6 @@ cubc_status instance_open(cubc_device *device, const problem *p, const char *lab
     const char *arch = device->info.arch;
     char workload_hash[65], title[MAX_LABEL + 64];
     text source = {0};
-    binary code = {0};
-    double seconds;
     cubc_status st;
     instance *i = mem_zalloc(1, sizeof *i);
     if (!i) return CUBC_NO_MEMORY;
@@ -179,10 +176,9 @@ cubc_status instance_open(cubc_device *device, const problem *p, const char *lab
                  p->expression && lazy ? lazy : "", p->expression && lazy ? "'," : "");
     else
         snprintf(title, sizeof title, "%s %s", i->key.benchmark, i->label);
-    st = variant_compile(arch, source.data, title, COMPILE_SECONDS, &code, &seconds);
-    if (!st) st = load_kernels(i, &code);
+    st = variant_load(device, source.data, title, COMPILE_SECONDS, &i->module);
+    if (!st) st = find_kernels(i);
 done:
-    binary_free(&code);
     text_free(&source);
     if (st) {
         instance_close(i);

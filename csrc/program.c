@@ -46,13 +46,10 @@ cubc_status program_prelude(const char *arch, unsigned threads, text *out)
 
 cubc_status program_open(cubc_device *device, const char *source, const char *title, program **out)
 {
-    binary code = {0};
-    double seconds;
     *out = NULL;
-    TRY(variant_compile(device->info.arch, source, title, COMPILE_SECONDS, &code, &seconds));
     program *p = mem_zalloc(1, sizeof *p);
-    cubc_status st = p ? device->api->load(device, &code, &p->module) : CUBC_NO_MEMORY;
-    binary_free(&code);
+    cubc_status st =
+        p ? variant_load(device, source, title, COMPILE_SECONDS, &p->module) : CUBC_NO_MEMORY;
     if (st) {
         mem_free(p);
         return st;

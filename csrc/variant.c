@@ -7,7 +7,6 @@
 #include "cache.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,11 +15,31 @@
 #include <unistd.h>
 
 // ---- %RANGE% lines ------------------------------------------------------------------------------
+// A whole number in digits alone; *at goes behind it. One that is greater than `most` is none.
+static bool read_number(const char **at, uint64_t most, uint64_t *out)
+{
+    const char *digit = *at;
+    uint64_t number = 0;
+    for (; *digit >= '0' && *digit <= '9'; digit++) {
+        number = 10 * number + (uint64_t)(*digit - '0');
+        if (number > most) return false; // which is far below what would wrap
+    }
+    if (digit == *at) return false;
+    *at = digit;
+    *out = number;
+    return true;
+}
+
 static bool parse_range(const char *word, int *start, int *end, int *step)
 {
-    int used = 0;
-    if (sscanf(word, "%d:%d:%d%n", start, end, step, &used) != 3 || word[used]) return false;
-    return *step > 0 && *start <= *end && *start >= 0 && *end < 100000000;
+    uint64_t numbers[3];
+    for (int k = 0; k < 3; k++)
+        if (!read_number(&word, MAX_VALUE, &numbers[k]) || *word++ != (k < 2 ? ':' : '\0'))
+            return false;
+    *start = (int)numbers[0];
+    *end = (int)numbers[1];
+    *step = (int)numbers[2];
+    return *step > 0 && *start <= *end;
 }
 
 static bool is_identifier(const char *word, size_t room)
@@ -40,7 +59,8 @@ static const char *parse_parameter(char *line, const char *kind, parameter *out)
     if (!is_identifier(label, sizeof out->label) || strchr(label, '_'))
         return "the label must be letters and digits, at most 11, beginning with a letter";
     if (!parse_range(range, &out->start, &out->end, &out->step))
-        return "the range must be start:end:step with 0 <= start <= end and step > 0";
+        return "the range must be start:end:step, whole numbers below 100000000 with 0 <= start <= "
+               "end and step > 0";
     while ((word = strtok_r(NULL, " \t\r", &rest))) {
         char *equals = strchr(word, '=');
         int start, end, step;
@@ -57,31 +77,57 @@ static const char *parse_parameter(char *line, const char *kind, parameter *out)
     return NULL;
 }
 
+// The number that a "#line" directive gives to the line after it; false for any other line.
+static bool parse_line_number(const char *line, uint64_t *out)
+{
+    if (strncmp(line, "#line ", 6) != 0) return false;
+    line += 6;
+    return read_number(&line, INT32_MAX, out);
+}
+
+static uint64_t value_count(const parameter *p)
+{
+    return (uint64_t)((p->end - p->start) / p->step) + 1;
+}
+
+// Checks a parameter beside those before it.
+static const char *check_among(const space *s, const parameter *one)
+{
+    for (int i = 0; i < s->count; i++)
+        if (!strcmp(s->parameters[i].label, one->label) ||
+            !strcmp(s->parameters[i].macro, one->macro))
+            return "the label or macro was used before";
+    if (space_size(s) > INT64_MAX / value_count(one))
+        return "with this range there are more than 2^63 variants";
+    return NULL;
+}
+
 cubc_status space_parse(const char *source, const char *kind, space *out)
 {
-    int number = 1;
+    uint64_t number = 1;
     *out = (space){0};
     for (const char *line = source, *end; *line; line = *end ? end + 1 : end, number++) {
         end = line + strcspn(line, "\n");
-        if (sscanf(line, "#line %d", &number) == 1) number--; // of the line that follows it
+        if (parse_line_number(line, &number)) number--; // of the line that follows it
         const char *mark = line + strspn(line, " \t/");
         if (strncmp(mark, "%RANGE%", 7) != 0) continue;
         char copy[256];
-        int length = (int)(end - mark) - 7;
+        size_t length = (size_t)(end - mark) - 7;
         const char *wrong = "the line is longer than 255 characters";
+        parameter *next = &out->parameters[out->count];
         if (out->count == MAX_PARAMETERS)
-            wrong = "there are more than 12 parameters";
-        else if (length < (int)sizeof copy) {
-            snprintf(copy, sizeof copy, "%.*s", length, mark + 7);
-            wrong = parse_parameter(copy, kind, &out->parameters[out->count]);
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "line %llu: malformed %%RANGE%%: there are more than %d parameters",
+                 (unsigned long long)number, MAX_PARAMETERS);
+        if (length < sizeof copy) {
+            snprintf(copy, sizeof copy, "%.*s", (int)length, mark + 7);
+            wrong = parse_parameter(copy, kind, next);
         }
-        for (int i = 0; !wrong && i < out->count; i++)
-            if (!strcmp(out->parameters[i].label, out->parameters[out->count].label) ||
-                !strcmp(out->parameters[i].macro, out->parameters[out->count].macro))
-                wrong = "the label or macro was used before";
+        if (!wrong) wrong = check_among(out, next);
         if (wrong)
-            FAIL(CUBC_INVALID_ARGUMENT, "line %d: malformed %%RANGE%%: %s: %.*s", number, wrong,
-                 (int)(end - mark > 120 ? 120 : end - mark), mark);
+            FAIL(CUBC_INVALID_ARGUMENT, "line %llu: malformed %%RANGE%%: %s: %.*s",
+                 (unsigned long long)number, wrong, (int)(end - mark > 120 ? 120 : end - mark),
+                 mark);
         out->count++;
     }
     return CUBC_OK;
@@ -90,10 +136,7 @@ cubc_status space_parse(const char *source, const char *kind, space *out)
 uint64_t space_size(const space *s)
 {
     uint64_t size = 1;
-    for (int i = 0; i < s->count; i++) {
-        const parameter *p = &s->parameters[i];
-        size *= (uint64_t)((p->end - p->start) / p->step) + 1;
-    }
+    for (int i = 0; i < s->count; i++) size *= value_count(&s->parameters[i]);
     return size;
 }
 
@@ -130,33 +173,31 @@ cubc_status variant_parse(const space *s, const char *label, variant *out)
         int which = *underscore == '_' ? find_parameter(s, at, (size_t)(underscore - at)) : -1;
         if (which < 0) return unknown_parameter(s, label);
         const parameter *p = &s->parameters[which];
-        char *end = NULL;
-        errno = 0;
-        long value = strtol(underscore + 1, &end, 10);
-        if (end == underscore + 1 || strchr(" \t\n+", underscore[1]) || errno ||
-            (*end && *end != '.') || (*end == '.' && k + 1 == s->count) ||
-            (!*end && k + 1 < s->count))
+        const char *end = underscore + 1;
+        uint64_t number;
+        if (!read_number(&end, INT32_MAX, &number) || *end != (k + 1 < s->count ? '.' : '\0'))
             FAIL(CUBC_INVALID_ARGUMENT,
                  "variant '%.100s': every one of the %d parameters takes one integer, as in %s_%d",
                  label, s->count, p->label, p->start);
         if (seen[which])
             FAIL(CUBC_INVALID_ARGUMENT, "variant '%.100s' gives %s twice", label, p->label);
+        int value = (int)number;
         if (value < p->start || value > p->end || (value - p->start) % p->step)
             FAIL(CUBC_INVALID_ARGUMENT,
-                 "variant '%.100s': %s is declared as %d:%d:%d, %ld is not in it", label, p->label,
+                 "variant '%.100s': %s is declared as %d:%d:%d, %d is not in it", label, p->label,
                  p->start, p->end, p->step, value);
         seen[which] = true;
-        out->values[which] = (int)value;
+        out->values[which] = value;
         at = *end ? end + 1 : end;
     }
-    return CUBC_OK;
+    return *at ? unknown_parameter(s, label) : CUBC_OK; // of a space without parameters
 }
 
 void variant_label(const space *s, const variant *v, char label[MAX_LABEL])
 {
     int used = 0;
     label[0] = '\0';
-    for (int i = 0; i < s->count && used < MAX_LABEL; i++)
+    for (int i = 0; i < s->count; i++)
         used += snprintf(label + used, (size_t)(MAX_LABEL - used), "%s%s_%d", i ? "." : "",
                          s->parameters[i].label, v->values[i]);
 }
@@ -274,15 +315,10 @@ unlock:
 }
 
 // ---- compilation --------------------------------------------------------------------------------
-cubc_status variant_compile(const char *arch, const char *source, const char *label,
-                            double deadline_s, binary *out, double *seconds)
+static void make_key(const char *arch, const char *compiler, const char *source, char key[65])
 {
-    const device_api *api = device_api_of_arch(arch);
-    char compiler[96], key[65];
     uint8_t digest[32];
     sha256 h;
-    if (!api) FAIL(CUBC_INVALID_ARGUMENT, "unknown architecture '%s': expected sm_NN or cpu", arch);
-    TRY(api->compiler(compiler, sizeof compiler));
     sha256_begin(&h);
     sha256_add(&h, cubc_version(), strlen(cubc_version()) + 1); // stands for our own options
     sha256_add(&h, arch, strlen(arch) + 1);
@@ -290,11 +326,72 @@ cubc_status variant_compile(const char *arch, const char *source, const char *la
     sha256_add(&h, source, strlen(source));
     sha256_end(&h, digest);
     for (int i = 0; i < 32; i++) snprintf(key + 2 * i, 3, "%02x", digest[i]);
+}
+
+// Loads the code where there is a device to load it, else looks whether it could be.
+static cubc_status accept(const device_api *api, cubc_device *device, const binary *code,
+                          device_module **module)
+{
+    if (device) return api->load(device, code, module);
+    return api->check ? api->check(code) : CUBC_OK;
+}
+
+// Compilers, disks and other processes deliver broken files at times. What is not accepted is not
+// kept, and a second compilation may do better.
+static cubc_status compile(const device_api *api, cubc_device *device,
+                           const compile_request *request, binary *code, device_module **module,
+                           double *seconds)
+{
+    char compiler[96], key[65];
+    compile_request rest = *request;
     *seconds = 0;
-    if (cache_get(key, out)) return CUBC_OK;
-    double start = now_seconds();
-    TRY(api->compile(&(compile_request){source, label, arch, deadline_s}, out));
-    *seconds = now_seconds() - start;
-    cache_put(key, out);
+    TRY(api->compiler(compiler, sizeof compiler));
+    make_key(request->arch, compiler, request->source, key);
+    for (int again = 0;; again++) {
+        bool kept = again == 0 && cache_get(key, code);
+        double start = now_seconds();
+        if (!kept) {
+            TRY(api->compile(&rest, code));
+            *seconds += now_seconds() - start;
+        }
+        cubc_status st = accept(api, device, code, module);
+        if (!st && !kept) cache_put(key, code);
+        if (!st) return CUBC_OK;
+        binary_free(code);
+        if (st != CUBC_DEVICE_ERROR) return st; // it is not the code's fault
+        if (kept) cache_remove(key);
+        if (again) return st;
+        if (request->deadline_s > 0) {
+            rest.deadline_s = request->deadline_s - *seconds;
+            if (rest.deadline_s <= 0) return st;
+        }
+    }
+}
+
+static cubc_status find_api(const char *arch, const device_api **api)
+{
+    *api = device_api_of_arch(arch);
+    if (!*api)
+        FAIL(CUBC_INVALID_ARGUMENT, "unknown architecture '%s': expected sm_NN or cpu", arch);
     return CUBC_OK;
+}
+
+cubc_status variant_compile(const char *arch, const char *source, const char *label,
+                            double deadline_s, binary *out, double *seconds)
+{
+    const device_api *api;
+    TRY(find_api(arch, &api));
+    const compile_request request = {source, label, arch, deadline_s};
+    return compile(api, NULL, &request, out, NULL, seconds);
+}
+
+cubc_status variant_load(cubc_device *device, const char *source, const char *label,
+                         double deadline_s, device_module **out)
+{
+    const compile_request request = {source, label, device->info.arch, deadline_s};
+    binary code = {0};
+    double seconds;
+    cubc_status st = compile(device->api, device, &request, &code, out, &seconds);
+    binary_free(&code);
+    return st;
 }

@@ -11,12 +11,18 @@
 
 #include "device.h"
 
-enum { MAX_PARAMETERS = 16, MAX_LABEL = 192 };
+enum {
+    MAX_PARAMETERS = 16,
+    PARAMETER_LABEL = 12, // of one parameter, with its NUL
+    MAX_VALUE = 99999999, // of a parameter: 8 digits
+    // Of any variant, with its NUL: for each parameter its label, "_", the digits and a ".".
+    MAX_LABEL = MAX_PARAMETERS * (PARAMETER_LABEL - 1 + 1 + 8 + 1)
+};
 
 typedef struct parameter {
-    char macro[48]; // "TUNE_ITEMS_PER_THREAD"
-    char label[12]; // "ipt"
-    int start, end, step;
+    char macro[48];              // "TUNE_ITEMS_PER_THREAD"
+    char label[PARAMETER_LABEL]; // "ipt"
+    int start, end, step;        // 0 to MAX_VALUE
 } parameter;
 
 typedef struct space {
@@ -29,9 +35,10 @@ typedef struct variant { // values in the space's order
 } variant;
 
 // Reads the %RANGE% lines of a source for a kind of device ("cuda", "cpu"). A malformed line is
-// CUBC_INVALID_ARGUMENT with its number and what is wrong with it.
+// CUBC_INVALID_ARGUMENT with its number and what is wrong with it; so are lines that declare more
+// than 2^63 variants together.
 cubc_status space_parse(const char *source, const char *kind, space *out);
-uint64_t space_size(const space *s);
+uint64_t space_size(const space *s); // the number of variants
 // All parameters, each once, in any order, in range and on the step.
 cubc_status variant_parse(const space *s, const char *label, variant *out);
 void variant_label(const space *s, const variant *v, char label[MAX_LABEL]);
@@ -51,5 +58,9 @@ cubc_status source_load(const char *file, const char **out);
 // if it came from the cache.
 cubc_status variant_compile(const char *arch, const char *source, const char *label,
                             double deadline_s, binary *out, double *seconds);
+// The same for a device, which loads it. What does not load is taken out of the cache, and compiled
+// once more.
+cubc_status variant_load(cubc_device *device, const char *source, const char *label,
+                         double deadline_s, device_module **out);
 
 #endif

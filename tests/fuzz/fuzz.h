@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -28,9 +29,13 @@ typedef struct fuzz_harness {
 extern const fuzz_harness fuzz_target;
 
 // A property that must hold of every input.
-static inline void must(int holds)
-{
-    if (!holds) abort();
-}
+#define must(property)                                                           \
+    do {                                                                         \
+        if (!(property)) {                                                       \
+            printf("%s:%d: does not hold: %s\n", __FILE__, __LINE__, #property); \
+            fflush(stdout);                                                      \
+            abort();                                                             \
+        }                                                                        \
+    } while (0)
 
 #endif

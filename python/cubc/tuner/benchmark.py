@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
+import operator
 import os
 import re
 import sys
@@ -98,6 +99,18 @@ class Benchmark:
         check_names(self.name, self.constraints, ranges)
         for label in self.given_base.keys() - ranges.keys():
             raise ax.unknown(self.name, "parameter", label, ranges)
+        self.given_base = {
+            name: self._whole(name, value) for name, value in self.given_base.items()
+        }
+
+    def _whole(self, label: str, value: Any) -> int:
+        """A given value of base as an int; of other types a long range would be searched for it."""
+        try:
+            return operator.index(value)
+        except TypeError:
+            raise TypeError(
+                f"{self.name}: base has {label}={value!r:.80}, must be a whole number"
+            ) from None
 
     def __call__(self, state: State) -> Any:
         """Call the function."""

@@ -100,19 +100,30 @@ class Features:
     """
 
     def __init__(self, space: Space):
-        values = [np.array(list(found), np.float32) for found in space.ranges.values()]
-        self._values = [np.log2(found) if found.min() > 0 else found for found in values]
-        varying = [at for at, found in enumerate(values) if len(found) > 1]
-        positive = [at for at in varying if values[at].min() > 0]
+        self._ranges = list(space.ranges.values())
+        varying = [at for at, found in enumerate(self._ranges) if len(found) > 1]
+        self._positive = [min(found[0], found[-1]) > 0 for found in self._ranges]
         self._single = varying or [0]
-        self._pairs = list(combinations(positive, 2))
+        self._pairs = list(combinations([at for at in varying if self._positive[at]], 2))
 
     def __call__(self, points: Sequence[Point]) -> np.ndarray:
         """Features of some points, a row each."""
         places = np.array(points).T
-        columns = [values[place] for values, place in zip(self._values, places, strict=True)]
+        columns = [
+            np.log2(values) if positive else values
+            for values, positive in zip(
+                map(_values, self._ranges, places), self._positive, strict=True
+            )
+        ]
         sums = [columns[one] + columns[other] for one, other in self._pairs]
         return np.stack([*(columns[at] for at in self._single), *sums], axis=1)
+
+
+def _values(found: Sequence[int], places: np.ndarray) -> np.ndarray:
+    """Values of a parameter at some places; a range may be long, so it is never listed."""
+    if isinstance(found, range):
+        return (found.start + found.step * places).astype(np.float32)
+    return np.array(found, np.float32)[places]
 
 
 def _ranks(scores: list[float | None]) -> np.ndarray:

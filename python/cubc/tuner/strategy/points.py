@@ -125,7 +125,13 @@ def place(space: Space, label: str) -> Point | None:
     if [name for name, _, _ in parts] != list(space.ranges):
         return None
     try:
-        texts = zip(space.ranges.values(), parts, strict=True)
-        return tuple(list(map(str, values)).index(text) for values, (_, _, text) in texts)
+        values = [int(text) for _, _, text in parts]
+        found = tuple(map(_index, space.ranges.values(), values))
     except ValueError:
         return None
+    same = all(str(value) == text for value, (_, _, text) in zip(values, parts, strict=True))
+    return found if same else None
+
+
+def _index(values: Sequence[int], value: int) -> int:
+    return values.index(value)  # of a range by arithmetic

@@ -1,0 +1,125 @@
+"""Host compilers that deliver broken files, hang, or leave children behind."""
+
+import hashlib
+import os
+import shutil
+import signal
+import textwrap
+import time
+
+import isolated
+import pytest
+
+from cubc import _core
+
+CXX = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+SUM = "import cubc, numpy as np; print(cubc.sum(np.arange(100.0), device='cpu'))"
+VARIANT = ("transform.mul", {"T{ct}": "F32"}, "cpu", "base")
+
+
+@pytest.fixture
+def compiler(tmp_path, monkeypatch):
+    """Makes a wrapper of the real compiler; the folder of its own is $HERE."""
+
+    def make(body):
+        path = tmp_path / "cxx"
+        head = f'#!/bin/sh\nHERE={tmp_path}\nreal() {{ {CXX} "$@"; }}\n'
+        version = 'case "$*" in *--version) real --version; exit;; esac\n'
+        path.write_text(head + version + 'echo run >>"$HERE/runs"\n' + textwrap.dedent(body))
+        path.chmod(0o755)
+        monkeypatch.setenv("CUBC_CXX", str(path))
+        return lambda: (tmp_path / "runs").read_text().count("run")
+
+    return make
+
+
+TRUNCATED = """
+    real "$@" || exit
+    [ -e "$HERE/spoilt" ] && exit
+    : >"$HERE/spoilt"
+    for word; do [ "$last" = -o ] && file=$word; last=$word; done
+    truncate -s -2000 "$file"
+"""
+
+
+def test_what_is_delivered_broken_once_is_compiled_once_more(compiler, tmp_path):
+    runs = compiler(TRUNCATED)
+    for _ in range(2):
+        assert isolated.output(SUM, CUBC_CACHE=tmp_path / "cache") == "4950.0"
+        assert runs() == 2
+
+
+def test_what_is_delivered_broken_is_not_kept(compiler, tmp_path):
+    """What is compiled ahead for other processes, too."""
+    runs = compiler(TRUNCATED.replace("truncate", "rm -f $HERE/spoilt; truncate"))
+    code = f"""
+        import cubc, numpy as np
+        for call in (lambda: cubc._core.compile(*{VARIANT!r}),
+                     lambda: cubc.sum(np.ones(4), device='cpu')):
+            try:
+                call()
+            except cubc.DeviceError as error:
+                print(error)
+    """
+    said = isolated.output(textwrap.dedent(code), CUBC_CACHE=tmp_path / "cache").splitlines()
+    assert ["it is truncated" in line for line in said] == [True, True]
+    assert runs() == 4
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+
+
+def test_a_cached_file_that_does_not_load_is_compiled_again(compiler, tmp_path):
+    """Whole and with the right hash, as an older cubc may have left it."""
+    runs = compiler('real "$@"')
+    cache = tmp_path / "cache"
+    assert isolated.output(SUM, CUBC_CACHE=cache) == "4950.0"
+    [file] = [path for path in cache.rglob("*") if path.is_file()]
+    whole = file.read_bytes()
+    code = whole[120:-2000]
+    file.write_bytes(
+        whole[:80] + len(code).to_bytes(8, "little") + hashlib.sha256(code).digest() + code
+    )
+    for _ in range(2):
+        assert isolated.output(SUM, CUBC_CACHE=cache) == "4950.0"
+        assert runs() == 2
+    assert len(file.read_bytes()) == len(whole)
+
+
+def test_one_that_closes_its_output_and_hangs(compiler):
+    compiler("exec >&- 2>&-\nexec sleep 60")
+    start = time.monotonic()
+    with pytest.raises(TimeoutError, match=r"compiling .* took longer than 0\.3 s"):
+        _core.compile(*VARIANT, 0.3)
+    assert time.monotonic() - start < 5
+
+
+def test_ctrl_c_while_one_hangs_without_output(compiler, tmp_path):
+    compiler('exec >&- 2>&-\n: >"$HERE/hangs"\nexec sleep 60')
+    code = """
+        import os, signal, sys, threading, time
+        from cubc import _core
+
+        def press():
+            while not os.path.exists(sys.argv[1]):
+                time.sleep(0.01)
+            time.sleep(0.1)
+            pressed.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        pressed = []
+        threading.Thread(target=press, daemon=True).start()
+        try:
+            _core.compile("transform.mul", {"T{ct}": "F32"}, "cpu", "base")
+        except KeyboardInterrupt:
+            print(time.monotonic() - pressed[0] < 1)
+    """
+    assert isolated.output(textwrap.dedent(code), tmp_path / "hangs") == "True"
+
+
+def test_one_that_leaves_a_child_with_its_output(compiler, tmp_path):
+    compiler('setsid sleep 60 &\necho $! >"$HERE/child"\nreal "$@"')
+    start = time.monotonic()
+    try:
+        assert _core.compile(*VARIANT) > 0
+        assert time.monotonic() - start < 50
+    finally:
+        os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
