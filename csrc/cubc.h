@@ -483,5 +483,6 @@ cubc_status cubc_topk(cubc_device *device, const cubc_topk_params *params, void 
 #endif
 
 #include "cubc_copies.h"
+#include "cubc_fields.h"
 #include "cubc_lattice.h"
 #endif

@@ -138,3 +138,141 @@ def milc(links, order="<", **changes):
     date = b"Sat Nov 21 12:00:00 2026"
     sites = changes.get("site_order", 0)
     return struct.pack(f"{order}I4I64sI2I", 20103, x, y, z, t, date, sites, *sums) + data
+
+
+# ---- fields of SciDAC and of tmLQCD --------------------------------------------------------------
+def scidac_file(shape):
+    t, z, y, x = shape
+    text = f"<spacetime>4</spacetime><dims>{x} {y} {z} {t} </dims><volfmt>0</volfmt>"
+    return [("scidac-private-file-xml", BEGIN | END, f"<scidacFile>{text}</scidacFile>".encode())]
+
+
+def scidac_field(field, items=1, type_name="recordtype"):
+    """One field's records: complex64 or complex128 of shape (T, Z, Y, X, ...)."""
+    data = field.astype(field.dtype.newbyteorder(">")).tobytes()
+    sites = int(np.prod(field.shape[:4]))
+    text = (
+        f"<{type_name}>0</{type_name}><precision>{'FD'[field.dtype == np.complex128]}</precision>"
+        f"<typesize>{len(data) // sites // items}</typesize><datacount>{items}</datacount>"
+    )
+    a, b = scidac_sums(data, sites)
+    sums = f"<scidacChecksum><suma>{a:x}</suma><sumb>{b:x}</sumb></scidacChecksum>"
+    return [
+        ("scidac-private-record-xml", BEGIN, f"<scidacRecord>{text}</scidacRecord>".encode()),
+        ("scidac-binary-data", 0, data),
+        ("scidac-checksum", END, sums.encode()),
+    ]
+
+
+def scidac(*fields, **options):
+    records = scidac_file(fields[0].shape[:4])
+    return join([*records, *(r for field in fields for r in scidac_field(field, **options))])
+
+
+def etmc(*spinors, checksums=True):
+    """Spinors one after the other, as tmLQCD writes those of several flavours."""
+    t, z, y, x = spinors[0].shape[:4]
+    bits = spinors[0].itemsize * 4
+    text = (
+        f"<etmcFormat><field>diracFermion</field><precision>{bits}</precision>"
+        f"<flavours>{len(spinors)}</flavours>"
+        f"<lx>{x}</lx><ly>{y}</ly><lz>{z}</lz><lt>{t}</lt></etmcFormat>"
+    )
+    both = BEGIN | END
+    records = [
+        ("propagator-type", both, b"DiracFermion_Sink"),
+        ("etmc-propagator-format", both, text.encode()),
+    ]
+    for spinor in spinors:
+        data = spinor.astype(spinor.dtype.newbyteorder(">")).tobytes()
+        records.append(("scidac-binary-data", both, data))
+        if checksums:
+            a, b = scidac_sums(data, x * y * z * t)
+            sums = f"<scidacChecksum>\n<suma>{a:08x}</suma>\n<sumb>{b:08x}</sumb></scidacChecksum>"
+            records.append(("scidac-checksum", both, sums.encode()))
+    return join(records)
+
+
+def tmlqcd(links):
+    """A configuration as tmLQCD writes it: its flags make no messages, its checksums begin 0x."""
+    data = links.astype(">c16").tobytes()
+    t, z, y, x = links.shape[:4]
+    text = (
+        "<ildgFormat>\n  <version> 1.0 </version>\n  <field> su3gauge </field>\n"
+        f"  <precision> 64 </precision>\n  <lx> {x} </lx>\n  <ly> {y} </ly>\n  <lz> {z} </lz>\n"
+        f"  <lt> {t} </lt>\n</ildgFormat>"
+    )
+    a, b = scidac_sums(data, x * y * z * t)
+    sums = f"<scidacChecksum><suma>{a:#010x}</suma><sumb>{b:#010x}</sumb></scidacChecksum>"
+    return join(
+        [
+            ("xlf-info", BEGIN | END, b"\n plaquette = 6.069403e-01\n"),
+            ("ildg-format", BEGIN, text.encode()),
+            ("ildg-binary-data", 0, data),
+            ("scidac-checksum", BEGIN, sums.encode()),
+        ]
+    )
+
+
+# ---- MILC's and Fermilab's propagators -----------------------------------------------------------
+def milc_propagator(propagator, order="<", spins=(0, 1, 2, 3), **changes):
+    """MILC's own file, of a Wilson propagator or of a staggered one."""
+    t, z, y, x = propagator.shape[:4]
+    wilson = propagator.ndim == 8
+    out = struct.pack(
+        f"{order}I4I64sI", 12781 if wilson else 23209, x, y, z, t, b"Sat Nov 21 2026", 0
+    )
+    if wilson:
+        listed = changes.get("listed", len(spins))
+        out += struct.pack(f"{order}I4I", listed, *spins, *[0] * (4 - len(spins)))
+    for spin in spins if wilson else (None,):
+        for colour in range(3):
+            column = propagator[..., spin, :, colour] if wilson else propagator[..., colour]
+            data = column.astype(f"{order}c8").tobytes()
+            sums = xor29_31(np.frombuffer(data, f"{order}u4"))
+            out += struct.pack(f"{order}{'2' if wilson else ''}I2I", *([spin] if wilson else []),
+                               changes.get("colour", colour), *sums)  # fmt: skip
+            out += data
+    return out
+
+
+def fermilab(field, order="<", columns=False):
+    """Fermilab's file: a Wilson or staggered propagator, site after site or column after column."""
+    t, z, y, x = field.shape[:4]
+    if field.ndim == 6:
+        numbers, data = 18, field.swapaxes(4, 5)
+    elif columns:
+        numbers, data = 24, np.moveaxis(field, (5, 7), (0, 1))
+    else:
+        numbers, data = 288, field.transpose(0, 1, 2, 3, 5, 7, 4, 6)
+    head = struct.pack(f"{order}9I", 0x71626434, 1415973847, 4, numbers, x, y, z, t, 0)
+    return head + data.astype(f"{order}c8").tobytes()
+
+
+# ---- openQCD and DD-alphaAMG ---------------------------------------------------------------------
+def mean_plaquette(links):
+    return float(np.mean(list(plaquettes(links).values())))
+
+
+def openqcd(links, order="<", plaquette=None):
+    """The universal format of openQCD's export_cnfg, point by point as its archive.c says."""
+    t, z, y, x = links.shape[:4]
+    plaquette = 3 * mean_plaquette(links) if plaquette is None else plaquette
+    out = [struct.pack(f"{order}4id", t, x, y, z, plaquette)]
+    sizes = (t, x, y, z)
+    for point in np.ndindex(sizes):
+        if sum(point) % 2 == 0:
+            continue
+        for mu, direction in enumerate((3, 0, 1, 2)):
+            before = list(point)
+            before[mu] = (before[mu] - 1) % sizes[mu]
+            for t_, x_, y_, z_ in (point, before):
+                out.append(links[t_, z_, y_, x_, direction].astype(f"{order}c16").tobytes())
+    return b"".join(out)
+
+
+def ddalphaamg(links, order="<", plaquette=None):
+    t, z, y, x = links.shape[:4]
+    plaquette = 3 * mean_plaquette(links) if plaquette is None else plaquette
+    data = links[..., [3, 2, 1, 0], :, :].astype(f"{order}c16").tobytes()
+    return struct.pack(f"{order}4id", t, z, y, x, plaquette) + data

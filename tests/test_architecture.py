@@ -46,7 +46,10 @@ RANK = {
     "py": 4,
 }
 # Of csrc/lattice/: reading and writing fields needs no device, nothing of the core but rank 0.
-LATTICE_IO = "disk_field field_file ildg infile lime links milc nersc outfile scidac sums words xml"
+LATTICE_IO = (
+    "disk_field fermilab field_file format formats ildg infile lime links milc milc_prop nersc "
+    "openqcd outfile scidac sums words xml"
+)
 OF_ALGORITHM = {"algo", "instance", "operator", "program", "workload", "workspace"}
 APART = {"algorithm", "timing", "store"}  # the tuner joins them, in Python
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|nvml|nvJitLink|cub/|thrust/|cupti|driver_types)")

@@ -72,18 +72,19 @@ def test_headers(path):
     for offset, new, words in (
         (0, b"XXXX", "begins with 58585858 and not with LIME's 456789ab"),
         (5, b"\7", "version 7"),
-        (6, b"\x80", "begins a message within another"),
-        (16, b"\n\xff\0", "none of type ildg-binary-data"),
+        (16, b"\n\xff\0", "'scidac-checksum'"),
     ):
         damaged = bytearray(blob)
         damaged[at + offset : at + offset + len(new)] = new
-        refuses(path, bytes(damaged), "record 4 " if offset < 16 else "5 records", words)
+        refuses(path, bytes(damaged), "record 4 " if offset < 16 else "record 5 ", words)
     refuses(path, blob + b"\0" * 7, "record 6", "are not there", f"at byte {len(blob)}")
     refuses(path, blob + b"\0" * 144, "begins with 00000000", f"at byte {len(blob)}")
+    loose = files.lime_record("ildg-binary-data", b"", 0)
+    refuses(path, loose, "record 1 'ildg-binary-data' at byte 0", "there is no record ildg-format")
+    none = files.lime_record("scidac-record-xml", b"<a/>", 0)
+    refuses(path, none, "1 records, the last ending at byte 148", "none of type ildg-binary-data")
     ends = blob.replace(struct.pack(">HH", 1, 0x4000), struct.pack(">HH", 1, 0))
     refuses(path, ends, "within its message: it is truncated")
-    alone = files.lime_record("scidac-private-record-xml", b"<a/>", 0)
-    refuses(path, alone, "record 1 'scidac-private-record-xml' at byte 0", "belongs to no message")
     flood = files.lime_record("x", b"", 0xC000) * 10001
     refuses(path, flood, "more than 10000 records, at byte 1440000")
 
@@ -96,21 +97,25 @@ def test_unverified_it_is_what_can_be_read(path):
     links, info = lattice.read_links(path, verify=False)
     assert np.isnan(links.flat[0].real)
     np.testing.assert_array_equal(links.flat[1:], LINKS.flat[1:])
-    assert info.checksum is not None
+    assert info.checksum is None  # not even looked at
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"ildg_format": None}, "there is no record ildg-format"),
-        ({"ildg_binary_data": None}, "none of type ildg-binary-data or scidac-binary-data"),
+        ({"ildg_binary_data": None}, "there is no field before it whose checksums these could be"),
+        (
+            {"ildg_binary_data": None, "scidac_checksum": None},
+            "within its message: it is truncated",
+        ),
         ({"ildg_binary_data": b""}, "0 bytes, but a lattice of 2 x 3 x 1 x 2 sites"),
-        ({"ildg_format": ""}, "has 0 elements <field>, expected one"),
+        ({"ildg_format": ""}, "has 0 elements <precision>, expected one"),
         ({"ildg_format": "<a><field>su3gauge</field><field>u1</field></a>"}, "has 2 elements"),
         ({"ildg_format": "<field>u1gauge</field>"}, '<field> is "u1gauge"'),
         ({"ildg_format": "<field>su3gauge</field><precision>16</precision>"}, "is 16, expected 32"),
         ({"ildg_format": "<field>su3gauge</field"}, "<field> holds something else than a text"),
-        ({"ildg_format": "<field"}, "has 0 elements <field>"),
+        ({"ildg_format": "<field"}, "has 0 elements <precision>"),
         ({"ildg_format": "<field "}, "the tag <field> is not closed"),
         ({"ildg_format": f"<field>{'x' * 5000}</field>"}, "holds 5000 characters"),
         ({"ildg_format": "x" * 70000}, "70000 bytes, expected a text of at most"),
@@ -216,10 +221,16 @@ def test_comments_are_no_elements(path):
         refuses(path, files.ildg(LINKS, ildg_format=text), "has a document type or marked section")
 
 
-def test_two_fields(path):
+def test_a_second_field_that_nothing_describes(path):
     blob = SEEDS["ildg"]
-    again = files.lime_record("scidac-binary-data", b"12345678", 0xC000)
-    refuses(path, blob + again, "a second field, after record 4 'ildg-binary-data'")
+    for kind, words in (
+        ("ildg-binary-data", "8 bytes, but a lattice of 2 x 3 x 1 x 2 sites of 576 bytes has more"),
+        ("scidac-binary-data", "8 bytes, but a lattice of 2 x 3 x 1 x 2 sites of 576 bytes"),
+    ):
+        again = files.lime_record(kind, b"12345678", 0xC000)
+        refuses(path, blob + again, f"record 6 '{kind}'", words)
+    checksum = files.lime_record("scidac-checksum", b"<suma>0</suma><sumb>0</sumb>", 0xC000)
+    refuses(path, blob + checksum, "record 6 'scidac-checksum'", "no field before it")
 
 
 # ---- numbers ------------------------------------------------------------------------------------
@@ -328,7 +339,9 @@ def test_no_regular_file(tmp_path, path):
     with pytest.raises(OSError, match="not a regular file"):
         lattice.read_links(path)
     path.unlink()
-    refuses(path, b"GIF89a, or whatever", "first bytes are 47494638, expected those of a LIME")
+    refuses(
+        path, b"GIF89a, or whatever", "first bytes are 47494638, expected those of a file of LIME"
+    )
 
 
 def test_offsets_beyond_32_bits(path):

@@ -59,6 +59,7 @@ def test_what_it_says(weak_field):
         rows=3,
         byte_order="big",
         checksum=(0xA2C41090, 0x11193C39),
+        source=None,
         data_offset=1752,
         data_bytes=294912,
         plaquette=None,
@@ -114,7 +115,9 @@ def test_the_c_interface(weak_field):
     ffi, lib = cubc.ffi()
     opened = ffi.new("cubc_field_file **")
     assert lib.cubc_field_open(bytes(files.WEAK_FIELD), 0, opened) == lib.CUBC_OK
-    info = lib.cubc_field_describe(opened[0])
+    info = lib.cubc_field_describe(opened[0], 0)
+    assert lib.cubc_field_count(opened[0]) == 1
+    assert lib.cubc_field_describe(opened[0], 1) == ffi.NULL
     assert (ffi.string(info.format), list(info.extent), info.bytes) == (
         b"ildg",
         [4, 4, 4, 8],
@@ -122,8 +125,8 @@ def test_the_c_interface(weak_field):
     )
     out = np.empty(info.bytes // 16, complex)
     room = ffi.cast("void *", out.ctypes.data)
-    assert lib.cubc_field_read(opened[0], room, out.nbytes) == lib.CUBC_OK
-    assert lib.cubc_field_read(opened[0], room, out.nbytes - 16) == lib.CUBC_INVALID_ARGUMENT
+    assert lib.cubc_field_read(opened[0], 0, room, out.nbytes) == lib.CUBC_OK
+    assert lib.cubc_field_read(opened[0], 0, room, out.nbytes - 16) == lib.CUBC_INVALID_ARGUMENT
     lib.cubc_field_close(opened[0])
     np.testing.assert_array_equal(out, weak_field[0].ravel())
 
@@ -270,8 +273,11 @@ def test_arguments(tmp_path):
             lattice.write_links(path, wrong)
     with pytest.raises(ValueError, match="precision is 'half'"):
         lattice.write_links(path, links, precision="half")
-    with pytest.raises(ValueError, match='format is "milc", expected "ildg" or "nersc"'):
-        lattice.write_links(path, links, "milc")
+    expected = r'format is "npy", .*\(links\) one of "ildg", "scidac", "nersc", "milc"'
+    with pytest.raises(ValueError, match=expected):
+        lattice.write_links(path, links, "npy")
+    with pytest.raises(ValueError, match='files of format "milc" are of single precision'):
+        lattice.write_links(path, links, "milc", "double")
     with pytest.raises(ValueError, match="rows is 2, must be 3, or 2 of a NERSC file"):
         lattice.write_links(path, links, rows=2)
     for bad, words in ((np.nan, "no field may hold"), (1e300, "single precision cannot hold")):

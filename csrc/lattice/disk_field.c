@@ -13,20 +13,77 @@
 
 enum { CHUNK_BYTES = 1 << 20 }; // of the file; it stays in a core's cache until it is converted
 
-// ---- sizes --------------------------------------------------------------------------------------
+// ---- kinds and sizes ----------------------------------------------------------------------------
+static const struct {
+    const char *name;
+    int axes, shape[4]; // of a site
+} kinds[CUBC_FIELD_KIND_COUNT] = {
+    [CUBC_FIELD_GAUGE] = {"links", 3, {4, 3, 3}},
+    [CUBC_FIELD_PROPAGATOR] = {"propagator", 4, {4, 4, 3, 3}},
+    [CUBC_FIELD_SPINOR] = {"spinor", 2, {4, 3}},
+    [CUBC_FIELD_STAGGERED_PROPAGATOR] = {"staggered propagator", 2, {3, 3}},
+    [CUBC_FIELD_COLOUR_VECTOR] = {"colour vector", 1, {3}},
+    [CUBC_FIELD_COMPLEX] = {"complex", 0, {0}},
+};
+
+const char *cubc_field_kind_name(cubc_field_kind kind)
+{
+    return (unsigned)kind < COUNT_OF(kinds) ? kinds[kind].name : NULL;
+}
+
+int cubc_field_shape(cubc_field_kind kind, const int extent[4], uint64_t shape[8])
+{
+    for (int k = 0; k < 4; k++) shape[k] = (uint64_t)extent[3 - k];
+    for (int k = 0; k < kinds[kind].axes; k++) shape[4 + k] = (uint64_t)kinds[kind].shape[k];
+    return 4 + kinds[kind].axes;
+}
+
+int disk_field_reals(cubc_field_kind kind)
+{
+    int reals = 2;
+    for (int k = 0; k < kinds[kind].axes; k++) reals *= kinds[kind].shape[k];
+    return reals;
+}
+
 int disk_field_site_reals(const disk_field *f)
 {
-    return f->info.kind == CUBC_FIELD_GAUGE ? SITE_LINKS * LINK_REALS : 2 * 16 * 9;
+    return disk_field_reals(f->info.kind);
 }
 
 static int file_reals(const disk_field *f)
 {
-    return disk_field_site_reals(f) / 3 * f->info.rows;
+    int reals = disk_field_site_reals(f);
+    return f->info.kind == CUBC_FIELD_GAUGE ? reals / 3 * f->info.rows : reals;
 }
 
 size_t disk_field_site_bytes(const disk_field *f)
 {
     return (size_t)file_reals(f) * (size_t)(f->info.precision / 8);
+}
+
+disk_field disk_field_new(const char *format, cubc_field_kind kind)
+{
+    disk_field f = {.info = {.kind = kind,
+                             .rows = 3,
+                             .source_spin = -1,
+                             .source_colour = -1,
+                             .plaquette = NAN,
+                             .link_trace = NAN}};
+    snprintf(f.info.format, sizeof f.info.format, "%s", format);
+    return f;
+}
+
+cubc_status disk_fields_add(disk_fields *list, const disk_field *f)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 1;
+        disk_field *items = mem_realloc(list->items, room, sizeof *items);
+        if (!items) return CUBC_NO_MEMORY;
+        list->items = items;
+        list->room = room;
+    }
+    list->items[list->count++] = *f;
+    return CUBC_OK;
 }
 
 cubc_status disk_field_set_extent(disk_field *f, const uint64_t extent[4])
@@ -44,6 +101,8 @@ cubc_status disk_field_set_extent(disk_field *f, const uint64_t extent[4])
              f->what, f->info.data_bytes, extent[0], extent[1], extent[2], extent[3],
              disk_field_site_bytes(f), fits ? "fewer" : "more");
     f->info.sites = sites;
+    // Smaller than three times the file, so this cannot overflow.
+    f->info.bytes = sites * (uint64_t)disk_field_site_reals(f) * sizeof(double);
     for (int k = 0; k < 4; k++) f->info.extent[k] = (int)extent[k];
     return CUBC_OK;
 }
@@ -70,18 +129,24 @@ static void add_sums(transfer *t, const void *bytes, uint64_t first, uint64_t co
     pthread_mutex_unlock(&t->lock);
 }
 
+// Of the bytes of a chunk, and behind them of its numbers if these have to be placed.
+static size_t room_of_site(const disk_field *f)
+{
+    size_t numbers = f->place ? (size_t)disk_field_site_reals(f) * sizeof(double) : 0;
+    return disk_field_site_bytes(f) + numbers;
+}
+
 static cubc_status run(transfer *t, chunks_step step)
 {
-    size_t site = disk_field_site_bytes(t->f);
-    uint64_t most = CHUNK_BYTES / site, sites = t->f->info.sites;
-    size_t room = (size_t)(sites < most ? sites : most) * site;
+    uint64_t most = CHUNK_BYTES / disk_field_site_bytes(t->f), sites = t->f->info.sites;
+    size_t room = (size_t)(sites < most ? sites : most) * room_of_site(t->f);
     pthread_mutex_init(&t->lock, NULL);
     cubc_status st = chunks_run(sites, most, room, step, t);
     pthread_mutex_destroy(&t->lock);
     return st;
 }
 
-// "link 3 of site (t, z, y, x) = (0, 1, 2, 3)"; of a propagator without the link.
+// "link 3 of site (t, z, y, x) = (0, 1, 2, 3)"; without the link if that is negative.
 static void name_place(const disk_field *f, uint64_t site, int link, char *out, size_t size)
 {
     uint64_t at[4], rest = site;
@@ -90,10 +155,17 @@ static void name_place(const disk_field *f, uint64_t site, int link, char *out, 
         at[k] = rest % (uint64_t)f->info.extent[k];
         rest /= (uint64_t)f->info.extent[k];
     }
-    if (f->info.kind == CUBC_FIELD_GAUGE) snprintf(which, sizeof which, "link %d of ", link);
+    if (link >= 0) snprintf(which, sizeof which, "link %d of ", link);
     snprintf(out, size,
              "%ssite (t, z, y, x) = (%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ")", which,
              at[3], at[2], at[1], at[0]);
+}
+
+// That of a number of a site of so many.
+static int link_of(const disk_field *f, size_t at, size_t site_reals)
+{
+    return f->info.kind == CUBC_FIELD_GAUGE ? (int)(at % site_reals / (site_reals / SITE_LINKS))
+                                            : -1;
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -125,10 +197,11 @@ static bool unpack32(const unsigned char *from, bool big_endian, double *to, siz
 
 static cubc_status not_finite(const disk_field *f, const double *reals, uint64_t first)
 {
-    char place[128];
+    char place[128] = "the field";
     size_t at = 0, real_bytes = (size_t)f->info.precision / 8, site = (size_t)file_reals(f);
     while (isfinite(reals[at])) at++;
-    name_place(f, first + at / site, (int)(at % site / (site / SITE_LINKS)), place, sizeof place);
+    if (!f->scattered)
+        name_place(f, first + at / site, f->place ? -1 : link_of(f, at, site), place, sizeof place);
     FAIL(CUBC_IO_ERROR, "%s: %s at byte %" PRIu64 ", in %s", f->what,
          isnan(reals[at]) ? "nan" : "an infinity",
          f->info.data_offset + first * disk_field_site_bytes(f) + at * real_bytes, place);
@@ -152,6 +225,7 @@ static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, voi
            reals = (size_t)count * (size_t)disk_field_site_reals(f);
     size_t packed = (size_t)count * (size_t)file_reals(f);
     double *to = t->to + first * (uint64_t)disk_field_site_reals(f), *at = to + (reals - packed);
+    if (f->place) at = (double *)((char *)room + (size_t)count * site); // whole doubles in front
     bool verify = !(t->flags & CUBC_FIELD_UNVERIFIED), big = f->info.big_endian;
     TRY(infile_at(t->in, f->info.data_offset + first * site, room, (size_t)count * site, f->what));
     if (verify && f->info.has_checksum) add_sums(t, room, first, count);
@@ -159,6 +233,8 @@ static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, voi
         f->info.precision == 64 ? unpack64(room, big, at, packed) : unpack32(room, big, at, packed);
     if (verify && !finite) return not_finite(f, at, first);
     if (f->info.rows == 2) complete(to, at, (size_t)count * SITE_LINKS);
+    for (uint64_t k = 0; f->place && k < count; k++)
+        f->place(f, first + k, at + k * (uint64_t)disk_field_site_reals(f), t->to);
     return CUBC_OK;
 }
 
@@ -265,7 +341,7 @@ static cubc_status unfit(const disk_field *f, const double *from, uint64_t first
     size_t at = 0, site = (size_t)disk_field_site_reals(f);
     double most = f->info.precision == 64 ? DBL_MAX : (double)FLT_MAX;
     while (fabs(from[at]) <= most) at++;
-    name_place(f, first + at / site, (int)(at % site / (site / SITE_LINKS)), place, sizeof place);
+    name_place(f, first + at / site, link_of(f, at, site), place, sizeof place);
     FAIL(CUBC_INVALID_ARGUMENT, "%s is %g, which %s", place, from[at],
          isfinite(from[at]) ? "single precision cannot hold" : "no field may hold");
 }

@@ -1,72 +1,146 @@
-// ILDG and SciDAC fields in LIME: see ildg.h.
-#include "ildg.h"
-
+// Fields in LIME files: gauge configurations as ILDG has them (records ildg-format and
+// ildg-binary-data), fields of SciDAC (scidac-private-record-xml and scidac-binary-data), and
+// spinors of the European Twisted Mass Collaboration (etmc-propagator-format).
+//
+// A file may hold any number of fields. What describes a field are the records before it and, of
+// files that have them in another order, those behind the last field. They hold until others come.
+#include "format.h"
 #include "lime.h"
-#include "links.h"
 #include "scidac.h"
+#include "words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 // ---- reading ------------------------------------------------------------------------------------
-typedef struct contents { // of the records that matter
+typedef struct description {
     scidac about;
-    bool has_format;
-    uint64_t extent[4]; // of ildg-format
+    const char *format; // "ildg" or "etmc": what extent and precision are of; NULL: there is none
+    uint64_t extent[4];
     int precision;
-    lime_record data; // the only record of numbers
+    bool used; // a field has come: the next record begins another description
+} description;
+
+typedef struct data_record {
+    lime_record record;
+    description by;
+    bool has_sums;
+    uint32_t sums[2];
+} data_record;
+
+typedef struct contents {
+    description now;
+    data_record *data;
+    size_t count, room;
 } contents;
 
-static cubc_status ildg_format(const xml *x, contents *out)
+static cubc_status lattice_format(const xml *x, const char *format, const char *field,
+                                  description *out)
 {
     static const char *const names[] = {"lx", "ly", "lz", "lt"};
     char kind[64];
     uint64_t precision;
-    TRY(xml_text(x, "field", kind, sizeof kind));
-    if (strcmp(kind, "su3gauge") != 0)
-        FAIL(CUBC_IO_ERROR, "%s: <field> is \"%s\", expected su3gauge", x->what, kind);
+    bool stated;
+    TRY(xml_has(x, "field", &stated));
+    if (stated) { // MILC leaves it out
+        TRY(xml_text(x, "field", kind, sizeof kind));
+        if (strcmp(kind, field) != 0)
+            FAIL(CUBC_IO_ERROR, "%s: <field> is \"%s\", expected %s", x->what, kind, field);
+    }
     TRY(xml_number(x, "precision", 10, 0, INT32_MAX, &precision));
     if (precision != 32 && precision != 64)
         FAIL(CUBC_IO_ERROR, "%s: <precision> is %" PRIu64 ", expected 32 or 64", x->what,
              precision);
     for (int k = 0; k < 4; k++) TRY(xml_number(x, names[k], 10, 1, INT32_MAX, &out->extent[k]));
     out->precision = (int)precision;
-    out->has_format = true;
+    out->format = format;
     return CUBC_OK;
 }
 
-static cubc_status parse(const xml *x, const char *type, contents *c)
+static cubc_status ildg_format_record(const xml *x, description *out)
 {
-    if (strcmp(type, "ildg-format") == 0) return ildg_format(x, c);
-    if (strcmp(type, "scidac-checksum") == 0) return scidac_checksum(x, &c->about);
-    if (strcmp(type, "scidac-private-file-xml") == 0) return scidac_file(x, &c->about);
-    return scidac_record(x, &c->about);
+    return lattice_format(x, "ildg", "su3gauge", out);
 }
 
-static bool is_document(const char *type)
+static cubc_status etmc_format_record(const xml *x, description *out)
 {
-    return strcmp(type, "ildg-format") == 0 || strcmp(type, "scidac-checksum") == 0 ||
-           strcmp(type, "scidac-private-file-xml") == 0 ||
-           strcmp(type, "scidac-private-record-xml") == 0;
+    return lattice_format(x, "etmc", "diracFermion", out);
 }
 
-static bool is_data(const char *type)
+static cubc_status file_record(const xml *x, description *out)
 {
-    return strcmp(type, "ildg-binary-data") == 0 || strcmp(type, "scidac-binary-data") == 0;
+    return scidac_file(x, &out->about);
 }
 
-static cubc_status take_record(const infile *file, const lime_record *r, contents *c)
+static cubc_status field_record(const xml *x, description *out)
 {
-    if (is_data(r->type) && c->data.number)
-        FAIL(CUBC_IO_ERROR, "%s: a second field, after %s; only files of one field are read",
-             r->what, c->data.what);
-    if (is_data(r->type)) c->data = *r;
-    if (!is_document(r->type)) return CUBC_OK;
+    return scidac_record(x, &out->about);
+}
+
+static const struct {
+    const char *type;
+    cubc_status (*take)(const xml *x, description *out);
+} documents[] = {
+    {"ildg-format", ildg_format_record},         {"etmc-propagator-format", etmc_format_record},
+    {"etmc-source-format", etmc_format_record},  {"scidac-private-file-xml", file_record},
+    {"scidac-private-record-xml", field_record},
+};
+
+static cubc_status take_document(const xml *x, const char *type, contents *c)
+{
+    for (size_t k = 0; k < COUNT_OF(documents); k++) {
+        if (strcmp(type, documents[k].type) != 0) continue;
+        if (c->now.used) {
+            c->now.format = NULL;
+            c->now.about.has_record = c->now.used = false;
+        }
+        return documents[k].take(x, &c->now);
+    }
+    // scidac-checksum
+    data_record *last = c->count ? &c->data[c->count - 1] : NULL;
+    if (!last || last->has_sums)
+        FAIL(CUBC_IO_ERROR, "%s: there is no field before it whose checksums these could be",
+             x->what);
+    last->has_sums = true;
+    return scidac_checksum(x, last->sums);
+}
+
+static cubc_status take_data(const lime_record *r, contents *c)
+{
+    if (c->count == c->room) {
+        size_t room = c->room ? 2 * c->room : 1;
+        data_record *data = mem_realloc(c->data, room, sizeof *data);
+        if (!data) return CUBC_NO_MEMORY;
+        c->data = data;
+        c->room = room;
+    }
+    c->data[c->count++] = (data_record){.record = *r, .by = c->now};
+    c->now.used = true;
+    return CUBC_OK;
+}
+
+static bool is_document(const char *type, bool strict)
+{
+    if (strcmp(type, "scidac-checksum") == 0) return strict;
+    for (size_t k = 0; k < COUNT_OF(documents); k++)
+        if (strcmp(type, documents[k].type) == 0) return true;
+    return false;
+}
+
+static bool is_ildg(const lime_record *r)
+{
+    return strcmp(r->type, "ildg-binary-data") == 0;
+}
+
+static cubc_status take_record(const infile *file, const lime_record *r, bool strict, contents *c)
+{
+    if (is_ildg(r) || strcmp(r->type, "scidac-binary-data") == 0) return take_data(r, c);
+    if (!is_document(r->type, strict)) return CUBC_OK;
     char *body;
     TRY(lime_text(file, r, &body));
     xml document = {body, (size_t)r->length, r->what};
-    cubc_status st = parse(&document, r->type, c);
+    cubc_status st = take_document(&document, r->type, c);
     mem_free(body);
     return st;
 }
@@ -77,9 +151,9 @@ static cubc_status read_contents(const infile *file, bool strict, contents *c)
     for (bool more = true;;) {
         TRY(lime_next(file, strict, &record, &more));
         if (!more) break;
-        TRY(take_record(file, &record, c));
+        TRY(take_record(file, &record, strict, c));
     }
-    if (!c->data.number)
+    if (!c->count)
         FAIL(CUBC_IO_ERROR,
              "%d records, the last ending at byte %" PRIu64
              ", and none of type ildg-binary-data or scidac-binary-data",
@@ -87,62 +161,72 @@ static cubc_status read_contents(const infile *file, bool strict, contents *c)
     return CUBC_OK;
 }
 
-// A propagator has an item of 4 x 4 x 3 x 3 complex numbers a site, a gauge field 4 of 3 x 3.
-static cubc_status set_kind(const contents *c, disk_field *f)
-{
-    bool ildg = strcmp(c->data.type, "ildg-binary-data") == 0;
-    if (ildg ? !c->has_format : !c->about.has_file || !c->about.has_record)
-        FAIL(CUBC_IO_ERROR, "%s: there is no record %s that says what is in it", c->data.what,
-             ildg                ? "ildg-format"
-             : c->about.has_file ? "scidac-private-record-xml"
-                                 : "scidac-private-file-xml");
-    f->info.precision = ildg ? c->precision : c->about.precision;
-    f->info.kind = CUBC_FIELD_GAUGE;
-    if (ildg || c->about.site_bytes == disk_field_site_bytes(f)) return CUBC_OK;
-    f->info.kind = CUBC_FIELD_PROPAGATOR;
-    if (c->about.site_bytes == disk_field_site_bytes(f)) return CUBC_OK;
-    FAIL(CUBC_IO_ERROR,
-         "%s: %" PRIu64 " bytes a site in %d bits are neither four links nor a propagator",
-         c->data.what, c->about.site_bytes, f->info.precision);
-}
-
 // Where ILDG and SciDAC both say something, they must agree.
-static cubc_status check_agreement(const contents *c, const disk_field *f)
+static cubc_status check_agreement(const description *by, const disk_field *f)
 {
-    const scidac *s = &c->about;
+    const scidac *s = &by->about;
+    uint64_t site_bytes = s->item_bytes * s->items;
     if (s->has_record &&
-        (s->precision != f->info.precision || s->site_bytes != disk_field_site_bytes(f)))
+        (s->precision != f->info.precision || site_bytes != disk_field_site_bytes(f)))
         FAIL(CUBC_IO_ERROR,
-             "%s: scidac-private-record-xml has %" PRIu64 " bytes a site in %d bits, ildg-format "
+             "%s: scidac-private-record-xml has %" PRIu64 " bytes a site in %d bits, %s-format "
              "%zu in %d",
-             c->data.what, s->site_bytes, s->precision, disk_field_site_bytes(f),
+             f->what, site_bytes, s->precision, by->format, disk_field_site_bytes(f),
              f->info.precision);
     for (int k = 0; k < 4 && s->has_file; k++)
         if (s->extent[k] != (uint64_t)f->info.extent[k])
             FAIL(CUBC_IO_ERROR,
-                 "%s: extent %d is %" PRIu64 " in scidac-private-file-xml and %d in ildg-format",
-                 c->data.what, k + 1, s->extent[k], f->info.extent[k]);
+                 "%s: extent %d is %" PRIu64 " in scidac-private-file-xml and %d in %s-format",
+                 f->what, k + 1, s->extent[k], f->info.extent[k], by->format);
     return CUBC_OK;
 }
 
-cubc_status ildg_open(const infile *file, int flags, disk_field *out)
+// As `by` says: an ILDG record's links, a spinor of ETMC's, or what SciDAC's record describes.
+static cubc_status describe(const data_record *d, const description *by, disk_field *f)
+{
+    const char *expected = is_ildg(&d->record) ? "ildg" : "etmc";
+    bool formatted = by->format && strcmp(by->format, expected) == 0;
+    if (!formatted && (is_ildg(&d->record) || !by->about.has_file || !by->about.has_record))
+        FAIL(CUBC_IO_ERROR, "%s: there is no record %s that says what is in it", d->record.what,
+             is_ildg(&d->record)  ? "ildg-format"
+             : by->about.has_file ? "scidac-private-record-xml"
+                                  : "scidac-private-file-xml");
+    *f = disk_field_new(formatted ? expected : "scidac",
+                        is_ildg(&d->record) ? CUBC_FIELD_GAUGE : CUBC_FIELD_SPINOR);
+    snprintf(f->what, sizeof f->what, "%s", d->record.what);
+    f->sums = SUMS_SCIDAC;
+    f->info.precision = by->precision;
+    f->info.big_endian = 1;
+    f->info.data_offset = d->record.data;
+    f->info.data_bytes = d->record.length;
+    f->info.has_checksum = d->has_sums;
+    memcpy(f->info.checksum, d->sums, sizeof d->sums);
+    if (!formatted) TRY(scidac_kind(&by->about, f->what, f));
+    TRY(disk_field_set_extent(f, formatted ? by->extent : by->about.extent));
+    return formatted ? check_agreement(by, f) : CUBC_OK;
+}
+
+static bool probe(const infile *file, const unsigned char head[FORMAT_HEAD])
+{
+    (void)file;
+    return words_load32(head, true) == LIME_MAGIC;
+}
+
+static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
 {
     contents c = {0};
-    bool strict = !(flags & CUBC_FIELD_UNVERIFIED);
-    TRY(read_contents(file, strict, &c));
-    snprintf(out->what, sizeof out->what, "%s", c.data.what);
-    out->sums = SUMS_SCIDAC;
-    out->info.rows = 3;
-    out->info.big_endian = 1;
-    out->info.data_offset = c.data.data;
-    out->info.data_bytes = c.data.length;
-    TRY(set_kind(&c, out));
-    TRY(disk_field_set_extent(out, c.has_format ? c.extent : c.about.extent));
-    snprintf(out->info.format, sizeof out->info.format, "%s",
-             strcmp(c.data.type, "ildg-binary-data") == 0 ? "ildg" : "scidac");
-    out->info.has_checksum = c.about.has_sums;
-    memcpy(out->info.checksum, c.about.sums, sizeof c.about.sums);
-    return strict ? check_agreement(&c, out) : CUBC_OK;
+    disk_field f;
+    cubc_status st;
+    GUARD(st, read_contents(file, !(flags & CUBC_FIELD_UNVERIFIED), &c), done);
+    for (size_t k = 0; k < c.count; k++) {
+        const description *by = &c.data[k].by;
+        bool before = by->format || by->about.has_record;
+        GUARD(st, describe(&c.data[k], before ? by : &c.now, &f), done);
+        GUARD(st, disk_fields_add(out, &f), done);
+    }
+done:
+    mem_free(c.data);
+    return st;
 }
 
 // ---- writing ------------------------------------------------------------------------------------
@@ -180,19 +264,44 @@ static cubc_status put_document(const outfile *file, uint64_t *at, const char *t
     return st;
 }
 
-cubc_status ildg_write(const outfile *file, disk_field *f, const double *from)
+static cubc_status write_field(const outfile *file, disk_field *f, const double *from, bool ildg)
 {
     uint64_t at = 0;
-    bool links = f->info.kind == CUBC_FIELD_GAUGE;
-    const char *data = links ? "ildg-binary-data" : "scidac-binary-data";
+    const char *data = ildg ? "ildg-binary-data" : "scidac-binary-data";
     f->sums = SUMS_SCIDAC;
     f->info.big_endian = 1;
     TRY(put_document(file, &at, "scidac-private-file-xml", LIME_BEGIN, f, scidac_print_file));
     TRY(put_document(file, &at, "scidac-file-xml", LIME_END, f, print_title));
     TRY(put_document(file, &at, "scidac-private-record-xml", LIME_BEGIN, f, scidac_print_record));
     TRY(put_document(file, &at, "scidac-record-xml", 0, f, print_title));
-    if (links) TRY(put_document(file, &at, "ildg-format", 0, f, print_format));
+    if (ildg) TRY(put_document(file, &at, "ildg-format", 0, f, print_format));
     TRY(lime_put(file, &at, data, 0, NULL, f->info.data_bytes, &f->info.data_offset));
     TRY(disk_field_store(file, f, from));
     return put_document(file, &at, "scidac-checksum", LIME_END, f, scidac_print_checksum);
 }
+
+static cubc_status write_ildg(const outfile *file, disk_field *f, const double *from)
+{
+    return write_field(file, f, from, true);
+}
+
+static cubc_status write_scidac(const outfile *file, disk_field *f, const double *from)
+{
+    return write_field(file, f, from, false);
+}
+
+const field_format ildg_format = {
+    .name = "ildg",
+    .title = "LIME (ILDG, SciDAC)",
+    .probe = probe,
+    .open = open_fields,
+    .write = write_ildg,
+    .written = 1u << CUBC_FIELD_GAUGE,
+};
+
+// Read as ildg.
+const field_format scidac_format = {
+    .name = "scidac",
+    .write = write_scidac,
+    .written = (1u << CUBC_FIELD_KIND_COUNT) - 1,
+};

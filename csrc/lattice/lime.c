@@ -54,11 +54,11 @@ static cubc_status parse_header(const unsigned char *bytes, uint64_t size, lime_
 cubc_status lime_next(const infile *file, bool strict, lime_record *record, bool *more)
 {
     unsigned char bytes[LIME_HEADER];
-    bool inside = record->number > 0 && !record->end;
+    bool inside = record->number > 0 && !record->end, loose = record->loose;
     // No overflow: the data of a record that was accepted end within the file.
     uint64_t at = record->number ? record->data + (record->length + 7) / 8 * 8 : 0;
     *more = at < file->size && (strict || file->size - at >= LIME_HEADER);
-    if (strict && (at > file->size || (!*more && inside)))
+    if (strict && (at > file->size || (!*more && inside && !loose)))
         FAIL(CUBC_IO_ERROR, "%s: the file ends at byte %" PRIu64 ", within its %s: it is truncated",
              record->what, file->size, at > file->size ? "padding" : "message");
     if (!*more) return CUBC_OK;
@@ -68,9 +68,7 @@ cubc_status lime_next(const infile *file, bool strict, lime_record *record, bool
     snprintf(record->what, sizeof record->what, "record %d at byte %" PRIu64, record->number, at);
     TRY(infile_at(file, at, bytes, sizeof bytes, record->what));
     TRY(parse_header(bytes, file->size, record));
-    if (strict && record->begin == inside)
-        FAIL(CUBC_IO_ERROR, "%s: it %s", record->what,
-             inside ? "begins a message within another" : "belongs to no message");
+    record->loose = loose || record->begin == inside;
     return CUBC_OK;
 }
 

@@ -14,12 +14,14 @@ typedef struct lime_record {
     uint64_t header, data; // byte offsets
     uint64_t length;       // of the data; within the file
     bool begin, end;
+    bool loose; // flags before here do not make messages, so the last of them says nothing
     char type[LIME_TYPE + 1];
     char what[LIME_WHAT]; // "record 6 'ildg-binary-data' at byte 1608", for messages
 } lime_record;
 
 // The record after *record, the first one if that is zero; *more is false behind the last. Of a
-// strict file all bytes must belong to records, and messages must begin and end.
+// strict file all bytes must belong to records, and the last message must end. Programs that set
+// the flags at will, as tmLQCD does, are not held to the latter.
 cubc_status lime_next(const infile *file, bool strict, lime_record *record, bool *more);
 // A record's data as a text with a NUL behind it, that the caller frees; only of a short record.
 cubc_status lime_text(const infile *file, const lime_record *record, char **out);

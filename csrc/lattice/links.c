@@ -159,8 +159,8 @@ typedef struct measurement {
     double (*sums)[2]; // of each row of sites along x
 } measurement;
 
-// Re tr [A B (C D)^H], the plaquette of links A, B around one corner and C, D around the other.
-static double plaquette_of(const double *a, const double *b, const double *c, const double *d)
+// Re tr [A B (C D)^H].
+double links_plaquette(const double *a, const double *b, const double *c, const double *d)
 {
     matrix first = load(a), second = load(b), third = load(c), fourth = load(d);
     matrix upper = product(&first, &second), lower = product(&third, &fourth);
@@ -184,7 +184,7 @@ static void measure_site(const measurement *m, const int at[4], double sums[2])
         sums[1] += u[0] + u[8] + u[16];
         for (int nu = mu + 1; nu < 4; nu++) {
             const double *w = here + LINK_REALS * nu;
-            sums[0] += plaquette_of(u, w + next[mu], w, u + next[nu]);
+            sums[0] += links_plaquette(u, w + next[mu], w, u + next[nu]);
         }
     }
 }

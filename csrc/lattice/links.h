@@ -17,6 +17,8 @@ double links_distance(const double *link);
 // far it was. To first order the change is that of a polar decomposition with the determinant's
 // phase taken out, so no row is preferred; what rounding then leaves, Gram-Schmidt removes.
 double links_project(double *link);
+// Re tr of the plaquette of links a, b around one corner and c, d around the other.
+double links_plaquette(const double *a, const double *b, const double *c, const double *d);
 // Mean of Re tr P / 3 over all plaquettes and of Re tr U / 3 over all links, of a whole field in
 // the public order. extent: X, Y, Z, T. The result does not depend on the number of threads.
 cubc_status links_measure(const double *field, const int extent[4], double *plaquette,

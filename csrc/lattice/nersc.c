@@ -1,6 +1,7 @@
-// The NERSC format: see nersc.h.
+// The NERSC format: a header of lines of text with a checksum, plaquette and link trace, and behind
+// it the links of three rows or two.
 #define _POSIX_C_SOURCE 200809L // uselocale
-#include "nersc.h"
+#include "format.h"
 
 #include "links.h"
 #include "xml.h"
@@ -123,9 +124,20 @@ static cubc_status set_rows(const char *header, disk_field *f)
     return CUBC_OK;
 }
 
-static cubc_status parse(const char *header, disk_field *f)
+static cubc_status set_checks(const char *header, disk_field *f)
 {
-    uint64_t extent[4], sum;
+    uint64_t sum;
+    TRY(number_of(header, "CHECKSUM", 16, 0, UINT32_MAX, &sum));
+    TRY(real_of(header, "PLAQUETTE", &f->info.plaquette));
+    TRY(real_of(header, "LINK_TRACE", &f->info.link_trace));
+    f->info.has_checksum = 1;
+    f->info.checksum[0] = (uint32_t)sum;
+    return CUBC_OK;
+}
+
+static cubc_status parse(const char *header, int flags, disk_field *f)
+{
+    uint64_t extent[4];
     for (int k = 0; k < 4; k++) {
         char key[32];
         snprintf(key, sizeof key, "DIMENSION_%d", k + 1);
@@ -133,11 +145,7 @@ static cubc_status parse(const char *header, disk_field *f)
     }
     TRY(set_rows(header, f));
     TRY(set_words(header, f));
-    TRY(number_of(header, "CHECKSUM", 16, 0, UINT32_MAX, &sum));
-    TRY(real_of(header, "PLAQUETTE", &f->info.plaquette));
-    TRY(real_of(header, "LINK_TRACE", &f->info.link_trace));
-    f->info.has_checksum = 1;
-    f->info.checksum[0] = (uint32_t)sum;
+    if (!(flags & CUBC_FIELD_UNVERIFIED)) TRY(set_checks(header, f));
     return disk_field_set_extent(f, extent);
 }
 
@@ -157,19 +165,24 @@ static cubc_status read_header(const infile *file, char *header, size_t *length)
     return CUBC_OK;
 }
 
-cubc_status nersc_open(const infile *file, int flags, disk_field *out)
+static bool probe(const infile *file, const unsigned char head[FORMAT_HEAD])
+{
+    (void)file;
+    return memcmp(head, begin_line, 4) == 0;
+}
+
+static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
 {
     char header[MOST_HEADER + 1];
     size_t length = 0;
-    (void)flags;
+    disk_field f = disk_field_new("nersc", CUBC_FIELD_GAUGE);
     TRY(read_header(file, header, &length));
-    out->sums = SUMS_NERSC;
-    out->info.kind = CUBC_FIELD_GAUGE;
-    out->info.data_offset = length;
-    out->info.data_bytes = file->size - length;
-    snprintf(out->what, sizeof out->what, "data at byte %zu", length);
-    snprintf(out->info.format, sizeof out->info.format, "nersc");
-    return parse(header, out);
+    f.sums = SUMS_NERSC;
+    f.info.data_offset = length;
+    f.info.data_bytes = file->size - length;
+    snprintf(f.what, sizeof f.what, "data at byte %zu", length);
+    TRY(parse(header, flags, &f));
+    return disk_fields_add(out, &f);
 }
 
 // ---- writing ------------------------------------------------------------------------------------
@@ -190,7 +203,7 @@ static void print_header(const disk_field *f, text *out)
     numbers_as_before(n);
 }
 
-cubc_status nersc_write(const outfile *file, disk_field *f, const double *from)
+static cubc_status write_field(const outfile *file, disk_field *f, const double *from)
 {
     text header = {0};
     f->sums = SUMS_NERSC;
@@ -209,3 +222,13 @@ done:
     text_free(&header);
     return st;
 }
+
+const field_format nersc_format = {
+    .name = "nersc",
+    .title = "NERSC",
+    .probe = probe,
+    .open = open_fields,
+    .write = write_field,
+    .written = 1u << CUBC_FIELD_GAUGE,
+    .two_rows = true,
+};

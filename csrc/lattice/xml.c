@@ -76,11 +76,13 @@ static cubc_status find_element(const xml *x, const char *element, const char **
     return CUBC_OK;
 }
 
-bool xml_has(const xml *document, const char *element)
+cubc_status xml_has(const xml *document, const char *element, bool *out)
 {
     const char *from, *to;
     int times = 0;
-    return find_element(document, element, &from, &to, &times) == CUBC_OK && times > 0;
+    TRY(find_element(document, element, &from, &to, &times));
+    *out = times > 0;
+    return CUBC_OK;
 }
 
 cubc_status xml_text(const xml *document, const char *element, char *out, size_t size)
@@ -129,6 +131,7 @@ cubc_status xml_number(const xml *document, const char *element, int base, uint6
     char word[64];
     const char *at = word;
     TRY(xml_text(document, element, word, sizeof word));
+    if (base == 16 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) at += 2;
     if (!xml_digits(&at, base, most, out) || *at || *out < least)
         FAIL(CUBC_IO_ERROR,
              "%s: <%s> is \"%s\", expected a whole number from %" PRIu64 " to %" PRIu64,

@@ -181,18 +181,21 @@ def lattice_solve(
 ) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float]]]:
     """Solve M x = b: x, and of each right-hand side: converged, reason, iterations, updates, residual, seconds, GFLOPS."""
 
+def field_infos(path: str | bytes | os.PathLike[Any], flags: int, /) -> list[dict[str, Any]]:
+    """What a file says of each field in it. flags: of cubc_field_flags."""
+
 def read_field(
-    path: str | bytes | os.PathLike[Any], kind: int, flags: int, /
+    path: str | bytes | os.PathLike[Any], kind: str, index: int, flags: int, /
 ) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
-    """A field of a file, and what the file says of it. kind: 0 links, 1 a propagator; flags: of cubc_field_flags."""
+    """A field of a file, and what the file says of it. kind: as field_infos has it."""
 
 def write_field(
     path: str | bytes | os.PathLike[Any],
     array: np.ndarray[Any, Any],
-    kind: int,
-    format: str,
-    precision: int,
-    rows: int,
+    kind: str,
+    format: str | None,
+    precision: int = 0,
+    rows: int = 0,
     /,
 ) -> None:
     """Write a field to a file; the arguments are those of cubc_field_write_params."""

@@ -35,7 +35,7 @@ def ffi():
     from cffi import FFI
 
     interface = FFI()
-    for name in ("cubc.h", "cubc_copies.h", "cubc_lattice.h"):
+    for name in ("cubc.h", "cubc_copies.h", "cubc_fields.h", "cubc_lattice.h"):
         header = (Path(get_include()) / name).read_text()
         interface.cdef(header.split("// cffi: begin", 1)[1].split("// cffi: end", 1)[0])
     return interface, interface.dlopen(get_library())

@@ -6,7 +6,7 @@
 // precision do, that verified numbers are finite, and that errors say where.
 #define _XOPEN_SOURCE 700 // mkstemp
 #include "base.h"
-#include "cubc_lattice.h"
+#include "cubc_fields.h"
 #include "fuzz.h"
 
 #include <math.h>
@@ -44,13 +44,17 @@ static void must_be_an_error(cubc_status st)
     must(strstr(message, " at byte ") || strstr(message, "first bytes"));
 }
 
-static void read_it(cubc_field_file *field, size_t size, int flags)
+static void read_it(cubc_field_file *field, size_t index, size_t size, int flags)
 {
-    const cubc_field_info *info = cubc_field_describe(field);
+    const cubc_field_info *info = cubc_field_describe(field, index);
+    uint64_t shape[8], numbers_n = 1;
     must(info->bytes <= 3 * (uint64_t)size && info->sites > 0);
+    for (int k = cubc_field_shape(info->kind, info->extent, shape); k > 0; k--)
+        numbers_n *= shape[k - 1];
+    must(info->bytes == numbers_n * 16);
     double *numbers = mem_alloc((size_t)info->bytes, 1);
     must(numbers != NULL);
-    cubc_status st = cubc_field_read(field, numbers, (size_t)info->bytes);
+    cubc_status st = cubc_field_read(field, index, numbers, (size_t)info->bytes);
     if (st)
         must_be_an_error(st);
     else
@@ -67,10 +71,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int k = 0; k < 2; k++) {
         cubc_field_file *field = NULL;
         cubc_status st = cubc_field_open(path, all[k], &field);
-        if (st)
-            must_be_an_error(st);
-        else
-            read_it(field, size, all[k]);
+        if (st) must_be_an_error(st);
+        for (size_t index = 0; index < cubc_field_count(field); index++)
+            read_it(field, index, size, all[k]);
+        must(st || cubc_field_count(field) > 0);
         cubc_field_close(field);
     }
     must(mem_outstanding() == before);
@@ -78,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 // ---- where it begins ----------------------------------------------------------------------------
-enum { SITES = 4, REALS = SITES * 288 };
+enum { SITES = 16, REALS = SITES * 288 };
 static double field[REALS];
 
 static void must_succeed(cubc_status st)
@@ -102,57 +106,118 @@ static const struct {
     {"ildg", {field, CUBC_FIELD_GAUGE, {1, 2, 1, 2}, 64, 3, "ildg"}},
     {"ildg-single", {field, CUBC_FIELD_GAUGE, {2, 1, 1, 1}, 32, 3, "ildg"}},
     {"scidac", {field, CUBC_FIELD_PROPAGATOR, {1, 1, 2, 1}, 32, 3, "scidac"}},
+    {"spinor", {field, CUBC_FIELD_SPINOR, {1, 1, 2, 1}, 32, 3, "scidac"}},
+    {"vector", {field, CUBC_FIELD_COLOUR_VECTOR, {1, 1, 1, 2}, 64, 3, "scidac"}},
     {"nersc", {field, CUBC_FIELD_GAUGE, {1, 1, 2, 2}, 64, 3, "nersc"}},
     {"nersc-rows", {field, CUBC_FIELD_GAUGE, {2, 1, 1, 2}, 32, 2, "nersc"}},
+    {"milc", {field, CUBC_FIELD_GAUGE, {1, 1, 1, 1}, 32, 3, "milc"}},
 };
 
-// Of one site. Nobody writes these here, so its checksum is known by counting: of unit links words
-// 0, 8 and 16 of each 18 are 1.0f, at 12 places rotated by what 29 and 31 leave of their index.
-static void make_milc(text *out)
+// Formats that nobody writes here: a header, and zeros behind it, whose checksums are 0.
+static const struct {
+    const char *name;
+    uint32_t words[27];
+    size_t head_words, bytes;
+} raw[] = {
+    {"openqcd", {2, 2, 2, 2}, 6, 24 + 16 * 576},
+    {"ddalphaamg", {1, 2, 1, 1}, 6, 24 + 2 * 576},
+    {"fermilab", {0x71626434, 0, 4, 288, 1, 1, 1, 1}, 9, 36 + 288 * 4},
+    {"fermilab-spinors", {0x71626434, 0, 4, 24, 1, 1, 1, 1}, 9, 36 + 12 * 24 * 4},
+    {"fermilab-staggered", {0x71626434, 0, 4, 18, 1, 1, 2, 1}, 9, 36 + 2 * 18 * 4},
+};
+
+static void add_bytes(fuzz_add *add, const char *name, const text *bytes);
+
+static void add_raw(fuzz_add *add)
 {
-    uint32_t head[24] = {20103, 1, 1, 1, 1}, one = 0x3f800000, words[72] = {0};
-    for (unsigned k = 0; k < 72; k++) {
-        unsigned by29 = k % 29, by31 = k % 31;
-        if (k % 18 % 8 == 0) {
-            words[k] = one;
-            head[22] ^= by29 ? one << by29 | one >> (32 - by29) : one;
-            head[23] ^= by31 ? one << by31 | one >> (32 - by31) : one;
-        }
+    static const char zeros[1 << 14];
+    for (size_t k = 0; k < COUNT_OF(raw); k++) {
+        text bytes = {0};
+        text_append(&bytes, (const char *)raw[k].words, 4 * raw[k].head_words);
+        text_append(&bytes, zeros, raw[k].bytes - 4 * raw[k].head_words);
+        add_bytes(add, raw[k].name, &bytes);
+        text_free(&bytes);
     }
-    text_append(out, (const char *)head, sizeof head);
-    text_append(out, (const char *)words, sizeof words);
+}
+
+// MILC's propagators of one site, a column for each source.
+static void add_columns(fuzz_add *add, bool wilson)
+{
+    uint32_t head[27] = {wilson ? 12781 : 23209, 1, 1, 1, 1};
+    char zeros[8 + 96] = {0};
+    text bytes = {0};
+    head[22] = 1; // source spins
+    text_append(&bytes, (const char *)head, wilson ? 108 : 88);
+    for (uint32_t colour = 0; colour < 3; colour++) {
+        uint32_t check[2] = {0, colour}; // spin, colour
+        text_append(&bytes, (const char *)(wilson ? check : check + 1), wilson ? 8 : 4);
+        text_append(&bytes, zeros, wilson ? 8 + 96 : 8 + 24);
+    }
+    add_bytes(add, wilson ? "milc-wilson" : "milc-staggered", &bytes);
+    text_free(&bytes);
+}
+
+static void append_record(text *out, const char *type, const void *data, size_t length)
+{
+    char header[144] = {0x45, 0x67, (char)0x89, (char)0xab, 0, 1, (char)0xc0};
+    header[14] = (char)(length >> 8);
+    header[15] = (char)length;
+    snprintf(header + 16, 128, "%s", type);
+    text_append(out, header, sizeof header);
+    text_append(out, data, length);
+    text_append(out, "\0\0\0\0\0\0\0", (8 - length % 8) % 8);
+}
+
+static void add_etmc(fuzz_add *add)
+{
+    static const char zeros[96];
+    const char *format = "<etmcFormat><field>diracFermion</field><precision>32</precision>"
+                         "<flavours>2</flavours><lx>1</lx><ly>1</ly><lz>1</lz><lt>1</lt>";
+    text bytes = {0};
+    append_record(&bytes, "etmc-propagator-format", format, strlen(format));
+    append_record(&bytes, "scidac-binary-data", zeros, sizeof zeros);
+    append_record(&bytes, "scidac-binary-data", zeros, sizeof zeros);
+    add_bytes(add, "etmc", &bytes);
+    text_free(&bytes);
 }
 
 // What is unchanged must be read, or the changes are those of files that are refused anyway.
-static void add_file(fuzz_add *add, const char *name, const char *at)
+static void add_bytes(fuzz_add *add, const char *name, const text *bytes)
 {
-    text bytes = {0};
     cubc_field_file *opened;
-    must_succeed(cubc_field_open(at, 0, &opened));
-    must_succeed(cubc_field_read(opened, field, (size_t)cubc_field_describe(opened)->bytes));
+    must_succeed(text_done((text *)bytes));
+    put((const uint8_t *)bytes->data, bytes->length);
+    must_succeed(cubc_field_open(path, 0, &opened));
+    for (size_t k = 0; k < cubc_field_count(opened); k++)
+        must_succeed(
+            cubc_field_read(opened, k, field, (size_t)cubc_field_describe(opened, k)->bytes));
     cubc_field_close(opened);
-    must_succeed(file_read(at, &bytes));
-    add(name, bytes.data, bytes.length);
-    text_free(&bytes);
+    add(name, bytes->data, bytes->length);
 }
 
 static void add_files(fuzz_add *add)
 {
-    text milc = {0};
-    make_milc(&milc);
-    put((const uint8_t *)milc.data, milc.length);
-    text_free(&milc);
-    add_file(add, "milc", path);
+    text all = {0}; // of LIME, one behind the other
+    put(NULL, 0);
     for (size_t k = 0; k < COUNT_OF(wanted); k++) {
-        text other = {0};
+        text other = {0}, bytes = {0};
         set_unit();
         text_printf(&other, "%s-%s", path, wanted[k].name);
         must_succeed(text_done(&other));
         must_succeed(cubc_field_write(other.data, &wanted[k].params));
-        add_file(add, wanted[k].name, other.data);
+        must_succeed(file_read(other.data, &bytes));
         unlink(other.data);
+        add_bytes(add, wanted[k].name, &bytes);
+        if (k < 5) text_append(&all, bytes.data, bytes.length);
+        text_free(&bytes);
         text_free(&other);
     }
+    add_bytes(add, "several", &all);
+    text_free(&all);
+    add_raw(add);
+    add_columns(add, true);
+    add_columns(add, false);
+    add_etmc(add);
 }
 
 static const fuzz_word words[] = {
@@ -185,6 +250,13 @@ static const fuzz_word words[] = {
     FUZZ_WORD("CHECKSUM = "),
     FUZZ_WORD("PLAQUETTE = "),
     FUZZ_WORD("LINK_TRACE = "),
+    FUZZ_WORD("etmc-propagator-format\x00"),
+    FUZZ_WORD("<field>diracFermion</field>"),
+    FUZZ_WORD("<recordtype>1</recordtype>"),
+    FUZZ_WORD("<suma>0x"),
+    FUZZ_WORD("\xa9\x5a\x00\x00"),
+    FUZZ_WORD("\xed\x31\x00\x00"),
+    FUZZ_WORD("\x34\x64\x62\x71"),
     FUZZ_WORD("18446744073709551615"),
     FUZZ_WORD("\xff\xff\xff\xff\xff\xff\xff\xff"),
     FUZZ_WORD("\x7f\xf0\x00\x00\x00\x00\x00\x00"),

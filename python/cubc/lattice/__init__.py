@@ -11,8 +11,21 @@ True
 """
 
 from ._clover import WilsonClover
-from ._gauge import Gauge, read_gauge
-from ._io import FileInfo, read_links, read_propagator, write_links, write_propagator
+from ._gauge import Gauge, read_gauge, write_gauge
+from ._io import (
+    FileInfo,
+    read_colour_vector,
+    read_info,
+    read_links,
+    read_propagator,
+    read_spinor,
+    read_staggered_propagator,
+    write_colour_vector,
+    write_links,
+    write_propagator,
+    write_spinor,
+    write_staggered_propagator,
+)
 from ._propagator import effective_mass, pion_correlator, point_source, propagator
 from ._quenched import quenched
 from ._rotations import Rotation
@@ -33,10 +46,18 @@ __all__ = [
     "point_source",
     "propagator",
     "quenched",
+    "read_colour_vector",
     "read_gauge",
+    "read_info",
     "read_links",
     "read_propagator",
+    "read_spinor",
+    "read_staggered_propagator",
     "solve",
+    "write_colour_vector",
+    "write_gauge",
     "write_links",
     "write_propagator",
+    "write_spinor",
+    "write_staggered_propagator",
 ]

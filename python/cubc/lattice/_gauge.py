@@ -202,15 +202,20 @@ class Gauge:
         }
         return call("link_copy", given, stream=stream)[0]
 
-    def write(self, path: Any, format: str = "ildg", precision: str = "double") -> None:
+    def write(self, path: Any, format: str = "ildg", precision: str | None = None) -> None:
         """Write the field to a file; see `write_links`."""
         write_links(path, np.asarray(self.links()), format=format, precision=precision)
 
 
 def read_gauge(
-    path: Any, *, verify: bool = True, project: bool = False, device: Any = None
+    path: Any,
+    *,
+    verify: bool = True,
+    project: bool = False,
+    record: int | None = None,
+    device: Any = None,
 ) -> Gauge:
-    """Read a gauge configuration: ILDG and SciDAC (LIME), NERSC, MILC.
+    """Read a gauge configuration: ILDG and SciDAC (LIME), NERSC, MILC, openQCD, DD-alphaAMG.
 
     Parameters
     ----------
@@ -222,6 +227,8 @@ def read_gauge(
         Replace each link by the SU(3) matrix nearest to it. By default links are as they are in the
         file, and plaquettes those that its author measured; those of single precision are then
         some 1e-7 away from SU(3), which `Wilson` says more of.
+    record : int, optional
+        Which configuration, from 0 on, of a file that holds several.
     device : str, optional
         Where to hold the field: "cuda:0", "cpu"; the default device.
 
@@ -234,8 +241,16 @@ def read_gauge(
     OSError, ValueError
         As `read_links`, with the record and the byte, and as `Gauge`.
     """
-    links = read_links(path, verify=verify)[0]
+    links = read_links(path, verify=verify, record=record)[0]
     try:
         return Gauge(links, device=device, project=project)
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {error}") from None
+
+
+def write_gauge(
+    path: Any, gauge: Any, *, format: str = "ildg", precision: str | None = None
+) -> None:
+    """Write a gauge field, or an array of links, to a file; see `write_links`."""
+    links = gauge.links() if isinstance(gauge, Gauge) else gauge
+    write_links(path, np.asarray(links), format=format, precision=precision)
