@@ -22,21 +22,23 @@ int py_measure_options(PyObject *args, PyObject *keywords, PyObject **variant, P
 {
     static char *names[] = {"variant", "reference", "min_samples",    "max_samples", "max_noise",
                             "timeout", "stopping",  "min_time",       "max_angle",   "min_r2",
-                            "samples", "beat",      "throttle_below", NULL};
+                            "samples", "beat",      "throttle_below", "warmup",      NULL};
     timing_options given = {0};
     const char *rule = NULL;
     given.throttle_below = -1;
+    given.warmup = -1;
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O|O$iiddsdddidd:measure", names, variant, reference,
+            args, keywords, "O|O$iiddsdddiddi:measure", names, variant, reference,
             &given.min_samples, &given.max_samples, &given.stopping.max_noise, &given.timeout_s,
             &rule, &given.stopping.min_time_s, &given.stopping.max_angle, &given.stopping.min_r2,
-            &given.stopping.target_samples, &given.beat, &given.throttle_below) ||
+            &given.stopping.target_samples, &given.beat, &given.throttle_below, &given.warmup) ||
         (rule && set_rule(rule, &out->stopping) < 0))
         return -1;
     if (given.min_samples > 0) out->min_samples = given.min_samples;
     if (given.max_samples > 0) out->max_samples = given.max_samples;
     if (given.timeout_s > 0) out->timeout_s = given.timeout_s;
     if (given.throttle_below >= 0) out->throttle_below = given.throttle_below;
+    if (given.warmup >= 0) out->warmup = given.warmup;
     if (given.stopping.max_noise > 0) out->stopping.max_noise = given.stopping.max_noise;
     if (given.stopping.min_time_s > 0) out->stopping.min_time_s = given.stopping.min_time_s;
     if (given.stopping.max_angle > 0) out->stopping.max_angle = given.stopping.max_angle;

@@ -122,6 +122,28 @@ static PyObject *workload_check(PyObject *self, PyObject *variant)
     return st ? py_raise(st) : PyLong_FromUnsignedLongLong(wrong);
 }
 
+static PyObject *workload_poison_outputs(PyObject *self, PyObject *unused)
+{
+    cubc_status st;
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_poison(((py_workload *)self)->workload);
+    Py_END_ALLOW_THREADS
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *workload_wrong(PyObject *self, PyObject *unused)
+{
+    uint64_t wrong;
+    cubc_status st;
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_compare(((py_workload *)self)->workload, &wrong);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : PyLong_FromUnsignedLongLong(wrong);
+}
+
 // ---- measuring ----------------------------------------------------------------------------------
 typedef struct queued {
     const workload *workload;
@@ -252,6 +274,8 @@ static PyGetSetDef workload_properties[] = {
 static PyMethodDef workload_methods[] = {
     {"variant", workload_open_variant, METH_O, "Compile, load and bind a variant."},
     {"verify", workload_check, METH_O, "Number of output items that differ from the base's."},
+    {"poison", workload_poison_outputs, METH_NOARGS, "Poison the outputs."},
+    {"wrong", workload_wrong, METH_NOARGS, "Number of output items that differ by now."},
     {"measure", (PyCFunction)(void (*)(void))workload_time, METH_VARARGS | METH_KEYWORDS,
      "Samples of a variant and of a reference."},
     {"measure_hot", workload_hot, METH_VARARGS, "Mean time of runs that follow each other."},

@@ -162,26 +162,33 @@ cubc_status workload_queue(const workload *w, instance *i, void *stream)
 }
 
 // ---- verification -------------------------------------------------------------------------------
-static cubc_status run_poisoned(workload *w, instance *i, void *const *outputs)
+static cubc_status poison(const workload *w, const problem *p)
 {
-    problem p = w->problem;
-    for (int k = 0; k < p.output_count; k++) {
-        operand *o = &p.outputs[k];
-        if (outputs) o->data = outputs[k];
+    for (int k = 0; k < p->output_count; k++) {
+        const operand *o = &p->outputs[k];
         TRY(w->device->api->fill(w->device, o->data, 0xA5, o->n * operand_item_bytes(o), NULL));
     }
-    TRY(instance_run(i, &p, NULL));
+    return CUBC_OK;
+}
+
+static cubc_status run_poisoned(workload *w, instance *i, const problem *p)
+{
+    TRY(poison(w, p));
+    TRY(instance_run(i, p, NULL));
     return w->device->api->synchronize(w->device, NULL);
 }
 
 static cubc_status make_expected(workload *w)
 {
     instance *base = NULL;
+    problem p = w->problem;
     cubc_status st;
     TRY(workload_variant(w, "base", &base));
-    for (int k = 0; k < w->problem.output_count; k++)
-        if (!w->expected[k]) GUARD(st, allocate(w, &w->problem.outputs[k], &w->expected[k]), done);
-    st = run_poisoned(w, base, w->expected);
+    for (int k = 0; k < p.output_count; k++) {
+        if (!w->expected[k]) GUARD(st, allocate(w, &p.outputs[k], &w->expected[k]), done);
+        p.outputs[k].data = w->expected[k];
+    }
+    st = run_poisoned(w, base, &p);
     w->verified = st == CUBC_OK;
 done:
     instance_close(base);
@@ -217,15 +224,28 @@ static cubc_status count_differences(workload *w, int k, uint64_t *count)
     return w->device->api->synchronize(w->device, NULL);
 }
 
-cubc_status workload_verify(workload *w, instance *i, uint64_t *wrong)
+cubc_status workload_poison(workload *w)
+{
+    if (!w->verified) TRY(make_expected(w));
+    return poison(w, &w->problem);
+}
+
+cubc_status workload_compare(workload *w, uint64_t *wrong)
 {
     *wrong = 0;
     if (!w->verified) TRY(make_expected(w));
-    TRY(run_poisoned(w, i, NULL));
     for (int k = 0; k < w->problem.output_count; k++) {
         uint64_t count;
         TRY(count_differences(w, k, &count));
         *wrong += count;
     }
     return CUBC_OK;
+}
+
+cubc_status workload_verify(workload *w, instance *i, uint64_t *wrong)
+{
+    TRY(workload_poison(w));
+    TRY(instance_run(i, &w->problem, NULL));
+    TRY(w->device->api->synchronize(w->device, NULL));
+    return workload_compare(w, wrong);
 }

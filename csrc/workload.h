@@ -20,7 +20,11 @@ double workload_bytes(const workload *w); // compulsory traffic
 cubc_status workload_variant(workload *w, const char *label, instance **out);
 // Queues the work of an instance on a stream.
 cubc_status workload_queue(const workload *w, instance *i, void *stream);
-// Runs the instance on poisoned outputs; *wrong: values that differ from the base's outputs.
+// Poisons the outputs, so that what the next run leaves unwritten differs from the base's outputs.
+cubc_status workload_poison(workload *w);
+// *wrong: values of the outputs, as the last run has left them, that differ from the base's.
+cubc_status workload_compare(workload *w, uint64_t *wrong);
+// Poisons, runs the instance and compares.
 cubc_status workload_verify(workload *w, instance *i, uint64_t *wrong);
 
 #endif

@@ -325,3 +325,18 @@ def test_a_damaged_page_ends_what_can_be_read(tmp_path):
     with pytest.warns(RuntimeWarning, match=r"d\.db.* malformed"):
         analysis = tuner.analyze(db)
     assert 0 < len(analysis.scores()) < len(labels)
+
+
+def test_a_variant_that_was_wrong_once_never_wins(tmp_path):
+    """In a later round, and at one workload: it has no score at any."""
+    fast, other = stores.variants(count=2)
+    rows = [stores.row("base", n, message="ipt_1") for n in (16, 20)]
+    rows += [
+        stores.row(v, n, center) for v, center in ((fast, 1e-4), (other, 9e-4)) for n in (16, 20)
+    ]
+    rows += [stores.row(fast, n, 1e-4, round=r) for n in (16, 20) for r in range(1, 9)]
+    rows.append(stores.row(fast, 20, status="wrong", round=9))
+    [group] = tuner.analyze(stores.write(tmp_path / "store.db", rows)).groups
+    for one in (group, group.only([{stores.ELEMENTS: 16}])):
+        assert (one.score(fast), one.failure(fast)) == (None, "wrong")
+        assert [label for _, label in one.ranked()] == [other, "base"]

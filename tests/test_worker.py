@@ -5,18 +5,19 @@ What happens to the searching process is in test_faults.py.
 
 import contextlib
 import os
+import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 import stores
 from searches import TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner import deadlines, local, process
+from cubc.tuner import deadlines, frames, local, process
 from cubc.tuner.target import Request, Run
 
 
@@ -67,10 +68,11 @@ def leave_stopped(worker):
 def kill_for_good(worker, number):
     """Kill a process; what it still said is lost."""
     os.kill(worker.pid, number)
-    worker._process.wait()
-    with contextlib.suppress(EOFError, ConnectionResetError):
-        while worker._connection.poll():
-            worker._connection.recv()
+    worker._supervisor.wait()
+    with contextlib.suppress(ConnectionResetError):
+        while worker._socket.recv(1 << 16):
+            pass
+    worker._replies = frames.Buffer()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -274,29 +276,46 @@ def test_not_the_same_process(db):
         os.kill(pid, 0)
 
 
-BUSY = """
-import os, sys, threading, time
-from cubc.tuner import worker
-threading.Thread(target=worker.leave_with_search, args=(int(sys.argv[1]), os.getppid())).start()
-print("busy", flush=True)
+SEARCHING = """
+import time
+from cubc.tuner import process
+worker = process.Process()
+print(worker.pid, worker._supervisor.pid, flush=True)
 time.sleep(60)
 """
 
 
-def test_a_busy_worker_leaves_when_the_driver_is_gone():
-    """A kernel that hangs keeps the process from reading that its socket was closed."""
-    ours, theirs = socket.socketpair()
-    with theirs:
-        worker = subprocess.Popen(
-            [sys.executable, "-c", BUSY, str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdout=subprocess.PIPE,
-        )
-    with worker:
-        assert worker.stdout.readline() == b"busy\n"
-        assert worker.poll() is None
-        ours.close()
-        assert worker.wait(5) == 1
+def test_a_busy_worker_leaves_when_the_search_is_gone():
+    """It is stopped, which stands for a kernel that hangs."""
+    with subprocess.Popen([sys.executable, "-c", SEARCHING], stdout=subprocess.PIPE) as search:
+        pids = [int(word) for word in search.stdout.readline().split()]
+        os.kill(pids[0], signal.SIGSTOP)
+        search.kill()
+    wait_for(lambda: not any(map(is_there, pids)))
+
+
+def test_the_worker_leaves_when_its_supervisor_is_gone():
+    worker = process.Process()
+    os.kill(worker._supervisor.pid, signal.SIGKILL)
+    with pytest.raises(process.WorkerDied, match="lost its supervisor"):
+        worker.receive(time.monotonic() + 10)
+    wait_for(lambda: not is_there(worker.pid))
+    worker.kill()
+
+
+def is_there(pid):
+    """Whether a process is there and no zombie, which a container's first process may not reap."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_for(holds):
+    until = time.monotonic() + 10
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert holds()
 
 
 def test_ctrl_c_ends_the_worker(db, at_evaluation, capfd):

@@ -9,6 +9,9 @@ CPU; ``device=``, ``cubc.device`` and the environment variable ``CUBC_DEVICE`` c
 ``cubc.tuner`` searches for the fastest variant of each and ``use_policies`` applies what it found.
 """
 
+from . import _command  # noqa: F401 - it mends the path that all others are found on
+
+# isort: split
 import os as _os
 import warnings as _warnings
 

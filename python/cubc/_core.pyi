@@ -306,6 +306,10 @@ class Workload:
         """Compile (or take from the cache), load and bind a variant, "base" included."""
     def verify(self, variant: Variant, /) -> int:
         """Run once on a poisoned output and count the items that differ from the base's output."""
+    def poison(self) -> None:
+        """Fill the outputs with bytes that base does not leave there."""
+    def wrong(self) -> int:
+        """Count the items of the outputs, as they are, that differ from the base's outputs."""
     def measure(
         self,
         variant: Variant,
@@ -322,6 +326,7 @@ class Workload:
         samples: int = 0,
         beat: float = 0.0,
         throttle_below: float = -1.0,
+        warmup: int = -1,
     ) -> dict[str, Any]:
         """Samples of ``variant`` and, taken alternately with them, of ``reference``.
 
@@ -333,7 +338,8 @@ class Workload:
         (``max_noise``, ``min_time`` in seconds), "entropy" (``max_angle`` in degrees, ``min_r2``)
         or "count" (``samples``); or after ``timeout`` seconds; or when 99.9 % confidence says that
         reference / variant does not reach ``beat``. Samples at a clock below ``throttle_below`` of
-        the device's are taken again. What is left out takes the device's defaults.
+        the device's are taken again. Each is run ``warmup`` times before. What is left out takes the
+        device's defaults.
 
         Returns samples and base_samples (bytes of float32 seconds in measured order), clocks and
         base_clocks (float32 hertz during each; empty where the device has no such clock), discarded
@@ -429,6 +435,7 @@ def measure(
     samples: int = 0,
     beat: float = 0.0,
     throttle_below: float = -1.0,
+    warmup: int = -1,
 ) -> dict[str, Any]:
     """Samples of a program and, alternately, of a reference, as of `Workload.measure`."""
 

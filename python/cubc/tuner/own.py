@@ -53,7 +53,8 @@ class OwnWorkload:
         return program
 
     def _check(self, base: _core.Program) -> None:
-        self._state.run(base)
+        self._state.renew()
+        base.run()
         if wrong := self._state.wrong({}):
             raise ValueError(f"base is wrong: {wrong}")
         copy = partial(cubc.transform, "x")
@@ -61,8 +62,19 @@ class OwnWorkload:
 
     def verify(self, program: _core.Program) -> str:
         """Run once and say what is wrong, "" if nothing is."""
+        self.poison()
         with _told():
-            self._state.run(program)
+            program.run()
+        return self.wrong()
+
+    def poison(self) -> None:
+        """Give the outputs what they have before the work."""
+        with _told():
+            self._state.renew()
+
+    def wrong(self) -> str:
+        """Say what is wrong with the outputs as they are, "" if nothing is."""
+        with _told():
             return self._state.wrong(self._right or {})
 
 

@@ -1,32 +1,47 @@
 """The search's hold on the measuring process (worker.py): start, ask, wait with a deadline, kill.
 
 The process is started as a plain command rather than through multiprocessing, which would import
-the user's ``__main__`` and so fail in notebooks and in scripts without a guard. It has a session of
-its own, so that a Ctrl-C in the terminal reaches only the search.
+the user's ``__main__`` and so fail in notebooks and in scripts without a guard. Its parent is a
+supervisor (supervisor.py), with which all that it has started ends. It has a session of its own, so
+that a Ctrl-C in the terminal reaches only the search; and nothing of the current folder is on its
+path.
+
+Nothing that comes from it is trusted: replies are read against a deadline and decoded as data
+(frames.py), and while the search waits it watches what the process holds and prints (limits.py).
 """
 
 from __future__ import annotations
 
 import os
+import pickle
+import select
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
+import threading
 import time
 from collections import deque
 from contextlib import suppress
-from multiprocessing.connection import Connection
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
-from .status import FAULT, OK, TIMEOUT
+from . import frames, limits
+from .status import FAULT, OK, RESOURCES, TIMEOUT
 from .target import Request, Results, Run
 
 ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
 DEATHS = 2  # in a row over one variant before they are put down to it
 SET_UP_SECONDS = 300.0  # to start, open a device and draw the inputs
+START_SECONDS = 30.0  # for the supervisor alone
+LEAVING = 5.0  # seconds that the supervisor may take to end what there is
+GRACE = 2.0  # seconds in which a process that has closed its end of the socket has to end
+TICK = 0.25  # seconds between two looks at what the process holds
 USERS = {"CUBC_POLICIES", "CUBC_TUNE"}  # variables that are not for the measuring process
 TAIL = 2000  # bytes of the dead process's last words that are kept
+CHUNK = 1 << 16  # bytes read at a time
+SUPERVISOR = [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervisor.py"))]
+WORKER = [sys.executable, "-P", "-m", "cubc.tuner.worker"]
 
 # What a process does to itself. Any other end may have come from outside: SIGKILL is how a system
 # short of memory picks its victims, SIGTERM how an administrator does.
@@ -40,19 +55,23 @@ class WorkerDied(RuntimeError):
     ----------
     crashed : bool
         Whether it was what it ran that ended it, and so would end it again.
+    status : str
+        Of the variant, if it was what did it.
     """
 
-    def __init__(self, code: int, words: str):
-        self.crashed = -code in CRASHES
-        how = f"died of {_signal_name(-code)}" if code < 0 else f"left with status {code}"
-        super().__init__(f"the measuring process {how}" + (f"\n{words}" if words else ""))
+    def __init__(self, message: str, words: str, *, crashed: bool, status: str = FAULT):
+        super().__init__(f"the measuring process {message}" + (f"\n{words}" if words else ""))
+        self.crashed, self.status = crashed, status
 
 
-def _signal_name(number: int) -> str:
+def _ending(code: int) -> str:
+    """How a process ended that left this status."""
+    if code >= 0:
+        return f"left with status {code}"
     try:
-        return signal.Signals(number).name
+        return f"died of {signal.Signals(-code).name}"
     except ValueError:  # a real-time one
-        return f"signal {number}"
+        return f"died of signal {-code}"
 
 
 class WorkerLate(RuntimeError):
@@ -68,64 +87,194 @@ class BaseFailed(RuntimeError):
 
 
 class Process:
-    """One measuring process."""
+    """One measuring process.
+
+    Attributes
+    ----------
+    pid : int
+        Number of the process, whose parent is the supervisor.
+    """
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
+        self._memory = limits.memory()
         # The base is the shipped one, whatever policies the user has overlaid.
         environment = {k: v for k, v in os.environ.items() if k not in USERS}
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115
-        command = [sys.executable, "-m", "cubc.tuner.worker"]
-        with theirs:
-            self._process = subprocess.Popen(
-                [*command, str(theirs.fileno()), str(os.getpid())],
-                stdin=subprocess.DEVNULL,
-                stdout=self._words,
-                stderr=self._words,
+        self._socket, theirs = socket.socketpair()
+        words, said = os.pipe()
+        self._words = open(words, "rb", buffering=0)  # noqa: SIM115
+        with theirs, open(said, "wb", buffering=0) as stderr:
+            channel = str(theirs.fileno())
+            self._supervisor = subprocess.Popen(
+                [*SUPERVISOR, channel, *WORKER, channel],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
                 env=environment,
+                bufsize=0,
             )
-        self._connection = Connection(ours.detach())
+        self._socket.setblocking(False)
+        os.set_blocking(self._words.fileno(), False)
+        self._replies = frames.Buffer()
+        self._out = bytearray()  # to be sent as soon as it is taken
+        self._said = bytearray()  # the end of what was printed
+        self._printed = 0  # bytes, since the last request was begun
+        self._looked = 0.0  # moment of the last look at its limits
+        self._lock = threading.RLock()  # of what `kill` closes
+        self.pid = self._started()
+
+    def _started(self) -> int:
+        line = self._line(START_SECONDS)
+        if line and line[:1] == b"p":
+            return int(line[1:])
+        self._stop()
+        words = self._tail()
+        self.kill()
+        raise WorkerDied("could not be started", words, crashed=False)
 
     @property
-    def pid(self) -> int:
-        """Number of the process."""
-        return self._process.pid
+    def _status(self) -> IO[bytes]:
+        """Where the supervisor writes the process's number, and how it ended."""
+        assert self._supervisor.stdout is not None
+        return self._supervisor.stdout
+
+    def _line(self, seconds: float) -> bytes | None:
+        """Next line of the supervisor, b"" if it has ended; None if there is none in time."""
+        poll = select.poll()
+        poll.register(self._status, select.POLLIN)
+        return self._status.readline() if poll.poll(1000 * seconds) else None
 
     def send(self, *request: Any) -> None:
-        """Send a request; WorkerDied if nobody is there to read it."""
+        """Send a request, later if it is not taken at once; WorkerDied if nobody reads it."""
+        with self._lock:
+            self._check_open()
+            self._out += frames.frame(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
+            self._flush()
+
+    def _flush(self) -> None:
         try:
-            self._connection.send(request)
+            while self._out:
+                del self._out[: self._socket.send(self._out[:CHUNK])]
+        except BlockingIOError:
+            pass
         except OSError:
             raise self._death() from None
 
+    def begin(self) -> None:
+        """Count what is printed from here on."""
+        self._printed = 0
+
     def receive(self, until: float | None = None) -> tuple:
         """Next reply; WorkerDied, or WorkerLate past the moment `until` of the monotonic clock."""
-        left = None if until is None else max(0.0, until - time.monotonic())
+        with self._lock:
+            while True:
+                self._check_open()
+                try:
+                    if reply := self._replies.take():
+                        return reply
+                except frames.Garbled as error:
+                    raise self._stopped(f"sent what is no reply ({error})") from None
+                left = TICK if until is None else until - time.monotonic()
+                if left <= 0:
+                    raise WorkerLate
+                self._wait(min(left, TICK))
+                self._look()
+
+    def _wait(self, seconds: float) -> None:
+        """Take what there is: replies before the rest, and what was printed before the end."""
+        poll, channel = select.poll(), self._socket.fileno()
+        poll.register(channel, select.POLLIN | (select.POLLOUT if self._out else 0))
+        poll.register(self._words, select.POLLIN)
+        poll.register(self._status, select.POLLIN)
+        ready = dict(poll.poll(1000 * seconds))
+        if ready.get(channel, 0) & select.POLLOUT:
+            self._flush()
+        if ready.get(channel, 0) & ~select.POLLOUT:
+            try:
+                received = self._socket.recv(CHUNK)
+            except OSError:
+                received = b""
+            if not received:
+                raise self._death()
+            self._replies.add(received)
+        elif self._words.fileno() in ready and self._listen():
+            pass
+        elif self._status.fileno() in ready:
+            raise self._death()
+
+    def _listen(self) -> int:
+        """Take what was printed; how many bytes it was."""
         try:
-            if not self._connection.poll(left):
-                raise WorkerLate
-            return self._connection.recv()
-        except (EOFError, OSError):
-            raise self._death() from None
+            heard = self._words.read(CHUNK) or b""
+        except OSError:
+            heard = b""
+        self._said = (self._said + heard)[-TAIL:]
+        self._printed += len(heard)
+        return len(heard)
+
+    def _look(self) -> None:
+        """End a process that is beyond one of its limits."""
+        if self._printed > limits.OUTPUT:
+            raise self._stopped(f"printed over {limits.OUTPUT >> 20} MiB", RESOURCES)
+        if time.monotonic() - self._looked > TICK:
+            self._looked = time.monotonic()
+            if beyond := limits.exceeded(self.pid, self._memory):
+                raise self._stopped(beyond, RESOURCES)
+
+    def reject(self) -> WorkerDied:
+        """End a process whose last reply was not asked for."""
+        return self._stopped("sent a reply that was not asked for")
+
+    def _stopped(self, why: str, status: str = FAULT) -> WorkerDied:
+        """End a process for what it did."""
+        self._stop()
+        return WorkerDied(why, self._tail(), crashed=True, status=status)
 
     def _death(self) -> WorkerDied:
+        """Say how a process ended, or end one that has closed its end of the socket."""
+        line = self._line(GRACE)
+        if line is None:
+            return self._stopped("closed its connection and went on")
+        self._stop()
+        if not line:
+            return WorkerDied("lost its supervisor", self._tail(), crashed=False)
+        code = int(line[1:])
+        return WorkerDied(_ending(code), self._tail(), crashed=-code in CRASHES)
+
+    def _tail(self) -> str:
+        """Last words."""
+        if not self._words.closed:
+            for _ in range(1 + limits.OUTPUT // CHUNK):
+                if not self._listen():
+                    break
+        return self._said.decode(errors="replace").strip()
+
+    def _stop(self) -> None:
+        """Have the supervisor end the process and all that it has started."""
+        assert self._supervisor.stdin is not None
+        self._supervisor.stdin.close()
         try:
-            code = self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait()
-        size = self._words.seek(0, os.SEEK_END)
-        self._words.seek(max(0, size - TAIL))
-        return WorkerDied(code, self._words.read().decode(errors="replace").strip())
+            self._supervisor.wait(LEAVING)
+        except subprocess.TimeoutExpired:  # a variant may have stopped it
+            self._supervisor.kill()  # which kills the process as well
+            self._supervisor.wait()
+            with suppress(ProcessLookupError, PermissionError, AttributeError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+    def _check_open(self) -> None:
+        if self._words.closed:
+            raise WorkerDied("was ended", "", crashed=False)
 
     def kill(self) -> None:
         """End the process at once and give back everything that belongs to it."""
-        self._connection.close()
-        self._process.kill()
-        self._process.wait()
-        self._words.close()
+        self._stop()
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # whoever waits for a reply stops waiting
+        with self._lock:
+            self._socket.close()
+            self._words.close()
+            self._status.close()
 
 
 class RemoteBench:
@@ -203,6 +352,8 @@ class RemoteBench:
         reply = process.receive(time.monotonic() + SET_UP_SECONDS)
         if reply[0] == "refused":
             raise BaseFailed(reply[1])
+        if reply[0] != "opened":
+            raise process.reject()
         self._open = True
 
     def put(self, request: Request) -> None:
@@ -244,12 +395,17 @@ class RemoteBench:
             suspect = self._fresh
             try:
                 self._send(process)
+                process.begin()
                 until = time.monotonic() + seconds
                 while (reply := process.receive(until))[0] == "result":
                     _, run, fields = reply
+                    if run not in waiting.request.runs:
+                        raise process.reject()
                     suspect, self._fresh = True, False
                     waiting.done(run, fields)
                     yield run, fields
+                if reply[0] != "done":
+                    raise process.reject()
                 self._pop(served=True)
                 return
             except WorkerDied as death:
@@ -259,7 +415,7 @@ class RemoteBench:
                 if (death.crashed and suspect) or deaths == DEATHS:
                     again = f"\n({deaths} times in a row)" if deaths > 1 else ""
                     self._pop()
-                    yield waiting.next, {"status": FAULT, "message": f"{death}{again}"}
+                    yield waiting.next, {"status": death.status, "message": f"{death}{again}"}
                     return
             except WorkerLate:
                 self._end()

@@ -22,7 +22,7 @@ from . import axes as ax
 from .checks import regex
 from .score import score
 from .space import Space, parse_label
-from .status import LOST, OK
+from .status import LOST, OK, WRONG
 from .verdict import Verdict, judge
 
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
@@ -79,6 +79,7 @@ class Group:
     cells: dict[str, dict[str, Measurement]] = field(default_factory=dict)  # by variant and rt
     # What was measured again, by variant, round and rt.
     rounds: dict[str, dict[int, dict[str, Measurement]]] = field(default_factory=dict)
+    wrong: set[str] = field(default_factory=set)  # variants that were wrong once, anywhere
     _rts: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
@@ -114,6 +115,8 @@ class Group:
     def add(self, measurement: Measurement) -> None:
         """Take in a measurement; a later one of the same workload and round replaces an earlier."""
         rt = ax.workload_text(measurement.rt)
+        if measurement.status == WRONG:
+            self.wrong.add(measurement.variant)
         if measurement.round:
             rounds = self.rounds.setdefault(measurement.variant, {})
             rounds.setdefault(measurement.round, {})[rt] = measurement
@@ -136,8 +139,11 @@ class Group:
                 yield from cells.values()
 
     def only(self, rts: Iterable[Mapping[str, int]]) -> Group:
-        """Copy this group with some of its run-time workloads only."""
-        kept = dataclasses.replace(self, cells={}, rounds={}, _rts={})
+        """Copy this group with some of its run-time workloads only.
+
+        A variant that was wrong at another one stays so.
+        """
+        kept = dataclasses.replace(self, cells={}, rounds={}, wrong=set(self.wrong), _rts={})
         texts = {ax.workload_text(rt) for rt in rts}
         for measurement in self.measurements():
             if ax.workload_text(measurement.rt) in texts:
@@ -185,7 +191,12 @@ class Group:
         ]
 
     def verdict(self, variant: str) -> Verdict | None:
-        """Verdict on a variant that was measured again; of each round its score counts."""
+        """Verdict on a variant that was measured again; of each round its score counts.
+
+        None if it failed in one.
+        """
+        if self.failure(variant) is not None:
+            return None
         rounds = self.complete_rounds(variant)
         return judge([self._round_score(cells) for cells in rounds]) if rounds else None
 
@@ -218,7 +229,12 @@ class Group:
         return score(self.axes, ((cells[rt].rt, speedup) for rt, speedup in speedups.items()))
 
     def failure(self, variant: str) -> str | None:
-        """First status of a variant that is not ``ok``; None if all are."""
+        """First status of a variant that is not ``ok``; None if all are.
+
+        One that was wrong once is ``wrong``, whatever it was at other times and workloads.
+        """
+        if variant in self.wrong:
+            return WRONG
         cells = [*self.cells.get(variant, {}).values()]
         for again in self.rounds.get(variant, {}).values():
             cells += again.values()

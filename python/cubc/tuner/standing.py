@@ -63,10 +63,11 @@ class Standing:
         return [label for label in labels if label != "base"]
 
     def _of(self, variant: str) -> Group:
-        """Group that knows most of a variant."""
+        """Group that knows most of a variant: the one in which it was wrong, if there is one."""
         return max(
             self.groups,
             key=lambda group: (
+                variant in group.wrong,
                 len(group.rounds.get(variant, ())),
                 len(group.cells.get(variant, ())),
             ),

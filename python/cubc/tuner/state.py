@@ -284,12 +284,11 @@ class State:
         if not program.info:
             raise ValueError("the function given to state.exec(...) launched nothing")
 
-    def run(self, program: _core.Program) -> None:
-        """Run the work once on the outputs' first contents."""
+    def renew(self) -> None:
+        """Give the outputs their first contents."""
         for kept in self._kept:
             if any(kept.array is output for output in self.outputs):
                 kept.fill()
-        program.run()
 
     def wrong(self, base: Mapping[int, cubc.Array]) -> str:
         """What is wrong with the outputs, "" if nothing is.

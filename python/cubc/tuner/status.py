@@ -7,15 +7,16 @@ from typing import Any
 from cubc import _core
 
 OK, WRONG, FAULT, TIMEOUT = "ok", "wrong", "fault", "timeout"
+RESOURCES = "resources"  # it wants more than there is, or than it may have
 LOST = "lost"  # not run at this workload: it had lost at others already
 PRUNED = "pruned"  # not run: what the compiler made of it breaks a constraint
 _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (_core.CompileError, "compile_error"),
-    (_core.ResourceError, "resources"),
+    (_core.ResourceError, RESOURCES),
     (_core.KernelFault, FAULT),
     (_core.DeviceError, FAULT),
     (TimeoutError, TIMEOUT),
-    (MemoryError, "resources"),
+    (MemoryError, RESOURCES),
 )
 FAILURES = tuple(kind for kind, _ in _OF_EXCEPTION)
 STATUSES = frozenset({OK, WRONG, LOST, PRUNED, *(status for _, status in _OF_EXCEPTION)})

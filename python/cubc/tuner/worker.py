@@ -1,8 +1,8 @@
-"""The measuring process: ``python -m cubc.tuner.worker <socket> <parent>``.
+"""The measuring process: ``python -P -m cubc.tuner.worker <socket>``.
 
 A kernel that reads a bad address poisons its CUDA context, and one that hangs blocks it; so
 variants run here and never in the user's process. The search (see process.py) sends requests over a
-socket and may kill this process at any moment. Requests and replies are plain tuples:
+socket and may kill this process at any moment. Requests and replies are tuples (see frames.py):
 
     ("open", *Unit.opening, device)        ->  ("opened",) or ("refused", message)
     ("evaluate", Request)                  ->  ("result", Run, fields)..., ("done",)
@@ -14,26 +14,30 @@ process does not trust its device any more and leaves; the search starts another
 from __future__ import annotations
 
 import faulthandler
+import fcntl
 import os
-import select
+import random
+import resource
 import signal
+import socket
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
-from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 
 from cubc import _core
 
+from . import frames, limits
 from .constraints import Constraint, compiled
 from .own import Shipped
 from .space import parse_label
 from .status import FAILURES, FAULT, LOST, OK, PRUNED, WRONG, explain, failure
 from .target import Request, Run
 
+# A launch on outputs that were renewed: nothing may run before it, nor any launch twice.
+ONCE = {"min_samples": 1, "max_samples": 1, "warmup": 0, "throttle_below": 0.0}
 HOT_SECONDS = 0.01  # of runs that follow each other: of base, and of what is measured again
 
 
@@ -68,15 +72,17 @@ class Bench:
         if request.variant == "base" or run.round == 1:
             row["hot"], _ = workload.measure_hot(opened, HOT_SECONDS)
         if request.variant == "base":
-            return row | _kept(workload.measure(opened, **request.timing))
+            row |= _kept(workload.measure(opened, **request.timing))
+            return row | {"checked": 1} | _verdict(_last(workload, opened))
         wrong = 0 if run.round else workload.verify(opened)
+        row["checked"] = int(not run.round)
+        if not wrong:
+            row |= _kept(workload.measure(opened, base, beat=beat, **request.timing))
+            wrong = _last(workload, opened)
+            row["checked"] += 1
         if wrong and workload.verify(base):  # inputs or outputs to compare with are spoilt
             sys.exit("base does not give its own results any more: something has overwritten them")
-        if wrong:
-            said = isinstance(wrong, str)
-            message = wrong if said else f"{wrong} items differ from base's output"
-            return row | {"status": WRONG, "message": message}
-        return row | _kept(workload.measure(opened, base, beat=beat, **request.timing))
+        return row | _verdict(wrong)
 
     def _broken(self, request: Request, info: dict[str, Any]) -> str | None:
         """First constraint that a variant does not fulfil."""
@@ -85,6 +91,25 @@ class Bench:
         # They may name parameters besides; one that is called as a figure is stands for itself.
         values = compiled(info, self._threads_per_unit) | parse_label(request.variant)
         return next((text for text in request.limits if not Constraint(text)(values)), None)
+
+
+def _last(workload: Any, opened: Any) -> int | str:
+    """What is wrong after one more launch, timed as those before it; 0 or "" if nothing is.
+
+    A variant that is right once may be wrong at other times: what races depends on the clock, on
+    what the caches hold and on what ran before.
+    """
+    workload.poison()
+    workload.measure(opened, **ONCE)
+    return workload.wrong()
+
+
+def _verdict(wrong: int | str) -> dict[str, Any]:
+    """Fields of a variant whose outputs are wrong, or not."""
+    if not wrong:
+        return {}
+    message = wrong if isinstance(wrong, str) else f"{wrong} items differ from base's output"
+    return {"status": WRONG, "message": message}
 
 
 def _kept(measured: dict[str, Any]) -> dict[str, Any]:
@@ -102,10 +127,13 @@ def evaluate(bench: Bench, request: Request) -> Iterator[tuple]:
         if race and beat > race.caps[run.place]:
             row = {"status": LOST}
         else:
+            before = limits.children(os.getpid())
             try:
                 row = bench.evaluate(request, run, max(0.0, beat))
             except FAILURES as error:
                 row = failure(error)
+            if left := limits.children(os.getpid()) - before:
+                row = {"status": FAULT, "message": f"left processes behind: {len(left)}"}
         yield ("result", run, row)
         if row["status"] == FAULT:
             sys.exit()
@@ -122,47 +150,48 @@ def _speedup(row: dict[str, Any]) -> float:
     return float(base / variant)
 
 
-def serve(connection: Connection) -> None:
+def serve(channel: socket.socket) -> None:
     """Answer requests until the search closes its end."""
     bench: Any = None
-    while True:
-        try:
-            kind, *arguments = connection.recv()
-        except EOFError:
-            return
+    requests = channel.makefile("rb")
+    while request := frames.read_request(requests):
+        kind, *arguments = request
         if kind == "open":
             bench = None  # frees the memory of the one before
             try:
                 bench = Bench(*arguments)
             except Exception as error:
-                connection.send(("refused", explain(error)))
+                answer(channel, ("refused", explain(error)))
             else:
-                connection.send(("opened",))
+                answer(channel, ("opened",))
         else:
             for reply in evaluate(bench, *arguments):
-                connection.send(reply)
+                answer(channel, reply)
 
 
-def leave_with_search(socket: int, parent: int) -> None:
-    """End this process as soon as the search is gone, whatever a kernel is doing.
+def answer(channel: socket.socket, reply: tuple) -> None:
+    """Send a reply."""
+    channel.sendall(frames.frame(frames.encode(reply)))
 
-    The second condition serves when somebody else still holds the search's end of the socket.
+
+def hidden(descriptor: int) -> socket.socket:
+    """Move the search's socket to a descriptor that a stray write or close does not meet.
+
+    What is started from here does not inherit it.
     """
-    poll = select.poll()
-    poll.register(socket, 0)  # nothing but the other end closing
-    while not poll.poll(1000) and os.getppid() == parent:
-        pass
-    os._exit(1)
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    least = most - 1 - random.randrange(1, max(2, most // 4))
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)
+    os.close(descriptor)
+    return socket.socket(fileno=moved)
 
 
 def main() -> None:
     """Serve the search that started this process."""
-    socket, parent = map(int, sys.argv[1:])
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=leave_with_search, args=(socket, parent), daemon=True).start()
-    with Connection(socket) as connection:
-        serve(connection)
+    with hidden(int(sys.argv[1])) as channel:
+        serve(channel)
 
 
 if __name__ == "__main__":
