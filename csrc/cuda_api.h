@@ -92,6 +92,7 @@ enum {
     cudaMemLocationTypeDevice = 1,
     cudaMemPoolAttrReleaseThreshold = 4,
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+    CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
     CU_MEMORYTYPE_DEVICE = 2,
     NVRTC_SUCCESS = 0,

@@ -118,7 +118,8 @@ typedef struct device_api {
     const char *kind;
     // How many devices of this kind are usable; *why says in a sentence why not when it is 0.
     int (*count)(const char **why);
-    // The index of the device that the memory is on; -1: on none, or it is not known.
+    // The index of the device whose kernels reach the memory at this very address: the device's
+    // own, managed, and registered host memory. -1: there is none.
     int (*index_of)(const void *pointer);
     cubc_status (*open)(int index, cubc_device **out);
     void (*close)(cubc_device *device);

@@ -98,6 +98,11 @@ void py_view_release(py_view *view);
 cubc_status py_view_order(const py_view *view, void *stream, PyObject *stream_object);
 // Checks extents that are in shape already and counts the items.
 int py_view_set_shape(py_view *view, const char *what, int ndim);
+
+// Opens the CUDA device that the view's items are on, and holds the memory against it: a pointer
+// that the driver does not know would end in an illegal access, which poisons the process's
+// context. named: the index that the object gives, or -1. 0, or -1 with an exception.
+int py_view_open_cuda(py_view *view, const char *what, long named);
 int py_not_contiguous(const char *what);               // raises ValueError; -1
 PyObject *py_shape(int ndim, const Py_ssize_t *shape); // a tuple
 // A stream argument: None, an int, or an object of CuPy, PyTorch, Numba or cuda.core.

@@ -105,7 +105,6 @@ static void delete_imported(PyObject *capsule)
 
 static int open_device(DLDevice device, const char *what, py_view *out)
 {
-    char name[32];
     out->on_host = device.device_type == DL_CPU || device.device_type == DL_CUDA_HOST;
     if (out->on_host) return 0;
     if (device.device_type != DL_CUDA && device.device_type != DL_CUDA_MANAGED) {
@@ -113,10 +112,7 @@ static int open_device(DLDevice device, const char *what, py_view *out)
                      what, (int)device.device_type);
         return -1;
     }
-    PyOS_snprintf(name, sizeof name, "cuda:%d", (int)device.device_id);
-    cubc_status st = py_open_device(name, &out->device);
-    if (st) py_raise(st);
-    return st ? -1 : 0;
+    return py_view_open_cuda(out, what, device.device_id);
 }
 
 static int fill_view(const DLTensor *t, const char *what, py_view *out)

@@ -212,13 +212,38 @@ static int from_array(PyObject *object, const char *what, bool writable, py_view
     return 0;
 }
 
-// The interface does not name the device: the memory does, and of an array without items DLPack's
-// question.
-static int cuda_device_of(PyObject *object, const void *data, cubc_device **out)
+int py_view_open_cuda(py_view *view, const char *what, long named)
 {
     char name[32] = "cuda";
-    long index = device_cuda_api.index_of(data);
-    if (index < 0) {
+    long found = view->n ? device_cuda_api.index_of(view->data) : named;
+    if (found >= 0) PyOS_snprintf(name, sizeof name, "cuda:%ld", found);
+    cubc_status st = py_open_device(name, &view->device);
+    if (st) {
+        py_raise(st);
+        return -1;
+    }
+    if (view->n == 0) return 0;
+    size_t bytes = (size_t)view->n * cubc_type_size(view->type);
+    if (found < 0)
+        PyErr_Format(PyExc_ValueError,
+                     "%s points to memory that no CUDA device reaches: it was freed, or it is the "
+                     "host's; host memory is passed as a NumPy array",
+                     what);
+    else if (named >= 0 && named != found)
+        PyErr_Format(PyExc_ValueError, "%s says that it is on cuda:%ld, its memory is on cuda:%ld",
+                     what, named, found);
+    else if (device_cuda_api.index_of((const char *)view->data + (bytes - 1)) != found)
+        PyErr_Format(PyExc_ValueError, "%s says that it has %zu bytes, its memory ends before",
+                     what, bytes);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+// The interface does not name the device: the memory does. An array without items has none, so that
+// DLPack's question is asked.
+static int open_interface_device(PyObject *object, const char *what, py_view *out)
+{
+    long index = -1;
+    if (out->n == 0) {
         PyObject *pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
         PyObject *second = pair ? PySequence_GetItem(pair, 1) : NULL;
         if (second && PyLong_Check(second)) index = PyLong_AsLong(second);
@@ -226,10 +251,7 @@ static int cuda_device_of(PyObject *object, const void *data, cubc_device **out)
         Py_XDECREF(second);
         Py_XDECREF(pair);
     }
-    if (index >= 0) PyOS_snprintf(name, sizeof name, "cuda:%ld", index);
-    cubc_status st = py_open_device(name, out);
-    if (st) py_raise(st);
-    return st ? -1 : 0;
+    return py_view_open_cuda(out, what, index);
 }
 
 static int from_cuda_interface(PyObject *object, PyObject *interface, const char *what,
@@ -260,6 +282,15 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
         read_only(what);
         goto done;
     }
+    PyObject *mask = PyMapping_GetItemString(interface, "mask");
+    PyErr_Clear();
+    bool masked = mask && mask != Py_None;
+    Py_XDECREF(mask);
+    if (masked) {
+        PyErr_Format(PyExc_TypeError, "%s has a mask, which cubc does not know: pass it filled",
+                     what);
+        goto done;
+    }
     PyObject *stream = PyMapping_GetItemString(interface, "stream");
     PyErr_Clear();
     if (stream && PyLong_Check(stream)) {
@@ -268,7 +299,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
         if (out->stream == (void *)1) out->stream = NULL; // the legacy default stream
     }
     Py_XDECREF(stream);
-    if (cuda_device_of(object, out->data, &out->device) < 0) goto done;
+    if (open_interface_device(object, what, out) < 0) goto done;
     out->owner = Py_NewRef(object);
     status = 0;
 done:
