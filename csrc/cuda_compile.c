@@ -2,7 +2,8 @@
 // driver and no GPU.
 //
 // The result is a binary for exactly one architecture and not PTX: nothing is left to the driver's
-// compiler at load time, and a binary for 12.x runs on every driver for 12.x.
+// compiler at load time, and a binary for 12.x runs on every driver for 12.x. CUBC_NVRTCFLAGS adds
+// options, split on spaces.
 #define _POSIX_C_SOURCE 200809L
 #include "device_cuda.h"
 
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MAX_OPTIONS = 32, MAX_OPTIONS_LENGTH = 1024 };
 
 // Why a compilation is cancelled. NVRTC asks from threads of its own and wants the same answer once
 // it was yes, so the first reason stays.
@@ -103,19 +106,42 @@ static bool wants_line_info(void)
     return debug && debug[0] && strcmp(debug, "0") != 0;
 }
 
+static const char *further_options(void)
+{
+    const char *given = getenv("CUBC_NVRTCFLAGS");
+    return given ? given : "";
+}
+
+// Adds the words of CUBC_NVRTCFLAGS, which lie in `words` from then on.
+static cubc_status add_further_options(const char **options, int *count, char *words)
+{
+    int length = snprintf(words, MAX_OPTIONS_LENGTH, "%s", further_options());
+    char *rest = words, *word;
+    while ((word = strtok_r(rest, " ", &rest)) != NULL) {
+        if (*count == MAX_OPTIONS || length >= MAX_OPTIONS_LENGTH)
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "CUBC_NVRTCFLAGS is too long: at most %d characters and %d "
+                 "words are taken",
+                 MAX_OPTIONS_LENGTH - 1, MAX_OPTIONS - 5);
+        options[(*count)++] = word;
+    }
+    return CUBC_OK;
+}
+
 cubc_status cuda_compile_source(const compile_request *request, binary *out)
 {
     *out = (binary){0};
     TRY(cuda_api_compiler_ready());
     TRY(check_arch(request->arch));
 
-    char arch_option[64];
+    char arch_option[64], more[MAX_OPTIONS_LENGTH];
     snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", request->arch);
     // 177: of the dialect's functions a kernel uses some; the rest is not worth a warning.
-    const char *options[6] = {arch_option, "--std=c++17", "--diag-suppress=177"};
+    const char *options[MAX_OPTIONS] = {arch_option, "--std=c++17", "--diag-suppress=177"};
     int count = 3;
     if (wants_line_info()) options[count++] = "--generate-line-info";
     if (device_source_rounds(request->source)) options[count++] = "--fmad=false";
+    TRY(add_further_options(options, &count, more));
 
     watch w = {0};
     atomic_init(&w.reason, CUBC_OK);
@@ -139,7 +165,10 @@ cubc_status cuda_compile_name(char *name, size_t size)
 {
     TRY(cuda_api_compiler_ready());
     // The name keys caches: what changes the code belongs to it.
-    snprintf(name, size, "NVRTC %d.%d%s", cuda.nvrtc_major, cuda.nvrtc_minor,
-             wants_line_info() ? " --generate-line-info" : "");
+    const char *further = further_options();
+    char key[65] = "";
+    if (*further) sha256_hex(further, strlen(further), key);
+    snprintf(name, size, "NVRTC %d.%d%s%s%.8s", cuda.nvrtc_major, cuda.nvrtc_minor,
+             wants_line_info() ? " --generate-line-info" : "", *further ? " " : "", key);
     return CUBC_OK;
 }

@@ -23,8 +23,12 @@ def linked_with_nothing():
 
 
 # For the cpu's kernels, most of which the tests run for a moment. Functions are called, not put in
-# place, which is a fifth of the work without optimisation.
-QUICK = f"-O0 -Dalways_inline=unused {linked_with_nothing()}"
+# place, which is a fifth of the work without optimisation; a sixth is unwind tables and g++'s
+# collections of its garbage.
+QUICK = (
+    "-O0 -Dalways_inline=unused -fno-asynchronous-unwind-tables --param ggc-min-expand=1000 "
+    f"--param ggc-min-heapsize=1000000 {linked_with_nothing()}"
+)
 OPTIMISED = QUICK.replace("-O0", "-O1")
 
 
