@@ -16,6 +16,9 @@ BIN := .venv/bin
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 export PYTHON
 
+# Only the plugins that the tests need: another one of the environment must not change or break them.
+PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(BIN)/python -m pytest -q -p xdist -p pytest_timeout
+
 .PHONY: build system test test-gpu stubs ctest fuzz lint format demo bench clean
 .DEFAULT_GOAL := build
 
@@ -30,14 +33,14 @@ system:
 # that its summary is the last thing to be read.
 test:
 	@$(MAKE) --no-print-directory -j$(JOBS) stubs ctest
-	$(BIN)/python -m pytest -q -n $(JOBS) --maxprocesses 8 --dist worksteal
+	$(PYTEST) -n $(JOBS) --maxprocesses 8 --dist worksteal
 
 stubs: lint
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml cubc._core
 
 test-gpu:
 	@sh tools/setup.sh dev
-	$(BIN)/python -m pytest -q -m gpu
+	$(PYTEST) -m gpu
 
 demo: build
 	$(BIN)/python -m cubc.tuner.demo
