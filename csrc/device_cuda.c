@@ -256,14 +256,13 @@ static bool is_on_device(const void *pointer)
 static int cuda_index_of(const void *pointer)
 {
     const char *why;
-    CUdeviceptr address = (CUdeviceptr)(uintptr_t)pointer, reached = 0;
-    int type = 0, ordinal = -1;
-    int attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                        CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
-    void *values[] = {&type, &ordinal, &reached};
-    if (cuda_count(&why) == 0 || cuda.cuPointerGetAttributes(3, attributes, values, address))
+    int type = 0, ordinal = -1; // the driver leaves the type of unknown memory at 0
+    int attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    void *values[] = {&type, &ordinal};
+    if (cuda_count(&why) == 0 ||
+        cuda.cuPointerGetAttributes(2, attributes, values, (CUdeviceptr)(uintptr_t)pointer))
         return -1;
-    return type && reached == address ? ordinal : -1; // the driver gives unknown memory type 0
+    return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_HOST ? ordinal : -1;
 }
 
 static cubc_status copy(cubc_device *device, void *to, const void *from, size_t bytes, void *stream)
