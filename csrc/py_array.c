@@ -14,17 +14,17 @@ bool py_array_check(PyObject *object)
 // ---- life ---------------------------------------------------------------------------------------
 static py_array *new_array(cubc_device *device, cubc_type type, int ndim, const Py_ssize_t *shape)
 {
-    PyTypeObject *cls = (PyTypeObject *)py_array_type;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(cls, Py_tp_alloc);
-    py_array *a = (py_array *)allocate(cls, 0);
+    uint64_t n;
+    if (!size_of_extents(shape, ndim, cubc_type_size(type), &n)) {
+        py_too_large("the array");
+        return NULL;
+    }
+    py_array *a = (py_array *)py_allocate((PyTypeObject *)py_array_type);
     if (!a) return NULL;
     a->type = type;
     a->ndim = ndim;
-    a->n = 1;
-    for (int d = 0; d < ndim; d++) {
-        a->shape[d] = shape[d];
-        a->n *= (uint64_t)shape[d];
-    }
+    a->n = n;
+    for (int d = 0; d < ndim; d++) a->shape[d] = shape[d];
     a->device = device;
     device_retain(device);
     return a;
@@ -83,11 +83,21 @@ cubc_status py_array_use(py_array *a, void *stream, PyObject *stream_object)
     return CUBC_OK;
 }
 
+// There is nothing to clear, as in a tuple: what an array refers to was there before it, so a cycle
+// has another member that can be cleared, and an array keeps its memory to the end.
+static int array_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    py_array *a = (py_array *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(a->base);
+    Py_VISIT(a->stream_object);
+    return 0;
+}
+
 static void array_dealloc(PyObject *self)
 {
     py_array *a = (py_array *)self;
-    PyTypeObject *cls = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(cls, Py_tp_free);
+    PyObject_GC_UnTrack(self);
     if (a->device && !a->base) {
         Py_BEGIN_ALLOW_THREADS
         a->device->api->free(a->device, a->data, a->stream);
@@ -101,8 +111,7 @@ static void array_dealloc(PyObject *self)
     if (a->device) device_release(a->device);
     Py_XDECREF(a->base);
     Py_XDECREF(a->stream_object);
-    release(self);
-    Py_DECREF(cls);
+    py_release(self);
 }
 
 // ---- to the host --------------------------------------------------------------------------------
@@ -409,6 +418,7 @@ static PyMethodDef array_methods[] = {
 
 static PyType_Slot slots[] = {{Py_tp_doc, "A contiguous array in a device's memory."},
                               {Py_tp_dealloc, array_dealloc},
+                              {Py_tp_traverse, array_traverse},
                               {Py_tp_repr, array_repr},
                               {Py_tp_methods, array_methods},
                               {Py_tp_getset, properties},
@@ -421,8 +431,9 @@ static PyType_Slot slots[] = {{Py_tp_doc, "A contiguous array in a device's memo
                               {Py_nb_index, array_index},
                               {Py_nb_bool, array_bool},
                               {0, NULL}};
-static PyType_Spec spec = {"cubc._core.Array", sizeof(py_array), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+static PyType_Spec spec = {
+    "cubc._core.Array", sizeof(py_array), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
 int py_array_setup(PyObject *module)
 {

@@ -46,10 +46,11 @@ static PyObject *converted(PyObject *x, const py_view *view, cubc_type type, PyO
         Py_XDECREF(dtype);
         return array;
     }
-    PyObject *arguments = Py_BuildValue("(s)", "v");
-    PyObject *keywords = Py_BuildValue("{s:O,s:s,s:O}", "v", x, "dtype", cubc_type_name(type),
-                                       "stream", stream ? stream : Py_None);
-    PyObject *array = arguments && keywords ? py_transform(NULL, arguments, keywords) : NULL;
+    PyObject *arguments = Py_BuildValue("(s)", "v"), *keywords = NULL;
+    if (arguments)
+        keywords = Py_BuildValue("{s:O,s:s,s:O}", "v", x, "dtype", cubc_type_name(type), "stream",
+                                 stream ? stream : Py_None);
+    PyObject *array = keywords ? py_transform(NULL, arguments, keywords) : NULL;
     Py_XDECREF(arguments);
     Py_XDECREF(keywords);
     return array;
@@ -123,16 +124,11 @@ static int parse_shape(PyObject *object, Py_ssize_t *shape, int *ndim)
                      VIEW_DIMENSIONS, count);
         return -1;
     }
-    double bytes = 8;
     for (Py_ssize_t d = 0; d < count && !PyErr_Occurred(); d++) {
         shape[d] = parse_extent(object, single, d);
-        bytes *= (double)shape[d];
-        if (!PyErr_Occurred() && (shape[d] < 0 || bytes > 4e18)) {
-            PyErr_Format(PyExc_ValueError,
-                         "a shape is made of non-negative extents, less than 2^59 items in all, "
-                         "not %.80R",
+        if (!PyErr_Occurred() && shape[d] < 0)
+            PyErr_Format(PyExc_ValueError, "a shape is made of non-negative extents, not %.80R",
                          object);
-        }
     }
     if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError))
         PyErr_Format(PyExc_TypeError, "a shape is an int or a sequence of int, not %.80R", object);

@@ -123,8 +123,9 @@ bool py_call_same_shape(const py_view *v, int ndim, const Py_ssize_t *shape)
 
 static int wrong_out(const char *function, const py_view *got, int ndim, const Py_ssize_t *shape)
 {
-    PyObject *expected = py_shape(ndim, shape), *given = py_shape(got->ndim, got->shape);
-    if (expected && given)
+    PyObject *expected = py_shape(ndim, shape);
+    PyObject *given = expected ? py_shape(got->ndim, got->shape) : NULL;
+    if (given)
         PyErr_Format(PyExc_ValueError, "%s(): out has the shape %R, expected %R", function, given,
                      expected);
     Py_XDECREF(expected);

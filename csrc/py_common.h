@@ -15,6 +15,7 @@
 
 #include "algorithm.h"
 #include "device.h"
+#include "size.h"
 
 // A C program may link this shared object for cubc.h without libpython. Functions of Python are
 // bound when first called, which then never happens; data, and functions whose address is taken,
@@ -44,6 +45,9 @@
 extern PyObject *py_numpy; // the numpy module
 // Raises the exception of the last error; always NULL.
 PyObject *py_raise(cubc_status status);
+// Forgets the exception of an attempt, so that another way may be tried. True if it stays, since it
+// says nothing of the attempt: MemoryError, and what a signal handler raised.
+bool py_forget(void);
 // Opens a device named by a str or None (the default device), counted.
 cubc_status py_device(PyObject *name, cubc_device **out);
 // The text of a str argument; NUL characters, which would cut it short, are refused.
@@ -96,9 +100,12 @@ void py_view_release(py_view *view);
 // What is queued on `stream` next comes after what another stream has to do with the memory, where
 // that is known. stream_object: what the caller gave for the stream, or NULL.
 cubc_status py_view_order(const py_view *view, void *stream, PyObject *stream_object);
-// Checks extents that are in shape already and counts the items.
+// Checks extents that are in shape already and counts the items, whose type is known.
 int py_view_set_shape(py_view *view, const char *what, int ndim);
-
+int py_too_large(const char *what); // raises ValueError; -1
+// An attribute that need not be there: NULL without an exception if it is not. Other exceptions of
+// its property are the caller's to see.
+PyObject *py_optional_attribute(PyObject *object, const char *name);
 // Opens the CUDA device that the view's items are on, and holds the memory against it: a pointer
 // that the driver does not know would end in an illegal access, which poisons the process's
 // context. named: the index that the object gives, or -1. 0, or -1 with an exception.

@@ -142,10 +142,10 @@ static int fill_view(const DLTensor *t, const char *what, py_view *out)
 }
 
 // Consumers of CUDA memory tell their stream: 1 is the legacy default stream.
-static PyObject *request_capsule(PyObject *object, void *stream)
+static PyObject *request_capsule(PyObject *object, PyObject *method, void *stream)
 {
-    PyObject *capsule = NULL, *method = PyObject_GetAttrString(object, "__dlpack__");
-    PyObject *place = method ? PyObject_CallMethod(object, "__dlpack_device__", NULL) : NULL;
+    PyObject *capsule = NULL;
+    PyObject *place = PyObject_CallMethod(object, "__dlpack_device__", NULL);
     PyObject *kind = place ? PySequence_GetItem(place, 0) : NULL;
     PyObject *empty = kind ? PyTuple_New(0) : NULL;
     if (empty) {
@@ -159,14 +159,15 @@ static PyObject *request_capsule(PyObject *object, void *stream)
     Py_XDECREF(empty);
     Py_XDECREF(kind);
     Py_XDECREF(place);
-    Py_XDECREF(method);
     return capsule;
 }
 
 int py_dlpack_import(PyObject *object, const char *what, void *stream, py_view *out)
 {
-    if (!PyObject_HasAttrString(object, "__dlpack__")) return 0;
-    PyObject *capsule = request_capsule(object, stream);
+    PyObject *method = py_optional_attribute(object, "__dlpack__");
+    if (!method) return PyErr_Occurred() ? -1 : 0;
+    PyObject *capsule = request_capsule(object, method, stream);
+    Py_DECREF(method);
     if (!capsule) return -1;
     DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "dltensor");
     if (!managed) {

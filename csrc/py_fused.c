@@ -33,7 +33,7 @@ static bool is_numpy_scalar(PyObject *object)
     static PyObject *generic; // NumPy's base class of them
     if (!generic) generic = PyObject_GetAttrString(py_numpy, "generic");
     bool scalar = generic && PyObject_IsInstance(object, generic) == 1;
-    PyErr_Clear();
+    (void)py_forget();
     return scalar;
 }
 
@@ -43,7 +43,7 @@ static bool is_complex(PyObject *number)
     PyObject *answer = PyObject_CallMethod(py_numpy, "iscomplexobj", "(O)", number);
     bool complex = answer && PyObject_IsTrue(answer) == 1;
     Py_XDECREF(answer);
-    PyErr_Clear();
+    (void)py_forget();
     return complex;
 }
 
@@ -208,8 +208,8 @@ static int broadcast(py_view *whole, const py_view *one, const char *name)
         Py_ssize_t b = d <= one->ndim ? one->shape[one->ndim - d] : 1;
         if (a != b && a != 1 && b != 1) {
             PyObject *others = py_shape(whole->ndim, whole->shape);
-            PyObject *own = py_shape(one->ndim, one->shape);
-            if (others && own)
+            PyObject *own = others ? py_shape(one->ndim, one->shape) : NULL;
+            if (own)
                 PyErr_Format(PyExc_ValueError,
                              "the operands' shapes do not go together: operand '%s' has %R, those "
                              "before it %R; extents must be equal or 1",

@@ -105,10 +105,8 @@ static int pack_bytes(PyObject *object, const char *what, const argument_type *t
                       unsigned char *to)
 {
     Py_buffer view;
-    if (PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS) < 0) {
-        PyErr_Clear();
-        return wrong_argument(what, type, object);
-    }
+    if (PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS) < 0)
+        return py_forget() ? -1 : wrong_argument(what, type, object);
     bool fits = (size_t)view.len == type->size;
     if (fits) memcpy(to, view.buf, type->size);
     PyBuffer_Release(&view);

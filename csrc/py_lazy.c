@@ -60,9 +60,23 @@ int py_input_get(PyObject *object, const char *what, bool may_be_lazy, py_view *
 }
 
 // ---- the object ---------------------------------------------------------------------------------
+// A cycle is broken at the dict of operands, which is cleared by itself.
+static int lazy_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    py_lazy *lazy = (py_lazy *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(lazy->expression);
+    Py_VISIT(lazy->operands);
+    Py_VISIT(lazy->dtype);
+    Py_VISIT(lazy->size);
+    Py_VISIT(lazy->shape);
+    return 0;
+}
+
 static void lazy_dealloc(PyObject *self)
 {
     py_lazy *lazy = (py_lazy *)self;
+    PyObject_GC_UnTrack(self);
     Py_XDECREF(lazy->expression);
     Py_XDECREF(lazy->operands);
     Py_XDECREF(lazy->dtype);
@@ -126,8 +140,8 @@ static PyObject *lazy_repr(PyObject *self)
 {
     py_lazy *lazy = (py_lazy *)self;
     PyObject *names = PyDict_Keys(lazy->operands);
-    PyObject *separator = PyUnicode_FromString(", ");
-    PyObject *joined = names && separator ? PyUnicode_Join(separator, names) : NULL;
+    PyObject *separator = names ? PyUnicode_FromString(", ") : NULL;
+    PyObject *joined = separator ? PyUnicode_Join(separator, names) : NULL;
     PyObject *text = joined
                          ? PyUnicode_FromFormat("<cubc.Lazy %R of (%U), %s %R>", lazy->expression,
                                                 joined, py_type_name(lazy->type), lazy->shape)
@@ -201,11 +215,13 @@ static PyType_Slot slots[] = {
     {Py_tp_doc, "An expression of arrays, evaluated where a call reads it. Made by `cubc.lazy`."},
     {Py_tp_new, lazy_new},
     {Py_tp_dealloc, lazy_dealloc},
+    {Py_tp_traverse, lazy_traverse},
     {Py_tp_repr, lazy_repr},
     {Py_tp_methods, lazy_methods},
     {Py_tp_getset, properties},
     {0, NULL}};
-static PyType_Spec spec = {"cubc._core.Lazy", sizeof(py_lazy), 0, Py_TPFLAGS_DEFAULT, slots};
+static PyType_Spec spec = {"cubc._core.Lazy", sizeof(py_lazy), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
 
 int py_lazy_setup(PyObject *module)
 {

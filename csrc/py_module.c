@@ -48,7 +48,8 @@ PyObject *py_raise(cubc_status status)
     if (PyErr_Occurred()) return NULL; // a signal handler has raised already
     if (!type) type = exceptions[CUBC_INTERNAL];
     // The message has the first error; all that the compiler said is in the exception's log.
-    PyObject *message = decoded(cubc_error_message()), *log = decoded(cubc_error_log());
+    PyObject *message = decoded(cubc_error_message());
+    PyObject *log = message ? decoded(cubc_error_log()) : NULL;
     if (message && log && PyUnicode_GetLength(log) > 0) {
         PyObject *short_message = message;
         message = PyUnicode_FromFormat("%U (the whole output is in .log)", short_message);
@@ -61,6 +62,14 @@ PyObject *py_raise(cubc_status status)
     Py_XDECREF(log);
     Py_XDECREF(message);
     return NULL;
+}
+
+bool py_forget(void)
+{
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception) &&
+        !PyErr_ExceptionMatches(PyExc_MemoryError))
+        PyErr_Clear();
+    return PyErr_Occurred() != NULL;
 }
 
 static pthread_t main_thread; // the one that imported the module
@@ -136,7 +145,7 @@ cubc_status py_text(PyObject *object, const char *what, const char *expected, co
 {
     Py_ssize_t length = 0;
     *out = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &length) : NULL;
-    PyErr_Clear(); // of a lone surrogate, which is no text
+    if (py_forget()) return CUBC_NO_MEMORY; // else of a lone surrogate, which is no text
     if (!*out) FAIL(CUBC_INVALID_TYPE, "%s must be a str %s", what, expected);
     if (strlen(*out) != (size_t)length)
         FAIL(CUBC_INVALID_ARGUMENT, "%s contains a NUL character", what);

@@ -81,8 +81,7 @@ static PyObject *name_type(cubc_type type)
 static int array_dtype(const char *what, PyObject *dtype, cubc_type *out)
 {
     if (py_dtype(dtype, out) == 0) return 0;
-    PyErr_Clear();
-    return py_unsupported(what, dtype, "?");
+    return py_forget() ? -1 : py_unsupported(what, dtype, "?");
 }
 
 PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
@@ -101,7 +100,10 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
         choose_types(type, v[OUT] ? &given : NULL, v[DTYPE], operator_find(op), widen, &acc, &out) <
             0)
         return NULL;
-    return Py_BuildValue("(NN)", name_type(acc), name_type(out));
+    PyObject *of_acc = name_type(acc), *of_out = of_acc ? name_type(out) : NULL;
+    if (of_out) return Py_BuildValue("(NN)", of_acc, of_out);
+    Py_XDECREF(of_acc);
+    return NULL;
 }
 
 // ---- axes ---------------------------------------------------------------------------------------
@@ -114,15 +116,17 @@ typedef struct axis_shape {
 
 static int axis_number(PyObject *axis, int ndim)
 {
-    PyObject *index = PyNumber_Index(axis);
+    // True is no axis of NumPy's either, and mostly a keepdims= in the wrong place.
+    PyObject *index = PyBool_Check(axis) ? NULL : PyNumber_Index(axis);
     if (!index) {
+        if (py_forget()) return -1;
         PyErr_Format(PyExc_TypeError, "axis is %R: expected an int, or None for all items", axis);
         return -1;
     }
     long number = PyLong_AsLong(index);
     Py_DECREF(index);
     bool fits = !PyErr_Occurred();
-    PyErr_Clear();
+    if (py_forget()) return -1;
     if (fits && number >= -ndim && number < ndim) return (int)(number < 0 ? number + ndim : number);
     PyErr_Format(PyExc_ValueError, "axis is %R, but the array has %d dimension%s", axis, ndim,
                  ndim == 1 ? "" : "s");

@@ -101,9 +101,18 @@ static PyObject *program_new(PyTypeObject *cls, PyObject *args, PyObject *keywor
     return (PyObject *)self;
 }
 
+// A cycle is broken at the list of arrays, which is cleared by itself.
+static int program_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((py_program *)self)->held);
+    return 0;
+}
+
 static void program_dealloc(PyObject *self)
 {
     py_program *p = (py_program *)self;
+    PyObject_GC_UnTrack(self);
     Py_BEGIN_ALLOW_THREADS
     program_close(p->program);
     Py_END_ALLOW_THREADS
@@ -297,12 +306,11 @@ static PyMethodDef program_methods[] = {
     {"kernel_info", program_kernel_info, METH_VARARGS, "What the compiler made of a kernel."},
     {"run", program_run, METH_NOARGS, "Do the work once, and wait for it."},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot slots[] = {{Py_tp_new, program_new},
-                              {Py_tp_dealloc, program_dealloc},
-                              {Py_tp_methods, program_methods},
-                              {Py_tp_getset, properties},
-                              {0, NULL}};
-static PyType_Spec spec = {"cubc._core.Program", sizeof(py_program), 0, Py_TPFLAGS_DEFAULT, slots};
+static PyType_Slot slots[] = {{Py_tp_new, program_new},           {Py_tp_dealloc, program_dealloc},
+                              {Py_tp_traverse, program_traverse}, {Py_tp_methods, program_methods},
+                              {Py_tp_getset, properties},         {0, NULL}};
+static PyType_Spec spec = {"cubc._core.Program", sizeof(py_program), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
 
 static PyMethodDef functions[] = {
     {"source_parameters", source_parameters, METH_VARARGS, "The parameter space of a source."},

@@ -78,9 +78,8 @@ int py_type_of_struct(PyObject *dtype, cubc_type *out)
     if (!known && !(known = PyDict_New())) return -1;
     PyObject *names = PyObject_GetAttrString(dtype, "names");
     if (!names || !PyTuple_Check(names)) { // None: no struct
-        PyErr_Clear();
         Py_XDECREF(names);
-        return 0;
+        return py_forget() ? -1 : 0;
     }
     PyObject *number = PyDict_GetItemWithError(known, dtype);
     int status = number ? 1 : PyErr_Occurred() ? -1 : 0;

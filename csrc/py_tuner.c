@@ -52,7 +52,7 @@ static int problem_from(const char *name, PyObject *ct, uint64_t items, problem 
     PyObject *value = PyDict_Check(ct) ? PyDict_GetItemString(ct, "T{ct}") : NULL;
     const char *text = value ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
     if (!text || PyDict_Size(ct) != 1) {
-        PyErr_Clear();
+        if (py_forget()) return -1;
         PyErr_Format(PyExc_ValueError, "%s: the compile-time workload is {'T{ct}': type}", name);
         return -1;
     }

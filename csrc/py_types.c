@@ -45,18 +45,18 @@ static int type_of_name(const char *name, cubc_type *out)
 
 int py_type_of_str(PyObject *object, cubc_type *out)
 {
-    int status = -1;
+    int status = 0;
     PyObject *text = object ? PyObject_Str(object) : NULL;
     const char *name = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    if (name) status = type_of_name(name, out);
+    if (name) status = type_of_name(name, out) == 0;
     Py_XDECREF(text);
-    PyErr_Clear();
-    return status;
+    return py_forget() ? -1 : status;
 }
 
 int py_type_of_dtype(PyObject *dtype, cubc_type *out)
 {
-    return py_type_of_str(dtype, out) == 0 ? 1 : py_type_of_struct(dtype, out);
+    int found = py_type_of_str(dtype, out);
+    return found ? found : py_type_of_struct(dtype, out);
 }
 
 // ---- what is not supported ----------------------------------------------------------------------
@@ -81,7 +81,7 @@ static PyObject *dtype_name(PyObject *dtype, bool *foreign)
     Py_XDECREF(order);
     Py_XDECREF(name);
     Py_XDECREF(type);
-    PyErr_Clear();
+    (void)py_forget();
     return text;
 }
 
@@ -89,7 +89,7 @@ int py_unsupported(const char *what, PyObject *dtype, const char *otherwise)
 {
     bool foreign = false;
     PyObject *name = dtype ? dtype_name(dtype, &foreign) : NULL;
-    if (!name) name = PyUnicode_FromString(otherwise);
+    if (!name && !PyErr_Occurred()) name = PyUnicode_FromString(otherwise);
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     const char *advice = foreign ? "convert it with x.astype(x.dtype.newbyteorder('='))"
                          : text && strcmp(text, "clongdouble") == 0
@@ -105,10 +105,10 @@ int py_unsupported(const char *what, PyObject *dtype, const char *otherwise)
 // ---- dtypes -------------------------------------------------------------------------------------
 int py_dtype(PyObject *object, cubc_type *out)
 {
-    if (py_type_of_str(object, out) == 0) return 0; // names, and PyTorch's dtypes
+    int status = py_type_of_str(object, out); // names, and PyTorch's dtypes
+    if (status) return status > 0 ? 0 : -1;
     PyObject *dtype = PyObject_CallMethod(py_numpy, "dtype", "(O)", object);
-    PyErr_Clear();
-    int status = dtype ? py_type_of_dtype(dtype, out) : 0;
+    status = py_forget() ? -1 : dtype ? py_type_of_dtype(dtype, out) : 0;
     Py_XDECREF(dtype);
     if (status > 0) return 0;
     if (status == 0) PyErr_Format(PyExc_TypeError, "dtype cannot be %.80R; " PY_SUPPORTED, object);
@@ -133,8 +133,9 @@ PyObject *py_numpy_dtype(cubc_type type)
 
 PyObject *py_numpy_empty(cubc_type type, int ndim, const Py_ssize_t *shape)
 {
-    PyObject *extents = py_shape(ndim, shape), *dtype = py_numpy_dtype(type), *array = NULL;
-    if (extents && dtype) array = PyObject_CallMethod(py_numpy, "empty", "OO", extents, dtype);
+    PyObject *extents = py_shape(ndim, shape), *array = NULL;
+    PyObject *dtype = extents ? py_numpy_dtype(type) : NULL;
+    if (dtype) array = PyObject_CallMethod(py_numpy, "empty", "OO", extents, dtype);
     Py_XDECREF(extents);
     Py_XDECREF(dtype);
     return array;

@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+PyObject *py_optional_attribute(PyObject *object, const char *name)
+{
+    PyObject *value = PyObject_GetAttrString(object, name);
+    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+    return value;
+}
+
 // ---- types --------------------------------------------------------------------------------------
 // A struct-module format of one item, as in Py_buffer.
 static int type_of_format(const char *format, Py_ssize_t size, cubc_type *out)
@@ -39,8 +46,7 @@ static int type_of_buffer(PyObject *object, const char *what, const char *code, 
 {
     PyObject *array = PyObject_CallMethod(py_numpy, "asarray", "(O)", object);
     PyObject *dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
-    PyErr_Clear();
-    int found = dtype ? py_type_of_dtype(dtype, out) : 0;
+    int found = py_forget() ? -1 : dtype ? py_type_of_dtype(dtype, out) : 0;
     if (found == 0) py_unsupported(what, dtype, code);
     Py_XDECREF(dtype);
     Py_XDECREF(array);
@@ -51,9 +57,9 @@ static int type_of_buffer(PyObject *object, const char *what, const char *code, 
 // the interface says of a struct's members, else of the typestr itself.
 static PyObject *dtype_of_interface(PyObject *object, PyObject *interface, PyObject *typestr)
 {
-    PyObject *dtype = PyObject_GetAttrString(object, "dtype");
-    PyObject *members = dtype ? NULL : PyMapping_GetItemString(interface, "descr");
-    PyErr_Clear();
+    PyObject *dtype = PyObject_GetAttrString(object, "dtype"), *members = NULL;
+    if (!dtype && !py_forget()) members = PyMapping_GetItemString(interface, "descr");
+    if (py_forget()) return dtype;
     if (members) {
         PyObject *module = PyImport_ImportModule("numpy.lib.format");
         if (module) dtype = PyObject_CallMethod(module, "descr_to_dtype", "O", members);
@@ -62,7 +68,7 @@ static PyObject *dtype_of_interface(PyObject *object, PyObject *interface, PyObj
     } else if (!dtype) {
         dtype = PyObject_CallMethod(py_numpy, "dtype", "O", typestr);
     }
-    PyErr_Clear();
+    (void)py_forget();
     return dtype;
 }
 
@@ -75,7 +81,7 @@ static int type_of_interface(PyObject *object, PyObject *interface, const char *
     bool opaque = *code && code[1] == 'V';
     if (!opaque && type_of_typestr(code, out) == 0) return 0;
     PyObject *dtype = dtype_of_interface(object, interface, typestr);
-    int found = dtype ? py_type_of_struct(dtype, out) : 0;
+    int found = py_forget() ? -1 : dtype ? py_type_of_struct(dtype, out) : 0;
     if (found == 0 && type_of_typestr(code, out) == 0) found = 1;
     if (found == 0) py_unsupported(what, dtype, code);
     Py_XDECREF(dtype);
@@ -99,7 +105,7 @@ int py_stream(PyObject *object, void **out)
     } else {
         for (size_t i = 0; !number && i < COUNT_OF(attributes); i++) {
             number = PyObject_GetAttrString(object, attributes[i]);
-            if (!number) PyErr_Clear();
+            if (!number && py_forget()) return -1;
         }
     }
     if (number && !PyLong_Check(number)) { // Numba's handle is a ctypes pointer
@@ -117,7 +123,7 @@ int py_stream(PyObject *object, void **out)
         return PyErr_Occurred() ? -1 : 0;
     }
     Py_XDECREF(number);
-    PyErr_Clear();
+    if (py_forget()) return -1;
     PyErr_SetString(PyExc_TypeError, "stream must be None, a stream of CuPy, PyTorch, Numba or "
                                      "cuda.core, or a CUstream's address as an int");
     return -1;
@@ -127,8 +133,10 @@ int py_stream(PyObject *object, void **out)
 PyObject *py_shape(int ndim, const Py_ssize_t *shape)
 {
     PyObject *extents = PyTuple_New(ndim);
-    for (int d = 0; extents && d < ndim; d++)
-        PyTuple_SetItem(extents, d, PyLong_FromSsize_t(shape[d]));
+    for (int d = 0; extents && d < ndim; d++) {
+        PyObject *extent = PyLong_FromSsize_t(shape[d]);
+        if (!extent || PyTuple_SetItem(extents, d, extent) < 0) Py_CLEAR(extents);
+    }
     return extents;
 }
 
@@ -140,24 +148,29 @@ int py_view_set_shape(py_view *view, const char *what, int ndim)
         return -1;
     }
     view->ndim = ndim;
-    view->n = 1;
-    for (int d = 0; d < ndim; d++) {
-        if (view->shape[d] < 0 ||
-            (view->shape[d] && view->n > (uint64_t)INT64_MAX / 8 / (uint64_t)view->shape[d])) {
-            PyErr_Format(PyExc_ValueError, "%s has a negative or an impossibly large extent", what);
-            return -1;
-        }
-        view->n *= (uint64_t)view->shape[d];
-    }
-    return 0;
+    if (size_of_extents(view->shape, ndim, cubc_type_size(view->type), &view->n)) return 0;
+    return py_too_large(what);
+}
+
+int py_too_large(const char *what)
+{
+    PyErr_Format(PyExc_ValueError,
+                 "%s has a negative extent, or would be larger than any memory: extents are 0 or "
+                 "more, and their product is at most 2^60 bytes",
+                 what);
+    return -1;
 }
 
 static int shape_from_tuple(py_view *view, const char *what, PyObject *shape)
 {
     Py_ssize_t ndim = PyTuple_Check(shape) ? PyTuple_Size(shape) : -1;
-    for (Py_ssize_t d = 0; d < ndim && d < VIEW_DIMENSIONS; d++)
+    bool wrong = false;
+    for (Py_ssize_t d = 0; d < ndim && d < VIEW_DIMENSIONS && !wrong; d++) {
         view->shape[d] = PyLong_AsSsize_t(PyTuple_GetItem(shape, d));
-    if (ndim < 0 || PyErr_Occurred()) {
+        wrong = PyErr_Occurred() != NULL;
+    }
+    if (py_forget()) return -1;
+    if (ndim < 0 || wrong) {
         PyErr_Format(PyExc_TypeError, "%s has a malformed shape", what);
         return -1;
     }
@@ -247,9 +260,9 @@ static int open_interface_device(PyObject *object, const char *what, py_view *ou
         PyObject *pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
         PyObject *second = pair ? PySequence_GetItem(pair, 1) : NULL;
         if (second && PyLong_Check(second)) index = PyLong_AsLong(second);
-        PyErr_Clear();
         Py_XDECREF(second);
         Py_XDECREF(pair);
+        if (py_forget()) return -1;
     }
     return py_view_open_cuda(out, what, index);
 }
@@ -258,11 +271,11 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
                                bool writable, py_view *out)
 {
     PyObject *data = PyMapping_GetItemString(interface, "data");
-    PyObject *shape = PyMapping_GetItemString(interface, "shape");
-    PyObject *typestr = PyMapping_GetItemString(interface, "typestr");
+    PyObject *shape = data ? PyMapping_GetItemString(interface, "shape") : NULL;
+    PyObject *typestr = shape ? PyMapping_GetItemString(interface, "typestr") : NULL;
     int status = -1;
+    if (py_forget()) goto done;
     if (!data || !shape || !typestr || !PyTuple_Check(data) || PyTuple_Size(data) != 2) {
-        PyErr_Clear();
         PyErr_Format(PyExc_TypeError, "%s has a malformed __cuda_array_interface__", what);
         goto done;
     }
@@ -271,7 +284,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
     out->read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1)) == 1;
     if (PyErr_Occurred() || shape_from_tuple(out, what, shape) < 0) goto done;
     PyObject *strides = PyMapping_GetItemString(interface, "strides");
-    PyErr_Clear();
+    if (py_forget()) goto done;
     bool ordered = contiguous(out, strides);
     Py_XDECREF(strides);
     if (!ordered) {
@@ -292,7 +305,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
         goto done;
     }
     PyObject *stream = PyMapping_GetItemString(interface, "stream");
-    PyErr_Clear();
+    if (py_forget()) goto done;
     if (stream && PyLong_Check(stream)) {
         out->has_stream = true;
         out->stream = PyLong_AsVoidPtr(stream);
@@ -323,8 +336,7 @@ static int from_buffer(PyObject *object, const char *what, bool writable, const 
 {
     int flags = PyBUF_FORMAT | PyBUF_STRIDES;
     if (PyObject_GetBuffer(object, &out->buffer, flags) < 0) {
-        PyErr_Clear(); // ml_dtypes: the array's type has no format
-        return 0;
+        return py_forget() ? -1 : 0; // ml_dtypes: the array's type has no format
     }
     out->has_buffer = true;
     const Py_buffer *b = &out->buffer;
@@ -333,8 +345,7 @@ static int from_buffer(PyObject *object, const char *what, bool writable, const 
     else if (type_of_format(b->format, b->itemsize, &out->type) < 0 &&
              type_of_buffer(object, what, b->format ? b->format : "bytes", &out->type) < 0)
         return -1;
-    if (b->ndim <= VIEW_DIMENSIONS)
-        memcpy(out->shape, b->shape, (size_t)b->ndim * sizeof *b->shape);
+    for (int d = 0; d < b->ndim && d < VIEW_DIMENSIONS; d++) out->shape[d] = b->shape[d];
     if (py_view_set_shape(out, what, b->ndim) < 0) return -1;
     if (!PyBuffer_IsContiguous(b, 'C')) {
         if (writable) return py_not_contiguous(what);
@@ -373,8 +384,9 @@ static PyObject *as_numpy(PyObject *object)
 static bool refuse_object(PyObject *object, PyObject *dtype, const char *what)
 {
     PyObject *kind = PyObject_GetAttrString(dtype, "kind");
-    bool objects = kind && PyUnicode_CompareWithASCIIString(kind, "O") == 0;
-    Py_XDECREF(kind);
+    if (!kind) return py_forget();
+    bool objects = PyUnicode_CompareWithASCIIString(kind, "O") == 0;
+    Py_DECREF(kind);
     bool array = PyObject_HasAttrString(object, "dtype");
     if (objects && !array)
         PyErr_Format(PyExc_TypeError,
@@ -403,20 +415,11 @@ static int from_numpy(PyObject *object, const char *what, bool writable, py_view
     return status;
 }
 
-// An attribute that need not be there: NULL without an exception if it is not. Other exceptions of
-// its property are the caller's to see.
-static PyObject *optional_attribute(PyObject *object, const char *name)
-{
-    PyObject *value = PyObject_GetAttrString(object, name);
-    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-    return value;
-}
-
 // NumPy's masked arrays are buffers of all their items; without the mask the result would be wrong.
 static int refuse_masked(PyObject *object, const char *what)
 {
-    PyObject *filled = optional_attribute(object, "filled");
-    PyObject *compressed = filled ? optional_attribute(object, "compressed") : NULL;
+    PyObject *filled = py_optional_attribute(object, "filled");
+    PyObject *compressed = filled ? py_optional_attribute(object, "compressed") : NULL;
     bool masked = filled && compressed;
     Py_XDECREF(compressed);
     Py_XDECREF(filled);
@@ -443,7 +446,7 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
         int status = from_buffer(object, what, writable, NULL, out);
         return status ? status < 0 ? -1 : 0 : from_numpy(object, what, writable, out);
     }
-    PyObject *interface = optional_attribute(object, "__cuda_array_interface__");
+    PyObject *interface = py_optional_attribute(object, "__cuda_array_interface__");
     if (interface) {
         int status = from_cuda_interface(object, interface, what, writable, out);
         Py_DECREF(interface);

@@ -17,6 +17,7 @@ LONGEST = 500
 RANK = {
     "cubc": 0,
     "base": 0,
+    "size": 0,
     "chunks": 0,
     "environment": 0,
     "stats": 0,

@@ -23,12 +23,11 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 // ---- problems -----------------------------------------------------------------------------------
 static cubc_status check_shape(const cubc_axis_reduce_params *params)
 {
-    uint64_t most = INT64_MAX / 8, n = params->outer;
-    if (params->length && n > most / params->length) n = most + 1;
-    n *= params->length;
-    if (params->columns && n > most / params->columns)
-        FAIL(CUBC_INVALID_ARGUMENT, "axis_reduce: the array has too many items");
-    return CUBC_OK;
+    uint64_t results = params->outer, n = params->outer;
+    if (size_multiply(&results, params->columns) && size_multiply(&n, params->length) &&
+        size_multiply(&n, params->columns))
+        return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "axis_reduce: the array has too many items");
 }
 
 static cubc_status whole(const cubc_axis_reduce_params *params, problem *out)

@@ -11,6 +11,7 @@ const int lattice_volumes[3] = {16, 20, 24};
 cubc_status lattice_extents(problem *p, const int extents[4])
 {
     uint64_t sites = 1;
+    bool fits = true;
     for (int d = 0; d < 4; d++) {
         if (extents[d] < 2 || extents[d] % 2 || extents[d] > UINT16_MAX)
             FAIL(CUBC_INVALID_ARGUMENT,
@@ -18,11 +19,12 @@ cubc_status lattice_extents(problem *p, const int extents[4])
                  "that even and odd sites alternate across the boundary",
                  extents[d], "xyzt"[d]);
         p->traits[LATTICE_X + d] = (uint16_t)extents[d];
-        sites *= (uint64_t)extents[d];
+        fits = fits && size_multiply(&sites, (uint64_t)extents[d]);
     }
-    if (sites / 2 > INT32_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "a lattice of %llu sites: at most 2^32 - 2 are handled",
-             (unsigned long long)sites);
+    if (!fits || sites / 2 > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "a lattice of %d x %d x %d x %d sites: at most 2^32 - 2 are handled", extents[0],
+             extents[1], extents[2], extents[3]);
     return CUBC_OK;
 }
 

@@ -22,13 +22,8 @@ static uint64_t extent_at(extents e, int d)
 
 static cubc_status count_items(extents e, const char *what, uint64_t *n)
 {
-    *n = 1;
-    for (int d = 0; d < e.ndim; d++) {
-        if (e.shape[d] < 0 || (*n && (uint64_t)e.shape[d] > INT64_MAX / *n))
-            FAIL(CUBC_INVALID_ARGUMENT, "%s has a negative or an impossibly large extent", what);
-        *n *= (uint64_t)e.shape[d];
-    }
-    return CUBC_OK;
+    if (size_of_extents(e.shape, e.ndim, 1, n)) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "%s has a negative or an impossibly large extent", what);
 }
 
 // Which of the operands go along with axis d, a bit each; arrays of the result's shape do.
@@ -142,7 +137,7 @@ static cubc_status check_lazy(const problem *p, const char *what, const cubc_laz
         FAIL(CUBC_INVALID_ARGUMENT, "%s: an expression is needed", what);
     if (p->lazy_count == MAX_LAZY)
         FAIL(CUBC_INVALID_ARGUMENT, "a call takes at most %d lazy inputs", MAX_LAZY);
-    if (n > INT64_MAX / 8) FAIL(CUBC_INVALID_ARGUMENT, "%s has too many items", what);
+    TRY(problem_size(what, n, lazy->type));
     if (!lazy->ndim) return CUBC_OK;
     TRY(count_items((extents){lazy->ndim, lazy->shape}, what, &items));
     if (items != n)

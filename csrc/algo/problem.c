@@ -162,6 +162,14 @@ int problem_acc_bytes(const problem *p)
     return problem_bytes_with((cubc_type)p->acc_type, 4);
 }
 
+cubc_status problem_size(const char *what, uint64_t n, cubc_type type)
+{
+    uint64_t bytes = cubc_type_size(type);
+    if (size_multiply(&bytes, n)) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "%s has too many items: %llu of %zu bytes", what,
+         (unsigned long long)n, cubc_type_size(type));
+}
+
 static cubc_status check_array(const char *what, const void *data, uint64_t n, cubc_type type)
 {
     if (!type_valid(type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type (%d)", what, (int)type);
@@ -170,8 +178,7 @@ static cubc_status check_array(const char *what, const void *data, uint64_t n, c
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s is not aligned to %d bytes, as its %zu-byte items are: pass a copy that is", what,
              type_table[type].alignment, cubc_type_size(type));
-    if (n > INT64_MAX / 8) FAIL(CUBC_INVALID_ARGUMENT, "%s has too many items", what);
-    return CUBC_OK;
+    return problem_size(what, n, type);
 }
 
 // Arrays of one item are not read in vectors, unless an item is one.

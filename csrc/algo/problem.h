@@ -3,6 +3,7 @@
 #define CUBC_ALGO_PROBLEM_H
 
 #include "../algorithm.h"
+#include "../size.h"
 
 // The types that benchmarks range over.
 extern const cubc_type problem_all_types[]; // the real numbers, 12 of them
@@ -37,6 +38,8 @@ int problem_acc_bytes(const problem *p);
 cubc_status problem_real(const char *what, cubc_type type);
 // Appends init and has_init, the last arguments of a kernel that begins with a value.
 void problem_append_init(const problem *p, launch *l);
+// Refuses more items than any memory has room for.
+cubc_status problem_size(const char *what, uint64_t n, cubc_type type);
 // Adds an array: it exists, is aligned to its type and not too long.
 cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
                           cubc_type type);

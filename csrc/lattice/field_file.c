@@ -1,5 +1,6 @@
 // The public calls on fields in files (cubc_fields.h): which format it is, and who reads or writes
 // it.
+#include "../size.h"
 #include "format.h"
 
 #include <inttypes.h>
@@ -125,6 +126,7 @@ cubc_status cubc_field_read(const cubc_field_file *file, size_t index, void *out
 static cubc_status set_field(const cubc_field_write_params *p, const field_format *format,
                              disk_field *f)
 {
+    const uint64_t most = (uint64_t)1 << 48; // of up to 2304 bytes
     *f = disk_field_new(format->name, p->kind);
     f->info.precision = p->precision ? p->precision : format->single ? 32 : 64;
     f->info.rows = p->rows ? p->rows : 3;
@@ -132,11 +134,10 @@ static cubc_status set_field(const cubc_field_write_params *p, const field_forma
     for (int k = 0; k < 4; k++) {
         if (p->extent[k] < 1)
             FAIL(CUBC_INVALID_ARGUMENT, "extent %d is %d, must be positive", k + 1, p->extent[k]);
-        if (f->info.sites > ((uint64_t)1 << 50) / (uint64_t)p->extent[k])
-            FAIL(CUBC_INVALID_ARGUMENT, "a lattice of more than 2^50 sites");
+        if (!size_multiply(&f->info.sites, (uint64_t)p->extent[k])) f->info.sites = most;
         f->info.extent[k] = p->extent[k];
-        f->info.sites *= (uint64_t)p->extent[k];
     }
+    if (f->info.sites >= most) FAIL(CUBC_INVALID_ARGUMENT, "a lattice of 2^48 sites or more");
     if (f->info.precision != 32 && f->info.precision != 64)
         FAIL(CUBC_INVALID_ARGUMENT, "precision is %d, must be 32 or 64", p->precision);
     if (format->single && f->info.precision != 32)

@@ -1,0 +1,110 @@
+"""Arrays that say they are larger than any memory: an error, whichever way they come."""
+
+import ctypes
+import re
+
+import numpy as np
+import pytest
+
+import cubc
+
+WIDE = np.dtype([(f"f{k}", "f8") for k in range(8)])  # 64 bytes
+LARGE = [(2**60, WIDE), ((2**31, 2**31), WIDE), (2**58, np.dtype("f8"))]
+HOLLOW = [(0, 2**62, 2**62), (2**62, 2**62, 0), (2**32, 2**32, 0, 2**32)]
+TOO_LARGE = "larger than any memory"
+
+
+class OfCuda:
+    """What names extents in __cuda_array_interface__; the memory is not looked at."""
+
+    def __init__(self, shape, dtype, strides=None):
+        self.dtype = dtype
+        self.__cuda_array_interface__ = {
+            "shape": shape,
+            "typestr": dtype.str,
+            "descr": dtype.descr,
+            "data": (256, False),
+            "strides": strides,
+            "version": 3,
+        }
+
+
+class Tensor(ctypes.Structure):
+    """DLManagedTensor of DLPack 0.8."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+        ("manager", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    ]
+
+
+class OfDlpack:
+    """A tensor of float64 in host memory; its strides are given too."""
+
+    def __init__(self, shape):
+        extents = ctypes.c_int64 * len(shape)
+        self.extents, self.strides = extents(*shape), extents(*[1] * len(shape))
+        self.tensor = Tensor(256, 1, 0, len(shape), 2, 64, 1, self.extents, self.strides)
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **options):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = (
+            ctypes.py_object,
+            [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+        )
+        return new(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
+@pytest.mark.parametrize("shape", [s for s, _ in LARGE] + HOLLOW)
+def test_empty(shape):
+    with pytest.raises(ValueError, match=TOO_LARGE):
+        cubc.empty(shape, dtype=WIDE, device="cpu")
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [*LARGE, *((s, np.dtype("f4")) for s in HOLLOW)])
+def test_cuda_array_interface(shape, dtype):
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    for strides in (None, tuple(8 for _ in shape)):
+        with pytest.raises(ValueError, match=TOO_LARGE):
+            cubc.sum(OfCuda(shape, dtype, strides))
+
+
+@pytest.mark.parametrize("shape", [(2**58,), (2**62, 2**62), (-1, 2**62), *HOLLOW])
+def test_dlpack(shape):
+    with pytest.raises(ValueError, match=TOO_LARGE):
+        cubc.sum(OfDlpack(shape))
+
+
+def test_the_c_interface():
+    ffi, lib = cubc.ffi()
+    device = ffi.new("cubc_device **")
+    assert lib.cubc_device_open(b"cpu", device) == 0
+    one = ffi.new("double[2]")
+    for n in (2**58, 2**60, 2**63, 2**64 - 1):
+        types = {"type": lib.CUBC_F64, "acc_type": lib.CUBC_F64, "out_type": lib.CUBC_F64}
+        wanted = {"in": one, "out": one + 1, "n": n, "op": ffi.new("char[]", b"sum"), **types}
+        params = ffi.new("cubc_reduce_params *", wanted)
+        assert lib.cubc_reduce(device[0], params, ffi.NULL, 0, ffi.NULL) != 0
+        message = ffi.string(lib.cubc_error_message()).decode()
+        assert re.search("too many items", message)
+    lib.cubc_device_close(device[0])
+
+
+def test_without_dimensions():
+    """The extents of such a buffer are a null pointer, which a sanitized build watches."""
+    assert cubc.sum(np.array(3.0)) == 3
+    assert cubc.sum(memoryview(np.array(3.0))) == 3
+    assert cubc.asarray(np.array(3.0), device="cpu").shape == ()
