@@ -5,7 +5,7 @@
 For each workload of the list the space is searched for S seconds, at the number of items that the
 policy is for, in FOLDER/ALGORITHM.db. A line has the best variant's speed over the policy, which is
 base there, by the rounds in which both were measured again: near 1, the policy is as good as what
-a search of this length finds. Where it is above, the line ends with the variant.
+a search of this length finds. Where it is not base, the line ends with the variant and its verdict.
 
 The same call goes on for as long again with what was found; after a change of the policies it
 needs a new folder. Several GPUs share the work as one process each, with CUDA_VISIBLE_DEVICES and
@@ -71,7 +71,7 @@ def line(benchmark, type, sizes, folder, seconds):
     best, label = group.ranked()[0]
     size = ",".join(f"2^{size}" for size in sizes) if sizes else "lattices"
     text = f"{benchmark:<21} {type:<4} {size:<10} {len(group.cells):5} variants   best x{best:.3f}"
-    return text if label == "base" else f"{text} of the policy  {label}"
+    return text if label == "base" else f"{text} of the policy  {label} {group.verdict(label)}"
 
 
 def main():

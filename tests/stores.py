@@ -50,6 +50,11 @@ def row(variant, elements, center=1e-3, base=1e-3, *, ct="F32", benchmark="reduc
     return fields | more
 
 
+def again(variant, elements, center=1e-3, base=1e-3, *, rounds=8, **more):
+    """Rows of a variant in the search and in the rounds in which it was measured again."""
+    return [row(variant, elements, center, base, round=n, **more) for n in range(rounds + 1)]
+
+
 def write(path, rows, **device):
     """Add rows measured on a cpu device whose info is changed as given."""
     store = _core.Store(str(path), True)

@@ -106,6 +106,10 @@ def test_coverage_of_another_kernel_is_not_known(tmp_path):
 
 
 def test_policies(db):
+    with pytest.warns(RuntimeWarning, match="and 1 more: measured once"):
+        assert tuner.analyze(db).policies() == ""
+    rounds = [stores.again(B, 16, 1e-4, 2e-4)[1:], stores.again(B, 20, 1e-3, 3e-3)[1:]]
+    write(db, [one for some in rounds for one in some])
     lines = tuner.analyze(db).policies().splitlines()
     names = ("reduce.sum.tiny", "reduce.sum.small")
     assert [line.split('"')[3] for line in lines] == [*names]
@@ -257,7 +261,7 @@ def test_a_file_that_is_no_store(tmp_path):
 def test_hostile_rows_are_left_out_with_a_warning(tmp_path, hostile):
     bad = row(A, 16, 1e-5) | hostile
     more = row(C, 16, 1e-5) | {"status": "worse"}
-    db = write(tmp_path / "h.db", [row("base", 16), bad, row(B, 16, 1e-4), more])
+    db = write(tmp_path / "h.db", [row("base", 16), bad, *stores.again(B, 16, 1e-4), more])
     reason = r"h\.db: 2 of its rows left out; the first: row 2 was refused: ."
     with pytest.warns(RuntimeWarning, match=reason) as caught:
         analysis = tuner.analyze(db)
@@ -281,9 +285,9 @@ def every_table(analysis):
      {"driver": "\x07"}],
 )  # fmt: skip
 def test_hostile_devices(tmp_path, device):
-    db = write(tmp_path / "h.db", [row("base", 16), row(B, 16, 1e-4)])
+    db = write(tmp_path / "h.db", [row("base", 16), *stores.again(B, 16, 1e-4)])
     write(db, [row(A, 16, 1e-5)], **{"uuid": "other"} | device)
-    with pytest.warns(RuntimeWarning, match=r"h\.db: 1 of its rows left out; the first: row 3"):
+    with pytest.warns(RuntimeWarning, match=r"h\.db: 1 of its rows left out; the first: row 11"):
         analysis = tuner.analyze(db)
     assert list(analysis.top(5).variant) == [B, "base"]
 

@@ -10,7 +10,7 @@ import stores
 
 from cubc import _core, tuner
 from cubc.tuner.cli import main
-from cubc.tuner.verdict import judge_unpaired
+from cubc.tuner.verdict import UNDECIDED, judge_apart
 
 LABELS = stores.variants(count=12)
 
@@ -26,23 +26,40 @@ def store(path, center, *, seed=0, rounds=True, **device):
 
 
 @pytest.mark.parametrize(
-    ("factor", "word"), [(1.0, "SAME"), (1.05, "SLOWER"), (0.95, "FASTER"), (1.002, "SAME")]
+    ("factor", "word"),
+    [(1.0, UNDECIDED), (1.05, UNDECIDED), (1.12, "SLOWER"), (0.88, "FASTER")],
 )
 def test_verdicts(tmp_path, factor, word):
-    found = tuner.compare(
-        store(tmp_path / "a.db", 1e-3), store(tmp_path / "b.db", factor * 1e-3, seed=1)
-    )
+    """Two searches differ by a few per cent whatever changed in between."""
+    a, b = store(tmp_path / "a.db", 1e-3), store(tmp_path / "b.db", factor * 1e-3, seed=1)
+    found = tuner.compare(a, b)
     many, once = found.workloads
     assert many.verdict.word == word
     assert many.verdict.ratio == pytest.approx(1 / factor, rel=0.002)
     assert many.verdict.rounds == 24
-    assert once.verdict.word == "SAME" and not once.verdict.decided  # one time says nothing
+    assert once.verdict.word == UNDECIDED and not once.verdict.decided  # one time says nothing
     assert [one.rt for one in found.slower] == ([many.rt] if word == "SLOWER" else [])
     frame = found.to_frame()
-    assert frame.verdict.tolist() == [word, "SAME"]
+    assert frame.verdict.tolist() == [word, UNDECIDED]
     assert frame.a_us[0] == pytest.approx(1000, rel=0.01)
-    counts = [sorted([word, "SAME"]).count(each) for each in ("FASTER", "SAME", "SLOWER")]
-    assert "{} FASTER, {} SAME, {} SLOWER".format(*counts) in str(found)
+    words = ("FASTER", "SAME", "SLOWER", UNDECIDED)
+    counts = ", ".join(f"{[word, UNDECIDED].count(each)} {each}" for each in words)
+    assert counts in str(found) and "a drift of 2.0% allowed to each; cubc compare --live" in str(
+        found
+    )
+
+
+@pytest.mark.parametrize(("factor", "word"), [(1.0, "SAME"), (1.05, "SLOWER"), (0.95, "FASTER")])
+def test_who_knows_the_drift_may_say_so(tmp_path, factor, word):
+    a, b = (store(tmp_path / f"{n}.db", t) for n, t in ((1, 1e-3), (2, factor * 1e-3)))
+    one = {"axes": {"Elements": 16}}
+    assert tuner.compare(a, b, **one, drift=0).workloads[0].verdict.word == UNDECIDED or factor != 1
+    assert tuner.compare(a, a, **one, drift=0.0).workloads[0].verdict.ratio == 1
+    if factor != 1:
+        assert tuner.compare(a, b, **one, drift=0.001).workloads[0].verdict.word == word
+    for wrong in (-0.1, 1.5, "much"):
+        with pytest.raises((TypeError, ValueError), match="drift"):
+            tuner.compare(a, b, drift=wrong)
 
 
 def test_a_label_is_compared_too(tmp_path):
@@ -75,36 +92,41 @@ def test_what_the_second_store_lacks_is_named(tmp_path, status):
     assert len(tuner.compare(b, a, variant=label).workloads) == 1  # more in the second is no loss
 
 
-def test_an_open_verdict_is_marked(tmp_path):
-    found = tuner.compare(store(tmp_path / "a.db", 1e-3), store(tmp_path / "b.db", 1.1e-3))
-    many, once = str(found).splitlines()[2:4]
-    assert many.endswith("| SLOWER |") and once.endswith("| SAME (open) |")
-
-
 def test_a_label_that_neither_has_is_refused(tmp_path):
     a = store(tmp_path / "a.db", 1e-3)
     with pytest.raises(LookupError, match=f"nearest: .*{LABELS[0]}"):
         tuner.compare(a, a, variant=LABELS[0].replace("tpb", "tbp"))
 
 
-def test_unpaired_interval_is_welchs():
-    """The figures are those of scipy.stats.ttest_ind(equal_var=False).confidence_interval()."""
+def test_the_interval_of_times_apart():
+    """A side's variance is that of one of its times and of the drift, which is known."""
     x, y = np.exp([0.0, 0.1, 0.2]), np.exp([0.5, 0.7, 0.6, 0.8])
-    found = judge_unpaired(x, y, confidence=0.95)
     stats = pytest.importorskip("scipy.stats")
-    expected = stats.ttest_ind(np.log(y), np.log(x), equal_var=False).confidence_interval(0.95)
-    assert np.log([found.low, found.high]) == pytest.approx([expected.low, expected.high])
-    assert found.word == "FASTER"
+    one, other = np.log(x).var(ddof=1), np.log(y).var(ddof=1)
+    for drift in (0.0, 0.2):
+        found = judge_apart(x, y, confidence=0.95, drift=drift)
+        error = np.sqrt(one + other + 2 * drift**2)
+        degrees = error**4 / (one**2 / 2 + other**2 / 3)
+        width = stats.t(degrees).ppf(0.975) * error
+        assert np.log([found.low, found.high]) == pytest.approx([0.55 - width, 0.55 + width])
+    assert judge_apart([1, 1], [2, 2]).word == "FASTER"
+    assert judge_apart([1, 1], [1.05, 1.05]).word == UNDECIDED
 
 
 def test_the_command(tmp_path, capsys):
-    a, b = store(tmp_path / "a.db", 1e-3), store(tmp_path / "b.db", 1.1e-3)
+    a, b = store(tmp_path / "a.db", 1e-3), store(tmp_path / "b.db", 1.2e-3)
+    near = store(tmp_path / "near.db", 1.05e-3)
     assert main(["compare", a, b, "-a", "Elements=16"]) == 0
     out = capsys.readouterr().out
-    assert "| SLOWER |" in out and "geometric mean x0.909" in out
+    assert "| SLOWER |" in out and "geometric mean x0.83" in out
     assert main(["compare", a, b, "--fail-on-slower"]) == 1
     assert main(["compare", b, a, "--fail-on-slower"]) == 0
+    assert main(["compare", a, near, "--fail-on-slower"]) == 0
+    assert "| UNDECIDED |" in capsys.readouterr().out
+    assert main(["compare", a, near, "--drift", "0.002", "--fail-on-slower"]) == 1
     assert main(["compare", a, str(tmp_path / "none.db")]) == 2
+    assert main(["compare", "--live", a, b]) == 2
+    assert "compare --live needs -R" in capsys.readouterr().err
 
 
 def test_a_header_compiles(tmp_path, capsys):
@@ -123,14 +145,14 @@ def test_a_header_compiles(tmp_path, capsys):
 
 def test_a_header_of_kernels_of_ones_own(tmp_path):
     more = {"benchmark": "mine.kernel", "ct": "", "source_hash": "0" * 64}
-    rows = [stores.row(label, 16, time) | more for label, time in (("base", 1e-3), ("ipt_3", 5e-4))]
+    rows = [one | more for one in (stores.row("base", 16), *stores.again("ipt_3", 16, 5e-4))]
     path = stores.write(tmp_path / "own.db", rows)
     assert "\n#define CUBC_CPU_MINE_KERNEL_IPT 3\n" in tuner.analyze(path).header()
 
 
 def test_a_header_of_a_replay(tmp_path):
     """Its architecture is none that a compiler knows."""
-    rows = [stores.row("base", 16), stores.row(LABELS[0], 16, 5e-4)]
+    rows = [stores.row("base", 16), *stores.again(LABELS[0], 16, 5e-4)]
     path = stores.write(tmp_path / "replay.db", rows, arch="replay")
     assert "CUBC_REPLAY_REDUCE_SUM_F32_ITEMS_PER_THREAD" in tuner.analyze(path).header()
 

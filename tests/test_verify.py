@@ -28,7 +28,7 @@ def test_base_against_itself(small):
     found = function("reduce.sum", base, AXES, device="cpu")
     assert [one.rt for one in found.workloads] == [f"Elements{{io}}[pow2]={n}" for n in (12, 16)]
     for one in found.workloads:  # a busy machine may tell them apart, by little
-        assert one.verdict.word == "SAME" or abs(one.verdict.ratio - 1) < 0.03
+        assert one.verdict.word in ("SAME", "UNDECIDED") or abs(one.verdict.ratio - 1) < 0.03
     assert all(LEAST <= one.verdict.rounds <= MOST for one in found.workloads)
     assert all(one.a > 0 and one.b > 0 for one in found.workloads)
 
@@ -52,7 +52,7 @@ def test_what_is_no_variant(small):
 def winner(path, **device):
     """A store in which a slow variant was twice as fast as base, at one size."""
     label = stores.variants(count=1)[0]
-    rows = [stores.row("base", 16), stores.row(label, 16, 5e-4)]
+    rows = [stores.row("base", 16), *stores.again(label, 16, 5e-4)]
     return str(stores.write(path, rows, **device)), label
 
 
@@ -68,10 +68,10 @@ def test_winners_of_a_store(small, tmp_path, capsys):
 
 def test_winners_of_others_are_not_taken(small, tmp_path):
     path, label = winner(tmp_path / "gpu.db", arch="sm_90")
-    with pytest.raises(ValueError, match="nothing in it beats base on cpu"):
+    with pytest.raises(ValueError, match="found FASTER than base on cpu"):
         tuner.verify_winners(path, device="cpu")
     rows = [stores.row("base", 16, source_hash="0" * 64)]
-    rows.append(stores.row(label, 16, 5e-4, source_hash="0" * 64))
+    rows += stores.again(label, 16, 5e-4, source_hash="0" * 64)
     old = stores.write(tmp_path / "old.db", rows)
     with (
         pytest.warns(RuntimeWarning, match=r"reduce\.sum: measurements of another version"),

@@ -137,7 +137,7 @@ __all__ = [
 
 
 def use_policies(*stores):
-    """Let the next calls run the best variants that these stores hold.
+    """Let the next calls run the winners of these stores: variants that were found FASTER.
 
     Parameters
     ----------
@@ -148,7 +148,8 @@ def use_policies(*stores):
     -------
     int
         How many policies were applied: one an architecture, benchmark, compile-time workload and
-        size whose best variant beat the base. A size is up to 2^16 items, 2^20, 2^25, or more,
+        size that has a variant which was measured again and found FASTER than base; a warning
+        names what only looks faster. A size is up to 2^16 items, 2^20, 2^25, or more,
         where policies go by it; calls of sizes that were not measured run what they did.
 
     Raises

@@ -10,6 +10,7 @@ from .analyze import Analysis, Best, analyze
 from .benchmark import Benchmark, benchmark
 from .compare import Comparison, compare
 from .example import example_db
+from .live import compare_live
 from .policies import use_policies
 from .process import BaseFailed
 from .profile import profile
@@ -30,6 +31,7 @@ __all__ = [
     "analyze",
     "benchmark",
     "compare",
+    "compare_live",
     "example_db",
     "profile",
     "search",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +16,7 @@ from .records import PARTIAL, Group, Measurement, policy_name, restrict
 from .samples import cells_of, read_samples
 from .status import LOST, OK
 from .stores import StorePaths, expand, read
-from .verdict import FASTER, Verdict
+from .verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,13 +31,16 @@ class Best:
     benchmark, ct, arch, device
         What it is best for; `ct` by full axis name.
     label : str
-        The variant; ``"base"`` if nothing beat it.
+        The winner if there is one; else what has the best score, which may be ``"base"``.
     score : float
         CUB's score, 1.0 for base.
     speedups : dict of str to float
         How many times faster than base, by run-time workload.
     verdict : Verdict or None
         What measuring it again said, with the interval of the score; None if that was not done.
+    wins : bool
+        Whether the verdict is FASTER: only then do policies follow from it, and base stays
+        otherwise. `Analysis.policies` has them for each number of items.
     """
 
     benchmark: str
@@ -47,6 +51,7 @@ class Best:
     score: float
     speedups: dict[str, float]
     verdict: Verdict | None
+    wins: bool
 
 
 class Analysis(Figures):
@@ -67,7 +72,7 @@ class Analysis(Figures):
         return Analysis(found if isinstance(found, list) else [found])
 
     def best(self) -> Best | list[Best]:
-        """Best complete variant of each group; the single one where there is one group.
+        """Winner of each group, or the best complete variant; one alone if there is one group.
 
         Raises
         ------
@@ -80,7 +85,8 @@ class Analysis(Figures):
                 score, label = ranked[0]
                 about = (group.benchmark, group.ct, group.arch, group.device)
                 again = group.verdict(label)
-                found.append(Best(*about, label, score, group.speedups(label), again))
+                wins = group.wins(label)
+                found.append(Best(*about, label, score, group.speedups(label), again, wins))
         if not found:
             raise ValueError("no variant was measured at all its workloads")
         return found[0] if len(self.groups) == 1 else found
@@ -93,10 +99,11 @@ class Analysis(Figures):
         pandas.DataFrame
             Columns benchmark, ct, device, variant, score, low, high, verdict, mins, means, maxs.
             A variant that was measured again has the score, the interval and the verdict of those
-            rounds (see `verdict`). For others `low` and `high` bound the 95 % confidence interval
-            given the samples: that the best of many has also been lucky is not in it (see
-            `confidence`). The last three are over the speedups at the run-time workloads. Base is
-            among them, with score 1.
+            rounds (see `verdict`): FASTER, SAME, SLOWER or UNDECIDED. Those that are FASTER come
+            first, and nothing else becomes a policy. Without a verdict `low` and `high` bound the
+            95 % confidence interval given the samples: that the best of many has also been lucky is
+            not in it (see `confidence`). The last three are over the speedups at the run-time
+            workloads. Base is among them, with score 1.
 
         Raises
         ------
@@ -164,22 +171,27 @@ class Analysis(Figures):
         return frame.astype({"valid": "Int64", "coverage": float})
 
     def policies(self) -> str:
-        """Rows ready for ``csrc/policies.def``: what beats base, for each number of items.
+        """Rows ready for ``csrc/policies.def``: the winners, for each number of items.
+
+        A winner was measured again and found FASTER; of variants that only look faster a warning
+        says how to confirm them.
 
         A name that ends with ``.tiny``, ``.small`` or ``.middle`` is for up to 2^16, 2^20 or 2^25
         items, if calls of the benchmark go by their number at all. Among the shipped rows one for
         small ones also serves tiny ones, and one without an ending all that have no row.
         """
+        warn_unconfirmed(self.groups, by_size=True)
         return "\n".join(
             f'POLICY("{one.group.arch}", "{one.name}", "{one.group.workload}", "{one.label}")'
             for one in winners(self.groups, by_size=True)
         )
 
     def header(self) -> str:
-        """C header with the constants of the best variants, for use in code of one's own.
+        """C header with the constants of the winners, for use in code of one's own.
 
-        They are the best over all sizes of a group.
+        They are those over all sizes of a group.
         """
+        warn_unconfirmed(self.groups)
         return header(winners(self.groups))
 
     def to_frame(self) -> pd.DataFrame:
@@ -252,7 +264,7 @@ def _speedup(group: Group, cell: Measurement) -> float | None:
 
 
 class Winner(NamedTuple):
-    """The best complete variant of a workload, which beats base."""
+    """The best variant that was measured again and found FASTER than base."""
 
     group: Group
     label: str
@@ -266,22 +278,47 @@ class Winner(NamedTuple):
 
 
 def winners(groups: list[Group], *, by_size: bool = False) -> list[Winner]:
-    """The best variants that beat base, one a workload, or one for each of its sizes.
+    """Winners, one a workload, or one for each of its sizes; where there is none base stays.
 
-    One that was measured again must have been found FASTER. Where several devices of one
-    architecture were measured, the highest score wins.
+    All that turns measurements into policies asks here. Where several devices of one architecture
+    were measured, the highest score wins.
     """
     best: dict[tuple, Winner] = {}
-    for whole in groups:
-        for size, group in (whole.by_size() if by_size else {"": whole}).items():
-            for score, label in group.ranked()[:1]:
-                key = (group.arch, group.benchmark, group.workload, size)
-                again = group.verdict(label)
-                if label == "base" or (again is not None and again.word != FASTER):
-                    continue
-                if score > (best[key].score if key in best else 1.0):
-                    best[key] = Winner(group, label, score, size)
+    for size, group in _parts(groups, by_size):
+        key = (group.arch, group.benchmark, group.workload, size)
+        score, label = group.winner() or (0.0, "")
+        if label and (key not in best or score > best[key].score):
+            best[key] = Winner(group, label, score, size)
     return list(best.values())
+
+
+def _parts(groups: list[Group], by_size: bool) -> Iterator[tuple[str, Group]]:
+    for whole in groups:
+        yield from whole.by_size().items() if by_size else [("", whole)]
+
+
+def warn_unconfirmed(groups: list[Group], *, by_size: bool = False, stacklevel: int = 3) -> None:
+    """Warn of variants that look faster than base and were not measured again.
+
+    Workloads that have a winner are not named.
+    """
+    won = {
+        (one.group.arch, one.name, one.group.workload) for one in winners(groups, by_size=by_size)
+    }
+    names: dict[str, None] = {}
+    for size, group in _parts(groups, by_size):
+        name = policy_name(group.benchmark, size)
+        if (group.arch, name, group.workload) not in won and (label := group.unconfirmed()):
+            names[f"{name} {group.workload} {label}".replace("  ", " ")] = None
+    if names:
+        several = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        warnings.warn(
+            f"{next(iter(names))}{several}: measured once, which may be luck, so base stays; the "
+            "same search with again=5 (cubc search --again 5) measures the best again, and what is "
+            "FASTER becomes a policy",
+            RuntimeWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def analyze(

@@ -14,6 +14,7 @@ from cubc import _core
 from . import axes as ax
 from .analyze import Analysis, analyze
 from .compare import compare
+from .live import compare_live
 from .machine_code import changed, manifest, read_manifest, write_manifest
 from .process import BaseFailed
 from .profile import profile
@@ -21,6 +22,7 @@ from .search import AGAIN, search
 from .space import Space
 from .strategy import DEFAULT, STRATEGIES
 from .unit import matching
+from .verdict import DRIFT
 from .verify import verify, verify_winners
 
 TOP = 7  # variants that an analysis shows
@@ -112,13 +114,30 @@ def _parser() -> argparse.ArgumentParser:
     look.set_defaults(run=_analyze)
 
     both = commands.add_parser(
-        "compare", parents=[common], help="a verdict on each workload that two stores have"
+        "compare", parents=[common], help="a verdict on each workload, before and after"
     )
-    both.add_argument("before", help="store or glob pattern")
-    both.add_argument("after", help="store or glob pattern")
+    side = (
+        "store or glob pattern; with --live a Python with cubc, or a variable as CUBC_CXX=clang++"
+    )
+    both.add_argument("before", help=side)
+    both.add_argument("after", help=side)
     both.add_argument("--variant", default="base", help="a label (default: %(default)s)")
     both.add_argument(
-        "--fail-on-slower", action="store_true", help="exit status 1 if a workload became slower"
+        "--live",
+        action="store_true",
+        help="measure both by turns, which decides what two stores, measured one after the other, "
+        "leave UNDECIDED; needs -R",
+    )
+    both.add_argument("--device", help="for --live: cuda:0, cpu, ... (default: the default device)")
+    both.add_argument(
+        "--drift",
+        type=float,
+        default=DRIFT,
+        metavar="SHARE",
+        help="of stores: what two searches differ by anyhow, relative (default: %(default)s)",
+    )
+    both.add_argument(
+        "--fail-on-slower", action="store_true", help="exit status 1 if a workload is SLOWER"
     )
     both.set_defaults(run=_compare)
 
@@ -201,7 +220,13 @@ def _analyze(options: argparse.Namespace) -> None:
 
 def _compare(options: argparse.Namespace) -> int:
     axes = ax.parse_arguments(options.a)
-    found = compare(options.before, options.after, options.R, axes, variant=options.variant)
+    sides = (options.before, options.after, options.R, axes)
+    if not options.live:
+        found = compare(*sides, variant=options.variant, drift=options.drift)
+    elif not options.R:
+        raise ValueError("compare --live needs -R, a benchmark such as -R reduce.sum")
+    else:
+        found = compare_live(*sides, variant=options.variant, device=options.device)
     print(found.markdown())
     return 1 if options.fail_on_slower and found.slower else 0
 

@@ -1,9 +1,11 @@
 """Two stores side by side: what a change of the kernels, the compiler or the driver did.
 
 Only times of one physical device are compared. Within a store base is sampled again and again,
-beside every variant; each time is one round, those with a fresh opening before the others (see
-`verdict`). The rounds of the two stores were not taken by turns, so the machine's drift between the
-two searches is in the ratio: search both in one go where a few per cent matter.
+beside every variant; each time is one round, those with a fresh opening before the others. The
+rounds of the two stores were not taken by turns: what the machine did between the two searches
+looks like a change. So a verdict allows for a drift of each search (see `judge_apart` in
+`verdict`), 2 % unless said otherwise; with it about 9 % have to lie between two searches for a
+verdict, and what is less is UNDECIDED. Measuring both by turns decides that: see `live`.
 """
 
 from __future__ import annotations
@@ -18,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import axes as ax
-from .checks import need
+from .checks import need, share
 from .records import Group, geometric_mean, restrict
 from .status import OK
 from .stores import StorePaths, expand, read
-from .verdict import FASTER, LEAST, SAME, SLOWER, Verdict, judge_unpaired
+from .verdict import DRIFT, LEAST, SLOWER, WORDS, Verdict, confidence_of_all, judge_apart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,25 +46,34 @@ class Compared:
     verdict: Verdict  # on b; FASTER: b takes less time than a
 
 
+NOISY = "UNDECIDED: the rounds were too few or too noisy to tell"
+APART = (
+    "UNDECIDED: no more than two searches may differ anyhow, with a drift of {:.1%} allowed to "
+    "each; cubc compare --live measures by turns"
+)
+
+
 class Comparison:
-    """Verdicts on what two stores have in common.
+    """Verdicts on what two sides have in common.
 
     Attributes
     ----------
     workloads : list of Compared
+    note : str
+        Stands below the table if a verdict is UNDECIDED: what would decide it.
     """
 
-    def __init__(self, workloads: list[Compared]):
-        self.workloads = workloads
+    def __init__(self, workloads: list[Compared], note: str = NOISY):
+        self.workloads, self.note = workloads, note
 
     @property
     def slower(self) -> list[Compared]:
-        """Workloads at which the second store is slower."""
+        """Workloads at which the second side is SLOWER."""
         return [one for one in self.workloads if one.verdict.word == SLOWER]
 
     @property
     def ratio(self) -> float:
-        """Geometric mean of the speed of the second store over that of the first."""
+        """Geometric mean of the speed of the second side over that of the first."""
         return geometric_mean(one.verdict.ratio for one in self.workloads)
 
     def to_frame(self) -> pd.DataFrame:
@@ -92,13 +103,13 @@ class Comparison:
             lines.append(
                 f"| {one.benchmark} | {one.ct} {one.rt} | {one.a * 1e6:.2f} | {one.b * 1e6:.2f} "
                 f"| x{v.ratio:.3f} | {v.low:.3f} to {v.high:.3f} "
-                f"| {v.word}{'' if v.decided else ' (open)'} |"
+                f"| {v.word} |"
             )
         words = [one.verdict.word for one in self.workloads]
-        counts = ", ".join(f"{words.count(w)} {w}" for w in (FASTER, SAME, SLOWER))
+        counts = ", ".join(f"{words.count(w)} {w}" for w in WORDS)
         lines += ["", f"{counts}; geometric mean x{self.ratio:.3f}"]
         if any(not one.verdict.decided for one in self.workloads):
-            lines.append("(open): too few rounds, or too noisy ones, to rule out a difference")
+            lines.append(self.note)
         return "\n".join(lines)
 
     __str__ = markdown
@@ -117,8 +128,12 @@ def compare(
     axes: Mapping[str, Any] | None = None,
     *,
     variant: str = "base",
+    drift: float = DRIFT,
 ) -> Comparison:
     """Compare what two stores say of the same workloads on the same device.
+
+    The stores were measured one after the other, so a verdict allows for what the machine may have
+    drifted in between; `compare_live` measures by turns and needs no such allowance.
 
     Parameters
     ----------
@@ -128,6 +143,9 @@ def compare(
         Restrict benchmarks and axis values, as in `analyze`.
     variant
         What is compared: base, or a label that both have.
+    drift
+        Relative standard deviation of the times of one search about those of another of the same
+        code, from 0 to 1: clocks, temperature, other users, where memory lies.
 
     Raises
     ------
@@ -135,8 +153,8 @@ def compare(
         If a path names no store, or a file is none.
     LookupError
         For an unknown benchmark or axis, or a variant that neither store has.
-    ValueError
-        If the stores have no workload of one device in common.
+    TypeError, ValueError
+        If `drift` is no share; if the stores have no workload of one device in common.
 
     Warns
     -----
@@ -144,14 +162,15 @@ def compare(
         Names the workloads of the first store that are left out because the second has no time of
         them on the same device: not measured there, failed, or measured on another.
     """
+    drift = share("drift", drift)
     before, after = (_latest(restrict(read(expand(paths)), R, axes)) for paths in (a, b))
     _check_label(variant, [*before.values(), *after.values()])
-    found: list[Compared] = []
+    shared: list[tuple[Group, str, list[float], list[float]]] = []
     missing: list[str] = []
     for key, group in before.items():
         times = _times(group, variant)
         others = _times(after[key], variant) if key in after else {}
-        found += [_compared(group, rt, times[rt], others[rt]) for rt in times if rt in others]
+        shared += [(group, rt, times[rt], others[rt]) for rt in times if rt in others]
         if lost := [rt for rt in times if rt not in others]:
             which = f" {', '.join(lost)}" if len(lost) < len(times) else ""
             missing.append(f"{group.benchmark} {group.workload}{which} on {group.device}")
@@ -162,9 +181,11 @@ def compare(
             RuntimeWarning,
             stacklevel=2,
         )
-    if not found:
+    if not shared:
         raise ValueError(f"{a} and {b} have no workload of the same device in common")
-    return Comparison(found)
+    confidence = confidence_of_all(len(shared))
+    found = [_compared(*one, confidence, drift) for one in shared]
+    return Comparison(found, APART.format(drift))
 
 
 def _check_label(variant: str, groups: list[Group]) -> None:
@@ -184,9 +205,11 @@ def _created(group: Group) -> Iterator[str]:
     return (cell.extra["created"] for cell in group.measurements())
 
 
-def _compared(group: Group, rt: str, a: list[float], b: list[float]) -> Compared:
+def _compared(
+    group: Group, rt: str, a: list[float], b: list[float], confidence: float, drift: float
+) -> Compared:
     medians = float(np.median(a)), float(np.median(b))
-    verdict = judge_unpaired(faster=b, slower=a)
+    verdict = judge_apart(faster=b, slower=a, confidence=confidence, drift=drift)
     return Compared(group.benchmark, group.workload, rt, group.device, *medians, verdict)
 
 

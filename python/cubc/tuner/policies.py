@@ -1,4 +1,4 @@
-"""From a store to the next call: the best measured variants become the policies that run."""
+"""From a store to the next call: the winners become the policies that run."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import warnings
 
 from cubc import _core
 
-from .analyze import Winner, winners
+from .analyze import Winner, warn_unconfirmed, winners
 from .axes import items
+from .records import Group
 from .stores import StorePaths, expand, read
 
 
 def use_policies(paths: StorePaths) -> int:
-    """Run the best variants of some stores from the next call on, in this process.
+    """Run the winners of some stores from the next call on, in this process.
 
-    For each architecture, benchmark and compile-time workload the best variant is taken that beats
-    base; where calls go by their number of items (up to 2^16, 2^20, 2^25, and more), the best for
-    each of these that the store has workloads of, measured at all of them. Calls of other numbers
-    run what they did. What was searched for at one size is the best there: a search at all of them
-    looks for what is good on average, and each is then given its best of that.
+    For each architecture, benchmark and compile-time workload the best variant is taken whose
+    verdict is FASTER; where calls go by their number of items (up to 2^16, 2^20, 2^25, and more),
+    that for each of these that the store has workloads of, measured at all of them. Calls of other
+    numbers run what they did. What was searched for at one size is the best there: a search at all
+    of them looks for what is good on average, and each is then given its best of that.
 
-    Measurements of another version of the kernel source are skipped with a warning.
+    Variants that look faster and were not measured again, as by a search with ``again=0``, are no
+    policies; a warning says how to confirm them. Measurements of another version of the kernel
+    source are skipped with a warning.
 
     Parameters
     ----------
@@ -43,12 +46,14 @@ def use_policies(paths: StorePaths) -> int:
     chosen: dict[tuple, Winner] = {}
     stale: set[str] = set()
     own: set[str] = set()
+    current: list[Group] = []
     for path in expand(paths):
         groups = read(path, bad="raise")
         passed = {group.benchmark for group in groups if not group.current}
         own |= passed.difference(_core.benchmarks())
         stale |= passed.intersection(_core.benchmarks())
-        for one in winners([group for group in groups if group.current], by_size=True):
+        current += (fresh := [group for group in groups if group.current])
+        for one in winners(fresh, by_size=True):
             chosen[one.group.arch, one.name, one.group.workload] = one
     if stale:
         warnings.warn(
@@ -64,6 +69,7 @@ def use_policies(paths: StorePaths) -> int:
             RuntimeWarning,
             stacklevel=2,
         )
+    warn_unconfirmed(current, by_size=True)
     for one in chosen.values():  # every row was checked before the first is used
         where = (one.group.benchmark, one.group.ct, one.group.arch)
         _core.use_policy(*where, one.label, items(one.group.workloads[0]))

@@ -23,7 +23,7 @@ from .checks import regex
 from .score import score
 from .space import Space, parse_label
 from .status import LOST, OK, WRONG
-from .verdict import Verdict, judge
+from .verdict import FASTER, Verdict, judge
 
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
 
@@ -193,12 +193,18 @@ class Group:
     def verdict(self, variant: str) -> Verdict | None:
         """Verdict on a variant that was measured again; of each round its score counts.
 
-        None if it failed in one.
+        None if it failed in one. What the search measured does not count: the best of many is
+        chosen by it, and partly lucky.
         """
         if self.failure(variant) is not None:
             return None
         rounds = self.complete_rounds(variant)
         return judge([self._round_score(cells) for cells in rounds]) if rounds else None
+
+    def wins(self, variant: str) -> bool:
+        """Whether a variant was measured again and found FASTER than base."""
+        verdict = self.verdict(variant)
+        return verdict is not None and verdict.word == FASTER
 
     def _round_score(self, cells: Mapping[str, Measurement]) -> float:
         return score(self.axes, ((cell.rt, cell.ratio or 0.0) for cell in cells.values()))
@@ -248,8 +254,8 @@ class Group:
     def ranked(self) -> list[tuple[float, str]]:
         """Score and label of each variant that has all workloads of the group, best first.
 
-        Where some were measured again, these and base come before the others, whose scores may be
-        luck.
+        Those that win (see `wins`) come before all others: the first of them is the winner. Where
+        some were measured again, these and base come before the rest, whose scores may be luck.
         """
         rts = len(self.rts)
         complete = (label for label, cells in self.cells.items() if len(cells) == rts)
@@ -257,7 +263,17 @@ class Group:
         known = [(score, label) for score, label in scored if score is not None]
         decided = {label for label in self.rounds if self.verdict(label)}
         sure = {"base", *decided} if decided else {label for _, label in known}
-        return sorted(known, key=lambda one: (one[1] not in sure, -one[0], one[1]))
+        place = {label: 0 if self.wins(label) else 1 if label in sure else 2 for _, label in known}
+        return sorted(known, key=lambda one: (place[one[1]], -one[0], one[1]))
+
+    def winner(self) -> tuple[float, str] | None:
+        """Score and label of the best variant that wins; None if base stays."""
+        return next((one for one in self.ranked()[:1] if self.wins(one[1])), None)
+
+    def unconfirmed(self) -> str | None:
+        """Label that beats base by its score and was not measured again; None if base stays."""
+        score, label = next(iter(self.ranked()), (1.0, "base"))
+        return label if score > 1 and self.verdict(label) is None else None
 
     def space(self) -> Space:
         """Parameter space that the variants come from, as this cubc declares it."""

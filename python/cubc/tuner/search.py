@@ -323,8 +323,8 @@ def search(
         ``"lost"``. False measures every variant at all workloads.
     again
         How many of the best variants are measured again in the end, in rounds that open variant and
-        base afresh, so that none wins by luck; 0 for none. Each gets a verdict, and a variant that
-        was not found ``"FASTER"`` becomes no policy. A tenth of `seconds` is kept for it.
+        base afresh, so that none wins by luck. Each gets a verdict, and only what is found
+        ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept for it.
     progress
         Show a line of progress; None shows it in terminals and notebooks.
 

@@ -7,9 +7,23 @@ verdict is the round: variant and base opened afresh and sampled by turns. Each 
 ratio, and the rounds' ratios give the interval (Kalibera and Jones, "Rigorous benchmarking in
 reasonable time", 2013: repeat on the level on which the variation is).
 
-A verdict is FASTER or SLOWER if the interval lies beyond a threshold that matters in practice, and
-SAME otherwise. It is decided as soon as the interval lies beyond one threshold or between both;
-the rounds come in a few batches, so that looking again and again does not find what is not there.
+The interval is Student's, over the logarithms of the ratios. The word says where it lies:
+
+- FASTER or SLOWER: wholly beyond a threshold that matters in practice, 0.5 %;
+- SAME: wholly between the two thresholds. This is the equivalence test of Schuirmann ("A comparison
+  of the two one-sided tests procedure and the power approach", 1987): it has to be shown, it does
+  not follow from a difference that was not found;
+- UNDECIDED: across a threshold. The rounds were too few or too noisy to tell.
+
+The rounds come in a few batches, and no more are taken once there is a word. An interval of 99.8 %
+keeps false verdicts below 1 % in spite of these looks, also at a difference of just the threshold.
+
+Assumed is that the ratios of different rounds do not depend on each other, and are near enough to
+normal for the mean of eight. A drift of the machine, and noise that lasts for many samples, meet
+both sides of a pair and cancel; so rounds are independent although times are not
+(``benchmarks/verdict_errors.py`` has the error rates under a drift of 2 % and a correlation of
+neighbouring samples of 0.9). Times that were not taken by turns are another matter: see
+`judge_apart`.
 """
 
 from __future__ import annotations
@@ -19,32 +33,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .checks import need
 
-FASTER, SLOWER, SAME = "FASTER", "SLOWER", "SAME"
+FASTER, SLOWER, SAME, UNDECIDED = "FASTER", "SLOWER", "SAME", "UNDECIDED"
+WORDS = (FASTER, SAME, SLOWER, UNDECIDED)
 THRESHOLD = 0.005  # differences up to this are of no account
-CONFIDENCE = 0.995
+CONFIDENCE = 0.998
+DRIFT = 0.02  # standard deviation of the level of one search about that of another
 LEAST, STEP, MOST = 8, 4, 32  # rounds before the first look, between two looks, and in all
 TRIM = 0.1  # share of the pairs' ratios that is left out at either end
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the rounds say.
+    """The word of some rounds, with the interval that it rests on.
 
     Attributes
     ----------
     word : str
-        ``"FASTER"``, ``"SLOWER"`` or ``"SAME"``.
+        ``"FASTER"``, ``"SLOWER"``, ``"SAME"`` or ``"UNDECIDED"``.
     ratio, low, high : float
         Speed of the variant over that of base: the rounds' geometric mean, and the ends of its
         confidence interval; infinitely wide for a single round.
     rounds : int
         How many there were.
-    decided : bool
-        Whether further rounds are not expected to change the word.
     """
 
     word: str
@@ -52,7 +66,11 @@ class Verdict:
     low: float
     high: float
     rounds: int
-    decided: bool
+
+    @property
+    def decided(self) -> bool:
+        """Whether the rounds suffice for a word."""
+        return self.word != UNDECIDED
 
     def __str__(self) -> str:
         return f"{self.word} {self.ratio:.3f} [{self.low:.3f}, {self.high:.3f}]"
@@ -68,9 +86,26 @@ def round_ratio(variant: ArrayLike, base: ArrayLike) -> float:
         their ratio; of the ratios' logarithms the trimmed mean is taken, which neither an outlier
         nor a time that jumps between two values makes jump, as a median would.
     """
-    pairs = np.sort(np.log(np.asarray(base, float) / np.asarray(variant, float)))
-    cut = int(TRIM * pairs.size)
-    return float(np.exp(pairs[cut : pairs.size - cut].mean()))
+    return _trimmed(np.asarray(base, float) / np.asarray(variant, float))
+
+
+def round_time(samples: ArrayLike) -> float:
+    """Time of a round, in the unit of its samples: their trimmed geometric mean."""
+    return _trimmed(np.asarray(samples, float))
+
+
+def _trimmed(values: NDArray) -> float:
+    logs = np.sort(np.log(values))
+    cut = int(TRIM * logs.size)
+    return float(np.exp(logs[cut : logs.size - cut].mean()))
+
+
+def confidence_of_all(verdicts: int) -> float:
+    """Confidence of each interval of a table, so that `CONFIDENCE` is that of all together.
+
+    It is Bonferroni's: whoever acts on any line of a table of `verdicts` looks at all of them.
+    """
+    return 1 - (1 - CONFIDENCE) / max(1, verdicts)
 
 
 def judge(
@@ -92,29 +127,38 @@ def judge(
     return _verdict(float(logs.mean()), error, logs.size - 1, logs.size, threshold, confidence)
 
 
-def judge_unpaired(
+def judge_apart(
     faster: Sequence[float],
     slower: Sequence[float],
     threshold: float = THRESHOLD,
     confidence: float = CONFIDENCE,
+    drift: float = DRIFT,
 ) -> Verdict:
-    """Verdict on times that were not taken by turns: FASTER if the first take less time.
+    """Verdict on two series of times, one after the other: FASTER if the first take less time.
+
+    Between the two the machine may have drifted, and nothing in the times tells a drift from a
+    difference. So it has to be allowed for: the variance of a side is `drift` squared and, since
+    neighbours in time depend on each other in an unknown way, that of a single time. It does not
+    fall with the number of times.
 
     Parameters
     ----------
     faster, slower
         A time of each round of what may be faster, and of what it is held against.
     threshold, confidence
-        As in `judge`; the interval is Welch's, over the logarithms.
+        As in `judge`. The degrees of freedom are Welch's, with those of `drift` infinite.
+    drift
+        Standard deviation of a side's level, relative.
     """
     x, y = np.log(np.asarray(faster, float)), np.log(np.asarray(slower, float))
     rounds, mean = x.size + y.size, float(y.mean() - x.mean())
     if min(x.size, y.size) < 2:
         return _verdict(mean, math.inf, 1, rounds, threshold, confidence)
-    one, other = (float(logs.var(ddof=1)) / logs.size for logs in (x, y))
+    one, other = (float(logs.var(ddof=1)) for logs in (x, y))
+    variance = one + other + 2 * drift**2
     spread = one**2 / (x.size - 1) + other**2 / (y.size - 1)
-    degrees = (one + other) ** 2 / spread if spread else rounds - 2.0
-    return _verdict(mean, math.sqrt(one + other), degrees, rounds, threshold, confidence)
+    degrees = variance**2 / spread if spread else math.inf
+    return _verdict(mean, math.sqrt(variance), degrees, rounds, threshold, confidence)
 
 
 def _verdict(
@@ -125,7 +169,11 @@ def _verdict(
     if error < math.inf:
         width = error * float(need("scipy.special").stdtrit(degrees, (1 + confidence) / 2))
     low, high = mean - width, mean + width
-    word = FASTER if low > limit else SLOWER if high < -limit else SAME
-    decided = word != SAME or (-limit < low and high < limit)
+    if low > limit:
+        word = FASTER
+    elif high < -limit:
+        word = SLOWER
+    else:
+        word = SAME if -limit < low and high < limit else UNDECIDED
     ends = (math.exp(mean), math.exp(low), math.exp(high) if high < math.inf else math.inf)
-    return Verdict(word, *ends, rounds, decided)
+    return Verdict(word, *ends, rounds)

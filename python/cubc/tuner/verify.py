@@ -8,13 +8,13 @@ types and architectures alone is what the manifests of `machine_code` say.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cubc import _core
 
 from . import axes as ax
-from .analyze import Winner, winners
+from .analyze import Winner, warn_unconfirmed, winners
 from .compare import Compared, Comparison
 from .local import Local
 from .records import policy_size, restrict
@@ -22,7 +22,7 @@ from .status import OK
 from .stores import StorePaths, expand, measurement, read
 from .target import Request, Run
 from .unit import Unit, units
-from .verdict import LEAST, MOST, STEP, judge
+from .verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge
 
 TIMING = {"min_samples": 20, "max_samples": 20, "timeout": 0.5}  # of each workload in a round
 
@@ -62,14 +62,7 @@ def verify(
         If base does not run.
     """
     info = _core.device_info(device)
-    found: list[Compared] = []
-    target = Local(info)
-    try:
-        for unit in units(benchmark, axes, info["arch"]):
-            found += _verified(target, unit, variant)
-    finally:
-        target.close()
-    return Comparison(found)
+    return _verify(info, [(unit, variant) for unit in units(benchmark, axes, info["arch"])])
 
 
 def verify_winners(
@@ -79,7 +72,7 @@ def verify_winners(
     *,
     device: str | None = None,
 ) -> Comparison:
-    """Hold what some stores found best against base, at every declared workload that it is for.
+    """Hold the winners of some stores against base, at every declared workload they are for.
 
     The winners are those that `Analysis.policies` prints, of the architecture of the device.
 
@@ -99,7 +92,8 @@ def verify_winners(
     ValueError, BaseFailed, NoDeviceError
         As `verify`; and ValueError if the stores have no winner for the device.
     """
-    arch = _core.device_info(device)["arch"]
+    info = _core.device_info(device)
+    arch = info["arch"]
     groups = [group for group in restrict(read(expand(paths)), R, axes) if group.arch == arch]
     passed = {str(group.benchmark) for group in groups if not group.current}
     if stale := sorted(passed.intersection(_core.benchmarks())):
@@ -109,16 +103,20 @@ def verify_winners(
             RuntimeWarning,
             stacklevel=2,
         )
-    found: list[Compared] = []
-    for one in winners([group for group in groups if group.current], by_size=True):
-        found += verify(one.group.benchmark, one.label, _workloads(one), device=device).workloads
-    if not found:
+    current = [group for group in groups if group.current]
+    warn_unconfirmed(current, by_size=True)
+    wanted = [
+        (unit, one.label)
+        for one in winners(current, by_size=True)
+        for unit in units(one.group.benchmark, _workloads(one), arch)
+    ]
+    if not wanted:
         own = ", ".join(sorted(passed.difference(_core.benchmarks())))
         also = f" ({own}: not built in; compare its stores instead)" if own else ""
         raise ValueError(
-            f"{paths}: nothing in it beats base on {arch}, so nothing is to verify{also}"
+            f"{paths}: nothing in it was found FASTER than base on {arch}: nothing to verify{also}"
         )
-    return Comparison(found)
+    return _verify(info, wanted)
 
 
 def _workloads(one: Winner) -> dict[str, Any]:
@@ -133,7 +131,19 @@ def _workloads(one: Winner) -> dict[str, Any]:
     return values
 
 
-def _verified(target: Local, unit: Unit, variant: str) -> Iterator[Compared]:
+def _verify(info: Mapping[str, Any], wanted: Sequence[tuple[Unit, str]]) -> Comparison:
+    confidence = confidence_of_all(sum(len(unit.rts) for unit, _ in wanted))
+    found: list[Compared] = []
+    target = Local(info)
+    try:
+        for unit, variant in wanted:
+            found += _verified(target, unit, variant, confidence)
+    finally:
+        target.close()
+    return Comparison(found)
+
+
+def _verified(target: Local, unit: Unit, variant: str, confidence: float) -> Iterator[Compared]:
     if reason := _core.variant_invalid(*unit.where, variant):
         raise ValueError(f"{variant} is no variant for {unit}: {reason}")
     every = range(len(unit.rts))
@@ -142,17 +152,19 @@ def _verified(target: Local, unit: Unit, variant: str) -> Iterator[Compared]:
     _check(unit, variant, target)
     ratios: list[list[float]] = [[] for _ in every]
     times: list[tuple[float, float]] = [(0.0, 0.0) for _ in every]
+    verdicts: list[Verdict] = []
     rounds = 0
-    while rounds < MOST and not (rounds and all(judge(some).decided for some in ratios)):
+    while rounds < MOST and not (rounds and all(one.decided for one in verdicts)):
         more = range(rounds + 1, rounds + 1 + (STEP if rounds else LEAST))
         rounds = more[-1]
         target.submit(Request(variant, [Run(n, place) for n in more for place in every], TIMING))
         for place, cell in _check(unit, variant, target):
             ratios[place].append(cell.ratio)
             times[place] = (cell.base_center, cell.center)
+        verdicts = [judge(some, confidence=confidence) for some in ratios]
     for place in every:
         about = (unit.benchmark, ",".join(unit.ct.values()), ax.workload_text(unit.rts[place]))
-        yield Compared(*about, target.info["model"], *times[place], judge(ratios[place]))
+        yield Compared(*about, target.info["model"], *times[place], verdicts[place])
 
 
 def _check(unit: Unit, variant: str, target: Local) -> list[tuple[int, Any]]:

@@ -1,0 +1,193 @@
+"""Two installations of cubc side by side: A and B are measured by turns, so drift cancels.
+
+What two stores say of a change holds the machine's drift between two searches (see `compare`). Here
+each round starts a process of either side and measures the same workloads in both, A before B and
+then B before A: a drift adds the same to both, and what it leaves shows as scatter of the rounds'
+ratios, from which the interval comes (see `verdict`). The process is the unit, because where it has
+its memory changes times too; within one the variant is opened several times.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cubc import _core
+
+from . import axes as ax
+from .checks import count
+from .compare import Compared, Comparison
+from .process import USERS
+from .unit import Unit, units
+from .verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge, round_time
+
+OPENINGS = 4  # of a variant in one process
+TIMING = {"min_samples": 10, "max_samples": 10, "timeout": 0.5}  # of each opening
+SECONDS = 600.0  # that a process may take; the first one compiles
+TAIL = 2000  # characters of its last words that are kept
+
+
+class Side(NamedTuple):
+    """What runs a side, and how it is named in messages."""
+
+    name: str
+    python: str
+    variables: dict[str, str]
+
+
+def compare_live(
+    a: str | os.PathLike,
+    b: str | os.PathLike,
+    R: str,
+    axes: Mapping[str, Any] | None = None,
+    *,
+    variant: str = "base",
+    device: str | None = None,
+    rounds: int = MOST,
+) -> Comparison:
+    """Measure two installations of cubc by turns, with a verdict on each workload.
+
+    Parameters
+    ----------
+    a, b
+        Before and after: the Python of an environment that has a cubc, as ``"old/bin/python"``; or
+        a variable for this Python, as ``"CUBC_KERNELS=old/kernels"`` or ``"CUBC_CXX=clang++"``.
+    R
+        Name of a benchmark, or a regular expression that names match from their start.
+    axes
+        Axis name to one declared value or several, as in `search`; all by default.
+    variant
+        What is measured: base, or a label that both sides have.
+    device
+        Where to measure; the default device if None.
+    rounds
+        At most so many; it ends earlier if all verdicts are decided. A round is two processes.
+
+    Returns
+    -------
+    Comparison
+        Its intervals hold together: fewer than 1 in 100 tables have a false verdict at all.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a side is neither a Python nor a variable.
+    LookupError, NoDeviceError
+        As `search`.
+    ValueError
+        As `search`; and if a side cannot measure: the message has its last words.
+    """
+    sides = _side(a), _side(b)
+    most = count("rounds", rounds)
+    info = _core.device_info(device)
+    wanted = units(R, axes, info["arch"])
+    request = {
+        "device": info["name"],
+        "variant": variant,
+        "openings": OPENINGS,
+        "timing": TIMING,
+        "work": [[unit.benchmark, unit.ct, unit.rts] for unit in wanted],
+    }
+    places = sum(len(unit.rts) for unit in wanted)
+    times: tuple[list[list[float]], ...] = ([], [])  # of each side, by round and place
+    verdicts: list[Verdict] = []
+    while len(times[0]) < most and not (verdicts and all(one.decided for one in verdicts)):
+        for _ in range(min(STEP if verdicts else LEAST, most - len(times[0]))):
+            order = (0, 1) if len(times[0]) % 2 == 0 else (1, 0)
+            for which in order:
+                times[which].append(measure(sides[which], request, places))
+        verdicts = verdicts_of(*times)
+    return Comparison([*_compared(wanted, info["model"], times, verdicts)])
+
+
+def verdicts_of(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> list[Verdict]:
+    """Verdict on each place, of the times of both sides by round and place."""
+    ratios = np.asarray(a, float) / np.asarray(b, float)
+    confidence = confidence_of_all(ratios.shape[1])
+    return [judge(column, confidence=confidence) for column in ratios.T]
+
+
+def _compared(
+    wanted: Sequence[Unit],
+    device: str,
+    times: tuple[list[list[float]], ...],
+    verdicts: Sequence[Verdict],
+) -> list[Compared]:
+    names = [
+        (unit.benchmark, ",".join(unit.ct.values()), ax.workload_text(rt), device)
+        for unit in wanted
+        for rt in unit.rts
+    ]
+    a, b = (np.median(one, axis=0).tolist() for one in times)
+    return [Compared(*name, *pair) for name, *pair in zip(names, a, b, verdicts, strict=True)]
+
+
+def _side(given: str | os.PathLike) -> Side:
+    text = os.fspath(given)
+    name, is_variable, value = text.partition("=")
+    if is_variable and re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        return Side(text, sys.executable, {name: value})
+    python = shutil.which(os.path.expanduser(text))
+    if python is None:
+        raise FileNotFoundError(
+            f"{text!r:.200} is neither a Python, as old/bin/python, nor a variable with its value, "
+            "as CUBC_KERNELS=old/kernels"
+        )
+    return Side(text, python, {})
+
+
+def measure(side: Side, request: Mapping[str, Any], places: int) -> list[float]:
+    """Times of all places in one process of a side; ValueError if it gives none."""
+    line = _ask(side, json.dumps(request))
+    try:
+        answer = json.loads(line)
+        times = [float(np.exp(np.mean([np.log(round_time(o)) for o in one]))) for one in answer]
+    except (ValueError, TypeError, RecursionError):
+        raise ValueError(f"{side.name}: its process gave no times: {line!r:.200}") from None
+    if len(times) != places or not (np.isfinite(times).all() and min(times) > 0):
+        raise ValueError(f"{side.name}: its process gave no times: {line!r:.200}")
+    return times
+
+
+def _ask(side: Side, request: str) -> str:
+    """Last line that a process of a side prints; one that is late ends with its children."""
+    environment = {k: v for k, v in os.environ.items() if k not in USERS} | side.variables
+    with tempfile.TemporaryFile("w+") as asked, tempfile.TemporaryFile("w+") as said:
+        asked.write(request)
+        asked.seek(0)
+        with tempfile.TemporaryFile("w+") as words:
+            process = subprocess.Popen(
+                [side.python, "-P", str(Path(__file__).with_name("side.py"))],
+                stdin=asked,
+                stdout=said,
+                stderr=words,
+                start_new_session=True,
+                env=environment,
+            )
+            try:
+                code = process.wait(SECONDS)
+            except BaseException as error:
+                if process.returncode is None:  # else its number may be another's by now
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+                if isinstance(error, subprocess.TimeoutExpired):
+                    raise ValueError(f"{side.name}: no answer within {SECONDS:.0f} s") from None
+                raise
+            words.seek(0)
+            if code:
+                told = words.read()[-TAIL:].strip() or f"its process left with status {code}"
+                raise ValueError(f"{side.name}: {told}")
+        said.seek(0)
+        lines = said.read().strip().splitlines()
+        return lines[-1] if lines else ""

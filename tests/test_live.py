@@ -1,0 +1,125 @@
+"""Two installations measured by turns: what drifts is not called a change."""
+
+import math
+import os
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from cubc import _core, tuner
+from cubc.tuner import live
+from cubc.tuner.cli import main
+from cubc.tuner.verdict import LEAST, MOST
+
+AXES = {"T": "F32", "Elements": [16, 20]}
+OTHER = "CUBC_CPU_THREADS=1"
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Sizes that a test can wait for."""
+    declared = _core.benchmarks()
+    declared["reduce.sum"]["Elements{io}[pow2]"] = [10, 12]
+    monkeypatch.setattr(_core, "benchmarks", lambda: declared)
+    return {"T": "F32", "Elements": [10, 12]}
+
+
+class Machine:
+    """Processes whose times drift by 0.4 % a round; those of the second side by a factor more."""
+
+    def __init__(self, factor):
+        self.factor, self.now, self.order = np.asarray(factor), 0, []
+        self.noise = np.random.default_rng(3)
+
+    def __call__(self, side, request, places):
+        self.now += 1
+        self.order.append(side.name)
+        time = np.array([1e-5, 1e-3]) * math.exp(0.002 * self.now + self.noise.normal(0, 0.001))
+        return (time * (self.factor if side.name == OTHER else 1)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [((1, 1), ["SAME", "SAME"]), ((1.05, 1), ["SLOWER", "SAME"]), ((1, 0.9), ["SAME", "FASTER"])],
+)
+def test_a_drift_is_no_change(monkeypatch, factor, words):
+    """The machine is 3 to 12 % slower in the end than it was."""
+    machine = Machine(factor)
+    monkeypatch.setattr(live, "measure", machine)
+    found = tuner.compare_live(sys.executable, OTHER, "reduce.sum", AXES, device="cpu")
+    assert [one.verdict.word for one in found.workloads] == words
+    rounds = [machine.order[i : i + 2] for i in range(0, len(machine.order), 2)]
+    assert all(rounds[i] == rounds[i + 1][::-1] for i in range(len(rounds) - 1))
+    assert LEAST <= len(rounds) <= MOST
+    assert {one.verdict.rounds for one in found.workloads} == {len(rounds)}
+    for one, factor_there in zip(found.workloads, factor, strict=True):
+        assert one.verdict.ratio == pytest.approx(1 / factor_there, rel=0.005)
+
+
+def test_what_is_slower_fails(monkeypatch, capsys):
+    axes = ["-R", "reduce.sum", "-a", "T=F32", "-a", "Elements=[16,20]", "--device", "cpu"]
+    command = ["compare", "--live", sys.executable, OTHER, *axes, "--fail-on-slower"]
+    for factor, status in ((1.05, 1), (1, 0), (0.95, 0)):
+        monkeypatch.setattr(live, "measure", Machine([factor, factor]))
+        assert main(command) == status
+    assert "| FASTER |" in capsys.readouterr().out
+
+
+def test_processes_are_measured(small, monkeypatch):
+    """For once really: this Python on either side."""
+    monkeypatch.setenv("CUBC_POLICIES", "no-such.db")  # base does not depend on it
+    found = tuner.compare_live(sys.executable, OTHER, "reduce.sum", small, device="cpu", rounds=2)
+    assert [one.rt[-2:] for one in found.workloads] == ["10", "12"]
+    for one in found.workloads:
+        assert 0 < one.a < 1 and 0 < one.b < 1 and one.verdict.rounds == 2
+    assert "UNDECIDED" in str(found)
+
+
+@pytest.fixture
+def python(tmp_path):
+    """Make a stand-in for a Python that runs a line of shell."""
+
+    def make(line):
+        path = tmp_path / "python"
+        path.write_text(f"#!/bin/sh\n{line}\n")
+        path.chmod(0o755)
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("exit 3", "left with status 3"),
+        ("echo no cubc here >&2; exit 1", "no cubc here"),
+        ("true", "gave no times: ''"),
+        ("echo '[[[1e-6]]]'", "gave no times"),  # one place of two
+        ("echo '[[[1e-6]], [[-1]]]'", "gave no times"),
+        ("echo '[[[1e-6]], [[]]]'", "gave no times"),
+        ("echo '[[[1e-6]], {\"a\": 1}]'", "gave no times"),
+        (f"echo '{'[' * 20000}'", "gave no times"),
+        ("sleep 600 & sleep 600", "no answer within 1 s"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+def test_a_side_that_cannot_measure(python, monkeypatch, line, message):
+    if "sleep" in line:
+        monkeypatch.setattr(live, "SECONDS", 1.0)
+    began = time.monotonic()
+    with pytest.raises(ValueError, match=message) as raised:
+        tuner.compare_live(python(line), OTHER, "reduce.sum", AXES, device="cpu")
+    assert str(python(line)) in str(raised.value)
+    assert time.monotonic() - began < 30
+
+
+def test_what_is_no_side(tmp_path):
+    for wrong in ("no-such-python", str(tmp_path), "=x", os.devnull):
+        with pytest.raises(FileNotFoundError, match="neither a Python"):
+            tuner.compare_live(sys.executable, wrong, "reduce.sum", AXES, device="cpu")
+    with pytest.raises(LookupError, match=r"did you mean reduce\.sum"):
+        tuner.compare_live(sys.executable, OTHER, "reduce.smu", device="cpu")
+    with pytest.raises(ValueError, match="rounds"):
+        tuner.compare_live(sys.executable, OTHER, "reduce.sum", AXES, device="cpu", rounds=0)
