@@ -4,8 +4,9 @@
 
 A trial takes rounds as a search does when it measures its best variants again: base is opened twice
 afresh and sampled by turns, and after the first rounds, and every few more, a verdict is asked for
-until it is decided. What is the same must be called SAME; with all times of one of the two divided
-by the planted factor it must be called FASTER. Nothing is drawn: every trial is measured.
+until it is decided. What is the same must be called SAME or UNDECIDED; with all times of one of the
+two divided by the planted factor it must be called FASTER. Nothing is drawn: every trial is
+measured. `verdict_errors.py` draws.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import numpy as np
 
 import cubc
 from cubc import _core
-from cubc.tuner.verdict import LEAST, MOST, SAME, STEP, judge, round_ratio
+from cubc.tuner.verdict import FASTER, LEAST, MOST, SAME, SLOWER, STEP, judge, round_ratio
 
 SAMPLES = 20  # pairs in a round, as in a search
 
@@ -54,8 +55,9 @@ def main():
     info = cubc.device_info(options.device)
     sizes = options.elements or ([16] if info["kind"] == "cpu" else [16, 20, 24, 28])
     print(f"{info['model']}, reduce.sum F32, {options.trials} trials at each size")
-    print(f"| | same called different | rounds | {options.planted} called faster | rounds | s |")
-    print("|---|---|---|---|---|---|")
+    head = f"rounds | {options.planted} called faster | called the same | rounds | s |"
+    print(f"| | same called different | called the same | {head}")
+    print("|---|---|---|---|---|---|---|---|")
     for elements in sizes:
         workload = _core.Workload(
             "reduce.sum", {"T{ct}": "F32"}, {"Elements{io}[pow2]": elements}, info["name"]
@@ -67,9 +69,11 @@ def main():
                 words[factor, word] += 1
                 rounds[factor] += taken
         n, plant = options.trials, options.planted
+        false = words[1.0, FASTER] + words[1.0, SLOWER]
         print(
-            f"| 2^{elements} | {(n - words[1.0, SAME]) / n:.1%} | {rounds[1.0] / n:.1f} "
-            f"| {words[plant, 'FASTER'] / n:.1%} | {rounds[plant] / n:.1f} "
+            f"| 2^{elements} | {false / n:.1%} | {words[1.0, SAME] / n:.1%} "
+            f"| {rounds[1.0] / n:.1f} | {words[plant, FASTER] / n:.1%} "
+            f"| {words[plant, SAME] / n:.1%} | {rounds[plant] / n:.1f} "
             f"| {time.perf_counter() - begin:.0f} |",
             flush=True,
         )
