@@ -84,6 +84,7 @@ PROSE = [
     ROOT / "pyproject.toml",
     ROOT / ".ci/run",
     *source_files("notebooks", ".ipynb"),
+    *source_files("docs", ".md"),
     *source_files("benchmarks", ".md", ".json", ".jsonl", ".csv"),
 ]
 
