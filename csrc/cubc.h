@@ -41,7 +41,7 @@ typedef enum cubc_status {
 } cubc_status;
 
 typedef enum cubc_type {
-    CUBC_BOOL = 0, // one byte, zero or not
+    CUBC_BOOL = 0, // one byte: 0 is false, any other true; results are 0 and 1
     CUBC_I8,
     CUBC_I16,
     CUBC_I32,

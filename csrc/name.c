@@ -32,8 +32,8 @@ bool name_reserved(const char *name)
         "private protected public register reinterpret_cast return short signed sizeof static "
         "static_assert static_cast struct switch template this thread_local throw true try "
         "typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
-        "xor_eq i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 out_t convert FUNCTION "
-        "FUNCTION_MEMBER KERNEL UNROLL FULL_WARP INPUT_PARAMETER "
+        "xor_eq bool8 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 out_t convert "
+        "in_expression FUNCTION FUNCTION_MEMBER KERNEL UNROLL FULL_WARP INPUT_PARAMETER "
         "INPUT_FIELD INPUT_FETCH INPUT_FETCHED INPUT_ARRAY INPUT_ARRAY_ITEM INPUT_BITS "
         "INPUT_SCALAR scalar_bits ";
     size_t length = strlen(name);

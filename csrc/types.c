@@ -7,7 +7,7 @@
 
 #define NUMBER(name, dialect, size, alignment, kind) {name, dialect, size, alignment, kind}
 static type_info table[CUBC_TYPE_LAST + 1] = {
-    [CUBC_BOOL] = NUMBER("BOOL", "bool", 1, 1, KIND_BOOL),
+    [CUBC_BOOL] = NUMBER("BOOL", "bool8", 1, 1, KIND_BOOL),
     [CUBC_I8] = NUMBER("I8", "i8", 1, 1, KIND_SIGNED),
     [CUBC_I16] = NUMBER("I16", "i16", 2, 2, KIND_SIGNED),
     [CUBC_I32] = NUMBER("I32", "i32", 4, 4, KIND_SIGNED),

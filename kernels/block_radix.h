@@ -10,7 +10,7 @@
 #include "types.h"
 
 // ---- keys ---------------------------------------------------------------------------------------
-enum radix_kind { RADIX_UNSIGNED = 0, RADIX_SIGNED = 1, RADIX_FLOATING = 2 };
+enum radix_kind { RADIX_UNSIGNED = 0, RADIX_SIGNED = 1, RADIX_FLOATING = 2, RADIX_BOOL = 3 };
 
 // Floats order as sign and magnitude. NaN with a sign would come first: they wrap around to the
 // end.
@@ -27,6 +27,7 @@ struct radix_code {
     FUNCTION_MEMBER static K encode(K raw)
     {
         K key = raw;
+        if (KIND == RADIX_BOOL) key = raw != 0;
         if (KIND == RADIX_FLOATING)
             key = static_cast<K>((key ^ (ones_if(key >> SIGN_BIT) | SIGN)) - NEGATIVE_NANS);
         return static_cast<K>(key ^ FLIPPED);

@@ -61,7 +61,7 @@ struct smaller {
     FUNCTION_MEMBER u32 operator()(u32 a, u32 b) const { return a < b ? a : b; }
 };
 
-FUNCTION bool holds(item_t x, u64 i)
+FUNCTION bool holds(in_expression<item_t> x, u64 i)
 {
     (void)x;
     (void)i;

@@ -132,6 +132,14 @@ FUNCTION void set_finders(const histogram_args& a, histogram_shared& s, bin_find
     }
 }
 
+// Where an item is counted by its value. 255 bytes are true, and come together in the end.
+template <class T>
+FUNCTION u8 byte_of(T item)
+{
+    return static_cast<u8>(item);
+}
+FUNCTION u8 byte_of(bool8 item) { return item.byte; }
+
 FUNCTION u32 slot_of(const histogram_args& a, const bin_finder& f, int channel, u32 bin)
 {
     if constexpr (IN_SHARED) return f.slot + bin;
@@ -149,7 +157,7 @@ FUNCTION void find_slots(const histogram_args& a, const bin_finder (&find)[ACTIV
         const int c = j % ACTIVE;
         const item_t item = group[j / ACTIVE * CHANNELS + c];
         if constexpr (BY_VALUE)
-            slot[j] = static_cast<u32>(c) * 256u + static_cast<u8>(item);
+            slot[j] = static_cast<u32>(c) * 256u + byte_of(item);
         else {
             u32 bin = 0;
             const bool inside = find[c].bins.find(item, bin, unsure);

@@ -162,7 +162,7 @@ FUNCTION void load_operand(const T* array, u64 at, const input_axes<RANK>& axes,
     else if (AXES == 0 || (ROWS && N <= 16) || place.along[0] + N <= axes.extent(0)) {
         const T* const from = array + offset_at<AXES>(axes, place);
         UNROLL
-        for (int j = 0; j < N; j++) out[j] = from[AXES & 1u ? j : 0];
+        for (int j = 0; j < N; j++) copy_item(out[j], from[AXES & 1u ? j : 0]);
     } else {
         UNROLL
         for (int j = 0; j < N; j++) {
@@ -189,7 +189,7 @@ FUNCTION T scalar_operand(const scalar_bits<T>& bits)
 }
 
 // ---- an expression ------------------------------------------------------------------------------
-#define INPUT_PARAMETER(type, name, axes) , const type name
+#define INPUT_PARAMETER(type, name, axes) , const in_expression<type> name
 #define INPUT_ARRAY(type, name, axes) const type* name##_array;
 #define INPUT_BITS(type, name, axes) scalar_bits<type> name##_bits;
 #define INPUT_FIELD(type, name, axes) type name##_items[N];

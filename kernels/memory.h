@@ -14,6 +14,17 @@ union pack {
     u16 half;
 };
 
+// to = from. A compiler of the cpu makes vectors of numbers, but not of classes, be they of a byte:
+// one of those is copied as the number that it has in memory.
+template <class T>
+FUNCTION void copy_item(T& to, const T& from)
+{
+    if constexpr (SIMT_VECTOR_BYTES == 0 && sizeof(T) == 1)
+        reinterpret_cast<u8&>(to) = reinterpret_cast<const u8&>(from);
+    else
+        to = from;
+}
+
 // out[j] = p[j] for j in [0, N); p is a multiple of N items from the array's start.
 template <int CACHING, int N, class T>
 FUNCTION void load_items(const T* p, T (&out)[N])
@@ -39,7 +50,7 @@ FUNCTION void load_items(const T* p, T (&out)[N])
         for (int j = 0; j < N; j++) out[j] = v.item[j];
     } else {
         UNROLL
-        for (int j = 0; j < N; j++) out[j] = p[j];
+        for (int j = 0; j < N; j++) copy_item(out[j], p[j]);
     }
 }
 
@@ -64,7 +75,7 @@ FUNCTION void store_items(T* p, const T (&in)[N])
             *reinterpret_cast<u16*>(p) = v.half;
     } else {
         UNROLL
-        for (int j = 0; j < N; j++) p[j] = in[j];
+        for (int j = 0; j < N; j++) copy_item(p[j], in[j]);
     }
 }
 

@@ -41,7 +41,7 @@ FUNCTION acc_t accumulate(acc_t acc, item_t item, u64 index)
 FUNCTION out_t acc_result(acc_t acc) { return convert<out_t>(acc.index); }
 
 #else
-FUNCTION value_t apply_operator(value_t a, value_t b)
+FUNCTION value_t apply_operator(in_expression<value_t> a, in_expression<value_t> b)
 {
     return static_cast<value_t>(TUNE_OPERATOR);
 }
@@ -51,7 +51,7 @@ typedef value_t acc_t;
 struct combine {
     FUNCTION_MEMBER acc_t operator()(acc_t a, acc_t b) const { return apply_operator(a, b); }
 };
-FUNCTION acc_t acc_identity() { return TUNE_IDENTITY; }
+FUNCTION acc_t acc_identity() { return static_cast<value_t>(TUNE_IDENTITY); }
 FUNCTION acc_t accumulate(acc_t acc, item_t item, u64)
 {
     return apply_operator(acc, convert<value_t>(item));

@@ -8,7 +8,7 @@
 
 typedef TUNE_T item_t;
 
-FUNCTION bool goes_before(item_t a, item_t b)
+FUNCTION bool goes_before(in_expression<item_t> a, in_expression<item_t> b)
 {
     (void)a;
     (void)b;

@@ -1,7 +1,7 @@
 // Digits of keys, and the ranking of a tile of keys by one of them: block_radix.h with the
 // parameters of a variant.
 //     TUNE_KEY             unsigned type of a key's size
-//     TUNE_KEY_KIND        0 unsigned, 1 signed, 2 floating
+//     TUNE_KEY_KIND        0 unsigned, 1 signed, 2 floating, 3 bool
 //     TUNE_MANTISSA_BITS   of a floating key
 //     TUNE_DESCENDING
 #pragma once

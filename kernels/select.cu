@@ -106,12 +106,13 @@ struct select_shared {
 };
 
 // Whether item i, whose predecessor is known, is selected by its value; with classes, for which.
+typedef in_expression<item_t> value_t;
 #if TUNE_CLASSES > 1
-FUNCTION u8 class_of(item_t x, item_t, u64 i) { return static_cast<u8>(TUNE_PREDICATE); }
+FUNCTION u8 class_of(value_t x, value_t, u64 i) { return static_cast<u8>(TUNE_PREDICATE); }
 #elif defined(TUNE_PREDICATE)
-FUNCTION bool class_of(item_t x, item_t, u64 i) { return convert<bool>(TUNE_PREDICATE); }
+FUNCTION bool class_of(value_t x, value_t, u64 i) { return convert<bool>(TUNE_PREDICATE); }
 #else
-FUNCTION bool class_of(item_t x, item_t before, u64 i) { return i == 0 || !(x == before); }
+FUNCTION bool class_of(value_t x, value_t before, u64 i) { return i == 0 || !(x == before); }
 #endif
 
 FUNCTION u32 is_of_class(u8 item_class, int k)

@@ -15,7 +15,8 @@
 //  4. Code that waits for another block calls spin_pause() and takes its place from an atomic
 //     ticket: then the block waited for has always started, in whatever order blocks run.
 //  5. No #ifdef on the device outside this file, packed.h and types.h.
-//  6. KERNEL waits for the launch before, KERNEL_AHEAD does not: its body calls
+//  6. Bools in arrays, fields and accumulators are bool8 (types.h): memory may hold any byte.
+//  7. KERNEL waits for the launch before, KERNEL_AHEAD does not: its body calls
 //     wait_for_launch_before() ahead of what needs that launch's results, or writes what it reads.
 #pragma once
 

@@ -1,10 +1,47 @@
 // Number types that C++ lacks, their limits and conversions, and the structs of a user.
 //
 // f16 and bf16 are storage formats: every operator is evaluated in f32, which both convert to
-// implicitly. All of them have trivial default constructors, so that they may live in unions.
+// implicitly; bool8 is that of a bool. All of them have trivial default constructors, so that they
+// may live in unions.
 //     TUNE_STRUCTS   definitions of the structs of this workload, if there are any
 #pragma once
 #include "simt.h"
+
+template <class T, class V>
+FUNCTION T convert(V v);
+
+// A bool in memory. All bytes but 0 are true, as in NumPy, whose arrays may hold any (masks of 255,
+// views of other data), while a bool of C++ that is neither 0 nor 1 is undefined. What is written
+// is 0 or 1.
+struct bool8 {
+    u8 byte;
+    bool8() = default;
+    template <class V>
+    FUNCTION_MEMBER explicit bool8(V v) : byte(convert<bool>(v))
+    {
+    }
+    FUNCTION_MEMBER operator bool() const { return byte != 0; }
+    FUNCTION_MEMBER bool8& operator=(bool v)
+    {
+        byte = v;
+        return *this;
+    }
+    FUNCTION_MEMBER bool8& operator|=(bool v) { return *this = *this || v; }
+    FUNCTION_MEMBER bool8& operator&=(bool v) { return *this = *this && v; }
+    FUNCTION_MEMBER bool8& operator^=(bool v) { return *this = *this != v; }
+};
+
+// What an item is where an expression names it: a bool8 is a bool there.
+template <class T>
+struct expressed {
+    typedef T type;
+};
+template <>
+struct expressed<bool8> {
+    typedef bool type;
+};
+template <class T>
+using in_expression = typename expressed<T>::type;
 
 struct f16 {
     u16 bits;
@@ -65,6 +102,7 @@ struct complex {
     F real, imag;
     complex() = default;
     FUNCTION_MEMBER complex(F re, F im = 0) : real(re), imag(im) {}
+    FUNCTION_MEMBER complex(bool8 re) : real(re), imag(0) {}
     template <class G>
     FUNCTION_MEMBER explicit complex(complex<G> z)
         : real(static_cast<F>(z.real)), imag(static_cast<F>(z.imag))
@@ -164,8 +202,18 @@ struct conversion<bool> {
     {
         return v != V(0);
     }
+    FUNCTION_MEMBER static bool of(bool v) { return v; }
+    FUNCTION_MEMBER static bool of(bool8 v) { return v; }
     FUNCTION_MEMBER static bool of(f16 v) { return static_cast<f32>(v) != 0.0f; }
     FUNCTION_MEMBER static bool of(bf16 v) { return static_cast<f32>(v) != 0.0f; }
+};
+template <>
+struct conversion<bool8> {
+    template <class V>
+    FUNCTION_MEMBER static bool8 of(V v)
+    {
+        return bool8(convert<bool>(v)); // of a bool8 as well: what is computed is 0 or 1
+    }
 };
 template <class F>
 struct conversion<complex<F>> {
@@ -193,6 +241,7 @@ struct limits;
         FUNCTION_MEMBER static type highest() { return (high); } \
     };
 LIMITS_OF(bool, false, true)
+LIMITS_OF(bool8, bool8(false), bool8(true))
 LIMITS_OF(i8, -128, 127)
 LIMITS_OF(i16, -32768, 32767)
 LIMITS_OF(i32, -2147483647 - 1, 2147483647)

@@ -265,8 +265,7 @@ static void histogram_define(const problem *p, text *out)
         [CUBC_I32] = "u32", [CUBC_U32] = "u32", [CUBC_I64] = "u64",
         [CUBC_U64] = "u64", [CUBC_F32] = "f32", [CUBC_F64] = "f64"};
     text_printf(out, "#define TUNE_T %s\n#define TUNE_SUM %s\n#define TUNE_ALIGNED %d\n",
-                p->type == CUBC_BOOL && !p->inputs[ITEMS].lazy ? "u8" : type_table[p->type].dialect,
-                sums[p->outputs[0].type], p->aligned);
+                type_table[p->type].dialect, sums[p->outputs[0].type], p->aligned);
     text_printf(out, "#define TUNE_KIND %d\n#define TUNE_EDGE %s\n#define TUNE_STEP %s\n",
                 p->traits[KIND], type_table[p->inputs[EDGES].type].dialect,
                 p->acc_type == CUBC_F32 ? "f32" : "f64");

@@ -352,9 +352,10 @@ void problem_define_keys(const problem *p, text *out)
     static const int mantissa[CUBC_TYPE_COUNT] = {
         [CUBC_F16] = 10, [CUBC_BF16] = 7, [CUBC_F32] = 23, [CUBC_F64] = 52};
     cubc_type type = (cubc_type)p->type;
-    bool is_signed = type >= CUBC_I8 && type <= CUBC_I64;
+    type_kind of = type_table[type].kind;
+    int kind = of == KIND_FLOAT ? 2 : of == KIND_SIGNED ? 1 : of == KIND_BOOL ? 3 : 0;
     text_printf(out, "#define TUNE_KEY u%d\n#define TUNE_KEY_KIND %d\n",
-                8 * (int)cubc_type_size(type), mantissa[type] ? 2 : is_signed);
+                8 * (int)cubc_type_size(type), kind);
     text_printf(out, "#define TUNE_MANTISSA_BITS %d\n#define TUNE_DESCENDING %d\n", mantissa[type],
                 p->descending);
 }

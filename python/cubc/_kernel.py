@@ -145,7 +145,9 @@ class Kernel:
         *arguments
             What the kernel takes, in its order. For a pointer an array of cubc, CuPy, PyTorch or
             Numba on the device; on the cpu NumPy's too. It is contiguous, and its items are of the
-            type pointed to as far as that is a number. For numbers Python's and NumPy's, converted
+            type pointed to as far as that is a number. An array of bools goes to a pointer to bool
+            or unsigned char; masks of other bytes than 0 and 1 take the latter, since a bool of C++
+            cannot hold them. For numbers Python's and NumPy's, converted
             without loss; for a struct its bytes, as ``struct.pack`` or a NumPy record gives them.
         grid
             Blocks, in up to three dimensions.
