@@ -78,7 +78,7 @@ typedef struct cubc_field_write_params {
 
 // "links", "propagator", ...; NULL for none of them.
 const char *cubc_field_kind_name(cubc_field_kind kind);
-// The axes of a field in memory, of complex numbers; returns how many, at most 8.
+// The axes of a field in memory, of complex numbers; returns how many, at most 8, or 0 of no kind.
 int cubc_field_shape(cubc_field_kind kind, const int extent[4], uint64_t shape[8]);
 
 // flags: of cubc_field_flags, for opening and reading. The file is read by as many threads as the

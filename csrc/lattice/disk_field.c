@@ -33,6 +33,7 @@ const char *cubc_field_kind_name(cubc_field_kind kind)
 
 int cubc_field_shape(cubc_field_kind kind, const int extent[4], uint64_t shape[8])
 {
+    if (!cubc_field_kind_name(kind)) return 0;
     for (int k = 0; k < 4; k++) shape[k] = (uint64_t)extent[3 - k];
     for (int k = 0; k < kinds[kind].axes; k++) shape[4 + k] = (uint64_t)kinds[kind].shape[k];
     return 4 + kinds[kind].axes;
@@ -225,7 +226,8 @@ static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, voi
            reals = (size_t)count * (size_t)disk_field_site_reals(f);
     size_t packed = (size_t)count * (size_t)file_reals(f);
     double *to = t->to + first * (uint64_t)disk_field_site_reals(f), *at = to + (reals - packed);
-    if (f->place) at = (double *)((char *)room + (size_t)count * site); // whole doubles in front
+    // Behind the bytes, of which there are whole doubles where numbers have to be placed.
+    if (f->place) at = (double *)((char *)room + (size_t)count * site);
     bool verify = !(t->flags & CUBC_FIELD_UNVERIFIED), big = f->info.big_endian;
     TRY(infile_at(t->in, f->info.data_offset + first * site, room, (size_t)count * site, f->what));
     if (verify && f->info.has_checksum) add_sums(t, room, first, count);

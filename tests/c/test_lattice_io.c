@@ -240,6 +240,11 @@ static void test_arguments_body(void)
     CHECK_CONTAINS(cubc_error_message(), "file: cannot open it: No such file");
     CHECK(!file && !cubc_field_describe(NULL, 0) && cubc_field_count(NULL) == 0);
     cubc_field_close(NULL);
+    uint64_t shape[8];
+    CHECK(cubc_field_shape(CUBC_FIELD_GAUGE, p.extent, shape) == 7 && shape[4] == 4);
+    CHECK(cubc_field_shape(CUBC_FIELD_KIND_COUNT, p.extent, shape) == 0);
+    CHECK(!cubc_field_kind_name(CUBC_FIELD_KIND_COUNT) &&
+          !cubc_field_kind_name((cubc_field_kind)-1));
     CHECK_STATUS(cubc_field_write(path, NULL), CUBC_INVALID_ARGUMENT);
     p.extent[2] = 0;
     CHECK_STATUS(cubc_field_write(path, &p), CUBC_INVALID_ARGUMENT);

@@ -13,7 +13,7 @@ static void ask(const xml *x, const char *element)
 {
     bool there = false;
     uint64_t number = 0;
-    char word[32];
+    char word[64]; // as many as xml_number reads
     cubc_status has = xml_has(x, element, &there);
     cubc_status has_text = xml_text(x, element, word, sizeof word);
     must(has == CUBC_OK || has == CUBC_IO_ERROR);
