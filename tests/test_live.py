@@ -65,6 +65,9 @@ def test_what_is_slower_fails(monkeypatch, capsys):
         monkeypatch.setattr(live, "measure", Machine([factor, factor]))
         assert main(command) == status
     assert "| FASTER |" in capsys.readouterr().out
+    machine = Machine([1.001, 1.02])
+    monkeypatch.setattr(live, "measure", machine)
+    assert main([*command, "--rounds", "3"]) == 0 and len(machine.order) == 6
 
 
 def test_processes_are_measured(small, monkeypatch):

@@ -22,7 +22,7 @@ from .search import AGAIN, search
 from .space import Space
 from .strategy import DEFAULT, STRATEGIES
 from .unit import matching
-from .verdict import DRIFT
+from .verdict import DRIFT, MOST
 from .verify import verify, verify_winners
 
 TOP = 7  # variants that an analysis shows
@@ -130,6 +130,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     both.add_argument("--device", help="for --live: cuda:0, cpu, ... (default: the default device)")
     both.add_argument(
+        "--rounds",
+        type=int,
+        default=MOST,
+        metavar="N",
+        help="for --live: at most N, each of which is a process of either side "
+        "(default: %(default)s)",
+    )
+    both.add_argument(
         "--drift",
         type=float,
         default=DRIFT,
@@ -226,7 +234,8 @@ def _compare(options: argparse.Namespace) -> int:
     elif not options.R:
         raise ValueError("compare --live needs -R, a benchmark such as -R reduce.sum")
     else:
-        found = compare_live(*sides, variant=options.variant, device=options.device)
+        what = {"variant": options.variant, "device": options.device}
+        found = compare_live(*sides, **what, rounds=options.rounds)
     print(found.markdown())
     return 1 if options.fail_on_slower and found.slower else 0
 

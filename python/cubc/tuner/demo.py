@@ -17,7 +17,7 @@ from cubc import _core
 from .analyze import winners
 from .axes import items
 from .policies import use_policies
-from .search import Result, search
+from .search import search
 
 SECONDS = 45.0  # for the search
 ROUNDS = 60  # timed calls of each kind and size
@@ -36,24 +36,19 @@ def main() -> None:
         tried = len(result.groups[0].cells) - 1
         print(f"{tried} variants were measured. The best, against the policies that cubc ships:\n")
         print(result.top(5).to_string(index=False, float_format="{:.3f}".format))
+        found = winners(result.groups, by_size=True)
+        if not found:
+            print("\nNothing was found FASTER here: the next calls run what they ran before.")
+            return
         arrays = {e: np.random.default_rng(42).random(1 << e) for e in elements}
         before, after = _compare(arrays, device["name"], store)
-    print(_chosen(result))
+    print("\nMeasured again and found FASTER, so that the next calls run it:\n")
+    for one in found:
+        sizes = ", ".join(f"2^{items(rt).bit_length() - 1}" for rt in one.group.workloads)
+        print(f"{sizes}: {one.label}, {one.group.verdict(one.label)}")
     print("\nThe same call, x on the device, median time in microseconds:\n")
     _table(arrays, before, after)
     print("\nbefore: the shipped policies; after: with the winners in force.")
-
-
-def _chosen(result: Result) -> str:
-    """What the next calls run: the winners, with their verdicts and the sizes that they are for."""
-    found = winners(result.groups, by_size=True)
-    if not found:
-        return "\nNothing was found FASTER here: the next calls run what they ran before."
-    lines = ["\nMeasured again and found FASTER, so that the next calls run it:\n"]
-    for one in found:
-        sizes = ", ".join(f"2^{items(rt).bit_length() - 1}" for rt in one.group.workloads)
-        lines.append(f"{sizes}: {one.label}, {one.group.verdict(one.label)}")
-    return "\n".join(lines)
 
 
 def _compare(
