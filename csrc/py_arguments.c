@@ -1,4 +1,5 @@
-// Matching of arguments for the calls that must be quick: no tuple, no dict, no format string.
+// Matching of arguments for the calls that must be quick, without a tuple, a dict or a format
+// string; and streams, which all calls take.
 #include "py_common.h"
 
 #include <string.h>
@@ -70,4 +71,45 @@ int py_arguments(py_signature *s, PyObject *const *args, Py_ssize_t n, PyObject 
     for (int i = s->required; i < s->count; i++)
         if (values[i] == Py_None) values[i] = NULL;
     return 0;
+}
+
+// ---- streams ------------------------------------------------------------------------------------
+int py_stream(PyObject *object, void **out)
+{
+    // cuda.core's protocol first: (version, handle). Then CuPy, PyTorch, Numba.
+    static const char *const attributes[] = {"ptr", "cuda_stream", "handle"};
+    PyObject *number = NULL;
+    *out = NULL;
+    if (!object || object == Py_None) return 0;
+    if (PyLong_Check(object)) {
+        number = Py_NewRef(object);
+    } else if (PyObject_HasAttrString(object, "__cuda_stream__")) {
+        PyObject *pair = PyObject_CallMethod(object, "__cuda_stream__", NULL);
+        number = pair ? PySequence_GetItem(pair, 1) : NULL;
+        Py_XDECREF(pair);
+    } else {
+        for (size_t i = 0; !number && i < COUNT_OF(attributes); i++) {
+            number = PyObject_GetAttrString(object, attributes[i]);
+            if (!number && py_forget()) return -1;
+        }
+    }
+    if (number && !PyLong_Check(number)) { // Numba's handle is a ctypes pointer
+        PyObject *pointer = number;
+        number = PyObject_GetAttrString(pointer, "value"); // None for the default stream
+        Py_DECREF(pointer);
+        if (number == Py_None) {
+            Py_DECREF(number);
+            number = PyLong_FromLong(0);
+        }
+    }
+    if (number && PyLong_Check(number)) {
+        *out = PyLong_AsVoidPtr(number);
+        Py_DECREF(number);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    Py_XDECREF(number);
+    if (py_forget()) return -1;
+    PyErr_SetString(PyExc_TypeError, "stream must be None, a stream of CuPy, PyTorch, Numba or "
+                                     "cuda.core, or a CUstream's address as an int");
+    return -1;
 }

@@ -112,8 +112,6 @@ PyObject *py_optional_attribute(PyObject *object, const char *name);
 int py_view_open_cuda(py_view *view, const char *what, long named);
 int py_not_contiguous(const char *what);               // raises ValueError; -1
 PyObject *py_shape(int ndim, const Py_ssize_t *shape); // a tuple
-// A stream argument: None, an int, or an object of CuPy, PyTorch, Numba or cuda.core.
-int py_stream(PyObject *object, void **out);
 
 // ---- py_types.c ---------------------------------------------------------------------------------
 #define PY_SUPPORTED                                                                            \
@@ -188,6 +186,8 @@ typedef struct py_signature {
 } py_signature;
 int py_arguments(py_signature *signature, PyObject *const *args, Py_ssize_t n, PyObject *names,
                  PyObject **values);
+// A stream argument: None, an int, or an object of CuPy, PyTorch, Numba or cuda.core.
+int py_stream(PyObject *object, void **out);
 
 // ---- the other parts of the module --------------------------------------------------------------
 PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names);

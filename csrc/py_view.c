@@ -88,47 +88,6 @@ static int type_of_interface(PyObject *object, PyObject *interface, const char *
     return found > 0 ? 0 : -1;
 }
 
-// ---- streams ------------------------------------------------------------------------------------
-int py_stream(PyObject *object, void **out)
-{
-    // cuda.core's protocol first: (version, handle). Then CuPy, PyTorch, Numba.
-    static const char *const attributes[] = {"ptr", "cuda_stream", "handle"};
-    PyObject *number = NULL;
-    *out = NULL;
-    if (!object || object == Py_None) return 0;
-    if (PyLong_Check(object)) {
-        number = Py_NewRef(object);
-    } else if (PyObject_HasAttrString(object, "__cuda_stream__")) {
-        PyObject *pair = PyObject_CallMethod(object, "__cuda_stream__", NULL);
-        number = pair ? PySequence_GetItem(pair, 1) : NULL;
-        Py_XDECREF(pair);
-    } else {
-        for (size_t i = 0; !number && i < COUNT_OF(attributes); i++) {
-            number = PyObject_GetAttrString(object, attributes[i]);
-            if (!number && py_forget()) return -1;
-        }
-    }
-    if (number && !PyLong_Check(number)) { // Numba's handle is a ctypes pointer
-        PyObject *pointer = number;
-        number = PyObject_GetAttrString(pointer, "value"); // None for the default stream
-        Py_DECREF(pointer);
-        if (number == Py_None) {
-            Py_DECREF(number);
-            number = PyLong_FromLong(0);
-        }
-    }
-    if (number && PyLong_Check(number)) {
-        *out = PyLong_AsVoidPtr(number);
-        Py_DECREF(number);
-        return PyErr_Occurred() ? -1 : 0;
-    }
-    Py_XDECREF(number);
-    if (py_forget()) return -1;
-    PyErr_SetString(PyExc_TypeError, "stream must be None, a stream of CuPy, PyTorch, Numba or "
-                                     "cuda.core, or a CUstream's address as an int");
-    return -1;
-}
-
 // ---- shapes -------------------------------------------------------------------------------------
 PyObject *py_shape(int ndim, const Py_ssize_t *shape)
 {
@@ -296,7 +255,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
         goto done;
     }
     PyObject *mask = PyMapping_GetItemString(interface, "mask");
-    PyErr_Clear();
+    if (py_forget()) goto done;
     bool masked = mask && mask != Py_None;
     Py_XDECREF(mask);
     if (masked) {
@@ -395,8 +354,30 @@ static bool refuse_object(PyObject *object, PyObject *dtype, const char *what)
     return objects && !array;
 }
 
+static bool is_plain_ndarray(PyObject *object)
+{
+    static PyObject *ndarray;
+    if (!ndarray) ndarray = PyObject_GetAttrString(py_numpy, "ndarray");
+    return Py_IS_TYPE(object, (PyTypeObject *)ndarray);
+}
+
+// NumPy makes NaN of the nulls of tables. Lists and numbers, the most common here, have none.
+static int refuse_nulls(PyObject *object, const char *what)
+{
+    if (PyList_Check(object) || PyTuple_Check(object) || PyFloat_Check(object) ||
+        PyLong_Check(object) || !PyObject_HasAttrString(object, "__array__"))
+        return 0;
+    PyObject *module = PyImport_ImportModule("cubc._nulls");
+    PyObject *none =
+        module ? PyObject_CallMethod(module, "refuse_nulls", "Os", object, what) : NULL;
+    Py_XDECREF(none);
+    Py_XDECREF(module);
+    return none ? 0 : -1;
+}
+
 static int from_numpy(PyObject *object, const char *what, bool writable, py_view *out)
 {
+    if (!is_plain_ndarray(object) && refuse_nulls(object, what) < 0) return -1;
     PyObject *array = as_numpy(object);
     int status = -1;
     cubc_type type;
@@ -430,13 +411,6 @@ static int refuse_masked(PyObject *object, const char *what)
             "x.compressed() without what is masked",
             what);
     return PyErr_Occurred() ? -1 : 0;
-}
-
-static bool is_plain_ndarray(PyObject *object)
-{
-    static PyObject *ndarray;
-    if (!ndarray) ndarray = PyObject_GetAttrString(py_numpy, "ndarray");
-    return Py_IS_TYPE(object, (PyTypeObject *)ndarray);
 }
 
 int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out)

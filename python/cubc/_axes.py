@@ -17,6 +17,8 @@ from ._core import call
 def axis_number(axis: Any, ndim: int) -> int:
     """The axis counted from the first one."""
     try:
+        if isinstance(axis, bool | np.bool):  # no axis of NumPy's reductions either
+            raise TypeError
         number = operator.index(axis)
     except TypeError:
         raise TypeError(f"axis is {axis!r}: expected an int, or None for all items") from None

@@ -10,13 +10,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ._core import asarray
+from ._core import Array, Lazy, asarray
+from ._nulls import refuse_nulls
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def primitive(function: F) -> F:
-    """Let errors name an argument that is missing, and of a misspelt one the nearest right one."""
+    """Let errors name an argument that is missing, and of a misspelt one the nearest right one.
+
+    Arrays of other libraries become such as have a dtype and a shape.
+    """
     parameters = inspect.signature(function).parameters.values()
     names = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
     needed = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY and p.default is p.empty]
@@ -31,7 +35,10 @@ def primitive(function: F) -> F:
                 near = difflib.get_close_matches(name, names, 1)
                 hint = f"did you mean '{near[0]}'?" if near else f"it takes {', '.join(names)}"
                 raise TypeError(f"{function.__name__}() has no argument '{name}'; {hint}")
-        return function(*args, **options)
+        for name in ("weights", "values"):
+            if name in options:
+                options[name] = described(options[name])
+        return function(*map(described, args), **options)
 
     return checked  # type: ignore[return-value]
 
@@ -52,8 +59,29 @@ def dtype_of(out: Any) -> Any:
     return getattr(out, "dtype", None)
 
 
+def described(x: Any) -> Any:
+    """An array of any library as one that has NumPy's or its own dtype and a shape.
+
+    Memory is shared where the library lends it. What is no array comes back as it is.
+    """
+    if isinstance(x, np.ndarray | np.generic | Array | Lazy | str | list | tuple | type):
+        return x
+    lent = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__")
+    if lent and hasattr(x, "dtype") and hasattr(x, "shape"):
+        return x
+    if hasattr(x, "__dlpack__") and x.__dlpack_device__()[0] in (1, 3):  # the host's memory
+        return np.from_dlpack(x)
+    if lent:
+        return asarray(x)
+    if not hasattr(x, "__array__"):
+        return x
+    refuse_nulls(x)
+    return np.asarray(x)
+
+
 def as_array(x: Any) -> Any:
-    """An array of any library as it is; else what NumPy makes of it."""
+    """An array of any library, as `described`; else what NumPy makes of it."""
+    x = described(x)
     if hasattr(x, "dtype"):
         return x
     array = np.asarray(x)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import primitive
+from ._calls import described, primitive
 from ._core import Array, asarray, call
 
 
@@ -25,7 +25,8 @@ def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
     TypeError
         For what is no array of the device.
     ValueError
-        If an array is not contiguous, or not as large as the other of its pair.
+        If an array is not contiguous, or not as large as the other of its pair; if a destination
+        overlaps another array.
     NoDeviceError, DeviceMemoryError, DeviceError
         As for `reduce`.
 
@@ -58,6 +59,7 @@ def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
         places.append((begin, to, ends))
     if ends == 0:
         return
+    _check_apart(np.array(places, np.int64))
     count, table = len(places), np.array(places, np.int64).T.ravel()
     on_device = table if used == "cpu" else asarray(table, device=used, stream=stream)
     fields = {
@@ -69,8 +71,31 @@ def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
     call("copy_batch", fields, stream=stream, device=used)
 
 
+def _check_apart(places: Any) -> None:
+    """Refuse a destination that overlaps another one or a source.
+
+    The places are the addresses of each source and destination, and where the copy ends.
+    """
+    sizes = np.diff(places[:, 2], prepend=0)
+    sources, destinations = places[sizes > 0, 0], places[sizes > 0, 1]
+    sizes = sizes[sizes > 0]
+    order = np.argsort(destinations)
+    begins, ends = destinations[order], (destinations + sizes)[order]
+    clash = np.flatnonzero(ends[:-1] > begins[1:])
+    if clash.size == 0:
+        # Of the destinations, which are apart, the last that begins before a source's end.
+        last = np.searchsorted(begins, sources + sizes) - 1
+        clash = np.flatnonzero((last >= 0) & (ends[last] > sources))
+    if clash.size:
+        raise ValueError(
+            "copy_batch(): a destination overlaps another destination or a source: the copies are "
+            "made at once, so they must be apart"
+        )
+
+
 def _place(x: Any, written: bool) -> tuple[int, int, str]:
     """Address, bytes and device of a contiguous array."""
+    x = described(x)
     if isinstance(x, np.ndarray):
         if not x.flags.c_contiguous or (written and not x.flags.writeable):
             raise ValueError("copy_batch(): an array is not contiguous, or may not be written to")

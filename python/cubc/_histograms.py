@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import primitive, whole
+from ._calls import described, primitive, whole
 from ._core import Array, Lazy, asarray, call, reduce
 
 # What weights, or items, of a type are summed in where it is not their own.
@@ -142,6 +142,8 @@ def bincount(
     The largest item has to be known first, so the call waits.
     """
     items = _taken(x)
+    if items.size == 0 and isinstance(x, list | tuple):  # of no type yet
+        items = items.astype(np.int64)
     if len(items.shape) != 1:
         raise ValueError(f"bincount() takes one dimension, not the shape {tuple(items.shape)}")
     if items.dtype.kind not in "iub":
@@ -254,7 +256,7 @@ def _taken(x: Any) -> Any:
     """An array with NumPy's dtype and shape: NumPy's own, or a device's or a lazy one as it is."""
     if isinstance(x, Array | Lazy):
         return x
-    return asarray(x) if hasattr(x, "__cuda_array_interface__") else np.asarray(x)
+    return asarray(x) if hasattr(x, "__cuda_array_interface__") else np.asarray(described(x))
 
 
 def _like(items: Any, weights: Any) -> Any:
@@ -298,24 +300,31 @@ def _bins(items: Any, bins: Any, range: Any, stream: Any, device: Any) -> tuple[
     if isinstance(bins, str):
         raise TypeError("bins are a number or edges: numpy.histogram_bin_edges makes edges by name")
     if np.ndim(bins) if not hasattr(bins, "ndim") else bins.ndim:
-        return _given_edges(items, bins)
+        return _given_edges(items, bins, stream)
     return _even_edges(items, bins, range, stream, device)
 
 
-def _given_edges(items: Any, bins: Any) -> tuple[Any, Any]:
+def _given_edges(items: Any, bins: Any, stream: Any) -> tuple[Any, Any]:
     edges = _taken(bins.array() if isinstance(bins, Lazy) else bins)
     if edges.ndim != 1 or edges.shape[0] < 2:
         raise ValueError(f"bins have the shape {tuple(edges.shape)}: expected two edges or more")
     if isinstance(edges, Array):
+        if edges.dtype.name not in ("int64", "uint64", "float32", "float64"):
+            edges = asarray(edges, dtype=_edge_type(items, edges), stream=stream)
         return bins, {"edges": edges}
     if np.any(edges[:-1] > edges[1:]):
         raise ValueError("bins must increase monotonically, when they are edges")
-    common = np.result_type(_known(items.dtype), edges.dtype)
+    return edges, {"edges": edges.astype(_edge_type(items, edges))}
+
+
+def _edge_type(items: Any, edges: Any) -> Any:
+    """What edges are compared with the items in."""
+    common = np.result_type(_known(items.dtype), _known(edges.dtype))
     inexact = np.float64 if common.itemsize > 4 else np.float32
     wide = {"i": np.int64, "u": np.uint64, "b": np.uint64, "f": inexact}.get(common.kind)
     if wide is None:
         raise TypeError(f"bins are edges of {edges.dtype}, which items of {items.dtype} have not")
-    return edges, {"edges": edges.astype(wide)}
+    return wide
 
 
 def _even_edges(items: Any, bins: Any, range: Any, stream: Any, device: Any) -> tuple[Any, Any]:

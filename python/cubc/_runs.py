@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import dtype_of, one_dimension, output_pair, primitive
+from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive
 from ._core import Lazy, asarray, call, operator_types, scan
 from ._selections import _first
 
@@ -310,7 +310,7 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
     x : array_like
         Of one dimension.
     repeats : array_like
-        Of integers, one an item; none may be negative, which is not checked.
+        Of integers, one an item; none may be negative, which is not checked on a device.
     out : array, optional
         Where the result goes, of the type of `x`. With it the call does not wait. Places past the
         sum of `repeats` are filled with the last item; what would not fit is left out.
@@ -328,7 +328,8 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
     TypeError
         For repeats that are not integers, an `out` of another type.
     ValueError
-        If there is not one number an item, or an array has not one dimension.
+        If there is not one number an item, or one in host memory is negative; if an array has not
+        one dimension.
     NoDeviceError, DeviceMemoryError, DeviceError
         As for `reduce`.
 
@@ -342,6 +343,11 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
     options = {"stream": stream, "workspace": workspace, "device": device}
     if "float" in operator_types("sum", _dtype(repeats))[1]:
         raise TypeError("repeat(): the repeats are floats: give integers")
+    if not isinstance(repeats, Lazy) and isinstance(repeats := as_array(repeats), np.ndarray):
+        below = repeats < 0
+        if below.any():
+            k = int(below.argmax())
+            raise ValueError(f"repeat(): none may be negative, and repeats[{k}] is {repeats[k]}")
     ends = scan(repeats, dtype="int64", **options)
     if _size(x) != _size(repeats):
         raise ValueError(

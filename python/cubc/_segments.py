@@ -66,8 +66,8 @@ def segmented_reduce(
     Raises
     ------
     ValueError
-        If neither or both of offsets and segment_size are given; if `x` is not a multiple of
-        segment_size; if an expression with offsets has no init.
+        If neither or both of offsets and segment_size are given; if offsets in host memory fall;
+        if `x` is not a multiple of segment_size; if an expression with offsets has no init.
     TypeError
         For offsets of another type; as `reduce`.
     CompileError, DeviceMemoryError
@@ -76,7 +76,7 @@ def segmented_reduce(
     Notes
     -----
     One pass; temporary storage of a few bytes a block. The same bits from run to run, as `reduce`.
-    Offsets that fall are no error, but results of their segments are undefined.
+    Offsets on a device are not looked at: where they fall, results of their segments are undefined.
 
     Deterministic, a segment is cut into tiles from its own beginning: a lane of a warp, a warp, or
     for each tile a block reduces it, in the same order whichever it is. The temporary storage is
@@ -154,7 +154,7 @@ def segmented_scan(
     (S. Sengupta et al., "Scan Primitives for GPU Computing", Graphics Hardware 2007). Each block
     marks the offsets that lie in its tile, so that an item costs the same whatever the lengths are.
     Results of floats may differ in the last digits from run to run, unless `deterministic` is set.
-    Offsets that fall are no error, but results of their segments are undefined.
+    Offsets on a device are not looked at: where they fall, results of their segments are undefined.
     """
     x = as_array(x)
     offsets, count = _segments("segmented_scan", x, offsets, segment_size)
@@ -220,7 +220,7 @@ def segmented_sort(
     written once, many of them by one block if they are short; of longer ones each round of merges
     doubles what is sorted. Nothing waits for the lengths. Where a segment may be longer than a
     block holds, as much temporary storage as `x` takes is needed. The order is that of `sort`.
-    Offsets that fall are no error, but what is written then is undefined.
+    Offsets on a device are not looked at: where they fall, what is written is undefined.
 
     References
     ----------
@@ -368,4 +368,12 @@ def _segments(function: str, x: Any, offsets: Any, size: int | None) -> tuple[An
             f"{function}(): offsets have one dimension and one more than there are segments, "
             f"not the shape {tuple(offsets.shape)}"
         )
+    if isinstance(offsets, np.ndarray) and offsets.dtype.kind in "iu":
+        falls = offsets[1:] < offsets[:-1]
+        if falls.any():
+            k = int(falls.argmax())
+            raise ValueError(
+                f"{function}(): offsets must not fall: {offsets[k]} is before {offsets[k + 1]}, at "
+                f"{k + 1}"
+            )
     return offsets, offsets.shape[0] - 1

@@ -1,0 +1,34 @@
+"""Missing values of tables: what an array of numbers cannot say.
+
+NumPy makes NaN of the nulls of pandas, polars and Arrow, and floats of the integers beside them.
+They are refused as masked arrays are. A NaN that is a number of its column, as in a float64 Series,
+stays one.
+"""
+
+from typing import Any
+
+import numpy as np
+
+
+def refuse_nulls(x: Any, what: str = "the array") -> None:
+    """Raise TypeError if a column or table of another library has nulls."""
+    if has_nulls(x):
+        raise TypeError(
+            f"{what} is a {type(x).__module__.split('.')[0]} {type(x).__name__} with nulls, which "
+            "arrays of numbers have not: fill them (x.fillna(value), x.fill_null(value)) or leave "
+            "them out (x.dropna(), x.drop_nulls())"
+        )
+
+
+def has_nulls(x: Any) -> bool:
+    counted = getattr(x, "null_count", None)  # polars calls it, Arrow has it as it is
+    if counted is not None:
+        counted = counted() if callable(counted) else counted
+        return bool(np.sum(np.asarray(counted)))
+    if hasattr(x, "dtypes") and hasattr(x, "items") and not hasattr(x, "dtype"):  # a table
+        return any(has_nulls(column) for _, column in x.items())
+    dtype = getattr(x, "dtype", None)
+    if isinstance(dtype, np.dtype) or not hasattr(dtype, "na_value") or not hasattr(x, "isna"):
+        return False
+    number = getattr(dtype, "kind", "O") == "f" and isinstance(dtype.na_value, float)
+    return not number and bool(np.any(np.asarray(x.isna())))

@@ -1,0 +1,143 @@
+"""Arguments that look right and are not, and right ones that look odd."""
+
+import numpy as np
+import pytest
+from inputs import on
+
+import cubc
+
+X = np.arange(6.0)
+FALLING = [0, 4, 2, 6]
+SEGMENTED = {
+    "reduce": cubc.segmented_reduce,
+    "scan": cubc.segmented_scan,
+    "sort": cubc.segmented_sort,
+    "argsort": cubc.segmented_argsort,
+    "sort_pairs": lambda x, offsets: cubc.segmented_sort_pairs(x, x, offsets),
+}
+
+
+class OfDlpack:
+    """An array that says nothing of itself but by DLPack."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **options):
+        return self.x.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.mark.parametrize("name", SEGMENTED)
+@pytest.mark.parametrize("offsets", [FALLING, np.array(FALLING, "i4"), OfDlpack(np.array(FALLING))])
+def test_offsets_of_the_host_do_not_fall(name, offsets):
+    with pytest.raises(ValueError, match=r"must not fall: 4 is before 2"):
+        SEGMENTED[name](X, offsets)
+
+
+@pytest.mark.parametrize("out", [None, np.empty(4)])
+def test_repeats_are_not_negative(out):
+    with pytest.raises(ValueError, match=r"repeats\[1\] is -1"):
+        cubc.repeat(X[:3], [1, -1, 2], out=out)
+
+
+def test_bincount_of_no_items():
+    """An empty list has no type yet; NumPy takes it, and refuses an array of float64."""
+    for call in (cubc.bincount, np.bincount):
+        assert call([]).tolist() == [] and call([]).dtype == np.int64
+        assert call([], minlength=2).tolist() == [0, 0]
+        with pytest.raises(TypeError):
+            call(np.empty(0))
+
+
+@pytest.mark.parametrize("axis", [True, False, np.True_])
+def test_a_truth_is_no_axis(axis):
+    x = X.reshape(2, 3)
+    for call in (cubc.sum, cubc.sort, cubc.argsort, cubc.scan, cubc.cumsum):
+        with pytest.raises(TypeError, match="expected an int"):
+            call(x, axis=axis)
+
+
+def test_copies_are_apart():
+    a, b = np.arange(8.0), np.zeros(8)
+    overlapping = [
+        ([a[:4]], [a[2:6]]),
+        ([a[:4], a[4:]], [b[:4], a[:4]]),
+        ([a[:4], a[4:]], [b[:4], b[2:6]]),
+        ([a], [a]),
+        ([a[:1], a[:8]], [b[4:5], b]),
+    ]
+    for sources, destinations in overlapping:
+        with pytest.raises(ValueError, match="overlaps"):
+            cubc.copy_batch(sources, destinations)
+    assert not b.any()
+    cubc.copy_batch([a[:3], a[:3], a[3:3]], [b[:3], b[3:6], b[1:1]])  # one source twice
+    assert b.tolist() == [0, 1, 2, 0, 1, 2, 0, 0]
+    cubc.copy_batch([a[4:]], [a[:4]])
+    assert a.tolist() == [4, 5, 6, 7] * 2
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "u1", "u4", "f2", "i8", "u8", "f4", "f8", "?"])
+def test_edges_of_any_type_on_the_device(device, dtype):
+    edges = np.array([0, 1] if dtype == "?" else [0, 2, 4], dtype)
+    for x in (X, X.astype("i4")):
+        found, same = cubc.histogram(
+            cubc.asarray(x, device=device), cubc.asarray(edges, device=device)
+        )
+        known = edges.astype("u1") if dtype == "?" else edges
+        assert found.numpy().tolist() == np.histogram(x, known)[0].tolist()
+        assert same.dtype == edges.dtype
+
+
+LENT = {
+    "sum": cubc.sum,
+    "axis": lambda x: cubc.sum(x, axis=0),
+    "scan": cubc.scan,
+    "scan an axis": lambda x: cubc.scan(x, axis=0),
+    "sort": cubc.sort,
+    "argsort": cubc.argsort,
+    "unique": cubc.unique,
+    "diff": cubc.diff,
+    "select": lambda x: cubc.select(x, x),
+    "partition": lambda x: cubc.partition(x, "x > 2"),
+    "flatnonzero": cubc.flatnonzero,
+    "unique_consecutive": cubc.unique_consecutive,
+    "find_if": lambda x: cubc.find_if(x, "x > 2"),
+    "topk": lambda x: cubc.topk(x, 2),
+    "topk values": lambda x: cubc.topk(x, 2, values=x),
+    "histogram": lambda x: cubc.histogram(x, 3),
+    "histogram weights": lambda x: cubc.histogram(x, x, weights=x),
+    "reduce_by_key": lambda x: cubc.reduce_by_key(x, x),
+    "scan_by_key": lambda x: cubc.scan_by_key(x, x),
+    "unique_by_key": lambda x: cubc.unique_by_key(x, x),
+    "run_length_encode": cubc.run_length_encode,
+    "nontrivial_runs": cubc.nontrivial_runs,
+    "sort_pairs": lambda x: cubc.sort_pairs(x, x),
+    "merge_sort": cubc.merge_sort,
+    "merge": lambda x: cubc.merge(x, x),
+    "searchsorted": lambda x: cubc.searchsorted(x, x),
+    "segmented_reduce": lambda x: cubc.segmented_reduce(x, segment_size=2),
+    "segmented_sort": lambda x: cubc.segmented_sort(x, segment_size=2),
+    "transform": lambda x: cubc.transform("x + 1", x=x),
+    "lazy": lambda x: cubc.sum(cubc.lazy("x * x", x=x)),
+    "asarray": lambda x: np.asarray(cubc.asarray(x, device="cpu")),
+}
+
+
+@pytest.mark.parametrize("name", LENT)
+def test_arrays_known_by_dlpack_alone(name):
+    expected, found = LENT[name](X), LENT[name](OfDlpack(X))
+    for a, b in zip(
+        *((r if isinstance(r, tuple) else (r,)) for r in (expected, found)), strict=True
+    ):
+        assert np.array_equal(a, b) and np.asarray(a).dtype == np.asarray(b).dtype
+
+
+def test_integers_known_by_dlpack_alone(device):
+    counts = np.array([1, 0, 2])
+    assert cubc.bincount(OfDlpack(counts)).tolist() == [1, 1, 1]
+    assert cubc.repeat(OfDlpack(X[:3]), OfDlpack(counts)).tolist() == [0, 2, 2]
+    x = on(device, X)
+    assert np.asarray(cubc.sum(x if isinstance(x, np.ndarray) else OfDlpack(x))) == 15
