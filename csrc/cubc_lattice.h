@@ -31,7 +31,7 @@ typedef enum cubc_field_order {
 
 // What a kernel has to do with the solver that it is a part of: kernels/solver.h. Of each
 // right-hand side there is a state, and nothing is done for those whose phase is another.
-enum { CUBC_STATE_BYTES = 2216 };
+enum { CUBC_STATE_BYTES = 2232 };
 typedef struct cubc_guard {
     void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
     double *parts; // of sums, in the device's memory
@@ -278,7 +278,7 @@ typedef struct cubc_operator {
     int lx, ly, lz, lt;
     int antiperiodic, temporal_gauge; // as of cubc_dslash_wilson_params
     double anisotropy;
-    double kappa;
+    double kappa;       // 1 / (2 (m + 1 + 3 / anisotropy)) at mass m
     double mu;          // of twisted mass
     const void *clover; // A, of cubc_clover_term_params
     uint64_t clover_n;
@@ -308,16 +308,18 @@ typedef struct cubc_solve_params {
 } cubc_solve_params;
 
 typedef struct cubc_solve_info { // of a right-hand side
-    int converged;
-    const char *reason; // "converged", or why it ended; lives for ever
+    int converged;               // the residual below is at most the tolerance
+    const char *reason;          // "converged", or why it ended; lives for ever
     uint64_t iterations, updates;
-    double residual; // |b - M x| / |b| of the result on the whole lattice; |b - M x| where b is 0
-    double seconds;  // of all right-hand sides together
-    double gflops;   // of the operator alone, of all right-hand sides together
+    double residual;        // |b - M x| / |b| of x as it is in `type`, on the whole lattice, in the
+                            // precise type; |b - M x| where b is 0. NaN: and so is x, all of it
+    double seconds;         // of all right-hand sides together, without compilation
+    double gflops;          // of the operator alone, of all right-hand sides together
+    double compile_seconds; // what went before: kernels that were not there yet
 } cubc_solve_info;
 
 // Returns when x is there. info: one a right-hand side, those of one shift after the other. That a
-// solve does not converge is no error.
+// solve does not converge is no error; a tolerance that the precision does not hold is found out.
 cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cubc_solve_info *info,
                        cubc_stream stream);
 

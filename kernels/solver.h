@@ -21,23 +21,31 @@ enum solver_phase : u64 {
     BROKEN,     // a step would divide by zero
     NOT_FINITE, // NaN or infinity
     STAGNANT,   // updates do not lower the residual
-    NO_SOURCE   // which is zero, and so is the solution
+    NO_SOURCE,  // which is zero, and so is the solution
+    // Of kernels alone: ITERATE, of the shift whose number is the step, while that is open.
+    ITERATE_SHIFT
 };
 
-enum { MOST_SHIFTS = 16, MOST_BASIS = 8, MOST_STALLS = 8 };
+enum {
+    MOST_SHIFTS = 16,
+    MOST_BASIS = 8,
+    MOST_STALLS = 8,
+    MOST_ITERATIONS = 256 // without an update: else what rounding does would stay unseen
+};
 
 // One a right-hand side; the same struct as in csrc/lattice/solver.h.
 struct solver_state {
     u64 phase, iterations, updates;
-    u64 limit;     // of iterations
-    u64 verdict;   // the phase after the next update; 0: to iterate
-    u64 due;       // an update is, when the round of launches ends
-    u64 stalls;    // updates that did not lower the residual
-    u64 arrived;   // blocks that have left their sums
-    f64 source;    // |b|^2
-    f64 target;    // |r|^2 to reach; before the source is known relative to it
-    f64 drop;      // |r|^2 since its largest value that makes an update due,
-    f64 most_drop; // and that makes one at once: fields of the precision hold no more
+    u64 limit;       // of iterations
+    u64 verdict;     // the phase after the next update; 0: to iterate
+    u64 due;         // an update is, when the round of launches ends
+    u64 last_update; // iterations before it
+    u64 stalls;      // updates that did not lower the residual
+    u64 arrived;     // blocks that have left their sums
+    f64 source;      // |b|^2
+    f64 target;      // |r|^2 to reach; before the source is known relative to it
+    f64 drop;        // |r|^2 since its largest value that makes an update due,
+    f64 most_drop;   // and that makes one at once: fields of the precision hold no more
     f64 residual, least, largest; // |r|^2: now, of all updates, since the last one
     f64 gamma;                    // CG: |M^+ r|^2
     f64 alpha_real, beta_real;
@@ -47,6 +55,7 @@ struct solver_state {
     c128 projection[MOST_BASIS][MOST_BASIS]; // [k][j]: what direction k had of j before that,
     f64 length[MOST_BASIS];                  // and |v|^2 then
     u64 shifts;
+    u64 open_shifts;                              // a bit for each that has not converged
     f64 shift[MOST_SHIFTS];                       // of several systems (M^+ M + shift) x = b
     f64 zeta[MOST_SHIFTS], zeta_old[MOST_SHIFTS]; // their residuals over that without a shift
     f64 shift_alpha[MOST_SHIFTS], shift_beta[MOST_SHIFTS];
@@ -74,6 +83,7 @@ FUNCTION void take_residual(solver_state& s, const f64* sum, u64)
 {
     const bool lower = sum[0] < 0.81 * s.least;
     s.updates++;
+    s.last_update = s.iterations;
     s.residual = s.largest = sum[0];
     s.due = 0;
     if (!is_finite(sum[0])) return stop(s, NOT_FINITE);
@@ -95,7 +105,7 @@ FUNCTION void end_iteration(solver_state& s, f64 v, u64 last_of_round)
     s.iterations++;
     s.largest = fmax(s.largest, v);
     if (!is_finite(v)) return stop(s, NOT_FINITE);
-    if (v < s.drop * s.largest) s.due = 1;
+    if (v < s.drop * s.largest || s.iterations - s.last_update >= MOST_ITERATIONS) s.due = 1;
     if (s.iterations >= s.limit) s.verdict = AT_LIMIT;
     if (s.verdict || s.residual <= s.target || v < s.most_drop * s.largest ||
         (s.due && last_of_round))

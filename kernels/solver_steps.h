@@ -27,10 +27,12 @@ FUNCTION void cg_direction(solver_state& s, const f64* sum, u64 last_of_round)
     end_iteration(s, sum[0], last_of_round);
 }
 
-// After an update; sum: |s|^2 and <s, p>. The old direction is kept but for its part along s.
+// After an update; sum: |s|^2 and <s, p>. The old direction is kept but for its part along s,
+// unless the residual has not fallen: then it belongs to what rounding has made of the system, and
+// only stands in the way.
 FUNCTION void cg_restart(solver_state& s, const f64* sum, u64)
 {
-    const bool first = !(s.gamma > 0);
+    const bool first = !(s.gamma > 0) || s.stalls;
     s.beta_real = first ? 0 : s.beta_real * (sum[0] / s.gamma);
     s.sigma = first ? c128(1) : c128(1) - c128(s.beta_real / sum[0]) * c128(sum[1], sum[2]);
     s.alpha_real = 0;
@@ -143,8 +145,11 @@ FUNCTION void multishift_begin(solver_state& s, const f64* sum, u64)
     s.alpha_real = 1;
     s.beta_real = 0;
     for (u64 k = 0; k < s.shifts; k++) s.zeta[k] = s.zeta_old[k] = 1;
+    s.open_shifts = (static_cast<u64>(1) << s.shifts) - 1;
     s.phase = ITERATE;
 }
+
+FUNCTION bool is_open(const solver_state& s, u64 shift) { return s.open_shifts >> shift & 1; }
 
 // sum: |w|^2 of w = M p. alpha and beta of the step before are still there.
 FUNCTION void multishift_length(solver_state& s, const f64* sum, u64)
@@ -152,6 +157,7 @@ FUNCTION void multishift_length(solver_state& s, const f64* sum, u64)
     if (!(sum[0] > 0) || !is_finite(sum[0])) return stop(s, sum[0] == 0 ? BROKEN : NOT_FINITE);
     const f64 alpha = s.gamma / sum[0], ratio = alpha * s.beta_real / s.alpha_real;
     for (u64 k = 0; k < s.shifts; k++) {
+        if (!is_open(s, k)) continue;
         const f64 old = s.zeta_old[k], now = s.zeta[k];
         const f64 divisor = ratio * (old - now) + old * (1 + s.shift[k] * alpha);
         s.zeta_old[k] = now;
@@ -169,6 +175,7 @@ FUNCTION void multishift_end(solver_state& s, const f64* sum, u64)
     s.gamma = sum[0];
     s.residual = 0;
     for (u64 k = 0; k < s.shifts; k++) {
+        if (!is_open(s, k)) continue;
         const f64 ratio = s.zeta_old[k] != 0 ? s.zeta[k] / s.zeta_old[k] : 0;
         s.shift_beta[k] = s.beta_real * ratio * ratio;
         s.residual = fmax(s.residual, s.zeta[k] * s.zeta[k] * sum[0]);
@@ -180,8 +187,11 @@ FUNCTION void multishift_end(solver_state& s, const f64* sum, u64)
         s.verdict = AT_LIMIT;
 }
 
-// When the solutions of the step are there.
+// When the solutions of the step are there: those that have converged are left alone from now on.
 FUNCTION void multishift_next(solver_state& s, const f64*, u64)
 {
+    for (u64 k = 0; k < s.shifts; k++)
+        if (s.zeta[k] * s.zeta[k] * s.gamma <= s.target)
+            s.open_shifts &= ~(static_cast<u64>(1) << k);
     if (s.verdict) stop(s, static_cast<solver_phase>(s.verdict));
 }

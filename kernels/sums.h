@@ -30,7 +30,9 @@ struct kernel_sums_storage {
 
 FUNCTION bool is_at_work(const guard_args& a, u32 source)
 {
-    return a.states[source].phase == a.phase;
+    const solver_state& s = a.states[source];
+    if (a.phase != ITERATE_SHIFT) return s.phase == a.phase;
+    return s.phase == ITERATE && (s.open_shifts >> a.step & 1);
 }
 
 // All threads of all blocks of a source call this last; again, of another source, only after a

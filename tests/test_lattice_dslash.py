@@ -79,6 +79,36 @@ def test_neither_adjoint_nor_antiperiodic(device, links, psi):
     check(operator, links, psi, False)
 
 
+def test_a_mass_in_place_of_kappa(links):
+    """kappa = 1 / (2 (m + 1 + 3 / anisotropy)): the operator at rest is m in units of 2 kappa."""
+    gauge = lattice.Gauge(links, device="cpu")
+    kinds = (
+        (lattice.Wilson, {}),
+        (lattice.TwistedMass, {"mu": 0.3}),
+        (lattice.WilsonClover, {"csw": 1.0}),
+    )
+    for kind, options in kinds:
+        for mass, xi, kappa in ((0.0, 1.0, 0.125), (0.5, 1.0, 1 / 9), (-0.2, 2.5, 0.25)):
+            made = kind(gauge, mass=mass, anisotropy=xi, **options)
+            assert made.kappa == pytest.approx(kappa, rel=1e-15)
+            assert made.mass == pytest.approx(mass, abs=1e-15)
+            assert kind(gauge, kappa, anisotropy=xi, **options).mass == pytest.approx(mass)
+        for wrong in ({}, {"kappa": 0.1, "mass": 0.1}):
+            with pytest.raises(TypeError, match="either kappa or mass"):
+                kind(gauge, **wrong, **options)
+        for mass, xi in ((-4, 1.0), (np.nan, 1.0), (np.inf, 1.0), (0.1, 0.0)):
+            with pytest.raises(ValueError, match=r"mass=.*kappa = .* is no finite number"):
+                kind(gauge, mass=mass, anisotropy=xi, **options)
+        if options:
+            with pytest.raises(TypeError, match=f"takes {next(iter(options))}"):
+                kind(gauge, 0.1)
+    unit = lattice.Gauge(unit_links(EXTENT), device="cpu")
+    x = np.ones((*EXTENT[::-1], 4, 3), complex)
+    for xi in (1.0, 2.5):
+        free = lattice.Wilson(unit, mass=0.3, anisotropy=xi, antiperiodic_t=False)
+        np.testing.assert_allclose(free(x), 2 * free.kappa * 0.3 * x, atol=1e-14)
+
+
 @pytest.mark.parametrize("precision", ["double", "half"])
 def test_several_sources(device, rng, links, precision):
     many = random_spinors(rng, EXTENT, 3)

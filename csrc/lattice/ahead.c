@@ -44,7 +44,6 @@ static cubc_status compile_one(void *context, uint64_t first, uint64_t count, vo
 
 cubc_status ahead_compile(ahead *a)
 {
-    if (a->count < 2) return CUBC_OK; // its own launch does it
     cubc_status st = chunks_run(a->count, 1, 1, compile_one, a);
     if (st == CUBC_INTERRUPTED) return st;
     error_clear(); // what fails fails again in its launch, which has the compiler's whole log

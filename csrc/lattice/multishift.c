@@ -3,7 +3,8 @@
 // B. Jegerlehner, "Krylov space solvers for shifted linear systems" (1996). The systems share their
 // Krylov space, so that those with a shift follow from the one without: their residuals are zeta
 // times its own. Their solutions and directions are all in full precision, since nothing could
-// renew more than one of the residuals.
+// renew more than one of the residuals. A system whose residual is small enough is left as it is:
+// its kernels do nothing from the next iteration on.
 #include "solver.h"
 
 enum { P, W, R, M, FIRST }; // among work; then solution and direction of each shift
@@ -48,7 +49,7 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
                                       .phase = ITERATE}));
     for (int k = 0; k < s->shifts; k++) {
         s->guard.step = (uint64_t)k;
-        TRY(solver_fuse(s, ITERATE,
+        TRY(solver_fuse(s, ITERATE_SHIFT,
                         "| x = x + SHIFTED(shift_alpha) * p; "
                         "p = SHIFTED(zeta) * r + SHIFTED(shift_beta) * p | |",
                         SITE_FIELDS(WRITE("x", f[FIRST + 2 * k]), READ("r", f[R]),

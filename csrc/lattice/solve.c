@@ -174,6 +174,22 @@ static cubc_status multiply(solver *s, const cubc_solve_params *p, const whole_f
     return CUBC_OK;
 }
 
+static double epsilon(cubc_type type)
+{
+    return type == CUBC_F64 ? DBL_EPSILON : type == CUBC_F32 ? FLT_EPSILON : 1.0 / 32768;
+}
+
+// |r|^2 that a solve goes on to, relative to the source: somewhat below the tolerance, since what
+// counts in the end is rounded once more. The residuals of multishift fall for ever, so there it is
+// no less than what the precision can tell from nothing.
+static double first_target(const solver *s, const cubc_solve_params *p)
+{
+    const double margin = 0.9;
+    double target = margin * p->tolerance;
+    if (s->shifts) target = fmax(target, epsilon(s->precise) / 4);
+    return target * target;
+}
+
 // A power of two for numbers whose squares, and those of what is left of them at the end of a
 // solve, would not fit a type.
 static double scale_for(double mean_square, cubc_type precise)
@@ -206,7 +222,7 @@ static cubc_status bring_into_range(solver *s, const cubc_solve_params *p, const
     if (!any) return CUBC_OK;
     for (uint64_t k = 0; k < s->shape.sources; k++) {
         s->states[k].phase = UPDATE;
-        s->states[k].target = p->tolerance * p->tolerance;
+        s->states[k].target = first_target(s, p);
         s->states[k].alpha_real = s->scales[k];
     }
     TRY(solver_upload(s));
@@ -243,6 +259,21 @@ static cubc_status scale_source(solver *s, const cubc_solve_params *p, const who
 }
 
 // ---- results ------------------------------------------------------------------------------------
+// What is said of x is of the numbers that the caller gets: x goes into the caller's type, order
+// and size, and back from there, before its residual is calculated.
+
+static const char *reason_of(uint64_t phase)
+{
+    static const char *const reasons[] = {
+        [CONVERGED] = "converged",
+        [AT_LIMIT] = "stopped after the most iterations allowed",
+        [BROKEN] = "broke down: a step would have divided by zero",
+        [NOT_FINITE] = "met a number that is not finite",
+        [STAGNANT] = "stagnated: the residual did not fall any more",
+        [NO_SOURCE] = "converged: the right-hand side is zero, and so is the solution"};
+    return phase < COUNT_OF(reasons) && reasons[phase] ? reasons[phase] : "did not end";
+}
+
 // Nothing has stopped any more; a solution without a source is zero.
 static cubc_status reopen(solver *s)
 {
@@ -251,24 +282,62 @@ static cubc_status reopen(solver *s)
         if (s->states[k].phase == NO_SOURCE)
             TRY(solver_zero(s, (char *)s->y.data + k * each, each));
         s->states[k].phase = ITERATE;
-        s->states[k].alpha_real = 1 / s->scales[k];
     }
     return solver_upload(s);
 }
 
-static double relative_residual(const solver_state *state)
+// Makes x as large as it is for the caller, or as it is for the sources that were solved for.
+static cubc_status resize(solver *s, const cubc_solve_params *p, const whole_fields *w,
+                          bool for_caller)
 {
-    return sqrt(state->source > 0 ? state->residual / state->source : state->residual);
+    if (!any_scaled(s)) return CUBC_OK;
+    for (uint64_t k = 0; k < s->shape.sources; k++)
+        s->states[k].alpha_real = for_caller ? 1 / s->scales[k] : s->scales[k];
+    TRY(solver_upload(s));
+    return multiply(s, p, w, ITERATE, false);
+}
+
+static cubc_status give(solver *s, const cubc_solve_params *p, const lattice_field *x, void *to)
+{
+    TRY(convert(s, p, x->data, s->precise, CUBC_NATIVE, to, p->type, p->order));
+    return convert(s, p, to, p->type, p->order, x->data, s->precise, CUBC_NATIVE);
+}
+
+// Of all right-hand sides, and x of them where the caller has it.
+static cubc_status judge(solver *s, const cubc_solve_params *p, char *x, cubc_solve_info *info)
+{
+    size_t bytes = p->n / s->shape.sources * cubc_type_size(p->type);
+    TRY(solver_download(s));
+    for (uint64_t k = 0; k < s->shape.sources; k++, x += bytes) {
+        double square = s->states[k].residual, source = s->states[k].source;
+        info[k].residual = sqrt(source > 0 ? square / source : square);
+        if (!isfinite(info[k].residual)) {
+            TRY(s->device->api->fill(s->device, x, 0xff, bytes, s->stream)); // NaN of either type
+            info[k].residual = NAN;
+            info[k].reason = reason_of(NOT_FINITE);
+        } else if (info[k].residual <= p->tolerance) {
+            if (!info[k].converged) info[k].reason = reason_of(CONVERGED);
+        } else if (info[k].converged) {
+            info[k].reason = "stagnated: the precision holds no smaller residual of x";
+        }
+        info[k].converged = info[k].residual <= p->tolerance;
+    }
+    return CUBC_OK;
 }
 
 // The rest of the solution, and its residual on the whole lattice.
 static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fields *w,
                                cubc_solve_info *info)
 {
+    if (p->even_odd) TRY(s->op->odd_part(s, w->b_of, w->x_of));
+    TRY(resize(s, p, w, true));
+    if (p->even_odd) TRY(part(s, &w->x, w->x_of, true));
+    TRY(give(s, p, &w->x, p->x));
+    if (p->even_odd) TRY(part(s, &w->x, w->x_of, false));
+    TRY(resize(s, p, w, false));
     if (p->even_odd) {
         w->m_of[0] = s->r;
         w->m_of[1] = s->b; // which is no longer needed
-        TRY(s->op->odd_part(s, w->b_of, w->x_of));
         TRY(s->op->whole(s, w->x_of, w->m_of));
         TRY(solver_fuse(s, ITERATE, "| | norm(be - me) + norm(bo - mo) | keep_residual",
                         SITE_FIELDS(READ("be", w->b_of[0]), READ("bo", w->b_of[1]),
@@ -278,55 +347,34 @@ static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fiel
         TRY(solver_fuse(s, ITERATE, "| | norm(b - m) | keep_residual",
                         SITE_FIELDS(READ("b", s->b), READ("m", s->r))));
     }
-    if (any_scaled(s)) TRY(multiply(s, p, w, ITERATE, false));
-    if (p->even_odd) TRY(part(s, &w->x, w->x_of, true));
-    TRY(convert(s, p, w->x.data, s->precise, CUBC_NATIVE, p->x, p->type, p->order));
-    TRY(solver_download(s));
-    for (uint64_t k = 0; k < s->shape.sources; k++)
-        info[k].residual = relative_residual(&s->states[k]);
-    return CUBC_OK;
+    return s->ahead ? CUBC_OK : judge(s, p, p->x, info);
 }
 
-// The same of each shift, whose residual was iterated until now.
-enum { SLACK = 2 };
-static cubc_status give_shifted(solver *s, const cubc_solve_params *p, cubc_solve_info *info)
+// The same of each shift.
+static cubc_status give_shifted(solver *s, const cubc_solve_params *p, const whole_fields *w,
+                                cubc_solve_info *info)
 {
     size_t bytes = p->n * cubc_type_size(p->type);
     for (int k = 0; k < s->shifts; k++) {
-        const lattice_field *x = multishift_solution(s, k);
+        char *to = (char *)p->x + (size_t)k * bytes;
+        s->y = *multishift_solution(s, k);
+        TRY(resize(s, p, w, true));
+        TRY(give(s, p, &s->y, to));
+        TRY(resize(s, p, w, false));
         TRY(multishift_residual(s, k));
-        if (any_scaled(s)) TRY(solver_fuse(s, ITERATE, scaled, SITE_FIELDS(WRITE("v", *x))));
-        TRY(convert(s, p, x->data, s->precise, CUBC_NATIVE, (char *)p->x + (size_t)k * bytes,
-                    p->type, p->order));
-        TRY(solver_download(s));
-        for (uint64_t j = 0; j < s->shape.sources; j++) {
-            cubc_solve_info *one = &info[(uint64_t)k * s->shape.sources + j];
-            one->residual = relative_residual(&s->states[j]);
-            if (!one->converged || one->residual <= SLACK * p->tolerance) continue;
-            one->converged = 0;
-            one->reason =
-                "ended, but the precision held no smaller residual: the iterated one is not "
-                "the true one";
-        }
+        if (!s->ahead) TRY(judge(s, p, to, info + (uint64_t)k * s->shape.sources));
     }
     return CUBC_OK;
 }
 
 // ---- states -------------------------------------------------------------------------------------
-// How far a residual can drop in fields of a type before what is rounded outweighs it.
-static double resolution(cubc_type type)
-{
-    enum { ROUNDINGS = 16 };
-    return ROUNDINGS * (type == CUBC_F64   ? DBL_EPSILON
-                        : type == CUBC_F32 ? FLT_EPSILON
-                                           : 1.0 / 32768);
-}
-
+enum { ROUNDINGS = 16 }; // how far a residual can drop before they outweigh it, in epsilons
 static cubc_status open_states(solver *s, const cubc_solve_params *p)
 {
     bool on_cpu = strcmp(s->device->info.kind, "cpu") == 0;
     uint64_t sources = s->shape.sources, sites = solver_reals(s) / (uint64_t)s->shape.reals;
-    double delta = p->delta > 0 ? p->delta : 0.2, least = fmin(delta, resolution(p->sloppy));
+    double delta = p->delta > 0 ? p->delta : 0.2,
+           least = fmin(delta, ROUNDINGS * epsilon(p->sloppy));
     // A block has one thread on the cpu and whole warps elsewhere.
     s->guard.parts_n = MOST_SUMS * (on_cpu ? sites : sites / 32 + sources);
     void *memory;
@@ -340,7 +388,7 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
     for (uint64_t k = 0; k < sources; k++)
         s->states[k] = (solver_state){.phase = UPDATE,
                                       .limit = p->iterations,
-                                      .target = p->tolerance * p->tolerance,
+                                      .target = first_target(s, p),
                                       .drop = delta * delta,
                                       .most_drop = least * least,
                                       .sigma = {1},
@@ -349,18 +397,6 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
     for (uint64_t k = 0; k < sources && s->shifts; k++)
         memcpy(s->states[k].shift, p->shifts, (size_t)s->shifts * sizeof *p->shifts);
     return solver_upload(s);
-}
-
-static const char *reason_of(uint64_t phase)
-{
-    static const char *const reasons[] = {
-        [CONVERGED] = "converged",
-        [AT_LIMIT] = "stopped after the most iterations allowed",
-        [BROKEN] = "broke down: a step would have divided by zero",
-        [NOT_FINITE] = "met a number that is not finite",
-        [STAGNANT] = "stagnated: the residual did not fall any more",
-        [NO_SOURCE] = "converged: the right-hand side is zero, and so is the solution"};
-    return phase < COUNT_OF(reasons) && reasons[phase] ? reasons[phase] : "did not end";
 }
 
 static uint64_t solutions(const solver *s)
@@ -390,6 +426,7 @@ static void measure(const solver *s, double seconds, cubc_solve_info *info)
                           info[k].updates * (uint64_t)s->method->update_applies);
     for (uint64_t k = 0; k < solutions(s); k++) {
         info[k].seconds = seconds;
+        info[k].compile_seconds = s->compile_seconds;
         info[k].gflops = seconds > 0 ? 1e-9 * flops / seconds : 0;
     }
 }
@@ -408,12 +445,13 @@ static cubc_status solve(solver *s, const cubc_solve_params *p, cubc_solve_info 
     TRY(solver_run(s));
     describe(s, info);
     TRY(reopen(s));
-    return s->shifts ? give_shifted(s, p, info) : give_fields(s, p, &w, info);
+    return s->shifts ? give_shifted(s, p, &w, info) : give_fields(s, p, &w, info);
 }
 
 // Compiles what a solve needs.
-static cubc_status prepare(const solver *s, const cubc_solve_params *p, cubc_solve_info *info)
+static cubc_status prepare(solver *s, const cubc_solve_params *p, cubc_solve_info *info)
 {
+    double start = now_seconds();
     ahead launches = {.device = s->device};
     solver thought = *s;
     thought.ahead = &launches;
@@ -421,6 +459,7 @@ static cubc_status prepare(const solver *s, const cubc_solve_params *p, cubc_sol
     if (!st) st = ahead_compile(&launches);
     solver_free(&thought);
     ahead_free(&launches);
+    s->compile_seconds = now_seconds() - start;
     return st;
 }
 
@@ -452,7 +491,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     if (!st) st = prepare(&s, p, info);
     if (!st) st = solve(&s, p, info);
     if (!st) st = device->api->synchronize(device, s.stream);
-    if (!st) measure(&s, now_seconds() - start, info);
+    if (!st) measure(&s, now_seconds() - start - s.compile_seconds, info);
     if (st) solver_settle(&s);
     solver_free(&s);
     device->api->stream_destroy(device, s.stream);

@@ -73,11 +73,26 @@ cubc_status solver_copy(solver *s, void *to, const void *from, size_t bytes)
 }
 
 // ---- launches -----------------------------------------------------------------------------------
+// What was not listed ahead, such as factors of sources of unusual size.
+static cubc_status compile_missing(solver *s, const problem *p)
+{
+    bool missing;
+    size_t bytes;
+    TRY(algorithm_missing(s->device, p, &missing));
+    if (!missing) return CUBC_OK;
+    double start = now_seconds();
+    TRY(algorithm_temp_bytes(s->device, p, &bytes));
+    s->compile_seconds += now_seconds() - start;
+    return CUBC_OK;
+}
+
 cubc_status solver_launch(solver *s, const algorithm *a, const void *params)
 {
     problem p;
     TRY(algorithm_problem(a, params, &p));
-    return s->ahead ? ahead_add(s->ahead, &p) : algorithm_run(s->device, &p, NULL, 0, s->stream);
+    if (s->ahead) return ahead_add(s->ahead, &p);
+    TRY(compile_missing(s, &p));
+    return algorithm_run(s->device, &p, NULL, 0, s->stream);
 }
 
 cubc_status solver_fuse(solver *s, solver_phase phase, const char *text,

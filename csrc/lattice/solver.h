@@ -19,18 +19,19 @@ typedef enum solver_phase {
     BROKEN,
     NOT_FINITE,
     STAGNANT,
-    NO_SOURCE
+    NO_SOURCE,
+    ITERATE_SHIFT
 } solver_phase;
 
 enum { MOST_SHIFTS = CUBC_MOST_SHIFTS, MOST_BASIS = 8, MOST_FIELDS = 64 };
 
 typedef struct solver_state { // as in kernels/solver.h
-    uint64_t phase, iterations, updates, limit, verdict, due, stalls, arrived;
+    uint64_t phase, iterations, updates, limit, verdict, due, last_update, stalls, arrived;
     double source, target, drop, most_drop, residual, least, largest, gamma, alpha_real, beta_real;
     double alpha[2], beta[2], omega[2], sigma[2], rho[2];
     double basis[MOST_BASIS][2], step[MOST_BASIS][2], projection[MOST_BASIS][MOST_BASIS][2];
     double length[MOST_BASIS];
-    uint64_t shifts;
+    uint64_t shifts, open_shifts;
     double shift[MOST_SHIFTS], zeta[MOST_SHIFTS], zeta_old[MOST_SHIFTS];
     double shift_alpha[MOST_SHIFTS], shift_beta[MOST_SHIFTS];
 } solver_state;
@@ -94,6 +95,7 @@ struct solver {
     cubc_guard guard;          // but for phase and step
     solver_state *states;      // in host memory
     double *scales;            // of b, and so of x while it is solved for; one a source
+    double compile_seconds;    // so far
 
     lattice_field b, y, r;                   // precise: source, solution, residual
     lattice_field scratch[2];                // the operator's own, precise and sloppy

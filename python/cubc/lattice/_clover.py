@@ -18,7 +18,7 @@ class WilsonClover(Wilson):
 
     Parameters
     ----------
-    gauge, kappa
+    gauge, kappa, mass
         As for `Wilson`.
     csw : float or (float, float)
         The coefficient; of the planes in space, and of those with time, where they differ.
@@ -39,18 +39,22 @@ class WilsonClover(Wilson):
     def __init__(
         self,
         gauge: Gauge,
-        kappa: float,
-        csw: float | tuple[float, float],
+        kappa: float | None = None,
+        csw: float | tuple[float, float] | None = None,
         *,
+        mass: float | None = None,
         antiperiodic_t: bool = True,
         anisotropy: float = 1.0,
         reconstruct: int = 12,
-        precision: str = "single",
+        precision: str = "double",
         temporal_gauge: bool = False,
     ):
+        if csw is None:
+            raise TypeError("WilsonClover takes csw")
         super().__init__(
             gauge,
             kappa,
+            mass=mass,
             antiperiodic_t=antiperiodic_t,
             anisotropy=anisotropy,
             reconstruct=reconstruct,

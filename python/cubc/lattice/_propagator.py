@@ -40,7 +40,7 @@ def propagator(
     Parameters
     ----------
     operator : Wilson, TwistedMass or WilsonClover
-        M, so that S of Wilson's is the inverse of (m + 4) - D / 2.
+        M, so that S of Wilson's is the inverse of (m + 1 + 3 / anisotropy) - D / 2.
     place : tuple of int
         The point: x, y, z, t, each from 0 to the extent less 1.
     **options

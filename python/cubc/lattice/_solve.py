@@ -19,7 +19,7 @@ class SolveInfo:
     Attributes
     ----------
     converged : bool
-        The residual is as small as was asked for.
+        `residual` is at most what was asked for.
     reason : str
         "converged", or why the solve ended.
     iterations : int
@@ -27,15 +27,17 @@ class SolveInfo:
     updates : int
         How often the residual was calculated from b and x.
     residual : float
-        ``|b - M x| / |b|`` of the x that was returned, on the whole lattice in the outer precision;
-        ``|b - M x|`` where b is zero.
+        ``|b - M x| / |b|`` of the x that was returned, rounded to its type, on the whole lattice in
+        `precision`; ``|b - M x|`` where b is zero. NaN: x is NaN, as what was met allows no other.
     seconds : float
-        From the call to the result, with what had to be compiled.
+        From the call to the result, without what had to be compiled.
     gflops : float
-        Of the operator alone, in 10^9 operations a second.
+        Of the operator alone, in 10^9 operations a second of these.
     sources : tuple of SolveInfo
         Of several right-hand sides each; above them are the most iterations, the largest residual
         and the first that did not converge.
+    compile_seconds : float
+        What went before `seconds`: kernels that this process did not have yet.
     """
 
     converged: bool
@@ -45,6 +47,7 @@ class SolveInfo:
     residual: float
     seconds: float
     gflops: float
+    compile_seconds: float = 0.0
     sources: "tuple[SolveInfo, ...]" = ()
 
     def __repr__(self) -> str:
@@ -68,6 +71,7 @@ def _summary(sources: list[SolveInfo]) -> SolveInfo:
         residual=next((r for r in residuals if r != r), max(residuals)),
         seconds=sources[0].seconds,
         gflops=sources[0].gflops,
+        compile_seconds=sources[0].compile_seconds,
         sources=tuple(sources),
     )
 
@@ -79,7 +83,7 @@ def solve(
     solver: str = "cg",
     tol: float | None = None,
     maxiter: int = 10_000,
-    precision: str = "double",
+    precision: str | None = None,
     sloppy: str | None = None,
     x0: Any = None,
     shifts: Any = None,
@@ -105,11 +109,14 @@ def solve(
         "gcr" : one product an iteration and up to eight more fields; restarted after eight.
         "multishift" : conjugate gradients for all of `shifts` at once.
     tol : float, optional
-        The residual to reach, relative to b; by default 1e-10, or 1e-5 in single precision.
+        The residual to reach, relative to b; by default 1e-10, or 1e-5 where `precision` is single
+        or b is complex64. One that the numbers do not hold ends as "stagnated", at the latest after
+        nine updates, of at most 256 iterations each, that did not lower the residual by a tenth.
     maxiter : int
         Iterations at most.
-    precision : "double" or "single"
-        Of the residual and the solution.
+    precision : "double" or "single", optional
+        Of M, the residual and the solution; by default that of the operator, so that the residual
+        is that of ``operator(x)``. Of an operator in half precision it has to be given.
     sloppy : "double", "single" or "half", optional
         Of the iteration; by default as `precision`. Whenever the residual has dropped by `delta`
         what was found is added to the solution and the residual calculated anew.
@@ -117,7 +124,8 @@ def solve(
         Where to begin, as `b`; by default at zero.
     shifts : sequence of float, optional
         Solve ``(M^+ M + shift) x = b`` for up to 16 of them, none below 0, with "multishift", of
-        all sites and in `precision` alone. x then has a first axis of the shifts.
+        all sites and in `precision` alone. x then has a first axis of the shifts, and one of
+        `info.sources` for each. A system that has converged is left alone while others go on.
     even_odd : bool
         Solve the system of the even sites, from which the odd ones follow; otherwise that of all.
     delta : float, optional
@@ -130,14 +138,15 @@ def solve(
     Returns
     -------
     x : array
-        Of the type of `b`; a NumPy array where that was one.
+        Of the type of `b`; a NumPy array where that was one. All of it is NaN where b, x0 or M has
+        a number that is not finite; of several sources each is judged by itself.
     info : SolveInfo
         Whether it converged, and its true residual. That it did not is no error.
 
     Raises
     ------
     ValueError, TypeError
-        For shapes, types and numbers that do not fit.
+        For shapes, types, precisions and numbers that do not fit.
     KeyboardInterrupt
         The iteration ends within a few of its rounds.
 
@@ -150,6 +159,13 @@ def solve(
     G. Sleijpen and H. A. van der Vorst, Computing 56 (1996); in fixed point: M. A. Clark et al.,
     Comput. Phys. Commun. 181 (2010).
     """
+    if precision is None:
+        precision = operator.precision
+        if precision == "half":
+            raise ValueError(
+                "the operator is in half precision, in which no residual is calculated: give "
+                "precision='single' or 'double', and sloppy='half' to iterate in half"
+            )
     if precision not in ("double", "single"):
         raise ValueError(f"precision {precision!r}: expected double or single")
     if (maxiter := whole("solve", "maxiter", maxiter)) < 1:
@@ -166,6 +182,7 @@ def solve(
         x0 = as_complex(x0, "x0", gauge.device, stream)
     shape = b.shape if shifts is None else (len(shifts), *b.shape)
     to = device_output(out, shape, b.dtype)
+    of_b = "single" if str(b.dtype) == "complex64" else "double"
     x, sources = _core.lattice_solve(
         links=gauge.native(operator.reconstruct, precision, stream),
         b=b,
@@ -181,7 +198,7 @@ def solve(
         kappa=operator.kappa,
         **operator._system(stream),
         solver=solver,
-        tol=TOLERANCE[precision] if tol is None else tol,
+        tol=max(TOLERANCE[precision], TOLERANCE[of_b]) if tol is None else tol,
         maxiter=maxiter,
         precise=precision_type(precision),
         sloppy=precision_type(sloppy),

@@ -14,7 +14,7 @@ class TwistedMass(Wilson):
 
     Parameters
     ----------
-    gauge, kappa
+    gauge, kappa, mass
         As for `Wilson`.
     mu : float
         The twisted mass.
@@ -32,18 +32,22 @@ class TwistedMass(Wilson):
     def __init__(
         self,
         gauge: Gauge,
-        kappa: float,
-        mu: float,
+        kappa: float | None = None,
+        mu: float | None = None,
         *,
+        mass: float | None = None,
         antiperiodic_t: bool = True,
         anisotropy: float = 1.0,
         reconstruct: int = 12,
-        precision: str = "single",
+        precision: str = "double",
         temporal_gauge: bool = False,
     ):
+        if mu is None:
+            raise TypeError("TwistedMass takes mu")
         super().__init__(
             gauge,
             kappa,
+            mass=mass,
             antiperiodic_t=antiperiodic_t,
             anisotropy=anisotropy,
             reconstruct=reconstruct,

@@ -1,5 +1,6 @@
 """Wilson fermions."""
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,21 @@ from ._propagator import propagator
 from ._solve import SolveInfo, solve
 
 _PARITIES = {"even": 0, "odd": 1}
+
+
+def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: float) -> float:
+    """Return kappa = 1 / (2 (mass + 1 + 3 / anisotropy)), or the one that was given."""
+    if (kappa is None) == (mass is None):
+        raise TypeError(f"{name} takes either kappa or mass, one of the two")
+    if mass is None:
+        return float(kappa)  # type: ignore[arg-type]  # one of them is there
+    twice = 2 * (float(mass) + 1 + 3 / float(anisotropy)) if anisotropy else 0.0
+    if twice == 0 or not isfinite(twice):
+        raise ValueError(
+            f"mass={mass!r}, anisotropy={anisotropy!r}: kappa = 1 / (2 (mass + 1 + 3 / anisotropy))"
+            " is no finite number"
+        )
+    return 1 / twice
 
 
 class Operator:
@@ -140,18 +156,26 @@ class Wilson(Operator):
     gauge : Gauge
         The links.
     kappa : float
-        The hopping parameter, 1 / (2 m + 8) at mass m.
+        The hopping parameter; or give `mass`.
+    mass : float
+        In place of kappa, the bare mass m: kappa = 1 / (2 (m + 1 + 3 / anisotropy)), which without
+        an anisotropy is 1 / (2 m + 8).
     antiperiodic_t : bool
         Spinors change sign across the boundary in time.
     anisotropy : float
         Hops in space come with 1 / anisotropy.
     reconstruct : 18, 12 or 8
-        Real numbers that a link is stored in: all of them, two rows, or the fewest. Of 8 a link is
-        lost, to NaN or noise, whose element in row 1, column 0 has the magnitude 1 as far as
-        `precision` can tell: a field with such links takes 12.
+        Real numbers that a link is stored in: all of them, two rows, or the fewest. 18 leave a link
+        as it is. 12 make row 2 anew from rows 0 and 1, 8 most elements from five, as if it were in
+        SU(3): of a link that is 1e-7 away, as those of single precision are, 12 change row 2
+        by some 1e-7; 8 change elements as much, and one near 0 of column 0 by up to 1e-4. M is
+        another by that; `Gauge.project` avoids it. Of 8 a link is lost, to NaN or noise, whose
+        element in row 1, column 0 has the magnitude 1 as far as `precision` can tell: a field with
+        such links takes 12.
     precision : "double", "single" or "half"
-        Of links and spinors while it is applied; half is 16-bit fixed point with a norm a site, in
-        which there is no NaN or infinity: a site that has one becomes 0 or noise.
+        Of links and spinors while it is applied, and of `solve` where nothing else is said; half is
+        16-bit fixed point with a norm a site, in which there is no NaN or infinity: a site that has
+        one becomes 0 or noise.
     temporal_gauge : bool
         The links in time are 1 but for those of the last slice (`Gauge.temporal_gauge`), and are
         not read.
@@ -169,12 +193,13 @@ class Wilson(Operator):
     def __init__(
         self,
         gauge: Gauge,
-        kappa: float,
+        kappa: float | None = None,
         *,
+        mass: float | None = None,
         antiperiodic_t: bool = True,
         anisotropy: float = 1.0,
         reconstruct: int = 12,
-        precision: str = "single",
+        precision: str = "double",
         temporal_gauge: bool = False,
     ):
         if not isinstance(gauge, Gauge):
@@ -183,7 +208,7 @@ class Wilson(Operator):
         if reconstruct not in (18, 12, 8):
             raise ValueError(f"reconstruct={reconstruct!r}: links are stored in 18, 12 or 8 reals")
         self.gauge = gauge
-        self.kappa = float(kappa)
+        self.kappa = kappa_of(type(self).__name__, kappa, mass, anisotropy)
         self.antiperiodic_t = bool(antiperiodic_t)
         self.anisotropy = float(anisotropy)
         self.reconstruct = reconstruct
@@ -195,6 +220,12 @@ class Wilson(Operator):
             f"{type(self).__name__}({self.gauge!r}, {self._of()}, reconstruct={self.reconstruct}, "
             f"precision={self.precision!r})"
         )
+
+    @property
+    def mass(self) -> float:
+        """The bare mass m of kappa = 1 / (2 (m + 1 + 3 / anisotropy))."""
+        hops = 1 + 3 / self.anisotropy
+        return 1 / (2 * self.kappa) - hops if self.kappa else float("inf")
 
     def _of(self) -> str:
         """Say what the operator depends on besides the links."""
