@@ -94,9 +94,7 @@ cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *
     snprintf(out->benchmark, sizeof out->benchmark, "axis_reduce.%s.%s",
              out->op ? out->op->name : "custom", shape_class(params));
     if (n == 0 && out->outputs[0].n && !params->init && !(out->op && out->op->identity))
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "%s of no items has no value; give an initial value (init=) or at least one item",
-             out->op ? params->op : "a user's operator");
+        return problem_of_none(out, false);
     out->traits[FIXED] = params->deterministic && problem_order_shows(out);
     align_rows(out);
     return CUBC_OK;

@@ -108,6 +108,14 @@ cubc_status problem_reduction(problem *p, const char *family, const char *op, bo
     return CUBC_OK;
 }
 
+cubc_status problem_of_none(const problem *p, bool segments)
+{
+    bool index = p->op && p->op->arg; // which takes no initial value
+    FAIL(CUBC_INVALID_ARGUMENT, "%s of no items has no value%s; %sat least one item%s",
+         p->op ? p->op->name : "a user's operator", segments ? ", and segments may be empty" : "",
+         index ? "" : "give an initial value (init=) or ", index ? " is needed" : "");
+}
+
 bool problem_order_shows(const problem *p)
 {
     return !p->op || (!p->op->arg && type_table[p->acc_type].kind >= KIND_FLOAT);

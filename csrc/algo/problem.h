@@ -17,6 +17,8 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
 // index as the result.
 cubc_status problem_reduction(problem *p, const char *family, const char *op, bool commutative,
                               const void *init);
+// Fails: a reduction of no items that has no value. segments: some may be empty.
+cubc_status problem_of_none(const problem *p, bool segments);
 // Whether the order of the operands shows in the result: of integers and of indices it does not.
 bool problem_order_shows(const problem *p);
 // Has products and sums rounded each: see device_source_rounds.

@@ -31,9 +31,7 @@ cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
     if (is_dot(out)) snprintf(out->benchmark, sizeof out->benchmark, "reduce.dot");
     out->size = size_of(out);
     if (params->n == 0 && !params->init && !(out->op && out->op->identity))
-        FAIL(CUBC_INVALID_ARGUMENT,
-             "%s of no items has no value; give an initial value (init=) or at least one item",
-             out->op ? params->op : "a user's operator");
+        return problem_of_none(out, false);
     if (params->deterministic && problem_order_shows(out)) problem_fix_reduction(out);
     return CUBC_OK;
 }

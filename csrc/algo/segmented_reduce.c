@@ -35,9 +35,7 @@ static cubc_status check_empty(const problem *p)
     bool may_be = p->input_count > 1 || (p->n == 0 && p->outputs[0].n > 0);
     if (!may_be || p->has_init || (p->op && p->op->identity)) return CUBC_OK;
     if (p->op && p->input_count > 1) return CUBC_OK;
-    FAIL(CUBC_INVALID_ARGUMENT,
-         "%s of no items has no value, and segments may be empty; give an initial value (init=)",
-         p->op ? p->op->name : "a user's operator");
+    return problem_of_none(p, p->input_count > 1);
 }
 
 cubc_status segmented_reduce_problem(const cubc_segmented_reduce_params *params, problem *out)

@@ -141,3 +141,10 @@ def test_integers_known_by_dlpack_alone(device):
     assert cubc.repeat(OfDlpack(X[:3]), OfDlpack(counts)).tolist() == [0, 2, 2]
     x = on(device, X)
     assert np.asarray(cubc.sum(x if isinstance(x, np.ndarray) else OfDlpack(x))) == 15
+
+
+def test_an_index_of_no_items_has_no_initial_value():
+    for shape, axis in (((0,), None), ((0, 3), 0), ((3, 0), 1)):
+        with pytest.raises(ValueError, match="argmax of no items") as error:
+            cubc.argmax(np.empty(shape), axis=axis)
+        assert "init" not in str(error.value)
