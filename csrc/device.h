@@ -84,6 +84,9 @@ typedef struct argument_type {
 // One kernel of a loaded module with everything a launch needs; owned by its module.
 typedef struct device_kernel {
     void *function;
+    const void *code; // on the cpu, the instructions of its module
+    size_t code_bytes;
+    bool may_trap;      // a division of integers may be among them
     unsigned threads;   // in a block; fixed by the variant
     unsigned allocated; // bytes of shared storage that each launch has to ask for
     kernel_info info;

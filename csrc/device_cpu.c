@@ -1,45 +1,30 @@
 // The CPU device: kernels compiled by the host's C++ compiler (hostcc.c) and run by simt.c.
 //
 // Everything is complete when the call that asked for it returns, so streams and events carry no
-// more than a time. A compiled variant is a shared object in memory, loaded by the dynamic linker;
-// what comes from a cache or from elsewhere is first checked to be a whole file for this machine.
+// more than a time. Compiled variants are in cpu_module.c.
 //
 // Environment: CUBC_CPU_THREADS (1 to 1024) replaces the number of cores this process may use;
 // CUBC_SIMT_SEED makes the order of blocks and threads random but repeatable.
 #define _GNU_SOURCE
 #include "cpu_info.h"
 #include "cpu_memory.h"
+#include "cpu_module.h"
 #include "cpu_recording.h"
 #include "device.h"
 #include "environment.h"
 #include "hostcc.h"
 #include "simt.h"
-#include "simt_switch.h" // SIMT_ASAN
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#if defined(__linux__)
-#include <elf.h>
-#endif
 
 typedef struct cpu_device {
     cubc_device base; // first: this is a cubc_device
     simt_pool *pool;
     cpu_memory memory;
 } cpu_device;
-
-struct device_module {
-    void *library;
-    char *kept; // the file it was loaded from if that must stay; else NULL
-};
 
 struct device_event {
     double seconds;
@@ -204,156 +189,6 @@ static cubc_status cpu_event_elapsed(cubc_device *device, device_event *start, d
     return CUBC_OK;
 }
 
-// ---- loading ------------------------------------------------------------------------------------
-#if defined(__linux__)
-static bool lies_within(uint64_t offset, uint64_t length, uint64_t size)
-{
-    return offset <= size && length <= size - offset;
-}
-
-// What the dynamic linker takes on trust: that the file is whole and for this machine. It maps
-// segments as the headers say, and a page past the end of a file is a bus error.
-static const char *what_is_wrong(const binary *code)
-{
-    Elf64_Ehdr header, own;
-    if (code->size < sizeof header) return "it is too short";
-    memcpy(&header, code->data, sizeof header);
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "it is no ELF file";
-    memset(&own, 0, sizeof own);
-#if defined(__x86_64__)
-    own.e_machine = EM_X86_64;
-#elif defined(__aarch64__)
-    own.e_machine = EM_AARCH64;
-#else
-    own.e_machine = header.e_machine;
-#endif
-    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN ||
-        header.e_machine != own.e_machine)
-        return "it is no shared object for this machine";
-    uint64_t table = (uint64_t)header.e_phnum * sizeof(Elf64_Phdr);
-    if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 ||
-        !lies_within(header.e_phoff, table, code->size) ||
-        !lies_within(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize, code->size))
-        return "it is truncated";
-    for (unsigned i = 0; i < header.e_phnum; i++) {
-        Elf64_Phdr segment;
-        memcpy(&segment, code->data + header.e_phoff + i * sizeof segment, sizeof segment);
-        if (!lies_within(segment.p_offset, segment.p_filesz, code->size)) return "it is truncated";
-    }
-    return NULL;
-}
-#else
-static const char *what_is_wrong(const binary *code)
-{
-    return code->size < 64 ? "it is too short" : NULL;
-}
-#endif
-
-// Debuggers and sanitizers read a library's file while it is loaded.
-static bool must_keep_file(void)
-{
-    const char *extra = getenv("CUBC_CXXFLAGS");
-    return SIMT_ASAN || (extra && strstr(extra, "-g"));
-}
-
-#if defined(__linux__) && defined(MFD_CLOEXEC)
-// The dynamic linker knows libraries by path, and the path of a descriptor comes back when its
-// number is reused. Spelling a counter into it, as "./" for 1 and ".//" for 0, tells them apart.
-static void unique_path(char *path, size_t size, int file)
-{
-    static atomic_uint loads;
-    size_t used = (size_t)snprintf(path, size, "/proc/self/fd/");
-    for (unsigned n = atomic_fetch_add(&loads, 1) + 1; n > 0 && used < size; n >>= 1)
-        used += (size_t)snprintf(path + used, size - used, "%s", n & 1 ? "./" : ".//");
-    if (used < size) snprintf(path + used, size - used, "%d", file);
-}
-
-static void *open_in_memory(const binary *code)
-{
-    char path[160];
-    void *library = NULL;
-    int file = memfd_create("cubc-variant", MFD_CLOEXEC);
-    if (file < 0) return NULL;
-    unique_path(path, sizeof path, file);
-    if (file_write(file, code->data, code->size)) library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    close(file);
-    return library;
-}
-#else
-static void *open_in_memory(const binary *code)
-{
-    (void)code;
-    return NULL;
-}
-#endif
-
-static cubc_status open_in_file(const binary *code, device_module *module)
-{
-    text path = {0};
-    text_printf(&path, "%s/cubc-variant-XXXXXX", hostcc_temporary_folder());
-    TRY(text_done(&path));
-    module->kept = path.data;
-    int file = mkstemp(path.data);
-    if (file < 0) {
-        int error = errno;
-        module->kept = NULL;
-        text_free(&path);
-        FAIL(CUBC_IO_ERROR, "cannot make a file in %s: %s", hostcc_temporary_folder(),
-             strerror(error));
-    }
-    bool written = file_write(file, code->data, code->size);
-    close(file);
-    if (!written) FAIL(CUBC_IO_ERROR, "cannot write %s", module->kept);
-    module->library = dlopen(module->kept, RTLD_NOW | RTLD_LOCAL);
-    return CUBC_OK;
-}
-
-static void cpu_unload(cubc_device *device, device_module *module)
-{
-    (void)device;
-    if (!module) return;
-    if (module->library) dlclose(module->library);
-    if (module->kept) unlink(module->kept);
-    mem_free(module->kept);
-    mem_free(module);
-}
-
-static cubc_status cpu_check(const binary *code)
-{
-    const char *wrong = what_is_wrong(code);
-    if (wrong) FAIL(CUBC_DEVICE_ERROR, "cannot load a compiled variant: %s", wrong);
-    return CUBC_OK;
-}
-
-static cubc_status open_library(const binary *code, device_module *module)
-{
-    TRY(cpu_check(code));
-    if (!must_keep_file()) module->library = open_in_memory(code);
-    if (!module->library) TRY(open_in_file(code, module));
-    if (!module->library) FAIL(CUBC_DEVICE_ERROR, "cannot load a compiled variant: %s", dlerror());
-    if (!must_keep_file() && module->kept) unlink(module->kept);
-    const simt_api **runtime = dlsym(module->library, "simt");
-    const uint64_t *size = dlsym(module->library, "simt_size");
-    if (!runtime || !size || *size != sizeof simt_runtime)
-        FAIL(CUBC_DEVICE_ERROR,
-             "cannot load a compiled variant: it has no kernels of this cubc in it");
-    *runtime = &simt_runtime;
-    return CUBC_OK;
-}
-
-static cubc_status cpu_load(cubc_device *device, const binary *code, device_module **out)
-{
-    device_module *module = mem_zalloc(1, sizeof *module);
-    if (!module) return CUBC_NO_MEMORY;
-    cubc_status status = open_library(code, module);
-    if (status) {
-        cpu_unload(device, module);
-        return status;
-    }
-    *out = module;
-    return CUBC_OK;
-}
-
 // ---- launching ----------------------------------------------------------------------------------
 static void *find(const device_module *module, const char *kernel, const char *suffix)
 {
@@ -365,7 +200,10 @@ static void *find(const device_module *module, const char *kernel, const char *s
 static cubc_status cpu_kernel(cubc_device *device, device_module *module, const char *name,
                               unsigned threads, device_kernel *out)
 {
-    *out = (device_kernel){.threads = threads};
+    *out = (device_kernel){.threads = threads,
+                           .code = module->code,
+                           .code_bytes = module->code_bytes,
+                           .may_trap = module->may_trap};
     const uint32_t *layout = find(module, name, "_layout");
     const uint32_t *signature = layout ? NULL : find(module, name, "_signature");
     out->function = find(module, name, signature ? "_entry" : "");
@@ -435,7 +273,10 @@ static cubc_status cpu_launch(cubc_device *device, const device_kernel *kernel,
     simt_launch launch = {.args = args,
                           .grid = (unsigned)grid,
                           .threads = kernel->threads,
-                          .shared_bytes = (size_t)kernel->allocated + shape->shared};
+                          .shared_bytes = (size_t)kernel->allocated + shape->shared,
+                          .code = kernel->code,
+                          .code_bytes = kernel->code_bytes,
+                          .cannot_trap = !kernel->may_trap};
     memcpy(&launch.function, &kernel->function, sizeof launch.function); // ISO C has no cast for it
     return simt_run(pool_of(device), &launch);
 }
@@ -464,9 +305,9 @@ const device_api device_cpu_api = {
     .event_elapsed = cpu_event_elapsed,
     .compile = hostcc_compile,
     .compiler = hostcc_name,
-    .check = cpu_check,
-    .load = cpu_load,
-    .unload = cpu_unload,
+    .check = cpu_module_check,
+    .load = cpu_module_load,
+    .unload = cpu_module_unload,
     .kernel = cpu_kernel,
     .launch = cpu_launch,
     .record = cpu_recording_begin,

@@ -9,6 +9,8 @@
 #define _GNU_SOURCE
 #include "simt.h"
 #include "simt_block.h"
+#include "simt_signal.h"
+#include "simt_watch.h"
 
 #include <fenv.h>
 #include <pthread.h>
@@ -40,6 +42,7 @@ struct simt_pool {
     bool busy; // somebody's launch is running
     atomic_bool quit;
 
+    simt_watch watch;
     const simt_launch *launch;
     uint64_t launch_seed;
     fenv_t floats; // how the caller rounds, and takes denormals: all threads do the same
@@ -62,16 +65,10 @@ FORK_SAFE_MUTEX(restarting); // two threads of the child may come at once
 
 static void prepare_sleeping(simt_pool *pool)
 {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-#if !defined(__APPLE__)
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-#endif
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->work, &monotonic);
-    pthread_cond_init(&pool->done, &monotonic);
-    pthread_cond_init(&pool->turn, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    simt_condition_init(&pool->work);
+    simt_condition_init(&pool->done);
+    simt_condition_init(&pool->turn);
 }
 
 static void restart_in_child(simt_pool *pool)
@@ -80,6 +77,7 @@ static void restart_in_child(simt_pool *pool)
     unsigned now = fork_count();
     if (atomic_load(&pool->forks) != now) {
         prepare_sleeping(pool); // the old ones may be held by threads that are gone
+        simt_watch_prepare(&pool->watch);
         pool->started = 0;
         pool->busy = false;
         atomic_store(&pool->sleepers, 0);
@@ -89,30 +87,14 @@ static void restart_in_child(simt_pool *pool)
     pthread_mutex_unlock(&restarting);
 }
 
-// ---- sleeping -----------------------------------------------------------------------------------
-static void wait_up_to_50_ms(pthread_cond_t *condition, pthread_mutex_t *lock)
-{
-    struct timespec until;
-#if defined(__APPLE__)
-    clock_gettime(CLOCK_REALTIME, &until);
-#else
-    clock_gettime(CLOCK_MONOTONIC, &until);
-#endif
-    until.tv_nsec += 50 * 1000 * 1000;
-    if (until.tv_nsec >= 1000 * 1000 * 1000) {
-        until.tv_nsec -= 1000 * 1000 * 1000;
-        until.tv_sec++;
-    }
-    pthread_cond_timedwait(condition, lock, &until);
-}
-
+// ---- turns --------------------------------------------------------------------------------------
 // One launch at a time. The wait for the turn can be long and can be interrupted.
 static cubc_status take_turn(simt_pool *pool)
 {
     if (atomic_load(&pool->forks) != fork_count()) restart_in_child(pool);
     pthread_mutex_lock(&pool->lock);
     while (pool->busy) {
-        wait_up_to_50_ms(&pool->turn, &pool->lock);
+        simt_wait_50_ms(&pool->turn, &pool->lock);
         if (!pool->busy) break;
         pthread_mutex_unlock(&pool->lock);
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while another launch runs");
@@ -173,9 +155,10 @@ static void work(simt_pool *pool, simt_worker *w)
             uint32_t block = seed ? permuted(i, grid, seed) : i;
             if (simt_block_run(w, block, seed) == CUBC_KERNEL_FAULT) record_fault(pool, w);
         }
-    } else if (w->trapped) {
+    } else {
+        fesetenv(&pool->floats); // a signal handler has its own
+        if (w->trapped) record_fault(pool, w);
         w->trapped = false;
-        record_fault(pool, w);
     }
     simt_worker_end(w);
 }
@@ -246,10 +229,10 @@ static void start_helpers(simt_pool *pool, int wanted)
     if (pool->started >= wanted) return;
     sigset_t all, old;
     sigfillset(&all); // signals are for the program's own threads
-    // But those that a kernel raises: SIGFPE and SIGILL are for the handler in simt_block.c, the
-    // others for whoever reports crashes.
-    static const int own[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGTRAP};
+    // But those of kernels, and those that are for whoever reports crashes.
+    static const int own[] = {SIGSEGV, SIGBUS, SIGABRT, SIGTRAP};
     for (size_t k = 0; k < COUNT_OF(own); k++) sigdelset(&all, own[k]);
+    simt_signals_unmask(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     while (pool->started < wanted) {
         int i = pool->started + 1;
@@ -292,7 +275,7 @@ static void close_launch(simt_pool *pool)
     }
     pthread_mutex_lock(&pool->lock);
     while (helpers_inside(pool)) {
-        wait_up_to_50_ms(&pool->done, &pool->lock);
+        simt_wait_50_ms(&pool->done, &pool->lock);
         pthread_mutex_unlock(&pool->lock);
         simt_worker_stopped(pool->worker[0]);
         pthread_mutex_lock(&pool->lock);
@@ -314,13 +297,16 @@ static cubc_status run(simt_pool *pool, const simt_launch *launch)
     atomic_store_explicit(&pool->stop, false, memory_order_relaxed);
     atomic_store_explicit(&pool->asked, false, memory_order_relaxed);
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    if (workers > 1) {
-        fegetenv(&pool->floats);
-        start_helpers(pool, workers - 1);
-        open_launch(pool, workers - 1);
-    }
+    fegetenv(&pool->floats);
+    if (workers > 1) start_helpers(pool, workers - 1);
+    simt_signals signals;
+    simt_signals_take(&signals, !launch->cannot_trap);
+    simt_watch_begin(&pool->watch, pool->threads + 1, pool->started);
+    if (workers > 1) open_launch(pool, workers - 1);
     work(pool, pool->worker[0]);
     if (workers > 1) close_launch(pool);
+    simt_watch_end(&pool->watch);
+    simt_signals_give(&signals);
 
     if (pool->status) FAIL(pool->status, "%s", pool->message);
     if (atomic_load(&pool->asked)) FAIL(CUBC_INTERRUPTED, "interrupted");
@@ -345,10 +331,10 @@ cubc_status simt_run(simt_pool *pool, const simt_launch *launch)
 // ---- open and close -----------------------------------------------------------------------------
 cubc_status simt_pool_open(int workers, simt_pool **out)
 {
-    simt_traps_install();
     simt_pool *pool = mem_zalloc(1, sizeof *pool);
     if (!pool) return CUBC_NO_MEMORY;
     prepare_sleeping(pool);
+    simt_watch_prepare(&pool->watch);
     atomic_store(&pool->forks, fork_count());
     pool->workers = workers;
     size_t count = (size_t)workers;
@@ -378,6 +364,7 @@ void simt_pool_close(simt_pool *pool)
 {
     if (!pool) return;
     if (atomic_load(&pool->forks) != fork_count()) restart_in_child(pool);
+    simt_watch_close(&pool->watch);
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->quit, true);
     pthread_cond_broadcast(&pool->work);

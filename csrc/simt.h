@@ -34,6 +34,9 @@ typedef struct simt_launch {
     const void *args;
     unsigned grid, threads; // threads: in a block, 1 to 1024
     size_t shared_bytes;    // a block's; filled with 0xCD when threads > 1
+    const void *code;  // the instructions of the kernel's module: there an interrupt may end it
+    size_t code_bytes; // 0: it ends between blocks, and where the kernel calls the runtime
+    bool cannot_trap;  // no instruction of it raises SIGFPE or SIGILL
 } simt_launch;
 
 // A pool of worker threads (the caller of simt_run works too). seed 0: in order; else the seed of
@@ -43,8 +46,10 @@ cubc_status simt_pool_open(int workers, simt_pool **out);
 void simt_pool_close(simt_pool *pool);
 int simt_pool_workers(const simt_pool *pool);
 void simt_pool_seed(simt_pool *pool, uint64_t seed);
-// Returns when all blocks are done, a block faulted, or the user interrupted. One launch at a time
-// a pool: concurrent callers queue.
+// Returns when all blocks are done, a block faulted, or the user interrupted; then nobody runs a
+// block of this launch any more, and its memory may be freed. An interrupt takes effect in the
+// middle of a block, within some tenths of a second. One launch at a time a pool: concurrent
+// callers queue. The signals that a launch uses are in simt_signal.h.
 cubc_status simt_run(simt_pool *pool, const simt_launch *launch);
 
 #endif

@@ -7,8 +7,6 @@
 #define _GNU_SOURCE
 #include "simt_block.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #if SIMT_ASAN
@@ -254,53 +252,32 @@ static void spin_pause(void)
     go_to_scheduler(w, self, ASKS_PAUSE);
 }
 
-// ---- traps --------------------------------------------------------------------------------------
-// x86 processors trap where others give some result, and compilers let a program trap where it must
-// not come, as at a division by a zero that they can see; a user's expression must not end the
-// process.
-typedef struct trap {
-    int number;
-    simt_fault_kind fault;
-    struct sigaction previous;
-} trap;
-static trap traps[] = {{.number = SIGFPE, .fault = FAULT_DIVISION},
-                       {.number = SIGILL, .fault = FAULT_IMPOSSIBLE}};
-
-static void on_trap(int number, siginfo_t *info, void *context)
+// ---- signals ------------------------------------------------------------------------------------
+void simt_block_trap(simt_fault_kind kind)
 {
-    const trap *t = &traps[number == traps[0].number ? 0 : 1];
     simt_worker *w = current;
-    if (!w) { // not in a kernel: as if this handler were not there
-        const struct sigaction *previous = &t->previous;
-        if (previous->sa_flags & SA_SIGINFO)
-            previous->sa_sigaction(number, info, context);
-        else if (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN)
-            previous->sa_handler(number);
-        else
-            signal(number, SIG_DFL); // the instruction is repeated, and ends the process
-        return;
+    if (!w) return;
+    simt_fault fault = {.kind = kind, .thread = w->threads == 1 ? 0 : w->thread};
+    if (w->threads > 1) { // the handler may be on another stack than the fibre: it does not go on
+        w->fault = fault;
+        w->request = ASKS_STOP;
+        w->running->state = RETURNED;
+        simt_switch_leave(&w->running->context, &w->scheduler);
     }
-    simt_fault fault = {.kind = t->fault, .thread = w->threads == 1 ? 0 : w->thread};
-    if (w->threads > 1) report(w, fault); // does not return
     fault.block = w->block;
     simt_fault_text(&fault, w->message, sizeof w->message);
     w->trapped = true;
     _longjmp(w->escape, 1);
 }
 
-static void install_traps(void)
+void simt_block_ask(uintptr_t at)
 {
-    // The handler does not return, so the signal must not stay blocked.
-    struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    sigemptyset(&action.sa_mask);
-    for (size_t k = 0; k < COUNT_OF(traps); k++)
-        sigaction(traps[k].number, &action, &traps[k].previous);
-}
-
-void simt_traps_install(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, install_traps);
+    simt_worker *w = current;
+    if (!w || at - (uintptr_t)w->code >= w->code_bytes) return;
+    if (w->threads > 1)
+        go_to_scheduler(w, w->running, ASKS_POLL);
+    else if (simt_worker_stopped(w))
+        _longjmp(w->escape, 1);
 }
 
 const simt_api simt_runtime = {
@@ -355,6 +332,7 @@ static void begin_fibres(simt_worker *w)
     w->live = w->threads;
     w->at_barrier = w->spinning = w->ready_head = w->ready_count = 0;
     w->abandoned = false;
+    w->request = ASKS_NOTHING;
     w->fault.kind = FAULT_NONE;
     for (uint32_t i = 0; i < w->threads; i++) {
         simt_fibre *f = &w->fibres[i];
@@ -413,7 +391,8 @@ static cubc_status run_fibres(simt_worker *w)
     cubc_status status = CUBC_OK;
     begin_fibres(w);
     while (w->live > 0 && status == CUBC_OK) {
-        simt_fibre *next = take_ready(w);
+        // Who was asked in the middle of a kernel goes on first: nobody has seen it stop.
+        simt_fibre *next = w->request == ASKS_POLL ? w->running : take_ready(w);
         w->request = ASKS_NOTHING;
         if (next)
             simt_switch_to(&w->scheduler, &next->context);
@@ -462,6 +441,8 @@ void simt_worker_begin(simt_worker *w, const simt_launch *launch)
     w->launch = launch;
     w->grid = launch->grid;
     w->threads = launch->threads;
+    w->code = launch->code;
+    w->code_bytes = launch->code_bytes;
     w->next_poll = w->is_caller ? now_seconds() + 0.05 : 0;
 #if SIMT_ASAN // exactly the storage asked for can be touched
     ASAN_UNPOISON_MEMORY_REGION(w->shared, w->shared_capacity);

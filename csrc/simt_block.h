@@ -58,8 +58,8 @@ typedef struct simt_worker {
     uint32_t barrier_thread, returned_thread;
     uint32_t spinning; // calls of spin_pause since anything else happened
     uint32_t switches;
-    enum { ASKS_NOTHING = 0, ASKS_PAUSE, ASKS_STOP } request; // of a fibre to the scheduler
-    bool abandoned;                                           // fibres that are resumed must leave
+    enum { ASKS_NOTHING = 0, ASKS_PAUSE, ASKS_POLL, ASKS_STOP } request; // of a fibre
+    bool abandoned; // fibres that are resumed must leave
     simt_fault fault;
     uint16_t ready[SIMT_MAX_THREADS]; // ring of threads that can run
     uint32_t ready_head, ready_count;
@@ -67,6 +67,8 @@ typedef struct simt_worker {
     unsigned pauses; // how long this worker has been waiting for others
 
     // Of the launch.
+    const void *code; // instructions of the kernel
+    size_t code_bytes;
     atomic_bool *stop;  // set when the launch is to be abandoned
     atomic_bool *asked; // set here when the user interrupted
     bool is_caller;     // only the calling thread may ask whether the user interrupted
@@ -104,9 +106,11 @@ bool simt_canary_alive(const simt_fibre *f);
 // through w->escape, which the caller of simt_block_run has set.
 void simt_worker_begin(simt_worker *w, const simt_launch *launch);
 void simt_worker_end(simt_worker *w);
-// Makes an arithmetic trap inside a kernel a fault of that kernel; others go where they went
-// before.
-void simt_traps_install(void);
+// For signal handlers. Ends the block of this thread with a fault; returns if it runs none.
+void simt_block_trap(simt_fault_kind kind);
+// Ends the block of this thread if the launch is to be abandoned. `at`: the address of the
+// instruction that was interrupted; returns if that is none of the kernel.
+void simt_block_ask(uintptr_t at);
 // CUBC_KERNEL_FAULT: w->message says what happened. CUBC_INTERRUPTED: the launch was stopped.
 cubc_status simt_block_run(simt_worker *w, uint32_t block, uint64_t seed);
 

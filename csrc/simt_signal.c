@@ -1,0 +1,182 @@
+// See simt_signal.h.
+#define _GNU_SOURCE // REG_RIP
+#include "simt_signal.h"
+
+#include "base.h"
+#include "simt_block.h"
+
+#include <errno.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+typedef struct owned {
+    int number;
+    simt_fault_kind fault;     // that it means
+    struct sigaction previous; // read by the handler, also after the launch
+} owned;
+// x86 processors trap where others give some result, and compilers let a program trap where it must
+// not come, as at a division by a zero that they can see; a user's expression must not end the
+// process.
+static owned traps[] = {{.number = SIGFPE, .fault = FAULT_DIVISION},
+                        {.number = SIGILL, .fault = FAULT_IMPOSSIBLE}};
+static owned ask = {.number = SIGURG};
+
+FORK_SAFE_MUTEX(ownership);
+static int launches, asking; // that need the traps, and SIGURG
+static unsigned forks;       // a child of fork has none of its parent's launches
+
+// ---- handlers -----------------------------------------------------------------------------------
+// As if the handler were not there.
+static void pass_on(const owned *o, siginfo_t *info, void *context)
+{
+    static _Thread_local bool passing;
+    const struct sigaction *previous = &o->previous;
+    bool sent = info->si_code <= 0; // by a program; else the instruction is repeated on return
+    bool handled = (previous->sa_flags & SA_SIGINFO) ||
+                   (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN);
+    if (handled && !passing) {
+        sigset_t mask;
+        passing = true; // one that hands the signal back to us would do so without end
+        pthread_sigmask(SIG_BLOCK, &previous->sa_mask, &mask);
+        if (previous->sa_flags & SA_SIGINFO)
+            previous->sa_sigaction(o->number, info, context);
+        else
+            previous->sa_handler(o->number);
+        pthread_sigmask(SIG_SETMASK, &mask, NULL);
+        passing = false;
+    } else if (o->number != SIGURG && !(sent && previous->sa_handler == SIG_IGN)) {
+        signal(o->number, SIG_DFL);
+        if (sent) raise(o->number);
+    }
+}
+
+static void on_trap(int number, siginfo_t *info, void *context)
+{
+    const owned *o = &traps[number == traps[0].number ? 0 : 1];
+    if (info->si_code > 0) simt_block_trap(o->fault); // returns if the fault is not a kernel's
+    pass_on(o, info, context);
+}
+
+// The address of the instruction that was interrupted; 0: this machine's are not known.
+static uintptr_t interrupted_at(const ucontext_t *context)
+{
+#if defined(__linux__) && defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__linux__) && defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
+static void on_ask(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+    (void)number;
+    if (info->si_code > 0 || info->si_pid != getpid())
+        pass_on(&ask, info, context);
+    else
+        simt_block_ask(interrupted_at(context));
+    errno = error;
+}
+
+// ---- ownership ----------------------------------------------------------------------------------
+static bool is_ours(const struct sigaction *a, void (*handler)(int, siginfo_t *, void *))
+{
+    return (a->sa_flags & SA_SIGINFO) && a->sa_sigaction == handler;
+}
+
+// The handler may not return, so the signal must not stay blocked. The frames of fibres are small:
+// a fault takes the alternate stack where the program has one. Asking switches fibres, so it has to
+// be on the stack of the fibre.
+static void install(owned *o, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+    struct sigaction action = {.sa_sigaction = handler,
+                               .sa_flags = SA_SIGINFO | SA_NODEFER | flags},
+                     old;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(o->number, &action, &old) == 0 && !is_ours(&old, handler)) o->previous = old;
+}
+
+// Somebody who came in between keeps what he has taken.
+static void put_back(const owned *o, void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction now;
+    if (sigaction(o->number, &o->previous, &now) == 0 && !is_ours(&now, handler))
+        sigaction(o->number, &now, NULL);
+}
+
+static void install_traps(void)
+{
+    for (size_t k = 0; k < COUNT_OF(traps); k++) install(&traps[k], on_trap, SA_ONSTACK);
+}
+
+void simt_signals_unmask(sigset_t *mask)
+{
+    for (size_t k = 0; k < COUNT_OF(traps); k++) sigdelset(mask, traps[k].number);
+    sigdelset(mask, ask.number);
+}
+
+static void forget_parent(void)
+{
+    if (forks != fork_count()) launches = asking = 0;
+    forks = fork_count();
+}
+
+void simt_signals_take(simt_signals *s, bool faults)
+{
+    sigset_t ours;
+    s->faults = faults;
+    if (faults) {
+        pthread_mutex_lock(&ownership);
+        forget_parent();
+        if (launches++ == 0) install_traps();
+        pthread_mutex_unlock(&ownership);
+    }
+    sigemptyset(&ours);
+    for (size_t k = 0; k < COUNT_OF(traps); k++) sigaddset(&ours, traps[k].number);
+    sigaddset(&ours, ask.number);
+    pthread_sigmask(SIG_UNBLOCK, &ours, &s->mask);
+}
+
+void simt_signals_give(const simt_signals *s)
+{
+    bool blocked = sigismember(&s->mask, ask.number);
+    for (size_t k = 0; k < COUNT_OF(traps); k++)
+        blocked = blocked || sigismember(&s->mask, traps[k].number);
+    if (blocked) pthread_sigmask(SIG_SETMASK, &s->mask, NULL);
+    if (!s->faults) return;
+    pthread_mutex_lock(&ownership);
+    if (--launches == 0)
+        for (size_t k = 0; k < COUNT_OF(traps); k++) put_back(&traps[k], on_trap);
+    pthread_mutex_unlock(&ownership);
+}
+
+void simt_signals_renew(void)
+{
+    pthread_mutex_lock(&ownership);
+    if (launches > 0) install_traps();
+    pthread_mutex_unlock(&ownership);
+}
+
+void simt_ask_begin(void)
+{
+    pthread_mutex_lock(&ownership);
+    forget_parent();
+    if (asking++ == 0) install(&ask, on_ask, SA_RESTART);
+    pthread_mutex_unlock(&ownership);
+}
+
+void simt_ask(pthread_t thread)
+{
+    pthread_kill(thread, ask.number);
+}
+
+void simt_ask_end(void)
+{
+    pthread_mutex_lock(&ownership);
+    if (--asking == 0) put_back(&ask, on_ask);
+    pthread_mutex_unlock(&ownership);
+}

@@ -1,0 +1,188 @@
+"""Signals of the cpu device: who has them while a kernel runs, and Ctrl-C in endless kernels."""
+
+import signal
+import textwrap
+
+import isolated
+import pytest
+
+BEGIN = """
+import faulthandler, os, signal, sys, threading, time
+import cubc, numpy as np
+
+def fault(x="x / y"):
+    try:
+        cubc.transform(x, x=np.arange(5), y=np.zeros(5, int), device="cpu")
+    except cubc.KernelFault:
+        return True
+
+def works():
+    return cubc.sum(np.arange(10), device="cpu") == 45
+
+heard = []
+def listen(number, frame):
+    heard.append(number)
+"""
+
+
+def output(code, **changes):
+    return isolated.output(BEGIN + textwrap.dedent(code), **changes)
+
+
+def test_a_caller_that_blocks_the_signal():
+    code = """
+    mask = {signal.SIGFPE, signal.SIGILL, signal.SIGUSR1}
+    signal.pthread_sigmask(signal.SIG_BLOCK, mask)
+    print(fault(), fault("x / 0 + y"), works())
+    print(signal.pthread_sigmask(signal.SIG_BLOCK, []) == mask)
+    """
+    assert output(code) == "True True True\nTrue"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_handler_of_python(threads):
+    """It hears no fault of a kernel, and everything else, before and after."""
+    code = """
+    for _ in range(2):
+        signal.signal(signal.SIGFPE, listen)
+        assert fault() and works() and not heard
+        os.kill(os.getpid(), signal.SIGFPE)
+        print(heard.pop() == signal.SIGFPE)
+    """
+    assert output(code, CUBC_CPU_THREADS=threads) == "True\nTrue"
+
+
+def test_faulthandler_reports_no_fault_of_a_kernel():
+    code = """
+    fault()
+    faulthandler.enable()
+    assert fault() and works()
+    faulthandler.disable()
+    assert fault() and works()
+    """
+    result = isolated.run(BEGIN + textwrap.dedent(code))
+    assert result.returncode == 0
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("reported", [False, True])
+def test_the_signal_is_given_back(reported):
+    """What nobody handles ends the process as it would without a kernel."""
+    enable = "faulthandler.enable(); " if reported else ""
+    code = f"{enable}fault(); print(works(), flush=True); os.kill(os.getpid(), signal.SIGFPE)"
+    result = isolated.run(BEGIN + code)
+    assert result.returncode == -signal.SIGFPE
+    assert result.stdout == "True\n"
+    assert ("Fatal Python error: Floating" in result.stderr) == reported
+
+
+LATE = """
+spin = "[](long v) { volatile long k = 0; while (k < 100000000) k = k + 1; return v / (k - k); }(x)"
+cubc.transform("[](long v) { return v; }(x)", x=np.ones(1, int), device="cpu")
+def run():
+    try:
+        cubc.transform(spin, x=np.ones(1, int), device="cpu")
+    except cubc.KernelFault:
+        print("fault", flush=True)
+thread = threading.Thread(target=run)
+"""
+
+
+def test_a_handler_that_comes_while_a_kernel_runs():
+    """The kernel divides later, and would repeat that without end under a handler of Python."""
+    code = """
+    thread.start()
+    time.sleep(0.05)
+    while thread.is_alive():
+        if signal.getsignal(signal.SIGFPE) != listen: signal.signal(signal.SIGFPE, listen)
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGFPE)
+    print(heard[-1] == signal.SIGFPE, works())
+    """
+    assert output(LATE + textwrap.dedent(code)) == "fault\nTrue True"
+
+
+def test_a_child_of_fork_while_a_kernel_runs():
+    code = """
+    thread.start()
+    time.sleep(0.1)
+    killed, computes = lambda: os.kill(os.getpid(), signal.SIGFPE), lambda: fault() and works()
+    for child in (killed, lambda: os._exit(computes())):
+        if not (pid := os.fork()):
+            child()
+            os._exit(9)
+        print(os.waitpid(pid, 0)[1], flush=True)
+    thread.join()
+    """
+    out = output(LATE + textwrap.dedent(code)).splitlines()
+    assert sorted(out) == sorted([str(int(signal.SIGFPE)), "256", "fault"])
+
+
+def test_faults_in_threads_at_once():
+    code = """
+    fault()
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(fault())) for _ in range(6)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    print(found == [True] * 6, works())
+    os.kill(os.getpid(), signal.SIGFPE)
+    """
+    result = isolated.run(BEGIN + textwrap.dedent(code), CUBC_CPU_THREADS=3)
+    assert (result.stdout, result.returncode) == ("True True\n", -signal.SIGFPE)
+
+
+ENDLESS = """
+source = '''
+__global__ void spin(int* out, int which)
+{
+    volatile long k = 0;
+    while (which < 0 || (int)blockIdx.x == which) k = k + 1;
+    out[blockIdx.x] = 7;
+}
+'''
+kernel = cubc.Kernel(source, "spin", block=BLOCK, device="cpu")
+out = np.zeros(4, np.int32)
+kernel(out, 9, grid=4)
+
+def interrupted(call):
+    pressed = []
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+    timer = threading.Timer(0.3, press)
+    timer.start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        taken = time.monotonic() - pressed[0]
+        print("ok" if taken < 1.5 else taken, works())
+"""
+
+
+@pytest.mark.parametrize("block", [1, 64])
+def test_ctrl_c_in_a_kernel_that_never_ends(block):
+    """Blocks that spin in the calling thread, in another, and in all, one after the other."""
+    calls = """
+    before = signal.getsignal(signal.SIGURG)
+    for which in (0, 3, -1):
+        interrupted(lambda: kernel(out, which, grid=4))
+    os.kill(os.getpid(), signal.SIGURG)
+    assert signal.getsignal(signal.SIGURG) == before
+    kernel(out, 9, grid=4)
+    print(out.tolist())
+    """
+    code = ENDLESS.replace("BLOCK", str(block)) + textwrap.dedent(calls)
+    assert output(code, CUBC_CPU_THREADS=2) == "ok True\n" * 3 + "[7, 7, 7, 7]"
+
+
+def test_ctrl_c_in_a_long_merge_sort():
+    """Its comparisons spend their time in the C library, where a thread is not to be stopped."""
+    calls = """
+    x = np.random.default_rng(0).random(1 << 20)
+    less = "sin(exp(sin(exp(sin(exp(a)))))) < sin(exp(sin(exp(sin(exp(b))))))"
+    cubc.merge_sort(x[:10], less, device="cpu")
+    interrupted(lambda: [cubc.merge_sort(x, less, device="cpu") for _ in range(100)])
+    """
+    code = ENDLESS.replace("BLOCK", "1") + textwrap.dedent(calls)
+    assert output(code, CUBC_CPU_THREADS=2) == "ok True"
