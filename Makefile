@@ -4,6 +4,7 @@
 #   make test      everything that can be checked without a GPU
 #   make test-gpu  the tests marked gpu, on this machine's GPU
 #   make ctest     the C core alone: no Python, under ASan and UBSan
+#   make tsan      those of its programs that use threads, under ThreadSanitizer
 #   make fuzz      a million damaged inputs of every kind, the same way; by libFuzzer where clang has it
 #   make lint      formatting and lint; `make format` mends what it can
 #   make bench     benchmarks/*.py side by side with NumPy, or with CUB where nvcc is found
@@ -19,7 +20,7 @@ export PYTHON
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(BIN)/python -m pytest -q -p xdist -p pytest_timeout
 
-.PHONY: build system test test-gpu stubs ctest fuzz lint format demo bench clean
+.PHONY: build system test test-gpu stubs ctest tsan fuzz lint format demo bench clean
 .DEFAULT_GOAL := build
 
 build:
@@ -81,6 +82,33 @@ $(C_FUZZERS): $(C_BUILD)/%: tests/fuzz/%.c tests/fuzz/driver.c tests/fuzz/fuzz.h
 	@$(CC) $(C_FLAGS) -Itests/fuzz -o $@ $< tests/fuzz/driver.c $(C_OBJECTS) -lsqlite3 -ldl -lm
 
 -include $(C_OBJECTS:.o=.d) $(C_TESTS:=.d)
+
+# ---- races ----------------------------------------------------------------------------------------
+# The programs whose threads share something, under ThreadSanitizer. The kernels that they compile are
+# not instrumented. Its shadow memory needs addresses that are not drawn at random.
+T_BUILD := build/tsan
+T_OBJECTS := $(C_SOURCES:csrc/%.c=$(T_BUILD)/%.o)
+T_TESTS := $(addprefix $(T_BUILD)/test_,simt launch order device_cpu workspace cache lattice_io policy)
+T_FLAGS := $(filter-out -W% -fsanitize=% -fno-sanitize-recover=%,$(C_FLAGS)) -fsanitize=thread
+T_RUN := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+tsan: $(T_TESTS)
+	@failed=; for program in $(T_TESTS); do \
+	    CUBC_KERNELS="$(CURDIR)/kernels" CUBC_CXXFLAGS=-O0 TSAN_OPTIONS=die_after_fork=0 \
+	    $(T_RUN) ./$$program || failed="$$failed $$program"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "tsan: failed:$$failed"; exit 1; fi; \
+	echo "tsan: $(words $(T_TESTS)) programs passed"
+
+$(T_BUILD)/%.o: csrc/%.c Makefile | system
+	@mkdir -p $(@D)
+	@echo "CC $< for ThreadSanitizer"
+	@$(CC) $(T_FLAGS) -MMD -MP -c -o $@ $<
+
+$(T_TESTS): $(T_BUILD)/%: tests/c/%.c $(T_OBJECTS)
+	@$(CC) $(T_FLAGS) -o $@ $< $(T_OBJECTS) -lsqlite3 -ldl -lm
+
+-include $(T_OBJECTS:.o=.d)
 
 # ---- fuzzing ------------------------------------------------------------------------------------
 # Every harness with libFuzzer (clang's), else with the driver of `make ctest`. FUZZ_RUNS inputs each;

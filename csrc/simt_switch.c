@@ -170,8 +170,18 @@ static void machine_switch(simt_context *from, simt_context *to)
 }
 #endif
 
-// ---- what AddressSanitizer must know -----------------------------------------------------------
-#if SIMT_ASAN
+// ---- what sanitizers must know ------------------------------------------------------------------
+#if SIMT_TSAN
+#include <sanitizer/tsan_interface.h>
+
+static void depart(simt_context *from, simt_context *to, void **unused)
+{
+    (void)unused;
+    if (!from->own) from->fiber = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(to->fiber, 0);
+}
+#define arrive(self) ((void)0)
+#elif SIMT_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 
@@ -197,6 +207,12 @@ __attribute__((no_sanitize_address)) static void arrive(simt_context *self)
 #define arrive(self) ((void)0)
 #endif
 
+#if SIMT_ASAN
+#define FAKE_STACK(context) (&(context)->fake_stack)
+#else
+#define FAKE_STACK(context) NULL
+#endif
+
 // ---- the contract ------------------------------------------------------------------------------
 static void begin(simt_context *c)
 {
@@ -215,12 +231,17 @@ void simt_switch_prepare(simt_context *c, void *stack, size_t size, void (*entry
     c->stack = stack;
     c->size = size;
 #endif
+#if SIMT_TSAN
+    if (c->own) __tsan_destroy_fiber(c->fiber);
+    c->fiber = __tsan_create_fiber(0);
+    c->own = 1;
+#endif
     machine_prepare(c, stack, size);
 }
 
 void simt_switch_to(simt_context *from, simt_context *to)
 {
-    depart(from, to, &from->fake_stack);
+    depart(from, to, FAKE_STACK(from));
     machine_switch(from, to);
     arrive(from);
 }

@@ -4,7 +4,8 @@
 // another. On x86-64 and aarch64 this is about ten instructions that save what the calling
 // convention says a function must keep, floating-point control included; elsewhere ucontext does
 // it, which is correct everywhere but makes a system call. Under AddressSanitizer every switch is
-// announced, so that its idea of the stack's bounds stays true.
+// announced, so that its idea of the stack's bounds stays true; under ThreadSanitizer, so that it
+// takes each fibre for a thread of its own.
 #ifndef CUBC_SIMT_SWITCH_H
 #define CUBC_SIMT_SWITCH_H
 
@@ -19,6 +20,17 @@
 #endif
 #ifndef SIMT_ASAN
 #define SIMT_ASAN 0
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define SIMT_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SIMT_TSAN 1
+#endif
+#endif
+#ifndef SIMT_TSAN
+#define SIMT_TSAN 0
 #endif
 
 #if (defined(__x86_64__) || defined(__aarch64__)) && !defined(SIMT_SWITCH_PORTABLE)
@@ -41,6 +53,10 @@ typedef struct simt_context {
     void *fake_stack;
     const void *stack; // bounds; those of a thread's own stack are learnt when it switches away
     size_t size;
+#endif
+#if SIMT_TSAN
+    void *fiber; // of a thread's own stack: learnt when it switches away
+    int own;     // made here
 #endif
 } simt_context;
 
