@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
@@ -13,7 +14,7 @@ import stores
 from searches import AXES, TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner import pool, remote
+from cubc.tuner import deadlines, pool, remote
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -143,17 +144,75 @@ def test_an_executor_of_ours_is_ended_where_the_arguments_are_wrong(db):
     assert [one.ended for one in made] == [True]
 
 
-def test_devices_of_two_models_are_refused(db, monkeypatch):
-    real = remote.work
+class Elsewhere(ThreadPoolExecutor):
+    """Some of its tasks are done by another device."""
 
-    def elsewhere(*arguments):
-        reply = real(*arguments)
-        return reply._replace(info=reply.info | {"model": "another"})
+    def __init__(self, which, **info):
+        super().__init__(1)
+        self.which, self.info, self.given = which, info, 0
 
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(remote, "work", elsewhere)
-        with pytest.raises(ValueError, match=r"measures on another \(cpu\).* of one model"):
-            search(db, executor=threads)
+    def submit(self, function, *arguments):
+        self.given += 1
+        future = super().submit(function, *arguments)
+        if self.given in self.which:
+            reply = future.result()
+            (future := Future()).set_result(reply._replace(info=reply.info | self.info))
+        return future
+
+
+def test_devices_of_two_models_are_two_groups(db):
+    result = search(db, executor=Elsewhere({4, 6}, model="another", uuid="another"))
+    assert [group.device == "another" for group in result.groups] == [False, True]
+    assert [len(group.cells) for group in result.groups] == [3, 2]  # with base, and without
+    assert len({row["variant"] for row in variant_rows(db)}) == 4
+
+
+def test_a_device_of_another_architecture_measures_nothing(db):
+    """What it was given is given to another; if that is no better, it stays unmeasured."""
+    with pytest.warns(RuntimeWarning, match=r"measures on a GPU \(sm_90\).* name the device"):
+        search(db, executor=Elsewhere({4, 7, 8}, model="a GPU", arch="sm_90", uuid="another"))
+    rows = variant_rows(db)
+    assert [row["status"] for row in rows] == ["ok"] * len(rows)
+    assert len(rows) in (3, 4)
+    assert {row["device_uuid"] for row in rows} == {_core.device_info("cpu")["uuid"]}
+
+
+class Losing(ThreadPoolExecutor):
+    """Some of its tasks are never answered."""
+
+    def __init__(self, lost):
+        super().__init__(1)
+        self.lost, self.given = lost, 0
+
+    def submit(self, function, *arguments):
+        self.given += 1
+        return Future() if self.given in self.lost else super().submit(function, *arguments)
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(pool, "PATIENCE", 0.2)
+    monkeypatch.setattr(pool, "FACTOR", 1.0)
+    monkeypatch.setattr(deadlines, "RUN_FLOOR", 1.0)
+
+
+def test_a_task_that_is_lost_is_given_to_another(db, impatient):
+    search(db, executor=Losing({4}))
+    complete(db, 4)
+
+
+def test_a_variant_that_is_lost_twice_is_recorded(db, impatient):
+    search(db, executor=Losing({3, 4, 5, 6, 7, 8}), variants=2)
+    rows = variant_rows(db)
+    assert [row["status"] for row in rows] == ["timeout"] * 2
+    assert all("no process answered, 2 times" in row["message"] for row in rows)
+
+
+def test_seconds_hold_where_everything_is_lost(db):
+    begin = time.monotonic()
+    search(db, executor=Losing(range(3, 100)), seconds=1.5)
+    assert time.monotonic() - begin < 10
+    assert variant_rows(db) == []
 
 
 def dying(visit, unit, request, device):

@@ -17,7 +17,8 @@ import stores
 from searches import TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner import deadlines, frames, local, process
+from cubc.tuner import deadlines, frames, local, process, visit
+from cubc.tuner.session import Session
 from cubc.tuner.target import Request, Run
 
 
@@ -194,6 +195,19 @@ def test_a_death_with_the_next_request_sent(db, monkeypatch, number):
     assert [r["status"] for r in variant_rows(db)] == ["ok"] * 4
 
 
+def test_results_tell_how_many_launches_were_checked(db, monkeypatch):
+    receive, checked = process.Process.receive, []
+
+    def note(self, until):
+        reply = receive(self, until)
+        checked.extend([reply[2]["checked"]] if reply[0] == "result" else [])
+        return reply
+
+    monkeypatch.setattr(process.Process, "receive", note)
+    search(db, variants=1)
+    assert checked == [1, 2]  # of base; of a variant, before its samples and after them
+
+
 def test_a_request_that_nobody_can_answer_leaves_the_queue(monkeypatch):
     """So that the next one does not get what comes of it."""
 
@@ -333,3 +347,65 @@ def test_ctrl_c_ends_the_worker(db, at_evaluation, capfd):
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
     assert len(keys(db)) == 2
+
+
+def test_seconds_hold_over_a_variant_that_hangs(db, at_evaluation, monkeypatch):
+    """What it still had to do is not recorded: a resumed search does it."""
+    monkeypatch.setattr(deadlines, "RUN_FLOOR", 100.0)
+    late = []
+    is_late = Session.is_late
+
+    def note(self, until):
+        late.append(until)
+        return is_late(self, until)
+
+    monkeypatch.setattr(Session, "is_late", note)
+    at_evaluation({2}, leave_stopped)
+    search(db, seconds=8.0)
+    assert time.monotonic() - max(late) < 3
+    assert [r["status"] for r in variant_rows(db)] in (
+        [],
+        ["ok"],
+    )  # on a machine that is busy, none
+    search(db)
+    assert [r["status"] for r in variant_rows(db)] == ["ok"] * 4
+
+
+def test_measuring_again_has_an_end_of_its_own(db, monkeypatch):
+    monkeypatch.setattr(visit, "AGAIN_LEAST", 0.0)
+    monkeypatch.setattr(visit, "GRACE", 0.0)
+    search(db, again=2, variants=2, timing=TIMING | {"min_samples": 20, "max_samples": 20})
+    assert {row["variant"] for row in variant_rows(db)}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_is_wrong_is_tried_in_a_fresh_process(db, monkeypatch, times):
+    """Another variant may have written where it must not. After one that is wrong, none goes on."""
+    receive, begin, asked, started = process.Process.receive, process.Process.__init__, [], []
+    send = process.Process.send
+
+    def start(self):
+        begin(self)
+        started.append(self.pid)
+
+    def note(self, kind, *arguments):
+        if kind == "evaluate":
+            asked.append(arguments[0])
+        send(self, kind, *arguments)
+
+    def spoil(self, until):
+        reply = receive(self, until)
+        labels = [request.variant for request in asked if request.variant != "base"]
+        if reply[0] == "result" and 1 < len(labels) < 2 + times and labels[1] == labels[-1]:
+            return "result", reply[1], {"status": "wrong", "message": "spoilt"}
+        return reply
+
+    monkeypatch.setattr(local.Local, "_put_next", lambda self: None)
+    monkeypatch.setattr(process.Process, "__init__", start)
+    monkeypatch.setattr(process.Process, "send", note)
+    monkeypatch.setattr(process.Process, "receive", spoil)
+    search(db, variants=3)
+    second = "ok" if times == 1 else "wrong"
+    assert [r["status"] for r in variant_rows(db)] == ["ok", second, "ok"]
+    assert [request.checks for request in asked] == [1, 1, 1, process.CONFIRMING, 1]
+    assert len(started) == 1 + times

@@ -1,5 +1,5 @@
 // A kernel that adds 1, and does something else besides: what depends on the mode.
-// %RANGE% TUNE_MODE mode 0:13:1
+// %RANGE% TUNE_MODE mode 0:15:1
 extern "C" int fork(void);
 extern "C" int close(int);
 extern "C" int dup(int);
@@ -64,5 +64,7 @@ __global__ void k(const T *x, T *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i] + 1;
-    if (i == 0 && misbehave() > 1 && TUNE_MODE == 13) y[i] = 0; // right when it is verified first
+    int calls = i == 0 ? misbehave() : 0;
+    if (TUNE_MODE == 13 && calls > 1) y[i] = 0;                  // right when it is verified first
+    if (TUNE_MODE == 14 && calls > 6) const_cast<T *>(x)[i] = 7; // right whenever it is verified
 }

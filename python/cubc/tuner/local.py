@@ -21,14 +21,14 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from .cores import cores
 from .deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
 from .process import BaseFailed, Closed, RemoteBench, WorkerDied
 from .status import FAILURES, OK, TIMEOUT, failure
-from .target import Request, Results
+from .target import Late, Request, Results
 from .unit import Unit
 
 AHEAD, MOST_AHEAD = 2, 12  # variants compiled in advance, for each thread and in all: a strategy
@@ -46,9 +46,16 @@ class Job:
         self.dropped = self.put = False
         self.began = 0.0  # moment of the monotonic clock at which the process got it
 
-    def results(self) -> Results:
-        """Results as they come, up to the first failure."""
-        while (event := self.events.get()) is not None:
+    def results(self, until: float | None = None) -> Results:
+        """Results as they come, up to the first failure; Late past the moment `until`."""
+        while True:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            try:
+                event = self.events.get(timeout=left)
+            except Empty:
+                raise Late from None
+            if event is None:
+                return
             if isinstance(event, BaseException):
                 raise event
             yield event
@@ -58,6 +65,7 @@ class Local:
     """A device of this machine; see `Target`."""
 
     several = False
+    others: tuple[Mapping[str, Any], ...] = ()
 
     def __init__(self, info: Mapping[str, Any]):
         self.info = info
@@ -66,10 +74,11 @@ class Local:
         self._ahead = BATCH * threads if self._alone else min(MOST_AHEAD, AHEAD * threads)
         self._pool = ThreadPoolExecutor(threads, "cubc-compile")
         self._bench = RemoteBench(info["name"])
-        self._abandon = bytearray(1)  # set when nobody needs what is being compiled any more
+        self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
         self._unit: Unit | None = None
         self._build = BASE_SECONDS
         self._base: float | None = None  # seconds that base ran, once it has
+        self._batch = 1  # how many are compiled at a time there
         self._filling = True  # a batch is being submitted, where one is compiled at a time
         self._asked: deque[Job] = deque()  # results not asked for yet
         self._todo: deque[Job | None] = deque()  # not measured yet; None ends the thread
@@ -81,6 +90,7 @@ class Local:
         """Set up a unit and measure its base; what base takes fixes the deadlines."""
         self.drop()
         self._unit, self._build, self._base = unit, BASE_SECONDS, None
+        self._batch = 1
         job = self._add(base, opens=unit)
         try:
             built = job.compiled.result()
@@ -100,7 +110,9 @@ class Local:
     def wants(self) -> bool:
         """Whether more can be compiled in advance."""
         if self._alone:
-            self._filling = not self._asked or (self._filling and len(self._asked) < self._ahead)
+            if not self._asked:  # the first batch is small: there may be little time
+                self._filling, self._batch = True, min(2 * self._batch, self._ahead)
+            self._filling = self._filling and len(self._asked) < self._batch
             return self._filling
         return len(self._asked) < self._ahead
 
@@ -120,16 +132,17 @@ class Local:
             self._ready.release()
         return job
 
-    def next(self) -> tuple[Request, Results]:
+    def next(self, until: float | None = None) -> tuple[Request, Results]:
         """Give the oldest request and its results."""
         job = self._asked.popleft()
         self._filling = False
         if self._alone:
             self._ready.release()
-        return job.request, job.results()
+        return job.request, job.results(until)
 
     def drop(self) -> None:
-        """Forget what was asked for."""
+        """Forget what was asked for, and what is being compiled for it."""
+        self._abandon[0], self._abandon = 1, bytearray(1)
         while self._asked:
             job = self._asked.popleft()
             job.dropped = True
@@ -141,7 +154,6 @@ class Local:
     def close(self) -> None:
         """End the threads and the process."""
         self.drop()
-        self._abandon[0] = 1
         self._todo.append(None)
         self._ready.release()
         self._bench.close()

@@ -8,6 +8,9 @@ store, the deadlines' factors and what is to be tried again stay with the search
 Where the processes run on this machine and measure GPUs, threads of the search compile variants
 before they are sent, into the cache that all share: a process then has nothing to do but measure.
 
+A node may be lost without a word. So a task that takes far longer than any before is given to
+another process, once; what a lost one answers in the end is not heard.
+
 When a process dies, an executor may not tell which task it had: a pool of processes fails all of
 them. So each goes again by itself, and only one that its process does not survive then is at fault.
 A pool that breaks while it is given a task may raise anything (Python's starts a process whose
@@ -21,7 +24,9 @@ An executor is anything like ``concurrent.futures.Executor``: a process pool, Da
 from __future__ import annotations
 
 import socket
+import time
 import uuid
+import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import (
@@ -38,16 +43,18 @@ from typing import Any, NamedTuple
 
 from . import remote
 from .cores import cores
-from .deadlines import BASE_SECONDS
+from .deadlines import BASE_SECONDS, run_deadline
 from .process import BaseFailed
-from .status import FAULT
-from .target import Request, Results
+from .status import FAULT, TIMEOUT
+from .target import Late, Request, Results
 from .unit import Unit
 
 AHEAD = 2  # tasks for each process, so that none waits for the search
 MOST_COMPILING = 12  # a strategy that is asked for more has learnt from less
 PROCESSES = 4  # taken to be there where an executor does not tell
-ATTEMPTS = 2  # of a task whose process died
+ATTEMPTS = 2  # of a task whose process died, is lost, or has a GPU that cannot run it
+UNHEARD = 1200.0  # seconds until the first task of a unit, which measures base, is taken as lost
+PATIENCE, FACTOR = 60.0, 10.0  # seconds until another is, and times as long as the longest yet
 
 Source = Executor | Callable[[], Executor]
 
@@ -58,6 +65,7 @@ class Task(NamedTuple):
     request: Request
     attempt: int  # from 1
     executor: Executor
+    sent: float  # moment of the monotonic clock
 
 
 class Pool:
@@ -93,15 +101,20 @@ class Pool:
         self._suspects: deque[Request] = deque()  # one of them may have ended its process
         self._unit: Unit | None = None
         self._visit = ""
+        self._longest = 0.0  # seconds in which a task of the unit was answered
+        self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
+        self._known: dict[str, Mapping[str, Any]] = {}  # devices that have answered, by uuid
         found: tuple[Mapping[str, Any], str]
         try:
-            found = self._executor.submit(remote.describe, device).result()
+            future = self._executor.submit(remote.describe, device)
+            if future not in wait([future], UNHEARD).done:
+                raise TimeoutError(f"no process of the executor answered in {UNHEARD:.0f} s")
+            found = future.result()
         except BaseException:
             self._end()
             raise
         self.info: Mapping[str, Any] = found[0]
         self._ahead = AHEAD * _width(self._executor)
-        self._abandon = bytearray(1)  # set when nobody needs what is being compiled any more
         self._compilers: ThreadPoolExecutor | None = None
         if compiles_for(*found):
             self._compilers = ThreadPoolExecutor(cores(), "cubc-compile")
@@ -110,7 +123,7 @@ class Pool:
     def begin(self, unit: Unit, base: Request) -> Results:
         """Let one process open the unit; the others follow with their first task."""
         self.drop()
-        self._unit, self._visit = unit, uuid.uuid4().hex
+        self._unit, self._visit, self._longest = unit, uuid.uuid4().hex, 0.0
         self._send(base)
         _, results = self.next()
         return results
@@ -151,7 +164,7 @@ class Pool:
             except BrokenExecutor:
                 self._renew()
                 future = self._executor.submit(task)
-        self._asked[future] = Task(request, attempt, self._executor)
+        self._asked[future] = Task(request, attempt, self._executor, time.monotonic())
 
     def _renew(self) -> None:
         """Make another executor in place of a broken one."""
@@ -164,17 +177,19 @@ class Pool:
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._executor = self._make()
 
-    def next(self) -> tuple[Request, Results]:
-        """Give the request that is done first, with its results."""
+    def next(self, until: float | None = None) -> tuple[Request, Results]:
+        """Give the request that is done first, with its results; Late past the moment `until`."""
         while True:
             self._feed()
-            done, _ = wait([*self._asked, *self._compiling], return_when=FIRST_COMPLETED)
+            done = self._wait(until)
+            if not done and (lost := self._lost()):
+                return lost
             for built in done.intersection(self._compiling):
                 self._ready.append(self._compiling.pop(built))  # if it failed, the process says so
             if not (answered := done.intersection(self._asked)):
                 continue
             future = next(iter(answered))
-            request, attempt, executor = self._asked.pop(future)
+            request, attempt, executor, sent = self._asked.pop(future)
             try:
                 reply = future.result()
             except (Exception, CancelledError) as death:
@@ -186,11 +201,50 @@ class Pool:
                     self._suspects.append(request)
                     continue
                 words = f"its process died {ATTEMPTS} times: {death or type(death).__name__}"
-                if request.variant == "base":
-                    raise BaseFailed(words) from death
-                return request, iter([(request.runs[0], {"status": FAULT, "message": words})])
-            self._check(reply.info)
-            return request, _results(reply)
+                return self._failed(request, FAULT, words)
+            self._longest = max(self._longest, time.monotonic() - sent)
+            if self._fits(reply.info):
+                return request, _results(reply)
+            if attempt == ATTEMPTS:  # it stays unmeasured
+                return request, iter(())
+            self._suspects.append(request)
+
+    def _wait(self, until: float | None) -> set[Future]:
+        """Wait for what is done next, for a task that is overdue, or until Late."""
+        moments = [task.sent + self._patience(task) for task in self._asked.values()]
+        if until is not None:
+            moments.append(until)
+        left = max(0.0, min(moments) - time.monotonic()) if moments else None
+        done, _ = wait([*self._asked, *self._compiling], left, FIRST_COMPLETED)
+        if not done and until is not None and time.monotonic() >= until:
+            raise Late
+        return done
+
+    def _patience(self, task: Task) -> float:
+        """Seconds in which a task is answered unless it is lost."""
+        if not self._longest:
+            return UNHEARD
+        longest = FACTOR * self._longest + run_deadline(0.0, task.request)
+        return max(PATIENCE, longest)
+
+    def _lost(self) -> tuple[Request, Results] | None:
+        """Have overdue tasks done by others; what comes of the first that was so twice."""
+        for future, task in list(self._asked.items()):
+            waited = time.monotonic() - task.sent
+            if waited < self._patience(task):
+                continue
+            del self._asked[future]
+            future.cancel()
+            if task.attempt == ATTEMPTS:
+                words = f"no process answered, {ATTEMPTS} times; the last for {waited:.0f} s"
+                return self._failed(task.request, TIMEOUT, words)
+            self._suspects.append(task.request)
+        return None
+
+    def _failed(self, request: Request, status: str, words: str) -> tuple[Request, Results]:
+        if request.variant == "base":
+            raise BaseFailed(words)
+        return request, iter([(request.runs[0], {"status": status, "message": words})])
 
     def _suspect(self, broken: Executor) -> None:
         """Do not wait for what a broken executor still has: it may never answer."""
@@ -199,17 +253,27 @@ class Pool:
                 del self._asked[future]
                 self._suspects.append(task.request)
 
-    def _check(self, info: Mapping[str, Any]) -> None:
-        """Scores of several devices are one search's only if these are alike."""
-        if (info["model"], info["arch"]) != (self.info["model"], self.info["arch"]):
-            raise ValueError(
-                f"a process of the executor measures on {info['model']} ({info['arch']}), another "
-                f"on {self.info['model']} ({self.info['arch']}): use an executor whose devices are "
-                "of one model, or name the device"
+    @property
+    def others(self) -> list[Mapping[str, Any]]:
+        """Devices that have answered besides the first."""
+        return [*self._known.values()]
+
+    def _fits(self, info: Mapping[str, Any]) -> bool:
+        """Whether what a device gave is of the architecture that is searched."""
+        if info["uuid"] not in self._known and info["arch"] != self.info["arch"]:
+            warnings.warn(
+                f"a process of the executor measures on {info['model']} ({info['arch']}), the "
+                f"search is for {self.info['arch']}: its results do not count; name the device, "
+                "or search on it alone",
+                RuntimeWarning,
+                stacklevel=2,
             )
+        self._known.setdefault(info["uuid"], info)
+        return bool(info["arch"] == self.info["arch"])
 
     def drop(self) -> None:
-        """Forget what was asked for; tasks that run end unheard."""
+        """Forget what was asked for; tasks that run end unheard, compilations at once."""
+        self._abandon[0], self._abandon = 1, bytearray(1)
         for future in [*self._asked, *self._compiling]:
             future.cancel()
         self._asked.clear()
@@ -220,7 +284,6 @@ class Pool:
     def close(self) -> None:
         """Leave the user's executor as it is; end one of our own."""
         self.drop()
-        self._abandon[0] = 1
         if self._compilers is not None:
             self._compilers.shutdown(cancel_futures=True)
         self._end()

@@ -27,10 +27,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from . import frames, limits
-from .status import FAULT, OK, RESOURCES, TIMEOUT
+from .status import FAULT, OK, RESOURCES, TIMEOUT, WRONG
 from .target import Request, Results, Run
 
 ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
+CONFIRMING = 16  # launches compared of a variant that was wrong in a process of others
 DEATHS = 2  # in a row over one variant before they are put down to it
 SET_UP_SECONDS = 300.0  # to start, open a device and draw the inputs
 START_SECONDS = 30.0  # for the supervisor alone
@@ -373,7 +374,9 @@ class RemoteBench:
 
         Where the process dies and the variant need not be the cause, a fresh one goes on once: it
         was killed from outside, or it crashed before the variant's first result and after others
-        had been there, which may have spoilt the heap.
+        had been there, which may have spoilt the heap; or what it gave is wrong after others had
+        been there, which may have written anywhere. One that is wrong in a fresh process is the
+        last there.
 
         Parameters
         ----------
@@ -392,7 +395,7 @@ class RemoteBench:
             except BaseException:  # nobody will answer it
                 self._pop()
                 raise
-            suspect = self._fresh
+            suspect = alone = self._fresh
             try:
                 self._send(process)
                 process.begin()
@@ -401,9 +404,18 @@ class RemoteBench:
                     _, run, fields = reply
                     if run not in waiting.request.runs:
                         raise process.reject()
+                    if fields["status"] == WRONG and not alone:
+                        break
                     suspect, self._fresh = True, False
                     waiting.done(run, fields)
                     yield run, fields
+                    if fields["status"] == WRONG:
+                        self._pop()
+                        return self._end()
+                if reply[0] == "result":
+                    self._end()
+                    waiting.confirm()
+                    continue
                 if reply[0] != "done":
                     raise process.reject()
                 self._pop(served=True)
@@ -436,6 +448,10 @@ class Waiting:
     def __init__(self, request: Request):
         self.request = request
         self.ended = False
+
+    def confirm(self) -> None:
+        """Have so many launches compared that what is wrong now and then shows again."""
+        self.request = self.request._replace(checks=CONFIRMING)
 
     @property
     def next(self) -> Run:

@@ -76,6 +76,7 @@ class Replay:
     """The target; see `Target`."""
 
     several = False
+    others: tuple[Mapping[str, Any], ...] = ()
 
     def __init__(self, info: Mapping[str, Any]):
         self.info = info
@@ -97,7 +98,7 @@ class Replay:
         """Ask for a variant."""
         self._asked.append(request)
 
-    def next(self) -> tuple[Request, Results]:
+    def next(self, until: float | None = None) -> tuple[Request, Results]:
         """Answer the oldest request."""
         request = self._asked.popleft()
         return request, self._results(request)

@@ -153,6 +153,8 @@ class Search:
                 end = None if self.seconds is None else time.monotonic() + self.seconds
                 session.show(sum(visit.expected for visit in visits), self.progress, end)
                 for visit, until in zip(visits, _deadlines(len(visits), end), strict=True):
+                    if visit is not visits[0] and session.is_late(end):
+                        break
                     try:
                         visit.run(until)
                         if visit.is_empty:
@@ -191,6 +193,8 @@ class Search:
         found = []
         for unit in self.units:
             standing = Standing(unit, target.info, stored, several=target.several)
+            for info in target.others:
+                standing.include(info)
             found += [group.among(unit.admits) for group in standing.groups if group.cells]
         return Result(found, failed)
 
@@ -287,8 +291,10 @@ def search(
         Where variants are measured, if not in this machine's one measuring process: anything like
         ``concurrent.futures.Executor`` (a process pool, Dask's ``client.get_executor(pure=False)``,
         mpi4py's), or a callable that makes one, which is called again if a process of it dies. Each
-        process takes a GPU of its own, unless `device` names one. The devices must be of one model;
-        each variant is held against base of the device that measured it.
+        process takes a GPU of its own, unless `device` names one. Each variant is held against base
+        of the device that measured it; devices of another model are groups of their own in the
+        result, and those of another architecture measure nothing. A task that is not answered is
+        given to another process once.
     strategy
         ``"model"`` learns from what was measured; ``"annealing"``, ``"genetic"``, ``"random"``,
         ``"exhaustive"``; a sampler of Optuna; or a callable of (space, seed) that makes a strategy.
@@ -297,6 +303,8 @@ def search(
         included; the whole space if None.
     seconds
         Wall time after which no further variant is begun, shared by the compile-time workloads.
+        What is not done a second later is given up, and done when the search is resumed. Base of
+        the first is measured in any case.
     seed
         Decides the order. The same seed gives the same order.
     timing

@@ -42,6 +42,10 @@ class Standing:
                 if group.key == unit.group(other, self._stored).key:
                     self._groups[group.device_uuid] = group.only(unit.rts)
 
+    def include(self, info: Mapping[str, Any]) -> None:
+        """Take in what the store holds of another device that has measured."""
+        self._groups.setdefault(info["uuid"], self._unit.group(info, self._stored))
+
     @property
     def groups(self) -> list[Group]:
         """The groups, that of the device itself first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -10,10 +10,14 @@ if TYPE_CHECKING:
     from .unit import Unit
 
 
+class Late(Exception):
+    """The moment up to which somebody wanted to wait has passed."""
+
+
 class Run(NamedTuple):
     """A round, and the place of a run-time workload in the unit's.
 
-    From round 1 on variant and base are opened afresh, and nothing is verified.
+    From round 1 on variant and base are opened afresh, and nothing is verified before the samples.
     """
 
     round: int
@@ -31,6 +35,7 @@ class Request(NamedTuple):
     timing: dict[str, Any]  # options of Workload.measure
     race: Race | None = None  # what it has to beat
     limits: tuple[str, ...] = ()  # constraints on what the compiler made of it
+    checks: int = 1  # launches that are compared after the samples
 
 
 class Target(Protocol):
@@ -49,6 +54,10 @@ class Target(Protocol):
     info: Mapping[str, Any]
     several: bool
 
+    @property
+    def others(self) -> Collection[Mapping[str, Any]]:
+        """Infos of other devices that have measured by now."""
+
     def begin(self, unit: Unit, base: Request) -> Results:
         """Drop what was asked for before, set up a unit, and measure base.
 
@@ -64,8 +73,14 @@ class Target(Protocol):
     def submit(self, request: Request) -> None:
         """Ask for a variant of the unit; does not wait for anything."""
 
-    def next(self) -> tuple[Request, Results]:
-        """Give the request that is done next, and its results as they come, up to a failure."""
+    def next(self, until: float | None = None) -> tuple[Request, Results]:
+        """Give the request that is done next, and its results as they come, up to a failure.
+
+        Raises
+        ------
+        Late
+            Here or while the results are read, past the moment `until` of the monotonic clock.
+        """
 
     def drop(self) -> None:
         """Forget the requests whose results were not asked for yet."""

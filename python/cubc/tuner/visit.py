@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from .axes import workload_text
@@ -24,10 +25,12 @@ from .standing import Standing
 from .status import LOST
 from .stores import measurement
 from .strategy import Strategy
-from .target import Request, Run
+from .target import Late, Request, Run
 from .unit import Unit
 
 AGAIN_SHARE = 0.1  # of the time that a compile-time workload has: for measuring the best again
+AGAIN_LEAST = 300.0  # seconds that may always go there, where the search has no end
+GRACE = 1.0  # seconds past its end in which a search waits for the variant that is measured
 AGAIN_SAMPLES, AGAIN_SECONDS = 20, 0.5  # of each workload in one round
 
 
@@ -47,7 +50,7 @@ class Visit:
         self._field = Field([weight(unit.axes, rt) for rt in unit.rts])
         self._texts = [workload_text(rt) for rt in unit.rts]
         self._open = self._ended = False  # the unit; the strategy
-        self._best = 1.0
+        self._best, self._begun = 1.0, 0.0
         size = unit.space.size
         if limit is not None and 100 * limit < size:
             self.expected = limit  # spares counting a huge space
@@ -67,7 +70,7 @@ class Visit:
         self._check_base()
         self._session.progress.begin(str(self.unit), self.expected)
         share = AGAIN_SHARE if self._session.again else 0.0
-        now = time.monotonic()
+        self._begun = now = time.monotonic()
         self._explore(None if until is None else until - share * max(0.0, until - now))
         self._repeat(until)
 
@@ -131,7 +134,10 @@ class Visit:
                 self._session.target.submit(self._request(*item))
                 waiting += 1
             if waiting:
-                variant = self._take()
+                try:
+                    variant = self._take(until)
+                except Late:
+                    break
                 waiting -= 1
                 self._finish(variant, fresh=True)
             if self._session.is_late(until):
@@ -175,9 +181,12 @@ class Visit:
             else:  # another search has just measured it; what came of it is read the next time
                 self._session.progress.step(fresh=False, failed=False)
 
-    def _take(self) -> str:
-        """Store each result of the next request at once; a failure holds for what is left."""
-        request, results = self._session.target.next()
+    def _take(self, until: float | None) -> str:
+        """Store each result of the next request at once; a failure holds for what is left.
+
+        Late when it takes longer than the search may take by now.
+        """
+        request, results = self._session.target.next(None if until is None else until + GRACE)
         left = list(request.runs)
         last: dict[str, Any] = {}
         for run, fields in results:
@@ -186,7 +195,7 @@ class Visit:
                 left.remove(run)
                 last = {n: fields[n] for n in ("status", "message", "device") if n in fields}
             self._record(variant, run, fields)
-        for run in left:
+        for run in left if last else ():
             if run.round == left[0].round:
                 self._record(request.variant, run, last)
         return request.variant
@@ -217,7 +226,13 @@ class Visit:
 
     # ---- measuring the best again ---------------------------------------------------------------
     def _repeat(self, until: float | None) -> None:
-        """Measure the best variants again, a batch of rounds at a time, until nothing is open."""
+        """Measure the best variants again, a batch of rounds at a time, until nothing is open.
+
+        Without an end it takes no longer than the search has taken, or some minutes.
+        """
+        if until is None:
+            now = time.monotonic()
+            until = now + max(AGAIN_LEAST, now - self._begun)
         timeout = min(AGAIN_SECONDS, self._session.timing.get("timeout", AGAIN_SECONDS))
         samples = min(AGAIN_SAMPLES, int(self._session.timing.get("max_samples", AGAIN_SAMPLES)))
         timing = {"min_samples": samples, "max_samples": samples, "timeout": timeout}
@@ -233,10 +248,11 @@ class Visit:
             self._ensure_open()
             for request in requests:
                 self._session.target.submit(request)
-            for _ in requests:
-                if self._session.is_late(until):
-                    break
-                self._take()
+            with suppress(Late):
+                for _ in requests:
+                    if self._session.is_late(until):
+                        break
+                    self._take(until)
             self._session.target.drop()
 
     def _rounds(self, variant: str, rounds: int) -> list[Run]:
