@@ -1,9 +1,9 @@
 // Store: the file of measurements as a Python object.
 #include "py_common.h"
 
-#include "store.h"
+#include "store_columns.h"
 
-#include <stdio.h>
+#include <limits.h>
 #include <string.h>
 
 static PyObject *store_type, *rows_type;
@@ -97,7 +97,10 @@ static void store_dealloc(PyObject *self)
 static const char *text_of(PyObject *dict, const char *key)
 {
     PyObject *value = PyDict_GetItemString(dict, key);
-    const char *text = value && value != Py_None ? PyUnicode_AsUTF8AndSize(value, NULL) : "";
+    Py_ssize_t length = 0;
+    const char *text = value && value != Py_None ? PyUnicode_AsUTF8AndSize(value, &length) : "";
+    if (text && strlen(text) != (size_t)length && length)
+        PyErr_Format(PyExc_ValueError, "%s holds a NUL", key);
     return text ? text : ""; // the exception stays set
 }
 
@@ -113,56 +116,50 @@ static double real_of(PyObject *dict, const char *key)
     return value && value != Py_None ? PyFloat_AsDouble(value) : 0;
 }
 
-static size_t samples_of(PyObject *dict, const char *key, const float **out)
+static int samples_of(PyObject *dict, const char *key, store_series *out)
 {
     PyObject *value = PyDict_GetItemString(dict, key);
     char *bytes = NULL;
     Py_ssize_t length = 0;
-    if (value && value != Py_None && PyBytes_AsStringAndSize(value, &bytes, &length) == 0 &&
-        length % 4)
-        PyErr_Format(PyExc_ValueError, "%s are float32 bytes", key);
-    *out = (const float *)(const void *)bytes;
-    return (size_t)length / 4;
+    if (value && value != Py_None && PyBytes_AsStringAndSize(value, &bytes, &length) < 0) return -1;
+    *out = (store_series){(const float *)(const void *)bytes, (size_t)length / 4};
+    if (length % 4 == 0) return 0;
+    PyErr_Format(PyExc_ValueError, "%s are float32 bytes", key);
+    return -1;
 }
 
-// One a sample, or none at all. 0, or -1 with an exception.
-static int clocks_of(PyObject *dict, const char *key, size_t samples, const float **out)
+static int count_of(PyObject *dict, const char *key, int *out)
 {
-    size_t count = samples_of(dict, key, out);
-    if (!count) *out = NULL;
-    if (!count || count == samples) return 0;
-    PyErr_Format(PyExc_ValueError, "%zd %s for %zd samples", (Py_ssize_t)count, key,
-                 (Py_ssize_t)samples);
+    long long value = integer_of(dict, key);
+    if (PyErr_Occurred()) return -1;
+    *out = (int)value;
+    if (value >= 0 && value <= INT_MAX) return 0;
+    PyErr_Format(PyExc_ValueError, "%s is %lld, must be from 0 to %d", key, value, INT_MAX);
     return -1;
+}
+
+// The columns of a row that a caller gives; the others are the store's.
+static int column_from(PyObject *dict, const store_column *column, void *to)
+{
+    switch (column->kind) {
+    case STORE_TEXT: *(const char **)to = text_of(dict, column->name); break;
+    case STORE_COUNT: return count_of(dict, column->name, to);
+    case STORE_REAL: *(double *)to = real_of(dict, column->name); break;
+    case STORE_SERIES: return samples_of(dict, column->name, to);
+    default: break;
+    }
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 static int row_from(PyObject *dict, store_row *out)
 {
-    *out = (store_row){.benchmark = text_of(dict, "benchmark"),
-                       .axes = text_of(dict, "axes"),
-                       .source_hash = text_of(dict, "source_hash"),
-                       .ct = text_of(dict, "ct"),
-                       .variant = text_of(dict, "variant"),
-                       .rt = text_of(dict, "rt"),
-                       .status = text_of(dict, "status"),
-                       .message = text_of(dict, "message"),
-                       .round = (int)integer_of(dict, "round"),
-                       .given_up = (int)integer_of(dict, "given_up"),
-                       .bytes = real_of(dict, "bytes"),
-                       .flops = real_of(dict, "flops"),
-                       .hot_s = real_of(dict, "hot"),
-                       .temperature = real_of(dict, "temperature"),
-                       .power = real_of(dict, "power"),
-                       .registers = (int)integer_of(dict, "registers"),
-                       .local_bytes = (int)integer_of(dict, "local_bytes"),
-                       .shared_bytes = (int)integer_of(dict, "shared_bytes"),
-                       .blocks_per_unit = (int)integer_of(dict, "blocks_per_unit")};
-    out->sample_count = samples_of(dict, "samples", &out->samples);
-    out->base_count = samples_of(dict, "base_samples", &out->base_samples);
-    if (clocks_of(dict, "clocks", out->sample_count, &out->clocks) < 0 ||
-        clocks_of(dict, "base_clocks", out->base_count, &out->base_clocks) < 0)
-        return -1;
-    return PyErr_Occurred() ? -1 : 0;
+    for (int i = 0; i < STORE_COLUMN_COUNT; i++) {
+        const store_column *column = &store_columns[i];
+        if (column->offset < sizeof *out &&
+            column_from(dict, column, (char *)out + column->offset) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static void copy_text(PyObject *dict, const char *key, char *out, size_t size)
@@ -262,32 +259,43 @@ static PyObject *store_rows(PyObject *self, PyObject *unused)
     return py_raise(st);
 }
 
-static PyObject *series(const float *values, size_t count)
+static PyObject *column_object(const store_column *column, const void *value)
 {
-    return PyBytes_FromStringAndSize(values ? (const char *)values : "",
-                                     values ? (Py_ssize_t)(4 * count) : 0);
+    const store_series *series = value;
+    switch (column->kind) {
+    case STORE_TEXT: return PyUnicode_FromString(*(const char *const *)value);
+    case STORE_COUNT: return PyLong_FromLong(*(const int *)value);
+    case STORE_ID:
+    case STORE_STATE: return PyLong_FromLongLong(*(const int64_t *)value);
+    case STORE_REAL:
+    case STORE_MEDIAN: return PyFloat_FromDouble(*(const double *)value);
+    case STORE_SERIES:
+        return PyBytes_FromStringAndSize((const char *)series->values,
+                                         (Py_ssize_t)(4 * series->count));
+    }
+    return NULL;
+}
+
+// Takes `value`, which may be NULL with an exception.
+static int put(PyObject *dict, const char *name, PyObject *value)
+{
+    int failed = value ? PyDict_SetItemString(dict, name, value) : -1;
+    Py_XDECREF(value);
+    return failed;
 }
 
 static PyObject *record_dict(const store_record *r)
 {
-    const store_row *row = &r->row;
-    return Py_BuildValue(
-        "{s:L,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:s,s:s,s:N,s:N,s:N,s:N,s:i,s:d,s:d,s:d,s:d,s:d,s:i,s:i,"
-        "s:i,s:i,s:d,s:d,s:L,s:L,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}",
-        "id", (long long)r->id, "benchmark", row->benchmark, "axes", row->axes, "source_hash",
-        row->source_hash, "ct", row->ct, "variant", row->variant, "rt", row->rt, "round",
-        row->round, "status", row->status, "message", row->message, "samples",
-        series(row->samples, row->sample_count), "base_samples",
-        series(row->base_samples, row->base_count), "clocks",
-        series(row->clocks, row->sample_count), "base_clocks",
-        series(row->base_clocks, row->base_count), "given_up", row->given_up, "bytes", row->bytes,
-        "flops", row->flops, "hot", row->hot_s, "temperature", row->temperature, "power",
-        row->power, "registers", row->registers, "local_bytes", row->local_bytes, "shared_bytes",
-        row->shared_bytes, "blocks_per_unit", row->blocks_per_unit, "center", r->center,
-        "base_center", r->base_center, "units", (long long)r->units, "ecc", (long long)r->ecc,
-        "device_uuid", r->device_uuid, "device_model", r->device_model, "device_name",
-        r->device_name, "arch", r->arch, "driver", r->driver, "runtime", r->runtime, "compiler",
-        r->compiler, "version", r->version, "created", r->created);
+    PyObject *dict = PyDict_New();
+    int failed = dict ? put(dict, "id", PyLong_FromLongLong(r->id)) : -1;
+    for (int i = 0; !failed && i < STORE_COLUMN_COUNT; i++) {
+        const store_column *column = &store_columns[i];
+        const void *value = (const char *)r + column->offset;
+        if (column->kind != STORE_ID)
+            failed = put(dict, column->name, column_object(column, value));
+    }
+    if (failed) Py_CLEAR(dict);
+    return dict;
 }
 
 static PyObject *rows_next(PyObject *self)

@@ -1,35 +1,68 @@
 // The store of measurements: see store.h. Opening, devices, and rows on their way in; store_read.c
-// has their way out, store_schema.c the tables, store_sql.c SQLite with all that concerns
-// durability and trust.
+// has their way out, store_columns.h the columns, store_schema.c the tables, store_connect.c SQLite
+// with all that concerns durability and trust.
 //
 // A store holds one connection and one mutex: any thread may use it, one at a time.
+#define _POSIX_C_SOURCE 200809L
 #include "store_inner.h"
 
 #include <math.h>
+#include <string.h>
+#include <time.h>
+
+// Rows lie in the log beside the file until they are moved into it, which waits for the disk: after
+// so many, or if the last time is so long ago.
+enum { CHECKPOINT_ROWS = 100 };
+static const double checkpoint_s = 1.0;
 
 // ---- the store --------------------------------------------------------------------------------
-cubc_status store_open(const char *path, int mode, store **out)
+static cubc_status make(sql *db, int version, bool writable, store **out)
 {
-    *out = NULL;
-    if (mode != STORE_READ && mode != STORE_CREATE)
-        FAIL(CUBC_INVALID_ARGUMENT, "store mode %d is neither STORE_READ nor STORE_CREATE", mode);
     store *s = mem_zalloc(1, sizeof *s);
-    if (!s) return CUBC_NO_MEMORY;
-    s->writable = mode == STORE_CREATE;
-    cubc_status st = schema_open(path, s->writable, &s->db);
-    if (st) {
-        mem_free(s);
-        return st;
+    if (!s) {
+        sql_close(db);
+        return CUBC_NO_MEMORY;
     }
+    s->db = db;
+    s->version = version;
+    s->writable = writable;
     pthread_mutex_init(&s->mutex, NULL);
     *out = s;
     return CUBC_OK;
+}
+
+cubc_status store_open(const char *path, int mode, store **out)
+{
+    int version;
+    sql *db;
+    *out = NULL;
+    if (mode != STORE_READ && mode != STORE_CREATE)
+        FAIL(CUBC_INVALID_ARGUMENT, "store mode %d is neither STORE_READ nor STORE_CREATE", mode);
+    bool write = mode == STORE_CREATE;
+    TRY(schema_open(path, write, &db, &version));
+    if (write && version < STORE_VERSION) {
+        TRY(store_upgrade(db, path));
+        TRY(schema_open(path, write, &db, &version));
+    }
+    if (!write || version == STORE_VERSION) return make(db, version, write, out);
+    sql_close(db);
+    FAIL(CUBC_STORE_ERROR, "%s was replaced by an older store meanwhile: try again", path);
+}
+
+cubc_status store_open_image(const char *path, store_image *image, store **out)
+{
+    int version;
+    sql *db;
+    *out = NULL;
+    TRY(schema_open_image(path, image, &db, &version));
+    return make(db, version, false, out);
 }
 
 void store_close(store *s)
 {
     if (!s) return;
     sql_close(s->db);
+    for (int i = 0; i < 2; i++) store_free_buffers(&s->about_buffers[i]);
     pthread_mutex_destroy(&s->mutex);
     mem_free(s);
 }
@@ -70,61 +103,92 @@ static cubc_status add_device(store *s, const device_info *info)
     return st;
 }
 
-static cubc_status find_id(sql_query *q, int64_t *id)
+// Takes the number of a row of another table, and those columns of it that a record has; the number
+// is -1 if there is none.
+static cubc_status take_found(sql_query *q, int first, int end, store_buffers *buffers,
+                              store_record *record, int64_t *id)
 {
     bool row;
+    size_t bytes;
+    const char *bad = NULL;
     *id = -1;
     cubc_status st = sql_step(q, &row);
-    if (row && !sql_read_integer(q, id)) *id = -1;
+    if (row && !sql_read_integer(q, id)) bad = "no number";
+    if (row && !bad) st = store_read_columns(q, first, end, buffers, record, &bad, &bytes);
     sql_finish(q);
-    return st;
+    if (st || !bad) return st;
+    FAIL(CUBC_STORE_ERROR, "%s is damaged: a device or an environment of it has %s; restore a copy",
+         sql_path(q->s), bad);
 }
 
-static cubc_status find_device(store *s, const device_info *info, int64_t *id)
+static cubc_status find_device(store *s, const device_info *info, store_buffers *buffers,
+                               store_record *about)
 {
     sql_query q;
     TRY(sql_start(s->db, FIND_DEVICE, &q));
     sql_bind_text(&q, info->uuid);
     sql_bind_integer(&q, info->units);
     sql_bind_integer(&q, info->ecc);
-    return find_id(&q, id);
+    return take_found(&q, STORE_DEVICE_AT, STORE_ENVIRONMENT_AT, buffers, about, &about->device_id);
 }
 
-static cubc_status use_environment(store *s, int which, const device_info *info,
-                                   const char *version, int64_t *id)
+static cubc_status start_environment(store *s, int which, const device_info *info,
+                                     const char *version, sql_query *q)
+{
+    TRY(sql_start(s->db, which, q));
+    sql_bind_text(q, info->driver);
+    sql_bind_text(q, info->runtime);
+    sql_bind_text(q, info->compiler);
+    sql_bind_text(q, version);
+    return CUBC_OK;
+}
+
+static cubc_status add_environment(store *s, const device_info *info, const char *version)
 {
     sql_query q;
-    TRY(sql_start(s->db, which, &q));
-    sql_bind_text(&q, info->driver);
-    sql_bind_text(&q, info->runtime);
-    sql_bind_text(&q, info->compiler);
-    sql_bind_text(&q, version);
-    return find_id(&q, id);
+    bool row;
+    TRY(start_environment(s, ADD_ENVIRONMENT, info, version, &q));
+    cubc_status st = sql_step(&q, &row);
+    sql_finish(&q);
+    return st;
 }
 
-static cubc_status find_or_add(store *s, const device_info *info, const char *version,
-                               int64_t *device, int64_t *environment)
+static cubc_status find_environment(store *s, const device_info *info, const char *version,
+                                    store_buffers *buffers, store_record *about)
+{
+    sql_query q;
+    TRY(start_environment(s, FIND_ENVIRONMENT, info, version, &q));
+    return take_found(&q, STORE_ENVIRONMENT_AT, STORE_KEY_AT, buffers, about,
+                      &about->environment_id);
+}
+
+static cubc_status find_or_add(store *s, const device_info *info, const char *version)
 {
     if (s->writable) {
         TRY(add_device(s, info));
-        TRY(use_environment(s, ADD_ENVIRONMENT, info, version, environment));
+        TRY(add_environment(s, info, version));
     }
-    TRY(find_device(s, info, device));
-    return use_environment(s, FIND_ENVIRONMENT, info, version, environment);
+    store_record about = {0};
+    store_buffers buffers[2] = {0};
+    cubc_status st;
+    GUARD(st, find_device(s, info, &buffers[0], &about), failed);
+    GUARD(st, find_environment(s, info, version, &buffers[1], &about), failed);
+    for (int i = 0; i < 2; i++) {
+        store_free_buffers(&s->about_buffers[i]);
+        s->about_buffers[i] = buffers[i];
+    }
+    s->about = about;
+    return CUBC_OK;
+failed:
+    for (int i = 0; i < 2; i++) store_free_buffers(&buffers[i]);
+    return st;
 }
 
 static cubc_status device_locked(store *s, const device_info *info, const char *version)
 {
-    int64_t device, environment;
-    if (s->writable) {
-        TRY(sql_begin(s->db));
-        TRY(sql_end(s->db, find_or_add(s, info, version, &device, &environment)));
-    } else {
-        TRY(find_or_add(s, info, version, &device, &environment));
-    }
-    s->device_id = device;
-    s->environment_id = environment;
-    return CUBC_OK;
+    if (!s->writable) return find_or_add(s, info, version);
+    TRY(sql_begin(s->db));
+    return sql_end(s->db, find_or_add(s, info, version));
 }
 
 cubc_status store_device(store *s, const device_info *info, const char *version)
@@ -149,29 +213,39 @@ static cubc_status check_key(const store_row *row)
 
 static cubc_status check_device(const store *s)
 {
-    if (s->device_id) return CUBC_OK;
+    if (s->about.device_id) return CUBC_OK;
     FAIL(CUBC_INVALID_ARGUMENT, "%s: the device is not set: call store_device first",
          sql_path(s->db));
 }
 
 static bool are_good_series(const store_row *row)
 {
-    return store_are_positive(row->samples, row->sample_count) &&
-           store_are_positive(row->base_samples, row->base_count) &&
-           store_are_positive(row->clocks, row->clocks ? row->sample_count : 0) &&
-           store_are_positive(row->base_clocks, row->base_clocks ? row->base_count : 0);
+    const store_series *const all[] = {&row->samples, &row->base_samples, &row->clocks,
+                                       &row->base_clocks};
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        if (!store_are_positive(*all[i])) return false;
+    return (!row->clocks.count || row->clocks.count == row->samples.count) &&
+           (!row->base_clocks.count || row->base_clocks.count == row->base_samples.count);
 }
 
-static bool are_good_numbers(const store_row *row)
+// The columns that a caller gives, with which a row begins.
+static cubc_status check_column(const store_row *row, const store_column *column)
 {
-    const int counts[] = {row->round,       row->given_up,     row->registers,
-                          row->local_bytes, row->shared_bytes, row->blocks_per_unit};
-    const double numbers[] = {row->bytes, row->flops, row->hot_s, row->temperature, row->power};
-    for (size_t i = 0; i < COUNT_OF(counts); i++)
-        if (counts[i] < 0) return false;
-    for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        if (!(numbers[i] >= 0.0 && numbers[i] < INFINITY)) return false;
-    return true;
+    const void *value = (const char *)row + column->offset;
+    size_t bytes = 0;
+    bool good = true;
+    if (column->kind == STORE_TEXT) bytes = strlen(*(const char *const *)value);
+    if (column->kind == STORE_SERIES) bytes = 4 * ((const store_series *)value)->count;
+    if (column->kind == STORE_COUNT) good = *(const int *)value >= 0;
+    if (column->kind == STORE_REAL)
+        good = *(const double *)value >= 0.0 && *(const double *)value < INFINITY;
+    if (!good)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s of %.80s %.80s is negative or not finite", column->name,
+             row->benchmark, row->variant);
+    if (bytes > column->most && column->most)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s of %.80s %.80s has %zu bytes, a store takes %zu",
+             column->name, row->benchmark, row->variant, bytes, column->most);
+    return CUBC_OK;
 }
 
 static cubc_status check_row(const store_row *row)
@@ -179,13 +253,12 @@ static cubc_status check_row(const store_row *row)
     TRY(check_key(row));
     if (!row->status || !row->message)
         FAIL(CUBC_INVALID_ARGUMENT, "a row of the store needs a status and a message");
-    if (!are_good_series(row))
-        FAIL(CUBC_INVALID_ARGUMENT, "%s %s: samples and clocks must be positive and finite",
-             row->benchmark, row->variant);
-    if (!are_good_numbers(row))
-        FAIL(CUBC_INVALID_ARGUMENT, "%s %s: sizes and counts must not be negative", row->benchmark,
-             row->variant);
-    return CUBC_OK;
+    for (int i = 0; i < STORE_COLUMN_COUNT; i++)
+        if (store_columns[i].offset < sizeof *row) TRY(check_column(row, &store_columns[i]));
+    if (are_good_series(row)) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT,
+         "%s %s: samples and clocks must be positive and finite, and clocks one a sample",
+         row->benchmark, row->variant);
 }
 
 static void bind_key(const store *s, sql_query *q, const store_row *row)
@@ -196,89 +269,109 @@ static void bind_key(const store *s, sql_query *q, const store_row *row)
     sql_bind_text(q, row->ct);
     sql_bind_text(q, row->variant);
     sql_bind_text(q, row->rt);
-    sql_bind_integer(q, s->device_id);
-    sql_bind_integer(q, s->environment_id);
+    sql_bind_integer(q, s->about.device_id);
+    sql_bind_integer(q, s->about.environment_id);
     sql_bind_integer(q, row->round);
 }
 
-// The series of a row as they lie in the file.
-typedef struct encoded {
-    uint8_t *bytes;    // samples, base's samples, clocks, base's clocks
-    size_t sizes[4];   // of these, in bytes
-    double centers[2]; // of the samples and of base's
-} encoded;
-
-static cubc_status encode(const store_row *row, encoded *out)
-{
-    const float *const series[] = {row->samples, row->base_samples, row->clocks, row->base_clocks};
-    const size_t counts[] = {row->sample_count, row->base_count,
-                             row->clocks ? row->sample_count : 0,
-                             row->base_clocks ? row->base_count : 0};
-    size_t total = 0;
-    for (int i = 0; i < 2; i++) TRY(store_center(series[i], counts[i], &out->centers[i]));
-    for (int i = 0; i < 4; i++) total += out->sizes[i] = 4 * counts[i];
-    uint8_t *to = out->bytes = mem_alloc(total, 1);
-    if (!to) return CUBC_NO_MEMORY;
-    for (int i = 0; i < 4; to += out->sizes[i++]) store_encode(series[i], counts[i], to);
-    return CUBC_OK;
-}
-
-static void bind_fields(sql_query *q, const store_row *row, const encoded *e)
-{
-    const uint8_t *series = e->bytes;
-    const double numbers[] = {row->bytes, row->flops, row->hot_s, row->temperature, row->power};
-    const int counts[] = {row->registers, row->local_bytes, row->shared_bytes,
-                          row->blocks_per_unit};
-    sql_bind_text(q, row->status);
-    sql_bind_text(q, row->message);
-    for (int i = 0; i < 4; series += e->sizes[i++]) sql_bind_blob(q, series, e->sizes[i]);
-    for (int i = 0; i < 2; i++) sql_bind_real(q, e->centers[i]);
-    sql_bind_integer(q, row->given_up);
-    for (size_t i = 0; i < COUNT_OF(numbers); i++) sql_bind_real(q, numbers[i]);
-    for (size_t i = 0; i < COUNT_OF(counts); i++) sql_bind_integer(q, counts[i]);
-}
-
-static cubc_status insert(store *s, const store_row *row, const encoded *e, bool *added)
+cubc_status store_put(store *s, int64_t id, const store_record *record)
 {
     sql_query q;
     bool any;
-    TRY(sql_start(s->db, ADD_BENCHMARK, &q));
-    sql_bind_text(&q, row->benchmark);
-    sql_bind_text(&q, row->axes);
-    cubc_status st = sql_step(&q, &any);
-    sql_finish(&q);
-    if (st) return st;
+    uint8_t *encoded = NULL;
     TRY(sql_start(s->db, ADD, &q));
-    bind_key(s, &q, row);
-    bind_fields(&q, row, e);
-    st = sql_step(&q, &any);
-    *added = !st && sql_changed(s->db) > 0;
+    if (id)
+        sql_bind_integer(&q, id);
+    else
+        sql_bind_null(&q);
+    sql_bind_integer(&q, (int64_t)store_checksum(record));
+    cubc_status st = store_bind(&q, record, &encoded);
+    if (!st) st = sql_step(&q, &any);
     sql_finish(&q);
+    mem_free(encoded);
     return st;
 }
 
-static cubc_status add_locked(store *s, const store_row *row, const encoded *e, bool *added)
+static cubc_status start_benchmark(store *s, int which, const store_row *row, sql_query *q)
+{
+    TRY(sql_start(s->db, which, q));
+    sql_bind_text(q, row->benchmark);
+    sql_bind_text(q, row->axes);
+    return CUBC_OK;
+}
+
+static cubc_status find_benchmark(store *s, store_record *record)
+{
+    sql_query q;
+    bool any;
+    store_buffers none = {0};
+    TRY(start_benchmark(s, ADD_BENCHMARK, &record->row, &q));
+    cubc_status st = sql_step(&q, &any);
+    sql_finish(&q);
+    if (st) return st;
+    TRY(start_benchmark(s, FIND_BENCHMARK, &record->row, &q));
+    return take_found(&q, 0, 0, &none, record, &record->benchmark_id);
+}
+
+static cubc_status insert(store *s, store_record *record, bool *added)
+{
+    TRY(find_benchmark(s, record));
+    TRY(store_put(s, 0, record));
+    *added = sql_changed(s->db) > 0;
+    return CUBC_OK;
+}
+
+static cubc_status add_locked(store *s, store_record *record, bool *added)
 {
     if (!s->writable) FAIL(CUBC_STORE_ERROR, "%s is open for reading only", sql_path(s->db));
     TRY(check_device(s));
+    store_record whole = s->about;
+    whole.row = record->row;
+    whole.center = record->center;
+    whole.base_center = record->base_center;
+    whole.created = record->created;
     TRY(sql_begin(s->db));
-    cubc_status st = sql_end(s->db, insert(s, row, e, added));
+    cubc_status st = sql_end(s->db, insert(s, &whole, added));
     if (st) *added = false;
-    return st;
+    if (st) return st;
+    if (++s->uncheckpointed < CHECKPOINT_ROWS && now_seconds() - s->checkpointed < checkpoint_s)
+        return CUBC_OK;
+    sql_checkpoint(s->db);
+    s->uncheckpointed = 0;
+    s->checkpointed = now_seconds();
+    return CUBC_OK;
+}
+
+// A copy whose length a store takes, whole characters of UTF-8 only.
+static void cut_message(const char *message, char cut[STORE_MESSAGE + 1])
+{
+    size_t length = strlen(message);
+    if (length > STORE_MESSAGE) {
+        length = STORE_MESSAGE;
+        while (length > 0 && ((unsigned char)message[length] & 0xc0) == 0x80) length--;
+    }
+    memcpy(cut, message, length);
+    cut[length] = 0;
 }
 
 cubc_status store_add(store *s, const store_row *row, bool *added)
 {
-    encoded e = {0};
+    char message[STORE_MESSAGE + 1], created[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    store_record record = {.row = *row, .created = created};
     *added = false;
-    TRY(check_row(row));
-    cubc_status st = encode(row, &e);
-    if (!st) {
-        pthread_mutex_lock(&s->mutex);
-        st = add_locked(s, row, &e, added);
-        pthread_mutex_unlock(&s->mutex);
+    if (row->message) {
+        cut_message(row->message, message);
+        record.row.message = message;
     }
-    mem_free(e.bytes);
+    TRY(check_row(&record.row));
+    TRY(store_set_centers(&record));
+    if (!gmtime_r(&now, &utc) || !strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc))
+        FAIL(CUBC_INTERNAL, "this machine's clock has no date");
+    pthread_mutex_lock(&s->mutex);
+    cubc_status st = add_locked(s, &record, added);
+    pthread_mutex_unlock(&s->mutex);
     return st;
 }
 
@@ -286,6 +379,9 @@ static cubc_status has_locked(store *s, const store_row *key, bool *found)
 {
     sql_query q;
     TRY(check_device(s));
+    if (s->version == 1)
+        FAIL(CUBC_STORE_ERROR, "%s is of store version 1, whose rows have no rounds: read them all",
+             sql_path(s->db));
     TRY(sql_start(s->db, HAS, &q));
     bind_key(s, &q, key);
     cubc_status st = sql_step(&q, found);

@@ -1,55 +1,17 @@
 // Rows of a store as they are read back, each checked: see store.h.
 //
-// A cursor keeps only the id it has reached and takes one row a step, copied, so that a half-read
-// store never keeps another process from writing.
+// A cursor keeps only the number it has reached and takes one row a step, copied. The number of the
+// next row is looked up apart from its values, so that a row whose values cannot be read is known.
 #include "store_inner.h"
-
-#include <limits.h>
-#include <math.h>
-#include <stddef.h>
-
-// The members of a record that NEXT gives after the id, in its order.
-static const size_t text_members[] = {
-    offsetof(store_record, row.benchmark),
-    offsetof(store_record, row.axes),
-    offsetof(store_record, row.source_hash),
-    offsetof(store_record, row.ct),
-    offsetof(store_record, row.variant),
-    offsetof(store_record, row.rt),
-    offsetof(store_record, row.status),
-    offsetof(store_record, row.message),
-    offsetof(store_record, created),
-    offsetof(store_record, device_uuid),
-    offsetof(store_record, device_model),
-    offsetof(store_record, device_name),
-    offsetof(store_record, arch),
-    offsetof(store_record, driver),
-    offsetof(store_record, runtime),
-    offsetof(store_record, compiler),
-    offsetof(store_record, version),
-};
-static const size_t int_members[] = {
-    offsetof(store_record, row.round),        offsetof(store_record, row.given_up),
-    offsetof(store_record, row.registers),    offsetof(store_record, row.local_bytes),
-    offsetof(store_record, row.shared_bytes), offsetof(store_record, row.blocks_per_unit),
-};
-
-static const size_t real_members[] = {
-    offsetof(store_record, row.bytes), offsetof(store_record, row.flops),
-    offsetof(store_record, row.hot_s), offsetof(store_record, row.temperature),
-    offsetof(store_record, row.power),
-};
 
 struct store_cursor {
     store *s;
     int64_t last_id;
     bool finished;
-    text texts;    // of the current record, each with its NUL
-    float *series; // of the current record: samples, base's samples, clocks, base's clocks
-    size_t capacity;
+    size_t taken; // bytes of all rows so far
+    store_buffers buffers;
 };
 
-// ---- iteration --------------------------------------------------------------------------------
 cubc_status store_begin(store *s, store_cursor **out)
 {
     store_cursor *c = *out = mem_zalloc(1, sizeof *c);
@@ -61,12 +23,11 @@ cubc_status store_begin(store *s, store_cursor **out)
 void store_end(store_cursor *c)
 {
     if (!c) return;
-    text_free(&c->texts);
-    mem_free(c->series);
+    store_free_buffers(&c->buffers);
     mem_free(c);
 }
 
-#define BAD_ROW(c, ...) return bad_row((c), __LINE__, __VA_ARGS__)
+#define BAD_ROW(c, what) return bad_row((c), __LINE__, (what))
 static cubc_status bad_row(const store_cursor *c, int line, const char *what)
 {
     return error_set(__FILE__, line, CUBC_STORE_ERROR,
@@ -75,120 +36,93 @@ static cubc_status bad_row(const store_cursor *c, int line, const char *what)
                      sql_path(c->s->db), (long long)c->last_id, what);
 }
 
-static cubc_status read_texts(store_cursor *c, sql_query *q, store_record *record)
+// Rows of an honest file share no bytes of it, so that they are no longer than it is together.
+static cubc_status count_bytes(store_cursor *c, size_t bytes)
 {
-    size_t begin[COUNT_OF(text_members)];
-    c->texts.length = 0;
-    for (size_t i = 0; i < COUNT_OF(text_members); i++) {
-        const char *value;
-        size_t length;
-        if (!sql_read_text(q, &value, &length)) BAD_ROW(c, "a missing or malformed text");
-        begin[i] = c->texts.length;
-        text_append(&c->texts, value, length + 1);
-    }
-    if (c->texts.failed) {
-        c->texts.failed = false; // the cursor may be asked again
-        return CUBC_NO_MEMORY;
-    }
-    for (size_t i = 0; i < COUNT_OF(text_members); i++)
-        *(const char **)((char *)record + text_members[i]) = c->texts.data + begin[i];
-    return CUBC_OK;
+    size_t most = sql_image_bytes(c->s->db);
+    c->taken += bytes;
+    if (!most || c->taken <= most) return CUBC_OK;
+    c->finished = true;
+    BAD_ROW(c, "values that other rows have the bytes of, and so may all that follow");
 }
 
-static cubc_status read_numbers(store_cursor *c, sql_query *q, store_record *record)
+static cubc_status check_clocks(const store_cursor *c, const store_row *row)
 {
-    for (size_t i = 0; i < COUNT_OF(int_members); i++) {
-        int64_t value;
-        if (!sql_read_integer(q, &value) || value < 0 || value > INT_MAX)
-            BAD_ROW(c, "a count out of range");
-        *(int *)((char *)record + int_members[i]) = (int)value;
-    }
-    for (size_t i = 0; i < COUNT_OF(real_members); i++) {
-        double *value = (double *)(void *)((char *)record + real_members[i]);
-        if (!sql_read_real(q, value) || !(*value >= 0.0 && *value < INFINITY))
-            BAD_ROW(c, "a number out of range");
-    }
-    if (!sql_read_integer(q, &record->device_id) || !sql_read_integer(q, &record->environment_id) ||
-        !sql_read_integer(q, &record->units) || !sql_read_integer(q, &record->ecc))
-        BAD_ROW(c, "no device or environment");
-    return CUBC_OK;
-}
-
-static cubc_status reserve(store_cursor *c, size_t count)
-{
-    if (c->series && count <= c->capacity) return CUBC_OK;
-    float *grown = mem_realloc(c->series, count, sizeof *grown);
-    if (!grown) return CUBC_NO_MEMORY;
-    c->series = grown;
-    c->capacity = count;
-    return CUBC_OK;
-}
-
-static cubc_status read_series(store_cursor *c, sql_query *q, store_record *record)
-{
-    const void *data[4];
-    size_t counts[4], total = 0;
-    store_row *row = &record->row;
-    for (int i = 0; i < 4; i++) {
-        if (!sql_read_blob(q, &data[i], &counts[i]) || counts[i] % 4)
-            BAD_ROW(c, "samples of a malformed length");
-        total += counts[i] /= 4;
-    }
-    if ((counts[2] && counts[2] != counts[0]) || (counts[3] && counts[3] != counts[1]))
+    if ((row->clocks.count && row->clocks.count != row->samples.count) ||
+        (row->base_clocks.count && row->base_clocks.count != row->base_samples.count))
         BAD_ROW(c, "clocks that are not one a sample");
-    TRY(reserve(c, total));
-    float *to = c->series;
-    for (int i = 0; i < 4; to += counts[i++]) store_decode(data[i], counts[i], to);
-    if (!store_are_positive(c->series, total))
-        BAD_ROW(c, "samples that are not positive and finite");
-    row->samples = c->series;
-    row->sample_count = counts[0];
-    row->base_samples = row->samples + counts[0];
-    row->base_count = counts[1];
-    row->clocks = counts[2] ? row->base_samples + counts[1] : NULL;
-    row->base_clocks = counts[3] ? row->base_samples + counts[1] + counts[2] : NULL;
-    TRY(store_center(row->samples, row->sample_count, &record->center));
-    return store_center(row->base_samples, row->base_count, &record->base_center);
+    return CUBC_OK;
 }
 
 static cubc_status read_row(store_cursor *c, sql_query *q, store_record *record)
 {
-    TRY(read_texts(c, q, record));
-    TRY(read_numbers(c, q, record));
-    return read_series(c, q, record);
+    const char *bad;
+    int64_t checksum = 0;
+    size_t bytes;
+    bool summed = !sql_read_null(q); // from version 3 on
+    if (summed && !sql_read_integer(q, &checksum)) BAD_ROW(c, "no checksum");
+    TRY(store_read_columns(q, 0, STORE_COLUMN_COUNT, &c->buffers, record, &bad, &bytes));
+    if (bad) BAD_ROW(c, bad);
+    TRY(count_bytes(c, bytes));
+    TRY(check_clocks(c, &record->row));
+    if (summed && (uint64_t)checksum != store_checksum(record))
+        BAD_ROW(c, "values that are not those that were stored: their checksum differs");
+    return store_set_centers(record); // what is in the file need not be
 }
 
-static cubc_status next_locked(store_cursor *c, sql_query *q, store_record *record, bool *more)
+static cubc_status find_next(store_cursor *c, bool *row)
+{
+    sql_query q;
+    int64_t id = c->last_id;
+    TRY(sql_start(c->s->db, NEXT_ID, &q));
+    sql_bind_integer(&q, c->last_id);
+    cubc_status st = sql_step(&q, row);
+    if (st) c->finished = sql_is_damaged(c->s->db); // a damaged page stays in the way for ever
+    bool numbered = !*row || (sql_read_integer(&q, &id) && id > c->last_id);
+    sql_finish(&q);
+    if (st) return st;
+    c->finished = !*row || !numbered;
+    c->last_id = id;
+    if (numbered) return CUBC_OK;
+    FAIL(CUBC_STORE_ERROR, "%s is damaged (rows out of order): move it away, or restore a copy",
+         sql_path(c->s->db));
+}
+
+static cubc_status take_row(store_cursor *c, sql_query *q, store_record *record)
 {
     bool row;
-    int64_t previous = c->last_id;
-    TRY(sql_start(c->s->db, NEXT, q));
-    sql_bind_integer(q, previous);
+    TRY(sql_start(c->s->db, ROW_1 + c->s->version - 1, q));
+    sql_bind_integer(q, c->last_id);
     cubc_status st = sql_step(q, &row);
-    if (st) c->finished = sql_is_damaged(c->s->db); // a damaged page stays in the way for ever
+    if (st && sql_is_too_big(c->s->db)) BAD_ROW(c, "a value that is too large");
+    if (st && sql_is_damaged(c->s->db)) BAD_ROW(c, "values that cannot be read");
     if (st) return st;
-    c->finished = !row;
+    if (!row) BAD_ROW(c, "no values any more");
+    record->id = c->last_id;
+    return read_row(c, q, record);
+}
+
+static cubc_status next_locked(store_cursor *c, store_record *record, bool *more)
+{
+    bool row;
+    sql_query q = {0};
+    int64_t previous = c->last_id;
+    TRY(find_next(c, &row));
     if (!row) return CUBC_OK;
-    if (!sql_read_integer(q, &record->id) || record->id <= previous) {
-        c->finished = true;
-        FAIL(CUBC_STORE_ERROR, "%s is damaged (rows out of order): move it away, or restore a copy",
-             sql_path(c->s->db));
-    }
-    c->last_id = record->id;
-    st = read_row(c, q, record);
-    if (st == CUBC_NO_MEMORY) c->last_id = previous; // the same row when asked again
+    cubc_status st = take_row(c, &q, record);
+    sql_finish(&q);
+    // The same row when asked again.
+    if (st == CUBC_NO_MEMORY || st == CUBC_INTERRUPTED) c->last_id = previous;
     *more = !st;
     return st;
 }
 
 cubc_status store_next(store_cursor *c, store_record *record, bool *more)
 {
-    sql_query q = {0};
     *more = false;
     if (c->finished) return CUBC_OK;
     pthread_mutex_lock(&c->s->mutex);
-    cubc_status st = next_locked(c, &q, record, more);
-    sql_finish(&q);
+    cubc_status st = next_locked(c, record, more);
     pthread_mutex_unlock(&c->s->mutex);
     return st;
 }

@@ -242,7 +242,7 @@ def test_a_file_that_is_no_store(tmp_path):
         {"variant": A.replace("ipt_", "ipt_99")},
         {"rt": "Elements{io}[pow2]=x"},
         {"rt": "Elements{io}[pow2]=1_6"},
-        {"rt": "Elements{io}[pow2]=" + "9" * 5000},
+        {"rt": "Elements{io}[pow2]=" + "9" * 4000},
         {"rt": "Elements{io}[pow2]=17"},
         {"rt": "Elements{io}[pow2]=16,Elements{io}[pow2]=16"},
         {"ct": 'T{ct}=F32"'},

@@ -444,7 +444,11 @@ def measure_hot(program: Program, seconds: float = 0.1, /) -> tuple[float, int]:
 
 @final
 class Store:
-    """A file of measurements (see csrc/store.h)."""
+    """A file of measurements (see csrc/store.h).
+
+    Opened for reading it is as it was then, in memory; nothing is written, neither to the file nor
+    beside it.
+    """
 
     def __new__(cls, path: str, create: bool = False) -> Store: ...
     def set_device(self, info: dict[str, Any], /) -> None:
@@ -453,12 +457,14 @@ class Store:
         """Add one row, durable on return; False if its key was there already (left as it was).
 
         Keys: benchmark, axes (JSON text), source_hash, ct, variant, rt, status, message,
-        samples (float32 bytes), base_samples, bytes, registers, local_bytes, shared_bytes,
-        blocks_per_unit. Missing ones are empty or 0.
+        round, samples (float32 bytes, at most 1 MiB), base_samples, clocks, base_clocks, given_up,
+        checked, bytes, flops, hot, temperature, power, registers, local_bytes, shared_bytes,
+        blocks_per_unit. Missing ones are empty or 0. Texts are bounded; a long message is cut.
         """
     def has(self, row: dict[str, Any], /) -> bool: ...
     def rows(self) -> Iterator[dict[str, Any]]:
         """All rows, oldest first: the keys above and id, center, base_center, device_uuid,
-        device_model, device_name, arch, driver, runtime, compiler, version, created.
+        device_model, device_name, arch, units, ecc, driver, runtime, compiler, version, created.
+        A row that is damaged raises StoreError; the next call goes on behind it.
         """
     def close(self) -> None: ...

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from cubc import _core
@@ -21,6 +22,7 @@ Value = str | int
 _NAME = re.compile(r"([A-Za-z]\w*)((?:\{\w+\}|\[\w+\])*)", re.ASCII)
 ELEMENTS = "Elements{io}[pow2]"  # of all benchmarks of arrays
 MOST_VALUES = 10_000  # no axis declares as many
+MOST_AXES = 32  # no benchmark declares as many
 _ARGUMENT = re.compile(r"\s*([^=\s]+)\s*=\s*(.+?)\s*")
 
 
@@ -45,6 +47,11 @@ class Axis:
     def ordered(self) -> bool:
         """Whether later values weigh more in the score (``{io}``)."""
         return "{io}" in self.name
+
+    @cached_property
+    def known(self) -> frozenset[Value]:
+        """Declared values, to look one up."""
+        return frozenset(self.values)
 
     def convert(self, value: Any) -> Value:
         """Give a value this axis's type; ValueError if it has another."""
@@ -238,13 +245,17 @@ def parse_axes(text: str) -> tuple[Axis, ...]:
     """Inverse of `axes_text` for run-time axes; ValueError if it is malformed."""
     try:
         axes = tuple(Axis(name, tuple(values)) for name, values in json.loads(text))
-        if len({axis.plain for axis in axes}) < len(axes):
+        if len(axes) > MOST_AXES or len({axis.plain for axis in axes}) < len(axes):
             raise ValueError
         for axis in axes:
             if not 1 <= len(set(axis.values)) == len(axis.values) <= MOST_VALUES:
                 raise ValueError
-            if axis.compile_time or not all(type(value) is int for value in axis.values):
+            if axis.compile_time or not all(map(_is_int64, axis.values)):
                 raise ValueError
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{text!r:.200} declares no axes") from error
     return axes
+
+
+def _is_int64(value: Any) -> bool:
+    return type(value) is int and -(2**63) <= value < 2**63

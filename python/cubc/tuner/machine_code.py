@@ -127,7 +127,9 @@ def read_manifest(path: str | Path) -> Manifest:
     """Read a manifest that `write_manifest` wrote; ValueError if it is none."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except RecursionError:
+        raise ValueError(f"{path} is no manifest: it is nested too deeply") from None
+    except ValueError as error:  # not UTF-8, not JSON, or a number of thousands of digits
         raise ValueError(f"{path} is no manifest: {error}") from None
     if not isinstance(found, dict) or not all(map(_is_entry, found.values())):
         raise ValueError(

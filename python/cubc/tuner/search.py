@@ -26,7 +26,7 @@ from .records import Group
 from .replay_target import Replay, is_replay, replay_info, replay_units
 from .session import Session
 from .standing import Standing
-from .stores import StorePaths, expand, read, store_path
+from .stores import MOST_SAMPLES, StorePaths, expand, read, store_path
 from .strategy import DEFAULT, Exhaustive, Factory, make, warmed
 from .target import Target
 from .unit import Unit, units
@@ -234,6 +234,9 @@ def _checked_timing(timing: Mapping[str, Any]) -> dict[str, Any]:
         if name not in TIMING:
             raise ax.unknown("the measurement", "option", name, TIMING)
         checked[name] = TIMING[name](name, value)
+    for name in ("min_samples", "max_samples", "samples"):
+        if checked.get(name, 0) > MOST_SAMPLES:
+            raise ValueError(f"{name} is {checked[name]}: a store keeps {MOST_SAMPLES} at most")
     least, most = checked.get("min_samples", 0), checked.get("max_samples", math.inf)
     if least > most:
         raise ValueError(f"min_samples is {least}, more than max_samples, {most}")

@@ -1,7 +1,8 @@
 """Stores read back as groups of measurements.
 
 Stores may be damaged or come from somebody else: a row is parsed to declared shapes (integers,
-names) or it is refused with its number and store, and the others are read all the same.
+names) or it is refused with its number and store, and the others are read all the same. What rows
+share is parsed once, so that reading takes time by the size of a store alone.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .verdict import round_ratio
 
 StorePaths = str | os.PathLike | Iterable[str | os.PathLike]
 
+MOST_SAMPLES = 1 << 18  # of a series, see csrc/store.h
 _KEPT = (
     "registers",
     "local_bytes",
@@ -37,9 +39,10 @@ _KEPT = (
     "flops",
     "temperature",
     "power",
-    "created",
+    "checked",
 )
 _SHOWN = ("device_uuid", "device_model", "device_name", "driver", "compiler", "source_hash")
+_SHARED = (*_SHOWN, "benchmark", "axes", "ct", "arch", "units", "ecc")  # by the rows of a group
 _BENCHMARK = re.compile(r"\w+(?:\.\w+)*", re.ASCII)
 _ARCH = re.compile(r"cpu|replay|sm_[1-9]\d{1,2}[a-z]?", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
@@ -102,20 +105,21 @@ def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -
         If a file is no store, or of a newer version; if rows are refused and `bad` says so or
         nothing else is there. The message has the first row's number, store and reason.
     """
-    groups: dict[tuple, Group] = {}
+    groups = _Groups()
     refused: dict[str, list[str]] = {}
     for path in expand(paths):
         reasons: list[str] = []
         for row in rows(path, reasons):
             try:
-                _take(groups, path, row)
+                groups.take(path, row)
             except ValueError as error:
                 reasons.append(f"row {row['id']} was refused: {error}")
         if reasons and bad == "raise":
             raise _core.StoreError(f"{path}: {reasons[0]}")
         if reasons:
             refused[path] = reasons
-    if refused and not groups:
+    found = groups.found()
+    if refused and not found:
         path, reasons = next(iter(refused.items()))
         text = f"{path}: none of its rows can be used, {len(reasons)} were refused; the first:"
         raise _core.StoreError(f"{text} {reasons[0]}")
@@ -123,7 +127,7 @@ def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -
         for path, reasons in refused.items():
             text = f"{path}: {len(reasons)} of its rows left out; the first: {reasons[0]}"
             warnings.warn(text, RuntimeWarning, stacklevel=3)
-    return list(groups.values())
+    return found
 
 
 def rows(path: str, reasons: list[str]) -> Generator[dict[str, Any], None, None]:
@@ -147,21 +151,42 @@ def rows(path: str, reasons: list[str]) -> Generator[dict[str, Any], None, None]
         store.close()
 
 
-def _take(groups: dict[tuple, Group], path: str, row: dict[str, Any]) -> None:
-    """Add a row to its group; ValueError if it is malformed."""
-    new = _group(row)
-    group = groups.get(new.key, new)
-    variant, status = row["variant"], row["status"]
-    _check_variant(group, variant)
-    if status not in STATUSES:
-        raise ValueError(f"{status!r:.80} is no status; one is {', '.join(sorted(STATUSES))}")
-    center = _time(row["center"])
-    if status == OK and center is None:
-        raise ValueError(f"its status is {OK}, but it has no samples")
-    if row["round"] and variant == "base":
-        raise ValueError("base cannot be measured again: it is what the rounds are against")
-    taken = measurement(row, path, _run_time_workload(row["rt"], group.axes))
-    groups.setdefault(group.key, group).add(taken)
+class _Groups:
+    """Groups as they fill; what is wrong with one is told of each of its rows."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple, Group] = {}
+        self._known: dict[tuple, Group | str] = {}  # by the columns that make a group
+
+    def found(self) -> list[Group]:
+        """Groups that have rows."""
+        return [group for group in self._groups.values() if group.cells or group.rounds]
+
+    def take(self, path: str, row: dict[str, Any]) -> None:
+        """Add a row to its group; ValueError if it is malformed."""
+        group, variant, status = self._group(row), row["variant"], row["status"]
+        _check_variant(group, variant)
+        if status not in STATUSES:
+            raise ValueError(f"{status!r:.80} is no status; one is {', '.join(sorted(STATUSES))}")
+        if status == OK and _time(row["center"]) is None:
+            raise ValueError(f"its status is {OK}, but it has no samples")
+        if row["round"] and variant == "base":
+            raise ValueError("base cannot be measured again: it is what the rounds are against")
+        group.add(measurement(row, path, _run_time_workload(row["rt"], group.axes)))
+
+    def _group(self, row: dict[str, Any]) -> Group:
+        shared = tuple(row[name] for name in _SHARED)
+        known = self._known.get(shared)
+        if known is None:
+            try:
+                new = _group(row)
+                known = self._groups.setdefault(new.key, new)
+            except ValueError as error:
+                known = str(error)
+            self._known[shared] = known
+        if isinstance(known, str):
+            raise ValueError(known)
+        return known
 
 
 def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measurement:
@@ -177,13 +202,23 @@ def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measu
         rt=rt,
         round=again,
         status=status,
-        message=row.get("message", ""),
+        message=_printable(row.get("message", "")),
         center=_median(row, "center", samples),
         base_center=_median(row, "base_center", base),
         ratio=round_ratio(samples, base) if again and status == OK else None,
         samples=samples.size,
         extra={name: row.get(name) for name in _KEPT}
+        | {"created": _printable(row.get("created", ""))}
         | {"clock_mhz": _clock(row), "hot_us": 1e6 * row.get("hot", 0.0)},
+    )
+
+
+def _printable(text: str) -> str:
+    """A text of a row without what would steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
     )
 
 
@@ -247,7 +282,7 @@ def _run_time_workload(text: str, axes: tuple[ax.Axis, ...]) -> dict[str, int]:
     if not all(map(_INTEGER.fullmatch, values.values())):
         raise ValueError(f"{text!r:.80} is no workload of whole numbers")
     rt = {name: int(value) for name, value in values.items()}
-    if [axis.name for axis in axes] != list(rt) or any(rt[a.name] not in a.values for a in axes):
+    if [axis.name for axis in axes] != list(rt) or any(rt[a.name] not in a.known for a in axes):
         raise ValueError(f"{text!r:.80} is no workload of its declared axes")
     return rt
 
