@@ -97,11 +97,21 @@ static void store_dealloc(PyObject *self)
 static const char *text_of(PyObject *dict, const char *key)
 {
     PyObject *value = PyDict_GetItemString(dict, key);
-    Py_ssize_t length = 0;
-    const char *text = value && value != Py_None ? PyUnicode_AsUTF8AndSize(value, &length) : "";
-    if (text && strlen(text) != (size_t)length && length)
-        PyErr_Format(PyExc_ValueError, "%s holds a NUL", key);
+    const char *text = value && value != Py_None ? PyUnicode_AsUTF8AndSize(value, NULL) : "";
     return text ? text : ""; // the exception stays set
+}
+
+// A message may hold anything, and ends at a NUL; what identifies a row is whole or an error.
+static const char *column_text(PyObject *dict, const store_column *column)
+{
+    PyObject *value = PyDict_GetItemString(dict, column->name);
+    const char *text = text_of(dict, column->name);
+    Py_ssize_t length = 0;
+    if (PyErr_Occurred() || !value || value == Py_None) return text;
+    if (column->offset == offsetof(store_record, row.message)) return text;
+    if (PyUnicode_AsUTF8AndSize(value, &length) && strlen(text) != (size_t)length)
+        PyErr_Format(PyExc_ValueError, "%s holds a NUL", column->name);
+    return text;
 }
 
 static long long integer_of(PyObject *dict, const char *key)
@@ -142,7 +152,7 @@ static int count_of(PyObject *dict, const char *key, int *out)
 static int column_from(PyObject *dict, const store_column *column, void *to)
 {
     switch (column->kind) {
-    case STORE_TEXT: *(const char **)to = text_of(dict, column->name); break;
+    case STORE_TEXT: *(const char **)to = column_text(dict, column); break;
     case STORE_COUNT: return count_of(dict, column->name, to);
     case STORE_REAL: *(double *)to = real_of(dict, column->name); break;
     case STORE_SERIES: return samples_of(dict, column->name, to);

@@ -299,7 +299,8 @@ def test_rows_that_share_their_bytes(tmp_path):
 
 
 def test_texts_that_steer_a_terminal(tmp_path):
-    db = stores.write(tmp_path / "s.db", [stores.row("base", 16, message="\x1b[2Jipt_1\n")])
+    message = "\x1b[2Jipt_1\n\0which ends here"
+    db = stores.write(tmp_path / "s.db", [stores.row("base", 16, message=message)])
     [group] = read(db)
     [cell] = group.measurements()
     assert cell.message == "\N{REPLACEMENT CHARACTER}[2Jipt_1\n"
