@@ -2,7 +2,7 @@
 //
 // The text of the tables, the statements that read and write rows, the binding to Python and the
 // checksum of a row all follow from these lines. A new column is a line here, a member in store.h
-// and a new version in store_schema.c.
+// and a new version in store_schema.c, where the text of the version before becomes a literal.
 #ifndef CUBC_STORE_COLUMNS_H
 #define CUBC_STORE_COLUMNS_H
 

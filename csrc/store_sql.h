@@ -26,7 +26,7 @@ const char *sql_path(const sql *s);
 bool sql_is_readonly(const sql *s);
 bool sql_is_damaged(const sql *s);         // whether that is why the last call on it failed
 void sql_set_wait(sql *s, double seconds); // for another process's lock; 10 s unless said
-// WAL where the file system can do it, else a rollback journal; see store_sql.c on durability.
+// WAL where the file system can do it, else a rollback journal; see store_connect.c on durability.
 cubc_status sql_set_journal(sql *s);
 
 cubc_status sql_execute(sql *s, const char *script);

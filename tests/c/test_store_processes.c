@@ -55,6 +55,36 @@ STORE_TEST(racing_writers)
     CHECK(rows_in_file() == total);
 }
 
+// Whoever reads beside a writer finds whole rows, those of before among them, and nothing amiss.
+STORE_TEST(readers_beside_a_writer)
+{
+    int seen = 0, readings = 0;
+    make_store(0);
+    pid_t child = fork();
+    if (child == 0) {
+        store *s = open_with_device();
+        for (int k = 0; s && k < 8; k++) {
+            if (add_rows(s, k * ROWS) != ROWS) _exit(1);
+            store_close(s); // the log goes, and begins anew
+            s = open_with_device();
+        }
+        store_close(s);
+        _exit(0);
+    }
+    int status = 1;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        cubc_status st = CUBC_OK;
+        store *s = open_store(STORE_READ);
+        int rows = s ? count_rows(s, &st) : -1;
+        store_close(s);
+        CHECK(rows >= seen && !st);
+        seen = rows;
+        readings++;
+    }
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0 && readings > 3);
+    CHECK(rows_in_file() == 8 * ROWS);
+}
+
 static void *add_rows_in_thread(void *s)
 {
     return (void *)(intptr_t)add_rows(s, 0);
@@ -132,6 +162,7 @@ STORE_TEST(killed_writers)
     sql *db;
     int64_t errors = -1;
     CHECK_STATUS(sql_open(path, false, NULL, 0, &db), CUBC_OK);
+    sql_trust(db);
     CHECK_STATUS(sql_integer(db,
                              "SELECT count(*) FROM pragma_integrity_check"
                              " WHERE integrity_check <> 'ok'",
@@ -258,6 +289,7 @@ int main(int argc, char **argv)
 {
     const check_test tests[] = {
         {"racing_writers", racing_writers},
+        {"readers_beside_a_writer", readers_beside_a_writer},
         {"threads_on_one_store", threads_on_one_store},
         {"killed_writers", killed_writers},
         {"removed_while_open", removed_while_open},

@@ -143,6 +143,30 @@ STORE_TEST(upgrade_that_fails)
     text_free(&after);
 }
 
+// Pages that two tables share are not dropped with one of them.
+STORE_TEST(damaged_pages_are_not_upgraded)
+{
+    sql *db;
+    int64_t device = 0, environment = 0;
+    text file = {0};
+    sql_on(path, version_1);
+    CHECK_STATUS(sql_open(path, false, NULL, 0, &db), CUBC_OK);
+    sql_integer(db, "SELECT rootpage FROM sqlite_master WHERE name = 'device'", &device);
+    sql_integer(db, "SELECT rootpage FROM sqlite_master WHERE name = 'environment'", &environment);
+    sql_close(db);
+    CHECK_STATUS(file_read(path, &file), CUBC_OK);
+    if (CHECK(device && environment && file.length > 4096u * (size_t)environment)) {
+        // The device's row becomes one whose length goes on in the environment's page.
+        char *row = file.data + 4096 * device - 4;
+        memcpy(row, (char[]){0, 0, 0, (char)environment}, 4);
+        file.data[4096 * (device - 1) + 5] = 0x7f;
+    }
+    FILE *out = fopen(path, "wb");
+    CHECK(out && fwrite(file.data, 1, file.length, out) == file.length && !fclose(out));
+    text_free(&file);
+    CHECK(refuses(STORE_CREATE, CUBC_STORE_ERROR, "cannot be upgraded"));
+}
+
 // Several processes find an old store at once, and all their rows are in the new one.
 STORE_TEST(upgraded_by_several)
 {
@@ -206,6 +230,7 @@ int main(int argc, char **argv)
         {"read_as_it_is", read_as_it_is},
         {"upgraded_with_its_log", upgraded_with_its_log},
         {"upgrade_that_fails", upgrade_that_fails},
+        {"damaged_pages_are_not_upgraded", damaged_pages_are_not_upgraded},
         {"upgraded_by_several", upgraded_by_several},
         {"rounds", rounds},
     };
