@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "store_sql_inner.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <string.h>
 
@@ -54,7 +55,10 @@ cubc_status sql_explain(const sql *s, int line)
             CUBC_IO_ERROR,
             "cannot open store %s: %s; its folder must be there and its file system writable, and "
             "both must be yours to open",
-            path, errnum ? strerror(errnum) : detail);
+            path,
+            errnum == ENOENT ? "it is not there, and no file can be made there"
+            : errnum         ? strerror(errnum)
+                             : detail);
     case SQLITE_PERM:
     case SQLITE_AUTH:
     case SQLITE_IOERR:

@@ -356,6 +356,14 @@ def test_a_store_of_a_killed_process(tmp_path):
     assert len(stores.read(db)) == 250
 
 
+@pytest.mark.skipif(not os.path.isdir("/sys/kernel"), reason="this system has no /sys")
+def test_a_folder_that_takes_no_files():
+    """What is wrong is not that there is no such file, which a new store never is."""
+    with pytest.raises(OSError, match=r"make store|no file can be made") as caught:
+        _core.Store("/sys/kernel/x.db", True)
+    assert "No such file" not in str(caught.value)
+
+
 # ---- other files --------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("text", "reason"),
