@@ -1,0 +1,45 @@
+"""A pytest plugin for a rewritten module: runs what can reach cubc, and logs what did."""
+
+import json
+import os
+from collections import defaultdict
+
+import pytest
+
+from . import numpy_routes
+
+MOST = 20  # of the cases of one test, spread evenly; some have a thousand
+
+
+def pytest_collection_modifyitems(items):
+    """Keep the tests that can reach cubc, and some cases of each; CUBC_SUITES=all keeps all."""
+    every = os.environ.get("CUBC_SUITES") == "all"
+    tests = defaultdict(list)
+    for item in items:
+        if item.originalname in numpy_routes.reaching:
+            tests[item.parent, item.originalname].append(item)
+    items.clear()
+    for cases in tests.values():
+        step = 1 if every else max(1, len(cases) / MOST)
+        items += [cases[int(k * step)] for k in range(int(len(cases) / step))]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    numpy_routes.reached.clear()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.when == "call" and numpy_routes.reached:
+        row = {
+            "test": item.nodeid.partition("::")[2],
+            "outcome": report.outcome,
+            "functions": sorted(set(numpy_routes.reached)),
+            "why": str(report.longrepr)[-600:] if report.failed else "",
+        }
+        with open(os.environ["CUBC_SUITE_LOG"], "a") as log:
+            log.write(json.dumps(row) + "\n")
+    return report

@@ -1,0 +1,171 @@
+"""Sends calls of NumPy's functions to cubc's of the same names, so that NumPy's tests test cubc.
+
+A call that cubc does not take on purpose (object arrays, subclasses, `where=`, ...) stays NumPy's.
+All else goes to cubc, whose answer is then held against what NumPy's test expects.
+"""
+
+import inspect
+
+import numpy as np
+
+import cubc
+
+# The keywords that go on to cubc, by function; others must have their defaults.
+REDUCTION = {"axis", "dtype", "out", "keepdims", "initial"}
+SCAN = {"axis", "dtype", "out"}
+KEYWORDS = {
+    "sum": REDUCTION,
+    "prod": REDUCTION,
+    "min": REDUCTION,
+    "max": REDUCTION,
+    "any": REDUCTION,
+    "all": REDUCTION,
+    "argmin": REDUCTION,
+    "argmax": REDUCTION,
+    "sort": {"axis"},
+    "argsort": {"axis"},
+    "cumsum": SCAN,
+    "cumprod": SCAN,
+    "unique": set(),
+    "histogram": {"bins", "range", "weights"},
+    "bincount": {"weights", "minlength"},
+    "diff": set(),
+    "flatnonzero": set(),
+    "searchsorted": {"side"},
+    "repeat": set(),
+}
+ALIASES = {"amin": "min", "amax": "max"}
+METHODS = {
+    *("sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "sort", "argsort"),
+    *("cumsum", "cumprod", "searchsorted", "repeat"),
+}
+ARRAYS = {"searchsorted": 2, "repeat": 2}  # how many leading arguments are arrays; else 1
+RENAMED = {"initial": "init"}
+IGNORED = {"kind", "stable"}  # cubc's sorts are stable
+ORDERED = {"sort", "argsort", "min", "max", "argmin", "argmax", "searchsorted", "unique"}
+PLAIN = (np.ndarray, np.generic, list, tuple, int, float, complex, bool)
+NUMPY = {name: getattr(np, name) for name in KEYWORDS}
+
+reaching = set()  # the names of the functions of the module that can reach cubc
+reached = []  # the names of the functions of cubc that the running test has called
+
+
+class StaysNumPys(Exception):
+    """The call is one that cubc does not take; the message says why."""
+
+
+def signature(name):
+    if name == "bincount":  # has none of its own
+        return inspect.signature(lambda x, /, weights=None, minlength=0: None)
+    return inspect.signature(NUMPY[name])
+
+
+SIGNATURES = {name: signature(name) for name in KEYWORDS}
+
+
+def check_dtype(dtype):
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "biufc" or dtype.itemsize > 8 << (dtype.kind == "c"):
+        raise StaysNumPys(f"items of {dtype}")
+    if not dtype.isnative:
+        raise StaysNumPys("another byte order")
+
+
+def check_array(x):
+    if not isinstance(x, PLAIN) or (isinstance(x, np.ndarray) and type(x) is not np.ndarray):
+        raise StaysNumPys(f"a {type(x).__name__}")
+    try:
+        dtype = np.asarray(x).dtype
+    except (TypeError, ValueError) as error:
+        raise StaysNumPys("ragged lists") from error
+    check_dtype(dtype)
+    return dtype
+
+
+def is_default(value, default):
+    return value is default or (isinstance(value, bool | int | str) and value == default)
+
+
+def check_keyword(name, value):
+    """The keyword as cubc takes it."""
+    if name == "initial" and value is None:
+        raise StaysNumPys("initial=None")
+    if name == "dtype":
+        check_dtype(value)
+    if name == "axis" and isinstance(value, tuple):
+        if len(value) != 1:
+            raise StaysNumPys("several axes")
+        value = value[0]
+    if name == "out":
+        value = value[0] if isinstance(value, tuple) else value
+        if type(value) is not np.ndarray:
+            raise StaysNumPys("out= of another type")
+        check_dtype(value.dtype)
+    if name in ("bins", "weights") and np.ndim(value):
+        check_array(value)
+    if name == "bins" and isinstance(value, str):
+        raise StaysNumPys("bins by a rule")
+    return value
+
+
+def cubc_arguments(name, args, kwargs):
+    """The positional and keyword arguments for cubc; StaysNumPys, or NumPy's own TypeError."""
+    bound = SIGNATURES[name].bind(*args, **kwargs).arguments
+    arrays = [bound.pop(key) for key in list(bound)[: ARRAYS.get(name, 1)]]
+    dtypes = [check_array(array) for array in arrays]
+    if name == "repeat" and any(np.ndim(array) != 1 for array in arrays):
+        raise StaysNumPys("repeats of another shape than the items")
+    if name in ORDERED and np.result_type(*dtypes).kind == "c":
+        raise StaysNumPys("an order of complex numbers")
+    options = {}
+    for key, value in bound.items():
+        default = SIGNATURES[name].parameters[key].default
+        if key in IGNORED or is_default(value, default):
+            continue
+        if key not in KEYWORDS[name]:
+            raise StaysNumPys(f"{key}=")
+        options[RENAMED.get(key, key)] = check_keyword(key, value)
+    if name in ("cumsum", "cumprod") and not {"dtype", "out"} & set(options):
+        # A documented difference: cubc's scans keep the type of the items.
+        options["dtype"] = NUMPY[name](np.empty(0, dtypes[0])).dtype
+    return arrays, options
+
+
+def call(name, *args, **kwargs):
+    """NumPy's function `name`, answered by cubc where that takes the call."""
+    try:
+        arrays, options = cubc_arguments(name, args, kwargs)
+    except (StaysNumPys, TypeError):
+        return NUMPY[name](*args, **kwargs)
+    reached.append(name)
+    return getattr(cubc, name)(*arrays, **options)
+
+
+def method(name, array, *args, **kwargs):
+    """The method `name` of an array, answered by cubc; of any other object its own method."""
+    if type(array) is not np.ndarray:
+        return getattr(array, name)(*args, **kwargs)
+    if name != "sort":
+        return call(name, array, *args, **kwargs)
+    try:
+        arrays, options = cubc_arguments(name, (array, *args), kwargs)
+    except (StaysNumPys, TypeError):
+        return array.sort(*args, **kwargs)
+    reached.append(name)
+    array[...] = cubc.sort(*arrays, **options)
+    return None
+
+
+class Functions(dict):
+    """Stand-ins for NumPy's functions, by name; a test that only names one finds it callable."""
+
+    def __missing__(self, name):
+        def stand_in(*args, **kwargs):
+            return call(name, *args, **kwargs)
+
+        stand_in.__name__ = name
+        self[name] = stand_in
+        return stand_in
+
+
+functions = Functions()

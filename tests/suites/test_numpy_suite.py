@@ -1,0 +1,84 @@
+"""NumPy's own tests, of which those that call a function that cubc has too call cubc's.
+
+NumPy's wheel has its tests. Each module is rewritten (numpy_rewriting), run in a process of its
+own, and only the tests that reached cubc count: all pass, but for those that
+numpy_differences.toml lists with a reason. Of a test with many cases some run; CUBC_SUITES=all runs
+all, which takes five minutes of a processor.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suites.numpy_rewriting import rewritten
+
+HERE = Path(__file__).parent
+NUMPY = Path(np.__file__).parent
+LISTED = tomllib.loads((HERE / "numpy_differences.toml").read_text())
+MODULES = LISTED["reached"]
+
+
+def run(module, folder):
+    """Run NumPy's module of tests; a list of dicts, one a test that reached cubc."""
+    copy, log = folder / Path(module).name, folder / "log.jsonl"
+    copy.write_text(rewritten((NUMPY / module).read_text()))
+    options = ["-q", "-m", "not slow", "-c", os.devnull, "--rootdir", folder]
+    result = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "suites.numpy_plugin",
+            *options,
+            copy,
+        ],
+        cwd=folder,
+        env=os.environ
+        | {
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONPATH": str(HERE.parent),
+            "CUBC_SUITE_LOG": str(log),
+            "CUBC_DEVICE": "cpu",
+        },
+        capture_output=True,
+        text=True,
+        timeout=280 if os.environ.get("CUBC_SUITES") != "all" else 1800,
+    )
+    assert result.returncode in (0, 1), result.stdout[-2000:] + result.stderr[-2000:]
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def differences(module):
+    """The listed tests of a module: {pattern: reason}."""
+    return {
+        test.partition("::")[2]: group["why"]
+        for group in LISTED["difference"]
+        for test in group["tests"]
+        if test.partition("::")[0] == module
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", MODULES)
+def test_numpys_own_tests(module, tmp_path):
+    if not np.__version__.startswith(LISTED["numpy"] + "."):
+        pytest.skip(f"the differences are of NumPy {LISTED['numpy']}, this is {np.__version__}")
+    rows, listed = run(module, tmp_path), differences(module)
+    assert len(rows) >= MODULES[module], "fewer tests than listed reach cubc"
+    failed = {row["test"]: row["why"] for row in rows if row["outcome"] == "failed"}
+    known = {test: [p for p in listed if fnmatchcase(test, p)] for test in failed}
+    news = {test: why for test, why in failed.items() if not known[test]}
+    assert not news, "\n".join(f"{test}: {why}" for test, why in news.items())
+    if os.environ.get("CUBC_SUITES") == "all":
+        gone = set(listed) - {pattern for patterns in known.values() for pattern in patterns}
+        assert not gone, f"numpy_differences.toml lists tests that pass: {sorted(gone)}"
