@@ -168,9 +168,9 @@ static cubc_status not_written(const cubc_field_write_params *p)
 
 static cubc_status choose_format(const cubc_field_write_params *p, const field_format **out)
 {
+    *out = NULL;
     if (!cubc_field_kind_name(p->kind))
         FAIL(CUBC_INVALID_ARGUMENT, "kind is %d, expected a cubc_field_kind", (int)p->kind);
-    *out = NULL;
     for (size_t k = 0; k < COUNT_OF(formats) && !*out; k++)
         if (writes(formats[k], p->kind) && (!p->format || strcmp(p->format, formats[k]->name) == 0))
             *out = formats[k];
