@@ -3,15 +3,16 @@
 A frame is its length in four bytes and then so many bytes. Requests are pickled: they come from the
 search, whose code the measuring process runs anyway. Replies come from a process that has run
 variants, and a variant may have written into the socket. So a reply is data: one line of JSON, then
-the samples as they are, and it is taken only if it has the form that `encode` gives it.
+the samples as they are. It is taken only if it has the form that `encode` gives it, with values
+that a store takes.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import pickle
 import struct
+import sys
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
@@ -21,11 +22,11 @@ from .status import MESSAGE, OK, STATUSES
 from .target import Run
 
 LENGTH = struct.Struct("!I")
-MOST = 64 << 20  # bytes of a reply
-MOST_HEADER = 64 << 10  # of its line of JSON
+MOST_HEADER = 64 << 10  # bytes of a reply's line of JSON
+MOST_SERIES = 1 << 20  # of a series, as in a store
+MOST_COUNT = 2**31 - 1
 
-INTEGERS = {
-    "bytes",
+COUNTS = {
     "registers",
     "local_bytes",
     "shared_bytes",
@@ -33,12 +34,13 @@ INTEGERS = {
     "given_up",
     "checked",
 }
-FLOATS = {"hot", "temperature", "power"}
+REALS = {"hot", "temperature", "power"}
 SERIES = ("samples", "base_samples", "clocks", "base_clocks")
+MOST = MOST_HEADER + len(SERIES) * MOST_SERIES  # bytes of a reply
 
 
 class Garbled(ValueError):
-    """What came is no reply."""
+    """Bytes that are no reply."""
 
 
 def frame(content: bytes) -> bytes:
@@ -139,10 +141,12 @@ def _fields(given: Any) -> dict[str, Any]:
     _expect(isinstance(given, dict) and "status" in given, "fields")
     found: dict[str, Any] = {}
     for name, value in given.items():
-        if name in INTEGERS:
+        if name in COUNTS:
+            found[name] = _integer(name, value, MOST_COUNT)
+        elif name == "bytes":
             found[name] = _integer(name, value)
-        elif name in FLOATS:
-            _expect(type(value) in (int, float) and math.isfinite(value), name)
+        elif name in REALS:
+            _expect(type(value) in (int, float) and 0 <= value <= sys.float_info.max, name)
             found[name] = float(value)
         else:
             _expect(name in ("status", "message"), "fields")
@@ -157,23 +161,23 @@ def _series(lengths: list[int], body: bytes) -> Mapping[str, bytes]:
     for name, length in zip(SERIES, lengths, strict=True):
         found[name] = body[begin : begin + length]
         begin += length
-        _expect(length % 4 == 0, name)
+        _expect(length % 4 == 0 and length <= MOST_SERIES, name)
         values = np.frombuffer(found[name], "<f4")
-        _expect(bool(np.isfinite(values).all() and (values >= 0).all()), name)
+        _expect(bool(np.isfinite(values).all() and (values > 0).all()), name)
     samples, base, clocks, base_clocks = lengths
     _expect(samples > 0 and base in (0, samples), "samples")
     _expect(clocks in (0, samples) and base_clocks in (0, base), "clocks")
     return found
 
 
-def _integer(name: str, value: Any) -> int:
-    _expect(type(value) is int and 0 <= value < 2**63, name)
+def _integer(name: str, value: Any, most: int = 2**63 - 1) -> int:
+    _expect(type(value) is int and 0 <= value <= most, name)
     return int(value)
 
 
 def _text(name: str, value: Any) -> str:
     _expect(isinstance(value, str) and len(value) <= MESSAGE, name)
-    return str(value)
+    return str(value).encode(errors="replace").decode()  # JSON has halves of surrogate pairs
 
 
 def _expect(holds: bool, what: str) -> None:
