@@ -112,7 +112,7 @@ def word_of_stores(times):
 
 
 def words(machine, way, trials, difference, openings):
-    """How often each word is given to a true difference in speed."""
+    """Frequency of each word, given a true difference in speed."""
     word = word_of_stores if way == "stores" else word_of_rounds
     drawn = getattr(machine, way)(trials, difference, openings)
     return Counter(word(one) for one in drawn)

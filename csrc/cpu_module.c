@@ -25,7 +25,7 @@ static bool lies_within(uint64_t offset, uint64_t length, uint64_t size)
     return offset <= size && length <= size - offset;
 }
 
-// What the dynamic linker takes on trust: that the file is whole and for this machine. It maps
+// Checks what the dynamic linker trusts: that the file is whole and for this machine. It maps
 // segments as the headers say, and a page past the end of a file is a bus error.
 static const char *what_is_wrong(const binary *code)
 {
@@ -57,8 +57,8 @@ static const char *what_is_wrong(const binary *code)
     return NULL;
 }
 
-// Whether the bytes may hold a division of integers or an instruction that no processor has: looked
-// for at every byte, as if an instruction began there, so that none is missed.
+// Says whether the bytes may hold a division of integers or an instruction that no processor has:
+// looked for at every byte, as if an instruction began there, so that none is missed.
 static bool may_trap(const uint8_t *bytes, uint64_t count)
 {
 #if defined(__x86_64__)

@@ -160,7 +160,8 @@ typedef struct device_api {
     // Compilation: no device needed, any number at once from any threads.
     cubc_status (*compile)(const compile_request *request, binary *out);
     cubc_status (*compiler)(char *name, size_t size); // "NVRTC 13.0"
-    // Whether load could take the code, as far as can be told without a device; NULL: nothing can.
+    // Says whether load could take the code, as far as can be told without a device; NULL: nothing
+    // can.
     cubc_status (*check)(const binary *code);
     // CUBC_DEVICE_ERROR: not this code.
     cubc_status (*load)(cubc_device *device, const binary *code, device_module **out);

@@ -260,8 +260,8 @@ static void job_read(job *j, int wait_ms)
     }
 }
 
-// Whether the compiler has ended, and how: 0 also if somebody who ignores SIGCHLD, or who waits for
-// every child, made that unknowable.
+// Says whether the compiler has ended, and how: 0 also if somebody who ignores SIGCHLD, or who
+// waits for every child, made that unknowable.
 static bool job_ended(job *j, int *exit_status)
 {
     pid_t ended;

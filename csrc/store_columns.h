@@ -39,7 +39,7 @@ typedef enum store_kind {
     X(e, STORE_TEXT, compiler, "compiler", compiler, STORE_NAME) \
     X(e, STORE_TEXT, version, "version", version, STORE_NAME)
 
-// What makes a measurement another one. A row is never changed in these.
+// The columns that tell measurements apart. A row is never changed in these.
 #define STORE_KEY(X)                                                          \
     X(m, STORE_ID, device_id, "device_id", device_id, 0)                      \
     X(m, STORE_ID, environment_id, "environment_id", environment_id, 0)       \

@@ -112,8 +112,8 @@ done:
     return st;
 }
 
-// Whether a journal holds pages that a killed writer would want back. Its first byte is 0 once its
-// transaction is done.
+// Says whether a journal holds pages that a killed writer would want back. Its first byte is 0 once
+// its transaction is done.
 static bool is_hot(const char *journal)
 {
     size_t size = 0;
@@ -199,7 +199,7 @@ static cubc_status lock_file(source *s, double wait_s)
     return code ? refuse_file(s, code) : CUBC_OK;
 }
 
-// Of a transaction over several files, which no store takes part in, the journal ends with the name
+// The journal of a transaction over several files, which a store has no part in, ends with the name
 // of another journal; SQLite deletes that file, whatever it is, after playing this one back.
 static cubc_status check_journal_of(const source *s)
 {

@@ -1,4 +1,4 @@
-// What the files of the store share: the store itself, and rows between a record and SQLite.
+// Shared by the files of the store: the store itself, and rows between a record and SQLite.
 #ifndef CUBC_STORE_INNER_H
 #define CUBC_STORE_INNER_H
 
@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-// What the texts and series of a record are kept in.
+// Room for the texts and series of a record.
 typedef struct store_buffers {
     text texts; // each with its NUL
     float *series;

@@ -19,7 +19,7 @@
 enum { APPLICATION_ID = 0x63756263 }; // "cubc", in the file's header
 
 // ---- schema -----------------------------------------------------------------------------------
-// What has been released is never edited. `center` and the view `result` are for people with an SQL
+// A released schema is never edited. `center` and the view `result` are for people with an SQL
 // shell. A device is unique with its units and ECC: the same silicon with ECC switched, or with
 // fewer cores to run on, times differently.
 static const char device_table[] =

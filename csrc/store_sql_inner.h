@@ -1,4 +1,4 @@
-// What store_sql.c (statements) and store_connect.c (opening) share.
+// Shared by store_sql.c (statements) and store_connect.c (opening).
 #ifndef CUBC_STORE_SQL_INNER_H
 #define CUBC_STORE_SQL_INNER_H
 

@@ -31,7 +31,7 @@ struct bool8 {
     FUNCTION_MEMBER bool8& operator^=(bool v) { return *this = *this != v; }
 };
 
-// What an item is where an expression names it: a bool8 is a bool there.
+// Type of an item where an expression names it: a bool8 is a bool there.
 template <class T>
 struct expressed {
     typedef T type;

@@ -168,7 +168,7 @@ def test_devices_of_two_models_are_two_groups(db):
 
 
 def test_a_device_of_another_architecture_measures_nothing(db):
-    """What it was given is given to another; if that is no better, it stays unmeasured."""
+    """Its task is given to another; if that is no better, it stays unmeasured."""
     with pytest.warns(RuntimeWarning, match=r"measures on a GPU \(sm_90\).* name the device"):
         search(db, executor=Elsewhere({4, 7, 8}, model="a GPU", arch="sm_90", uuid="another"))
     rows = variant_rows(db)

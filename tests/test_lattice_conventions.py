@@ -19,7 +19,7 @@ XI = XI_0 / NU  # what is called anisotropy here
 
 
 def anisotropic_kappa(isotropic, xi=XI):
-    """Of the mass that Chroma takes from its tag <Kappa>."""
+    """Kappa of the mass that Chroma takes from its tag <Kappa>."""
     mass = 1 / (2 * isotropic) - 4
     return 1 / (2 * (mass + 1 + 3 / xi))
 
@@ -72,7 +72,7 @@ def weak():
 
 
 def correlator(operator, source):
-    """Of S = 2 kappa M^-1, Chroma's <prop_corr>: the sum of |S|^2 at each time."""
+    """Correlator of S = 2 kappa M^-1, Chroma's <prop_corr>: the sum of |S|^2 at each time."""
     x, info = operator.solve(source, tol=1e-7)  # of six digits none is left to the solver
     assert info.converged
     return (abs(2 * operator.kappa * x) ** 2).sum((0, 2, 3, 4, 5, 6))

@@ -386,7 +386,7 @@ def test_colour_vectors_of_milc(name, norm):
 
 
 def test_a_staggered_propagator_of_milc():
-    """Of a point: at the origin the sink's colour is mostly the source's."""
+    """Propagator of a point: at the origin the sink's colour is mostly the source's."""
     propagator, info = lattice.read_staggered_propagator(real("ksprop_fm.sample.l4448.ll"))
     assert (info.format, info.extent, info.byte_order) == ("fermilab", (4, 4, 4, 8), "little")
     origin = abs(propagator[0, 0, 0, 0])

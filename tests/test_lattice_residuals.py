@@ -1,4 +1,4 @@
-"""What is said of a solve: residuals of the x that comes back, stagnation, NaN, precision, time."""
+"""Reports of a solve: residuals of the x that comes back, stagnation, NaN, precision, time."""
 
 import time
 
@@ -31,7 +31,7 @@ def test_shifts_beyond_the_precision(operator):
     [("cg", "half"), ("bicgstab", "half"), ("gcr", "single"), ("multishift", None)],
 )
 def test_residuals_in_single_precision(operator, solver, sloppy):
-    """What is reported is true, as far as single precision can tell."""
+    """The report is true, as far as single precision can tell."""
     options = {"precision": "single", "sloppy": sloppy, "tol": 1e-5}
     x, info = operator.solve(B, **options, **options_of(solver))
     left = left_by(solver, operator, x)
@@ -55,7 +55,7 @@ def test_mixed_precision_stagnates(operator):
 
 @pytest.mark.parametrize("solver", ["cg", "multishift"])
 def test_solutions_of_single_precision(operator, solver):
-    """Of complex64 b the residual is that of x as it was rounded, which 1e-10 is too much for."""
+    """The residual of complex64 b is that of x as it was rounded, which 1e-10 is too much for."""
     b = B.astype(np.complex64)
     for tol, converged in ((None, True), (5e-7, True), (1e-10, False)):
         x, info = operator.solve(b, tol=tol, **options_of(solver))
@@ -78,7 +78,7 @@ def test_shifts_that_have_converged_are_left_alone(operator):
 
 
 def test_the_precision_is_that_of_the_operator(operator):
-    """Of a solve as of an application; half precision has no residual."""
+    """The precision of a solve is that of an application; half precision has no residual."""
     assert lattice.Wilson(operator.gauge, KAPPA).precision == "double"
     single = lattice.Wilson(operator.gauge, KAPPA, precision="single")
     x, info = single.solve(B)

@@ -10,7 +10,7 @@ enum { FORMAT_HEAD = 24 }; // bytes that a probe sees; zeros where the file is s
 typedef struct field_format {
     const char *name;  // of cubc_field_write_params
     const char *title; // names the files in messages; NULL where another format reads them
-    // Whether the file is of this format; cheap, and never fails.
+    // Says whether the file is of this format; cheap, and never fails.
     bool (*probe)(const infile *file, const unsigned char head[FORMAT_HEAD]);
     // Adds all fields of the file, the first one at least.
     cubc_status (*open)(const infile *file, int flags, disk_fields *out);

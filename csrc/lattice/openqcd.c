@@ -58,7 +58,7 @@ static void step(int at[4], int mu, const int extent[4], int by)
 
 static const int memory_axes[4] = {T, Z, Y, X};
 
-// What counts as a site here is half of an odd point: four links in two directions.
+// A site here is half of an odd point: four links in two directions.
 static void place_openqcd(const disk_field *f, uint64_t site, const double *from, double *field)
 {
     const int *extent = f->info.extent;
@@ -131,7 +131,7 @@ static cubc_status add_plaquettes(const infile *file, const disk_field *f, const
     return CUBC_OK;
 }
 
-// How far the mean of some plaquettes is from that of the header.
+// Distance of the mean of some plaquettes from that of the header.
 static cubc_status distance_of(const infile *file, const disk_field *f, double *out)
 {
     enum { MOST_POINTS = 256 };

@@ -259,7 +259,7 @@ static cubc_status scale_source(solver *s, const cubc_solve_params *p, const who
 }
 
 // ---- results ------------------------------------------------------------------------------------
-// What is said of x is of the numbers that the caller gets: x goes into the caller's type, order
+// The report on x is about the numbers that the caller gets: x goes into the caller's type, order
 // and size, and back from there, before its residual is calculated.
 
 static const char *reason_of(uint64_t phase)
@@ -303,7 +303,7 @@ static cubc_status give(solver *s, const cubc_solve_params *p, const lattice_fie
     return convert(s, p, to, p->type, p->order, x->data, s->precise, CUBC_NATIVE);
 }
 
-// Of all right-hand sides, and x of them where the caller has it.
+// All right-hand sides, and x of them where the caller has it.
 static cubc_status judge(solver *s, const cubc_solve_params *p, char *x, cubc_solve_info *info)
 {
     size_t bytes = p->n / s->shape.sources * cubc_type_size(p->type);

@@ -73,7 +73,7 @@ cubc_status solver_copy(solver *s, void *to, const void *from, size_t bytes)
 }
 
 // ---- launches -----------------------------------------------------------------------------------
-// What was not listed ahead, such as factors of sources of unusual size.
+// Kernels that were not listed ahead, such as factors of sources of unusual size.
 static cubc_status compile_missing(solver *s, const problem *p)
 {
     bool missing;

@@ -12,7 +12,7 @@ typedef struct xml {
     const char *what; // names the document in messages
 } xml;
 
-// Whether there is an element of that name; fails where that cannot be told.
+// Says whether there is an element of that name; fails where that cannot be told.
 cubc_status xml_has(const xml *document, const char *element, bool *out);
 // The text of the only element of that name, without the blanks around it. Not having it, having it
 // twice, and text that does not fit are errors.

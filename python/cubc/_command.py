@@ -9,7 +9,7 @@ import sys
 
 
 def _is_run() -> bool:
-    """Whether Python is looking for the module of ``-m cubc``, and where it does so by default."""
+    """Say whether Python looks for the module of ``-m cubc``, and where it does so by default."""
     if sys.argv[:1] != ["-m"] or sys.flags.safe_path:
         return False
     return sys.orig_argv[-len(sys.argv)].removeprefix("-m").partition(".")[0] == "cubc"

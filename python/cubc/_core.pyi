@@ -182,7 +182,7 @@ def lattice_solve(
     """Solve M x = b: x, and of each right-hand side: converged, reason, iterations, updates, residual, seconds, GFLOPS."""
 
 def field_infos(path: str | bytes | os.PathLike[Any], flags: int, /) -> list[dict[str, Any]]:
-    """What a file says of each field in it. flags: of cubc_field_flags."""
+    """Description of each field in a file. flags: of cubc_field_flags."""
 
 def read_field(
     path: str | bytes | os.PathLike[Any], kind: str, index: int, flags: int, /

@@ -318,7 +318,7 @@ def _given_edges(items: Any, bins: Any, stream: Any) -> tuple[Any, Any]:
 
 
 def _edge_type(items: Any, edges: Any) -> Any:
-    """What edges are compared with the items in."""
+    """Type in which edges are compared with the items."""
     common = np.result_type(_known(items.dtype), _known(edges.dtype))
     inexact = np.float64 if common.itemsize > 4 else np.float32
     wide = {"i": np.int64, "u": np.uint64, "b": np.uint64, "f": inexact}.get(common.kind)

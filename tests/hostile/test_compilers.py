@@ -50,7 +50,7 @@ def test_what_is_delivered_broken_once_is_compiled_once_more(compiler, tmp_path)
 
 
 def test_what_is_delivered_broken_is_not_kept(compiler, tmp_path):
-    """What is compiled ahead for other processes, too."""
+    """Variants compiled ahead are for other processes, too."""
     runs = compiler(TRUNCATED.replace("truncate", "rm -f $HERE/spoilt; truncate"))
     code = f"""
         import cubc, numpy as np

@@ -15,7 +15,7 @@ TOO_LARGE = "larger than any memory"
 
 
 class OfCuda:
-    """What names extents in __cuda_array_interface__; the memory is not looked at."""
+    """An object with extents in __cuda_array_interface__; the memory is not looked at."""
 
     def __init__(self, shape, dtype, strides=None):
         self.dtype = dtype

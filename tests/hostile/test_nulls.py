@@ -39,7 +39,7 @@ class Column:
 
 
 class Polars(Column):
-    """What of polars.Series is looked at."""
+    """The part of polars.Series that is looked at."""
 
     dtype = "Int64"
 

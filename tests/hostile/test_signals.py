@@ -67,7 +67,7 @@ def test_faulthandler_reports_no_fault_of_a_kernel():
 
 @pytest.mark.parametrize("reported", [False, True])
 def test_the_signal_is_given_back(reported):
-    """What nobody handles ends the process as it would without a kernel."""
+    """A signal that nobody handles ends the process as it would without a kernel."""
     enable = "faulthandler.enable(); " if reported else ""
     code = f"{enable}fault(); print(works(), flush=True); os.kill(os.getpid(), signal.SIGFPE)"
     result = isolated.run(BEGIN + code)

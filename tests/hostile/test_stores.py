@@ -41,7 +41,7 @@ def behind(path):
 
 
 def files(folder):
-    """What is in a folder, byte by byte."""
+    """Contents of a folder, byte by byte."""
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -139,7 +139,7 @@ def test_an_older_store_that_computes_is_not_upgraded(db, version):
 
 
 def test_a_schema_in_the_log(db, tmp_path):
-    """What counts is what is read: the file is in order, and its log brings the schema."""
+    """The log counts: the file is in order, and its log brings the schema."""
     (tmp_path / "sent").mkdir()
     sent = tmp_path / "sent" / "s.db"
     with behind(db) as connection:
@@ -178,7 +178,7 @@ def test_a_schema_without_end(db):
 
 # ---- values -------------------------------------------------------------------------------------
 def values(path):
-    """What is read of a store, by what identifies it, without a word about what is not."""
+    """Rows read of a store, by their keys, without a word about those that are not."""
     return {
         (group.key, cell.variant, str(cell.rt), cell.round): dataclasses.replace(cell, id=0)
         for group in read(path, bad="pass")
@@ -358,7 +358,7 @@ def test_a_store_of_a_killed_process(tmp_path):
 
 @pytest.mark.skipif(not os.path.isdir("/sys/kernel"), reason="this system has no /sys")
 def test_a_folder_that_takes_no_files():
-    """What is wrong is not that there is no such file, which a new store never is."""
+    """The error is not that there is no such file, which is so for every new store."""
     with pytest.raises(OSError, match=r"make store|no file can be made") as caught:
         _core.Store("/sys/kernel/x.db", True)
     assert "No such file" not in str(caught.value)

@@ -20,7 +20,7 @@ _READERS = {
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What a file says of a field in it.
+    """Description of a field in a file.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ TAIL = 2000  # characters of its last words that are kept
 
 
 class Side(NamedTuple):
-    """What runs a side, and how it is named in messages."""
+    """Command that runs a side, and its name in messages."""
 
     name: str
     python: str

@@ -259,7 +259,7 @@ class Pool:
         return [*self._known.values()]
 
     def _fits(self, info: Mapping[str, Any]) -> bool:
-        """Whether what a device gave is of the architecture that is searched."""
+        """Say whether the results of a device are of the architecture that is searched."""
         if info["uuid"] not in self._known and info["arch"] != self.info["arch"]:
             warnings.warn(
                 f"a process of the executor measures on {info['model']} ({info['arch']}), the "

@@ -66,7 +66,7 @@ class WorkerDied(RuntimeError):
 
 
 def _ending(code: int) -> str:
-    """How a process ended that left this status."""
+    """Describe the end of a process that left this status."""
     if code >= 0:
         return f"left with status {code}"
     try:

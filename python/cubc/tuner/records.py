@@ -202,7 +202,7 @@ class Group:
         return judge([self._round_score(cells) for cells in rounds]) if rounds else None
 
     def wins(self, variant: str) -> bool:
-        """Whether a variant was measured again and found FASTER than base."""
+        """Say whether a variant was measured again and found FASTER than base."""
         verdict = self.verdict(variant)
         return verdict is not None and verdict.word == FASTER
 

@@ -70,7 +70,7 @@ class Verdict:
 
     @property
     def decided(self) -> bool:
-        """Whether the rounds suffice for a word."""
+        """True if the rounds suffice for a word."""
         return self.word != UNDECIDED
 
     def __str__(self) -> str:

@@ -95,7 +95,7 @@ class Bench:
 
 
 def _last(workload: Any, opened: Any, most: int) -> tuple[int | str, int]:
-    """What is wrong after more launches, timed as those before, 0 or "" if nothing is; how many.
+    """Compare more launches, timed as those before: what is wrong, 0 or "" if nothing; how many.
 
     A variant that is right once may be wrong at other times: what races depends on the clock, on
     what the caches hold and on what ran before.
