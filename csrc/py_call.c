@@ -218,6 +218,23 @@ cubc_status py_call_run(py_call *c, const problem *p)
     return st;
 }
 
+PyObject *py_call_named(PyObject *value, const char *algorithm, const char *function)
+{
+    PyObject *type, *error, *trace;
+    if (value || !PyErr_ExceptionMatches(PyExc_Exception)) return value;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    PyObject *name = PyUnicode_FromString(algorithm), *module = NULL, *done = NULL;
+    if (name && PyObject_SetAttrString(error, "cubc_function", name) == 0 && function &&
+        (module = PyImport_ImportModule("cubc._calls")))
+        done = PyObject_CallMethod(module, "name_function", "Os", error, function);
+    Py_XDECREF(done);
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    PyErr_Restore(type, error, trace); // replaces an error of the naming itself
+    return NULL;
+}
+
 // What the caller gets: the output as it is, or a NumPy scalar for a single number without out=.
 PyObject *py_call_result(py_call *c, int k, bool scalar)
 {

@@ -42,6 +42,10 @@ int py_call_workspace(py_call *c, PyObject *workspace);
 cubc_status py_call_run(py_call *c, const problem *p);
 // The output as it is, or a NumPy scalar for a single number without out=.
 PyObject *py_call_result(py_call *c, int k, bool scalar);
+// Passes a result on. For NULL the error gets the attribute `cubc_function`, an algorithm's name
+// that cubc._calls.name_function replaces; here already by a public function's, unless that is
+// NULL.
+PyObject *py_call_named(PyObject *value, const char *algorithm, const char *function);
 bool py_call_same_shape(const py_view *v, int ndim, const Py_ssize_t *shape);
 
 #endif

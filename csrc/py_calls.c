@@ -90,10 +90,19 @@ static int take_objects(params_call *c, PyObject *given)
 }
 
 // ---- arrays -------------------------------------------------------------------------------------
-// What an array is called in messages: "the mask of select".
+// An array as the public functions call it, "keys" for keys_in and "x" for in; then " of " and a
+// name, or nothing.
+static void title(const field *f, const char *of, const char *name, char out[TITLE_BYTES])
+{
+    const char *own = strcmp(f->name, "in") == 0 ? "x" : f->name, *in = strstr(own, "_in");
+    int length = in && !in[3] ? (int)(in - own) : TITLE_BYTES - 1;
+    snprintf(out, TITLE_BYTES, "%.*s%s%s", length, own, of, name);
+}
+
+// An array in messages: "mask of select", where cubc._calls.name_function puts its function's name.
 static void describe(const params_call *c, int f, char out[TITLE_BYTES])
 {
-    snprintf(out, TITLE_BYTES, "%s of %s", field_of(c, f)->name, c->algorithm->name);
+    title(field_of(c, f), " of ", c->algorithm->name, out);
 }
 
 static int view_arrays(params_call *c)
@@ -232,13 +241,13 @@ static uint64_t items_of(const field *f, const py_view *view)
 static int check_agreement(const params_call *c, int f)
 {
     const py_view *view = view_of(c, f);
-    char what[TITLE_BYTES];
-    describe(c, f, what);
+    char what[TITLE_BYTES], than[TITLE_BYTES];
     int other = agreeing(c, f, false);
     if (other >= 0 && view_of(c, other)->type != view->type) {
+        describe(c, f, what);
+        title(field_of(c, other), "", "", than);
         PyErr_Format(PyExc_TypeError, "%s is %s and %s is %s: they must be of one type", what,
-                     py_type_name(view->type), field_of(c, other)->name,
-                     py_type_name(view_of(c, other)->type));
+                     py_type_name(view->type), than, py_type_name(view_of(c, other)->type));
         return -1;
     }
     other = agreeing(c, f, true);
@@ -246,8 +255,10 @@ static int check_agreement(const params_call *c, int f)
     uint64_t here = items_of(field_of(c, f), view);
     uint64_t there = items_of(field_of(c, other), view_of(c, other));
     if (here == there) return 0;
+    describe(c, f, what);
+    title(field_of(c, other), "", "", than);
     PyErr_Format(PyExc_ValueError, "%s has %llu items and %s %llu: as many are needed", what,
-                 (unsigned long long)here, field_of(c, other)->name, (unsigned long long)there);
+                 (unsigned long long)here, than, (unsigned long long)there);
     return -1;
 }
 
@@ -403,5 +414,5 @@ PyObject *py_run_algorithm(PyObject *self, PyObject *const *args, Py_ssize_t n, 
         value = st ? py_raise(st) : results(&c);
     }
     py_call_end(&c.call);
-    return value;
+    return py_call_named(value, c.algorithm->name, NULL);
 }

@@ -233,8 +233,12 @@ static bool same_shape(const py_view *a, const py_view *b)
 static int read_size(PyObject *object, Py_ssize_t *size)
 {
     *size = PyNumber_AsSsize_t(object, PyExc_OverflowError);
-    if (*size == -1 && PyErr_Occurred()) return -1;
     if (*size >= 0) return 0;
+    if (PyErr_Occurred()) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_Format(PyExc_TypeError, "size is %R: expected an int", object);
+        return -1;
+    }
     PyErr_Format(PyExc_ValueError, "size must not be negative: %zd", *size);
     return -1;
 }

@@ -106,7 +106,7 @@ static PyObject *lazy_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
     py_view_release(&view);
     if (lazy->shape) return (PyObject *)lazy;
     Py_DECREF(lazy);
-    return NULL;
+    return py_call_named(NULL, "Lazy", NULL);
 }
 
 PyObject *py_lazy_array(PyObject *lazy, PyObject *keywords)

@@ -99,11 +99,11 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
         (v[OUT] && array_dtype("out", v[OUT], &given) < 0) ||
         choose_types(type, v[OUT] ? &given : NULL, v[DTYPE], operator_find(op), widen, &acc, &out) <
             0)
-        return NULL;
+        return py_call_named(NULL, "operator_types", NULL);
     PyObject *of_acc = name_type(acc), *of_out = of_acc ? name_type(out) : NULL;
     if (of_out) return Py_BuildValue("(NN)", of_acc, of_out);
     Py_XDECREF(of_acc);
-    return NULL;
+    return py_call_named(NULL, "operator_types", NULL);
 }
 
 // ---- axes ---------------------------------------------------------------------------------------
@@ -184,7 +184,8 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     axis_shape shape;
     py_call c = {0};
     (void)self;
-    if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
+    if (py_arguments(&signature, args, n, names, v) < 0)
+        return py_call_named(NULL, "reduce", "reduce");
     const char *op = operator_text(v[OP]);
     int commutative = is_true(v[COMMUTATIVE]), deterministic = is_true(v[DETERMINISTIC]);
     c.in_count = 1;
@@ -214,7 +215,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     value = st ? py_raise(st) : py_call_result(&c, 0, !v[OUT] && shape.ndim == 0);
 done:
     py_call_end(&c);
-    return value;
+    return py_call_named(value, "axis_reduce", "reduce");
 }
 
 // ---- scan ---------------------------------------------------------------------------------------
@@ -236,7 +237,7 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     type_value init;
     py_call c = {0};
     (void)self;
-    if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
+    if (py_arguments(&signature, args, n, names, v) < 0) return py_call_named(NULL, "scan", "scan");
     const char *op = operator_text(v[OP]);
     int inclusive = v[INCLUSIVE] ? PyObject_IsTrue(v[INCLUSIVE]) : 1;
     int deterministic = is_true(v[DETERMINISTIC]);
@@ -268,5 +269,5 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     value = st ? py_raise(st) : py_call_result(&c, 0, false);
 done:
     py_call_end(&c);
-    return value;
+    return py_call_named(value, "scan", "scan");
 }

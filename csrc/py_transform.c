@@ -100,6 +100,27 @@ static int prepare(py_call *c, const map_arguments *m)
     return py_call_prepare_out(c, 0, "transform", c->in[0].type, c->in[0].ndim, c->in[0].shape);
 }
 
+// After a failure: an operand that has the name of an option explains it best.
+static void refuse_collision(PyObject *args, PyObject *keywords)
+{
+    PyObject *type, *error, *trace;
+    if (PyTuple_Size(args) != 1 || !keywords || !PyErr_ExceptionMatches(PyExc_Exception)) return;
+    PyErr_Fetch(&type, &error, &trace);
+    PyObject *module = PyImport_ImportModule("cubc._lazy");
+    PyObject *none = module ? PyObject_CallMethod(module, "refuse_collision", "sOO", "transform",
+                                                  PyTuple_GetItem(args, 0), keywords)
+                            : NULL;
+    Py_XDECREF(none);
+    Py_XDECREF(module);
+    if (none) { // there is no such operand
+        PyErr_Restore(type, error, trace);
+        return;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+}
+
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
 {
     PyObject *value = NULL;
@@ -122,6 +143,7 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
         value = st ? py_raise(st) : py_call_result(&c, 0, false);
     }
     py_call_end(&c);
+    if (!value) refuse_collision(args, keywords);
     release(&m);
-    return value;
+    return py_call_named(value, "transform", "transform");
 }

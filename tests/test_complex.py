@@ -249,7 +249,7 @@ def test_no_order(device, op):
     ("call", "error", "words"),
     [
         (cubc.sort, TypeError, "the keys of sort are complex"),
-        (cubc.argsort, TypeError, "the keys of sort are complex"),
+        (cubc.argsort, TypeError, "the keys of argsort are complex"),
         (lambda z: cubc.topk(z, 3), TypeError, "the keys of topk are complex"),
         (cubc.merge_sort, TypeError, "compared with < are complex"),
         (lambda z: cubc.searchsorted(z, z), TypeError, "compared with < are complex"),

@@ -138,7 +138,7 @@ def test_lazy_keys_and_values(device):
 
 def test_errors_of_runs(device):
     x = on(device, numbers(10))
-    with pytest.raises(ValueError, match="values of runs has 3 items"):
+    with pytest.raises(ValueError, match="values of reduce_by_key has 3 items"):
         cubc.reduce_by_key(x, x[:3], deterministic=True)
     with pytest.raises(TypeError, match="did you mean 'deterministic'"):
         cubc.reduce_by_key(x, x, determinist=True)

@@ -297,7 +297,7 @@ def test_errors(device):
         cubc.transform(cubc.lazy("x", x=x), y=x)
     with pytest.raises(TypeError, match="str"):
         cubc.lazy(x)
-    with pytest.raises(ValueError, match="mask of select has 50 items and in 100"):
+    with pytest.raises(ValueError, match="mask of select has 50 items and x 100"):
         cubc.select(x, cubc.lazy("i", size=50))
     with pytest.raises(TypeError):
         cubc.scan(x, out=cubc.lazy("x", x=x))

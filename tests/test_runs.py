@@ -178,7 +178,7 @@ def test_unaligned_arrays(device):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda x: cubc.reduce_by_key(x, x[:3]), ValueError, "values of runs has 3 items"),
+        (lambda x: cubc.reduce_by_key(x, x[:3]), ValueError, "values of reduce_by_key has 3 items"),
         (lambda x: cubc.reduce_by_key(x, x, "argmax"), ValueError, "does not take argmax"),
         (lambda x: cubc.reduce_by_key(x, x, "smu"), LookupError, "did you mean 'sum'"),
         (lambda x: cubc.reduce_by_key(x, x, "a +"), cubc.CompileError, "does not compile"),

@@ -93,7 +93,7 @@ def test_out_and_in_place(device):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda x: cubc.scan_by_key(x, x[:3]), ValueError, "keys of scan has 10 items"),
+        (lambda x: cubc.scan_by_key(x, x[:3]), ValueError, "keys of scan_by_key has 10 items"),
         (lambda x: cubc.scan_by_key(x, x, "argmin"), ValueError, "does not take argmin"),
         (lambda x: cubc.scan_by_key(x.reshape(2, 5), x), ValueError, "of one dimension"),
         (lambda x: cubc.scan_by_key(x, x, inklusive=1), TypeError, "did you mean 'inclusive'"),

@@ -173,7 +173,7 @@ def test_a_made_array_keeps_no_more_than_its_items():
         (lambda x: cubc.partition(x, x > 3, "x"), TypeError, "must both be expressions"),
         (lambda x: cubc.partition(x, "x", x > 3), TypeError, "must both be expressions"),
         (lambda x: cubc.partition(x, "x", "y"), cubc.CompileError, "does not compile"),
-        (lambda x: cubc.select(x, x[:3]), ValueError, "mask of select has 3 items and in 10"),
+        (lambda x: cubc.select(x, x[:3]), ValueError, "mask of select has 3 items and x 10"),
         (lambda x: cubc.select(x, ""), ValueError, "the predicate is empty"),
         (lambda x: cubc.select(x, "y > 0"), cubc.CompileError, "'y > 0' does not compile"),
         (lambda x: cubc.select(x, "x", out=np.empty(9, x.dtype)), ValueError, "shape"),

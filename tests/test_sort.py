@@ -338,7 +338,7 @@ def test_errors(device):
         cubc.sort(x, decending=True)
     with pytest.raises(TypeError, match="1, 2, 4, 8 or 16 bytes"):
         cubc.sort_pairs(x, on(device, np.zeros((100, 3), np.int32)))
-    with pytest.raises(ValueError, match="values_in of sort has 99 items and keys_in 100"):
+    with pytest.raises(ValueError, match="values of sort_pairs has 99 items and keys 100"):
         cubc.sort_pairs(x, on(device, keys("I8", 99)))
     with pytest.raises(TypeError, match="a tuple of two arrays"):
         cubc.sort_pairs(x, x, out=x)

@@ -309,7 +309,7 @@ def test_dtypes_that_are_refused(device, fields, error, words):
         (cubc.cumsum, TypeError, "sum is for numbers"),
         (cubc.flatnonzero, TypeError, "neither 0 nor not"),
         (cubc.sort, TypeError, "the keys of sort are structs"),
-        (cubc.unique, TypeError, "the keys of sort are structs"),
+        (cubc.unique, TypeError, "the keys of unique are structs"),
         (lambda x: cubc.topk(x, 3), TypeError, "the keys of topk are structs"),
         (cubc.merge_sort, TypeError, "compared with < are structs"),
         (lambda x: cubc.reduce(x, "a + b"), cubc.CompileError, "does not compile"),

@@ -4,6 +4,7 @@ import difflib
 import functools
 import inspect
 import operator
+import re
 import reprlib
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -15,9 +16,27 @@ from ._nulls import refuse_nulls
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Errors of an argument, whose text is all there is to them. Their subclasses have more.
+_REFUSALS = (TypeError, ValueError, LookupError, OverflowError)
+
+
+def name_function(error: Exception, function: str) -> None:
+    """Let an error name the function that the user called, in place of what that calls.
+
+    The core leaves its algorithm's name as the error's attribute `cubc_function`. Each function
+    on the way out puts its own name there, so that the outermost one stands in the message.
+    """
+    inner = error.__dict__.get("cubc_function")
+    error.cubc_function = function  # type: ignore[attr-defined]
+    if not inner or type(error) not in _REFUSALS or len(error.args) != 1:
+        return
+    text = re.sub(rf"(?<!cubc\.)\b{inner}\b", function, str(error.args[0]))
+    named = re.search(rf"\b{function}\b", text)
+    error.args = (text if named else f"{function}(): {text}",)
+
 
 def primitive(function: F) -> F:
-    """Let errors name an argument that is missing, and of a misspelt one the nearest right one.
+    """Let errors name the function, an argument that is missing, and the nearest to a misspelt one.
 
     Arrays of other libraries become such as have a dtype and a shape.
     """
@@ -38,7 +57,11 @@ def primitive(function: F) -> F:
         for name in ("weights", "values"):
             if name in options:
                 options[name] = described(options[name])
-        return function(*map(described, args), **options)
+        try:
+            return function(*map(described, args), **options)
+        except Exception as error:
+            name_function(error, function.__name__)
+            raise
 
     return checked  # type: ignore[return-value]
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ._calls import name_function
 from ._core import Lazy
 
 # Not the suffix of a number, nor a member. The core's scanner (csrc/algo/names.c) sees the same.
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_OPTIONS = "dtype", "size", "out", "stream", "device"
 
 
 def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
@@ -57,8 +59,28 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     >>> cubc.sum(cubc.lazy("x * y", x=x, y=y))
     np.float64(6.0)
     """
-    expression, operands, implied = merged(expression, operands)
-    return Lazy(expression, operands, dtype, implied if size is None else size)
+    if dtype is not None or size is not None:
+        refuse_collision("lazy", expression, {"dtype": dtype, "size": size})
+    try:
+        expression, operands, implied = merged(expression, operands)
+        return Lazy(expression, operands, dtype, implied if size is None else size)
+    except Exception as error:
+        name_function(error, "lazy")
+        raise
+
+
+def refuse_collision(function: str, expression: Any, options: Mapping[str, Any]) -> None:
+    """Refuse an expression that names an option, which was meant as an operand."""
+    if not isinstance(expression, str):
+        return
+    for name in _NAME.findall(expression):
+        if name not in _OPTIONS or options.get(name) is None:
+            continue
+        text = re.sub(rf"(?<![\w.]){name}\b", f"{name}_", expression)
+        raise TypeError(
+            f"'{name}' is an option of {function}(), so no operand can have its name: rename the "
+            f"operand, as in {function}({text!r}, {name}_=...)"
+        )
 
 
 def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str, Any], int | None]:

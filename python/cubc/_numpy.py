@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import as_array
+from ._calls import as_array, name_function
 from ._core import transform
 from ._scans import scan
 from ._selections import unique_consecutive
@@ -16,12 +16,20 @@ def cumsum(x, /, **options) -> Any:
 
     Integers are summed in their own type, as CUB does: ``dtype=`` takes a wider one.
     """
-    return scan(x, "sum", **options)
+    try:
+        return scan(x, "sum", **options)
+    except Exception as error:
+        name_function(error, "cumsum")
+        raise
 
 
 def cumprod(x, /, **options) -> Any:
     """Products of the items up to each, flattened or along ``axis=``. Options as for `scan`."""
-    return scan(x, "prod", **options)
+    try:
+        return scan(x, "prod", **options)
+    except Exception as error:
+        name_function(error, "cumprod")
+        raise
 
 
 def unique(x, /, *, stream=None, device=None) -> Any:
@@ -49,8 +57,12 @@ def unique(x, /, *, stream=None, device=None) -> Any:
     A radix sort, then the first of each run.
     """
     flat = np.ravel(x) if isinstance(x, np.ndarray | list | tuple) else x
-    ordered = sort(flat, stream=stream, device=device)
-    return unique_consecutive(ordered, stream=stream, device=device)
+    try:
+        ordered = sort(flat, stream=stream, device=device)
+        return unique_consecutive(ordered, stream=stream, device=device)
+    except Exception as error:
+        name_function(error, "unique")
+        raise
 
 
 def diff(x, /, *, out=None, stream=None, device=None) -> Any:
@@ -83,4 +95,8 @@ def diff(x, /, *, out=None, stream=None, device=None) -> Any:
     if str(x.dtype) in ("bool", "torch.bool"):
         raise TypeError("diff() of bool has no meaning: compare with cubc.transform('a != b', ...)")
     options = {"out": out, "stream": stream, "device": device}
-    return transform("b - a", a=x[:-1], b=x[1:], **options)
+    try:
+        return transform("b - a", a=x[:-1], b=x[1:], **options)
+    except Exception as error:
+        name_function(error, "diff")
+        raise

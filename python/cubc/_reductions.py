@@ -1,43 +1,30 @@
 """The reductions by NumPy's names: each is ``reduce`` with that operator."""
 
+from collections.abc import Callable
+from typing import Any
+
+from ._calls import name_function
 from ._core import reduce
 
 
-def sum(x, /, **options):
-    """Sum of all items; integers are summed in 64 bits. Options as for `reduce`."""
-    return reduce(x, "sum", **options)
+def _reduction(op: str, what: str) -> Callable[..., Any]:
+    def function(x, /, **options):
+        try:
+            return reduce(x, op, **options)
+        except Exception as error:
+            name_function(error, op)
+            raise
+
+    function.__name__ = function.__qualname__ = op
+    function.__doc__ = f"{what} Options as for `reduce`."
+    return function
 
 
-def prod(x, /, **options):
-    """Product of all items; integers are multiplied in 64 bits. Options as for `reduce`."""
-    return reduce(x, "prod", **options)
-
-
-def min(x, /, **options):
-    """Smallest item; a NaN wins. Options as for `reduce`."""
-    return reduce(x, "min", **options)
-
-
-def max(x, /, **options):
-    """Largest item; a NaN wins. Options as for `reduce`."""
-    return reduce(x, "max", **options)
-
-
-def argmin(x, /, **options):
-    """Index (int64) of the first smallest item, or of the first NaN. Options as for `reduce`."""
-    return reduce(x, "argmin", **options)
-
-
-def argmax(x, /, **options):
-    """Index (int64) of the first largest item, or of the first NaN. Options as for `reduce`."""
-    return reduce(x, "argmax", **options)
-
-
-def any(x, /, **options):
-    """Whether an item is not 0 (NaN is not); False for none. Options as for `reduce`."""
-    return reduce(x, "any", **options)
-
-
-def all(x, /, **options):
-    """Whether no item is 0; True for none. Options as for `reduce`."""
-    return reduce(x, "all", **options)
+sum = _reduction("sum", "Sum of all items; integers are summed in 64 bits.")
+prod = _reduction("prod", "Product of all items; integers are multiplied in 64 bits.")
+min = _reduction("min", "Smallest item; a NaN wins.")
+max = _reduction("max", "Largest item; a NaN wins.")
+argmin = _reduction("argmin", "Index (int64) of the first smallest item, or of the first NaN.")
+argmax = _reduction("argmax", "Index (int64) of the first largest item, or of the first NaN.")
+any = _reduction("any", "Whether an item is not 0 (NaN is not); False for none.")
+all = _reduction("all", "Whether no item is 0; True for none.")

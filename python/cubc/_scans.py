@@ -5,6 +5,7 @@ from typing import Any
 
 from . import _core
 from ._axes import on_rows
+from ._calls import name_function
 from ._segments import segmented_scan
 
 
@@ -73,7 +74,11 @@ def scan(*arguments, axis=None, **options) -> Any:
     """
     if axis is None:
         return _core.scan(*arguments, **options)
-    return _along(axis, *arguments, **options)
+    try:
+        return _along(axis, *arguments, **options)
+    except Exception as error:
+        name_function(error, "scan")
+        raise
 
 
 def _along(

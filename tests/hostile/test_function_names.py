@@ -1,0 +1,136 @@
+"""An error names the function that was called, not one that it calls, nor an algorithm inside."""
+
+import re
+
+import numpy as np
+import pytest
+
+import cubc
+
+X = np.arange(12, dtype="i4")
+FOREIGN = np.zeros(12, "M8[s]")
+STRIDED = np.zeros(40)[::2]  # no place for results
+CPU = {"device": "cpu"}
+
+# Each function with `x` as its array, and its options.
+CALLS = {
+    **{name: getattr(cubc, name) for name in ("sum", "prod", "min", "max", "argmin", "argmax")},
+    **{name: getattr(cubc, name) for name in ("any", "all", "reduce", "scan", "cumsum", "cumprod")},
+    **{name: getattr(cubc, name) for name in ("diff", "sort", "argsort", "merge_sort")},
+    **{name: getattr(cubc, name) for name in ("bincount", "flatnonzero", "unique_consecutive")},
+    "unique": cubc.unique,
+    "histogram": cubc.histogram,
+    "histogram_channels": lambda x, **o: cubc.histogram_channels(
+        x.reshape(-1, 2), [4, 4], [(0, 9), (0, 9)], **o
+    ),
+    "transform": lambda x, **o: cubc.transform("2 * x", x=x, **o),
+    "select": lambda x, **o: cubc.select(x, "x > 3", **o),
+    "partition": lambda x, **o: cubc.partition(x, "x > 3", **o),
+    "find_if": lambda x, **o: cubc.find_if(x, "x > 3", **o),
+    "topk": lambda x, **o: cubc.topk(x, 3, **o),
+    "searchsorted": lambda x, **o: cubc.searchsorted(x, X, **o),
+    "merge": lambda x, **o: cubc.merge(x, x, **o),
+    "sort_pairs": lambda x, **o: cubc.sort_pairs(x, X, **o),
+    "reduce_by_key": lambda x, **o: cubc.reduce_by_key(x, X, **o),
+    "scan_by_key": lambda x, **o: cubc.scan_by_key(x, X, **o),
+    "unique_by_key": lambda x, **o: cubc.unique_by_key(x, X, **o),
+    "run_length_encode": cubc.run_length_encode,
+    "nontrivial_runs": cubc.nontrivial_runs,
+    "repeat": lambda x, **o: cubc.repeat(x, np.full(12, 2), **o),
+    "segmented_reduce": lambda x, **o: cubc.segmented_reduce(x, segment_size=3, **o),
+    "segmented_scan": lambda x, **o: cubc.segmented_scan(x, segment_size=3, **o),
+    "segmented_sort": lambda x, **o: cubc.segmented_sort(x, segment_size=3, **o),
+    "segmented_argsort": lambda x, **o: cubc.segmented_argsort(x, segment_size=3, **o),
+    "segmented_sort_pairs": lambda x, **o: cubc.segmented_sort_pairs(x, X, segment_size=3, **o),
+    "lazy": lambda x, **o: cubc.lazy("2 * x", x=x),
+}
+PAIRS = {"topk", "sort_pairs", "reduce_by_key", "unique_by_key", "run_length_encode"} | {
+    "nontrivial_runs",
+    "segmented_sort_pairs",
+}
+NO_OUT = {"lazy", "unique", "partition"}
+# No array goes in, or they have tests of their own.
+OTHERS = {"asarray", "autotune", "clear_policies", "copy_batch", "device", "device_info", "devices"}
+OTHERS |= {"empty", "ffi", "get_include", "get_library", "synchronize", "use_policies"}
+
+
+def refused(name, x, **options):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        CALLS[name](x, **options, **CPU)
+    text = str(caught.value)
+    stem = name.removesuffix("_channels")  # histograms share checks
+    assert re.search(rf"\b{name}\b|\ba {stem}\b", text), text
+    # Another function may be advice ("cubc.asarray(x)"), but not the one that complains.
+    others = {other for other in (*CALLS, "runs", "axis_reduce") if other != name}
+    wrong = rf"(?<!cubc\.)\b({'|'.join(others)})\(\)|\bof ({'|'.join(others - {'all'})})\b"
+    assert not re.search(wrong, text), text
+
+
+def test_every_function_is_here():
+    functions = {name for name in cubc.__all__ if name.islower()} - {"__version__"}
+    assert functions - OTHERS == CALLS.keys()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_array_of_another_dtype(name):
+    refused(name, FOREIGN)
+
+
+@pytest.mark.parametrize("name", sorted(CALLS.keys() - NO_OUT))
+@pytest.mark.parametrize("out", [STRIDED, np.zeros((2, 3, 2, 7)), np.zeros(97, "c16")])
+def test_an_output_that_does_not_fit(name, out):
+    refused(name, X, out=(out, out) if name in PAIRS else out)
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "words"),
+    [
+        ("reduce_by_key", lambda: cubc.reduce_by_key(X, X[:3], **CPU), "values of reduce_by_key"),
+        ("sort_pairs", lambda: cubc.sort_pairs(X, X[:3], **CPU), "values of .* and keys 12"),
+        ("scan_by_key", lambda: cubc.scan_by_key(X, X, op="argmax", **CPU), "does not take argmax"),
+        ("scan_by_key", lambda: cubc.scan_by_key(X, X[:3], **CPU), "of scan_by_key has"),
+        ("argsort", lambda: cubc.argsort(X * 1j, **CPU), "the keys of argsort are complex"),
+        ("argsort", lambda: cubc.argsort(X.reshape(3, 4) * 1j, **CPU), "keys of argsort"),
+        ("unique", lambda: cubc.unique(X * 1j, **CPU), "the keys of unique are complex"),
+        ("cumsum", lambda: cubc.cumsum(X, out=np.zeros(3), **CPU), r"cumsum\(\): out has"),
+        ("sum", lambda: cubc.sum(X, op="max", **CPU), r"sum\(\) got 'op' twice"),
+        ("sum", lambda: cubc.sum(X, axis=3, **CPU), r"sum\(\): axis is 3"),
+        ("bincount", lambda: cubc.bincount(X, out=np.zeros(2, "i8"), **CPU), "bincount"),
+    ],
+)
+def test_algorithms_that_functions_share(name, call, words):
+    with pytest.raises((TypeError, ValueError), match=words) as caught:
+        call()
+    assert re.search(rf"\b{name}\b", str(caught.value))
+
+
+def test_an_error_of_the_callers_own_stays_as_it_is():
+    class Broken:
+        def __array__(self, dtype=None, copy=None):
+            raise ValueError("no sort of data")
+
+    with pytest.raises(ValueError, match=r"^no sort of data$"):
+        cubc.sort(Broken(), **CPU)
+
+
+@pytest.mark.parametrize("name", ["size", "dtype", "out", "stream", "device"])
+@pytest.mark.parametrize("value", [X, X[:1], np.zeros(12), 3])
+def test_an_operand_with_the_name_of_an_option(name, value):
+    text = (
+        f"'{name}' is an option of transform.*rename .*transform.'{name}_ . 2 . x.{name}', {name}_="
+    )
+    with pytest.raises(TypeError, match=text):
+        cubc.transform(f"{name} * 2 + x.{name}", x=X, **{name: value})
+    if name in ("size", "dtype"):
+        with pytest.raises(TypeError, match=text.replace("transform", "lazy")):
+            cubc.lazy(f"{name} * 2 + x.{name}", x=X, **{name: value})
+    else:  # no options of lazy
+        result = cubc.lazy(f"{name} * 2", **{name: X}).array(**CPU)
+        np.testing.assert_array_equal(result, 2 * X)
+
+
+def test_an_option_that_is_no_operand():
+    result = cubc.transform("2 * i", size=4, dtype="int32", **CPU)
+    np.testing.assert_array_equal(result, [0, 2, 4, 6])
+    with pytest.raises((TypeError, ValueError), match="size"):
+        cubc.transform("2 * i", size=X, **CPU)
