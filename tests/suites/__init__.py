@@ -1,0 +1,1 @@
+"""Suites of other projects, run against functions of the same names here."""

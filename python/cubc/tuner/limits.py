@@ -44,9 +44,12 @@ def children(pid: int) -> set[int]:
     return found
 
 
-def exceeded(pid: int, most: float) -> str:
-    """Limit that a process is beyond, itself or with its descendants; "" if none."""
-    family = [pid]
+def exceeded(pid: int, supervisor: int, most: float) -> str:
+    """Limit that a process is beyond, itself or with its descendants; "" if none.
+
+    Descendants whose parents have ended are children of the supervisor.
+    """
+    family = [*children(supervisor)]
     for one in family:  # it grows
         family += children(one)
         if len(family) > PROCESSES:

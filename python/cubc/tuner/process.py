@@ -41,6 +41,7 @@ TICK = 0.25  # seconds between two looks at what the process holds
 USERS = {"CUBC_POLICIES", "CUBC_TUNE"}  # variables that are not for the measuring process
 TAIL = 2000  # bytes of the dead process's last words that are kept
 CHUNK = 1 << 16  # bytes read at a time
+LINE = 32  # bytes of a line of the supervisor
 SUPERVISOR = [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervisor.py"))]
 WORKER = [sys.executable, "-P", "-m", "cubc.tuner.worker"]
 
@@ -141,10 +142,22 @@ class Process:
         return self._supervisor.stdout
 
     def _line(self, seconds: float) -> bytes | None:
-        """Next line of the supervisor, b"" if it has ended; None if there is none in time."""
+        """Next line of the supervisor, b"" if it has ended; None if there is none in time.
+
+        A variant may have written here, so the line may be of any length and never end.
+        """
+        line, until = b"", time.monotonic() + seconds
         poll = select.poll()
         poll.register(self._status, select.POLLIN)
-        return self._status.readline() if poll.poll(1000 * seconds) else None
+        while not line.endswith(b"\n"):
+            left = max(0.0, until - time.monotonic())
+            if len(line) > LINE or not poll.poll(1000 * left):
+                return None
+            byte = self._status.read(1)
+            if not byte:
+                return b""
+            line += byte
+        return line
 
     def send(self, *request: Any) -> None:
         """Send a request, later if it is not taken at once; WorkerDied if nobody reads it."""
@@ -220,7 +233,7 @@ class Process:
             raise self._stopped(f"printed over {limits.OUTPUT >> 20} MiB", RESOURCES)
         if time.monotonic() - self._looked > TICK:
             self._looked = time.monotonic()
-            if beyond := limits.exceeded(self.pid, self._memory):
+            if beyond := limits.exceeded(self.pid, self._supervisor.pid, self._memory):
                 raise self._stopped(beyond, RESOURCES)
 
     def reject(self) -> WorkerDied:
@@ -240,7 +253,10 @@ class Process:
         self._stop()
         if not line:
             return WorkerDied("lost its supervisor", self._tail(), crashed=False)
-        code = int(line[1:])
+        try:
+            code = int(line[1:])
+        except ValueError:
+            return WorkerDied("wrote what its supervisor does not", self._tail(), crashed=True)
         return WorkerDied(_ending(code), self._tail(), crashed=-code in CRASHES)
 
     def _tail(self) -> str:

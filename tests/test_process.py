@@ -1,0 +1,72 @@
+"""The search's view of a measuring process: its supervisor's words, and its limits."""
+
+import os
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from cubc.tuner import limits, process
+
+
+@pytest.fixture
+def pipe():
+    """A process whose supervisor is this test, and the end that a variant may write to."""
+    read, write = os.pipe()
+    worker = process.Process.__new__(process.Process)
+    with open(read, "rb", buffering=0) as status, open(write, "wb", buffering=0) as end:
+        worker._supervisor = SimpleNamespace(stdout=status)
+        yield worker, end
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        (b"s-9\ns0\n", b"s-9\n"),
+        (b"", None),
+        (b"s0", None),
+        (b"9" * 1000, None),
+    ],
+    ids=["whole", "nothing", "no-end", "long"],
+)
+def test_a_line_of_the_supervisor_is_read_in_time(pipe, written, line):
+    worker, end = pipe
+    end.write(written)
+    begun = time.monotonic()
+    assert worker._line(0.1) == line
+    assert time.monotonic() - begun < 5
+
+
+def test_the_end_of_the_supervisor_is_an_empty_line(pipe):
+    worker, end = pipe
+    end.write(b"s")
+    end.close()
+    assert worker._line(5.0) == b""
+
+
+def test_words_in_place_of_a_status_are_a_fault(pipe, monkeypatch):
+    worker, end = pipe
+    end.write(b"nonsense\n")
+    monkeypatch.setattr(worker, "_stop", lambda: None, raising=False)
+    monkeypatch.setattr(worker, "_tail", lambda: "", raising=False)
+    death = worker._death()
+    assert death.crashed and death.status == "fault"
+
+
+@pytest.mark.skipif(not limits.children(os.getppid()), reason="the system lists no children")
+def test_descendants_of_the_supervisor_are_counted(monkeypatch):
+    """The one that is measured is not among their parents."""
+    monkeypatch.setattr(limits, "PROCESSES", 1)
+    others = [
+        subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) for _ in range(2)
+    ]
+    try:
+        found = limits.exceeded(others[0].pid, os.getpid(), float("inf"))
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+            other.stdin.close()
+    assert "processes, over 0" in found
