@@ -1,1 +1,1 @@
-"""Suites of other projects, run against functions of the same names here."""
+"""Other projects' own tests, run as tests of cubc."""
