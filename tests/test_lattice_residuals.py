@@ -4,7 +4,17 @@ import time
 
 import numpy as np
 import pytest
-from lattice_system import KAPPA, LINKS, SOLVERS, B, left_by, options_of, residual
+from lattice_system import (
+    KAPPA,
+    LINKS,
+    SHAPE,
+    SOLVERS,
+    B,
+    left_by,
+    options_of,
+    random_spinors,
+    residual,
+)
 
 import cubc
 from cubc import _core, lattice
@@ -46,6 +56,22 @@ def test_what_cannot_be_reached(operator, solver, tol):
     assert not info.converged and "stagnated" in info.reason and info.iterations < 1000
     assert 1e-16 < info.residual < 1e-14
     assert info.residual == pytest.approx(left_by(solver, operator, x), abs=3e-16)
+
+
+@pytest.mark.parametrize("sloppy", ["double", "single", "half"])
+@pytest.mark.parametrize("solver", ["cg", "bicgstab", "gcr"])
+def test_what_can_be_reached(operator, solver, sloppy):
+    """A tolerance that double precision holds is; "most iterations" is said at the limit alone."""
+    options = {"solver": solver, "sloppy": sloppy}
+    for seed, tol in enumerate((1e-10, 1e-11, 1e-12, 1e-13, 1e-14)):
+        b = random_spinors(SHAPE, seed)
+        x, info = operator.solve(b, tol=tol, maxiter=300, **options)
+        assert info.converged and info.residual <= tol and info.iterations < 150, (tol, info)
+        assert info.residual == pytest.approx(residual(operator, x, b), rel=1e-3, abs=3e-16)
+        most = info.iterations - 2
+        info = operator.solve(b, tol=tol, maxiter=most, **options)[1]
+        assert info.converged == (info.residual <= tol) and info.iterations <= most
+        assert info.converged or (info.iterations == most and "most iterations" in info.reason)
 
 
 def test_mixed_precision_stagnates(operator):

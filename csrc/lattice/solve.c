@@ -318,7 +318,7 @@ static cubc_status judge(solver *s, const cubc_solve_params *p, char *x, cubc_so
         } else if (info[k].residual <= p->tolerance) {
             if (!info[k].converged) info[k].reason = reason_of(CONVERGED);
         } else if (info[k].converged) {
-            info[k].reason = "stagnated: the precision holds no smaller residual of x";
+            info[k].reason = "stagnated: rounding left x a larger residual than the iteration had";
         }
         info[k].converged = info[k].residual <= p->tolerance;
     }
