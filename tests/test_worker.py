@@ -57,7 +57,8 @@ def at_evaluation(monkeypatch):
 def killing(number):
     def kill(worker):
         os.kill(worker.pid, number)
-        os.kill(worker.pid, signal.SIGCONT)
+        with contextlib.suppress(ProcessLookupError):  # killed, it may be collected already
+            os.kill(worker.pid, signal.SIGCONT)
 
     return kill
 
