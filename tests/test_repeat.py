@@ -23,8 +23,8 @@ class Lucky(replay_target.Replay):
 
     lucky, noise = "tpb_32.ipt_1", 0.0
 
-    def next(self):
-        request, results = super().next()
+    def next(self, until=None):
+        request, results = super().next(until)
         return request, self._disturbed(request, results)
 
     def _disturbed(self, request, results):
@@ -104,8 +104,8 @@ def test_the_same_search_again_adds_no_round(table, db):
 
 def test_rounds_that_were_cut_short_are_completed(table, db, monkeypatch):
     class Stopped(replay_target.Replay):
-        def next(self):
-            request, results = super().next()
+        def next(self, until=None):
+            request, results = super().next(until)
             return request, self._stopped(results)
 
         def _stopped(self, results):
@@ -125,8 +125,8 @@ def test_rounds_that_were_cut_short_are_completed(table, db, monkeypatch):
 
 def test_a_variant_that_fails_when_measured_again_has_no_score(table, db, monkeypatch):
     class Failing(replay_target.Replay):
-        def next(self):
-            request, results = super().next()
+        def next(self, until=None):
+            request, results = super().next(until)
             return request, self._failing(request, results)
 
         def _failing(self, request, results):
