@@ -54,7 +54,7 @@ def test_variants_that_hang_stray_and_lie(tmp_path):
     assert "died of SIGSEGV" in found[2048][1]
     assert found[3072] == ("wrong", "65536 items differ from base's output")
     assert found[5120] == ("ok", "")
-    # One more after the hang, after the fault, to confirm the wrong result, and for what follows it.
+    # More after the hang, after the fault, to confirm the wrong result, and for what follows it.
     assert 4 <= len(search.workers) <= 5
 
 
