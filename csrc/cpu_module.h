@@ -1,5 +1,5 @@
 // A compiled variant of the CPU device: a shared object in memory, loaded by the dynamic linker.
-// What comes from a cache or from elsewhere is first checked to be a whole file for this machine.
+// Checks first that a binary is a whole file for this machine: it may come from a cache.
 #ifndef CUBC_CPU_MODULE_H
 #define CUBC_CPU_MODULE_H
 

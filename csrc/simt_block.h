@@ -66,7 +66,7 @@ typedef struct simt_worker {
     uint64_t random; // 0: in order
     unsigned pauses; // how long this worker has been waiting for others
 
-    // Of the launch.
+    // The launch.
     const void *code; // instructions of the kernel
     size_t code_bytes;
     atomic_bool *stop;  // set when the launch is to be abandoned

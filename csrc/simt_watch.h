@@ -19,7 +19,7 @@ typedef struct simt_watch {
     atomic_bool sleeps;   // until somebody wakes it
     atomic_bool asking;   // in this launch; changed under the lock
     atomic_uint launches; // begun and ended ones together: odd while one runs
-    // Of the launch.
+    // The launch.
     pthread_t caller;
     const pthread_t *helpers;
     int helper_count;

@@ -19,7 +19,7 @@ struct store {
     sql *db;
     int version; // of the schema; the newest if writable
     bool writable;
-    // Of the rows to come, their columns of device and environment. The number of a device is 0
+    // For the rows to come, their columns of device and environment. The number of a device is 0
     // before it is set and -1 where a store that is open for reading has none.
     store_record about;
     store_buffers about_buffers[2];
@@ -38,7 +38,7 @@ cubc_status store_upgrade(sql *old, const char *path);
 bool store_are_positive(store_series series);
 // Sets the medians of the record's samples; NaN of none.
 cubc_status store_set_centers(store_record *record);
-// Of all columns, the referred ones among them.
+// The checksum of all columns, the referred ones among them.
 uint64_t store_checksum(const store_record *record);
 // Binds the columns of a measurement. `encoded` is needed until the query is finished; the caller
 // frees it.

@@ -15,7 +15,7 @@ enum {
     MAX_PARAMETERS = 16,
     PARAMETER_LABEL = 12, // of one parameter, with its NUL
     MAX_VALUE = 99999999, // of a parameter: 8 digits
-    // Of any variant, with its NUL: for each parameter its label, "_", the digits and a ".".
+    // Holds any variant, with its NUL: for each parameter its label, "_", the digits and a ".".
     MAX_LABEL = MAX_PARAMETERS * (PARAMETER_LABEL - 1 + 1 + 8 + 1)
 };
 

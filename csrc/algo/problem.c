@@ -98,7 +98,7 @@ cubc_status problem_reduction(problem *p, const char *family, const char *op, bo
     if (!type_valid((cubc_type)p->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
     TRY(problem_operator(p, family, op, init));
     p->commutative = p->op || commutative;
-    // Of no items at all: a kernel that starts with an identity of its own need not look for that.
+    // The value for no items: a kernel that starts with its own identity need not look for it.
     if (p->n == 0 && p->op && p->op->float_mask) p->has_init = true;
     if (!p->op || !p->op->arg) return CUBC_OK;
     if (p->outputs[0].type != CUBC_I64)

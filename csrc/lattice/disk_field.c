@@ -130,7 +130,7 @@ static void add_sums(transfer *t, const void *bytes, uint64_t first, uint64_t co
     pthread_mutex_unlock(&t->lock);
 }
 
-// Of the bytes of a chunk, and behind them of its numbers if these have to be placed.
+// Room for the bytes of a chunk, and behind them for its numbers if these have to be placed.
 static size_t room_of_site(const disk_field *f)
 {
     size_t numbers = f->place ? (size_t)disk_field_site_reals(f) * sizeof(double) : 0;
