@@ -99,7 +99,7 @@ def test_most_items_are_not_read():
     [
         (lambda x: cubc.find_if(x, None), TypeError, "needs condition, which is None"),
         (lambda x: cubc.find_if(x, x > 3), TypeError, "condition is ndarray.*argmax finds"),
-        (lambda x: cubc.find_if(x, ""), ValueError, "find needs a predicate"),
+        (lambda x: cubc.find_if(x, ""), ValueError, "find_if needs a predicate"),
         (lambda x: cubc.find_if(x, "y"), cubc.CompileError, "'y' does not compile"),
         (lambda x: cubc.find_if(x, "x", out=np.zeros((), "i4")), TypeError, "int32"),
         (lambda x: cubc.find_if(x, "x", out=np.zeros(2, "i8")), ValueError, "shape"),
