@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cpu_module.h"
 
+#include "cpu_traps.h"
 #include "hostcc.h"
 #include "simt.h"
 #include "simt_switch.h" // SIMT_ASAN
@@ -57,20 +58,20 @@ static const char *what_is_wrong(const binary *code)
     return NULL;
 }
 
-// Says whether the bytes may hold a division of integers or an instruction that no processor has:
-// looked for at every byte, as if an instruction began there, so that none is missed.
-static bool may_trap(const uint8_t *bytes, uint64_t count)
+// Looks at the sections with instructions; without a table of sections nothing is known.
+static bool file_may_trap(const binary *code, const Elf64_Ehdr *header)
 {
-#if defined(__x86_64__)
-    for (uint64_t i = 0; i + 1 < count; i++) {
-        bool divides = (bytes[i] & 0xfe) == 0xf6 && (bytes[i + 1] >> 3 & 7) >= 6;
-        if (divides || (bytes[i] == 0x0f && bytes[i + 1] == 0x0b)) return true;
+    bool found = false;
+    if (header->e_shentsize != sizeof(Elf64_Shdr)) return true;
+    for (unsigned i = 0; i < header->e_shnum; i++) {
+        Elf64_Shdr section;
+        memcpy(&section, code->data + header->e_shoff + i * sizeof section, sizeof section);
+        if (!(section.sh_flags & SHF_EXECINSTR) || section.sh_type != SHT_PROGBITS) continue;
+        if (!lies_within(section.sh_offset, section.sh_size, code->size)) return true;
+        if (cpu_may_trap(code->data + section.sh_offset, section.sh_size)) return true;
+        found = true;
     }
-    return false;
-#else
-    (void)bytes, (void)count;
-    return true;
-#endif
+    return !found;
 }
 
 // From the first to the last segment with instructions, of a file that is whole.
@@ -84,11 +85,11 @@ static void find_code(const binary *code, device_module *module)
         return;
     }
     memcpy(&header, code->data, sizeof header);
+    module->may_trap = file_may_trap(code, &header);
     for (unsigned i = 0; i < header.e_phnum; i++) {
         Elf64_Phdr segment;
         memcpy(&segment, code->data + header.e_phoff + i * sizeof segment, sizeof segment);
         if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X)) continue;
-        if (may_trap(code->data + segment.p_offset, segment.p_filesz)) module->may_trap = true;
         if (segment.p_vaddr < begin) begin = segment.p_vaddr;
         if (segment.p_vaddr + segment.p_memsz > end) end = segment.p_vaddr + segment.p_memsz;
     }
