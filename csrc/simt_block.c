@@ -18,13 +18,7 @@ enum {
     SHARED_FILL = 0xCD // not zero, so that forgotten initialisation shows
 };
 
-// On glibc a module loaded late may still use the fast model for as little as one pointer.
-#if defined(__GLIBC__)
-#define FAST_TLS __attribute__((tls_model("initial-exec")))
-#else
-#define FAST_TLS
-#endif
-static _Thread_local simt_worker *current FAST_TLS;
+static _Thread_local simt_worker *current SIMT_FAST_TLS;
 
 // ---- the ring of ready threads ------------------------------------------------------------------
 static uint64_t next_random(uint64_t *state) // xorshift64*, which never leaves a non-zero state

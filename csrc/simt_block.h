@@ -13,6 +13,14 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 
+// On glibc a module loaded late may still use the fast model for as little as a few words. The
+// other one may allocate on a thread's first use, which a signal handler must not.
+#if defined(__GLIBC__)
+#define SIMT_FAST_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define SIMT_FAST_TLS
+#endif
+
 enum {
     SIMT_MAX_THREADS = 1024,
     SIMT_LANES = 32,

@@ -6,14 +6,24 @@
 #include "simt_block.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+enum { ACTION_WORDS = (sizeof(struct sigaction) + sizeof(long) - 1) / sizeof(long) };
+
+// The previous owner's action. A handler reads it on any thread, also after its launch and in the
+// middle of a change, for which nobody can wait: the copy that `version` names is never written.
+typedef struct kept_action {
+    atomic_uint version;
+    atomic_ulong copies[2][ACTION_WORDS];
+} kept_action;
+
 typedef struct owned {
     int number;
-    simt_fault_kind fault;     // that it means
-    struct sigaction previous; // read by the handler, also after the launch
+    simt_fault_kind fault; // that it means
+    kept_action previous;
 } owned;
 // x86 processors trap where others give some result, and compilers let a program trap where it must
 // not come, as at a division by a zero that they can see; a user's expression must not end the
@@ -26,12 +36,38 @@ FORK_SAFE_MUTEX(ownership);
 static int launches, asking; // that need the traps, and SIGURG
 static unsigned forks;       // a child of fork has none of its parent's launches
 
-// ---- handlers -----------------------------------------------------------------------------------
-// As if the handler were not there.
-static void pass_on(const owned *o, siginfo_t *info, void *context)
+// ---- the previous owner -------------------------------------------------------------------------
+static void keep(kept_action *k, const struct sigaction *action) // under the lock
 {
-    static _Thread_local bool passing;
-    const struct sigaction *previous = &o->previous;
+    unsigned next = atomic_load(&k->version) + 1;
+    unsigned long words[ACTION_WORDS] = {0};
+    memcpy(words, action, sizeof *action);
+    for (int i = 0; i < ACTION_WORDS; i++)
+        atomic_store_explicit(&k->copies[next % 2][i], words[i], memory_order_release);
+    atomic_store(&k->version, next);
+}
+
+static struct sigaction kept(kept_action *k)
+{
+    struct sigaction action;
+    unsigned long words[ACTION_WORDS];
+    unsigned version, now = atomic_load(&k->version);
+    do {
+        version = now;
+        for (int i = 0; i < ACTION_WORDS; i++) words[i] = atomic_load(&k->copies[version % 2][i]);
+        now = atomic_load(&k->version);
+    } while (now != version);
+    memcpy(&action, words, sizeof action);
+    return action;
+}
+
+// ---- handlers -----------------------------------------------------------------------------------
+static _Thread_local bool passing SIMT_FAST_TLS; // until that handler returns, or the next launch
+
+// As if the handler were not there.
+static void pass_on(owned *o, siginfo_t *info, void *context)
+{
+    const struct sigaction action = kept(&o->previous), *previous = &action;
     bool sent = info->si_code <= 0; // by a program; else the instruction is repeated on return
     bool handled = (previous->sa_flags & SA_SIGINFO) ||
                    (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN);
@@ -53,7 +89,7 @@ static void pass_on(const owned *o, siginfo_t *info, void *context)
 
 static void on_trap(int number, siginfo_t *info, void *context)
 {
-    const owned *o = &traps[number == traps[0].number ? 0 : 1];
+    owned *o = &traps[number == traps[0].number ? 0 : 1];
     if (info->si_code > 0) simt_block_trap(o->fault); // returns if the fault is not a kernel's
     pass_on(o, info, context);
 }
@@ -97,14 +133,17 @@ static void install(owned *o, void (*handler)(int, siginfo_t *, void *), int fla
                                .sa_flags = SA_SIGINFO | SA_NODEFER | flags},
                      old;
     sigemptyset(&action.sa_mask);
-    if (sigaction(o->number, &action, &old) == 0 && !is_ours(&old, handler)) o->previous = old;
+    // The handler can be called as soon as it is there, and must know then.
+    if (sigaction(o->number, NULL, &old) == 0 && !is_ours(&old, handler)) keep(&o->previous, &old);
+    if (sigaction(o->number, &action, &old) == 0 && !is_ours(&old, handler))
+        keep(&o->previous, &old);
 }
 
 // Somebody who came in between keeps what he has taken.
-static void put_back(const owned *o, void (*handler)(int, siginfo_t *, void *))
+static void put_back(owned *o, void (*handler)(int, siginfo_t *, void *))
 {
-    struct sigaction now;
-    if (sigaction(o->number, &o->previous, &now) == 0 && !is_ours(&now, handler))
+    struct sigaction previous = kept(&o->previous), now;
+    if (sigaction(o->number, &previous, &now) == 0 && !is_ours(&now, handler))
         sigaction(o->number, &now, NULL);
 }
 
@@ -129,6 +168,7 @@ void simt_signals_take(simt_signals *s, bool faults)
 {
     sigset_t ours;
     s->faults = faults;
+    passing = false; // a handler may have left by a jump
     if (faults) {
         pthread_mutex_lock(&ownership);
         forget_parent();
