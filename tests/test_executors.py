@@ -15,6 +15,8 @@ from searches import AXES, TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
 from cubc.tuner import deadlines, pool, remote
+from cubc.tuner.target import Late, Request, Run
+from cubc.tuner.unit import units
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -215,13 +217,24 @@ def test_seconds_hold_where_everything_is_lost(db):
     assert variant_rows(db) == []
 
 
-def dying(visit, unit, request, device):
+def test_a_task_ends_with_the_search():
+    """What hangs does not keep the process from the next search's tasks."""
+    unit = units("reduce.sum", AXES, "cpu")[0]
+    try:
+        with pytest.raises(Late):
+            remote.work("a visit", unit, Request("base", [Run(0, 0)], TIMING), "cpu", 0.0)
+    finally:
+        remote._here.seat.close()
+        del remote._here.seat
+
+
+def dying(visit, unit, request, device, left):
     """Stands for `remote.work`: the first process that gets a certain variant dies."""
     marker = os.environ["CUBC_TEST_MARKER"]
     if request.variant != "base" and not os.path.exists(marker):
         open(marker, "w").close()
         os.kill(os.getpid(), signal.SIGKILL)
-    return _work(visit, unit, request, device)
+    return _work(visit, unit, request, device, left)
 
 
 _work = remote.work
@@ -301,10 +314,10 @@ def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
 
 
 def test_an_error_in_a_process_is_no_fault_of_a_variant(db, monkeypatch):
-    def crowded(visit, unit, request, device):
+    def crowded(visit, unit, request, device, left):
         if request.variant != "base":
             raise _core.NoDeviceError("all 1 GPUs of this machine measure for other processes")
-        return _work(visit, unit, request, device)
+        return _work(visit, unit, request, device, left)
 
     monkeypatch.setattr(remote, "work", crowded)
     with (

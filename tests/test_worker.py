@@ -19,7 +19,8 @@ from searches import TIMING, keys, search, variant_rows
 from cubc import _core, tuner
 from cubc.tuner import deadlines, frames, local, process, visit
 from cubc.tuner.session import Session
-from cubc.tuner.target import Request, Run
+from cubc.tuner.target import Late, Request, Run
+from cubc.tuner.unit import units
 
 
 @pytest.fixture
@@ -370,6 +371,51 @@ def test_seconds_hold_over_a_variant_that_hangs(db, at_evaluation, monkeypatch):
     )  # on a machine that is busy, none
     search(db)
     assert [r["status"] for r in variant_rows(db)] == ["ok"] * 4
+
+
+def test_seconds_hold_where_one_workload_s_variants_hang(db, at_evaluation, monkeypatch):
+    """The next workload does not wait for them, nor give them the time that base may take."""
+    monkeypatch.setattr(deadlines, "RUN_FLOOR", 100.0)
+    until = []
+    is_late = Session.is_late
+    hanging = {*range(1, 100)}
+
+    def note(self, moment):
+        until.append(moment)
+        return is_late(self, moment)
+
+    monkeypatch.setattr(Session, "is_late", note)
+    at_evaluation(hanging, leave_stopped)
+    axes = {"T": ["F32", "I64"], "Elements": 16}
+    search(db, axes, seconds=10.0)
+    assert time.monotonic() - max(until) < 20
+    assert not variant_rows(db)
+    hanging.clear()
+    search(db, axes, variants=1)
+    assert [r["status"] for r in variant_rows(db)] == ["ok"] * 2
+
+
+def test_a_request_is_given_up_at_its_end():
+    """It has not had its seconds, so that it is no failure."""
+    unit = units("reduce.sum", {"T": "F32", "Elements": 16}, "cpu")[0]
+    for label in unit.bases:
+        unit.compile(label, 300.0)
+    bench = process.RemoteBench("cpu")
+    try:
+        bench.open(unit.opening)
+        os.kill(bench._process.pid, signal.SIGSTOP)
+        end = time.monotonic() + 0.5
+        for _ in range(2):  # the second one's end has passed when its turn comes
+            bench.put(Request("base", [Run(0, 0)], TIMING, until=end))
+        for _ in range(2):
+            with pytest.raises(Late):
+                list(bench.take(100.0))
+            assert time.monotonic() > end
+            assert bench._process is None
+        bench.put(Request("base", [Run(0, 0)], TIMING, until=time.monotonic() + 300.0))
+        assert [fields["status"] for _, fields in bench.take(100.0)] == ["ok"]
+    finally:
+        bench.close()
 
 
 def test_measuring_again_has_an_end_of_its_own(db, monkeypatch):

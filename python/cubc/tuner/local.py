@@ -49,9 +49,8 @@ class Job:
     def results(self, until: float | None = None) -> Results:
         """Results as they come, up to the first failure; Late past the moment `until`."""
         while True:
-            left = None if until is None else max(0.0, until - time.monotonic())
             try:
-                event = self.events.get(timeout=left)
+                event = self.events.get(timeout=_left(until))
             except Empty:
                 raise Late from None
             if event is None:
@@ -59,6 +58,11 @@ class Job:
             if isinstance(event, BaseException):
                 raise event
             yield event
+
+
+def _left(until: float | None) -> float | None:
+    """Seconds up to a moment; None if there is no such moment."""
+    return None if until is None else max(0.0, until - time.monotonic())
 
 
 class Local:
@@ -77,7 +81,7 @@ class Local:
         self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
         self._unit: Unit | None = None
         self._build = BASE_SECONDS
-        self._base: float | None = None  # seconds that base ran, once it has
+        self._base = 0.0  # seconds that base ran
         self._batch = 1  # how many are compiled at a time there
         self._filling = True  # a batch is being submitted, where one is compiled at a time
         self._asked: deque[Job] = deque()  # results not asked for yet
@@ -89,15 +93,17 @@ class Local:
     def begin(self, unit: Unit, base: Request) -> Results:
         """Set up a unit and measure its base; what base takes fixes the deadlines."""
         self.drop()
-        self._unit, self._build, self._base = unit, BASE_SECONDS, None
+        self._unit, self._build = unit, BASE_SECONDS
         self._batch = 1
         job = self._add(base, opens=unit)
+        if job.compiled not in wait([job.compiled], _left(base.until)).done:
+            raise Late
         try:
             built = job.compiled.result()
         except FAILURES as error:
             self.drop()
             raise BaseFailed(failure(error)["message"]) from error
-        _, results = self.next()
+        _, results = self.next(base.until)
         for run, fields in results:
             if fields["status"] == TIMEOUT:
                 raise BaseFailed(f"{fields['message']}: it hangs, or its workloads are too large")
@@ -193,10 +199,8 @@ class Local:
         job.began = time.monotonic()
         self._put_next()
         request = job.request
-        if self._base is None:
-            seconds = base_deadline(request)
-        else:
-            seconds = run_deadline(self._base, request)
+        opens = job.opens is not None
+        seconds = base_deadline(request) if opens else run_deadline(self._base, request)
         yield from self._bench.take(seconds)
 
     def _put_next(self) -> None:

@@ -125,7 +125,7 @@ class Pool:
         self.drop()
         self._unit, self._visit, self._longest = unit, uuid.uuid4().hex, 0.0
         self._send(base)
-        _, results = self.next()
+        _, results = self.next(base.until)
         return results
 
     def wants(self) -> bool:
@@ -155,7 +155,8 @@ class Pool:
 
     def _send(self, request: Request, attempt: int = 1) -> None:
         assert self._unit is not None
-        task = partial(remote.work, self._visit, self._unit, request, self._device)
+        left = None if request.until is None else request.until - time.monotonic()
+        task = partial(remote.work, self._visit, self._unit, request, self._device, left)
         try:
             future = self._executor.submit(task)
         except Exception:

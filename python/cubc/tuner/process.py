@@ -12,6 +12,7 @@ Nothing that comes from it is trusted: replies are read against a deadline and d
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import select
@@ -28,7 +29,7 @@ from typing import IO, Any
 
 from . import frames, limits
 from .status import FAULT, OK, RESOURCES, TIMEOUT, WRONG
-from .target import Request, Results, Run
+from .target import Late, Request, Results, Run
 
 ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
 CONFIRMING = 16  # launches compared of a variant that was wrong in a process of others
@@ -403,10 +404,19 @@ class RemoteBench:
         ------
         tuple
             A run, and the fields of a store's row that the evaluation found.
+
+        Raises
+        ------
+        Late
+            Past the moment at which it is given up, if it has not had its seconds by then.
         """
         waiting = self._queue[0]
+        until = waiting.request.until
+        end = math.inf if until is None else until
         for deaths in range(1, DEATHS + 1):
             try:
+                if time.monotonic() > end and not self._sent:
+                    raise Late
                 process = self._ensure()
             except BaseException:  # nobody will answer it
                 self._pop()
@@ -415,8 +425,8 @@ class RemoteBench:
             try:
                 self._send(process)
                 process.begin()
-                until = time.monotonic() + seconds
-                while (reply := process.receive(until))[0] == "result":
+                late = time.monotonic() + seconds
+                while (reply := process.receive(min(late, end)))[0] == "result":
                     _, run, fields = reply
                     if run not in waiting.request.runs:
                         raise process.reject()
@@ -448,9 +458,12 @@ class RemoteBench:
             except WorkerLate:
                 self._end()
                 self._pop()
-                if not waiting.ended:
-                    late = f"ran for over {seconds:.1f} s"
-                    yield waiting.next, {"status": TIMEOUT, "message": late}
+                if waiting.ended:
+                    return
+                if end < late:
+                    raise Late from None
+                message = f"ran for over {seconds:.1f} s"
+                yield waiting.next, {"status": TIMEOUT, "message": message}
                 return
 
     def _pop(self, *, served: bool = False) -> None:

@@ -69,7 +69,7 @@ class Seat:
         except FAILURES as error:
             raise BaseFailed(failure(error)["message"]) from error
         self._bench.open(unit.opening)
-        measured = Request("base", every, request.timing)
+        measured = Request("base", every, request.timing, until=request.until)
         self._bench.put(measured)
         begin = time.monotonic()
         found = list(self._bench.take(base_deadline(measured)))
@@ -108,15 +108,21 @@ def describe(device: str | None) -> tuple[dict[str, Any], str]:
     return _seat(device).info, socket.gethostname()
 
 
-def work(visit: str, unit: Unit, request: Request, device: str | None) -> Reply:
-    """Do one task.
+def work(
+    visit: str, unit: Unit, request: Request, device: str | None, left: float | None = None
+) -> Reply:
+    """Do one task, within the seconds that are left of the search.
 
     Raises
     ------
     BaseFailed
         If base does not run here.
+    Late
+        If it takes longer than what is left.
     """
-    return _seat(device).work(visit, unit, request)
+    # The search's clock may be another machine's.
+    until = None if left is None else time.monotonic() + left
+    return _seat(device).work(visit, unit, request._replace(until=until))
 
 
 def _claim(device: str | None) -> tuple[str, IO | None]:

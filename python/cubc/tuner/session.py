@@ -39,12 +39,20 @@ class Session:
         self.store, self.target, self.timing = store, target, timing
         self.racing, self.again = racing, again
         self.progress = Progress(0, False)
+        self._until: float | None = None
+        self._begun = False
         self._device = ""
         self.measured_on(target.info)
 
     def show(self, total: int, progress: bool | None, until: float | None) -> None:
-        """Begin the line of progress."""
+        """Begin a search that ends at the moment `until`, and its line of progress."""
         self.progress = Progress(total, progress, until)
+        self._until = until
+
+    def base_until(self) -> float | None:
+        """Moment at which the search ends; None for the first base, which is always measured."""
+        begun, self._begun = self._begun, True
+        return self._until if begun else None
 
     def __enter__(self) -> Session:
         return self

@@ -36,6 +36,7 @@ class Request(NamedTuple):
     race: Race | None = None  # what it has to beat
     limits: tuple[str, ...] = ()  # constraints on what the compiler made of it
     checks: int = 1  # launches that are compared after the samples
+    until: float | None = None  # moment of the monotonic clock at which it is given up
 
 
 class Target(Protocol):
@@ -65,6 +66,8 @@ class Target(Protocol):
         ------
         BaseFailed
             While its results are read, if base does not run.
+        Late
+            Here or while the results are read, past the moment at which base is given up.
         """
 
     def wants(self) -> bool:

@@ -34,6 +34,11 @@ GRACE = 1.0  # seconds past its end in which a search waits for the variant that
 AGAIN_SAMPLES, AGAIN_SECONDS = 20, 0.5  # of each workload in one round
 
 
+def _patience(until: float | None) -> float | None:
+    """Moment up to which a search with an end waits for what it has begun."""
+    return None if until is None else until + GRACE
+
+
 class Visit:
     """The search of one unit."""
 
@@ -71,8 +76,11 @@ class Visit:
         self._session.progress.begin(str(self.unit), self.expected)
         share = AGAIN_SHARE if self._session.again else 0.0
         self._begun = now = time.monotonic()
-        self._explore(None if until is None else until - share * max(0.0, until - now))
-        self._repeat(until)
+        try:
+            self._explore(None if until is None else until - share * max(0.0, until - now))
+            self._repeat(until)
+        except Late:  # while base was measured
+            self._session.target.drop()
 
     @property
     def is_empty(self) -> bool:
@@ -108,13 +116,16 @@ class Visit:
         return self._session.store.has(self.unit.row(variant, run.place, run.round))
 
     def _ensure_open(self) -> None:
-        """Have the target measure base, and store of that what the store lacks."""
+        """Have the target measure base, and store of that what the store lacks.
+
+        Late when it takes longer than the search may take.
+        """
         if self._open:
             return
         every = [Run(0, place) for place in range(len(self.unit.rts))]
-        for run, fields in self._session.target.begin(
-            self.unit, Request("base", every, self._session.timing)
-        ):
+        until = _patience(self._session.base_until())
+        request = Request("base", every, self._session.timing, until=until)
+        for run, fields in self._session.target.begin(self.unit, request):
             self._record("base", run, fields)
         self._open = True
 
@@ -131,7 +142,7 @@ class Visit:
                     more, self._ended = False, True
                     break
                 self._ensure_open()
-                self._session.target.submit(self._request(*item))
+                self._session.target.submit(self._request(*item, _patience(until)))
                 waiting += 1
             if waiting:
                 try:
@@ -144,10 +155,11 @@ class Visit:
                 break
         self._session.target.drop()
 
-    def _request(self, variant: str, runs: list[Run]) -> Request:
+    def _request(self, variant: str, runs: list[Run], until: float | None) -> Request:
         race = self._field.race() if self._session.racing else None
         order = self._field.order(runs)
-        return Request(variant, order, self._session.timing, race, self.unit.limits)
+        timing, limits = self._session.timing, self.unit.limits
+        return Request(variant, order, timing, race, limits, until=until)
 
     def _todo(self) -> Iterator[tuple[str, list[Run]]]:
         """Variants with something left to measure; those that are done are counted and told.
@@ -186,7 +198,7 @@ class Visit:
 
         Late when it takes longer than the search may take by now.
         """
-        request, results = self._session.target.next(None if until is None else until + GRACE)
+        request, results = self._session.target.next(_patience(until))
         left = list(request.runs)
         last: dict[str, Any] = {}
         for run, fields in results:
@@ -238,7 +250,7 @@ class Visit:
         timing = {"min_samples": samples, "max_samples": samples, "timeout": timeout}
         while not self._session.is_late(until):
             requests = [
-                Request(variant, runs, timing)
+                Request(variant, runs, timing, until=_patience(until))
                 for variant, rounds in open_verdicts(self._standing, self._session.again)
                 if (runs := self._rounds(variant, rounds))
             ]
