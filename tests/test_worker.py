@@ -17,7 +17,7 @@ import stores
 from searches import TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner import deadlines, frames, local, process, visit
+from cubc.tuner import deadlines, frames, local, process, remote_bench, visit
 from cubc.tuner.session import Session
 from cubc.tuner.target import Late, Request, Run
 from cubc.tuner.unit import units
@@ -214,12 +214,12 @@ def test_a_request_that_nobody_can_answer_leaves_the_queue(monkeypatch):
     """So that the next one does not get what comes of it."""
 
     def refuse(self):
-        raise process.BaseFailed("there is no memory any more")
+        raise remote_bench.BaseFailed("there is no memory any more")
 
-    bench = process.RemoteBench("cpu")
+    bench = remote_bench.RemoteBench("cpu")
     bench.put(Request("base", [Run(0, 0)], {}))
-    monkeypatch.setattr(process.RemoteBench, "_ensure", refuse)
-    with pytest.raises(process.BaseFailed):
+    monkeypatch.setattr(remote_bench.RemoteBench, "_ensure", refuse)
+    with pytest.raises(remote_bench.BaseFailed):
         list(bench.take(1.0))
     assert not bench._queue
 
@@ -400,7 +400,7 @@ def test_a_request_is_given_up_at_its_end():
     unit = units("reduce.sum", {"T": "F32", "Elements": 16}, "cpu")[0]
     for label in unit.bases:
         unit.compile(label, 300.0)
-    bench = process.RemoteBench("cpu")
+    bench = remote_bench.RemoteBench("cpu")
     try:
         bench.open(unit.opening)
         os.kill(bench._process.pid, signal.SIGSTOP)
@@ -454,5 +454,5 @@ def test_what_is_wrong_is_tried_in_a_fresh_process(db, monkeypatch, times):
     search(db, variants=3)
     second = "ok" if times == 1 else "wrong"
     assert [r["status"] for r in variant_rows(db)] == ["ok", second, "ok"]
-    assert [request.checks for request in asked] == [1, 1, 1, process.CONFIRMING, 1]
+    assert [request.checks for request in asked] == [1, 1, 1, remote_bench.CONFIRMING, 1]
     assert len(started) == 1 + times

@@ -12,8 +12,8 @@ from .compare import Comparison, compare
 from .example import example_db
 from .live import compare_live
 from .policies import use_policies
-from .process import BaseFailed
 from .profile import profile
+from .remote_bench import BaseFailed
 from .search import Result, Search, search
 from .state import Launch, State
 from .verify import verify, verify_winners

@@ -16,8 +16,8 @@ from .analyze import Analysis, analyze
 from .compare import compare
 from .live import compare_live
 from .machine_code import changed, manifest, read_manifest, write_manifest
-from .process import BaseFailed
 from .profile import profile
+from .remote_bench import BaseFailed
 from .search import AGAIN, search
 from .space import Space
 from .strategy import DEFAULT, STRATEGIES

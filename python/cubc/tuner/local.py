@@ -26,7 +26,8 @@ from typing import Any
 
 from .cores import cores
 from .deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
-from .process import BaseFailed, Closed, RemoteBench, WorkerDied
+from .process import WorkerDied
+from .remote_bench import BaseFailed, Closed, RemoteBench
 from .status import FAILURES, OK, TIMEOUT, failure
 from .target import Late, Request, Results
 from .unit import Unit

@@ -44,7 +44,7 @@ from typing import Any, NamedTuple
 from . import remote
 from .cores import cores
 from .deadlines import BASE_SECONDS, run_deadline
-from .process import BaseFailed
+from .remote_bench import BaseFailed
 from .status import FAULT, TIMEOUT
 from .target import Late, Request, Results
 from .unit import Unit

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 from cubc import _core
 
 from .deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
-from .process import BaseFailed, RemoteBench
+from .remote_bench import BaseFailed, RemoteBench
 from .status import FAILURES, OK, TIMEOUT, failure
 from .target import Request, Run
 from .unit import Unit

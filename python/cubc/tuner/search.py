@@ -21,8 +21,8 @@ from .checks import count, integer, positive, share
 from .constraints import Constraint, parse
 from .local import Local
 from .pool import Pool, Source
-from .process import BaseFailed
 from .records import Group
+from .remote_bench import BaseFailed
 from .replay_target import Replay, is_replay, replay_info, replay_units
 from .session import Session
 from .standing import Standing

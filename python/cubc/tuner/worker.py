@@ -1,8 +1,9 @@
 """The measuring process: ``python -P -m cubc.tuner.worker <socket>``.
 
 A kernel that reads a bad address poisons its CUDA context, and one that hangs blocks it; so
-variants run here and never in the user's process. The search (see process.py) sends requests over a
-socket and may kill this process at any moment. Requests and replies are tuples (see frames.py):
+variants run here and never in the user's process. The search (see remote_bench.py) sends requests
+over a socket and may kill this process at any moment. Requests and replies are tuples (see
+frames.py):
 
     ("open", *Unit.opening, device)        ->  ("opened",) or ("refused", message)
     ("evaluate", Request)                  ->  ("result", Run, fields)..., ("done",)
