@@ -13,10 +13,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-enum {
-    STACK_BYTES = SIMT_STACK_KIB * 1024,
-    SHARED_FILL = 0xCD // not zero, so that forgotten initialisation shows
-};
+enum { SHARED_FILL = 0xCD }; // not zero, so that forgotten initialisation shows
 
 static _Thread_local simt_worker *current SIMT_FAST_TLS;
 
@@ -87,7 +84,7 @@ static simt_fibre *stop_at(simt_worker *w, const char *file, int line)
     simt_fibre *self = w->running;
     self->place = (simt_place){file, line};
     w->spinning = 0;
-    if ((char *)__builtin_frame_address(0) < self->stack + SIMT_RESERVE_KIB * 1024)
+    if ((char *)__builtin_frame_address(0) < self->stack + w->stack_reserve)
         report(w, (simt_fault){FAULT_STACK, .thread = w->thread, .place = self->place});
     return self;
 }
@@ -333,7 +330,7 @@ static void begin_fibres(simt_worker *w)
         f->started = false;
         f->place = (simt_place){NULL, 0};
         // Stacks a round number of pages apart would compete for the same few lines of the cache.
-        size_t size = STACK_BYTES - i % 16 * 256;
+        size_t size = w->stack_bytes - i % 16 * 256;
         simt_switch_prepare(&f->context, f->stack, size, fibre_main, w);
         make_ready(w, i);
     }

@@ -25,8 +25,8 @@ enum {
     SIMT_MAX_THREADS = 1024,
     SIMT_LANES = 32,
     SIMT_MAX_WARPS = SIMT_MAX_THREADS / SIMT_LANES,
-    SIMT_STACK_KIB = SIMT_ASAN ? 256 : 64,
-    SIMT_RESERVE_KIB = SIMT_ASAN ? 32 : 4 // a fibre that stops with less left has overflowed
+    SIMT_STACK_KIB = SIMT_ASAN ? 256 : 64, // for a thread of a kernel; signals have more below it
+    SIMT_HANDLER_KIB = SIMT_ASAN ? 32 : 4  // for a handler and what it calls
 };
 
 typedef enum simt_fibre_state { RUNNABLE = 0, AT_BARRIER, IN_WARP, RETURNED } simt_fibre_state;
@@ -90,7 +90,8 @@ typedef struct simt_worker {
     simt_fibre *fibres;
     simt_warp *warps;
     char *stacks;
-    size_t stack_stride, stacks_bytes;
+    size_t stack_bytes, stack_stride, stacks_bytes;
+    size_t stack_reserve; // a fibre that stops with less left has overflowed
     uint32_t stack_count, guard_count;
     void *shared_memory;
     uint8_t *shared;
@@ -105,6 +106,8 @@ void simt_worker_close(simt_worker *w); // frees what the worker holds, not *w
 bool simt_worker_stopped(simt_worker *w);
 // Gives other blocks some time; longer the longer this one has waited. False: stop waiting.
 bool simt_worker_wait(simt_worker *w);
+// Bytes of a stack that a kernel leaves to signals: their frames hold all registers of the machine.
+size_t simt_stack_reserve(void);
 // A known pattern at the low end of a stack tells whether the kernel has gone beyond it.
 void simt_canary_arm(simt_fibre *f);
 bool simt_canary_alive(const simt_fibre *f);

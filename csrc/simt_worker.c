@@ -7,9 +7,14 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+#endif
 
 enum {
-    STACK_BYTES = SIMT_STACK_KIB * 1024,
     CANARY_WORDS = 8,
     CANARY_BYTE = 0xC5,
     SHARED_ALIGNMENT = 64,
@@ -77,6 +82,17 @@ bool simt_canary_alive(const simt_fibre *f)
     return true;
 }
 
+// Two signals may come at once. Their frames take up to 4 KiB, and 8 more where the processor has
+// registers for tiles of matrices, of which the system tells.
+size_t simt_stack_reserve(void)
+{
+    size_t frame = 4096, page = (size_t)sysconf(_SC_PAGESIZE);
+#if defined(__linux__)
+    if (getauxval(AT_MINSIGSTKSZ) > frame) frame = getauxval(AT_MINSIGSTKSZ);
+#endif
+    return (SIMT_HANDLER_KIB * 1024 + 2 * frame + page - 1) / page * page;
+}
+
 static void free_stacks(simt_worker *w)
 {
     if (w->stacks) munmap(w->stacks, w->stacks_bytes);
@@ -105,7 +121,9 @@ static cubc_status reserve_stacks(simt_worker *w, unsigned threads)
 {
     free_stacks(w);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    w->stack_stride = page + STACK_BYTES;
+    w->stack_reserve = simt_stack_reserve();
+    w->stack_bytes = SIMT_STACK_KIB * 1024 + w->stack_reserve;
+    w->stack_stride = page + w->stack_bytes;
     w->stacks_bytes = threads * w->stack_stride;
     w->fibres = mem_zalloc(threads, sizeof *w->fibres);
     w->warps = mem_zalloc((threads + SIMT_LANES - 1) / SIMT_LANES, sizeof *w->warps);
