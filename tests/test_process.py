@@ -1,6 +1,7 @@
 """The search's view of a measuring process: its supervisor's words, and its limits."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -8,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cubc.tuner import limits, process
+from cubc.tuner import limits, process, supervisor
 
 
 @pytest.fixture
@@ -55,14 +56,26 @@ def test_words_in_place_of_a_status_are_a_fault(pipe, monkeypatch):
     assert death.crashed and death.status == "fault"
 
 
-@pytest.mark.skipif(not limits.children(os.getppid()), reason="the system lists no children")
-def test_descendants_of_the_supervisor_are_counted(monkeypatch):
+@pytest.fixture(params=["children", "stat"])
+def listing(request, monkeypatch):
+    """Kernels that list a process's children, and those that do not."""
+    if request.param == "stat":
+        monkeypatch.setattr(supervisor, "_listed", no_such_file)
+
+
+def no_such_file(pid):
+    raise FileNotFoundError(f"/proc/{pid}/task/{pid}/children")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="there is no /proc")
+def test_descendants_of_the_supervisor_are_counted(monkeypatch, listing):
     """The one that is measured is not among their parents."""
-    monkeypatch.setattr(limits, "PROCESSES", 1)
     others = [
         subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) for _ in range(2)
     ]
     try:
+        held = limits.exceeded(others[0].pid, os.getpid(), 1.0)
+        monkeypatch.setattr(limits, "PROCESSES", 1)
         found = limits.exceeded(others[0].pid, os.getpid(), float("inf"))
     finally:
         for other in others:
@@ -70,3 +83,4 @@ def test_descendants_of_the_supervisor_are_counted(monkeypatch):
             other.wait()
             other.stdin.close()
     assert "processes, over 0" in found
+    assert re.fullmatch(r"held 0\.\d\d GiB of memory, over 0\.00 GiB", held)

@@ -44,6 +44,12 @@ def test_the_weightiest_workload_comes_first():
     assert [run.place for run in field.order([Run(0, 2), Run(0, 0)])] == [2, 0]
 
 
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    """Processes beside that of the tests are none of a variant's."""
+    monkeypatch.setattr(worker, "relatives", set)
+
+
 class Timed:
     """Stands for `worker.Bench`: speedups by place."""
 

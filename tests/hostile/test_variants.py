@@ -70,6 +70,7 @@ def found(tmp_path_factory):
         (4, "fault", "sent what is no reply"),
         (5, "fault", "sent a reply that was not asked for"),
         (6, "fault", "left processes behind"),
+        (16, "fault", "left processes behind"),
         (7, "fault", "died of SIGSEGV"),
         (8, "resources", r"held .* GiB of memory, over 0\.59 GiB"),
         (9, "resources", "printed over 1 MiB"),

@@ -1,10 +1,11 @@
 // A kernel that adds 1, and does something else besides: what depends on the mode.
-// %RANGE% TUNE_MODE mode 0:15:1
+// %RANGE% TUNE_MODE mode 0:16:1
 extern "C" int fork(void);
 extern "C" int close(int);
 extern "C" int dup(int);
 extern "C" int setsid(void);
 extern "C" int getppid(void);
+extern "C" int waitpid(int, int *, int);
 extern "C" int kill(int, int);
 extern "C" void _exit(int);
 extern "C" unsigned sleep(unsigned);
@@ -56,6 +57,14 @@ __device__ int misbehave()
 #elif TUNE_MODE == 12
     kill(getppid(), 9);
     for (;;) sleep(1);
+#elif TUNE_MODE == 16 // a grandchild that stays and has another parent by now
+    int child = calls == 1 ? fork() : -1;
+    if (child == 0) {
+        setsid();
+        if (fork() == 0) sleep(60);
+        _exit(0);
+    }
+    if (child > 0) waitpid(child, 0, 0);
 #endif
     return calls;
 }

@@ -11,11 +11,14 @@ import contextlib
 import os
 from pathlib import Path
 
+from .supervisor import children, stat
+
 OUTPUT = 1 << 20  # bytes printed over one request
 FILES = 512  # descriptors open
 PROCESSES = 64  # of the process and those that it has started
 SHARE = 0.75  # of the memory that is available when the process starts
 PAGE = os.sysconf("SC_PAGE_SIZE")
+RESIDENT = 24  # field of /proc/<pid>/stat: pages held
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -31,41 +34,28 @@ def memory() -> float:
     return SHARE * min(available)
 
 
-def children(pid: int) -> set[int]:
-    """Processes that a process has started; none where the system does not tell."""
-    found: set[int] = set()
-    with contextlib.suppress(OSError, ValueError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with (
-                contextlib.suppress(FileNotFoundError),
-                open(f"/proc/{pid}/task/{thread}/children") as file,
-            ):
-                found.update(map(int, file.read().split()))
-    return found
+def descendants(supervisor: int) -> list[int]:
+    """Processes under a supervisor, or the first of them, one more than there may be.
 
-
-def exceeded(pid: int, supervisor: int, most: float) -> str:
-    """Limit that a process is beyond, itself or with its descendants; "" if none.
-
-    Descendants whose parents have ended are children of the supervisor.
+    Those whose parents have ended are its children. Zombies are among them.
     """
     family = [*children(supervisor)]
     for one in family:  # it grows
-        family += children(one)
         if len(family) > PROCESSES:
-            return f"started {len(family) - 1} processes, over {PROCESSES - 1}"
-    held = sum(map(_resident, family))
+            break
+        family += children(one).difference(family)
+    return family
+
+
+def exceeded(pid: int, supervisor: int, most: float) -> str:
+    """Limit that a process is beyond, itself or with its relatives; "" if none."""
+    family = descendants(supervisor)
+    if len(family) > PROCESSES:
+        return f"started {len(family) - 1} processes, over {PROCESSES - 1}"
+    held = sum(PAGE * stat(one, RESIDENT) for one in family)
     if held > most:
         return f"held {held / 2**30:.2f} GiB of memory, over {most / 2**30:.2f} GiB"
     with contextlib.suppress(OSError):
         if (files := len(os.listdir(f"/proc/{pid}/fd"))) > FILES:
             return f"had {files} files open, over {FILES}"
     return ""
-
-
-def _resident(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/statm") as file:
-            return PAGE * int(file.read().split()[1])
-    except (OSError, ValueError, IndexError):  # it has ended
-        return 0

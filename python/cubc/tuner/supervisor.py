@@ -56,27 +56,40 @@ def become(command: list[str], supervisor: int) -> None:
     os.execv(command[0], command)
 
 
-def children() -> list[int]:
-    """Process ids of this process's children, zombies among them."""
-    me = os.getpid()
+def children(pid: int) -> set[int]:
+    """Process ids of a process's children, zombies among them; none where there is no /proc."""
     try:
-        with open(f"/proc/{me}/task/{me}/children") as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:  # a system without /proc, or without this file
-        return [pid for pid in map(int, filter(str.isdigit, _processes())) if _parent(pid) == me]
+        return _listed(pid)
+    except (OSError, ValueError):  # a kernel without these files, or a thread that has just ended
+        processes = map(int, filter(str.isdigit, _entries("/proc")))
+        return {other for other in processes if _parent(other) == pid}
 
 
-def _processes() -> list[str]:
+def _listed(pid: int) -> set[int]:
+    """Children as a kernel with CONFIG_PROC_CHILDREN lists them: those of each thread."""
+    found: set[int] = set()
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/children") as file:
+            found.update(map(int, file.read().split()))
+    return found
+
+
+def _entries(folder: str) -> list[str]:
     try:
-        return os.listdir("/proc")
+        return os.listdir(folder)
     except OSError:
         return []
 
 
 def _parent(pid: int) -> int:
+    return stat(pid, 4)
+
+
+def stat(pid: int, field: int) -> int:
+    """Field of a process's line of /proc/<pid>/stat, counted from 1; 0 if it has ended."""
     try:
         with open(f"/proc/{pid}/stat") as file:
-            return int(file.read().rpartition(")")[2].split()[1])
+            return int(file.read().rpartition(")")[2].split()[field - 3])
     except (OSError, IndexError, ValueError):
         return 0
 
@@ -99,7 +112,7 @@ def end(worker: int, status: int | None) -> int | None:
     until = time.monotonic() + LEAVING
     while time.monotonic() < until:
         kill(os.killpg, worker)
-        for pid in children():
+        for pid in children(os.getpid()):
             kill(os.kill, pid)
         status, are_left = reap(worker, status)
         if not are_left:

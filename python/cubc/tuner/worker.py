@@ -132,12 +132,12 @@ def evaluate(bench: Bench, request: Request) -> Iterator[tuple]:
         if race and beat > race.caps[run.place]:
             row = {"status": LOST}
         else:
-            before = limits.children(os.getpid())
+            before = relatives()
             try:
                 row = bench.evaluate(request, run, max(0.0, beat))
             except FAILURES as error:
                 row = failure(error)
-            if left := limits.children(os.getpid()) - before:
+            if left := relatives() - before:
                 row = {"status": FAULT, "message": f"left processes behind: {len(left)}"}
         yield ("result", run, row)
         if row["status"] == FAULT:
@@ -147,6 +147,11 @@ def evaluate(bench: Bench, request: Request) -> Iterator[tuple]:
         if race:
             known[run.place] = _speedup(row)
     yield ("done",)
+
+
+def relatives() -> set[int]:
+    """Other processes under the supervisor, which adopts those whose parents have ended."""
+    return {*limits.descendants(os.getppid())} - {os.getpid()}
 
 
 def _speedup(row: dict[str, Any]) -> float:
