@@ -60,7 +60,8 @@ def test_out(device):
     [
         (lambda x: cubc.repeat(x, x[:3]), ValueError, "3 repeats for 10 items"),
         (lambda x: cubc.repeat(x, x / 2), TypeError, "the repeats are floats"),
-        (lambda x: cubc.repeat(x, 3), ValueError, "of one dimension"),
+        (lambda x: cubc.repeat(x, 3), ValueError, r"of one dimension, .*numpy.full\(len\(x\), n"),
+        (lambda x: cubc.repeat(x.reshape(2, 5), 2), ValueError, r"give all items as x.ravel\(\)"),
         (lambda x: cubc.repeat(x, x, out=np.empty(45, "f4")), TypeError, "float32"),
         (lambda x: cubc.repeat(x, x, out=x), ValueError, "cannot write to where its items are"),
         (lambda x: cubc.repeat(x[:0], x[:0], out=x), ValueError, "no items to fill 10 places"),

@@ -12,6 +12,8 @@ from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive
 from ._core import Lazy, asarray, call, operator_types, scan
 from ._selections import _first
 
+MOST_REPEATS = 1 << 60  # of all items, so that int64 holds every sum and size
+
 
 @primitive
 def reduce_by_key(
@@ -310,7 +312,8 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
     x : array_like
         Of one dimension.
     repeats : array_like
-        Of integers, one an item; none may be negative, which is not checked on a device.
+        Of integers, one an item. None may be negative, and their sum is less than 2^60; neither
+        is checked on a device.
     out : array, optional
         Where the result goes, of the type of `x`. With it the call does not wait. Places past the
         sum of `repeats` are filled with the last item; what would not fit is left out.
@@ -328,8 +331,8 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
     TypeError
         For repeats that are not integers, an `out` of another type.
     ValueError
-        If there is not one number an item, or one in host memory is negative; if an array has not
-        one dimension.
+        If there is not one number an item; if one in host memory is negative, or their sum is too
+        large; if an array has not one dimension.
     NoDeviceError, DeviceMemoryError, DeviceError
         As for `reduce`.
 
@@ -339,15 +342,13 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
     result, marks where others begin, and scans the marks: all parts are alike, however long the
     runs are (load-balancing search, as in S. Baxter's moderngpu, 2013).
     """
-    _check("repeat", x, repeats)
+    one_dimension("repeat", x, "give all items as x.ravel()")
+    one_dimension("repeat", repeats, "give a number for each item, as numpy.full(len(x), n)")
     options = {"stream": stream, "workspace": workspace, "device": device}
     if "float" in operator_types("sum", _dtype(repeats))[1]:
         raise TypeError("repeat(): the repeats are floats: give integers")
     if not isinstance(repeats, Lazy) and isinstance(repeats := as_array(repeats), np.ndarray):
-        below = repeats < 0
-        if below.any():
-            k = int(below.argmax())
-            raise ValueError(f"repeat(): none may be negative, and repeats[{k}] is {repeats[k]}")
+        _check_repeats(repeats)
     ends = scan(repeats, dtype="int64", **options)
     if _size(x) != _size(repeats):
         raise ValueError(
@@ -381,9 +382,19 @@ def _runs(fields: dict[str, Any], count, stream, workspace, device) -> tuple[Any
 
 
 def _check(function: str, keys: Any, values: Any = None) -> None:
-    for what, x in (("keys", keys), ("values", values)):
-        if x is not None:
-            one_dimension(function, x, f"give the {what} of all items as x.ravel()")
+    one_dimension(function, keys, f"give {'all items' if values is None else 'keys'} as x.ravel()")
+    if values is not None:
+        one_dimension(function, values, "give values as x.ravel()")
+
+
+def _check_repeats(repeats: np.ndarray) -> None:
+    below = repeats < 0
+    if below.any():
+        k = int(below.argmax())
+        raise ValueError(f"repeat(): none may be negative, and repeats[{k}] is {repeats[k]}")
+    total = float(repeats.sum(dtype=np.float64))  # int64 may wrap, and be a small number then
+    if total >= MOST_REPEATS:
+        raise ValueError(f"repeat(): the repeats add up to {total:.4g}, expected less than 2^60")
 
 
 def _size(x: Any) -> int:

@@ -43,6 +43,16 @@ def test_repeats_are_not_negative(out):
         cubc.repeat(X[:3], [1, -1, 2], out=out)
 
 
+@pytest.mark.parametrize("out", [None, np.empty(4)])
+@pytest.mark.parametrize(
+    "repeats", [[1 << 62] * 4, [1 << 62] * 2, np.array([1 << 63, 1 << 63], "u8"), [1 << 60]]
+)
+def test_repeats_have_a_sum(repeats, out):
+    """Their sum modulo 2^64 is 0, or negative though none of them is."""
+    with pytest.raises(ValueError, match=r"add up to .*, expected less than 2\^60"):
+        cubc.repeat(X[: len(repeats)], repeats, out=out)
+
+
 def test_bincount_of_no_items():
     """An empty list has no type yet; NumPy takes it, and refuses an array of float64."""
     for call in (cubc.bincount, np.bincount):
