@@ -371,5 +371,6 @@ static PyType_Spec rows_spec = {"cubc._core._Rows", sizeof(py_rows), 0,
 int py_store_setup(PyObject *module)
 {
     if (py_add_type(module, &store_spec, &store_type) < 0) return -1;
-    return py_add_type(module, &rows_spec, &rows_type);
+    if (py_add_type(module, &rows_spec, &rows_type) < 0) return -1;
+    return PyModule_AddIntConstant(module, "MOST_SERIES", STORE_SERIES_BYTES);
 }

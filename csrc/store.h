@@ -28,7 +28,7 @@ typedef struct store_series {
     const float *values;
     size_t count;
 } store_series;
-enum { STORE_SAMPLES = 1 << 20 }; // the most bytes of a series
+enum { STORE_SERIES_BYTES = 1 << 20 }; // at most
 
 typedef struct store_row {
     const char *benchmark;     // "reduce.sum"

@@ -50,26 +50,26 @@ typedef enum store_kind {
     X(m, STORE_TEXT, rt, "rt", row.rt, STORE_LABEL)                           \
     X(m, STORE_COUNT, round, "round", row.round, 0)
 
-#define STORE_RESULT(X)                                                               \
-    X(m, STORE_TEXT, status, "status", row.status, STORE_NAME)                        \
-    X(m, STORE_TEXT, message, "message", row.message, STORE_MESSAGE)                  \
-    X(m, STORE_TEXT, created, "created", created, STORE_NAME)                         \
-    X(m, STORE_SERIES, samples, "samples", row.samples, STORE_SAMPLES)                \
-    X(m, STORE_SERIES, base_samples, "base_samples", row.base_samples, STORE_SAMPLES) \
-    X(m, STORE_SERIES, clocks, "clocks", row.clocks, STORE_SAMPLES)                   \
-    X(m, STORE_SERIES, base_clocks, "base_clocks", row.base_clocks, STORE_SAMPLES)    \
-    X(m, STORE_MEDIAN, center, "center", center, 0)                                   \
-    X(m, STORE_MEDIAN, base_center, "base_center", base_center, 0)                    \
-    X(m, STORE_COUNT, given_up, "given_up", row.given_up, 0)                          \
-    X(m, STORE_COUNT, checked, "checked", row.checked, 0)                             \
-    X(m, STORE_REAL, bytes, "bytes", row.bytes, 0)                                    \
-    X(m, STORE_REAL, flops, "flops", row.flops, 0)                                    \
-    X(m, STORE_REAL, hot, "hot", row.hot, 0)                                          \
-    X(m, STORE_REAL, temperature, "temperature", row.temperature, 0)                  \
-    X(m, STORE_REAL, power, "power", row.power, 0)                                    \
-    X(m, STORE_COUNT, registers, "registers", row.registers, 0)                       \
-    X(m, STORE_COUNT, local_bytes, "local_bytes", row.local_bytes, 0)                 \
-    X(m, STORE_COUNT, shared_bytes, "shared_bytes", row.shared_bytes, 0)              \
+#define STORE_RESULT(X)                                                                    \
+    X(m, STORE_TEXT, status, "status", row.status, STORE_NAME)                             \
+    X(m, STORE_TEXT, message, "message", row.message, STORE_MESSAGE)                       \
+    X(m, STORE_TEXT, created, "created", created, STORE_NAME)                              \
+    X(m, STORE_SERIES, samples, "samples", row.samples, STORE_SERIES_BYTES)                \
+    X(m, STORE_SERIES, base_samples, "base_samples", row.base_samples, STORE_SERIES_BYTES) \
+    X(m, STORE_SERIES, clocks, "clocks", row.clocks, STORE_SERIES_BYTES)                   \
+    X(m, STORE_SERIES, base_clocks, "base_clocks", row.base_clocks, STORE_SERIES_BYTES)    \
+    X(m, STORE_MEDIAN, center, "center", center, 0)                                        \
+    X(m, STORE_MEDIAN, base_center, "base_center", base_center, 0)                         \
+    X(m, STORE_COUNT, given_up, "given_up", row.given_up, 0)                               \
+    X(m, STORE_COUNT, checked, "checked", row.checked, 0)                                  \
+    X(m, STORE_REAL, bytes, "bytes", row.bytes, 0)                                         \
+    X(m, STORE_REAL, flops, "flops", row.flops, 0)                                         \
+    X(m, STORE_REAL, hot, "hot", row.hot, 0)                                               \
+    X(m, STORE_REAL, temperature, "temperature", row.temperature, 0)                       \
+    X(m, STORE_REAL, power, "power", row.power, 0)                                         \
+    X(m, STORE_COUNT, registers, "registers", row.registers, 0)                            \
+    X(m, STORE_COUNT, local_bytes, "local_bytes", row.local_bytes, 0)                      \
+    X(m, STORE_COUNT, shared_bytes, "shared_bytes", row.shared_bytes, 0)                   \
     X(m, STORE_COUNT, blocks_per_unit, "blocks_per_unit", row.blocks_per_unit, 0)
 
 // In the order in which a row is read.

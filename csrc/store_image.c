@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 enum {
-    LOG_HEADER = 32,
     PIECE = 1 << 20, // bytes between two looks at interrupts
     TRIES = 100,     // readings of a file whose log is begun anew all the time
 };
@@ -81,16 +80,16 @@ static cubc_status read_beside(const char *path, int file, uint8_t *to, size_t s
 }
 
 // The first bytes of the log; zeros if there is none.
-static cubc_status read_log_header(const source *s, uint8_t header[LOG_HEADER])
+static cubc_status read_log_header(const source *s, uint8_t header[IMAGE_LOG_HEADER])
 {
     size_t size, got;
-    memset(header, 0, LOG_HEADER);
+    memset(header, 0, IMAGE_LOG_HEADER);
     int file = open_beside(s->log, &size);
     if (file < 0 && errno == ENOENT) return CUBC_OK;
     if (file < 0) FAIL(CUBC_IO_ERROR, "cannot read %s: %s", s->log, strerror(errno));
-    cubc_status st = read_beside(s->log, file, header, LOG_HEADER, &got);
+    cubc_status st = read_beside(s->log, file, header, IMAGE_LOG_HEADER, &got);
     close(file);
-    if (got < LOG_HEADER) memset(header, 0, LOG_HEADER);
+    if (got < IMAGE_LOG_HEADER) memset(header, 0, IMAGE_LOG_HEADER);
     return st;
 }
 
@@ -261,7 +260,7 @@ static cubc_status read_file(source *s, store_image *out)
 // *again: the log was begun anew meanwhile.
 static cubc_status read_once(source *s, store_image *out, bool *again)
 {
-    uint8_t before[LOG_HEADER], after[LOG_HEADER], *log = NULL;
+    uint8_t before[IMAGE_LOG_HEADER], after[IMAGE_LOG_HEADER], *log = NULL;
     size_t size;
     cubc_status st;
     *again = false;
@@ -269,8 +268,8 @@ static cubc_status read_once(source *s, store_image *out, bool *again)
     TRY(read_file(s, out));
     GUARD(st, read_log(s, &log, &size), done);
     GUARD(st, read_log_header(s, after), done);
-    *again = memcmp(before, after, LOG_HEADER) != 0 ||
-             (size >= LOG_HEADER && memcmp(log, before, LOG_HEADER) != 0);
+    *again = memcmp(before, after, IMAGE_LOG_HEADER) != 0 ||
+             (size >= IMAGE_LOG_HEADER && memcmp(log, before, IMAGE_LOG_HEADER) != 0);
     if (!*again) st = image_apply_log(s->path, log, size, out);
 done:
     mem_free(log);

@@ -9,7 +9,10 @@
 
 #include "base.h"
 
-enum { IMAGE_HEADER = 100 }; // the least bytes of a store
+enum {
+    IMAGE_HEADER = 100,    // the least bytes of a store
+    IMAGE_LOG_HEADER = 32, // the least bytes of its log
+};
 typedef struct store_image {
     uint8_t *bytes; // of mem_*
     size_t size;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LOG_HEADER = 32, FRAME_HEADER = 24, MOST_PAGE = 65536 };
+enum { FRAME_HEADER = 24, MOST_PAGE = 65536 };
 
 static uint32_t big_endian(const uint8_t *at)
 {
@@ -40,18 +40,18 @@ static void add_up(log_reader *l, const uint8_t *at, size_t size)
 
 static bool begins_log(log_reader *l, const uint8_t *log, size_t size)
 {
-    if (size < LOG_HEADER || (big_endian(log) & ~1u) != 0x377f0682u) return false;
+    if (size < IMAGE_LOG_HEADER || (big_endian(log) & ~1u) != 0x377f0682u) return false;
     if (big_endian(log + 4) != 3007000) return false;
     *l = (log_reader){.bytes = log, .page = big_endian(log + 8), .big = big_endian(log) & 1};
     if (l->page < 512 || l->page > MOST_PAGE || (l->page & (l->page - 1))) return false;
-    l->frames = (size - LOG_HEADER) / (FRAME_HEADER + l->page);
+    l->frames = (size - IMAGE_LOG_HEADER) / (FRAME_HEADER + l->page);
     add_up(l, log, 24);
     return l->sums[0] == big_endian(log + 24) && l->sums[1] == big_endian(log + 28);
 }
 
 static const uint8_t *frame_at(const log_reader *l, size_t index)
 {
-    return l->bytes + LOG_HEADER + index * (FRAME_HEADER + l->page);
+    return l->bytes + IMAGE_LOG_HEADER + index * (FRAME_HEADER + l->page);
 }
 
 // Frames up to the last one that ends a transaction, and the pages that the store then has.

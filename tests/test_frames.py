@@ -6,6 +6,7 @@ import struct
 import numpy as np
 import pytest
 
+from cubc import _core
 from cubc.tuner import frames
 from cubc.tuner.target import Run
 
@@ -73,7 +74,7 @@ def samples(*values: float) -> bytes:
         {"base_samples": SERIES[:4]},
         {"base_clocks": samples(1.0)},
         {
-            "samples": samples(*[1.0] * (frames.MOST_SERIES // 4 + 1)),
+            "samples": samples(*[1.0] * (_core.MOST_SERIES // 4 + 1)),
             "base_samples": b"",
             "clocks": b"",
         },

@@ -27,7 +27,7 @@ static void check_row(const store_record *r)
     const store_series *const all[] = {&r->row.samples, &r->row.base_samples, &r->row.clocks,
                                        &r->row.base_clocks};
     for (size_t i = 0; i < COUNT_OF(all); i++)
-        must(all[i]->count <= STORE_SAMPLES / 4 && store_are_positive(*all[i]));
+        must(all[i]->count <= STORE_SERIES_BYTES / 4 && store_are_positive(*all[i]));
     must(!r->row.clocks.count || r->row.clocks.count == r->row.samples.count);
     must(strlen(r->row.axes) <= STORE_AXES && strlen(r->row.message) <= STORE_MESSAGE);
     must(strlen(r->row.variant) <= STORE_LABEL && strlen(r->arch) <= STORE_NAME);

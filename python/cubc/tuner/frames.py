@@ -18,12 +18,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from cubc import _core
+
 from .status import MESSAGE, OK, STATUSES
 from .target import Run
 
 LENGTH = struct.Struct("!I")
 MOST_HEADER = 64 << 10  # bytes of a reply's line of JSON
-MOST_SERIES = 1 << 20  # of a series, as in a store
 MOST_COUNT = 2**31 - 1
 
 COUNTS = {
@@ -36,7 +37,7 @@ COUNTS = {
 }
 REALS = {"hot", "temperature", "power"}
 SERIES = ("samples", "base_samples", "clocks", "base_clocks")
-MOST = MOST_HEADER + len(SERIES) * MOST_SERIES  # bytes of a reply
+MOST = MOST_HEADER + len(SERIES) * _core.MOST_SERIES  # bytes of a reply
 
 
 class Garbled(ValueError):
@@ -161,7 +162,7 @@ def _series(lengths: list[int], body: bytes) -> Mapping[str, bytes]:
     for name, length in zip(SERIES, lengths, strict=True):
         found[name] = body[begin : begin + length]
         begin += length
-        _expect(length % 4 == 0 and length <= MOST_SERIES, name)
+        _expect(length % 4 == 0 and length <= _core.MOST_SERIES, name)
         values = np.frombuffer(found[name], "<f4")
         _expect(bool(np.isfinite(values).all() and (values > 0).all()), name)
     samples, base, clocks, base_clocks = lengths

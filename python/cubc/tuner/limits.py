@@ -11,10 +11,10 @@ import contextlib
 import os
 from pathlib import Path
 
-from .supervisor import children, stat
+from .supervisor import MOST_FILES, children, stat
 
 OUTPUT = 1 << 20  # bytes printed over one request
-FILES = 512  # descriptors open
+FILES = MOST_FILES // 2  # open: what is beyond it is seen before the system refuses more
 PROCESSES = 64  # of the process and those that it has started
 SHARE = 0.75  # of the memory that is available when the process starts
 PAGE = os.sysconf("SC_PAGE_SIZE")

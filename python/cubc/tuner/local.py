@@ -26,7 +26,7 @@ from typing import Any
 
 from .cores import cores
 from .deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
-from .process import WorkerDied
+from .process import ENDING, WorkerDied
 from .remote_bench import BaseFailed, Closed, RemoteBench
 from .status import FAILURES, OK, TIMEOUT, failure
 from .target import Late, Request, Results
@@ -35,7 +35,7 @@ from .unit import Unit
 AHEAD, MOST_AHEAD = 2, 12  # variants compiled in advance, for each thread and in all: a strategy
 # that is asked for more has learnt from less
 BATCH = 4  # for each thread, where nothing is compiled while it measures
-LEAVING = 10.0  # seconds that the thread may take to see that the process is gone
+LEAVING = 2 * ENDING  # seconds that the thread may take to see that the process is gone
 
 
 class Job:

@@ -27,9 +27,10 @@ from typing import IO, Any
 
 from . import frames, limits
 from .status import FAULT, RESOURCES
+from .supervisor import SURVIVING
 
 START_SECONDS = 30.0  # for the supervisor alone
-LEAVING = 5.0  # seconds that the supervisor may take to end what there is
+ENDING = SURVIVING + 2.0  # seconds that the supervisor may take to end what there is, and itself
 GRACE = 2.0  # seconds in which a process that has closed its end of the socket has to end
 TICK = 0.25  # seconds between two looks at what the process holds
 USERS = {"CUBC_POLICIES", "CUBC_TUNE"}  # variables that are not for the measuring process
@@ -258,7 +259,7 @@ class Process:
         assert self._supervisor.stdin is not None
         self._supervisor.stdin.close()
         try:
-            self._supervisor.wait(LEAVING)
+            self._supervisor.wait(ENDING)
         except subprocess.TimeoutExpired:  # a variant may have stopped it
             self._supervisor.kill()  # which kills the process as well
             self._supervisor.wait()

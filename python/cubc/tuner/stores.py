@@ -29,7 +29,7 @@ from .verdict import round_ratio
 
 StorePaths = str | os.PathLike | Iterable[str | os.PathLike]
 
-MOST_SAMPLES = 1 << 18  # of a series, see csrc/store.h
+MOST_SAMPLES = _core.MOST_SERIES // 4  # of a series
 _KEPT = (
     "registers",
     "local_bytes",

@@ -19,8 +19,8 @@ import sys
 import time
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <linux/prctl.h>
-FILES = 1024  # descriptors of the measuring process
-LEAVING = 3.0  # seconds until what cannot be killed is left alone
+MOST_FILES = 1024  # descriptors that the system lets the measuring process have
+SURVIVING = 3.0  # seconds until what cannot be killed is left alone
 
 
 def prctl(option: int, value: int) -> None:
@@ -41,7 +41,7 @@ def become(command: list[str], supervisor: int) -> None:
         os._exit(1)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    files = FILES if most == resource.RLIM_INFINITY else min(FILES, most)
+    files = MOST_FILES if most == resource.RLIM_INFINITY else min(MOST_FILES, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     try:
         with open("/proc/self/oom_score_adj", "w") as file:  # the first to go if memory is short
@@ -109,7 +109,7 @@ def reap(worker: int, status: int | None) -> tuple[int | None, bool]:
 
 def end(worker: int, status: int | None) -> int | None:
     """Kill all descendants; each that dies makes its own children this process's."""
-    until = time.monotonic() + LEAVING
+    until = time.monotonic() + SURVIVING
     while time.monotonic() < until:
         kill(os.killpg, worker)
         for pid in children(os.getpid()):
