@@ -30,7 +30,7 @@ FIELDS = {
     ids=lambda reply: reply[0],
 )
 def test_a_reply_arrives_as_it_was_sent(reply):
-    buffer = frames.Buffer()
+    buffer = frames.Buffer(frames.decode)
     sent = frames.frame(frames.encode(reply))
     buffer.add(sent[:-1])
     assert buffer.take() is None
@@ -97,7 +97,7 @@ def test_other_bytes_are_no_reply(content):
 
 
 def test_a_frame_longer_than_a_reply_is_refused_before_it_comes():
-    buffer = frames.Buffer()
+    buffer = frames.Buffer(frames.decode)
     buffer.add(frames.LENGTH.pack(frames.MOST + 1))
     with pytest.raises(frames.Garbled, match="a frame of"):
         buffer.take()

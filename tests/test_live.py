@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cubc import _core, tuner
-from cubc.tuner import live
+from cubc.tuner import limits, live
 from cubc.tuner.cli import main
 from cubc.tuner.verdict import LEAST, MOST
 
@@ -82,40 +82,69 @@ def test_processes_are_measured(small, monkeypatch):
 
 @pytest.fixture
 def python(tmp_path):
-    """Make a stand-in for a Python that runs a line of shell."""
+    """Make a stand-in for a Python that serves the socket `channel` by some lines."""
 
-    def make(line):
+    def make(lines):
+        (tmp_path / "side.py").write_text(SERVING + lines)
         path = tmp_path / "python"
-        path.write_text(f"#!/bin/sh\n{line}\n")
+        path.write_text(f'#!/bin/sh\nexec {sys.executable} {tmp_path}/side.py "$@"\n')
         path.chmod(0o755)
         return path
 
     return make
 
 
+SERVING = """
+import os, socket, struct, subprocess, sys, time
+channel = socket.socket(fileno=int(sys.argv[-1]))
+def say(text):
+    channel.sendall(struct.pack("!I", len(text)) + text.encode())
+"""
+
+
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("lines", "message"),
     [
-        ("exit 3", "left with status 3"),
-        ("echo no cubc here >&2; exit 1", "no cubc here"),
-        ("true", "gave no times: ''"),
-        ("echo '[[[1e-6]]]'", "gave no times"),  # one place of two
-        ("echo '[[[1e-6]], [[-1]]]'", "gave no times"),
-        ("echo '[[[1e-6]], [[]]]'", "gave no times"),
-        ("echo '[[[1e-6]], {\"a\": 1}]'", "gave no times"),
-        (f"echo '{'[' * 20000}'", "gave no times"),
-        ("sleep 600 & sleep 600", "no answer within 1 s"),
+        ("sys.exit(3)", "left with status 3"),
+        ("sys.exit('no cubc here')", "left with status 1\nno cubc here"),
+        ("os.abort()", "died of SIGABRT"),
+        ("", "left with status 0"),
+        ("say('')", "sent what is no reply .no JSON"),
+        ("say('[' * 20000)", "sent what is no reply .no JSON"),
+        ("channel.sendall(bytes([255] * 8))", "sent what is no reply .a frame of 4294967295"),
+        ("say('0')", "gave no times: 0"),
+        ("say('{}')", "gave no times: {}"),
+        ("say('[[[1e-6]]]')", "gave no times"),  # one place of two
+        ("say('[[[1e-6]], [[-1]]]')", "gave no times"),
+        ("say('[[[1e-6]], [[]]]')", "gave no times"),
+        ("say('[[[1e-6]], {\"a\": 1}]')", "gave no times"),
+        ("for _ in range(40): print('x' * 99999)\ntime.sleep(600)", "printed over 1 MiB"),
+        ("held = bytearray(b'x' * (1 << 30))\ntime.sleep(600)", "GiB of memory, over 0.50 GiB"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
-def test_a_side_that_cannot_measure(python, monkeypatch, line, message):
-    if "sleep" in line:
-        monkeypatch.setattr(live, "SECONDS", 1.0)
+def test_a_side_that_cannot_measure(python, monkeypatch, lines, message):
+    monkeypatch.setattr(limits, "memory", lambda: 0.5 * 2**30)
     began = time.monotonic()
     with pytest.raises(ValueError, match=message) as raised:
-        tuner.compare_live(python(line), OTHER, "reduce.sum", AXES, device="cpu")
-    assert str(python(line)) in str(raised.value)
-    assert time.monotonic() - began < 30
+        tuner.compare_live(python(lines), OTHER, "reduce.sum", AXES, device="cpu")
+    assert str(python(lines)) in str(raised.value)
+    assert time.monotonic() - began < 60
+
+
+def test_a_side_that_hangs_ends_with_all_that_it_started(python, monkeypatch, tmp_path):
+    monkeypatch.setattr(live, "SECONDS", 5.0)
+    lines = f"""
+child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+with open({str(tmp_path / "pids")!r}, "w") as file:
+    print(os.getpid(), child.pid, file=file)
+time.sleep(600)
+"""
+    with pytest.raises(ValueError, match="no answer within 5 s"):
+        tuner.compare_live(python(lines), OTHER, "reduce.sum", AXES, device="cpu")
+    for pid in (tmp_path / "pids").read_text().split():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
 
 
 def test_what_is_no_side(tmp_path):

@@ -75,7 +75,7 @@ def kill_for_good(worker, number):
     with contextlib.suppress(ConnectionResetError):
         while worker._socket.recv(1 << 16):
             pass
-    worker._replies = frames.Buffer()
+    worker._replies = frames.Buffer(frames.decode)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

@@ -13,7 +13,7 @@ import json
 import pickle
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -58,10 +58,10 @@ def read_request(stream: BinaryIO) -> tuple | None:
 
 
 class Buffer:
-    """Bytes as they come, which become replies."""
+    """Bytes as they come, which become replies of what a function decodes."""
 
-    def __init__(self) -> None:
-        self._bytes = bytearray()
+    def __init__(self, decode: Callable[[bytes], tuple]) -> None:
+        self._bytes, self._decode = bytearray(), decode
 
     def add(self, received: bytes) -> None:
         """Take what was received."""
@@ -78,7 +78,7 @@ class Buffer:
             return None
         content = bytes(self._bytes[LENGTH.size : LENGTH.size + length])
         del self._bytes[: LENGTH.size + length]
-        return decode(content)
+        return self._decode(content)
 
 
 # ---- replies ------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ What two stores say of a change holds the machine's drift between two searches (
 each round starts a process of either side and measures the same workloads in both, A before B and
 then B before A: a drift adds the same to both, and what it leaves shows as scatter of the rounds'
 ratios, from which the interval comes (see `verdict`). The process is the unit, because where it has
-its memory changes times too; within one the variant is opened several times.
+its memory changes times too; within one the variant is opened several times. It is held as a
+search's is, with the same limits (process.py).
 """
 
 from __future__ import annotations
@@ -13,10 +14,8 @@ import json
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,14 +27,15 @@ from cubc import _core
 from . import axes as ax
 from .checks import count
 from .compare import Compared, Comparison
-from .process import USERS
+from .frames import Garbled
+from .process import Process, WorkerDied, WorkerLate
 from .unit import Unit, units
 from .verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge, round_time
 
 OPENINGS = 4  # of a variant in one process
 TIMING = {"min_samples": 10, "max_samples": 10, "timeout": 0.5}  # of each opening
 SECONDS = 600.0  # that a process may take; the first one compiles
-TAIL = 2000  # characters of its last words that are kept
+SIDE = str(Path(__file__).with_name("side.py"))
 
 
 class Side(NamedTuple):
@@ -149,45 +149,34 @@ def _side(given: str | os.PathLike) -> Side:
 
 def measure(side: Side, request: Mapping[str, Any], places: int) -> list[float]:
     """Times of all places in one process of a side; ValueError if it gives none."""
-    line = _ask(side, json.dumps(request))
     try:
-        answer = json.loads(line)
+        answer = _ask(side, request)
+    except WorkerLate:
+        raise ValueError(f"{side.name}: no answer within {SECONDS:.0f} s") from None
+    except WorkerDied as death:
+        raise ValueError(f"{side.name}: {death}") from None
+    try:
         times = [float(np.exp(np.mean([np.log(round_time(o)) for o in one]))) for one in answer]
-    except (ValueError, TypeError, RecursionError):
-        raise ValueError(f"{side.name}: its process gave no times: {line!r:.200}") from None
+    except (ValueError, TypeError):
+        times = []
     if len(times) != places or not (np.isfinite(times).all() and min(times) > 0):
-        raise ValueError(f"{side.name}: its process gave no times: {line!r:.200}")
+        raise ValueError(f"{side.name}: its process gave no times: {answer!r:.200}")
     return times
 
 
-def _ask(side: Side, request: str) -> str:
-    """Last line that a process of a side prints; one that is late ends with its children."""
-    environment = {k: v for k, v in os.environ.items() if k not in USERS} | side.variables
-    with tempfile.TemporaryFile("w+") as asked, tempfile.TemporaryFile("w+") as said:
-        asked.write(request)
-        asked.seek(0)
-        with tempfile.TemporaryFile("w+") as words:
-            process = subprocess.Popen(
-                [side.python, "-P", str(Path(__file__).with_name("side.py"))],
-                stdin=asked,
-                stdout=said,
-                stderr=words,
-                start_new_session=True,
-                env=environment,
-            )
-            try:
-                code = process.wait(SECONDS)
-            except BaseException as error:
-                if process.returncode is None:  # else its number may be another's by now
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
-                if isinstance(error, subprocess.TimeoutExpired):
-                    raise ValueError(f"{side.name}: no answer within {SECONDS:.0f} s") from None
-                raise
-            words.seek(0)
-            if code:
-                told = words.read()[-TAIL:].strip() or f"its process left with status {code}"
-                raise ValueError(f"{side.name}: {told}")
-        said.seek(0)
-        lines = said.read().strip().splitlines()
-        return lines[-1] if lines else ""
+def _ask(side: Side, request: Mapping[str, Any]) -> Any:
+    """Answer of a process of a side."""
+    process = Process([side.python, "-P", SIDE], side.variables, _decoded)
+    try:
+        process.write(json.dumps(request).encode())
+        _, answer = process.receive(time.monotonic() + SECONDS)
+        return answer
+    finally:
+        process.kill()
+
+
+def _decoded(content: bytes) -> tuple[str, Any]:
+    try:
+        return "answer", json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise Garbled("no JSON") from error

@@ -1,4 +1,4 @@
-"""One measuring process (worker.py) as a search holds it: start, ask, wait with a deadline, kill.
+"""One measuring process as a search or a live comparison holds it: start, ask, wait, kill.
 
 The process is started as a plain command rather than through multiprocessing, which would import
 the user's ``__main__`` and so fail in notebooks and in scripts without a guard. Its parent is a
@@ -7,7 +7,7 @@ that a Ctrl-C in the terminal reaches only the search; and nothing of the curren
 path.
 
 Nothing that comes from it is trusted: replies are read against a deadline and decoded as data
-(frames.py), and while the search waits it watches what the process holds and prints (limits.py).
+(frames.py), and whoever waits for one watches what the process holds and prints (limits.py).
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
 
 from . import frames, limits
@@ -78,23 +80,37 @@ class WorkerLate(RuntimeError):
 class Process:
     """One measuring process.
 
+    Parameters
+    ----------
+    command
+        Program that serves the socket whose descriptor is its last argument; worker.py by default.
+    variables
+        Of its environment, beside those of this process.
+    decode
+        Function that gives a reply's content as a tuple; ``frames.Garbled`` if it is no reply.
+
     Attributes
     ----------
     pid : int
         Number of the process, whose parent is the supervisor.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        command: Sequence[str] = WORKER,
+        variables: Mapping[str, str] = MappingProxyType({}),
+        decode: Callable[[bytes], tuple] = frames.decode,
+    ) -> None:
         self._memory = limits.memory()
         # The base is the shipped one, whatever policies the user has overlaid.
-        environment = {k: v for k, v in os.environ.items() if k not in USERS}
+        environment = {k: v for k, v in os.environ.items() if k not in USERS} | {**variables}
         self._socket, theirs = socket.socketpair()
         words, said = os.pipe()
         self._words = open(words, "rb", buffering=0)  # noqa: SIM115
         with theirs, open(said, "wb", buffering=0) as stderr:
             channel = str(theirs.fileno())
             self._supervisor = subprocess.Popen(
-                [*SUPERVISOR, channel, *WORKER, channel],
+                [*SUPERVISOR, channel, *command, channel],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
@@ -105,7 +121,7 @@ class Process:
             )
         self._socket.setblocking(False)
         os.set_blocking(self._words.fileno(), False)
-        self._replies = frames.Buffer()
+        self._replies = frames.Buffer(decode)
         self._out = bytearray()  # to be sent as soon as it is taken
         self._said = bytearray()  # the end of what was printed
         self._printed = 0  # bytes, since the last request was begun
@@ -147,10 +163,14 @@ class Process:
         return line
 
     def send(self, *request: Any) -> None:
-        """Send a request, later if it is not taken at once; WorkerDied if nobody reads it."""
+        """Send the worker a request; as `write`."""
+        self.write(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
+
+    def write(self, content: bytes) -> None:
+        """Send a frame, later if it is not taken at once; WorkerDied if nobody reads it."""
         with self._lock:
             self._check_open()
-            self._out += frames.frame(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
+            self._out += frames.frame(content)
             self._flush()
 
     def _flush(self) -> None:
