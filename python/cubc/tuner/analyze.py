@@ -1,4 +1,4 @@
-"""What stores say about the variants in them: tables, and the policies that follow."""
+"""Analysis of the variants in stores: tables, and the policies that follow."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Best:
     Attributes
     ----------
     benchmark, ct, arch, device
-        What it is best for; `ct` by full axis name.
+        Workload that it is best for; `ct` by full axis name.
     label : str
         The winner if there is one; else what has the best score, which may be ``"base"``.
     score : float
         CUB's score, 1.0 for base.
     speedups : dict of str to float
-        How many times faster than base, by run-time workload.
+        Speed over base's, by run-time workload.
     verdict : Verdict or None
-        What measuring it again said, with the interval of the score; None if that was not done.
+        Verdict of measuring it again, with the score's interval; None if that was not done.
     wins : bool
-        Whether the verdict is FASTER: only then do policies follow from it, and base stays
+        True if the verdict is FASTER: only then do policies follow from it, and base stays
         otherwise. `Analysis.policies` has them for each number of items.
     """
 
@@ -259,7 +259,7 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
 
 
 def _speedup(group: Group, cell: Measurement) -> float | None:
-    """Of a round its own; of a search what it stands for by now."""
+    """Speedup of its own round; of the search, the one that the group has by now."""
     return cell.ratio if cell.round else group.speedup(cell.variant, workload_text(cell.rt))
 
 
@@ -269,11 +269,11 @@ class Winner(NamedTuple):
     group: Group
     label: str
     score: float
-    size: str = ""  # of what it is for, as `Group.by_size` has it
+    size: str = ""  # name of the size that it is for, as `Group.by_size` has it
 
     @property
     def name(self) -> str:
-        """What its row of policies is for."""
+        """Name in its row of policies."""
         return policy_name(self.group.benchmark, self.size)
 
 

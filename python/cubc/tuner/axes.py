@@ -20,7 +20,7 @@ from cubc import _core
 
 Value = str | int
 _NAME = re.compile(r"([A-Za-z]\w*)((?:\{\w+\}|\[\w+\])*)", re.ASCII)
-ELEMENTS = "Elements{io}[pow2]"  # of all benchmarks of arrays
+ELEMENTS = "Elements{io}[pow2]"  # axis of all benchmarks of arrays
 MOST_VALUES = 10_000  # no axis declares as many
 MOST_AXES = 32  # no benchmark declares as many
 _ARGUMENT = re.compile(r"\s*([^=\s]+)\s*=\s*(.+?)\s*")
@@ -40,12 +40,12 @@ class Axis:
 
     @property
     def compile_time(self) -> bool:
-        """Whether each value is another kernel (``{ct}``)."""
+        """Say whether each value is another kernel (``{ct}``)."""
         return "{ct}" in self.name
 
     @property
     def ordered(self) -> bool:
-        """Whether later values weigh more in the score (``{io}``)."""
+        """Say whether later values weigh more in the score (``{io}``)."""
         return "{io}" in self.name
 
     @cached_property
@@ -84,7 +84,7 @@ def find(axes: Sequence[Axis], name: str) -> Axis | None:
 
 
 def given(axes: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a user wants of the axes, by axis name; TypeError if it is no such thing."""
+    """Values that a user wants, by axis name; TypeError if it is no such thing."""
     wanted = {} if axes is None else axes
     if not isinstance(wanted, Mapping) or not all(isinstance(name, str) for name in wanted):
         like = "{'T': 'F32', 'Elements': [16, 20]}"
@@ -111,7 +111,7 @@ def choose(
     owner
         The benchmark's name, for messages.
     axes
-        What it declares.
+        Axes that it declares.
     wanted
         Axis name, with or without its flags, to one value or to several.
 

@@ -31,7 +31,7 @@ Function = Callable[[State], Any]
 
 
 def _instructions(code: CodeType) -> tuple:
-    """What a function does, wherever it stands: without its lines, names of files and comments."""
+    """Give what a function does, wherever it stands: no lines, names of files or comments."""
     constants = tuple(
         _instructions(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts
     )
@@ -49,7 +49,7 @@ class SourceSpace(Space):
         self._declare(source.parameters(arch), constraints)
 
     def valid(self, label: str) -> bool:
-        """Whether a variant is one of the declared ones and fulfils the constraints."""
+        """Say whether a variant is one of the declared ones and fulfils the constraints."""
         values = parse_label(label)
         known = values.keys() == self.ranges.keys()
         inside = known and all(values[name] in self.ranges[name] for name in values)
@@ -57,18 +57,18 @@ class SourceSpace(Space):
 
 
 class Benchmark:
-    """What `benchmark` makes of a function. Calling it calls the function.
+    """Benchmark that `benchmark` makes of a function. Calling it calls the function.
 
     Attributes
     ----------
     name : str
         ``file.function``, as a store has it.
     source : Source
-        What is compiled.
+        Text that is compiled.
     axes : tuple of Axis
         Those declared.
     instructions : str
-        What the function does, for the hash of what is measured.
+        Text of the function, for the hash of what is measured.
     given_base : dict of str to int
         Values of base that were given.
     """
@@ -155,7 +155,7 @@ class Benchmark:
         return found
 
     def _skips(self, ct: Mapping[str, str], rt: Mapping[str, int]) -> str:
-        """Why the function skips a workload, which it says before it makes an array; else ""."""
+        """Reason why the function skips a workload, told before it makes an array; else ""."""
         try:
             self.function(_Probe(ct, rt, ""))
         except Skipped as skipped:
@@ -307,7 +307,7 @@ class OwnUnit(Unit):
         return digest.hexdigest()
 
     def text(self, variant: str) -> str:
-        """What is compiled for a variant."""
+        """Program that is compiled for a variant."""
         return self.of.source.complete(self.arch, self.ct, self._label(variant))
 
     def threads(self, variant: str) -> int:
@@ -324,7 +324,7 @@ class OwnUnit(Unit):
 
     @property
     def opening(self) -> tuple:
-        """What the measuring process is sent to open it."""
+        """Arguments that the measuring process is sent to open it."""
         return Shipped(list(sys.path), need("cloudpickle").dumps(self)), self.ct, self.rts
 
 

@@ -35,7 +35,7 @@ def resample(
     y : array_like, shape (m,)
         Others; where m equals n they were measured in turns with `x`, and are drawn in pairs.
     draws : int
-        How often to draw.
+        Number of draws.
     seed
         Decides the draws, or a generator that does.
 

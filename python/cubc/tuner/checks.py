@@ -1,4 +1,4 @@
-"""What a user gives, checked before anything is built: numbers, and packages that are there."""
+"""Checks of what a user gives, before anything is built: numbers, and packages that are there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import operator
 import re
 from typing import Any
 
-MOST = 2**31 - 1  # what the core takes as a count
+MOST = 2**31 - 1  # the largest count that the core takes
 
 
 def integer(name: str, value: Any) -> int:

@@ -27,7 +27,7 @@ from .verify import verify, verify_winners
 
 TOP = 7  # variants that an analysis shows
 
-# What a user can put right; anything else is a bug and keeps its traceback.
+# Errors that a user can put right; anything else is a bug and keeps its traceback.
 ERRORS = (
     ValueError,
     LookupError,

@@ -142,7 +142,7 @@ def compare(
     R, axes
         Restrict benchmarks and axis values, as in `analyze`.
     variant
-        What is compared: base, or a label that both have.
+        Variant that is compared: base, or a label that both have.
     drift
         Relative standard deviation of the times of one search about those of another of the same
         code, from 0 to 1: clocks, temperature, other users, where memory lies.

@@ -1,4 +1,4 @@
-"""How sure a score is, given the samples that it was computed from.
+"""Confidence in a score, given the samples that it was computed from.
 
 A score is a weighted mean of ratios of medians. Its interval comes from computing it again from
 resampled samples (see `bootstrap`), at each run-time workload for itself, because these were
@@ -39,7 +39,7 @@ def score_interval(
     confidence : float
         Share of the draws that the interval holds.
     draws : int
-        How often to draw. The draws are the same each time.
+        Number of draws. They are the same each time.
 
     Returns
     -------

@@ -16,11 +16,11 @@ from typing import Any
 from . import axes as ax
 
 COMPILED = (
-    "registers",  # of a thread
-    "local_bytes",  # of a thread: spills and stack
-    "shared_bytes",  # of a block
+    "registers",  # a thread's
+    "local_bytes",  # a thread's spills and stack
+    "shared_bytes",  # a block's
     "blocks_per_unit",  # resident at once on a multiprocessor
-    "threads",  # of a block
+    "threads",  # a block's
     "occupancy",  # resident threads over the most that a multiprocessor takes, 0 to 1
 )
 LONGEST = 500  # characters of an expression
@@ -77,18 +77,18 @@ class Constraint:
 
     @property
     def is_late(self) -> bool:
-        """Whether it needs what the compiler made of a variant."""
+        """Say whether it needs what the compiler made of a variant."""
         return not self.names.isdisjoint(COMPILED)
 
     def __call__(self, values: Mapping[str, float]) -> bool:
-        """Whether it holds; a division by zero, or one too large for a float, does not."""
+        """Say whether it holds; a division by zero, or one too large for a float, does not."""
         try:
             return bool(_value(self._body, values))
         except ArithmeticError:
             return False
 
     def parts(self) -> Iterable[Constraint]:
-        """What has to hold each for itself: the terms of an ``and``, or this."""
+        """Constraints that have to hold each for itself: the terms of an ``and``, or this one."""
         if not isinstance(self._body, ast.BoolOp) or isinstance(self._body.op, ast.Or):
             return [self]
         terms = (Constraint(ast.unparse(term)) for term in self._body.values)
@@ -159,7 +159,7 @@ def check_names(owner: str, constraints: Sequence[Constraint], parameters: Itera
 
 
 def compiled(info: Mapping[str, Any], threads_per_unit: int) -> dict[str, float]:
-    """What late constraints may name, of the ``info`` of a variant."""
+    """Values that late constraints may name, of the ``info`` of a variant."""
     found = {name: info[name] for name in COMPILED if name in info}
     resident = info["threads"] * info["blocks_per_unit"]
     return found | {"occupancy": resident / threads_per_unit if threads_per_unit else 1.0}

@@ -1,4 +1,4 @@
-"""How long a variant may take: some seconds, and a multiple (CUB's) of what base took."""
+"""Deadlines of variants: some seconds, and a multiple (CUB's) of what base took."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Figures:
         return pd.concat(parts, ignore_index=True)
 
     def ratios(self, variants: Variants = None) -> pd.DataFrame:
-        """What `plot_variant` draws: speedup over base at each percentile.
+        """Data that `plot_variant` draws: speedup over base at each percentile.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class Figures:
         return pd.concat(parts, ignore_index=True)
 
     def importance(self) -> pd.DataFrame:
-        """How much of the score's variation each parameter has a part in.
+        """Share of the score's variation in which each parameter has a part.
 
         See `importance.importance`, and `interactions` for pairs of parameters.
         """
@@ -109,7 +109,7 @@ class Figures:
         return importance(self._one())
 
     def interactions(self) -> pd.DataFrame:
-        """How much of the score's variation two parameters have together.
+        """Share of the score's variation that two parameters have together.
 
         See `importance.interactions`.
         """
@@ -132,7 +132,7 @@ class Figures:
         return _load("plots").plot_variant(group, labels, samples, figure)
 
     def plot_density(self, variants: Variants = None, *, figure: Any = None) -> Any:
-        """How times are distributed. See `plots.plot_density`."""
+        """Draw how times are distributed. See `plots.plot_density`."""
         group, labels, samples = self._read(variants)
         return _load("plots").plot_density(group, labels, samples, figure)
 

@@ -1,4 +1,4 @@
-"""Which parameters decide how fast a variant is.
+"""Importance of parameters for the speed of a variant.
 
 The measure is the total-effect index of a variance-based sensitivity analysis: the share of the
 variance of log(score) that nobody could predict who knew all parameters but this one. It counts a

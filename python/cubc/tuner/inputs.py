@@ -22,7 +22,7 @@ def draw(
 ) -> None:
     """Fill an array with random numbers; `State.random` has the parameters."""
     # Seeds are constants of the expression: its numbers would take the type of the result.
-    unit = f"(({_word(seed, entropy)} >> 11) * 0x1p-53)"  # of 53 bits
+    unit = f"(({_word(seed, entropy)} >> 11) * 0x1p-53)"  # 53 bits
     bounded = low is not None and high is not None
     if distribution == "normal":
         radius = f"sqrt(-2 * log(1 - {unit}))"

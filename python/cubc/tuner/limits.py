@@ -15,8 +15,8 @@ from .supervisor import MOST_FILES, children, stat
 
 OUTPUT = 1 << 20  # bytes printed over one request
 FILES = MOST_FILES // 2  # open: what is beyond it is seen before the system refuses more
-PROCESSES = 64  # of the process and those that it has started
-SHARE = 0.75  # of the memory that is available when the process starts
+PROCESSES = 64  # the process and those that it has started
+SHARE = 0.75  # part of the memory that is available when the process starts
 PAGE = os.sysconf("SC_PAGE_SIZE")
 RESIDENT = 24  # field of /proc/<pid>/stat: pages held
 CGROUP = Path("/sys/fs/cgroup")
@@ -28,7 +28,7 @@ def memory() -> float:
     with contextlib.suppress(OSError, ValueError, IndexError):
         known = Path("/proc/meminfo").read_text()
         available.append(1024 * int(known.partition("MemAvailable:")[2].split()[0]))
-    with contextlib.suppress(OSError, ValueError):  # of a container
+    with contextlib.suppress(OSError, ValueError):  # a container's
         most = int((CGROUP / "memory.max").read_text())
         available.append(most - int((CGROUP / "memory.current").read_text()))
     return SHARE * min(available)

@@ -32,9 +32,9 @@ from .process import Process, WorkerDied, WorkerLate
 from .unit import Unit, units
 from .verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge, round_time
 
-OPENINGS = 4  # of a variant in one process
-TIMING = {"min_samples": 10, "max_samples": 10, "timeout": 0.5}  # of each opening
-SECONDS = 600.0  # that a process may take; the first one compiles
+OPENINGS = 4  # times that a variant is opened in one process
+TIMING = {"min_samples": 10, "max_samples": 10, "timeout": 0.5}  # for each opening
+SECONDS = 600.0  # time that a process may take; the first one compiles
 SIDE = str(Path(__file__).with_name("side.py"))
 
 
@@ -68,7 +68,7 @@ def compare_live(
     axes
         Axis name to one declared value or several, as in `search`; all by default.
     variant
-        What is measured: base, or a label that both sides have.
+        Variant that is measured: base, or a label that both sides have.
     device
         Where to measure; the default device if None.
     rounds
@@ -100,7 +100,7 @@ def compare_live(
         "work": [[unit.benchmark, unit.ct, unit.rts] for unit in wanted],
     }
     places = sum(len(unit.rts) for unit in wanted)
-    times: tuple[list[list[float]], ...] = ([], [])  # of each side, by round and place
+    times: tuple[list[list[float]], ...] = ([], [])  # each side's, by round and place
     verdicts: list[Verdict] = []
     while len(times[0]) < most and not (verdicts and all(one.decided for one in verdicts)):
         for _ in range(min(STEP if verdicts else LEAST, most - len(times[0]))):

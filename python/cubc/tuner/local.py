@@ -83,11 +83,11 @@ class Local:
         self._unit: Unit | None = None
         self._build = BASE_SECONDS
         self._base = 0.0  # seconds that base ran
-        self._batch = 1  # how many are compiled at a time there
+        self._batch = 1  # number compiled at a time there
         self._filling = True  # a batch is being submitted, where one is compiled at a time
         self._asked: deque[Job] = deque()  # results not asked for yet
         self._todo: deque[Job | None] = deque()  # not measured yet; None ends the thread
-        self._ready = threading.Semaphore(0)  # how many of these may be measured
+        self._ready = threading.Semaphore(0)  # counts those that may be measured
         self._thread = threading.Thread(target=self._measure, name="cubc-measure", daemon=True)
         self._thread.start()
 
@@ -115,7 +115,7 @@ class Local:
         self._base = time.monotonic() - job.began
 
     def wants(self) -> bool:
-        """Whether more can be compiled in advance."""
+        """Say whether more can be compiled in advance."""
         if self._alone:
             if not self._asked:  # the first batch is small: there may be little time
                 self._filling, self._batch = True, min(2 * self._batch, self._ahead)
@@ -181,7 +181,7 @@ class Local:
             except (Closed, WorkerDied) as error:  # only by closing
                 job.events.put(error)
                 return
-            except BaseException as error:  # of compilations that were abandoned too
+            except BaseException as error:  # abandoned compilations raise it, too
                 job.events.put(error)
 
     def _evaluate(self, job: Job) -> Results:

@@ -30,7 +30,7 @@ from .unit import Unit, units
 CODE, INSTRUCTIONS = (
     "code",
     "instructions",
-)  # what an entry has hashes of; the second may be missing
+)  # things that an entry has hashes of; the second may be missing
 Manifest = dict[str, dict[str, str]]
 
 

@@ -30,7 +30,7 @@ class OwnWorkload:
     def __init__(self, unit: OwnUnit, rt: dict[str, int], device: str):
         self._unit, self._device = unit, device
         self._state = State(unit.ct, rt, device)
-        self._right: dict[int, cubc.Array] | None = None  # what base leaves, by output
+        self._right: dict[int, cubc.Array] | None = None  # outputs of base, by place
         with _told():
             unit.of.function(self._state)
         self.measure, self.measure_hot = _core.measure, _core.measure_hot

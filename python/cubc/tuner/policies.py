@@ -33,7 +33,7 @@ def use_policies(paths: StorePaths) -> int:
     Returns
     -------
     int
-        How many policies came into force.
+        Number of policies that came into force.
 
     Raises
     ------

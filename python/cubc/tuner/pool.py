@@ -52,7 +52,7 @@ from .unit import Unit
 AHEAD = 2  # tasks for each process, so that none waits for the search
 MOST_COMPILING = 12  # a strategy that is asked for more has learnt from less
 PROCESSES = 4  # taken to be there where an executor does not tell
-ATTEMPTS = 2  # of a task whose process died, is lost, or has a GPU that cannot run it
+ATTEMPTS = 2  # at a task whose process died, is lost, or has a GPU that cannot run it
 UNHEARD = 1200.0  # seconds until the first task of a unit, which measures base, is taken as lost
 PATIENCE, FACTOR = 60.0, 10.0  # seconds until another is, and times as long as the longest yet
 
@@ -60,7 +60,7 @@ Source = Executor | Callable[[], Executor]
 
 
 class Task(NamedTuple):
-    """What an executor was asked for."""
+    """Task that an executor was asked for."""
 
     request: Request
     attempt: int  # from 1
@@ -77,7 +77,7 @@ class Pool:
         An executor, which is left open, or a callable that makes one: then a pool that broke
         because a process died is replaced, and the last one is shut down.
     device
-        What each process measures on. None: a GPU of its own for each, or else the cpu.
+        Device that each process measures on. None: a GPU of its own for each, or else the cpu.
     """
 
     several = True
@@ -129,7 +129,7 @@ class Pool:
         return results
 
     def wants(self) -> bool:
-        """Whether a process may have nothing to do soon."""
+        """Say whether a process may have nothing to do soon."""
         waiting = [*self._asked, *self._compiling, *self._ready, *self._suspects]
         return len(waiting) < self._ahead
 
@@ -295,18 +295,18 @@ class Pool:
 
 
 def compiles_for(info: Mapping[str, Any], host: str) -> bool:
-    """Whether to compile what the processes measure: it must not disturb them, and reach them."""
+    """Say whether to compile for the processes: it must not disturb them, and must reach them."""
     return info["kind"] == "cuda" and host == socket.gethostname()
 
 
 def _is_executor(given: Any) -> bool:
-    """Whether it takes tasks: no class that makes executors, and no client of Dask's."""
+    """Say whether it takes tasks: no class that makes executors, and no client of Dask's."""
     known = isinstance(given, type) or hasattr(given, "get_executor")
     return not known and hasattr(given, "submit")
 
 
 def _is_death(error: BaseException) -> bool:
-    """Whether an executor says that it lost a process; all else is an error of its task."""
+    """Say whether an executor says that it lost a process; all else is an error of its task."""
     lost = isinstance(error, BrokenExecutor | CancelledError)
     return lost or type(error).__name__ == "KilledWorker"  # Dask's
 
@@ -319,7 +319,7 @@ def _results(reply: remote.Reply) -> Results:
 
 
 def _width(executor: Executor) -> int:
-    """How many processes an executor has, if it tells."""
+    """Number of processes of an executor; PROCESSES if it does not tell."""
     known = getattr(executor, "_max_workers", None)
     client = getattr(executor, "_client", None)  # Dask's
     if client is not None:

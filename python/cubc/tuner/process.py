@@ -42,8 +42,8 @@ LINE = 32  # bytes of a line of the supervisor
 SUPERVISOR = [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervisor.py"))]
 WORKER = [sys.executable, "-P", "-m", "cubc.tuner.worker"]
 
-# What a process does to itself. Any other end may have come from outside: SIGKILL is how a system
-# short of memory picks its victims, SIGTERM how an administrator does.
+# Signals of what a process does to itself. Any other end may have come from outside: SIGKILL is how
+# a system short of memory picks its victims, SIGTERM how an administrator does.
 CRASHES = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT}
 
 
@@ -53,9 +53,9 @@ class WorkerDied(RuntimeError):
     Attributes
     ----------
     crashed : bool
-        Whether it was what it ran that ended it, and so would end it again.
+        True if it was what it ran that ended it, and so would end it again.
     status : str
-        Of the variant, if it was what did it.
+        Status of the variant, if that was the cause.
     """
 
     def __init__(self, message: str, words: str, *, crashed: bool, status: str = FAULT):
@@ -85,7 +85,7 @@ class Process:
     command
         Program that serves the socket whose descriptor is its last argument; worker.py by default.
     variables
-        Of its environment, beside those of this process.
+        Variables of its environment, beside those of this process.
     decode
         Function that gives a reply's content as a tuple; ``frames.Garbled`` if it is no reply.
 
@@ -126,7 +126,7 @@ class Process:
         self._said = bytearray()  # the end of what was printed
         self._printed = 0  # bytes, since the last request was begun
         self._looked = 0.0  # moment of the last look at its limits
-        self._lock = threading.RLock()  # of what `kill` closes
+        self._lock = threading.RLock()  # held by whoever uses or closes what `kill` closes
         self.pid = self._started()
 
     def _started(self) -> int:
@@ -140,7 +140,7 @@ class Process:
 
     @property
     def _status(self) -> IO[bytes]:
-        """Where the supervisor writes the process's number, and how it ended."""
+        """Pipe on which the supervisor writes the process's number, and how it ended."""
         assert self._supervisor.stdout is not None
         return self._supervisor.stdout
 

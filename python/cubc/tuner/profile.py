@@ -34,7 +34,7 @@ def profile(
     Returns
     -------
     list of str
-        What was run: benchmark, workload and label.
+        Variant that was run: benchmark, workload and label.
 
     Raises
     ------

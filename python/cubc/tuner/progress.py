@@ -15,7 +15,7 @@ FORMAT = "{desc}{percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt}{postfix}"
 
 
 def watched() -> bool:
-    """Whether somebody is there to read it."""
+    """Say whether somebody is there to read it."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return sys.stderr.isatty() or getattr(shell, "kernel", None) is not None
@@ -44,9 +44,9 @@ class Progress:
     Parameters
     ----------
     total
-        How many variants there are to visit.
+        Number of variants to visit.
     show
-        Whether to draw it; None draws it where somebody is there to read it.
+        True to draw it; None draws it where somebody is there to read it.
     until
         Moment of the monotonic clock at which the search ends, whatever is left; None for none.
     """

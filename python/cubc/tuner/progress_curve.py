@@ -1,4 +1,4 @@
-"""How a search got on: the best score so far, and what a random order would have given."""
+"""Progress of a search: the best score so far, and what a random order would have given."""
 
 from __future__ import annotations
 

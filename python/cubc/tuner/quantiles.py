@@ -161,7 +161,7 @@ def ratio_band(
     confidence : float
         Share of the draws that the interval holds.
     draws : int
-        How often to draw.
+        Number of draws.
     seed : int
         Decides the draws.
     """
@@ -180,7 +180,7 @@ def margin(n: int) -> float:
 
 
 def known(p: ArrayLike, n: int) -> NDArray[np.bool_]:
-    """Whether `n` samples are enough to speak of the quantiles `p`: these are outside `margin`."""
+    """Say whether `n` samples are enough for the quantiles `p`: these are outside `margin`."""
     return np.abs(np.asarray(p) - 0.5) <= 0.5 - margin(n)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .target import Run
 
-MARGIN = 0.97  # of the best score: what is above stays in the race
+MARGIN = 0.97  # part of the best score above which a variant stays in the race
 SPARE = 1.05  # more than the best speedup seen at a workload; nothing has been as fast
 UNKNOWN = 1.5  # in place of that while few variants are known
 KNOWN = 20  # variants measured in full before what they reached is a bound
@@ -22,7 +22,7 @@ ERROR = 1.02  # a measured speedup may be as much higher in truth
 
 
 class Race(NamedTuple):
-    """What a variant competes with.
+    """Scores that a variant competes with.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Race(NamedTuple):
 
 
 class Field:
-    """What the variants of a unit have reached, and so what the next one has to beat."""
+    """Scores that the variants of a unit have reached, which the next one has to beat."""
 
     def __init__(self, weights: list[float]):
         self._weights = weights

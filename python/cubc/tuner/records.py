@@ -77,14 +77,14 @@ class Group:
     source_hash: str
     axes: tuple[ax.Axis, ...]  # run-time ones with all their declared values: they give the weights
     cells: dict[str, dict[str, Measurement]] = field(default_factory=dict)  # by variant and rt
-    # What was measured again, by variant, round and rt.
+    # Measurements of later rounds, by variant, round and rt.
     rounds: dict[str, dict[int, dict[str, Measurement]]] = field(default_factory=dict)
     wrong: set[str] = field(default_factory=set)  # variants that were wrong once, anywhere
     _rts: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple:
-        """What a measurement must share to be compared with those of this group."""
+        """Values that a measurement must share to be compared with those of this group."""
         ct, axes = ax.workload_text(self.ct), ax.axes_text(self.axes)
         device = (self.arch, self.device_uuid, self.device_state, self.driver, self.compiler)
         return (self.benchmark, ct, *device, self.source_hash, axes)
@@ -106,7 +106,7 @@ class Group:
 
     @cached_property
     def current(self) -> bool:
-        """Whether these times are of the kernel source that this cubc has."""
+        """Say whether these times are of the kernel source that this cubc has."""
         try:
             return self.source_hash == _core.source_hash(self.benchmark, self.ct, self.arch)
         except (LookupError, ValueError):  # a workload or an architecture that it does not have
@@ -125,7 +125,7 @@ class Group:
         self._rts[rt] = measurement.rt
 
     def has(self, measurement: Measurement) -> bool:
-        """Whether a measurement of the same variant, workload and round is there."""
+        """Say whether a measurement of the same variant, workload and round is there."""
         rt, rounds = ax.workload_text(measurement.rt), self.rounds.get(measurement.variant, {})
         cells = self.cells.get(measurement.variant, {})
         return rt in (rounds.get(measurement.round, {}) if measurement.round else cells)
@@ -157,9 +157,9 @@ class Group:
         return dataclasses.replace(self, cells=cells, rounds=rounds)
 
     def speedup(self, variant: str, rt: str) -> float | None:
-        """How many times faster than base a variant is; None where that is not known.
+        """Speed of a variant over base's; None where that is not known.
 
-        Of what was measured again it is the mean over the rounds. Else it is the median of base
+        Where it was measured again it is the mean over the rounds. Else it is the median of base
         over the median of the variant; base's samples taken alongside come first, for drift cancels
         between the two.
         """
@@ -212,7 +212,7 @@ class Group:
     def score(self, variant: str) -> float | None:
         """CUB's score over the workloads that were measured; None if it failed at one of them.
 
-        Of a variant that was measured again only the rounds count: that it came to be measured
+        Only the rounds count of a variant that was measured again: that it came to be measured
         again may have been luck.
         """
         cells = self.cells.get(variant, {})
@@ -297,7 +297,7 @@ class Group:
 
 
 def policy_size(benchmark: str, ct: Mapping[str, str], rt: Mapping[str, int]) -> str:
-    """What policies for a workload's number of items are called; "" of those for any number."""
+    """Name of the policies for a workload's number of items; "" of those for any number."""
     try:
         return _core.policy_size(benchmark, dict(ct), ax.items(rt))
     except (LookupError, ValueError):  # no policies of this cubc's
@@ -305,7 +305,7 @@ def policy_size(benchmark: str, ct: Mapping[str, str], rt: Mapping[str, int]) ->
 
 
 def policy_name(benchmark: str, size: str) -> str:
-    """What a row of policies for a size is for: ``reduce.sum.tiny``."""
+    """Name in a row of policies for a size: ``reduce.sum.tiny``."""
     return f"{benchmark}.{size}" if size else benchmark
 
 

@@ -1,4 +1,4 @@
-"""What the processes of an executor do for a search: see ``pool.py``.
+"""Work that the processes of an executor do for a search: see ``pool.py``.
 
 A process keeps its measuring process, and the unit that is open there, from one task to the next.
 Where tasks run in threads, each thread has its own.
@@ -29,7 +29,7 @@ Found = list[tuple[Run, dict[str, Any]]]
 
 
 class Reply(NamedTuple):
-    """What came of a task, on which device; `base` where it was measured for this task."""
+    """Results of a task, and the device; `base` where it was measured for this task."""
 
     info: dict[str, Any]
     base: Found

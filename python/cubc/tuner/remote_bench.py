@@ -43,7 +43,7 @@ class RemoteBench:
         self._what: tuple = ()  # asked for, not necessarily open yet
         self._open = False
         self._queue: deque[Waiting] = deque()
-        self._sent = 0  # how many of the queue the process has
+        self._sent = 0  # number of the queue's first that the process has
         self._fresh = True  # it has answered nothing yet: what kills it is its first request
         self._closed = False
 

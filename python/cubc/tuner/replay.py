@@ -51,14 +51,15 @@ class TableSpace(Space):
         self.size = math.prod(map(len, self.ranges.values()))
         worked = [time for time in self.times.values() if time is not None]
         self.best = min(worked, default=math.inf)
-        self.base = statistics.median_low(worked) if worked else math.inf  # what scores are against
+        # Scores are against it.
+        self.base = statistics.median_low(worked) if worked else math.inf
 
     def constrain(self, constraints: Iterable[Constraint]) -> None:
         """Let only such variants be valid as fulfil some constraints on the parameters."""
         self._constraints = [one for one in constraints if not one.is_late]
 
     def valid(self, label: str) -> bool:
-        """Whether the table has a variant that fulfils the constraints."""
+        """Say whether the table has a variant that fulfils the constraints."""
         if label not in self.times:
             return False
         values = parse_label(label) if self._constraints else {}
@@ -159,11 +160,11 @@ def replay(
     factory
         Makes the strategy, of (space, seed).
     table
-        What was measured.
+        Measurements.
     budget
         Variants that are visited, failures included.
     seed
-        Of the strategy.
+        Seed of the strategy.
     ahead
         Variants that are asked for before the first of them is told, as a driver that compiles
         ahead does.

@@ -39,11 +39,11 @@ class ReplayUnit(Unit):
     table: TableSpace = field(compare=False)
     source: str = field(compare=False)  # the file, for messages
     times: Mapping[str, Mapping[str, Any]] = field(compare=False)  # by variant and workload
-    labels: Sequence[str]  # of base, by workload
+    labels: Sequence[str]  # base's, by workload
 
     @property
     def space(self) -> TableSpace:
-        """What was measured, as a space."""
+        """Variants that were measured, as a space."""
         return self.table
 
     @property
@@ -91,7 +91,7 @@ class Replay:
         return self._results(base)
 
     def wants(self) -> bool:
-        """Whether less is asked for than a device would compile ahead."""
+        """Say whether less is asked for than a device would compile ahead."""
         return len(self._asked) < AHEAD
 
     def submit(self, request: Request) -> None:
@@ -120,7 +120,7 @@ class Replay:
 
 
 def is_replay(device: Any) -> TypeGuard[str]:
-    """Whether a device's name means a file."""
+    """Say whether a device's name means a file."""
     return isinstance(device, str) and device.startswith(PREFIX)
 
 
@@ -213,7 +213,7 @@ def _stored_unit(path: str, group: Group) -> ReplayUnit | None:
 
 
 def _times(group: Group, variant: str) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
-    """What a variant gives at each workload: its status, its time, and base's beside it."""
+    """Results of a variant at each workload: its status, its time, and base's beside it."""
     for rt, cell in group.cells[variant].items():
         speedup, base = group.speedup(variant, rt), group.cells["base"][rt].center
         if cell.status == OK and speedup and base:

@@ -1,4 +1,4 @@
-"""Which variants are measured again, and in how many rounds.
+"""Choice of the variants that are measured again, and of their rounds.
 
 The best of many is partly lucky. So the best few are measured again, in rounds, and then whoever
 leads: a variant that led by luck falls back, and another takes its place. A variant gets rounds
@@ -21,9 +21,9 @@ def open_verdicts(standing: Standing, wanted: int) -> Iterator[tuple[str, int]]:
     Parameters
     ----------
     standing
-        What is known by now.
+        Measurements that are known by now.
     wanted
-        How many of the best are measured again at least; 0 for none.
+        Least number of the best that are measured again; 0 for none.
     """
     ranked = standing.ranked()
     begun = [variant for variant in ranked if standing.is_begun(variant)]

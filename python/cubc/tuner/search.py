@@ -45,7 +45,7 @@ def _rule(name: str, value: Any) -> str:
     return value
 
 
-TIMING: dict[str, Callable[[str, Any], Any]] = {  # of Workload.measure, and what each must be
+TIMING: dict[str, Callable[[str, Any], Any]] = {  # options of Workload.measure, with checks
     "min_samples": count,
     "max_samples": count,
     "max_noise": positive,
@@ -60,7 +60,7 @@ TIMING: dict[str, Callable[[str, Any], Any]] = {  # of Workload.measure, and wha
 
 
 class Result(Analysis):
-    """What a search found: the analysis of the workloads that it was asked for.
+    """Analysis of the workloads that a search was asked for.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class Search:
             if len(failed) == len(self.units):
                 raise BaseFailed(message)
             warnings.warn(message, RuntimeWarning, stacklevel=4)
-        stored = read(self.db, bad="pass")  # what is bad has been said at the start
+        stored = read(self.db, bad="pass")  # bad rows have been named at the start
         found = []
         for unit in self.units:
             standing = Standing(unit, target.info, stored, several=target.several)
@@ -302,7 +302,7 @@ def search(
         ``"model"`` learns from what was measured; ``"annealing"``, ``"genetic"``, ``"random"``,
         ``"exhaustive"``; a sampler of Optuna; or a callable of (space, seed) that makes a strategy.
     variants
-        How many variants to visit at each compile-time workload, those that the store has already
+        Number of variants to visit at each compile-time workload, those that the store has already
         included; the whole space if None.
     seconds
         Wall time after which no further variant is begun, shared by the compile-time workloads.
@@ -333,8 +333,8 @@ def search(
         Give a variant up as soon as it cannot come near the best any more; its status is then
         ``"lost"``. False measures every variant at all workloads.
     again
-        How many of the best variants are measured again in the end, in rounds that open variant and
-        base afresh, so that none wins by luck. Each gets a verdict, and only what is found
+        Number of the best variants that are measured again in the end, in rounds that open variant
+        and base afresh, so that none wins by luck. Each gets a verdict, and only what is found
         ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept for it.
     progress
         Show a line of progress; None shows it in terminals and notebooks.

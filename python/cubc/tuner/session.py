@@ -1,4 +1,4 @@
-"""What the visits of a search share: who measures, where results are kept, and the progress."""
+"""Things that the visits of a search share: who measures, where results go, the progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .target import Target
 
 
 class Session:
-    """What the visits of a search share: target, store, progress, and how to measure.
+    """Things that the visits of a search share: target, store, progress, and how to measure.
 
     Parameters
     ----------
@@ -22,9 +22,9 @@ class Session:
     timing
         Options of ``Workload.measure``.
     racing
-        Whether a variant that cannot win any more is given up.
+        True if a variant that cannot win any more is given up.
     again
-        How many of the best are measured again; 0 for none.
+        Number of the best that are measured again; 0 for none.
     """
 
     def __init__(
@@ -67,5 +67,5 @@ class Session:
             self._device = info["uuid"]
 
     def is_late(self, until: float | None) -> bool:
-        """Whether a moment has passed."""
+        """Say whether a moment has passed."""
         return until is not None and time.monotonic() > until

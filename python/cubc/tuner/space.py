@@ -86,7 +86,7 @@ class Space:
         return iter(range(self.size)) if rng is None else permutation(self.size, rng)
 
     def valid(self, label: str) -> bool:
-        """Whether a variant makes sense for the workload, said without compiling it."""
+        """Say whether a variant makes sense for the workload, said without compiling it."""
         if self._constraints:
             values = parse_label(label)
             if not all(holds(values) for holds in self._constraints):

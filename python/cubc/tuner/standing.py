@@ -1,4 +1,4 @@
-"""How the variants of a unit stand: what every device that measures for a search has found.
+"""Standing of a unit's variants: what every device that measures for a search has found.
 
 A variant is held against base of the device that measured it. Where several devices measure, most
 variants were on one of them only, and the best again on one of them: of each variant that device
@@ -22,13 +22,13 @@ class Standing:
     Parameters
     ----------
     unit
-        What is searched.
+        Unit that is searched.
     info
-        Of the device that measures, or of one of several.
+        Info of the device that measures, or of one of several.
     stored
         Groups that the store holds.
     several
-        Whether other devices of the same model measure too.
+        True if other devices of the same model measure too.
     """
 
     def __init__(
@@ -78,14 +78,14 @@ class Standing:
         )
 
     def has(self, variant: str, again: int, rt: str) -> bool:
-        """Whether a variant was measured at a workload in a round, by the device that counts."""
+        """Say whether the device that counts has measured a variant at a workload in a round."""
         group = self._of(variant)
         if again:
             return rt in group.rounds.get(variant, {}).get(again, ())
         return rt in group.cells.get(variant, ())
 
     def is_open(self, variant: str, rt: str, *, racing: bool) -> bool:
-        """Whether a variant was not worth a measurement for a reason that does not hold now."""
+        """Say whether a variant was not worth a measurement for a reason that does not hold now."""
         cell = self._of(variant).cells.get(variant, {}).get(rt)
         if cell is None or cell.status not in (LOST, PRUNED):
             return False
@@ -115,7 +115,7 @@ class Standing:
         return self._of(variant).verdict(variant)
 
     def is_begun(self, variant: str) -> bool:
-        """Whether a variant was measured again."""
+        """Say whether a variant was measured again."""
         return bool(self._of(variant).rounds.get(variant))
 
     def ranked(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the function of a benchmark is given: its workload, arrays, and ways to say what to measure.
+"""State that a benchmark's function is given: workload, arrays, and ways to say what to measure.
 
 The function runs once for each run-time workload, in the measuring process. What it gives to `exec`
 runs once for each variant, and records launches; measuring repeats them without Python.
@@ -71,9 +71,9 @@ class Launch:
         Parameters
         ----------
         name
-            Of a ``__global__`` function of the source.
+            Name of a ``__global__`` function of the source.
         *arguments
-            What it takes: arrays of the state for pointers, numbers, and the bytes of a struct.
+            Arguments: arrays of the state for pointers, numbers, and the bytes of a struct.
         grid
             Blocks, in up to three dimensions. By default one for each ``tpb * ipt`` of the
             elements: of the axis ``Elements``, or of the largest array if there is none.
@@ -177,8 +177,8 @@ class State:
             Bounds; of integers the upper one is included. By default 0 and 1 for floats, and all
             bits at random for integers.
         entropy
-            Of each random bit: 1.000, 0.811, 0.544, 0.337, 0.201 (it is the conjunction of 1 to 5
-            draws, as in CUB's benchmarks) or 0.
+            Entropy of each random bit: 1.000, 0.811, 0.544, 0.337, 0.201 (it is the conjunction of
+            1 to 5 draws, as in CUB's benchmarks) or 0.
         distribution
             ``"uniform"`` or ``"normal"``, of mean 0 and deviation 1.
         """
@@ -272,7 +272,7 @@ class State:
 
     @property
     def outputs(self) -> list[cubc.Array]:
-        """What the work writes, each once."""
+        """Arrays that the work writes, each once."""
         several = [*self._written, *(check[0] for check in self.checks)]
         return [a for i, a in enumerate(several) if not any(a is b for b in several[:i])]
 
@@ -291,7 +291,7 @@ class State:
                 kept.fill()
 
     def wrong(self, base: Mapping[int, cubc.Array]) -> str:
-        """What is wrong with the outputs, "" if nothing is.
+        """Description of what is wrong with the outputs, "" if nothing is.
 
         Those that nothing is expected of are held against what base left.
         """

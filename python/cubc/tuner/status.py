@@ -1,4 +1,4 @@
-"""What became of a variant, and what an exception of the core says about it."""
+"""Statuses of variants, and what an exception of the core says about one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
 )
 FAILURES = tuple(kind for kind, _ in _OF_EXCEPTION)
 STATUSES = frozenset({OK, WRONG, LOST, PRUNED, *(status for _, status in _OF_EXCEPTION)})
-ELSEWHERE = " (the whole output is in .log)"  # of a CompileError's text, which has it here itself
+# End of a CompileError's text, which has the output here itself.
+ELSEWHERE = " (the whole output is in .log)"
 MESSAGE = 4000  # characters of a message that are kept
 
 

@@ -29,7 +29,7 @@ from .verdict import round_ratio
 
 StorePaths = str | os.PathLike | Iterable[str | os.PathLike]
 
-MOST_SAMPLES = _core.MOST_SERIES // 4  # of a series
+MOST_SAMPLES = _core.MOST_SERIES // 4  # in a series
 _KEPT = (
     "registers",
     "local_bytes",
@@ -96,7 +96,7 @@ def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -
     paths
         A store, a glob pattern, or several of these.
     bad
-        What to do about rows that are refused: leave them out with a warning for each store, raise,
+        Treatment of rows that are refused: leave them out with a warning for each store, raise,
         or leave them out without a word.
 
     Raises
@@ -190,7 +190,7 @@ class _Groups:
 
 
 def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measurement:
-    """What an analysis keeps of a row; ValueError if it has samples that are no pairs."""
+    """Fields that an analysis keeps of a row; ValueError if its samples are no pairs."""
     samples, base = (np.frombuffer(row.get(n, b""), "<f4") for n in ("samples", "base_samples"))
     again, status = row.get("round", 0), row["status"]
     if again and status == OK and not 0 < samples.size == base.size:

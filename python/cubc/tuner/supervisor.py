@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <linux/prctl.h>
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # in <linux/prctl.h>
 MOST_FILES = 1024  # descriptors that the system lets the measuring process have
 SURVIVING = 3.0  # seconds until what cannot be killed is left alone
 

@@ -1,4 +1,4 @@
-"""What a search asks of whoever measures its variants: this machine's device, others, a replay."""
+"""Interface of whoever measures a search's variants: this machine's device, others, a replay."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Request(NamedTuple):
     variant: str  # a label or "base"
     runs: list[Run]  # in order
     timing: dict[str, Any]  # options of Workload.measure
-    race: Race | None = None  # what it has to beat
+    race: Race | None = None  # scores that it has to beat
     limits: tuple[str, ...] = ()  # constraints on what the compiler made of it
     checks: int = 1  # launches that are compared after the samples
     until: float | None = None  # moment of the monotonic clock at which it is given up
@@ -45,9 +45,9 @@ class Target(Protocol):
     Attributes
     ----------
     info : mapping
-        Of the device, as of ``cubc.device_info``.
+        The device, as of ``cubc.device_info``.
     several : bool
-        Whether several devices measure. Then the fields of a result have the info of the one that
+        True if several devices measure. Then the fields of a result have the info of the one that
         measured as ``device``; and results of base, whose fields have ``variant``, may come with
         any request.
     """
@@ -71,7 +71,7 @@ class Target(Protocol):
         """
 
     def wants(self) -> bool:
-        """Whether another request should be made before the next results are read."""
+        """Say whether another request should be made before the next results are read."""
 
     def submit(self, request: Request) -> None:
         """Ask for a variant of the unit; does not wait for anything."""

@@ -1,4 +1,4 @@
-"""What a search is made of: benchmarks at compile-time workloads, with the workloads to run."""
+"""Units of a search: benchmarks at compile-time workloads, with the workloads to run."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Unit:
     ct: dict[str, str]
     rts: list[dict[str, int]]  # the run-time workloads to measure
     arch: str
-    constraints: tuple[Constraint, ...] = ()  # that its variants have to fulfil
+    constraints: tuple[Constraint, ...] = ()  # conditions on its variants
 
     @property
     def where(self) -> tuple[str, dict[str, str], str]:
-        """What the core wants to know before a variant."""
+        """Arguments of the core's functions that come before a variant."""
         return self.benchmark, self.ct, self.arch
 
     @cached_property
@@ -43,7 +43,7 @@ class Unit:
         return tuple(one.text for one in self.constraints if one.is_late)
 
     def admits(self, variant: str) -> bool:
-        """Whether a label is base's, or fulfils the constraints on parameters."""
+        """Say whether a label is base's, or fulfils the constraints on parameters."""
         return variant == "base" or not self.constraints or self.space.valid(variant)
 
     @cached_property
@@ -70,7 +70,7 @@ class Unit:
 
     @property
     def opening(self) -> tuple:
-        """What the measuring process is sent to open it."""
+        """Arguments that the measuring process is sent to open it."""
         return self.benchmark, self.ct, self.rts
 
     def row(self, variant: str, place: int, again: int = 0) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whether a variant is faster than base, slower, or the same: the verdict of repeated rounds.
+"""Verdict of repeated rounds: a variant is faster than base, slower, or the same.
 
 Samples of one run do not tell how another run would turn out: where a kernel and its memory happen
 to lie changes the time of short kernels by more than all noise within a run (`reduce.sum` of 2^16
@@ -59,7 +59,7 @@ class Verdict:
         Speed of the variant over that of base: the rounds' geometric mean, and the ends of its
         confidence interval; infinitely wide for a single round.
     rounds : int
-        How many there were.
+        Number of rounds.
     """
 
     word: str
@@ -119,9 +119,9 @@ def judge(
     ratios
         Speed over that of base in each round (scores, or `round_ratio` at one workload).
     threshold
-        What matters: FASTER is above ``1 + threshold``, SLOWER below ``1 / (1 + threshold)``.
+        Ratio that matters: FASTER is above ``1 + threshold``, SLOWER below ``1 / (1 + threshold)``.
     confidence
-        Of the two-sided interval (Student's t over the logarithms).
+        Confidence of the two-sided interval (Student's t over the logarithms).
     """
     logs = np.log(np.asarray(ratios, float))
     error = float(logs.std(ddof=1)) / math.sqrt(logs.size) if logs.size > 1 else math.inf

@@ -24,7 +24,7 @@ from .target import Request, Run
 from .unit import Unit, units
 from .verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge
 
-TIMING = {"min_samples": 20, "max_samples": 20, "timeout": 0.5}  # of each workload in a round
+TIMING = {"min_samples": 20, "max_samples": 20, "timeout": 0.5}  # for each workload in a round
 
 
 def verify(

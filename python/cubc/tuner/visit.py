@@ -28,10 +28,10 @@ from .strategy import Strategy
 from .target import Late, Request, Run
 from .unit import Unit
 
-AGAIN_SHARE = 0.1  # of the time that a compile-time workload has: for measuring the best again
+AGAIN_SHARE = 0.1  # part of a compile-time workload's time that goes to measuring the best again
 AGAIN_LEAST = 300.0  # seconds that may always go there, where the search has no end
 GRACE = 1.0  # seconds past its end in which a search waits for the variant that is measured
-AGAIN_SAMPLES, AGAIN_SECONDS = 20, 0.5  # of each workload in one round
+AGAIN_SAMPLES, AGAIN_SECONDS = 20, 0.5  # at each workload in one round
 
 
 def _patience(until: float | None) -> float | None:
@@ -84,7 +84,7 @@ class Visit:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the strategy has looked and found no variant that fulfils the constraints."""
+        """Say whether the strategy has looked and found no variant that fulfils the constraints."""
         found = any(map(self.unit.admits, self._standing.variants()))
         return self._ended and bool(self.unit.constraints) and not found
 
@@ -101,7 +101,7 @@ class Visit:
     def _absent(self, variant: str, again: int = 0) -> list[Run]:
         """Runs of a round that are to be done for a variant.
 
-        What another search on this device has stored in the meantime is not. Where several devices
+        Those that another search on this device has stored meanwhile are not. Where several devices
         measure it would have to be asked for each, so there only what is known counts.
         """
         runs = (Run(again, place) for place in range(len(self.unit.rts)))
@@ -268,7 +268,7 @@ class Visit:
             self._session.target.drop()
 
     def _rounds(self, variant: str, rounds: int) -> list[Run]:
-        """What is missing of the first rounds of a variant.
+        """Runs that are missing of the first rounds of a variant.
 
         Where several devices measure, all rounds are done by one, whichever it is, and the search's
         own measurement with them.

@@ -39,7 +39,7 @@ from .target import Request, Run
 
 # A launch on outputs that were renewed: nothing may run before it, nor any launch twice.
 ONCE = {"min_samples": 1, "max_samples": 1, "warmup": 0, "throttle_below": 0.0}
-HOT_SECONDS = 0.01  # of runs that follow each other: of base, and of what is measured again
+HOT_SECONDS = 0.01  # runs that follow each other: of base, and of what is measured again
 
 
 class Bench:

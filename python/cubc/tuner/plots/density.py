@@ -77,7 +77,7 @@ def _note(axes: Axes, base: NDArray[np.float64]) -> None:
 def _shape(axes: Axes, times: NDArray[np.float64], place: int | None, label: str) -> None:
     color = style.BASE if place is None else style.COLORS[place]
     line = "-" if place is None else style.LINES[place]
-    bins = max(4, min(50, times.size // 3))  # of few samples a steady picture, not a fine one
+    bins = max(4, min(50, times.size // 3))  # few samples give a steady picture, not a fine one
     edges, heights = density(times, bins)
     axes.stairs(heights, edges, fill=True, color=color, alpha=0.15)
     axes.stairs(heights, edges, color=color, linestyle=line, linewidth=1.2, label=label)

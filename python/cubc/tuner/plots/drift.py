@@ -44,7 +44,7 @@ def plot_drift(
     Parameters
     ----------
     group : Group
-        What was measured.
+        Measurements to draw.
     variant : str
         A label, or ``"base"`` for base's own samples.
     samples
@@ -84,7 +84,7 @@ def plot_search_drift(group: Group, axes: Axes | None = None) -> Axes:
     Parameters
     ----------
     group : Group
-        What was measured.
+        Measurements to draw.
     axes
         To draw on; new ones by default.
 

@@ -35,11 +35,11 @@ def plot_heatmap(
     Parameters
     ----------
     group : Group
-        What was measured.
+        Measurements to draw.
     x, y : str
         Labels of parameters, as ``"ipt"`` and ``"tpb"``.
     over : {"best", "median"}
-        How the variants of a cell are summed up.
+        Function that sums up the variants of a cell.
     axes
         To draw on; new ones by default.
 

@@ -18,7 +18,7 @@ def plot_importance(group: Group, axes: Axes | None = None) -> Axes:
     Parameters
     ----------
     group : Group
-        What was measured.
+        Measurements to draw.
     axes
         To draw on; new ones by default.
     """

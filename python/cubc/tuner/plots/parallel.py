@@ -22,7 +22,7 @@ def plot_parallel(group: Group, axes: Axes | None = None) -> Axes:
     Parameters
     ----------
     group : Group
-        What was measured.
+        Measurements to draw.
     axes
         To draw on; new ones by default.
 

@@ -1,4 +1,4 @@
-"""How near variants come to what the device can do: bandwidth, and the roofline with flops.
+"""Distance of variants from what the device can do: bandwidth, and the roofline with flops.
 
 Times of two variants may have been taken an hour apart. So that a drift of the machine does not
 pass for a difference between them, base's time is the median over the whole search, and a variant's
@@ -26,7 +26,7 @@ def plot_bandwidth(
     Parameters
     ----------
     group : Group
-        What was measured.
+        Measurements to draw.
     variants : sequence of str
         Labels, at most six; the best one if empty.
     peak : float

@@ -1,4 +1,4 @@
-"""What the plots share: colours, units, names of workloads and variants, empty axes."""
+"""Things that the plots share: colours, units, names of workloads and variants, empty axes."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def plot_variant(
     Parameters
     ----------
     group : Group
-        What was measured.
+        Measurements to draw.
     variants : sequence of str
         Labels, at most six; the best one if empty.
     samples

@@ -24,7 +24,7 @@ __all__ = ["DEFAULT", "STRATEGIES", "Factory", "Strategy", "make", "warmed"]
 
 
 class Strategy(Protocol):
-    """What a search needs of a strategy."""
+    """Interface that a search needs of a strategy."""
 
     def ask(self) -> str | None:
         """Label of the next variant to measure; None when there is none left."""

@@ -93,7 +93,7 @@ class Model(Named):
 
 
 class Features:
-    """What the trees see of a point: its values, and the products of every two.
+    """Features of a point that the trees see: its values, and the products of every two.
 
     Products, as of threads and items a thread, are what a kernel is often limited by. Positive
     values are taken as logarithms, for powers of two are steps alike, and products become sums.

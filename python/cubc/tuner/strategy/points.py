@@ -24,9 +24,9 @@ class Named:
     Attributes
     ----------
     scores : dict of Point to float or None
-        What was told, None for a failure; asked and untold points are not in it.
+        Scores that were told, None for a failure; asked and untold points are not in it.
     asked : int
-        How many points this strategy named itself.
+        Number of points that this strategy named itself.
     """
 
     def __init__(self, space: Space, seed: int = 0):
@@ -73,7 +73,7 @@ class Named:
         return next(filter(self.free, points), None)
 
     def free(self, point: Point) -> bool:
-        """Whether a point was not named yet and is valid; the latter is looked up once."""
+        """Say whether a point was not named yet and is valid; the latter is looked up once."""
         if point in self._named:
             return False
         if point not in self._valid:
@@ -134,4 +134,4 @@ def place(space: Space, label: str) -> Point | None:
 
 
 def _index(values: Sequence[int], value: int) -> int:
-    return values.index(value)  # of a range by arithmetic
+    return values.index(value)  # a range does it by arithmetic

@@ -19,7 +19,7 @@ FAILED = 0.0  # the score of a failure in the eyes of the sampler: infinitely sl
 
 
 def is_sampler(thing: Any) -> bool:
-    """Whether it is an object with the interface of Optuna's samplers."""
+    """Say whether it is an object with the interface of Optuna's samplers."""
     methods = ("infer_relative_search_space", "sample_relative", "sample_independent")
     return not isinstance(thing, type) and all(hasattr(thing, name) for name in methods)
 

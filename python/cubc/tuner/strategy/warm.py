@@ -30,7 +30,7 @@ class Warm:
         self._strategy = strategy
         here = (label for label in recommended if place(space, label) is not None)
         self._recommended = filter(space.valid, here)
-        self._own: set[str] = set()  # what the strategy named
+        self._own: set[str] = set()  # variants that the strategy named
         self._advised: set[str] = set()
         self._known: dict[str, float | None] = {}  # outcomes that the strategy did not hear of
         self._turn = False
@@ -50,7 +50,7 @@ class Warm:
         return label
 
     def _next(self) -> str | None:
-        """What the strategy names; of what was visited as recommended it is told, and asked on."""
+        """Name the strategy's next; of what was visited as recommended it is told, and asked on."""
         while (label := self._strategy.ask()) in self._advised:
             self._own.add(label)
             if label in self._known:
