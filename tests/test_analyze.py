@@ -9,6 +9,7 @@ import stores
 from stores import row, write
 
 from cubc import _core, tuner
+from cubc.tuner.cli import main
 
 A, B, C = stores.variants()
 
@@ -120,6 +121,19 @@ def test_no_policy_where_nothing_beats_base(tmp_path):
     db = write(tmp_path / "slow.db", [row("base", 16), row(A, 16, 2e-3, 1e-3)])
     assert tuner.analyze(db).policies() == ""
     assert tuner.analyze(db).best().label == "base"
+
+
+@pytest.mark.parametrize("options", [[], ["--header"]])
+def test_the_command_says_that_nothing_wins(tmp_path, capsys, options):
+    """So that no header without constants is taken for the result."""
+    db = write(tmp_path / "a slow one.db", stores.again(A, 16, 2e-3))
+    assert main(["policy", *options, str(db)]) == 2
+    said = capsys.readouterr()
+    assert not said.out
+    assert "nothing there was found FASTER than base, so base stays" in said.err
+    assert f"cubc search -R 'reduce\\.sum$' --db '{db}'" in said.err
+    assert main(["analyze", "--policies", str(db)]) == 0
+    assert "so base stays" in capsys.readouterr().err
 
 
 def test_devices_are_never_mixed(tmp_path):

@@ -35,6 +35,17 @@ def test_a_manifest_is_read_before_it_is_replaced(tmp_path, capsys):
     assert main(arguments) == 0
 
 
+def test_a_policy_that_a_manifest_lacks_is_told(tmp_path, capsys):
+    path = tmp_path / "manifest.json"
+    arguments = ["verify", "-R", "reduce.prod", "-a", "T=F32", "--arch", "cpu"]
+    arguments += ["--against", str(path)]
+    assert main(arguments) == 2
+    assert "before the change, cubc verify --write" in capsys.readouterr().err
+    path.write_text("{}")
+    assert main(arguments) == 1
+    assert capsys.readouterr().out.startswith(f"cpu reduce.prod F32 (not in {path})\n")
+
+
 def test_a_part_of_a_manifest(tmp_path, capsys):
     """What was not asked for is not reported as gone."""
     path = tmp_path / "manifest.json"

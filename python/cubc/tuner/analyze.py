@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cubc import _core
 
 from .axes import split_name, workload_text
 from .checks import count, need
@@ -319,6 +323,19 @@ def warn_unconfirmed(groups: list[Group], *, by_size: bool = False, stacklevel: 
             RuntimeWarning,
             stacklevel=stacklevel,
         )
+
+
+def no_winner(names: Iterable[str], groups: Sequence[Group], where: str = "") -> str:
+    """Message where no variant of some stores wins, with the search that goes on there."""
+    names = [*dict.fromkeys(names)]
+    built_in = [group.benchmark for group in groups if group.benchmark in _core.benchmarks()]
+    search = "tuner.search of the same benchmark into the same store"
+    if built_in:
+        search = f"cubc search -R '{re.escape(built_in[0])}$' --db {shlex.quote(names[0])}"
+    return (
+        f"{', '.join(names)}: nothing there was found FASTER than base{where}, so base stays; to "
+        f"measure more variants, and the best again: {search}"
+    )
 
 
 def analyze(

@@ -12,14 +12,15 @@ from typing import Any
 from cubc import _core
 
 from . import axes as ax
-from .analyze import Analysis, analyze
+from .analyze import Analysis, analyze, no_winner, winners
 from .compare import compare
 from .live import compare_live
-from .machine_code import changed, manifest, read_manifest, write_manifest
+from .machine_code import Manifest, changed, manifest, read_manifest, write_manifest
 from .profile import profile
 from .remote_bench import BaseFailed
 from .search import AGAIN, search
 from .space import Space
+from .stores import expand
 from .strategy import DEFAULT, STRATEGIES
 from .unit import matching
 from .verdict import DRIFT, MOST
@@ -54,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ERRORS as error:
-        print(f"cubc: {error}", file=sys.stderr)
+        of_file = isinstance(error, OSError) and error.strerror and error.filename
+        told = f"{error.filename}: {error.strerror}" if of_file else error
+        print(f"cubc: {told}", file=sys.stderr)
         return 2
     return 0  # the reader had what it wanted
 
@@ -64,7 +67,12 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("cubc", description="Tune cubc's kernels for a device.")
+    parser = argparse.ArgumentParser(
+        "cubc",
+        description="Tune cubc's kernels for a device.",
+        epilog="Exit status: 0; 1 if verify or --fail-on-slower found something; 2 after an error, "
+        "and if policy has nothing to write; 130 after Ctrl-C.",
+    )
     commands = parser.add_subparsers(required=True, metavar="command")
 
     common = argparse.ArgumentParser(add_help=False)
@@ -221,7 +229,10 @@ def _analyze(options: argparse.Namespace) -> None:
     if options.coverage:
         print(analysis.coverage().to_string(index=False, float_format="{:.1%}".format))
     if options.policies:
-        print(analysis.policies())
+        if rows := analysis.policies():
+            print(rows)
+        else:
+            _warn(no_winner(expand(options.files), analysis.groups))
     if options.top is not None or not (options.coverage or options.policies):
         _show_top(analysis, TOP if options.top is None else options.top)
 
@@ -242,7 +253,10 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _policy(options: argparse.Namespace) -> None:
     analysis = analyze(options.files, options.R, ax.parse_arguments(options.a))
-    print(analysis.header() if options.header else analysis.policies())
+    text = analysis.header() if options.header else analysis.policies()
+    if not winners(analysis.groups, by_size=not options.header):
+        raise ValueError(no_winner(expand(options.files), analysis.groups))
+    print(text)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -256,15 +270,28 @@ def _verify(options: argparse.Namespace) -> int:
         return 1 if found.slower else 0
     if not (options.write or options.against or options.listings):
         raise ValueError("verify needs --variant, --db, --write, --against or --listings")
-    before = read_manifest(options.against) if options.against else None
+    before = _manifest(options.against) if options.against else None
     hashes = manifest(options.arch, pattern, axes, listings=options.listings)
     if options.write:
         write_manifest(options.write, hashes)
     if before and (options.R or axes or options.arch):
         before = {name: digest for name, digest in before.items() if name in hashes}
     different = [] if before is None else changed(before, hashes)
-    print("\n".join([*different, f"{len(hashes)} policies, {len(different)} changed"]))
+    for name in different:
+        missing = options.against if name not in (before or {}) else "this cubc"
+        both = name in (before or {}) and name in hashes
+        print(name if both else f"{name} (not in {missing})")
+    print(f"{len(hashes)} policies, {len(different)} changed")
     return 1 if different else 0
+
+
+def _manifest(path: str) -> Manifest:
+    try:
+        return read_manifest(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"there is no manifest {path}: before the change, cubc verify --write {path} makes it"
+        ) from None
 
 
 def _profile(options: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from cubc import _core
 
 from . import axes as ax
-from .analyze import Winner, warn_unconfirmed, winners
+from .analyze import Winner, no_winner, warn_unconfirmed, winners
 from .compare import Compared, Comparison
 from .local import Local
 from .records import policy_size, restrict
@@ -113,9 +113,7 @@ def verify_winners(
     if not wanted:
         own = ", ".join(sorted(passed.difference(_core.benchmarks())))
         also = f" ({own}: not built in; compare its stores instead)" if own else ""
-        raise ValueError(
-            f"{paths}: nothing in it was found FASTER than base on {arch}: nothing to verify{also}"
-        )
+        raise ValueError(no_winner(expand(paths), groups, f" on {arch}") + also)
     return _verify(info, wanted)
 
 
