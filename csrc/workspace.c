@@ -10,9 +10,9 @@ enum { STREAMS_WITHOUT_EVENT = 32, MAX_STREAMS = 64 };
 struct workspace {
     workspace *next;
     pthread_mutex_t busy; // from the acquire to the release
-    uint64_t stream_id;
-    uint64_t used;       // value of the pool's `uses`
-    device_event *event; // after its last launch; NULL: belongs to its stream for good
+    uint64_t stream_id;   // read with the list's lock or its own, written with both
+    uint64_t used;        // value of the pool's `uses`
+    device_event *event;  // after its last launch; NULL: belongs to its stream for good
     void *memory;
     size_t bytes;
     uint32_t launches; // since it was cleared
@@ -48,7 +48,7 @@ static cubc_status wait_until_free(workspace *w)
     return CUBC_OK;
 }
 
-static cubc_status create(workspace_pool *pool, cubc_device *device, bool with_event,
+static cubc_status create(workspace_pool *pool, cubc_device *device, uint64_t id, bool with_event,
                           workspace **out)
 {
     workspace *w = *out = mem_zalloc(1, sizeof *w);
@@ -61,6 +61,7 @@ static cubc_status create(workspace_pool *pool, cubc_device *device, bool with_e
     }
     pthread_mutex_init(&w->busy, NULL);
     w->forks = fork_count();
+    w->stream_id = id;
     w->next = pool->first;
     pool->first = w;
     return CUBC_OK;
@@ -94,9 +95,8 @@ static cubc_status find_or_make(workspace_pool *pool, cubc_device *device, void 
         pthread_mutex_unlock(&w->busy);
         if (st) return st;
     }
-    if (!w) TRY(create(pool, device, count >= STREAMS_WITHOUT_EVENT, &w));
+    if (!w) TRY(create(pool, device, id, count >= STREAMS_WITHOUT_EVENT, &w));
     renew_after_fork(w);
-    w->stream_id = id;
     w->used = ++pool->uses;
     *out = w;
     return CUBC_OK;
