@@ -94,7 +94,7 @@ T_RUN := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 tsan: $(T_TESTS)
 	@failed=; for program in $(T_TESTS); do \
-	    CUBC_KERNELS="$(CURDIR)/kernels" CUBC_CXXFLAGS=-O0 TSAN_OPTIONS=die_after_fork=0 \
+	    CUBC_KERNELS="$(CURDIR)/kernels" CUBC_CXXFLAGS=-O0 TSAN_OPTIONS=die_after_fork=0:history_size=0 \
 	    $(T_RUN) ./$$program || failed="$$failed $$program"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "tsan: failed:$$failed"; exit 1; fi; \

@@ -301,7 +301,7 @@ static void check_return(simt_worker *w, const simt_fibre *self)
     }
 }
 
-static void fibre_main(void *worker)
+SIMT_UNSEEN static void fibre_main(void *worker)
 {
     simt_worker *w = worker;
     simt_fibre *self = w->running;
@@ -349,6 +349,7 @@ static void abandon_fibres(simt_worker *w)
     for (uint32_t i = 0; i < w->threads; i++) {
         simt_fibre *f = &w->fibres[i];
         if (f->started && f->state != RETURNED) simt_switch_to(&w->scheduler, &f->context);
+        simt_switch_forget(&f->context);
         simt_canary_arm(f);
     }
 }

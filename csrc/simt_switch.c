@@ -174,7 +174,7 @@ static void machine_switch(simt_context *from, simt_context *to)
 #if SIMT_TSAN
 #include <sanitizer/tsan_interface.h>
 
-static void depart(simt_context *from, simt_context *to, void **unused)
+SIMT_UNSEEN static void depart(simt_context *from, simt_context *to, void **unused)
 {
     (void)unused;
     if (!from->own) from->fiber = __tsan_get_current_fiber();
@@ -214,10 +214,19 @@ __attribute__((no_sanitize_address)) static void arrive(simt_context *self)
 #endif
 
 // ---- the contract ------------------------------------------------------------------------------
-static void begin(simt_context *c)
+SIMT_UNSEEN static void begin(simt_context *c)
 {
     arrive(c);
     c->entry(c->argument);
+}
+
+void simt_switch_forget(simt_context *c)
+{
+    (void)c;
+#if SIMT_TSAN
+    if (c->own) __tsan_destroy_fiber(c->fiber);
+    c->own = 0;
+#endif
 }
 
 void simt_switch_prepare(simt_context *c, void *stack, size_t size, void (*entry)(void *argument),
@@ -231,9 +240,8 @@ void simt_switch_prepare(simt_context *c, void *stack, size_t size, void (*entry
     c->stack = stack;
     c->size = size;
 #endif
-#if SIMT_TSAN
-    if (c->own) __tsan_destroy_fiber(c->fiber);
-    c->fiber = __tsan_create_fiber(0);
+#if SIMT_TSAN // it costs half a millisecond
+    if (!c->own) c->fiber = __tsan_create_fiber(0);
     c->own = 1;
 #endif
     machine_prepare(c, stack, size);
@@ -246,7 +254,7 @@ void simt_switch_to(simt_context *from, simt_context *to)
     arrive(from);
 }
 
-_Noreturn void simt_switch_leave(simt_context *from, simt_context *to)
+SIMT_UNSEEN _Noreturn void simt_switch_leave(simt_context *from, simt_context *to)
 {
     depart(from, to, NULL); // NULL: its fake stack is given back
     machine_switch(from, to);

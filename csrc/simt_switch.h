@@ -33,6 +33,16 @@
 #define SIMT_TSAN 0
 #endif
 
+// For a function that a fibre never returns from: ThreadSanitizer keeps a list of the functions
+// that a thread is in, and a fibre that starts again would lengthen it without end.
+#if !SIMT_TSAN
+#define SIMT_UNSEEN
+#elif defined(__clang__)
+#define SIMT_UNSEEN __attribute__((disable_sanitizer_instrumentation))
+#else
+#define SIMT_UNSEEN __attribute__((no_sanitize("thread")))
+#endif
+
 #if (defined(__x86_64__) || defined(__aarch64__)) && !defined(SIMT_SWITCH_PORTABLE)
 #define SIMT_SWITCH_ASSEMBLY 1
 #else
@@ -64,6 +74,9 @@ typedef struct simt_context {
 // return: it ends in simt_switch_leave. Preparing a parked context again forgets where it was.
 void simt_switch_prepare(simt_context *c, void *stack, size_t size, void (*entry)(void *argument),
                          void *argument);
+// For a context that was prepared: before its memory is freed, and after it was left from the depth
+// of some functions.
+void simt_switch_forget(simt_context *c);
 // Parks the running context in `from` (filled in here) and continues `to`.
 void simt_switch_to(simt_context *from, simt_context *to);
 // The same for a context that is not coming back.

@@ -97,6 +97,7 @@ static void free_stacks(simt_worker *w)
 {
     if (w->stacks) munmap(w->stacks, w->stacks_bytes);
     atomic_fetch_sub(&guards, (int)w->guard_count);
+    for (uint32_t i = 0; i < w->stack_count; i++) simt_switch_forget(&w->fibres[i].context);
     mem_free(w->fibres);
     mem_free(w->warps);
     w->stacks = NULL;

@@ -1,7 +1,8 @@
-// The signals of kernels beside the handlers of a program: one that jumps away, and one that is
-// replaced while it is called.
+// The signals of kernels beside the handlers of a program, one that jumps away, and one that is
+// replaced while it is called; and on a stack that is all but used up.
 #define _GNU_SOURCE
 #include "cpu_fixture.h"
+#include "simt_block.h" // the sizes of a stack
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -21,17 +22,30 @@ static const char kernels[] = // whose module divides, so that its launches take
     "KERNEL(wait, args_t, shared_t) {\n"
     "    store_relaxed(&a.out[0], 1);\n"
     "    while (load_relaxed(a.in) != 12345) spin_pause();\n"
+    "}\n"
+    "static __attribute__((noinline)) u64 dive(const char* start, u64 bytes) {\n"
+    "    volatile u8 room[256];\n"
+    "    room[0] = 1;\n"
+    "    char* here = static_cast<char*>(__builtin_frame_address(0));\n"
+    "    if (u64(start - here) < bytes) return dive(start, bytes) + room[0];\n"
+    "    while (room[0]) { }\n"
+    "    return 0;\n"
+    "}\n"
+    "KERNEL(deep, args_t, shared_t) {\n"
+    "    char* start = static_cast<char*>(__builtin_frame_address(0));\n"
+    "    if (thread_id() == 0) a.out[0] = dive(start, a.n) / a.mode;\n"
     "}\n";
 
 typedef struct opened {
     cubc_device *device;
     device_module *module;
+    unsigned threads; // in a block
 } opened;
 
-static opened open_divider(void)
+static opened open_divider(const char *threads)
 {
-    opened o = {.device = open_with("1", "0")};
-    char *source = source_text("1", "1", kernels, "");
+    opened o = {.device = open_with("1", "0"), .threads = (unsigned)atoi(threads)};
+    char *source = source_text(threads, "1", kernels, "");
     CHECK_STATUS(build_source(o.device, source, &o.module), CUBC_OK);
     mem_free(source);
     return o;
@@ -46,7 +60,7 @@ static void close_divider(opened *o)
 static cubc_status launch(opened *o, const char *name, arguments a)
 {
     device_kernel kernel;
-    TRY(device_cpu_api.kernel(o->device, o->module, name, 1, &kernel));
+    TRY(device_cpu_api.kernel(o->device, o->module, name, o->threads, &kernel));
     CHECK(kernel.may_trap);
     return device_cpu_api.launch(o->device, &kernel, &(launch_shape){.grid = 1}, &a, sizeof a,
                                  NULL);
@@ -87,7 +101,7 @@ static void *run_lasting(void *argument)
 
 static void begin_lasting(lasting *l)
 {
-    l->o = open_divider();
+    l->o = open_divider("1");
     atomic_store(&l->begun, 0);
     atomic_store(&l->end, 0);
     pthread_create(&l->thread, NULL, run_lasting, l);
@@ -114,7 +128,7 @@ static void jump_away(int number)
 static void test_a_handler_that_jumps_away(void)
 {
     lasting other;
-    opened own = open_divider();
+    opened own = open_divider("1");
     volatile int jumps = 0;
     set_handler(jump_away, NULL);
     begin_lasting(&other);
@@ -157,7 +171,7 @@ static void *raise_often(void *unused)
 static void test_a_handler_that_is_replaced_while_it_is_called(void)
 {
     pthread_t threads[2];
-    opened own = open_divider();
+    opened own = open_divider("1");
     set_handler(hear, NULL);
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, raise_often, NULL);
     for (int i = 0; i < 2000; i++) {
@@ -172,10 +186,34 @@ static void test_a_handler_that_is_replaced_while_it_is_called(void)
     set_handler(SIG_DFL, NULL);
 }
 
+#if !SIMT_TSAN // which puts off signals until a call of the C library
+static atomic_int asked;
+
+static bool interrupt_at_third(void)
+{
+    return atomic_fetch_add(&asked, 1) >= 2;
+}
+
+static void test_an_interrupt_deep_in_a_stack(void)
+{
+    uint64_t result = 0, depth = (uint64_t)SIMT_STACK_KIB * 1024 - 1024;
+    opened own = open_divider("2");
+    interrupt_set_hook(interrupt_at_third);
+    CHECK_STATUS(launch(&own, "deep", (arguments){ADDRESS(&result), 0, depth, 1}),
+                 CUBC_INTERRUPTED);
+    interrupt_set_hook(NULL);
+    divides(&own);
+    close_divider(&own);
+}
+#endif
+
 static const check_test tests[] = {
     {"a handler that jumps away", test_a_handler_that_jumps_away},
     {"a handler that is replaced while it is called",
      test_a_handler_that_is_replaced_while_it_is_called},
+#if !SIMT_TSAN
+    {"an interrupt deep in a stack", test_an_interrupt_deep_in_a_stack},
+#endif
 };
 
 int main(int argc, char **argv)
