@@ -95,7 +95,7 @@ typedef struct candidate {
     const char *arch;
 } candidate;
 
-// Whether the problem can run a policy that goes by the type of its items alone: their accumulators
+// True if the problem can run a policy that goes by the type of its items alone: their accumulators
 // may be wider than those that it was made for.
 static bool can_run(const void *context, const char *label)
 {

@@ -1,4 +1,4 @@
-// What an algorithm is, and how one is run.
+// The definition of an algorithm, and its running.
 //
 // An algorithm is one kernel file plus one descriptor (csrc/algo/<name>.c). The descriptor says
 // which operands and types there are, which variants make sense, what is launched and how many
@@ -140,8 +140,8 @@ typedef struct plan {
 } plan;
 
 // ---- public parameters --------------------------------------------------------------------------
-// What a member of a public parameter struct (cubc.h) means, so that a binding can fill it in by
-// name. Offsets are within the struct; 0 stands for none where a field may lack something.
+// The meaning of a member of a public parameter struct (cubc.h), so that a binding can fill it in
+// by name. Offsets are within the struct; 0 stands for none where a field may lack something.
 typedef enum field_kind {
     FIELD_INPUT,   // const void *: an array
     FIELD_LAZY,    // the same, or a cubc_lazy; its type is at type_at, where no other input has its
@@ -208,7 +208,7 @@ struct algorithm {
     cubc_status (*plan)(const problem *p, const instance *i, plan *out);
     // Compulsory traffic in bytes.
     double (*traffic)(const problem *p);
-    // What a benchmark fills input k with, an expression of seed and i; NULL: as workload.c has it.
+    // The items of a benchmark's input k, an expression of seed and i; NULL: as workload.c has it.
     const char *(*random)(const problem *p, int k);
 };
 
@@ -234,11 +234,11 @@ cubc_status algorithm_problem(const algorithm *a, const void *params, problem *o
 cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
                           void *stream);
 cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
-// Whether running the problem would compile its variant, and not tune it either.
+// Tells if running the problem would compile its variant, and not tune it either.
 cubc_status algorithm_missing(cubc_device *device, const problem *p, bool *missing);
-// Whether a call's arrays lie apart from its workspace; else CUBC_INVALID_ARGUMENT.
+// Fails with CUBC_INVALID_ARGUMENT unless a call's arrays lie apart from its workspace.
 cubc_status problem_apart(const problem *p, const void *memory, size_t bytes);
-// Whether the same variants of both are the same code.
+// True if the same variants of both are the same code.
 bool problem_same_code(const problem *a, const problem *b);
 
 // Asked before a workload is first opened on a device in this process, so that it may be tuned: its
@@ -258,8 +258,8 @@ cubc_status algorithm_space(const algorithm *a, const char *arch, space *out);
 // cpu that of cuda for a label outside the cpu's own ranges.
 cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,
                               variant *v, char resolved[MAX_LABEL]);
-// What policies go by: the problem's type, or a wider one that a lazy input reads. A thread's loads
-// are then no wider than those of the benchmark that the policy was found with.
+// The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
+// loads are then no wider than those of the benchmark that the policy was found with.
 cubc_type problem_widest(const problem *p);
 // The shipped (`base`) or the current policy's label for a problem on an arch.
 cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL]);

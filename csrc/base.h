@@ -131,7 +131,7 @@ double now_seconds(void); // monotonic
 typedef bool (*interrupt_hook)(void);
 void interrupt_set_hook(interrupt_hook hook);
 bool interrupt_pending(void);
-// What this thread waits for ends as well when the byte becomes other than 0; NULL: no such byte.
+// A wait of this thread ends as well when the byte becomes other than 0; NULL: no such byte.
 void interrupt_watch(const volatile char *flag);
 
 #endif

@@ -67,7 +67,7 @@ static int64_t last_level_cache(void)
     return largest > 0 ? largest : 8 * 1024 * 1024;
 }
 
-// Of the machine and not of this boot, this container or the cores that were granted today.
+// Identifies the machine, not this boot, this container or the cores that were granted today.
 static void describe_uuid(const device_info *info, char *uuid, size_t size)
 {
     char identity[512], host[128] = "", digest[65];

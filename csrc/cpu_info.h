@@ -1,4 +1,4 @@
-// What the CPU device says of the machine it is.
+// The CPU device's description of the machine it is.
 #ifndef CUBC_CPU_INFO_H
 #define CUBC_CPU_INFO_H
 

@@ -9,7 +9,7 @@ cubc_status cpu_recording_end(cubc_device *device, void *stream, device_recordin
 cubc_status cpu_recording_replay(cubc_device *device, device_recording *recording, void *stream);
 void cpu_recording_free(cubc_device *device, device_recording *recording);
 
-// Whether this thread is recording what is queued on the stream.
+// True if this thread is recording what is queued on the stream.
 bool cpu_recording_is_on(const void *stream);
 cubc_status cpu_recording_add(const device_kernel *kernel, const launch_shape *shape,
                               const void *args, size_t args_bytes);

@@ -29,8 +29,8 @@ typedef enum cubc_field_order {
     CUBC_NATIVE
 } cubc_field_order;
 
-// What a kernel has to do with the solver that it is a part of: kernels/solver.h. Of each
-// right-hand side there is a state, and nothing is done for those whose phase is another.
+// The tie of a kernel to the solver that it is a part of: kernels/solver.h. Each right-hand side
+// has a state, and nothing is done for those whose phase is another.
 enum { CUBC_STATE_BYTES = 2232 };
 typedef struct cubc_guard {
     void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
@@ -97,7 +97,7 @@ typedef struct cubc_dslash_wilson_params {
     int temporal_gauge; // not 0: links in time are 1 but for those of the last slice
     double a;
     double anisotropy; // 1: none
-    // Of a solver; otherwise NULL. A tail is text, "scalars | statements | sums | function": what
+    // Belongs to a solver; otherwise NULL. A tail is "scalars | statements | sums | function": what
     // becomes of the result m, of x and z at each site (kernels/tail.h). z may be the output.
     const cubc_guard *guard;
     const char *tail;
@@ -185,7 +185,7 @@ typedef struct cubc_clover_apply_params {
     int parity; // of the spinors: 0, 1; 2: both
 } cubc_clover_apply_params;
 
-// Of Wilson-clover fermions: out = C D in, out = x + a C D in, or, with on_x, out = C x + a D in.
+// Wilson-clover fermions: out = C D in, out = x + a C D in, or, with on_x, out = C x + a D in.
 // The rest is as for the Wilson Dslash.
 typedef struct cubc_dslash_clover_params {
     cubc_dslash_wilson_params wilson;
@@ -195,7 +195,7 @@ typedef struct cubc_dslash_clover_params {
     int on_x;
 } cubc_dslash_clover_params;
 
-// Of twisted mass fermions (R. Frezzotti et al., 2001):
+// Twisted mass fermions (R. Frezzotti et al., 2001):
 //     out = (b + i b5 gamma_5) x + (a + i a5 gamma_5) D in
 // or without x, where that is NULL. The rest is as for the Wilson Dslash.
 typedef struct cubc_dslash_twisted_params {

@@ -89,7 +89,7 @@ static bool bind_entries(void *handle, const entry *entries, size_t count)
     return complete;
 }
 
-// What the user insists on: then no other copy is looked for.
+// The path that the user insists on: then no other copy is looked for.
 static const char *insisted_path(const library *lib)
 {
     const char *path = getenv(lib->variable);

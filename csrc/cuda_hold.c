@@ -1,10 +1,10 @@
-// What measuring on a CUDA device needs: an empty cache, and a stream that waits.
+// Prepares measurements on a CUDA device: an empty cache, and a stream that waits.
 //
 // A stream is held by a kernel of one thread that spins on a word of host memory (NVBench's
 // blocking kernel): everything queued behind it starts back to back when the word is written, so
 // the time between two events is the device's and holds no launch latency.
 //
-// What may be queued behind a held stream is limited: a launch that has to wait for the device (a
+// The work queued behind a held stream is limited: a launch that has to wait for the device (a
 // kernel loaded for the first time, a synchronous copy, a full launch queue of about a thousand
 // entries) would wait for ever. Hence the time limit: the spinning kernel gives up after it, and
 // the release reports CUBC_TIMEOUT instead of a measurement.

@@ -1,6 +1,6 @@
-// What only NVIDIA's management library knows: the driver's own version, and how hot a GPU is and
-// what it draws. The library comes with the driver but may be hidden from a container; then nothing
-// is known, and nobody misses it.
+// Asks NVIDIA's management library for what it alone knows: the driver's own version, and how hot a
+// GPU is and what it draws. The library comes with the driver but may be hidden from a container;
+// then nothing is known, and nobody misses it.
 #define _POSIX_C_SOURCE 200809L
 #include "device_cuda.h"
 

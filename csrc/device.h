@@ -45,7 +45,7 @@ typedef struct compile_request {
     double deadline_s;  // 0: none. Past it the compilation is abandoned with CUBC_TIMEOUT
 } compile_request;
 
-// Whether a source forbids that a product and a sum become one step, which is rounded once: by the
+// True if a source forbids that a product and a sum become one step, which is rounded once: by the
 // line "#define SIMT_ROUNDED 1". Where neither is, results depend on what a compiler finds.
 bool device_source_rounds(const char *source);
 
@@ -64,7 +64,7 @@ typedef struct kernel_info {
 
 enum { MAX_KERNEL_ARGUMENTS = 32, MAX_ARGUMENT_BYTES = 4096 };
 
-// What a kernel wants as one of its arguments.
+// The kind of one of a kernel's arguments.
 typedef enum argument_kind {
     TYPE_POINTER = 'p',
     TYPE_SIGNED = 'i',
@@ -75,7 +75,7 @@ typedef enum argument_kind {
 typedef struct argument_type {
     argument_kind kind;
     size_t at, size; // in the launch's args
-    // Of a pointer, what it points to: TYPE_BYTES if that is no number.
+    // The type that a pointer points to: TYPE_BYTES if that is no number.
     argument_kind item;
     size_t item_size;
     bool constant; // it is const, so the kernel does not write it
@@ -119,7 +119,7 @@ static inline unsigned launch_extent(unsigned given)
 
 typedef struct device_api {
     const char *kind;
-    // How many devices of this kind are usable; *why says in a sentence why not when it is 0.
+    // Counts the usable devices of this kind; *why says in a sentence why not when it is 0.
     int (*count)(const char **why);
     // The index of the device whose kernels reach the memory at this very address: the device's
     // own, managed, and registered host memory. -1: there is none.
@@ -137,7 +137,7 @@ typedef struct device_api {
     cubc_status (*fill)(cubc_device *device, void *to, int byte, size_t bytes, void *stream);
     // Waits; polls interrupt_pending(). Reports faults of kernels that ran on the stream.
     cubc_status (*synchronize)(cubc_device *device, void *stream);
-    // What is queued on `later` from now on waits for what is queued on `earlier` by now. Between a
+    // Work queued on `later` from now on waits for what is queued on `earlier` by now. Between a
     // stream that is being captured into a graph and one that is not there is no such order.
     cubc_status (*order)(cubc_device *device, void *later, void *earlier);
     bool (*is_capturing)(cubc_device *device, void *stream); // into a CUDA graph
@@ -149,7 +149,7 @@ typedef struct device_api {
     cubc_status (*event_create)(cubc_device *device, device_event **out);
     void (*event_destroy)(cubc_device *device, device_event *event);
     cubc_status (*event_record)(cubc_device *device, device_event *event, void *stream);
-    // What is queued on the stream from now on waits for the event.
+    // Work queued on the stream from now on waits for the event.
     cubc_status (*event_wait)(cubc_device *device, device_event *event, void *stream);
     // The host waits until the event is reached, as synchronize does.
     cubc_status (*event_synchronize)(cubc_device *device, device_event *event);
@@ -174,7 +174,7 @@ typedef struct device_api {
                           const launch_shape *shape, const void *args, size_t args_bytes,
                           void *stream);
 
-    // What this thread queues on a stream of stream_create between these two is not done but
+    // Work that this thread queues on a stream of stream_create between these two is not done but
     // recorded: launches alone, of kernels that are loaded. After a failure in between there is
     // still an end; it may fail as well. Kernels outlive the recording.
     cubc_status (*record)(cubc_device *device, void *stream);
@@ -192,7 +192,7 @@ typedef struct device_api {
     // reached; 0: not known. clock_mark NULL: a device without such a clock.
     cubc_status (*clock_mark)(cubc_device *device, int which, void *stream);
     double (*clock_hertz)(cubc_device *device);
-    // How hot the device is and what it draws, as of a moment ago; 0: not known. NULL: no sensors.
+    // Temperature and power of the device, as of a moment ago; 0: not known. NULL: no sensors.
     void (*sensors)(cubc_device *device, double *celsius, double *watts);
 } device_api;
 
@@ -216,7 +216,7 @@ void device_retain(cubc_device *device);
 void device_release(cubc_device *device);
 int device_arch_number(const char *arch); // 90 of "sm_90" and "sm_90a", 0 of "cpu", else -1
 const device_api *device_api_of_arch(const char *arch); // "sm_90": cuda; "cpu": cpu
-// What the compiled `<name>_signature` of a plain kernel says: the count of its arguments, then for
+// Reads the compiled `<name>_signature` of a plain kernel: the count of its arguments, then for
 // each one word, the parameter<T>::word of kernels/entry.h.
 cubc_status device_signature(const char *name, const uint32_t *words, size_t count,
                              device_kernel *out);

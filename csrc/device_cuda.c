@@ -137,7 +137,7 @@ static void create_pool(cuda_device *d)
 {
     cudaMemPoolProps properties = {.allocType = cudaMemAllocationTypePinned,
                                    .location = {cudaMemLocationTypeDevice, d->ordinal}};
-    // What is freed stays for the next allocation, but not all of a device: other processes, such
+    // Freed memory stays for the next allocation, but not all of a device: other processes, such
     // as the one that a search measures in, need some of it.
     uint64_t keep = (uint64_t)d->base.info.memory_bytes / 8;
     if (!attribute_or(d->ordinal, cudaDevAttrMemoryPoolsSupported, 0)) return;

@@ -1,4 +1,4 @@
-// What the files of the CUDA device share: device_cuda.c (devices and memory),
+// The common part of the files of the CUDA device: device_cuda.c (devices and memory),
 // cuda_stream.c (streams and events), cuda_graph.c (recordings), cuda_module.c (kernels),
 // cuda_compile.c (NVRTC) and cuda_hold.c, cuda_clock.c and cuda_nvml.c (what measuring needs).
 // Nothing else includes this.

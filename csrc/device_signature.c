@@ -1,4 +1,4 @@
-// What a plain CUDA kernel takes, read from the words that kernels/entry.h compiles beside it.
+// The arguments of a plain CUDA kernel, from the words that kernels/entry.h compiles beside it.
 #include "device.h"
 
 enum { CONSTANT_POINTER = 'c' };

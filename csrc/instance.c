@@ -243,7 +243,7 @@ static instance *find_labelled(const attachment *at, const problem *p, uint64_t 
     return i;
 }
 
-// Of an older generation of the policies, an instance counts only if they still choose it.
+// An instance of an older generation of the policies counts only if they still choose it.
 static cubc_status find_or_open(attachment *at, cubc_device *device, const problem *p,
                                 uint64_t hash, bool base, instance **out)
 {

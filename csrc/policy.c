@@ -39,7 +39,7 @@ void policy_renew(void)
     atomic_fetch_add(&generation, 1);
 }
 
-// How well a row's architecture fits a device's: its number if it is at or below, else -1.
+// Rates a row's architecture for a device's: its number if it is at or below, else -1.
 static int arch_fit(const char *row, const char *device)
 {
     int of_row = device_arch_number(row), of_device = device_arch_number(device);
@@ -60,7 +60,7 @@ const char *policy_size_name(policy_size size)
     return names[size];
 }
 
-// Whether `what` is the name with what rows of that size add to it.
+// True if `what` is the name with what rows of that size add to it.
 static bool is_name(const char *what, const char *name, policy_size of)
 {
     size_t length = strlen(name);
@@ -69,7 +69,7 @@ static bool is_name(const char *what, const char *name, policy_size of)
     return what[length] == '.' && strcmp(what + length + 1, policy_size_name(of)) == 0;
 }
 
-// How well rows of a size do for a call of another: of any number the least, 1; 0: not at all.
+// Rates rows of a size for a call of another: those of any number the least, 1; 0: not at all.
 static int size_fit(policy_size row, policy_size call)
 {
     if (row == call && row != POLICY_ANY_SIZE) return 3;

@@ -11,14 +11,14 @@
 
 #include "base.h"
 
-// What takes the most of a call's time: the steps of a few blocks, which may be one cluster, up to
+// The greatest part of a call's time: the steps of a few blocks, which may be one cluster, up to
 // 2^16 items; its steps, up to 2^20; what others have left to be written in the caches, up to 2^25;
 // its bytes. Tiny ones take the shipped rows of small ones where they have none. (Sorts of up to
 // 2^22 items are benchmarks of their own.)
 typedef enum policy_size { POLICY_ANY_SIZE, POLICY_TINY, POLICY_SMALL, POLICY_MIDDLE } policy_size;
 
 policy_size policy_size_of(uint64_t items);
-// What the names of its rows end with: "tiny"; "" of those for any number.
+// The end of the names of its rows: "tiny"; "" of those for any number.
 const char *policy_size_name(policy_size size);
 
 typedef struct policy_key {
@@ -33,7 +33,7 @@ typedef struct policy_key {
     const void *context;
 } policy_key;
 
-// Of the architectures that have shipped rows the one with a number, from 0 on in the table's
+// The architecture with a number, among those that have shipped rows, from 0 on in the table's
 // order; NULL if there are not so many.
 const char *policy_arch(size_t number);
 // The label of the shipped row (the base), borrowed for the life of the process.

@@ -7,7 +7,7 @@
 
 typedef struct program program;
 
-// What goes in front of a plain CUDA source for an arch: nothing but KERNEL_ENTRY on CUDA, all that
+// The text in front of a plain CUDA source for an arch: nothing but KERNEL_ENTRY on CUDA, all that
 // stands for CUDA on the cpu. A source that uses the collectives is compiled for blocks of so many
 // threads, and has the names of the dialect in front too; for others threads is 0.
 cubc_status program_prelude(const char *arch, unsigned threads, text *out);

@@ -233,7 +233,7 @@ static PyObject *array_repr(PyObject *self)
     return repr;
 }
 
-// What NumPy's arrays do item by item would be a copy or a launch each time: said, not done.
+// A comparison item by item, as of NumPy's arrays, would be a copy or a launch each time.
 static PyObject *array_compare(PyObject *self, PyObject *other, int operation)
 {
     (void)self, (void)other, (void)operation;
@@ -319,7 +319,7 @@ static PyObject *get_ptr(PyObject *self, void *unused)
     return PyLong_FromVoidPtr(((py_array *)self)->data);
 }
 
-// What typestr does not say of a struct.
+// Adds the members of a struct, of which typestr says nothing.
 static int add_members(PyObject *interface, const py_array *a)
 {
     PyObject *dtype = py_numpy_dtype(a->type);

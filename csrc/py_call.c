@@ -235,7 +235,7 @@ PyObject *py_call_named(PyObject *value, const char *algorithm, const char *func
     return NULL;
 }
 
-// What the caller gets: the output as it is, or a NumPy scalar for a single number without out=.
+// The result for the caller: the output as it is, or a NumPy scalar for one number without out=.
 PyObject *py_call_result(py_call *c, int k, bool scalar)
 {
     const py_output *out = &c->out[k];

@@ -1,5 +1,5 @@
-// What reduce, scan and transform have in common on their way from Python operands to the core:
-// which device and stream, where host operands are staged, what the output is.
+// The common way of reduce, scan and transform from Python operands to the core: which device and
+// stream, where host operands are staged, what the output is.
 //
 // NumPy in gives NumPy out: on a GPU such operands travel there and back. Device arrays stay where
 // they are and the call is asynchronous; this is the path that must be quick.

@@ -177,7 +177,7 @@ static int read_shape(const params_call *c, PyObject *object, Py_ssize_t *shape,
     return 0;
 }
 
-// What is changed in place lies where the call computes: otherwise a copy would be changed instead.
+// An array that is changed lies where the call computes: otherwise a copy would be changed instead.
 static int check_changed(const params_call *c, int f)
 {
     const py_call *call = &c->call;
@@ -271,7 +271,7 @@ static int fill_array(params_call *c, int f)
     cubc_type type = py_view_kind(view);
     if (check_agreement(c, f) < 0) return -1;
     put(c, described->at, &data, sizeof data);
-    // Of arrays that share it the first puts it: a lazy input among them must be left alone.
+    // The first of the arrays that share it puts it: a lazy input among them must be left alone.
     if (described->type_at && agreeing(c, f, false) < 0)
         put(c, described->type_at, &type, sizeof type);
     if (described->count_at) put(c, described->count_at, &items, sizeof items);

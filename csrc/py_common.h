@@ -1,4 +1,4 @@
-// What the files of the CPython binding share. The binding is the only code that sees Python.h, and
+// The common part of the CPython binding. The binding is the only code that sees Python.h, and
 // uses the stable ABI of 3.11, so that one build serves all later versions.
 //
 // Ownership: a function returning PyObject* returns a new reference; a Python object that needs
@@ -56,7 +56,7 @@ cubc_status py_open_device(const char *name, cubc_device **out);
 // Lets Python say where CUDA's libraries are, once, before they are first needed.
 void py_find_cuda(void);
 int py_add_type(PyObject *module, PyType_Spec *spec, PyObject **out);
-// Of an instance of a type of ours: all of it zero, and what its deallocator ends with.
+// Allocates an instance of a type of ours, all of it zero; and the end of its deallocator.
 PyObject *py_allocate(PyTypeObject *cls);
 void py_release(PyObject *self);
 
@@ -97,7 +97,7 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
 // here: that costs a pass.
 int py_input_get(PyObject *object, const char *what, bool may_be_lazy, py_view *out);
 void py_view_release(py_view *view);
-// What is queued on `stream` next comes after what another stream has to do with the memory, where
+// Work queued on `stream` next comes after what another stream has to do with the memory, where
 // that is known. stream_object: what the caller gave for the stream, or NULL.
 cubc_status py_view_order(const py_view *view, void *stream, PyObject *stream_object);
 // Checks extents that are in shape already and counts the items, whose type is known.
@@ -118,10 +118,10 @@ PyObject *py_shape(int ndim, const Py_ssize_t *shape); // a tuple
     "supported are bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, " \
     "complex64 and complex128 in native byte order, and structs of them"
 const char *py_type_name(cubc_type type); // as NumPy calls it: "float32"; of a struct its members
-// Of NumPy's kind and size; of the text of a dtype or of its name. -1 without an exception.
+// The type of NumPy's kind and size; of the text of a dtype or its name. -1 without an exception.
 int py_type_of_kind(char kind, Py_ssize_t size, cubc_type *out);
 int py_type_of_str(PyObject *object, cubc_type *out);
-// Of a numpy.dtype. 1 done, 0 it is none that an array may have, -1 exception.
+// The type of a numpy.dtype. 1 done, 0 it is none that an array may have, -1 exception.
 int py_type_of_dtype(PyObject *dtype, cubc_type *out);
 // Raises TypeError for a dtype that no array may have; `otherwise` is its name if NumPy has none.
 int py_unsupported(const char *what, PyObject *dtype, const char *otherwise);

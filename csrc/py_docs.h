@@ -1,4 +1,4 @@
-// What help() says of the primitives. A text begins with its call, as inspect.signature reads it
+// The texts of help() on the primitives. One begins with its call, as inspect.signature reads it
 // and as _core.pyi has it again; "--" ends that line.
 //
 // They stand apart so that py_module.c stays a table, and each is far below the 4095 characters

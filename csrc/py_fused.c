@@ -166,8 +166,8 @@ done:
     return status;
 }
 
-// What comes of the arrays and numbers if nothing else is said. A struct is mostly taken apart, so
-// that its type would be a guess.
+// The type that comes of the arrays and numbers if nothing else is said. A struct is mostly taken
+// apart, so that its type would be a guess.
 static int natural_type(const py_fused *f, cubc_type *out)
 {
     bool complex = false;

@@ -10,7 +10,7 @@ typedef struct arguments { // borrowed
     double shift[CUBC_MOST_SHIFTS];
 } arguments;
 
-// Of complex numbers the type and the count of their parts.
+// The type and the count of the parts of complex numbers.
 static int parts_of(const py_view *view, cubc_type *type, uint64_t *n)
 {
     if (view->type != CUBC_C64 && view->type != CUBC_C128) {

@@ -1,4 +1,4 @@
-// What a kernel takes, out of Python's objects: see py_launch.h.
+// The arguments of a kernel, out of Python's objects: see py_launch.h.
 #include "py_launch.h"
 
 #include <stdio.h>

@@ -18,7 +18,7 @@ struct py_fused {
     int count, array_count;
 };
 
-// Of a call's own options, whichever are there: NULL if not given.
+// A call's own options, whichever are there: NULL if not given.
 typedef struct py_lazy_options {
     PyObject *dtype, *size;
     const py_view *out; // given, which decides what is not said otherwise
@@ -36,7 +36,7 @@ bool py_lazy_check(PyObject *object);
 PyObject *py_lazy_array(PyObject *lazy, PyObject *keywords);
 // (expression, operands, size) without operands that are lazy themselves; new references.
 int py_lazy_merged(PyObject *expression, PyObject *operands, PyObject **merged);
-// What a lazy object holds; borrowed.
+// The parts of a lazy object; borrowed.
 void py_lazy_parts(PyObject *lazy, PyObject **expression, PyObject **operands, PyObject **dtype,
                    PyObject **size);
 

@@ -116,7 +116,7 @@ void py_find_cuda(void)
     Py_XDECREF(module);
 }
 
-// Of `with cubc.device(...)`, in the thread that runs it.
+// The device of `with cubc.device(...)`, in the thread that runs it.
 static _Thread_local char default_device[16];
 
 static PyObject *set_default_device(PyObject *self, PyObject *args)

@@ -77,7 +77,7 @@ static PyObject *name_type(cubc_type type)
     return PyUnicode_FromString(py_type_name(type));
 }
 
-// Of an array that has not been looked at yet.
+// The dtype of an array that has not been looked at yet.
 static int array_dtype(const char *what, PyObject *dtype, cubc_type *out)
 {
     if (py_dtype(dtype, out) == 0) return 0;

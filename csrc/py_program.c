@@ -161,7 +161,7 @@ static int parse_launch(py_program *p, PyObject *args, wanted *w)
     return st ? -1 : 0;
 }
 
-// What a work points to stays as long as it does.
+// Keeps what a work points to as long as the work.
 static int hold(py_program *p, const py_launch *l)
 {
     for (int i = 0; i < l->count; i++) {

@@ -38,7 +38,7 @@ static PyObject *benchmarks(PyObject *self, PyObject *unused)
 }
 
 // A problem for a benchmark and {"T{ct}": "F32"}: enough to compile for, not to run.
-// Of so many items; 0: of no number in particular, so that what goes by it is for any.
+// It has so many items; 0: no number in particular, so that what goes by it is for any.
 static int problem_from(const char *name, PyObject *ct, uint64_t items, problem *out)
 {
     const algorithm *a;

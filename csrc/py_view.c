@@ -339,7 +339,7 @@ static PyObject *as_numpy(PyObject *object)
     return require;
 }
 
-// What NumPy can only make an array of objects of. False: it is something else.
+// Refuses what NumPy can only make an array of objects of. False: it is something else.
 static bool refuse_object(PyObject *object, PyObject *dtype, const char *what)
 {
     PyObject *kind = PyObject_GetAttrString(dtype, "kind");

@@ -50,7 +50,7 @@ struct simt_pool {
     cubc_status status; // of the first block that failed
     char message[sizeof((simt_worker *)0)->message];
 
-    // What helpers and caller write all the time, on cache lines of their own.
+    // Helpers and caller write these all the time: they have cache lines of their own.
     char apart[64];
     atomic_ullong state;
     atomic_int sleepers;

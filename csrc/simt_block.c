@@ -78,7 +78,7 @@ static void report(simt_worker *w, simt_fault fault)
     go_to_scheduler(w, w->running, ASKS_STOP);
 }
 
-// What every synchronising call begins with.
+// Begins every synchronising call.
 static simt_fibre *stop_at(simt_worker *w, const char *file, int line)
 {
     simt_fibre *self = w->running;

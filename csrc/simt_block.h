@@ -56,7 +56,7 @@ typedef struct simt_warp {
 } simt_warp;
 
 typedef struct simt_worker {
-    // Of the block that runs.
+    // The block that runs.
     uint32_t thread, block, grid, threads;
     const simt_launch *launch;
     simt_fibre *running;

@@ -1,4 +1,4 @@
-// What a kernel can do wrong on the CPU device, and how it is said in one sentence.
+// The faults of a kernel on the CPU device, and the sentence for each.
 #ifndef CUBC_SIMT_FAULT_H
 #define CUBC_SIMT_FAULT_H
 

@@ -1,4 +1,4 @@
-// What a worker keeps between launches (stacks, shared storage) and how it waits for others.
+// Keeps a worker's stacks and shared storage between launches, and waits for other workers.
 #define _GNU_SOURCE
 #include "simt_block.h"
 

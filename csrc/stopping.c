@@ -17,7 +17,7 @@ typedef struct ring {
     int capacity, count, next;
 } ring;
 
-// How often each exact value came: timers tick, so that equal samples are common.
+// Counts each exact value: timers tick, so that equal samples are common.
 typedef struct tally {
     float *value;
     int *count; // 0: free

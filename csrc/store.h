@@ -66,7 +66,7 @@ typedef struct store_record { // a row as read back; strings live until the next
 enum { STORE_READ = 1, STORE_CREATE = 2 };
 cubc_status store_open(const char *path, int mode, store **out);
 void store_close(store *s);
-// How long a call waits for another process's lock before it fails; 10 s unless said.
+// The time that a call waits for another process's lock before it fails; 10 s unless said.
 void store_set_wait(store *s, double seconds);
 // The device (and environment) that rows added from here on were measured on.
 // One GPU with ECC switched, or one cpu with fewer units, counts as another device.
@@ -75,7 +75,7 @@ cubc_status store_device(store *s, const device_info *info, const char *version)
 // as it was, unless it says only that the variant was not worth a measurement ("lost", "pruned")
 // and this one measures it; *added says which.
 cubc_status store_add(store *s, const store_row *row, bool *added);
-// Whether a row with this key, for the current device and environment, is there.
+// Tells if a row with this key, for the current device and environment, is there.
 cubc_status store_has(store *s, const store_row *key, bool *found);
 
 // Iteration over all rows, in order of id: begin, then next until *more is false, then end (before

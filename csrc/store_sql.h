@@ -1,4 +1,4 @@
-// What the store needs of SQLite: a connection opened with care, statements, and errors in words.
+// The store's use of SQLite: a connection opened with care, statements, and errors in words.
 //
 // A connection is used by one thread at a time; its owner sees to that. Every message names the
 // file and what its user can do. SQLite asks for interrupts while it computes and while it waits.

@@ -12,7 +12,7 @@
 #include "device.h"
 #include "stopping.h"
 
-// What is measured: queues its work on the stream and returns.
+// The measured work: queues itself on the stream and returns.
 typedef struct timing_work {
     cubc_status (*queue)(void *context, void *stream);
     void *context;

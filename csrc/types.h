@@ -24,7 +24,7 @@ typedef struct type_info {
     uint8_t size;        // bytes
     uint8_t alignment;   // of arrays
     type_kind kind;
-    // Of a struct:
+    // A struct's:
     const cubc_member *members;
     int member_count;
     const char *description; // "{f32 x; u8 k; f32 m @8; 12 bytes}"
@@ -49,10 +49,10 @@ cubc_type type_widened(cubc_type type);
 cubc_type type_common(cubc_type a, cubc_type b);
 // 1 as a number of the type.
 type_value type_one(cubc_type type);
-// Whether a value may become one of another type: a struct is never converted, and a complex number
+// True if a value may become one of another type: a struct is never converted, and a complex number
 // never to a real one.
 bool type_converts(cubc_type from, cubc_type to);
-// Of a real or complex number the type of its parts: F32 of C64.
+// The type of the parts of a real or complex number: F32 of C64.
 cubc_type type_real(cubc_type type);
 
 // The dialect's definitions of the structs among these types and of what they are made of, each

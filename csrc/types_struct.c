@@ -1,4 +1,4 @@
-// What a struct's description means: its checks, its layout, and its definition for the kernels.
+// The meaning of a struct's description: its checks, its layout, its definition for the kernels.
 //
 // The definition has the members where the description says, gaps as members of their own, and the
 // kernel asserts it. A constructor takes a value for each member and converts it, so that gaps are
@@ -66,7 +66,8 @@ static bool keeps(const type_layout *l, size_t alignment)
     return l->size % alignment == 0;
 }
 
-// What the dialect has a class for is read through pointers, which compilers take to be aligned.
+// Types that the dialect has a class for are read through pointers, which compilers take to be
+// aligned.
 static cubc_status check_classes(const type_layout *l)
 {
     for (int k = 0; k < l->count; k++) {

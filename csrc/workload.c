@@ -31,7 +31,7 @@ static const char *input_expression(problem *p, int k)
     bool has_own = p->algorithm->random && k < p->input_count;
     const char *own = has_own ? p->algorithm->random(p, k) : NULL;
     if (own) return own;
-    // What is multiplied stays small.
+    // Factors stay small.
     bool product = p->op && (k >= p->input_count || strcmp(p->op->name, "prod") == 0);
     if (type_table[type].kind < KIND_FLOAT) return "random_u64(seed, i)";
     if (product) return "random_u64(seed, i) >> 63 ? 1 : -1";

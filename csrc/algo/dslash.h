@@ -1,4 +1,4 @@
-// What the descriptors of Wilson-like operators share: kernels/dslash.h. An operator's own
+// The common part of the descriptors of Wilson-like operators: kernels/dslash.h. An operator's own
 // parameters begin with those of the Wilson Dslash, its own traits, numbers, inputs and arguments
 // come after the ones that are named here. Traffic is that of all arrays: all links are read for
 // one parity too, from either end.
@@ -46,7 +46,7 @@ const char *dslash_invalid(const problem *p, const char *kind, const space *s, c
 cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *own, size_t count,
                         plan *out);
 
-// Of parameters that begin with those of the Wilson Dslash.
+// The fields of parameters that begin with those of the Wilson Dslash.
 #define DSLASH_FIELDS                                                                        \
     FIELD_ARRAY(cubc_dslash_wilson_params, links, FIELD_INPUT, type, links_n),               \
         FIELD_ARRAY(cubc_dslash_wilson_params, in, FIELD_INPUT, type, n),                    \

@@ -48,7 +48,7 @@ static double dslash_clover_traffic(const problem *p)
 {
     int matrices = p->input_count - 2;
     double all = problem_input_bytes(p, matrices) + problem_input_bytes(p, matrices + 1);
-    // Of one parity half of the matrices are read.
+    // Half of the matrices are read for one parity.
     return problem_array_bytes(p) - (p->traits[DSLASH_PARITY] == 2 ? 0 : all / 2);
 }
 

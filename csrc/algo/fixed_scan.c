@@ -27,7 +27,7 @@ static bool reduces(const problem *p)
     return p->output_count == REDUCTION_OUTPUTS;
 }
 
-// What is scanned and its result come first here, after the keys in runs.
+// The scanned array and its result come first here, after the keys in runs.
 void problem_fix_runs(problem *p)
 {
     const operand keys = p->inputs[0], heads = p->outputs[0];
@@ -101,7 +101,7 @@ static cubc_status fixed_scan_plan(const problem *p, const instance *i, plan *ou
     return scan_launch(p, &i->kernels[0], tiles, slots, out);
 }
 
-// How many runs there are is known for the benchmark only.
+// The number of runs is known for the benchmark only.
 static double fixed_scan_traffic(const problem *p)
 {
     if (!reduces(p)) return problem_array_bytes(p);

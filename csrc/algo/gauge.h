@@ -1,5 +1,5 @@
-// What the descriptors of kernels on gauge fields share: fields of F64 or F32 in native order, a
-// number of reals a site.
+// The common part of the descriptors of kernels on gauge fields: fields of F64 or F32 in native
+// order, a number of reals a site.
 #ifndef CUBC_ALGO_GAUGE_H
 #define CUBC_ALGO_GAUGE_H
 
@@ -13,7 +13,7 @@ cubc_status gauge_problem(const algorithm *a, const int extents[4], cubc_type ty
 // Fields of `fields` times that many reals a site.
 cubc_status gauge_input(problem *p, const char *what, const void *data, uint64_t n, int reals);
 cubc_status gauge_output(problem *p, const char *what, void *data, uint64_t n, int reals);
-// How many fields of that many reals a site n reals are.
+// Counts the fields of that many reals a site in n reals.
 cubc_status gauge_fields(const problem *p, const char *what, uint64_t n, int reals,
                          uint64_t *fields);
 // Checks that fields are aligned, and that an output is its input (of the same number) or apart.

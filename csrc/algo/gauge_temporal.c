@@ -32,7 +32,7 @@ static cubc_status gauge_temporal_plan(const problem *p, const instance *i, plan
     return lattice_plan_copy(p, i, p->n / p->traits[LATTICE_T], out, args, COUNT_OF(args));
 }
 
-// Of the links those in time, a quarter, which are as many reals as the rotation.
+// The links in time are a quarter of all, and as many reals as the rotation.
 static double gauge_temporal_traffic(const problem *p)
 {
     return 2 * (double)p->outputs[0].n * (double)operand_item_bytes(&p->outputs[0]);

@@ -151,7 +151,7 @@ static uint8_t bins_log2(cubc_type type, uint64_t bins)
     return log2;
 }
 
-// Of even bins only few leave time to the steps of a call.
+// Even bins leave time to the steps of a call only if they are few.
 static policy_size size_of(bool even, uint64_t n, uint64_t bins)
 {
     return even && bins > 256 ? POLICY_ANY_SIZE : policy_size_of(n);

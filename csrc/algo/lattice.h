@@ -1,4 +1,4 @@
-// What the descriptors of lattice kernels share: the first traits and fields of their problems.
+// The common part of the descriptors of lattice kernels: the first traits and fields of problems.
 #ifndef CUBC_ALGO_LATTICE_H
 #define CUBC_ALGO_LATTICE_H
 

@@ -1,4 +1,4 @@
-// What the algorithms that go by a user's order share: merge_sort, merge and searchsorted.
+// The common part of the algorithms that go by a user's order: merge_sort, merge and searchsorted.
 #ifndef CUBC_ALGO_ORDER_H
 #define CUBC_ALGO_ORDER_H
 

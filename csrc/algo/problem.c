@@ -284,7 +284,7 @@ static cubc_status check_overlap(problem *p, const operand *in, int k, int o, in
     return CUBC_OK;
 }
 
-// Of a lazy input, item i is of the operands' items i, so what goes for an array goes for them.
+// Item i of a lazy input is made of the operands' items i: they are checked like an array.
 cubc_status problem_overlap(problem *p, in_place allowed)
 {
     for (int o = 0; o < p->output_count; o++) {

@@ -1,4 +1,4 @@
-// What the descriptors share: checks of operands and the parts of their compile-time workload.
+// The common part of the descriptors: checks of operands and parts of the compile-time workload.
 #ifndef CUBC_ALGO_PROBLEM_H
 #define CUBC_ALGO_PROBLEM_H
 
@@ -19,7 +19,7 @@ cubc_status problem_reduction(problem *p, const char *family, const char *op, bo
                               const void *init);
 // Fails: a reduction of no items that has no value. segments: some may be empty.
 cubc_status problem_of_none(const problem *p, bool segments);
-// Whether the order of the operands shows in the result: of integers and of indices it does not.
+// True if the order of the operands shows in the result: with integers and indices it does not.
 bool problem_order_shows(const problem *p);
 // Has products and sums rounded each: see device_source_rounds.
 void problem_define_rounding(text *out);
@@ -51,26 +51,26 @@ cubc_status problem_lazy_input(problem *p, const char *what, const void *data, u
                                cubc_type type);
 // The type of what problem_lazy_input will add.
 cubc_type problem_input_type(const void *data, cubc_type type);
-// Of any array, as part of something else.
+// Checks an array that is part of something else.
 cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
                           cubc_type type);
 cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type);
-// What moves items of 1, 2, 4, 8 or 16 bytes without a look at them; false: of other sizes.
+// Finds the type that moves items of 1, 2, 4, 8 or 16 bytes unseen; false: they are of other sizes.
 bool problem_opaque(int bytes, cubc_type *type, uint8_t *width);
 // The same of values that keys take along, rows of 1, 2, 4, 8 or 16 bytes. Their output is the
 // second one.
 cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
                                 int bytes);
 cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes);
-// Whether the indices 0 to n-1 fit values of that many bytes.
+// Fails unless the indices 0 to n-1 fit values of that many bytes.
 cubc_status problem_indices(const char *what, uint64_t n, int bytes);
-// Of all arrays that were added: an output lies apart from every other array, or it is an input
+// Checks all arrays that were added: an output lies apart from every other array, or it is an input
 // with items of the same size; which one, of several, the algorithm says.
 typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
 cubc_status problem_overlap(problem *p, in_place allowed);
 // The memory that input k is made of.
 double problem_input_bytes(const problem *p, int k);
-// Of all arrays together: the traffic of what reads and writes each once.
+// The bytes of all arrays: the traffic of a kernel that reads or writes each once.
 double problem_array_bytes(const problem *p);
 // For kernels/input.h. The macros of input k, with that prefix ("TUNE_IN"). In both k is -1 for an
 // input that there is not: it is a pointer then, and NULL.
@@ -82,7 +82,7 @@ cubc_status problem_place_input(const problem *p, int k, launch *l, int at);
 void problem_lazy_workload(problem *p, const char *expression, int arrays, cubc_type type);
 // TUNE_T, TUNE_A, TUNE_O, the operator, TUNE_ALIGNED.
 void problem_define(const problem *p, text *out);
-// What kernels/radix.h wants to know of keys.
+// Defines for kernels/radix.h the properties of the keys.
 void problem_define_keys(const problem *p, text *out);
 // TUNE_VALUE, TUNE_VALUE_WIDTH.
 void problem_define_values(const problem *p, text *out);

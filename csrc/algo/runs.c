@@ -227,7 +227,7 @@ static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
     return problem_place_input(p, KEYS, &out->launches[0], 0);
 }
 
-// How many runs there are is known for the benchmarks only.
+// The number of runs is known for the benchmarks only.
 static double runs_traffic(const problem *p)
 {
     double read = 0, written = 0;

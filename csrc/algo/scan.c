@@ -58,7 +58,7 @@ static cubc_status add_offsets(const cubc_scan_params *params, problem *p)
                          params->offset_type);
 }
 
-// What the scan begins anew at.
+// Adds the keys or offsets at which the scan begins anew.
 static cubc_status add_runs(const cubc_scan_params *params, problem *p)
 {
     bool segments = params->offsets || params->segments;

@@ -1,4 +1,4 @@
-// What scan.c and fixed_scan.c share: two kernels with the same arguments.
+// The common part of scan.c and fixed_scan.c: two kernels with the same arguments.
 #ifndef CUBC_ALGO_SCAN_H
 #define CUBC_ALGO_SCAN_H
 

@@ -165,8 +165,9 @@ static int rounds_for(uint64_t windows)
     return rounds;
 }
 
-// Of one size, as many whole segments as a tile holds, or no segment whole. Otherwise the longer
-// the segments are on the average, the more room behind its window a block has for the last one.
+// Segments of one size are cut so that a tile holds as many whole ones as fit, or none whole.
+// Otherwise the longer they are on the average, the more room behind its window a block has for the
+// last one.
 static cutting cut(const problem *p, uint64_t tile)
 {
     uint64_t mean = mean_length(p), most = p->n;
@@ -228,8 +229,8 @@ static launch first_launch(const problem *p, const device_kernel *kernel, const 
                              [MOST_SHORT] = c->most_short}};
 }
 
-// What long segments need: the greatest number of rounds, cleared; that of each window; and room
-// for all items.
+// The scratch of long segments: the greatest number of rounds, cleared; that of each window; and
+// room for all items.
 static void place_scratch(const problem *p, uint64_t windows, launch *l, plan *out)
 {
     l->args[MOST_ROUNDS] = 0;

@@ -46,7 +46,7 @@ static cubc_status check(const cubc_select_params *params)
     return CUBC_OK;
 }
 
-// What "is not 0" cannot be said of.
+// Refuses types that have no "is not 0".
 static cubc_status check_mask(cubc_type type)
 {
     if (type_table[type].kind == KIND_STRUCT)
@@ -180,7 +180,7 @@ static cubc_status select_plan(const problem *p, const instance *i, plan *out)
     return problem_place_input(p, find_input(p, "x"), &out->launches[0], 0);
 }
 
-// What is selected is known for the benchmarks only.
+// The number of selected items is known for the benchmarks only.
 static double select_traffic(const problem *p)
 {
     double read = 0, written = (double)p->n * (double)cubc_type_size((cubc_type)p->type);

@@ -105,7 +105,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
     uint64_t room = buffer_room(n), offset = p->wide ? 8 : 4;
     if (k == 0) return CUBC_OK;
 
-    // What is zero at first, then the buffers.
+    // The parts that are zero at first come before the buffers.
     uint64_t at[ARGS] = {0};
     at[STATE] = at[BINS] + ((passes * 8) << digit);
     at[TILES] = at[STATE] + passes * STATE_BYTES;

@@ -81,7 +81,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-// How long a tile may be across so many: TILE items, ROOM with an odd distance between rows.
+// The greatest length of a tile across so many: TILE items, ROOM with an odd distance between rows.
 static uint64_t length_for(uint64_t across, uint64_t tile)
 {
     return smaller(tile / across, (tile + tile / 16) / (across | 1));

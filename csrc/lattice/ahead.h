@@ -1,4 +1,4 @@
-// What a solve compiles, before it begins: see ahead.c.
+// Compiles the kernels of a solve before it begins: see ahead.c.
 #ifndef CUBC_LATTICE_AHEAD_H
 #define CUBC_LATTICE_AHEAD_H
 

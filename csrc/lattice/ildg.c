@@ -243,7 +243,7 @@ static void print_format(const disk_field *f, text *out)
                 f->info.precision, e[0], e[1], e[2], e[3]);
 }
 
-// What a program may say in free words about file and record.
+// The words that a program is free to choose for file and record.
 static void print_title(const disk_field *f, text *out)
 {
     (void)f;

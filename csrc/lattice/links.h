@@ -11,7 +11,7 @@ enum { LINK_REALS = 18, LINK_ROWS_REALS = 12, SITE_LINKS = 4 };
 
 // Third row = conj(first x second).
 void links_complete(double *link);
-// How far the product with its adjoint is from 1, or the determinant; the larger.
+// The distance of the product with its adjoint from 1, or of the determinant; the larger.
 double links_distance(const double *link);
 // Replaces a link by the SU(3) matrix nearest to it, if it is at most LINK_NEAR away; returns how
 // far it was. To first order the change is that of a polar decomposition with the determinant's

@@ -186,7 +186,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
 }
 
 // ---- writing ------------------------------------------------------------------------------------
-// Of the same length whatever the numbers are, so that it can follow the data.
+// The length is the same whatever the numbers are, so that it can follow the data.
 static void print_header(const disk_field *f, text *out)
 {
     const cubc_field_info *i = &f->info;

@@ -1,4 +1,4 @@
-// What the solvers share: the operator and the fields that they work on, and the launches that are
+// The common part of the solvers: the operator and the fields of a solve, and the launches that are
 // queued again and again until the device says that it is done (kernels/solver.h).
 //
 // A method is two lists of launches, an update and an iteration. A solve begins with an update. A
@@ -68,7 +68,7 @@ typedef struct operator_call {
 // The system M x = b that is solved is the whole one, or that of the even sites alone.
 struct lattice_operator {
     cubc_status (*apply)(solver *s, const operator_call *call);
-    // Of the whole system, by parity; where it is solved as a whole they are not called.
+    // Steps between the whole system and one parity; not called where the whole is solved.
     cubc_status (*source)(solver *s, const lattice_field b[2], const lattice_field *out);
     cubc_status (*odd_part)(solver *s, const lattice_field b[2], const lattice_field x[2]);
     cubc_status (*whole)(solver *s, const lattice_field x[2], const lattice_field out[2]);
@@ -116,7 +116,7 @@ cubc_status solver_zero(solver *s, void *memory, size_t bytes);
 cubc_status solver_copy(solver *s, void *to, const void *from, size_t bytes);
 
 // ---- launches -----------------------------------------------------------------------------------
-// Of any algorithm; params is a cubc_<name>_params, whose texts are constants.
+// Launches any algorithm; params is a cubc_<name>_params, whose texts are constants.
 cubc_status solver_launch(solver *s, const algorithm *a, const void *params);
 #define READ(name, field) {(name), (field).data, (field).type, 0}
 #define WRITE(name, field) {(name), (field).data, (field).type, 1}
@@ -136,7 +136,7 @@ void solver_settle(solver *s);
 cubc_status solver_run(solver *s); // until every state has stopped
 
 extern const solver_method solver_cg, solver_bicgstab, solver_gcr, solver_multishift;
-// Of a shift: its solution, and its true residual in the states.
+// The solution of a shift, with its true residual in the states.
 const lattice_field *multishift_solution(solver *s, int shift);
 cubc_status multishift_residual(solver *s, int shift);
 

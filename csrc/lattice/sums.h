@@ -12,7 +12,7 @@ typedef enum sums_kind {
     SUMS_COUNT
 } sums_kind;
 
-// Of the bytes of `sites` sites from site `first` on, as they are in the file.
+// Sums the bytes of `sites` sites from site `first` on, as they are in the file.
 void sums_of(sums_kind kind, const void *bytes, size_t site_bytes, uint64_t first, uint64_t sites,
              bool big_endian, uint32_t out[2]);
 // Takes those of another chunk in.
