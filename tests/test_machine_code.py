@@ -3,6 +3,8 @@
 import hashlib
 import json
 import shutil
+import threading
+import time
 
 import pytest
 from test_compile import why_no_nvrtc
@@ -33,6 +35,29 @@ def test_a_manifest_is_read_before_it_is_replaced(tmp_path, capsys):
     assert main(arguments) == 1
     assert capsys.readouterr().out == "cpu reduce.prod F32\n1 policies, 1 changed\n"
     assert main(arguments) == 0
+
+
+def test_an_interrupted_manifest_gives_up_what_is_compiled(monkeypatch):
+    """The others would take as long as a compilation may."""
+    begun, waited = threading.Event(), []
+
+    def code(name, ct, arch, label, deadline, abandon):
+        if ct["T{ct}"] == "F32":
+            begun.wait(60)
+            raise KeyboardInterrupt
+        begun.set()
+        until = time.monotonic() + 60
+        while not abandon[0] and time.monotonic() < until:
+            time.sleep(0.01)
+        waited.append(abandon[0])
+        return b""
+
+    monkeypatch.setattr(machine_code, "cores", lambda: 2)
+    monkeypatch.setattr(_core, "code", code)
+    monkeypatch.setattr(machine_code, "disassembled", lambda code, arch: None)
+    with pytest.raises(KeyboardInterrupt):
+        manifest(["cpu"], "reduce.prod", {"T": ["F32", "F64"]})
+    assert set(waited) == {1}
 
 
 def test_a_policy_that_a_manifest_lacks_is_told(tmp_path, capsys):

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,8 @@ from .progress import bar
 from .records import policy_name, policy_size
 from .unit import Unit, units
 
-CODE, INSTRUCTIONS = (
-    "code",
-    "instructions",
-)  # things that an entry has hashes of; the second may be missing
+# Names of the hashes of an entry; the second may be missing.
+CODE, INSTRUCTIONS = "code", "instructions"
 Manifest = dict[str, dict[str, str]]
 
 
@@ -92,8 +90,10 @@ def manifest(
         bar(len(every), progress, "compiling") as shown,
     ):
         found = {}
+        abandon = bytearray(1)
+        translated = threads.map(partial(_translated, abandon=abandon), every)
         try:
-            for policy, (code, text) in zip(every, threads.map(_translated, every), strict=True):
+            for policy, (code, text) in zip(every, translated, strict=True):
                 name = str(policy)
                 found[name] = {CODE: hashlib.sha256(code).hexdigest()}
                 if text is not None:
@@ -102,6 +102,7 @@ def manifest(
                     (Path(listings) / f"{name.replace(' ', '_')}.txt").write_bytes(text)
                 shown()
         except BaseException:
+            abandon[0] = 1
             threads.shutdown(cancel_futures=True)
             raise
     return found
@@ -171,9 +172,9 @@ def _policies(unit: Unit) -> list[_Policy]:
 
 
 # ---- instructions -------------------------------------------------------------------------------
-def _translated(policy: _Policy) -> tuple[bytes, bytes | None]:
-    """Machine code of a policy and its listing."""
-    code = _core.code(*policy.unit.where, policy.label)
+def _translated(policy: _Policy, abandon: bytearray) -> tuple[bytes, bytes | None]:
+    """Machine code of a policy and its listing; given up when `abandon` is set."""
+    code = _core.code(*policy.unit.where, policy.label, 0.0, abandon)
     return code, disassembled(code, policy.unit.arch)
 
 
