@@ -307,11 +307,21 @@ void image_free(store_image *image)
     *image = (store_image){0};
 }
 
+// SQLite would wait at a pipe for somebody to write to it.
+static cubc_status check_plain(const char *path)
+{
+    struct stat info;
+    if (lstat(path, &info) || S_ISREG(info.st_mode)) return CUBC_OK;
+    FAIL(CUBC_STORE_ERROR, "%s is no plain file, as one beside a store is: move it away", path);
+}
+
 cubc_status image_check_journal(const char *path)
 {
     source s = {.vfs = sqlite3_vfs_find(NULL), .path = path};
     if (!s.vfs) FAIL(CUBC_STORE_ERROR, "this SQLite has no file system");
     cubc_status st = find_names(&s);
+    if (!st) st = check_plain(s.journal);
+    if (!st) st = check_plain(s.log);
     if (!st) st = check_journal_of(&s);
     close_source(&s);
     return st;

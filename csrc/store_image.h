@@ -26,7 +26,8 @@ void image_free(store_image *image);
 // ends where its checksums do, as for SQLite.
 cubc_status image_apply_log(const char *path, const uint8_t *log, size_t size, store_image *image);
 cubc_status image_check_interrupt(const char *path); // between two parts of a long reading
-// Refuses a journal that would have a file deleted once it is played back.
+// Refuses a journal that would have a file deleted once it is played back, and a journal or a log
+// that is no plain file.
 cubc_status image_check_journal(const char *path);
 
 // Name of an SQLite file system that has one file, the image that this thread is about to open.

@@ -7,6 +7,7 @@
 struct store_cursor {
     store *s;
     int64_t last_id;
+    int64_t found; // rows whose number was
     bool finished;
     size_t taken; // bytes of all rows so far
     store_buffers buffers;
@@ -70,6 +71,23 @@ static cubc_status read_row(store_cursor *c, sql_query *q, store_record *record)
     return store_set_centers(record); // what is in the file need not be
 }
 
+// A damaged page can hide rows from the search for the next number, or say that it has fewer: the
+// table and its index are counted. Only an image stays the same meanwhile.
+static cubc_status check_count(store_cursor *c)
+{
+    int64_t there;
+    if (!sql_image_bytes(c->s->db)) return CUBC_OK;
+    cubc_status st = sql_integer(c->s->db,
+                                 "SELECT max((SELECT count(*) FROM measurement NOT INDEXED),"
+                                 " (SELECT count(*) FROM measurement INDEXED BY"
+                                 " sqlite_autoindex_measurement_1))",
+                                 &there);
+    if (st) c->finished = sql_is_damaged(c->s->db);
+    if (st || there == c->found) return st;
+    FAIL(CUBC_STORE_ERROR, "%s is damaged: it has %lld measurements, of which %lld are found",
+         sql_path(c->s->db), (long long)there, (long long)c->found);
+}
+
 static cubc_status find_next(store_cursor *c, bool *row)
 {
     sql_query q;
@@ -83,6 +101,8 @@ static cubc_status find_next(store_cursor *c, bool *row)
     if (st) return st;
     c->finished = !*row || !numbered;
     c->last_id = id;
+    if (!*row) return check_count(c);
+    c->found++;
     if (numbered) return CUBC_OK;
     FAIL(CUBC_STORE_ERROR, "%s is damaged (rows out of order): move it away, or restore a copy",
          sql_path(c->s->db));

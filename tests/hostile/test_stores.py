@@ -97,6 +97,16 @@ def test_a_killed_writers_journal_is_played_back_by_writers_only(rollback_db):
     assert len(stores.read(rollback_db)) == 3
 
 
+@pytest.mark.parametrize("end", ["-journal", "-wal"])
+def test_a_pipe_beside_a_store_is_not_waited_for(db, end):
+    """A writer would be at it for ever, and beyond Ctrl-C; a reader passes it over."""
+    os.mkfifo(f"{db}{end}")
+    assert len(stores.read(db)) == 3
+    code = "import sys; from cubc import _core; _core.Store(sys.argv[1], True)"
+    result = isolated.run(code, db, timeout=20, CUBC_DEVICE="cpu")
+    assert f"{end} is no plain file" in result.stderr
+
+
 # ---- schemas ------------------------------------------------------------------------------------
 def rewrite(path, table, old, new):
     """Change the text of a table in the schema, without SQLite's looking at it."""
@@ -259,14 +269,31 @@ def test_axes_longer_than_a_store_takes(db):
     assert time.monotonic() - start < 5
 
 
-def repeat_first_cell(path, times):
-    """Let the first page of the measurements hold its only row several times, each another id."""
+def first_page(path):
+    """Where the first page of the measurements begins."""
     with behind(path) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
         query = "SELECT rootpage FROM sqlite_master WHERE name = 'measurement'"
         [[root]] = connection.execute(query)
+    return (root - 1) * 4096
+
+
+def test_rows_that_a_page_hides_are_told_of(db):
+    """One bit of a page's header says how many rows it has: 3, or 2."""
+    at = first_page(db) + 4
+    content = bytearray(db.read_bytes())
+    assert content[at - 4] == 13 and content[at] == 3
+    content[at] ^= 1
+    db.write_bytes(content)
+    with pytest.warns(RuntimeWarning, match=r"it has 3 measurements, of which 2 are found"):
+        assert set(values_of(tuner.analyze(db))) == {"base", A}
+
+
+def repeat_first_cell(path, times):
+    """Let the first page of the measurements hold its only row several times, each another id."""
+    begin = first_page(path)
+    end = begin + 4096
     content = bytearray(path.read_bytes())
-    begin, end = (root - 1) * 4096, root * 4096
     kind, cells, [first] = (
         content[begin],
         content[begin + 4],
