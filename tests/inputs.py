@@ -4,6 +4,8 @@ Floating inputs are small integers, so that their sums are exact in any order an
 equal NumPy's bit for bit.
 """
 
+from itertools import combinations, product
+
 import ml_dtypes
 import numpy as np
 
@@ -112,3 +114,32 @@ def sizes_of(values, *, blocks=(1, 2, 33)):
 
 def sizes(benchmark, type, device):
     return sizes_of(policy(benchmark, type, device))
+
+
+def pairs_of(*choices):
+    """Few of the combinations of choices, in which every two values of two of them meet.
+
+    For what each combination is compiled for, where no third choice decides how two go together.
+    """
+    rows = list(product(*choices))
+    missing = {pair: None for row in rows for pair in combinations(enumerate(row), 2)}
+    found = []
+    while missing:
+        best = max(rows, key=lambda row: sum(p in missing for p in combinations(enumerate(row), 2)))
+        found.append(best)
+        for pair in combinations(enumerate(best), 2):
+            missing.pop(pair, None)
+    return found
+
+
+def in_turn(types, others, every):
+    """One in `every` of the combinations of two choices: all values of both are in some.
+
+    For what is there of each type and, with the same operators, in a primitive that tries them all.
+    """
+    return [
+        (type, other)
+        for i, type in enumerate(types)
+        for k, other in enumerate(others)
+        if (i + k) % every == 0
+    ]

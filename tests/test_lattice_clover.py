@@ -3,7 +3,7 @@
 import lattice_terms as terms
 import numpy as np
 import pytest
-from inputs import on
+from inputs import on, pairs_of
 from lattice_reference import random_su3, transform_links
 from lattice_terms import BOUNDS, EXTENTS
 
@@ -155,10 +155,10 @@ def dslash(links, psi, term, precision, device, *, reconstruct=18, parity=2, x=N
     return terms.unpack(call("dslash_clover", fields), len(psi))
 
 
-@pytest.mark.parametrize("dagger", [0, 1])
-@pytest.mark.parametrize("parity", [0, 1, 2])
-@pytest.mark.parametrize("reconstruct", [18, 12, 8])
-@pytest.mark.parametrize("precision", BOUNDS)
+@pytest.mark.parametrize(
+    ("precision", "reconstruct", "parity", "dagger"),
+    pairs_of(BOUNDS, [18, 12, 8], [0, 1, 2], [0, 1]),
+)
 def test_the_term_on_x(device, precision, reconstruct, parity, dagger):
     """M and, of one parity, the asymmetric form."""
     links, psi, x = terms.random_links(), terms.random_spinors(), terms.random_spinors(seed=3)
@@ -170,9 +170,7 @@ def test_the_term_on_x(device, precision, reconstruct, parity, dagger):
     assert terms.error(got, expected) < BOUNDS[precision] * (10 if reconstruct == 8 else 1)
 
 
-@pytest.mark.parametrize("precision", BOUNDS)
-@pytest.mark.parametrize("parity", [1, 2])
-@pytest.mark.parametrize("has_x", [False, True])
+@pytest.mark.parametrize(("precision", "parity", "has_x"), pairs_of(BOUNDS, [1, 2], [False, True]))
 def test_the_term_on_hops(device, precision, parity, has_x):
     """The symmetric form, of several sources."""
     links, psi, x = terms.random_links(), terms.random_spinors(3), terms.random_spinors(3, seed=3)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from inputs import pairs_of
 from lattice_reference import (
     GAMMA,
     dslash,
@@ -48,35 +49,41 @@ def of_each(psi, function, *arguments):
     return np.stack([function(one, *arguments) for one in psi])
 
 
-def check(operator, links, psi, dagger):
-    """Compare the operator, and its hopping term of both parities and of each."""
+def check(operator, links, psi, dagger, form):
+    """Compare the operator, or its hopping term of both parities or of one."""
     bound, antiperiodic = ERROR[operator.precision], operator.antiperiodic_t
     expected = of_each(psi, lambda one: dslash(links, one, dagger, antiperiodic))
-    applied = operator.dagger(psi) if dagger else operator(psi)
-    assert distance(applied, psi - operator.kappa * expected) < bound
-    assert distance(operator.dslash(psi, dagger=dagger), expected) < bound
-    for which, name in enumerate(["even", "odd"]):
-        one = operator.dslash(of_each(psi, half, 1 - which), name, dagger=dagger)
-        assert distance(one, of_each(expected, half, which)) < bound
+    if form == "operator":
+        got = operator.dagger(psi) if dagger else operator(psi)
+        expected = psi - operator.kappa * expected
+    elif form == "both":
+        got = operator.dslash(psi, dagger=dagger)
+    else:
+        which = ["even", "odd"].index(form)
+        got = operator.dslash(of_each(psi, half, 1 - which), form, dagger=dagger)
+        expected = of_each(expected, half, which)
+    assert distance(got, expected) < bound
 
 
-@pytest.mark.parametrize("reconstruct", [18, 12, 8])
-@pytest.mark.parametrize("precision", ["double", "single", "half"])
-def test_numpy(device, rng, links, psi, precision, reconstruct):
+@pytest.mark.parametrize(
+    ("precision", "reconstruct", "dagger", "sources", "antiperiodic", "form"),
+    pairs_of(
+        ERROR,
+        [18, 12, 8],
+        [False, True],
+        [1, 2],
+        [True, False],
+        ["operator", "both", "even", "odd"],
+    ),
+)
+def test_numpy(
+    device, rng, links, psi, precision, reconstruct, dagger, sources, antiperiodic, form
+):
     gauge = lattice.Gauge(links, device=device)
-    operator = lattice.Wilson(gauge, 0.12, reconstruct=reconstruct, precision=precision)
-    cases = [(1, 0), (1, 1), (0, 0), (0, 1)]  # adjoint, several sources
-    if device == "cpu":  # compiling is slow: every two values of what is varied meet in one case
-        which = list(ERROR).index(precision) + [18, 12, 8].index(reconstruct)
-        cases = [cases[which % 4]]
-    for dagger, several in cases:
-        check(operator, links, random_spinors(rng, EXTENT, 2) if several else psi, dagger)
-
-
-def test_neither_adjoint_nor_antiperiodic(device, links, psi):
-    gauge = lattice.Gauge(links, device=device)
-    operator = lattice.Wilson(gauge, 0.12, antiperiodic_t=False, precision="double")
-    check(operator, links, psi, False)
+    options = {"reconstruct": reconstruct, "precision": precision}
+    operator = lattice.Wilson(gauge, 0.12, antiperiodic_t=antiperiodic, **options)
+    psi = random_spinors(rng, EXTENT, sources) if sources > 1 else psi
+    check(operator, links, psi, dagger, form)
 
 
 def test_a_mass_in_place_of_kappa(links):

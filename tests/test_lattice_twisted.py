@@ -3,7 +3,7 @@
 import lattice_terms as terms
 import numpy as np
 import pytest
-from inputs import on
+from inputs import on, pairs_of
 from lattice_terms import BOUNDS, EXTENTS, twist
 
 from cubc import lattice
@@ -28,10 +28,10 @@ def dslash(links, psi, precision, device, *, reconstruct=18, parity=2, x=None, *
     return terms.unpack(call("dslash_twisted", fields), len(psi))
 
 
-@pytest.mark.parametrize("dagger", [0, 1])
-@pytest.mark.parametrize("parity", [0, 1, 2])
-@pytest.mark.parametrize("reconstruct", [18, 12, 8])
-@pytest.mark.parametrize("precision", BOUNDS)
+@pytest.mark.parametrize(
+    ("precision", "reconstruct", "parity", "dagger"),
+    pairs_of(BOUNDS, [18, 12, 8], [0, 1, 2], [0, 1]),
+)
 def test_against_numpy(device, precision, reconstruct, parity, dagger):
     links, psi, x = terms.random_links(), terms.random_spinors(), terms.random_spinors(seed=3)
     hops = terms.hopping(links, psi, dagger, antiperiodic=True, anisotropy=1.3)
