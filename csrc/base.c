@@ -490,7 +490,7 @@ void interrupt_watch(const volatile char *flag)
 
 bool interrupt_pending(void)
 {
-    if (watched && *watched) return true;
+    if (watched && __atomic_load_n(watched, __ATOMIC_RELAXED)) return true;
     interrupt_hook pending = atomic_load(&hook);
     return pending && pending();
 }

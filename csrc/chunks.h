@@ -7,7 +7,9 @@
 #include "base.h"
 
 // One chunk: `count` units from `first` on. `room` is memory of the thread's own. The first failure
-// in the order of chunks is what chunks_run fails with, whatever the number of threads.
+// in the order of chunks is what chunks_run fails with, whatever the number of threads; but an
+// interruption of the caller comes before all. A step that takes long polls interrupt_pending(),
+// which is true in every thread then.
 typedef cubc_status (*chunks_step)(void *context, uint64_t first, uint64_t count, void *room);
 
 // Units 0 to total - 1, `most` at a time. A caller's thread takes part, and polls for interruption.

@@ -11,7 +11,10 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[256], path[512];
@@ -168,6 +171,45 @@ static cubc_status fail_from_100(void *context, uint64_t first, uint64_t count, 
     return CUBC_OK;
 }
 
+static pthread_t caller;
+static atomic_int helper_began, looks;
+
+static bool interrupt_of_caller(void)
+{
+    return pthread_equal(pthread_self(), caller) && atomic_load(&helper_began) &&
+           atomic_fetch_add(&looks, 1) > 1;
+}
+
+// A chunk of the caller ends at once if *context is set; one of a helper takes 60 s.
+static cubc_status take_long(void *context, uint64_t first, uint64_t count, void *room)
+{
+    bool mine = pthread_equal(pthread_self(), caller);
+    (void)first, (void)count, (void)room;
+    if (!mine) atomic_store(&helper_began, 1);
+    for (double end = now_seconds() + 60; now_seconds() < end;) {
+        if (mine && *(int *)context && atomic_load(&helper_began)) return CUBC_OK;
+        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted here");
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return CUBC_OK;
+}
+
+static void test_an_interruption_ends_every_thread(void)
+{
+    caller = pthread_self();
+    setenv("CUBC_CPU_THREADS", "2", 1);
+    interrupt_set_hook(interrupt_of_caller);
+    for (int caller_waits = 0; caller_waits < 2; caller_waits++) {
+        double start = now_seconds();
+        atomic_store(&helper_began, 0);
+        atomic_store(&looks, 0);
+        CHECK_STATUS(chunks_run(2, 1, 1, take_long, &caller_waits), CUBC_INTERRUPTED);
+        CHECK(now_seconds() - start < 30);
+    }
+    interrupt_set_hook(NULL);
+    unsetenv("CUBC_CPU_THREADS");
+}
+
 static void test_the_first_failure_counts(void)
 {
     int seen = 0;
@@ -278,6 +320,7 @@ int main(int argc, char **argv)
         {"lime", test_lime},
         {"links", test_links},
         {"the_first_failure_counts", test_the_first_failure_counts},
+        {"an_interruption_ends_every_thread", test_an_interruption_ends_every_thread},
         {"memory", test_memory},
         {"arguments", test_arguments},
     };
