@@ -84,7 +84,7 @@ def optimised():
 @pytest.fixture
 def as_users_have(monkeypatch):
     """For a pass over very many items: its kernels are those of users."""
-    if os.environ["CUBC_CXXFLAGS"] == QUICK:
+    if os.environ["CUBC_CXXFLAGS"] in (QUICK, OPTIMISED):
         monkeypatch.delenv("CUBC_CXXFLAGS")
 
 

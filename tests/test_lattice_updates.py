@@ -83,7 +83,7 @@ def test_a_large_beta_orders(device):
     assert abs((1 - u.plaquette()[0]) * 300 / 2 - 1) < 0.06
 
 
-def test_the_strong_coupling_expansion(device):
+def test_the_strong_coupling_expansion(device, as_users_have):
     """P = beta / 18 + beta^2 / 216 + ...; the candidates are those of a small alpha."""
     for beta, expected in [(0.0, 0.0), (1.0, 1 / 18 + 1 / 216)]:
         values = []
@@ -237,7 +237,7 @@ def mean_plaquette(extent, beta, sweeps, device, start):
 
 
 @pytest.mark.parametrize("beta", LITERATURE)
-def test_plaquettes(device, beta):
+def test_plaquettes(device, as_users_have, beta):
     """On 8^4 sites, where they are some 0.0005 higher than on a large lattice."""
     mean, error = mean_plaquette((8, 8, 8, 8), beta, 45, device, "cold")
     assert error < 0.0015
