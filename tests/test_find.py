@@ -23,7 +23,8 @@ def test_every_type(device, type):
     for place in (70_000, 69_999, 40_000, 31, 1, 0):
         x[place] = 3
         assert found(on(device, x), "x > 2") == place
-    assert found(on(device, x), "x > 3") == -1
+    x[x > 2] = 2
+    assert found(on(device, x), "x > 2") == -1
 
 
 @pytest.mark.parametrize("type", ["I8", "F32", "U64"])
@@ -50,7 +51,7 @@ def test_calls_do_not_see_each_other(device):
     """A word of an earlier launch is no result, nor are another primitive's messages."""
     x = on(device, np.arange(500_000))
     for k in range(20):
-        assert found(x, f"x == {k} * 20000") == k * 20_000
+        assert found(on(device, np.arange(500_000) - k * 20_000), "x == 0") == k * 20_000
         assert found(x, "x < 0") == -1
         assert int(cubc.sum(x)) == 124_999_750_000
 

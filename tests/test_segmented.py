@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import TYPES, on, same
+from inputs import TYPES, in_turn, on, same
 
 import cubc
 
@@ -54,8 +54,7 @@ def data(type, op, n, seed=0):
     return np.where(x > 0, 1, -1).astype(x.dtype) if op == "prod" and type in inputs.FLOATS else x
 
 
-@pytest.mark.parametrize("op", OPERATORS)
-@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize(("type", "op"), in_turn(TYPES, OPERATORS, 2))
 def test_every_type_and_operator(device, type, op):
     x = data(type, op, 20_000)
     for count, dtype in ((500, np.int64), (7, np.int32)):
