@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,13 @@ static int pipe_close_on_exec(int ends[2])
 #endif
 }
 
+static atomic_uint started;
+
+unsigned hostcc_started(void)
+{
+    return atomic_load(&started);
+}
+
 static int spawn(job *j, char **arguments, char **environment, const char *input, int messages)
 {
     posix_spawn_file_actions_t actions;
@@ -221,6 +229,7 @@ static int spawn(job *j, char **arguments, char **environment, const char *input
     posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, messages, 1);
     posix_spawn_file_actions_adddup2(&actions, messages, 2);
+    atomic_fetch_add(&started, 1);
     error = posix_spawn(&j->pid, arguments[0], &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);

@@ -14,6 +14,9 @@ cubc_status hostcc_name(char *name, size_t size);
 // A shared object. Fails with CUBC_COMPILE_ERROR (the first error in the message, all of them in
 // the log; also if there is no compiler), CUBC_TIMEOUT, CUBC_INTERRUPTED, CUBC_IO_ERROR.
 cubc_status hostcc_compile(const compile_request *request, binary *out);
+// Compilers that this process has started. What one leaves running, as the server of a cache of
+// compilations, is told by it from what a kernel leaves.
+unsigned hostcc_started(void);
 // The file system's word for the temporary files of this process: TMPDIR, else /tmp.
 const char *hostcc_temporary_folder(void);
 

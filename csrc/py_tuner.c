@@ -1,6 +1,7 @@
 // For cubc.tuner: declared benchmarks and spaces, policies, compilation.
 #include "py_common.h"
 
+#include "hostcc.h"
 #include "policy.h"
 
 #include <stdio.h>
@@ -279,6 +280,12 @@ static PyObject *variant_code(PyObject *self, PyObject *args)
     return bytes;
 }
 
+static PyObject *compilers_started(PyObject *self, PyObject *args)
+{
+    (void)self, (void)args;
+    return PyLong_FromUnsignedLong(hostcc_started());
+}
+
 static PyMethodDef methods[] = {
     {"benchmarks", benchmarks, METH_NOARGS, "Declared benchmarks and their axes."},
     {"parameters", parameters, METH_VARARGS, "The parameter space of a benchmark."},
@@ -293,6 +300,7 @@ static PyMethodDef methods[] = {
     {"source_hash", source_hash, METH_VARARGS, "SHA-256 of source and compile-time workload."},
     {"compile", compile_variant, METH_VARARGS, "Compile a variant into the cache."},
     {"code", variant_code, METH_VARARGS, "Machine code of a variant."},
+    {"compilers_started", compilers_started, METH_NOARGS, "Host compilers started until now."},
     {NULL, NULL, 0, NULL}};
 
 int py_tuner_setup(PyObject *module)

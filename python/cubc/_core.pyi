@@ -274,6 +274,9 @@ def compile(
     0, from whichever thread it was called.
     """
 
+def compilers_started() -> int:
+    """Host compilers that this process has started until now."""
+
 def code(
     benchmark: str,
     ct: dict[str, str],

@@ -115,6 +115,24 @@ def test_ctrl_c_while_one_hangs_without_output(compiler, tmp_path):
     assert isolated.output(textwrap.dedent(code), tmp_path / "hangs") == "True"
 
 
+def test_one_that_leaves_a_server_in_a_measuring_process(compiler, tmp_path):
+    """No variant is taken for the one that left it."""
+    compiler('setsid sleep 60 >/dev/null 2>&1 </dev/null &\nreal "$@"')
+    code = """
+        import sys
+        from cubc import tuner
+
+        found = tuner.search(
+            "reduce.sum", {"T": "F32", "Elements": 16}, db=sys.argv[1], device="cpu", variants=2,
+            timing={"max_samples": 3}, again=0, racing=False, progress=False,
+        )
+        print(*found.scores().status)
+    """
+    cache = tmp_path / "cache"
+    said = isolated.output(textwrap.dedent(code), tmp_path / "store.db", CUBC_CACHE=cache)
+    assert said == "ok ok ok"
+
+
 def test_one_that_leaves_a_child_with_its_output(compiler, tmp_path):
     compiler('setsid sleep 60 &\necho $! >"$HERE/child"\nreal "$@"')
     start = time.monotonic()
