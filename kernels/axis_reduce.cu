@@ -1,19 +1,22 @@
-// Reduction along an axis that is not the last: of [outer][rows][columns] to [outer][columns].
+// Reduction along an axis that is not the last: [outer][rows][columns] becomes [outer][columns].
 //
-// Neighbouring threads have neighbouring columns, so that what they read at once is contiguous, and
-// each goes down the rows. A block's threads are laid out as `wide` column units, `high` rows and
-// `deep` outer slices: few columns leave room for several rows, and what these add up meets in
-// shared memory. If there are too few columns for the device, blocks share the rows too, and a
-// second, small launch combines their parts in the order of the rows. The layout comes from the
-// shape alone (the descriptor), so a result is the same from run to run.
+// Neighbouring threads take neighbouring columns, so that their loads are contiguous, and each
+// thread goes down the rows. A block's threads are laid out as `wide` column units, `high` rows and
+// `deep` outer slices. If there are few columns, several rows of threads share them, and their
+// partial results are combined in shared memory. If there are too few columns to fill the device,
+// several blocks share the rows, and a second, small launch combines their partial results in the
+// order of the rows. The descriptor derives the layout from the shape alone, so a result is the
+// same from run to run.
 //
-// A thread alone (the cpu) has a unit of many columns, in memory, and adds row after row to it.
+// A single thread (the CPU) keeps the accumulators of a unit of many columns in memory and adds row
+// after row to them.
 //
-// TUNE_FIXED_ORDER 1: `high` and `splits` are the same for every variant and device, and so is the
-// order in which rows are combined. Row r of a split goes to accumulator r % high; these are
-// combined neighbours first; of 32 splits or more 32 equal shares, and these as the lanes of a
-// warp. Of a sum of n rows, |error| <= (n / (splits high) + log2(high) + splits / 32 + 6) u sum|x|
-// to first order.
+// TUNE_FIXED_ORDER 1 makes the result deterministic: `high`, `splits` and the order in which rows
+// are combined are the same for every variant and device. Row r of a split goes to accumulator r %
+// high. Neighbouring accumulators are combined first. 32 splits or more are divided into 32 equal
+// shares, which are combined as the lanes of a warp are. The error of a sum of n rows, to first
+// order:
+//     |error| <= (n / (splits high) + log2(high) + splits / 32 + 6) u sum|x|
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=256:4096:256
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
@@ -21,12 +24,13 @@
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_WAVES wav 1:8:1 cpu=1:8:1
 //
-// ipt   items a thread holds at once: its loads in flight; on the cpu the columns of a unit
-// ipv   items a vector, where rows begin on 16 bytes
+// ipt   items that a thread loads before it uses them; on the CPU the columns of a unit
+// ipv   items a vector load (log2), if rows begin on multiples of 16 bytes
 // ld    caching of the loads, see load_bytes16
-// wav   blocks, in multiples of what is resident at once, below which blocks share the rows
+// wav   least number of blocks, in multiples of those resident at once; with fewer, blocks share
+//       rows
 //
-// Traffic: all items read, one a column written.
+// Traffic: all items are read, one item a column is written.
 #include "fixed.h"
 #include "input.h"
 #include "operator.h"
@@ -46,10 +50,10 @@ static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for
 struct axis_reduce_args {
     in_t in;
     out_t* out;
-    acc_t* parts; // [split][outer][columns], if the rows are shared
+    acc_t* parts; // [split][outer][columns], if blocks share the rows
     u64 outer, rows, columns;
     u64 wide, high, deep; // layout of a block's threads
-    u64 splits;           // of the rows
+    u64 splits;           // shares of the rows
     value_t init;
     u64 has_init;
 };
@@ -68,9 +72,9 @@ FUNCTION void write_result(const axis_reduce_args& a, u64 column, acc_t sum)
     a.out[column] = acc_result(sum);
 }
 
-// What a block reduces: rows [begin, end) of one part of the columns, in some of the outer slices.
+// Part of the input that one block reduces: rows [begin, end) of some columns and outer slices.
 struct part {
-    u64 split, unit, outer; // the first of its units and slices
+    u64 split, unit, outer; // the first of the block's column units and outer slices
     u64 begin, end;
 };
 
@@ -93,7 +97,7 @@ FUNCTION void write_part(const axis_reduce_args& a, const part& p, u64 column, a
 }
 
 // ---- threads together ---------------------------------------------------------------------------
-// Adds rows first, first + stride, ...: as many as there are loads.
+// Adds up to LOADS rows: first, first + stride, ...
 template <bool WHOLE, class In>
 FUNCTION void reduce_rows(const axis_reduce_args& a, const In& in, u64 first, u64 stride, u64 end,
                           acc_t (&acc)[UNIT])
@@ -114,8 +118,8 @@ FUNCTION void reduce_rows(const axis_reduce_args& a, const In& in, u64 first, u6
     }
 }
 
-// The row of threads that the thread is in has rows of its own, between those of the others if
-// operands may change places.
+// Reduces the rows of this row of threads: every high-th row if the operator is commutative, a
+// contiguous share otherwise.
 template <class In>
 FUNCTION void reduce_thread(const axis_reduce_args& a, const part& p, u64 row_of_threads,
                             const In& in, acc_t (&acc)[UNIT])
@@ -142,7 +146,7 @@ FUNCTION void reduce_part(const axis_reduce_args& a, axis_reduce_shared& s)
     for (int j = 0; j < UNIT; j++) acc[j] = acc_identity();
     if (active)
         reduce_thread(a, p, down, input_from(a.in, outer * a.rows * a.columns + unit * UNIT), acc);
-    for (u32 d = 1; d < high; d *= 2) { // neighbours first, so that the order is kept
+    for (u32 d = 1; d < high; d *= 2) { // neighbours first: keeps the order of the rows
         acc_t* const mine = s.acc + thread_id() * UNIT;
         UNROLL
         for (int j = 0; j < UNIT; j++) mine[j] = acc[j];
@@ -161,10 +165,10 @@ FUNCTION void reduce_part(const axis_reduce_args& a, axis_reduce_shared& s)
     }
 }
 
-// ---- a thread alone -----------------------------------------------------------------------------
-enum { CHUNK = 32, ROWS = 4 }; // columns in registers, rows for which they stay there
+// ---- single thread ------------------------------------------------------------------------------
+enum { CHUNK = 32, ROWS = 4 }; // columns kept in registers, rows added to them at a time
 
-// Adds rows, the first of which is `row`, to the sums of their columns.
+// Adds COUNT rows, the first of which is `row`, to the accumulators of their columns.
 template <int COUNT, class In>
 FUNCTION void add_rows(acc_t* acc, const In& in, u64 stride, u64 columns, u64 row)
 {
@@ -192,7 +196,7 @@ FUNCTION void add_all_rows(acc_t* acc, const In& in, u64 stride, u64 columns, u6
     for (; row < end; row++) add_rows<1>(acc, input_from(in, row * stride), stride, columns, row);
 }
 
-// Of `high` rows side by side, neighbours first.
+// Combines `high` rows of accumulators that stand side by side, neighbours first.
 FUNCTION void combine_rows(acc_t* acc, u64 high, u64 columns)
 {
     for (u64 d = 1; d < high; d *= 2)
@@ -201,7 +205,8 @@ FUNCTION void combine_rows(acc_t* acc, u64 high, u64 columns)
                 acc[j] = combine()(acc[j], acc[j + d * columns]);
 }
 
-// `high` rows are as one row of so many more columns, whose sums are combined in the end.
+// Reduces a part on a single thread. Groups of `high` rows are treated as one row of `high` times
+// as many columns, whose accumulators are combined at the end.
 FUNCTION void reduce_part_alone(const axis_reduce_args& a, axis_reduce_shared& s)
 {
     const part p = part_of(a, UNIT);
@@ -210,7 +215,7 @@ FUNCTION void reduce_part_alone(const axis_reduce_args& a, axis_reduce_shared& s
     const u64 high = a.high, groups = (p.end - p.begin) / high;
     for (u64 outer = p.outer; outer < last; outer++) {
         const auto in = input_from(a.in, outer * a.rows * a.columns + first);
-        u64 rest = p.begin; // rows from here on make no whole row of `high`
+        u64 rest = p.begin; // the first row that is in no whole group of `high` rows
         for (u64 j = 0; j < columns * high; j++) s.acc[j] = acc_identity();
         if (high > 1) {
             add_all_rows(s.acc, input_from(in, p.begin * a.columns), a.columns * high,
@@ -238,7 +243,7 @@ KERNEL(axis_reduce_parts, axis_reduce_args, axis_reduce_shared)
 }
 
 // ---- parts to results ---------------------------------------------------------------------------
-// A column's parts by a thread alone, as by the lanes of a warp.
+// Combines a column's partial results on a single thread in the order that a warp's lanes would.
 FUNCTION acc_t join_alone(const axis_reduce_args& a, u64 column)
 {
     const u64 share = ceil_div(a.splits, LANES);
@@ -251,7 +256,7 @@ FUNCTION acc_t join_alone(const axis_reduce_args& a, u64 column)
     return lanes_reduce(lane, LANES, combine());
 }
 
-// A thread a column, or a warp if there are many parts.
+// Combines the partial results of the splits: one thread a column, or one warp if there are many.
 KERNEL(axis_reduce_join, axis_reduce_args, axis_reduce_shared)
 {
     (void)s;

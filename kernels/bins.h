@@ -1,15 +1,16 @@
-// Which bin an item falls in: bins of one width, bins between given edges, or the item itself.
+// Bin search for histograms: even bins, bins between given edges, or items that are bin numbers.
 //
-// A finder is set up once a thread from a channel's level and then asked for every item. `find`
-// says whether the item is in a bin and in which, and raises `unsure` where `exact` has to be asked
-// too. So what every item pays for is short and without branches.
+// Each thread sets up a finder from a channel's level and then asks it for every item. `find`
+// returns true if the item is in range and gives its bin. It raises `unsure` if rounding could have
+// chosen the wrong bin; the caller then asks `exact`. This keeps the path that every item takes
+// short and without branches.
 //
 // The workload's macros:
-//     TUNE_T       type of the items
-//     TUNE_KIND    0: EVEN, 1: BETWEEN edges, 2: the item IS the bin
-//     TUNE_EDGE    type of the edges. Of even bins f32 or f64, what NumPy's are rounded to
-//     TUNE_STEP    f32 or f64: even edges are i * step + lower, each operation rounded to this
-//     TUNE_BINS_LOG2   bins of all channels, at most, as a power of two; FAR: any number
+//     TUNE_T           type of the items
+//     TUNE_KIND        0: EVEN bins, 1: BETWEEN edges, 2: INDEX, the item is the bin
+//     TUNE_EDGE        type of the edges; for even bins f32 or f64, as NumPy rounds them
+//     TUNE_STEP        f32 or f64: even edges are i * step + lower, each operation rounded to this
+//     TUNE_BINS_LOG2   upper bound of the bins of all channels (log2); FAR: no bound
 #pragma once
 #include "types.h"
 
@@ -19,7 +20,7 @@ typedef TUNE_EDGE edge_t;
 enum kind { EVEN = 0, BETWEEN = 1, INDEX = 2 };
 enum { KIND = TUNE_KIND, FAR = 22 };
 
-// Bins [lower, upper] of a channel; with edges only `bins` counts.
+// Range [lower, upper] and number of bins of a channel; with given edges only `bins` is used.
 struct level {
     f64 lower, upper, step;
     u64 bins;
@@ -49,8 +50,8 @@ struct is_integer<f64> {
 // ---- even bins ----------------------------------------------------------------------------------
 FUNCTION f64 clipped(f64 v, f64 low, f64 high) { return v < low ? low : v > high ? high : v; }
 
-// Edge i exactly as numpy.linspace makes it. Rounding to f32 after an operation in f64 is what the
-// operation in f32 gives.
+// Returns edge i exactly as numpy.linspace computes it. An f32 operation gives the same as the f64
+// operation rounded to f32.
 FUNCTION f64 even_edge(const level& l, u64 i)
 {
     if (i >= l.bins) return static_cast<edge_t>(l.upper);
@@ -58,7 +59,7 @@ FUNCTION f64 even_edge(const level& l, u64 i)
     return static_cast<edge_t>(static_cast<TUNE_STEP>(product + l.lower));
 }
 
-// The bin of a number that is inside: the edges decide, after a guess of `scale` bins a unit.
+// Returns the bin of a number in range: guesses with `scale` bins a unit, then compares with edges.
 SLOW_FUNCTION u32 even_bin(level l, f64 at, f64 scale)
 {
     const f64 guess = (at - l.lower) * scale, last = static_cast<f64>(l.bins - 1);
@@ -68,7 +69,7 @@ SLOW_FUNCTION u32 even_bin(level l, f64 at, f64 scale)
     return static_cast<u32>(bin);
 }
 
-// The nearest f32 that is not below (not above) v.
+// Returns the nearest f32 that is not below (`above`) or not above v.
 FUNCTION f32 f32_beside(f64 v, bool above)
 {
     const f32 near = static_cast<f32>(v);
@@ -86,12 +87,12 @@ struct choose<false, A, B> {
     typedef B type;
 };
 
-struct cell {       // a part of the range, see edge_bins
-    u16 begin, end; // the edges in the cell
+struct cell {       // one of the equal parts that edge_bins divides the range into
+    u16 begin, end; // range of the edges in the cell
 };
 
-// A first answer is exact but for `doubt` of a bin's width: an item nearer than that to an edge is
-// unsure. Where bins are few and items have at most 32 bits, f32 is enough for it.
+// Finder of even bins. Its guess is exact except for items nearer to an edge than `doubt` bin
+// widths: these are unsure. f32 is precise enough for few bins and items of at most 32 bits.
 template <class T>
 struct even_bins {
     enum { WHOLE_NUMBERS = is_integer<T>::value };
@@ -101,8 +102,8 @@ struct even_bins {
     typedef typename choose<NARROW_INTEGER, T, guess_t>::type bound_t;
 
     level l;
-    f64 scale;           // bins a unit
-    bound_t first, last; // of what is inside
+    f64 scale;           // bins a unit of the items
+    bound_t first, last; // range of the items that are in a bin
     guess_t origin, norm, doubt;
 
     FUNCTION_MEMBER void set_bounds(f64 low, f64 high)
@@ -124,7 +125,7 @@ struct even_bins {
         }
     }
 
-    // Floats from 0 on, in bins as wide as a power of two: nothing is rounded.
+    // Returns true if nothing is rounded: floats from 0 on and a bin width that is a power of two.
     FUNCTION_MEMBER bool is_exact(f64 low, f64 high) const
     {
         const f32 power = static_cast<f32>(scale);
@@ -140,14 +141,15 @@ struct even_bins {
         const f64 bins = static_cast<f64>(l.bins), largest = fmax(fabs(low), fabs(high));
         scale = bins / (high - low);
         set_bounds(low, high);
-        // Half a digit for every operation of place_of and of the edges, in f32 or f64.
+        // Error bound: half a unit in the last place for each operation of place_of and of the
+        // edges.
         const f64 coarse = 1.0 / 16777216.0, fine = coarse / 536870912.0; // 2^-24, 2^-53
         const bool rounded = sizeof(edge_t) == 4 || sizeof(TUNE_STEP) == 4;
-        const f64 tiny = NARROW ? 1e-37 : 1e-306; // below it numbers have fewer digits
+        const f64 tiny = NARROW ? 1e-37 : 1e-306; // smaller numbers lose digits: subnormal
         f64 most = bins * (6.0 * (NARROW ? coarse : fine) + (rounded ? 2.0 * coarse : 0.0)) +
                    largest * scale * 6.0 * (rounded || (NARROW && !WHOLE_NUMBERS) ? coarse : fine);
         if (!(scale > tiny && scale < 1.0 / tiny)) most = 1.0;
-        f64 half = 0.0; // whole numbers between whole edges are moved away from these
+        f64 half = 0.0; // shift that keeps whole numbers away from whole edges
         if (WHOLE_NUMBERS && low == floor(low) && l.step == floor(l.step) && scale > 4.0 * most)
             half = 0.5;
         if (half != 0.0 || (!WHOLE_NUMBERS && is_exact(low, high))) most = -1.0;
@@ -157,7 +159,7 @@ struct even_bins {
         origin = static_cast<guess_t>(low - base - half);
     }
 
-    // In units of a bin, from the first on.
+    // Returns the item's position in units of a bin, counted from the first edge.
     FUNCTION_MEMBER guess_t place_of(T item) const
     {
         if constexpr (NARROW_INTEGER)
@@ -167,11 +169,12 @@ struct even_bins {
             return (convert<guess_t>(item) - origin) * norm;
     }
 
-    // Adding a number whose last digit is 1 and taking it away rounds without a conversion.
+    // Returns true if the item is unsure. Adding and subtracting a number whose last digit is 1
+    // rounds `place` to an integer without a conversion.
     FUNCTION_MEMBER bool is_near_edge(guess_t place) const
     {
         const guess_t ones = static_cast<guess_t>(NARROW ? 12582912.0 : 6755399441055744.0);
-        return !(fabs(place - ((place + ones) - ones)) > doubt); // NaN after an overflow is
+        return !(fabs(place - ((place + ones) - ones)) > doubt); // true for NaN (overflow)
     }
 
     FUNCTION_MEMBER bool find(T item, u32& bin, u32& unsure) const
@@ -183,7 +186,7 @@ struct even_bins {
         return (at >= first) & (at <= last);
     }
 
-    // Of an item that is inside.
+    // Returns the bin of an item that is in range.
     FUNCTION_MEMBER u32 exact(T item) const
     {
         const guess_t place = place_of(item);
@@ -195,13 +198,14 @@ struct even_bins {
 };
 
 // ---- bins between edges -------------------------------------------------------------------------
-// The range is cut into cells of one width. A cell knows which edges lie in it: only those are
-// asked. The cell of a number never decreases with the number, whatever is rounded.
+// Finder of bins between edges. The range is cut into cells of equal width, and each cell stores
+// which edges lie in it, so that only those are searched. The cell of a number never decreases with
+// the number, however the arithmetic rounds.
 enum { CELLS_LOG2 = TUNE_BINS_LOG2 + 2 < 12 ? TUNE_BINS_LOG2 + 2 : 12, CELLS = 1 << CELLS_LOG2 };
 
 struct edge_bins {
-    const edge_t* edges; // bins + 1 of them
-    const cell* cells;   // NULL: all edges are asked
+    const edge_t* edges; // bins + 1 edges
+    const cell* cells;   // NULL: search all edges
     u32 bins;
     edge_t first, last;
     f32 origin, norm;
@@ -219,20 +223,21 @@ struct edge_bins {
 
     FUNCTION_MEMBER u32 cell_of(edge_t at) const
     {
-        const f32 place = (convert<f32>(at) - origin) * norm; // NaN is cell 0
+        const f32 place = (convert<f32>(at) - origin) * norm; // NaN gives cell 0
         return place >= 1.0f
                    ? place < static_cast<f32>(CELLS - 1) ? static_cast<u32>(place) : CELLS - 1
                    : 0u;
     }
 
-    // The threads of a block fill the table together; it is there after the next barrier.
+    // Fills the table of cells with all threads of the block. It is complete after the next
+    // barrier.
     FUNCTION_MEMBER void use_cells(cell* table)
     {
         cells = table;
         for (u32 i = thread_id(); i <= bins + 1; i += SIMT_THREADS) {
             const u32 from = i == 0 ? 0u : cell_of(edges[i - 1]) + 1u;
             const u32 to = i > bins ? CELLS : cell_of(edges[i]);
-            for (u32 c = from; c <= to; c++) { // the first edge that is not in a cell before c
+            for (u32 c = from; c <= to; c++) { // edge i is the first that is not in a cell before c
                 if (c < CELLS) table[c].begin = static_cast<u16>(i);
                 if (c > 0) table[c - 1].end = static_cast<u16>(i);
             }
@@ -256,10 +261,10 @@ struct edge_bins {
             else
                 high = middle;
         }
-        bin = low > bins ? bins - 1 : low - 1; // the last bin has its upper edge
+        bin = low > bins ? bins - 1 : low - 1; // the last bin includes its upper edge
         return true;
     }
-    FUNCTION_MEMBER u32 exact(item_t) const { return 0; } // find is never unsure
+    FUNCTION_MEMBER u32 exact(item_t) const { return 0; } // never called: find is never unsure
 };
 
 // ---- the item is the bin ------------------------------------------------------------------------
@@ -271,11 +276,11 @@ struct index_bins {
 
     FUNCTION_MEMBER bool find(item_t item, u32& bin, u32&) const
     {
-        const u64 at = static_cast<u64>(convert<i64>(item)); // of a negative item a large one
+        const u64 at = static_cast<u64>(convert<i64>(item)); // large if the item is negative
         bin = static_cast<u32>(at);
         return at < bins;
     }
-    FUNCTION_MEMBER u32 exact(item_t) const { return 0; } // find is never unsure
+    FUNCTION_MEMBER u32 exact(item_t) const { return 0; } // never called: find is never unsure
 };
 
 typedef choose<KIND == EVEN, even_bins<item_t>,

@@ -1,11 +1,11 @@
-// Collectives of a block: reduce and scan. The other block_*.h build on the same contract.
+// Collectives of a block: reduce and scan. The other block_*.h follow the same contract.
 //
-// All threads of the block call one of these together, the same one, after the same barriers. Most
-// need storage in the block's shared memory, one of their type, which all threads name:
+// All threads of the block call the same collective, after the same barriers. Most collectives need
+// storage in the block's shared memory, an object of their storage type that all threads name:
 //     __shared__ block_scan_storage<float> storage; // or a member of the kernel's shared struct
-// A collective has barriers of its own. It may leave threads that still read its storage, so before
-// the same memory is used again, for the next call too, the block passes a block_sync (which is
-// __syncthreads). Another storage needs none in between.
+// A collective contains barriers. When it returns, other threads may still read its storage, so the
+// block passes a block_sync (CUDA's __syncthreads) before that memory is used again, also by the
+// next call. A collective with another storage needs no barrier in between.
 #pragma once
 #include "warp.h"
 
@@ -16,8 +16,8 @@ struct block_reduce_storage {
     V warp[SIMT_WARPS];
 };
 
-// All threads' values combined in the order of thread_id. For several items a thread, blocked, it
-// is given their thread_reduce.
+// Combines the values of all threads in the order of thread_id. For several items a thread, in the
+// blocked arrangement, pass their thread_reduce.
 //   Called by   all threads of the block
 //   Result      in thread 0
 //   Storage     may be used again after the next block_sync
@@ -41,7 +41,8 @@ struct block_sum_storage {
     V warp[SIMT_WARPS];
 };
 
-// The sum of the values of all threads before the calling one. Values are unsigned: sums may wrap.
+// Returns the sum of the values of all threads before the calling one. Values are unsigned, so that
+// sums may wrap.
 //   Called by   all threads of the block
 //   Result      in each thread
 //   Storage     may be used again after the next block_sync
@@ -65,16 +66,16 @@ struct block_scan_storage {
     V warp[SIMT_WARPS];
 };
 
-// What lies before each thread, as a scan by any operator needs it.
+// Result of block_before: the combination of all preceding threads, and of all threads.
 template <class V>
 struct block_prefix {
     V before; // the values of all threads before the calling one; undefined in thread 0
     V total;  // the values of all threads
 };
 
-// The values before the calling thread combined, and all of them.
+// Combines the values of all threads before the calling one, and those of all threads.
 //   Called by   all threads of the block
-//   Result      in each thread, but thread 0 has none before it
+//   Result      in each thread; `before` is undefined in thread 0
 //   Storage     may be used again after the next block_sync
 template <class V, class Op>
 FUNCTION block_prefix<V> block_before(V value, Op op, block_scan_storage<V>& s)
@@ -84,7 +85,7 @@ FUNCTION block_prefix<V> block_before(V value, Op op, block_scan_storage<V>& s)
     if constexpr (SIMT_WARPS > 1) {
         if (lane_id() == 0) s.warp[warp_id()] = p.total;
         block_sync();
-        V warps = s.warp[0]; // up to warp w, then up to the calling one's predecessor
+        V warps = s.warp[0]; // first the warps up to w, then those before the calling thread's warp
         V mine = warps;
         UNROLL
         for (u32 w = 1; w < SIMT_WARPS; w++) {
@@ -97,10 +98,9 @@ FUNCTION block_prefix<V> block_before(V value, Op op, block_scan_storage<V>& s)
     return p;
 }
 
-// Inclusive prefix of N items a thread, blocked, in place: each becomes those of all threads before
-// the calling one, and its own up to this one, combined.
+// Inclusive prefix scan of N items a thread, blocked, in place.
 //   Called by   all threads of the block
-//   Result      in each thread, the returned total of the block too
+//   Result      in each thread; returns the block's total in each thread
 //   Storage     may be used again after the next block_sync
 template <class V, int N, class Op>
 FUNCTION V block_scan(V (&item)[N], Op op, block_scan_storage<V>& s)
@@ -114,9 +114,9 @@ FUNCTION V block_scan(V (&item)[N], Op op, block_scan_storage<V>& s)
     return p.total;
 }
 
-// Exclusive prefix of N items a thread, blocked, in place, with `init` in front of all.
+// Exclusive prefix scan of N items a thread, blocked, in place; `init` precedes all items.
 //   Called by   all threads of the block, with the same init
-//   Result      in each thread; returned: init and all items combined, the init of the tile after
+//   Result      in each thread; returns init combined with all items, the init of the next tile
 //   Storage     may be used again after the next block_sync
 template <class V, int N, class Op>
 FUNCTION V block_exclusive_scan(V (&item)[N], V init, Op op, block_scan_storage<V>& s)
@@ -132,7 +132,7 @@ FUNCTION V block_exclusive_scan(V (&item)[N], V init, Op op, block_scan_storage<
     return op(init, p.total);
 }
 
-// The same of one value a thread, which is returned.
+// Inclusive prefix scan of one value a thread; returns the thread's result.
 //   Called by   all threads of the block
 //   Result      in each thread
 //   Storage     may be used again after the next block_sync

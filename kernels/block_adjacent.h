@@ -1,5 +1,5 @@
-// Collectives of a block: what neighbours have to do with one another. Values go to the thread
-// before or after, and with that differences and the ends of runs are found. Items are blocked.
+// Collectives of a block over neighbouring items: shift, rotate, differences, heads and tails of
+// runs. Items are blocked.
 #pragma once
 #include "block.h"
 
@@ -8,8 +8,8 @@ struct block_adjacent_storage {
     T item[SIMT_THREADS];
 };
 
-// The value of the thread `distance` after the calling one (before it, if negative); `outside`
-// where there is none.
+// Returns the value of the thread `distance` after the calling one (before it, if negative), or
+// `outside` if there is no such thread.
 //   Called by   all threads of the block, with the same distance
 //   Result      in each thread
 //   Storage     may be used again after the next block_sync
@@ -22,7 +22,7 @@ FUNCTION T block_shift(T value, i32 distance, T outside, block_adjacent_storage<
     return from < SIMT_THREADS ? s.item[from] : outside;
 }
 
-// The same around the block: after the last thread comes the first.
+// Returns the value of the thread `distance` after the calling one; the first follows the last.
 //   Called by   all threads of the block, with the same distance of at most SIMT_THREADS
 //   Result      in each thread
 //   Storage     may be used again after the next block_sync
@@ -35,7 +35,7 @@ FUNCTION T block_rotate(T value, i32 distance, block_adjacent_storage<T>& s)
     return s.item[from % SIMT_THREADS];
 }
 
-// out[j] = op(item[j], the item before it); before the tile's first comes `first`.
+// Computes out[j] = op(item[j], its predecessor); `first` precedes the tile's first item.
 //   Called by   all threads of the block
 //   Result      in each thread; out may not be item
 //   Storage     may be used again after the next block_sync
@@ -49,7 +49,7 @@ FUNCTION void block_subtract_left(const T (&item)[N], R (&out)[N], Op op, T firs
     for (int j = 1; j < N; j++) out[j] = op(item[j], item[j - 1]);
 }
 
-// out[j] = op(item[j], the item after it); after the tile's last comes `last`.
+// Computes out[j] = op(item[j], its successor); `last` follows the tile's last item.
 //   Called by   all threads of the block
 //   Result      in each thread; out may not be item
 //   Storage     may be used again after the next block_sync
@@ -78,7 +78,8 @@ struct differs {
     }
 };
 
-// Which items begin a run: the tile's first, and each for which op(item, the one before) holds.
+// Flags the items that begin a run: the tile's first, and each for which op(item, predecessor) is
+// true.
 //   Called by   all threads of the block
 //   Result      in each thread
 //   Storage     may be used again after the next block_sync
@@ -89,7 +90,7 @@ FUNCTION void block_heads(const T (&item)[N], bool (&head)[N], Op op, block_adja
     if (thread_id() == 0) head[0] = true;
 }
 
-// Which items end a run: the tile's last, and each for which op(item, the one after) holds.
+// Flags the items that end a run: the tile's last, and each for which op(item, successor) is true.
 //   Called by   all threads of the block
 //   Result      in each thread
 //   Storage     may be used again after the next block_sync

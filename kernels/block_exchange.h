@@ -1,10 +1,10 @@
-// Collectives of a block: items change hands, between the orders that a tile's items may have.
+// Collectives of a block: rearrange a tile's items between the blocked and striped arrangements.
 //
 // A tile is SIMT_THREADS * N items, N a thread. Item j of thread t is in the tile
-//     blocked         item t * N + j: neighbours belong to one thread, as its own work likes it
-//     striped         item t + j * SIMT_THREADS: neighbours belong to neighbours, as memory likes
-//     it warp-striped    item (w * N + j) * SIMT_WARP + l, of lane l of warp w: striped within a
-//     warp
+//     blocked        item t * N + j: a thread owns neighbouring items, as sequential work needs
+//     striped        item t + j * SIMT_THREADS: neighbouring threads own neighbouring items, as
+//                    coalesced memory accesses need
+//     warp-striped   item (w * N + j) * SIMT_WARP + l, for lane l of warp w: striped within a warp
 #pragma once
 #include "block.h"
 
@@ -25,7 +25,8 @@ struct block_exchange_storage {
     T item[SIMT_THREADS * N + SIMT_THREADS * N / 32];
 };
 
-// A place in the storage: one is left free after 32 where the lanes of a warp would meet in a bank.
+// Returns the place of item i in the storage. One place after 32 is left free if the lanes of a
+// warp would meet in a bank of shared memory.
 template <int N>
 FUNCTION u32 exchange_place(u32 i)
 {
@@ -33,8 +34,8 @@ FUNCTION u32 exchange_place(u32 i)
     return powers_of_two ? i + i / 32 : i;
 }
 
-// The items of the tile by place[j], each thread's own again in the blocked, striped or
-// warp-striped order. Places are those of a permutation of the tile.
+// Moves each item to place[j] of the tile and gives each thread the items of its blocked, striped
+// or warp-striped places. The places are a permutation of the tile.
 //   Called by   all threads of the block
 //   Result      in each thread, in place
 //   Storage     may be used again after the next block_sync
@@ -69,7 +70,7 @@ FUNCTION void block_scatter_to_warp_striped(T (&item)[N], const u32 (&place)[N],
     for (int j = 0; j < N; j++) item[j] = s.item[exchange_place<N>(warp_striped_index<N>(j))];
 }
 
-// From one order to another.
+// Rearranges the tile's items from one arrangement to another.
 //   Called by   all threads of the block
 //   Result      in each thread, in place
 //   Storage     may be used again after the next block_sync

@@ -1,4 +1,4 @@
-// Collectives of a block: how many items fall into each of BINS bins, counted in shared memory.
+// Collectives of a block: histogram of items over BINS bins, counted in shared memory.
 #pragma once
 #include "block.h"
 
@@ -7,7 +7,7 @@ struct block_histogram_storage {
     u32 count[BINS];
 };
 
-// Empties the bins.
+// Sets all bins to zero.
 //   Called by   all threads of the block
 //   Result      in the storage, for any thread
 template <int BINS>
@@ -17,7 +17,7 @@ FUNCTION void block_histogram_begin(block_histogram_storage<BINS>& s)
     block_sync();
 }
 
-// Counts N items, whose bins are below BINS; others are left out.
+// Counts N items by their bins; items whose bin is BINS or more are ignored.
 //   Called by   any threads, any number of times after block_histogram_begin
 //   Result      in s.count, after the next block_sync
 template <int BINS, int N>
@@ -28,7 +28,7 @@ FUNCTION void block_histogram_add(const u32 (&bin)[N], block_histogram_storage<B
         if (bin[j] < BINS) shared_add(&s.count[bin[j]], 1);
 }
 
-// The histogram of one tile: both of the above.
+// Computes the histogram of one tile: block_histogram_begin, then block_histogram_add.
 //   Called by   all threads of the block
 //   Result      in s.count, for any thread
 //   Storage     may be used again after the next block_sync

@@ -1,12 +1,12 @@
-// Collectives of a block: a tile of items between global memory and the threads.
+// Collectives of a block: load and store a tile of items in global memory.
 //
-// `p` is where the tile begins and `count` how many items there are from there on, so that the last
-// tile may be a part of one. What is behind the last item is not loaded, and leaves what is in
-// item[j]; nor is it stored. block_exchange.h says what blocked and striped are.
+// `p` is the beginning of the tile and `count` the number of items from there on, so that the last
+// tile may be partial. Items past the end are not loaded, which leaves item[j] as it was, and not
+// stored. The blocked and striped arrangements are defined in block_exchange.h.
 #pragma once
 #include "block_exchange.h"
 
-// In the blocked order directly: for a few items a thread, or one thread a block.
+// Loads in the blocked arrangement, for a few items a thread or for one thread a block.
 //   Called by   any threads, by themselves
 //   Result      in the calling thread
 template <class T, int N>
@@ -24,7 +24,7 @@ FUNCTION void block_store_blocked(T* p, u64 count, const T (&item)[N])
         if (blocked_index<N>(j) < count) p[blocked_index<N>(j)] = item[j];
 }
 
-// In the striped order: each row of the block is one run of memory.
+// Loads in the striped arrangement, with coalesced accesses.
 //   Called by   any threads, by themselves
 //   Result      in the calling thread
 template <class T, int N>
@@ -42,7 +42,7 @@ FUNCTION void block_store_striped(T* p, u64 count, const T (&item)[N])
         if (striped_index(j) < count) p[striped_index(j)] = item[j];
 }
 
-// In the blocked order, while memory sees the striped one: the items are transposed on the way.
+// Loads striped, with coalesced accesses, and transposes the items to the blocked arrangement.
 //   Called by   all threads of the block
 //   Result      in each thread
 //   Storage     may be used again after the next block_sync
@@ -50,7 +50,7 @@ template <class T, int N>
 FUNCTION void block_load_transposed(const T* p, u64 count, T (&item)[N],
                                     block_exchange_storage<T, N>& s)
 {
-    // What stays in the threads travels along. Each writes then only where it alone has read.
+    // Items past the end keep their values: they are transposed both ways, with the same storage.
     if (count < static_cast<u64>(SIMT_THREADS) * N) block_blocked_to_striped(item, s);
     block_load_striped(p, count, item);
     block_striped_to_blocked(item, s);

@@ -1,8 +1,9 @@
-// Collectives of a block: a tile sorted by comparisons, stably, with any order.
+// Collectives of a block: stable merge sort of a tile by comparisons, with any order.
 //
-// Each thread sorts its own items; then runs of neighbouring threads are merged, twice as many
-// threads each time, every thread its share of the merged run. Where the shares begin is found by a
-// binary search along the merge path (Green, McColl and Bader, "GPU Merge Path", ICS 2012).
+// Each thread sorts its own items. Then runs of neighbouring threads are merged pairwise, and the
+// runs double in length each time; every thread merges an equal share of the merged run. A binary
+// search along the merge path finds the beginning of each share (Green, McColl and Bader, "GPU
+// Merge Path", ICS 2012).
 #pragma once
 #include "block_exchange.h"
 
@@ -14,13 +15,13 @@ struct less {
     }
 };
 
-// The bits of at most 64 items but for the first `count`.
+// Returns a mask of 64 items with the bits of all but the first `count` set.
 FUNCTION u64 bits_behind(u32 count) { return count < 64 ? ~0ull << count : 0; }
 
-// Sorts a thread's items, and what goes along with each: neighbours change places where they are
-// out of order (odd-even transposition), so it is stable. An item whose bit is set in `apart` never
-// changes places with the one before it: with bits_behind(count) the others stay, and other bits
-// divide the items into stretches that are sorted each by itself.
+// Sorts a thread's items, with a value for each, by odd-even transposition, which is stable. An
+// item whose bit is set in `apart` never changes places with the one before it. With
+// bits_behind(count) the items from `count` on stay where they are; other masks divide the items
+// into stretches that are sorted separately.
 //   Called by   any thread by itself; before(a, b) is a strict weak order
 //   Result      in place
 template <class T, class V, int N, class Op>
@@ -41,7 +42,7 @@ FUNCTION void thread_sort_pairs(T (&item)[N], V (&value)[N], u64 apart, Op befor
     }
 }
 
-// The same of all items alone.
+// Sorts a thread's items, without values.
 template <class T, int N, class Op>
 FUNCTION void thread_sort(T (&item)[N], Op before)
 {
@@ -50,8 +51,9 @@ FUNCTION void thread_sort(T (&item)[N], Op before)
     thread_sort_pairs(item, none, 0, before);
 }
 
-// How many of the first `diagonal` items merged of [first, middle) and [middle, end), sorted both,
-// come from the first range; equal ones come from it first.
+// Returns the number of items that come from the first range among the first `diagonal` items of
+// the merge of [first, middle) and [middle, end), both sorted. Equal items come from the first
+// range first.
 //   Called by   any thread by itself
 template <class T, class Op>
 FUNCTION u32 merge_path(const T* items, u32 first, u32 middle, u32 end, u32 diagonal, Op before)
@@ -68,8 +70,9 @@ FUNCTION u32 merge_path(const T* items, u32 first, u32 middle, u32 end, u32 diag
     return low;
 }
 
-// The N items merged from there on, and where each was. Behind the last come items that mean
-// nothing. If they are a PART of `out`, behind `skipped` others, all else in it stays.
+// Merges N items from that diagonal on, and gives the index of each in `items`. Past the end of the
+// input the items are undefined. With PART the first `skipped` items of `out` and those past the
+// end keep their values.
 //   Called by   any thread by itself
 //   Result      out and from, in the calling thread
 template <bool PART = false, class T, int N, class Op>
@@ -89,7 +92,7 @@ FUNCTION void thread_merge(const T* items, u32 first, u32 middle, u32 end, u32 d
         from[k] = second ? j++ : i++;
         const u32 at = second ? j : i;
         T next = b;
-        if (k + 1 < N && at < end) next = items[at]; // past the end others may be writing
+        if (k + 1 < N && at < end) next = items[at]; // past the end other threads may be writing
         a = second ? a : next;
         b = second ? next : b;
     }
@@ -100,9 +103,9 @@ struct block_merge_storage {
     T item[SIMT_THREADS * N];
 };
 
-// The tile in the order of before(a, b), a strict weak order; N items a thread, blocked before and
-// after. For pairs T is a struct of key and value. Fill a part of a tile with what nothing comes
-// after.
+// Sorts the tile by before(a, b), a strict weak order; N items a thread, blocked before and after.
+// For pairs T is a struct of key and value. Fill a partial tile up with items that come after all
+// others.
 //   Called by   all threads of the block
 //   Result      in each thread, in place
 //   Storage     may be used again after the next block_sync
@@ -111,12 +114,12 @@ FUNCTION void block_merge_sort(T (&item)[N], Op before, block_merge_storage<T, N
 {
     u32 from[N];
     thread_sort(item, before);
-    for (u32 width = 1; width < SIMT_THREADS; width *= 2) { // threads whose items are a sorted run
+    for (u32 width = 1; width < SIMT_THREADS; width *= 2) { // threads that hold one sorted run
         block_sync();
         UNROLL
         for (int j = 0; j < N; j++) s.item[blocked_index<N>(j)] = item[j];
         block_sync();
-        const u32 first = thread_id() & ~(2 * width - 1); // thread of the two runs
+        const u32 first = thread_id() & ~(2 * width - 1); // the first thread of the two runs
         const u32 middle = first + width < SIMT_THREADS ? first + width : SIMT_THREADS;
         const u32 end = middle + width < SIMT_THREADS ? middle + width : SIMT_THREADS;
         thread_merge(s.item, first * N, middle * N, end * N, (thread_id() - first) * N, item, from,

@@ -1,10 +1,10 @@
-// Collectives of a block: keys ranked by a digit, and sorted by their bits.
+// Collectives of a block: rank keys by a digit, the step of a radix sort.
 //
-// Keys travel as unsigned numbers of the same order. Each warp counts the digits of its items; a
-// thread adds up a bin or several over the warps, and counts become where a warp's first item of
-// each digit goes. From there each warp ranks its items: lanes with the same digit find each other
-// by ballots or with the match instruction, which keeps their order. (warp_radix_number ranks by
-// the atomics of the count, in no order.)
+// Keys are coded as unsigned numbers that have the same order. Each warp counts the digits of its
+// items. Each thread adds up the counts of one or more bins over the warps, and a prefix sum turns
+// the counts into the place of each warp's first item of each digit. From there each warp ranks its
+// items: lanes with the same digit find each other by ballots or by the match instruction, which is
+// stable. (warp_radix_number ranks by the atomics that count, which is not stable.)
 #pragma once
 #include "block_exchange.h"
 #include "types.h"
@@ -12,8 +12,8 @@
 // ---- keys ---------------------------------------------------------------------------------------
 enum radix_kind { RADIX_UNSIGNED = 0, RADIX_SIGNED = 1, RADIX_FLOATING = 2, RADIX_BOOL = 3 };
 
-// Floats order as sign and magnitude. NaN with a sign would come first: they wrap around to the
-// end.
+// Order-preserving code of a key. Floats are sign and magnitude. NaN with a sign bit would come
+// first, so that the code wraps it around to the end.
 template <int KIND, int MANTISSA_BITS, bool DESCENDING, class K>
 struct radix_code {
     enum : u64 {
@@ -22,7 +22,7 @@ struct radix_code {
         FLIPPED = (KIND == RADIX_SIGNED ? SIGN : 0) ^ (DESCENDING ? ~0ull : 0),
         NEGATIVE_NANS = KIND == RADIX_FLOATING ? (1ull << MANTISSA_BITS) - 1 : 0
     };
-    // Without a branch, which floats of either sign would make a gamble.
+    // Avoids a branch, which would be mispredicted for keys of random sign.
     FUNCTION_MEMBER static K ones_if(K sign) { return static_cast<K>(0 - sign); }
     FUNCTION_MEMBER static K encode(K raw)
     {
@@ -43,7 +43,7 @@ struct radix_code {
     }
 };
 
-struct cut { // where a digit is in a key
+struct cut { // bits of a key that make up a digit
     u32 shift, mask;
 };
 
@@ -55,7 +55,7 @@ FUNCTION u32 digit_of(K key, cut c)
 
 // ---- ranks --------------------------------------------------------------------------------------
 template <int BITS>
-FUNCTION constexpr int radix_bins() // that a thread looks after
+FUNCTION constexpr int radix_bins() // bins a thread
 {
     return ((1 << BITS) + SIMT_THREADS - 1) / SIMT_THREADS;
 }
@@ -65,18 +65,19 @@ FUNCTION u32 radix_bin(int j)
     return thread_id() * radix_bins<BITS>() + static_cast<u32>(j);
 }
 
-// A number for each of the thread's items, below 2^16: two share a register.
+// Numbers below 2^16, one for each of the thread's items, two in a register.
 template <int N>
 struct packed_places {
     u32 two[(N + 1) / 2];
     FUNCTION_MEMBER u32 at(int i) const { return i % 2 ? two[i / 2] >> 16 : two[i / 2] & 0xffffu; }
-    FUNCTION_MEMBER void set(int i, u32 v) // in the order of the items
+    FUNCTION_MEMBER void set(int i, u32 v) // for i = 0, 1, 2, ... in turn
     {
         two[i / 2] = i % 2 ? two[i / 2] | v << 16 : v;
     }
     FUNCTION_MEMBER void add(int i, u32 v) { two[i / 2] += i % 2 ? v << 16 : v; }
 };
 
+// Sets a warp's digit counts to zero.
 //   Called by   all lanes of a warp
 //   Result      count is zero in each lane
 template <int BITS>
@@ -88,7 +89,7 @@ FUNCTION void warp_radix_clear(u32 (&count)[1 << BITS])
     warp_sync(FULL_WARP);
 }
 
-// How many items of the warp have each digit.
+// Counts the warp's items of each digit.
 //   Called by   all lanes of a warp
 //   Result      counts[warp_id()] after the next block_sync
 template <int BITS, class K, int N>
@@ -100,8 +101,8 @@ FUNCTION void warp_radix_count(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARP
     for (int i = 0; i < N; i++) shared_add(&count[digit_of(key[i], c)], 1);
 }
 
-// The same, and as its place a number that no other item of the warp with the same digit has, in no
-// order.
+// Counts the warp's items of each digit, and gives each item a number that is unique among the
+// warp's items of that digit. The numbers follow no order.
 template <int BITS, class K, int N>
 FUNCTION void warp_radix_number(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARPS][1 << BITS],
                                 packed_places<N>& place)
@@ -112,9 +113,9 @@ FUNCTION void warp_radix_number(const K (&key)[N], cut c, u32 (&counts)[SIMT_WAR
     for (int i = 0; i < N; i++) place.set(i, shared_add(&count[digit_of(key[i], c)], 1));
 }
 
-// Where each item goes, in order, from where the first of each digit goes. Items are warp-striped.
-// MATCH: how lanes with the same digit are found. 0: a ballot a bit; 1: the match instruction.
-// sorted: where the keys go at once, or null.
+// Gives each item its place in the sorted tile, stably, from the place of the first item of each
+// digit. Items are warp-striped. MATCH: lanes with the same digit are found by a ballot a bit (0)
+// or by the match instruction (1). sorted: array that the keys are stored in right away, or null.
 //   Called by   all lanes of a warp, after block_radix_begin and a block_sync
 //   Result      place in each lane; sorted after the next block_sync; begins[warp_id()] is used up
 template <int BITS, int MATCH, class K, int N>
@@ -131,12 +132,12 @@ FUNCTION void warp_radix_rank(const K (&key)[N], cut c, u32 (&begins)[SIMT_WARPS
         place.set(i, at);
         if (sorted) sorted[at] = key[i];
         warp_sync(FULL_WARP);
-        if ((same & ~below) == below + 1u) begin[digit] = at + 1u; // the highest of them
+        if ((same & ~below) == below + 1u) begin[digit] = at + 1u; // highest lane
         warp_sync(FULL_WARP);
     }
 }
 
-// How many items of the tile are in each of the thread's bins.
+// Adds up the tile's items in each of the thread's bins.
 //   Called by   all threads of the block, after warp_radix_count and a block_sync
 //   Result      in each thread
 template <int BITS>
@@ -153,7 +154,8 @@ FUNCTION void block_radix_count(const u32 (&counts)[SIMT_WARPS][1 << BITS],
     }
 }
 
-// Where the thread's bins begin in the sorted tile. The warps' counts become their beginnings.
+// Gives the beginning of each of the thread's bins in the sorted tile. Replaces the warps' counts
+// with the place of each warp's first item.
 //   Called by   all threads of the block, with what block_radix_count gave
 //   Result      in each thread; counts after the next block_sync
 //   Storage     may be used again after the next block_sync
@@ -184,7 +186,7 @@ FUNCTION void block_radix_begin(u32 (&counts)[SIMT_WARPS][1 << BITS], block_sum_
     }
 }
 
-// Numbers of warp_radix_number become places in the sorted tile.
+// Turns the numbers of warp_radix_number into places in the sorted tile.
 //   Called by   any thread, after block_radix_begin and a block_sync
 //   Result      in the calling thread
 template <int BITS, class K, int N>
@@ -202,7 +204,7 @@ struct block_radix_storage {
     block_sum_storage<u32> sum;
 };
 
-// The place of each item in the tile sorted stably by a digit of at most BITS bits. Keys are
+// Gives the place of each item in the tile sorted stably by a digit of at most BITS bits. Keys are
 // unsigned and warp-striped.
 //   Called by   all threads of the block
 //   Result      in each thread

@@ -1,18 +1,18 @@
-// Collectives of a block: runs, each a value and how often it comes, become the items they stand
-// for, a window of them at a time.
+// Collectives of a block: run-length decoding. Runs, each a value and its length, are expanded to
+// items, one window at a time.
 #pragma once
 #include "block_exchange.h"
 
 template <class T, int N>
 struct block_run_storage {
     T value[SIMT_THREADS * N];
-    u32 begin[SIMT_THREADS * N + 1]; // of each run among the items; then the count of items
+    u32 begin[SIMT_THREADS * N + 1]; // first item of each run; then the number of items
     block_scan_storage<u32> scan;
 };
 
-// Takes N runs a thread, blocked; lengths of 0 are fine. Fewer than 2^32 items in all.
+// Takes N runs a thread, blocked. Lengths may be 0; the lengths add up to less than 2^32.
 //   Called by   all threads of the block
-//   Result      the count of items, in each thread; the runs are in the storage, for any thread
+//   Result      the number of items, in each thread; the runs are in the storage, for any thread
 //   Storage     may be used again after the next block_sync that follows the last decoding
 template <class T, int N>
 FUNCTION u32 block_run_begin(const T (&value)[N], const u32 (&length)[N],
@@ -32,8 +32,8 @@ FUNCTION u32 block_run_begin(const T (&value)[N], const u32 (&length)[N],
     return total;
 }
 
-// Items `from` + thread_id() * M and the M - 1 after, and how many of their run are before each.
-// Behind the last item nothing is changed.
+// Decodes M items from item `from` + thread_id() * M on, and gives the index of each within its
+// run. Items past the end are left unchanged.
 //   Called by   any threads, any number of times after block_run_begin
 //   Result      in the calling thread
 template <class T, int N, int M>
@@ -42,7 +42,7 @@ FUNCTION void block_run_decode(const block_run_storage<T, N>& s, u32 from, T (&i
 {
     const u32 first = from + thread_id() * M;
     if (first >= s.begin[SIMT_THREADS * N]) return;
-    u32 run = 0, above = SIMT_THREADS * N; // the last run that begins at or before `first`
+    u32 run = 0, above = SIMT_THREADS * N; // the last run that begins by `first`
     while (above - run > 1) {
         const u32 middle = (run + above) / 2;
         if (s.begin[middle] <= first)
@@ -54,7 +54,7 @@ FUNCTION void block_run_decode(const block_run_storage<T, N>& s, u32 from, T (&i
     for (int j = 0; j < M; j++) {
         const u32 i = first + static_cast<u32>(j);
         while (run < SIMT_THREADS * N && s.begin[run + 1] <= i) run++;
-        if (run == SIMT_THREADS * N) break; // behind the last item
+        if (run == SIMT_THREADS * N) break; // past the last item
         item[j] = s.value[run];
         within[j] = i - s.begin[run];
     }

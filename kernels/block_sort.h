@@ -1,11 +1,11 @@
-// Collectives of a block: a tile of keys, or of keys with values, sorted by the keys' bits.
+// Collectives of a block: radix sort of a tile of keys, or of keys with values.
 //
-// A pass a digit, from the lowest, so the order is stable. Numbers of 8 to 64 bits are keys, f16
-// and bf16 of types.h too; NaN comes last, -0.0 before 0.0.
+// One pass a digit, the lowest digit first, makes the sort stable. Keys are numbers of 8 to 64
+// bits, f16 and bf16 of types.h included. NaN comes last, and -0.0 before 0.0.
 #pragma once
 #include "block_radix.h"
 
-// How numbers of a type are ordered by their bits.
+// Kind of a key type and size of its mantissa, as radix_code needs them.
 template <class T>
 struct radix_traits {
     enum {
@@ -67,7 +67,8 @@ union block_sort_storage {
     block_exchange_storage<V, N> value;
 };
 
-// Items of the tile go to the places given; afterwards they are blocked if these were the last.
+// Moves the tile's items to the given places; they are warp-striped then, after the last pass
+// blocked.
 template <class T, int N>
 FUNCTION void block_sort_move(T (&item)[N], const u32 (&place)[N], bool last,
                               block_exchange_storage<T, N>& s)
@@ -115,9 +116,9 @@ FUNCTION void block_sort_any(T (&key)[N], V (&value)[N], u32 begin_bit, u32 end_
     }
 }
 
-// The tile in ascending or descending order of bits begin_bit to end_bit - 1 of the keys' code,
-// which is the key's own bits for unsigned ones. Items are blocked before and after. Values go
-// along with their keys; a storage without values has no third type.
+// Sorts the tile by bits begin_bit to end_bit - 1 of the keys' code, which for unsigned keys is the
+// key itself. Items are blocked before and after. Values move with their keys; a storage without
+// values omits the third type.
 //   Called by   all threads of the block, with the same bits
 //   Result      in each thread, in place
 //   Storage     may be used again after the next block_sync

@@ -1,10 +1,11 @@
-// Sums and extremes of bytes, four at a time: one instruction for each byte alone is more than
-// there is time for while memory brings the next.
+// Sums, minima and maxima of bytes, four at a time. One instruction a byte would be slower than
+// memory delivers the bytes.
 //
-// A sum takes a word's bytes by a dot product with ones. An extreme takes them as the high bytes of
-// two halves: what is below in a half decides only between equal ones.
+// A sum adds the four bytes of a word by a dot product with ones. A minimum or maximum compares the
+// bytes as the high bytes of two 16-bit halves; the byte below only decides between equal high
+// bytes.
 //
-//     TUNE_BYTES          1: a sum; 2: the least; 3: the greatest; 0: one item at a time
+//     TUNE_BYTES           1: sum; 2: minimum; 3: maximum; 0: one item at a time
 //     TUNE_BYTES_SIGNED
 #pragma once
 #include "operator.h"
@@ -31,7 +32,7 @@ struct byte_fold {
     FUNCTION_MEMBER void take(const item_t (&item)[N])
     {
         byte_words<N> words;
-        i32 part = 0; // of few enough
+        i32 part = 0; // sum of few enough bytes for 32 bits
         UNROLL
         for (int j = 0; j < N; j++) words.item[j] = item[j];
         UNROLL
@@ -42,7 +43,7 @@ struct byte_fold {
 };
 #elif TUNE_BYTES
 struct byte_fold {
-    u32 high, low; // halves, of which the high bytes count: of bytes 1 and 3, and of 0 and 2
+    u32 high, low; // halves whose high bytes are compared: bytes 1 and 3, bytes 0 and 2
 
     FUNCTION_MEMBER static u32 extreme(u32 a, u32 b)
     {

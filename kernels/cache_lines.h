@@ -1,6 +1,6 @@
-// Arrays that a thread alone writes out of order, for the cpu: what goes to neighbouring places is
-// gathered until it fills a line of the cache, and stored past the cache. Lines that are written
-// item by item are read first.
+// Write-combining buffers of a single thread that writes an array out of order (the CPU). Items for
+// neighbouring places are collected until they fill a cache line, which is then stored past the
+// cache. Storing item by item would make the CPU read each line first.
 #pragma once
 #include "types.h"
 #if SIMT_THREADS == 1
@@ -8,14 +8,14 @@
 enum { LINE_BYTES = 64 };
 
 template <class T>
-struct line { // of the cache: what goes to a bin next
+struct line { // a cache line of items that go to a bin next
     static_assert(sizeof(T) <= 16 && LINE_BYTES % sizeof(T) == 0, "it is stored 16 bytes at once");
     enum { ITEMS = LINE_BYTES / sizeof(T), LAST = ITEMS - 1 };
     alignas(LINE_BYTES) T item[ITEMS];
 };
 
-// An array of `count` items that lines are stored to. Item i has place (i + phase) % ITEMS in its
-// line. Past the end nothing is stored, if what is read should have changed since it was counted.
+// Array of `count` items that lines are stored to. Item i has place (i + phase) % ITEMS in its
+// line. Nothing is stored past the end, even if the input has changed since it was counted.
 template <class T>
 struct lined {
     T* out;
@@ -36,7 +36,7 @@ FUNCTION u32 place_in_line(lined<T> to, u64 i)
     return (static_cast<u32>(i) + to.phase) % line<T>::ITEMS;
 }
 
-// Stores what there is of a line up to item `last`, of a bin that begins there.
+// Stores the items of a line up to item `last`, of a bin that begins at `begin`.
 template <class T>
 FUNCTION void store_part(lined<T> to, const line<T>& from, u64 begin, u64 last)
 {
@@ -45,7 +45,7 @@ FUNCTION void store_part(lined<T> to, const line<T>& from, u64 begin, u64 last)
         to.out[i] = from.item[place_in_line(to, i)];
 }
 
-// Others see it after a device_fence.
+// Stores 16 bytes with a non-temporal store. Other threads see it after a device_fence.
 FUNCTION void store_past_caches(void* to, const void* from)
 {
     typedef long long two_words __attribute__((vector_size(16), may_alias));
@@ -63,13 +63,13 @@ FUNCTION void store_line(T* out, const line<T>& from)
     enum { PART = 16 / sizeof(T) };
     if (reinterpret_cast<u64>(out) % 16 == 0) {
         for (u32 i = 0; i < line<T>::ITEMS; i += PART) store_past_caches(out + i, from.item + i);
-    } else { // of an array that does not start on a multiple of its items' size
+    } else { // array that is not aligned to its items' size
         for (u32 i = 0; i < line<T>::ITEMS; i++) out[i] = from.item[i];
     }
 }
 
-// Of a line that is full up to item i, of a bin that begins there. Apart, so that the loop that
-// puts items into lines is short and keeps all it needs in registers.
+// Stores a line that is full up to item i, of a bin that begins at `begin`. It is not inlined, so
+// that the loop that fills lines is short and keeps its variables in registers.
 template <class T>
 SLOW_FUNCTION void store_full(lined<T> to, const line<T>& from, u64 begin, u64 i)
 {

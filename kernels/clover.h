@@ -1,18 +1,18 @@
-// The clover term as a field: at each site a Hermitian matrix of 6x6 complex numbers for either
+// The clover term as a field: a Hermitian 6x6 matrix of complex numbers for each site and
 // chirality.
 //
-// A matrix is 36 reals: its diagonal, then the elements below it, row after row; rows are spin
+// A matrix is 36 reals: its diagonal, then the elements below it, row by row. Rows are spin
 // (slowest) and colour of that chirality in the DeGrand-Rossi basis. A site has 72 reals in native
-// order, those of gamma_5 = 1 first; a field has parity 0 first. Fixed-point fields have a norm a
-// site. In the basis of wilson.h, with u and l for the halves of a spinor, the chiral halves are
-// (u + l) / sqrt(2) and (u - l) / sqrt(2).
+// order, those of gamma_5 = 1 first; a field has parity 0 first. Fixed-point fields have one norm a
+// site. In the basis of wilson.h, with u and l the upper and lower half of a spinor, the chiral
+// halves are (u + l) / sqrt(2) and (u - l) / sqrt(2).
 #pragma once
 #include "spinor.h"
 #include "su3.h"
 
 enum { SIX = SPINOR / 4, BLOCK = SIX * SIX, CLOVER = 2 * BLOCK };
 
-// Where the element below the diagonal begins.
+// Returns the index of the real part of an element below the diagonal.
 FUNCTION constexpr int place_below(int row, int column)
 {
     return SIX + 2 * (row * (row - 1) / 2 + column);
@@ -46,12 +46,12 @@ FUNCTION six_vector operator*(const real_t (&block)[BLOCK], const six_vector& v)
     return r;
 }
 
-// Adds factor times the matrices of a site times a spinor.
+// Adds factor * (matrices of a site) * (spinor) to `sum`.
 template <class S>
 FUNCTION void add_clover_times(const S* clover, const f32* norms, u32 index, real_t factor,
                                const real_t (&v)[SPINOR], real_t (&sum)[SPINOR])
 {
-    // Half of it, for the two rotations of the basis.
+    // Includes the factors 1/sqrt(2) of the two rotations of the basis.
     const real_t half = factor * load_norm<S>(norms, index) / 2;
     UNROLL
     for (int chirality = 0; chirality < 2; chirality++) {

@@ -1,11 +1,11 @@
-// Spinors times a Hermitian matrix a site, clover.h: the clover term or its inverse.
+// Multiplies spinors by a Hermitian matrix at each site (clover.h): the clover term or its inverse.
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=64:64:1
 //
 // Workload: that of lattice.h, and
-//     TUNE_T  of stored reals: f64, f32, or i16 for fixed point
-// Traffic a site and source: the matrices, a spinor read and one written.
+//     TUNE_T       type of stored reals: f64, f32, or i16 for fixed point
+// Traffic a site and source: the matrices and a spinor are read, a spinor is written.
 #include "lattice.h"
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
@@ -18,8 +18,8 @@ struct clover_apply_args {
     const f32* x_norms;
     stored_t* out;
     f32* out_norms;
-    u64 fields; // of a parity, of all sources
-    u64 parity; // 2: both, by turns
+    u64 fields; // spinor fields of one parity, over all sources
+    u64 parity; // 0 or 1; 2: fields of parity 0 and 1 alternate
 };
 struct clover_apply_shared {
     u64 none;

@@ -1,15 +1,15 @@
-// Inverse and determinant of the matrices of a clover term, clover.h.
+// Inverse and determinant of the matrices of a clover term (clover.h).
 //
-// A matrix is inverted in place by sweeps, J. H. Goodnight, "A tutorial on the SWEEP operator"
-// (1979): one for each row, without pivoting, as is right for the positive definite. The pivots are
-// those of the decomposition L D L^+, their product is the determinant.
+// A matrix is inverted in place by the sweep operator, one sweep for each row (J. H. Goodnight, "A
+// tutorial on the SWEEP operator", 1979). Positive definite matrices need no pivoting. The pivots
+// are those of the decomposition L D L^+, so that their product is the determinant.
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:256:32 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=16:16:1
 //
 // Workload: that of lattice.h, and
 //     TUNE_FROM, TUNE_TO  types of the clover term and of its inverse
-// Traffic: the clover term read, the inverse and a real number of f64 a site written.
+// Traffic: the clover term is read, the inverse and one f64 a site are written.
 #include "lattice.h"
 
 typedef TUNE_FROM from_t;
@@ -22,7 +22,7 @@ struct clover_invert_args {
     const f32* clover_norms;
     to_t* out;
     f32* out_norms;
-    f64* log_det; // log |det| of both matrices of a site
+    f64* log_det; // log |det| of a site: both matrices
 };
 struct clover_invert_shared {
     u64 none;
@@ -35,7 +35,7 @@ FUNCTION void put_element(real_t (&block)[BLOCK], int row, int column, complex_t
     block[at + 1] = e.imag;
 }
 
-// After all rows were swept there is minus the inverse.
+// Sweeps row k and returns its pivot. Sweeping all rows leaves the negative of the inverse.
 FUNCTION real_t sweep(real_t (&block)[BLOCK], int k)
 {
     const real_t pivot = block[k], d = 1 / pivot;

@@ -4,22 +4,22 @@
 //     sigma_munu = i/2 [gamma_mu, gamma_nu],  H_munu = i/8 (Q_munu - Q_munu^+)
 // where Q is the sum of the four plaquettes in the plane that begin at x, all with the orientation
 //     U_mu(x) U_nu(x + mu) U_mu(x + nu)^+ U_nu(x)^+
-// M = A - kappa D is then 2 kappa times M. Luescher's et al. operator, "Chiral symmetry and O(a)
-// improvement in lattice QCD" (1996), with c_sw i/4 sigma_munu F_munu and F = -i H. H keeps its
-// trace, which is of the order a^4.
+// M = A - kappa D is 2 kappa times the operator of M. Luescher et al., "Chiral symmetry and O(a)
+// improvement in lattice QCD" (1996), with c_sw i/4 sigma_munu F_munu and F = -i H. The trace of H,
+// of order a^4, is kept.
 //
 // sigma is diagonal in chirality. With s = (1, -1, 1), Pauli matrices sigma_k, B_k = H_ij of cyclic
 // i, j, k, and E_k = H_k4, the matrix of a chirality is
 //     1 + sum over k of s_k sigma_k x W_k,  W_k = kappa c_sw (B_k -+ E_k), minus for gamma_5 = 1
 //
-// A thread makes the matrices of a site, clover.h. What it has of the field strength waits in
-// shared memory, of which it uses its own part: all planes are too much for registers.
+// A thread computes the matrices of a site (clover.h). It keeps the field strength in its own part
+// of shared memory, because that of all planes is too much for registers.
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:96:32 cpu=1:1:1
 //
 // Workload: that of lattice.h, and
 //     TUNE_FROM, TUNE_TO  types of links, of 18 reals, and of the clover term
-// Traffic: the links read once, the clover term written.
+// Traffic: the links are read once, the clover term is written.
 #include "lattice.h"
 
 typedef TUNE_FROM from_t;
@@ -35,13 +35,14 @@ struct clover_term_args {
     const from_t* links;
     to_t* out;
     f32* out_norms;
-    f64 magnetic, electric; // kappa c_sw of the planes in space, and of those with time
+    f64 magnetic, electric; // kappa c_sw of the spatial planes, and of the planes with time
 };
 struct clover_term_shared {
     real_t strength[2][3][HERMITIAN][SIMT_THREADS];
 };
 
-// The four plaquettes of a plane: each goes along mu, nu, back along mu and nu, from another start.
+// Returns the sum of the four plaquettes of a plane that begin at the site. Each goes along mu, nu
+// and back, from another corner.
 FUNCTION matrix leaves_at(const from_t* links, const place& here, int mu, int nu)
 {
     matrix sum{};
@@ -78,7 +79,7 @@ FUNCTION void store_strength(clover_term_shared& s, int kind, int k, real_t fact
     }
 }
 
-// An element of W_k.
+// Returns an element of W_k.
 FUNCTION complex_t element_of_w(const clover_term_shared& s, int chirality, int k, int i, int j)
 {
     const u32 own = thread_id();
@@ -92,7 +93,7 @@ FUNCTION complex_t element_of_w(const clover_term_shared& s, int chirality, int 
     return complex_t{b[at][own] + sign * e[at][own], i > j ? imag : -imag};
 }
 
-// Row and column of the matrix of a chirality, not above the diagonal:
+// Returns an element, on or below the diagonal, of the matrix of a chirality:
 //     1 + W_3        .
 //     W_1 - i W_2    1 - W_3
 FUNCTION complex_t element_of_term(const clover_term_shared& s, int chirality, int row, int column)

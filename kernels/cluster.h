@@ -1,23 +1,23 @@
-// Messages between the blocks of a cluster: one block writes them into another's shared memory.
+// Messages between the blocks of a thread block cluster, written to one another's shared memory.
 //
-// The blocks of a cluster (compute capability 9.0 and up) run at the same time, and what one writes
-// into the shared memory of another is there sooner than a message through the L2 cache. A launch
-// whose whole grid is one cluster sends no other messages (message.h) and takes no tickets, for a
-// block's rank is its index. TUNE_ORDER 2 asks for it; launches of more blocks than fit a cluster
-// (instance_cluster), other devices and older compilers are as with 1.
+// The blocks of a cluster (compute capability 9.0 and up) run at the same time. A write to another
+// block's shared memory arrives sooner than a message through the L2 cache. A launch whose grid is
+// one cluster sends no other messages (message.h) and needs no tickets, because a block's rank is
+// its index. TUNE_ORDER 2 asks for clusters; launches of more blocks than fit in a cluster
+// (instance_cluster), other devices and older compilers behave as with TUNE_ORDER 1.
 //
-// A block's inbox, in its shared memory, has a slot for each block, and counts the bytes that have
-// arrived. In the order of a kernel:
+// A block's inbox, in its shared memory, has slots for each block and counts the bytes that have
+// arrived. A kernel calls, in this order:
 //     inbox_open      all threads, at the beginning
-//     cluster_ready   all threads, before the first message is sent: all blocks have started; does
-//                     nothing where the launch is no cluster
-//     inbox_send      a lane each, whatever this block has to say
-//     inbox_wait      a warp; a block must not end before what is sent to it has arrived
+//     cluster_ready   all threads, before the first message; waits until all blocks have started;
+//                     does nothing if the launch is no cluster
+//     inbox_send      one lane a receiver, with this block's message
+//     inbox_wait      one warp; a block must not end before all messages to it have arrived
 //     inbox_value     any lane of that warp
 #pragma once
 #include "message.h"
 
-// st.async came with CUDA 12.1.
+// Compiled with CUDA 12.1 or later, which has st.async.
 #if defined(SIMT_CUDA) && __CUDA_ARCH__ >= 900 && \
     (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 1))
 #define CLUSTERS (TUNE_ORDER == 2)
@@ -25,9 +25,9 @@
 #define CLUSTERS 0
 #endif
 
-enum { CLUSTER_BLOCKS = 16 }; // at most; csrc/device.h
+enum { CLUSTER_BLOCKS = 16 }; // upper limit, as in csrc/device.h
 
-// `EACH` messages of each block.
+// Inbox with `EACH` slots for each block.
 template <class V, int EACH = 1>
 struct cluster_inbox {
     u64 arrived;
@@ -35,7 +35,7 @@ struct cluster_inbox {
 };
 
 #if CLUSTERS
-// Whether the launch is one cluster.
+// Returns true if the launch is one cluster.
 FUNCTION bool in_one_cluster()
 {
     u32 blocks;
@@ -51,7 +51,7 @@ FUNCTION u32 address_in_block(u32 address, u32 block)
     return there;
 }
 
-// `messages` will be sent; if none, nobody may wait.
+// Opens the inbox for `messages` messages. With 0 no thread may call inbox_wait.
 template <class V, int EACH>
 FUNCTION void inbox_open(cluster_inbox<V, EACH>& inbox, u32 messages)
 {
@@ -73,7 +73,7 @@ FUNCTION void cluster_ready()
     if (in_one_cluster()) asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-// Message `k` of the block's, to another block or itself.
+// Sends the block's message `k` to block `to`, which may be itself.
 template <class V, int EACH>
 FUNCTION void inbox_send(cluster_inbox<V, EACH>& inbox, u32 to, V value, u32 k = 0)
 {
@@ -92,9 +92,9 @@ FUNCTION void inbox_send(cluster_inbox<V, EACH>& inbox, u32 to, V value, u32 k =
             : "memory");
 }
 
-// What was sent is ordered before this by its bytes' arrival. The scope is the block's, which
-// spares the L1 cache: of other blocks' writes only those to the slots, in shared memory, can be
-// relied on.
+// Waits for all messages. The arrival of their bytes orders the messages before this call. The
+// scope is the block, which leaves the L1 cache valid: of other blocks' writes only those to the
+// slots are visible for certain.
 template <class V, int EACH>
 FUNCTION void inbox_wait(const cluster_inbox<V, EACH>& inbox)
 {
@@ -108,7 +108,7 @@ FUNCTION void inbox_wait(const cluster_inbox<V, EACH>& inbox)
                      : "memory");
 }
 
-// The message of that number; those of a block follow those of the block before it.
+// Returns message `number`; the messages are in the order of the sending blocks.
 template <class V, int EACH>
 FUNCTION V inbox_value(const cluster_inbox<V, EACH>& inbox, u32 number)
 {

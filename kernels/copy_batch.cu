@@ -1,17 +1,17 @@
-// Many copies of memory in one launch, of whatever sizes.
+// Batch of memory copies of any sizes in one launch.
 //
-// The bytes of all copies, one behind the other, are cut into equal tiles, a block each, which
-// finds the copies that its tile is made of by searching their ends. A tile inside one copy goes in
-// the widest words that source and destination allow. Of any other a thread takes 16 bytes at a
-// time, finds their copy among those of the tile, and goes on from copy to copy. So a block has as
-// much to do whether its copies are gigabytes or single bytes.
+// The concatenated bytes of all copies are cut into equal tiles, one a block. A block finds the
+// copies of its tile by a binary search in their ends. A tile within one copy is copied in the
+// widest words that the alignment of source and destination allows. In any other tile a thread
+// takes 16 bytes at a time, finds their copy among those of the tile, and goes on from copy to
+// copy. So all blocks have the same amount of work, whether copies are gigabytes or single bytes.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 1:8:1 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
 //
-// ipt   pieces of 16 bytes a thread, of the tile
+// ipt   16-byte pieces a thread in a tile
 //
-// Traffic: every byte read and written once, three numbers a copy read.
+// Traffic: every byte is read and written once, three numbers a copy are read.
 #define TUNE_FIXED 0
 #define TUNE_OFFSETS i64
 #include "memory.h"
@@ -25,23 +25,23 @@ enum {
 };
 
 struct copy_batch_args {
-    const u8* in; // what `from` counts from, and `out` what `to` does
+    const u8* in; // bases of the offsets `from` and `to`
     u8* out;
     const u64* from;
     const u64* to;
-    const i64* ends; // of the copies, among all bytes
+    const i64* ends; // end of each copy among the concatenated bytes
     u64 count;
-    u64 bytes; // of all
+    u64 bytes; // sum of all copies
 };
 
 struct copy_batch_shared {
-    u64 copy[2]; // the first and the last of the tile
+    u64 copy[2]; // first and last copy of the tile
 };
 
 FUNCTION u64 address_of(const void* p) { return reinterpret_cast<u64>(p); }
 
 // ---- a copy -------------------------------------------------------------------------------------
-// `count` words by all threads of the block: several are loaded before they are stored.
+// Copies `count` words with all threads of the block, in batches of independent loads.
 template <class Word>
 FUNCTION void copy_words(u8* out, const u8* in, u32 count)
 {
@@ -59,7 +59,7 @@ FUNCTION void copy_words(u8* out, const u8* in, u32 count)
     }
 }
 
-// The bytes up to the first whole word, the words, and the bytes behind.
+// Copies the bytes up to the first aligned word, the words, and the remaining bytes.
 template <class Word>
 FUNCTION void copy_as(u8* out, const u8* in, u32 bytes)
 {
@@ -83,7 +83,7 @@ FUNCTION void copy_together(u8* out, const u8* in, u32 bytes)
         copy_words<u8>(out, in, bytes);
 }
 
-// At most PIECE bytes by one thread.
+// Copies at most PIECE bytes with one thread.
 template <class Word>
 FUNCTION void copy_piece_as(u8* out, const u8* in, u32 bytes)
 {
@@ -103,7 +103,7 @@ FUNCTION void copy_piece(u8* out, const u8* in, u32 bytes)
 }
 
 // ---- a tile -------------------------------------------------------------------------------------
-// The part [begin, end) of copy k, counted among all bytes.
+// Source and destination of a part of copy k; `begin` counts among the concatenated bytes.
 struct part {
     u8* out;
     const u8* in;
@@ -115,7 +115,7 @@ FUNCTION part part_of(const copy_batch_args& a, const segments& g, u64 k, u64 be
     return part{a.out + a.to[k] + (begin - before), a.in + a.from[k] + (begin - before)};
 }
 
-// The copy that byte `at` is of, one of those from low to high.
+// Returns the copy in [low, high] that byte `at` belongs to.
 FUNCTION u64 copy_at(const segments& g, u64 at, u64 low, u64 high)
 {
     while (low < high) {

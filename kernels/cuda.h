@@ -1,9 +1,10 @@
-// Plain CUDA C on the cpu: what a kernel written for nvcc uses, in the words of the dialect, so
-// that a user's kernel runs, and is debugged, without a GPU. On CUDA none of this is there.
+// Plain CUDA C on the CPU: defines CUDA's names in terms of simt.h, so that a user's CUDA kernel
+// runs, and can be debugged, without a GPU. Not included on CUDA.
 //
-// The threads of a block are fibres of one operating-system thread, so shared storage is a variable
-// of that thread. Names of the dialect stay in their namespace: a user's own may be the same,
-// unless the source uses the collectives, which are written in them.
+// The threads of a block are fibres of one operating-system thread, so that shared storage is a
+// thread_local variable. The names of simt.h stay in a namespace, because a user's source may
+// define the same names. A source that uses the collectives, which are written in these names, has
+// them globally.
 #pragma once
 namespace cubc_simt
 {
@@ -59,7 +60,7 @@ struct dim3 {
 
 namespace cubc_cuda
 {
-static thread_local uint3 grid_dim, block_dim; // of the launch that this thread works for
+static thread_local uint3 grid_dim, block_dim; // of the current launch
 static thread_local void* dynamic_shared;
 
 static inline void begin(const cubc_entry::frame* f, void* shared)
@@ -167,7 +168,7 @@ T update(T* p, F next)
     return old;
 }
 template <class T>
-struct same { // keeps an argument from taking part in finding T
+struct same { // keeps an argument from taking part in the deduction of T
     typedef T type;
 };
 } // namespace cubc_cuda

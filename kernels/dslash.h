@@ -1,12 +1,12 @@
-// What the kernels of Wilson-like operators share: a thread's sites and the hops to them, wilson.h,
-// of one parity or of both.
+// Shared part of the kernels of Wilson-like operators: the order of sites and the hopping term
+// (wilson.h), for one parity or both.
 //
-// A thread computes a site of the output for some of the sources, whose links it reads and
-// reconstructs once. No thread needs another: neighbouring sites share what they read through the
-// caches, so the order in which sites come is what there is to choose. A block takes bricks of
-// sites, as many as it has threads for, so that neighbours in all directions are in the L1 cache;
-// bricks come x first, then y, then `sz` of z, then t, then the rest of z, so that what is read
-// again one time slice later is in the L2 cache.
+// A thread computes a site of the output for some of the sources; it reads and reconstructs the
+// links once for all of them. Threads do not exchange data: neighbouring sites share their reads
+// through the caches, so that the order of the sites is what can be tuned. A block takes bricks of
+// sites, as many as it has threads for, so that neighbours in all directions are in the L1 cache.
+// Bricks are ordered x first, then y, then `sz` of z, then t, then the rest of z, so that sites
+// read again one time slice later are still in the L2 cache.
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
@@ -23,30 +23,32 @@
 // %RANGE% TUNE_CONVERT cv 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_SHARED_KIB sh 0:96:8 cpu=0:0:1
 //
-// spt    right-hand sides of a thread
-// sg     warps that take the same sites for different sources, side by side, so that they share
-//        links in the L1 cache; what is left of the sources goes to other blocks
-// kl     0: hop by hop, of all sources of a thread with the link at hand; 1: source by source, with
-//        all eight links kept, but not reconstructed: registers for less of the L1 cache at a time
-// bx..bt sites of one parity along x, and along y, z, t, in a brick; less where that does not
-//        divide the lattice
-// sz     bricks along z in a sweep through t
-// cv     of fixed-point spinors: halves whose reals are made by two instructions that are quick
-//        instead of one that is not (0: none, 1: the lower, 2: both)
-// sh     shared memory that a block asks for and does not use: fewer blocks share a cache
+// spt   right-hand sides a thread
+// sg    adjacent warps that take the same sites for different sources and so share links in the L1
+//       cache; the other sources go to other blocks
+// kl    0: loops over hops, and inside over the sources of the thread, with one link in registers;
+//       1: loops over sources with all eight links kept, but not reconstructed, which uses more
+//       registers and less of the L1 cache at a time
+// bx..bt   sites of one parity of a brick along x, and along y, z, t; less if that does not divide
+//          the lattice
+// sz    bricks along z in a sweep through t
+// cv    fixed-point spinors: halves of the spinor whose reals are converted by two fast
+// instructions
+//       instead of one slow one (0: none, 1: the lower half, 2: both)
+// sh    shared memory that a block reserves without using it: fewer blocks share a cache
 //
 // Workload: that of lattice.h, and
-//     TUNE_T            of stored reals: f64, f32, or i16 for fixed point
-//     TUNE_RECONSTRUCT  18, 12, 8
-//     TUNE_PARITY       of the output; 2: both, whose fields have parity 0 first
-//     TUNE_DAGGER
-//     TUNE_ANISOTROPIC  spatial hops come with a factor
-//     TUNE_ANTIPERIODIC hops across the boundary in time change sign
-//     TUNE_TEMPORAL     links in time are 1 but for those of the last slice
-//     TUNE_SEVERAL      there are several sources
-//     TUNE_GUARDED      it is part of a solver: then also those of tail.h
-// Traffic a site and source: the links (eight a site of one parity, four of both), shared by the
-// sources of a thread, a spinor read and one written.
+//     TUNE_T            type of stored reals: f64, f32, or i16 for fixed point
+//     TUNE_RECONSTRUCT  reals a link: 18, 12 or 8
+//     TUNE_PARITY       parity of the output; 2: both, in fields that have parity 0 first
+//     TUNE_DAGGER       1: the adjoint
+//     TUNE_ANISOTROPIC  1: spatial hops have a factor
+//     TUNE_ANTIPERIODIC 1: hops across the boundary in time change sign
+//     TUNE_TEMPORAL     1: temporal gauge, links in time are 1 except for those of the last slice
+//     TUNE_SEVERAL      1: more than one source
+//     TUNE_GUARDED      1: part of a solver, with the macros of tail.h
+// Traffic a site and source: the links (eight a site of one parity, four of both) are read, shared
+// by the sources of a thread; a spinor is read and one is written.
 #pragma once
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "lattice.h"
@@ -59,15 +61,15 @@ enum {
     SPT = TUNE_SOURCES_PER_THREAD,
     GROUPS = TUNE_SOURCE_GROUPS,
     BOTH = TUNE_PARITY == 2,
-    ETA = TUNE_DAGGER ? -1 : 1 // of hops from x + mu
+    ETA = TUNE_DAGGER ? -1 : 1 // hops from x + mu have 1 - ETA gamma_mu
 };
 
-// The first arguments of each such kernel.
+// First kernel argument of every such operator.
 struct dslash_fields {
     const link_storage<stored_t>::type* links;
     const stored_t* in;
-    const f32* in_norms; // of fixed-point numbers
-    f64 spatial;         // factor of hops in space
+    const f32* in_norms; // NULL unless fixed point
+    f64 spatial;         // factor of spatial hops
     u64 sources;
 };
 
@@ -82,7 +84,8 @@ constexpr u32 BRICK = BRICK_X * BRICK_Y * BRICK_Z * BRICK_T;
 constexpr u32 ROWS_X = HALF_X / BRICK_X, ROWS_Y = TUNE_LY / BRICK_Y;
 constexpr u32 SWEEP = common_divisor(TUNE_LZ / BRICK_Z, 1u << TUNE_SWEEP_Z_LOG2);
 
-// The place of a site in that order; of both parities a brick's come one after the other.
+// Returns the site at a place of that order. With both parities, a brick of odd sites follows that
+// of even sites.
 FUNCTION site site_in_order(u32 place, u32& parity)
 {
     parity = TUNE_PARITY;
@@ -101,7 +104,7 @@ FUNCTION site site_in_order(u32 place, u32& parity)
 }
 
 // ---- a thread's work ----------------------------------------------------------------------------
-// Sites of a block, and blocks of the same sources.
+// Places of all sites, places a block, and blocks for the same sources.
 constexpr u32 DSLASH_PLACES = BOTH ? 2 * SITES : SITES;
 constexpr u32 DSLASH_TILE = SIMT_THREADS / GROUPS;
 constexpr u32 DSLASH_BLOCKS = (DSLASH_PLACES + DSLASH_TILE - 1) / DSLASH_TILE;
@@ -109,10 +112,10 @@ constexpr u32 DSLASH_BLOCKS = (DSLASH_PLACES + DSLASH_TILE - 1) / DSLASH_TILE;
 struct dslash_work {
     site at;
     u32 parity;
-    u32 source; // the first of SPT
+    u32 source; // the first of SPT sources
 };
 
-// False: there is none.
+// Sets the thread's work. Returns false if it has none.
 FUNCTION bool dslash_work_of(dslash_work& w)
 {
     const u32 group = warp_id() % GROUPS;
@@ -130,13 +133,13 @@ FUNCTION bool has_source(const dslash_fields& a, const dslash_work& w, u32 k)
 }
 
 // ---- hops ---------------------------------------------------------------------------------------
-// Where the fields of a source begin; of both parities they are one behind the other.
+// Returns the first site of a source's field. With both parities the fields follow each other.
 FUNCTION u64 source_sites(u32 source, u32 parity)
 {
     return BOTH ? static_cast<u64>(2 * source + parity) * SITES : static_cast<u64>(source) * SITES;
 }
 
-// What a hop is multiplied with besides its link.
+// Returns the factor of a hop besides its link: anisotropy, or the boundary's sign.
 template <int MU>
 FUNCTION real_t hop_factor(const dslash_fields& a, bool across)
 {
@@ -144,7 +147,7 @@ FUNCTION real_t hop_factor(const dslash_fields& a, bool across)
     return TUNE_ANTIPERIODIC && across ? -1 : 1;
 }
 
-// Hops come forward (from x + mu) or backward.
+// Returns the neighbour that a hop comes from: x + mu (FORWARD) or x - mu.
 template <int MU, bool FORWARD>
 FUNCTION u32 hop_from(const site& s)
 {
@@ -152,7 +155,7 @@ FUNCTION u32 hop_from(const site& s)
 }
 
 template <bool FORWARD>
-FUNCTION bool is_across(const site& s) // the boundary in time
+FUNCTION bool is_across(const site& s) // true if the hop crosses the boundary in time
 {
     return FORWARD ? s.t + 1 == TUNE_LT : s.t == 0;
 }
@@ -174,7 +177,7 @@ FUNCTION hop_link link_of_hop(const dslash_fields& a, const dslash_work& w)
         FORWARD ? w.at.index : hop_from<MU, FORWARD>(w.at));
 }
 
-// Adds a hop of the thread's source k, over the link u.
+// Adds a hop of the thread's source k, over the link u, to `sum`.
 template <int MU, bool FORWARD>
 FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const matrix& u,
                       spinor& sum)
@@ -195,7 +198,8 @@ FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const
 }
 
 #if TUNE_KEEP_LINKS
-// What is made of these registers is made again, and not kept from the source before.
+// Hides the values of these registers from the compiler, so that reconstructed links are recomputed
+// for each source and not kept.
 FUNCTION void make_again(real_t (&v)[RECONSTRUCT])
 {
     UNROLL
@@ -223,7 +227,7 @@ FUNCTION void add_hops(const dslash_fields& a, const dslash_work& w, u32 k, kept
     add_hop<MU, false>(a, w, k, unpacked<stored_t>(links.backward[MU]), sum);
 }
 
-// D in at the site of the work, handed on source by source.
+// Computes D in at the thread's site and passes it to `each`, source by source.
 template <class Each>
 FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
 {
@@ -310,7 +314,7 @@ struct dslash_shared {
 };
 
 #if TUNE_GUARDED
-// Whether there is something to be done for a block: all of its threads find the same.
+// Returns true if any source of the block is still iterated. All threads of a block agree.
 FUNCTION bool any_at_work(const guard_args& guard, u32 first, u64 sources)
 {
     bool any = false;
@@ -320,7 +324,7 @@ FUNCTION bool any_at_work(const guard_args& guard, u32 first, u64 sources)
     return any;
 }
 
-// Each warp has sums of the sources from `mine` on.
+// Adds up the sums of a block whose warps hold the sources from `mine` on.
 FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first, u32 mine,
                              kernel_sums (&sums)[SPT], kernel_sums_storage& s)
 {
@@ -335,8 +339,8 @@ FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first, u3
 }
 #endif
 
-// The body of a kernel: calls write(source, start of its fields, index of a site, D in there, sums)
-// for each site and source of the thread, and ends the sums.
+// Body of a kernel. For each site and source of the thread it calls write(source, start of its
+// fields, index of the site, D in there, sums), then it finishes the sums.
 template <class Write>
 FUNCTION void dslash_sites(const dslash_fields& d, const tail_args& tail, dslash_shared& s,
                            Write write)
@@ -345,7 +349,7 @@ FUNCTION void dslash_sites(const dslash_fields& d, const tail_args& tail, dslash
     kernel_sums sums[SPT] = {};
     const bool has_site = dslash_work_of(w);
 #if TUNE_GUARDED
-    const u32 first = block_id() / DSLASH_BLOCKS * (GROUPS * SPT); // of all sources of the block
+    const u32 first = block_id() / DSLASH_BLOCKS * (GROUPS * SPT); // first source of the block
     if (!any_at_work(tail.guard, first, d.sources)) return;
 #else
     (void)tail, (void)s;
