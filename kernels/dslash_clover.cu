@@ -1,12 +1,12 @@
-// The Dslash of Wilson-clover fermions, of one parity or of both, with a Hermitian matrix C a site,
-// clover.h, which is the clover term or its inverse:
+// Dslash of Wilson-clover fermions, for one parity or both. C is a Hermitian matrix at each site
+// (clover.h): the clover term or its inverse.
 //     out = C D in, out = x + a C D in, or out = C x + a D in
 //
 // Parameters and workload are those of dslash.h, and
-//     TUNE_XPAY  there is x
-//     TUNE_SITE  what C is applied to: 0 the hops, 1 x
-// Traffic a site and source: that of the Wilson Dslash; and the matrices of a site, which
-// the sources of a thread find in the L1 cache.
+//     TUNE_XPAY  1: there is x
+//     TUNE_SITE  0: C is applied to the hopping term, 1: C is applied to x
+// Traffic a site and source: that of the Wilson Dslash, and the matrices of a site, which the
+// sources of a thread share through the L1 cache.
 #include "dslash.h"
 
 #include "clover.h"
@@ -28,7 +28,7 @@ struct dslash_clover_args {
 FUNCTION void write_spinor(const dslash_clover_args& a, u32 source, u64 start, u32 index,
                            const spinor& sum, kernel_sums& sums)
 {
-    // Of both parities the fields of odd sites begin after those of the even ones.
+    // With both parities, the fields of odd sites follow those of the even sites.
     const u64 first = BOTH ? start % (2 * static_cast<u64>(SITES)) : TUNE_PARITY * SITES;
     const stored_t* const clover = a.clover + first * CLOVER;
     const f32* const norms = a.clover_norms + first;

@@ -1,11 +1,11 @@
-// The Dslash of twisted mass fermions, twist.h, of one parity or of both:
+// Dslash of twisted-mass fermions (twist.h), for one parity or both:
 //     out = (a + i a5 gamma_5) D in, or out = (b + i b5 gamma_5) x + (a + i a5 gamma_5) D in
-// The operator, its even-odd forms and their adjoints are of this form, with the inverse of a twist
-// a twist again; 96 more operations than the Wilson Dslash, on 1320.
+// The operator, its even-odd forms and their adjoints have this form, because the inverse of a
+// twist is a twist. It takes 96 operations a site more than the 1320 of the Wilson Dslash.
 //
 // Parameters and workload are those of dslash.h, and
-//     TUNE_XPAY  there is x
-// Traffic is that of the Wilson Dslash.
+//     TUNE_XPAY  1: there is x
+// Traffic: that of the Wilson Dslash.
 #include "dslash.h"
 #include "twist.h"
 

@@ -1,9 +1,9 @@
-// The Wilson Dslash, wilson.h, of one parity or of both: out = D in, or out = x + a D in.
+// Wilson Dslash (wilson.h), for one parity or both: out = D in, or out = x + a D in.
 //
 // Parameters and workload are those of dslash.h, and
-//     TUNE_XPAY  there is x
-// Traffic a site and source: the links (eight a site of one parity, four of both), shared by the
-// sources of a thread, a spinor read and one written, another read if there is x.
+//     TUNE_XPAY  1: there is x
+// Traffic a site and source: the links (eight a site of one parity, four of both) are read, shared
+// by the sources of a thread; a spinor is read and one is written, another is read if there is x.
 #include "dslash.h"
 
 struct dslash_wilson_args {

@@ -1,8 +1,8 @@
-// How the core finds out what a plain CUDA kernel takes. After the source of a user, for each of
-// its kernels, comes KERNEL_ENTRY(name): the kinds and sizes of its parameters as words that the
-// core reads from the compiled variant (device_signature in csrc/device.h). So an int that is
-// passed for a pointer, or an array of doubles for a pointer to float, is an error with a name, and
-// a Python number becomes what is wanted.
+// Signatures of plain CUDA kernels, for checking a call's arguments. After the user's source the
+// core appends KERNEL_ENTRY(name) for each of its kernels. It encodes the kinds and sizes of the
+// kernel's parameters as words that the core reads from the compiled variant (device_signature in
+// csrc/device.h). So an int passed for a pointer, or an array of doubles for a pointer to float, is
+// an error that names the parameter, and a Python number is converted to the parameter's type.
 #pragma once
 
 namespace cubc_entry
@@ -36,8 +36,8 @@ KIND_OF(unsigned long, 'u')
 KIND_OF(unsigned long long, 'u')
 #undef KIND_OF
 
-// 0 for what is incomplete, of which nothing is known, and for what is large, which does not
-// matter.
+// Size of a type; 0 for an incomplete type, whose size is unknown, and for 64 KiB or more, which
+// does not fit the word.
 template <unsigned long>
 struct exists {
     typedef void type;
@@ -51,8 +51,8 @@ struct bytes<T, typename exists<sizeof(T)>::type> {
     static constexpr unsigned value = sizeof(T) < 0x10000 ? sizeof(T) : 0;
 };
 
-// A parameter: its kind, alignment and size; of a pointer the kind and size of what it points to,
-// and whether that is constant.
+// Word of a parameter: its kind, alignment and size. For a pointer: the kind and size of the type
+// it points to, and 'c' instead of 'p' if that is const.
 template <class T>
 struct parameter {
     static constexpr unsigned word = kind<T>::value << 24 | alignof(T) << 16 | sizeof(T);
@@ -87,7 +87,8 @@ struct signature<void(A...)> {
 #else
 namespace cubc_entry
 {
-// What the cpu's back end gives an entry; the same struct as plain_frame in csrc/device_cpu.c.
+// Arguments that the CPU's back end passes to an entry; the same struct as plain_frame in
+// csrc/device_cpu.c.
 struct frame {
     unsigned grid[3], block[3];
     unsigned long long unused;
@@ -103,7 +104,7 @@ T& take(unsigned char* args, unsigned& at)
     at = (at + alignof(T) - 1) / alignof(T) * alignof(T) + sizeof(T);
     return *reinterpret_cast<T*>(args + at - sizeof(T));
 }
-// Braces evaluate from left to right.
+// Calls the kernel with its arguments from the frame. Braces evaluate from left to right.
 template <class... A>
 void unpack(void (*kernel)(A...), frame* f)
 {

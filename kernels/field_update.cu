@@ -1,25 +1,25 @@
-// Linear algebra on the fields of a solver: any statements on the numbers of each site, and sums of
-// them, in one pass.
+// Linear algebra on the fields of a solver: evaluates statements on the numbers of each site, and
+// sums over them, in one pass.
 //
-// Fields are in native order (lattice.h), each in its own precision; a fixed-point field has its
-// norms behind it. A thread takes sites of one right-hand side and goes through their numbers in
-// groups of a few loads. No thread needs another but for the sums (sums.h).
+// Fields are in native order (lattice.h), each in its own precision; the norms of a fixed-point
+// field follow it. A thread takes sites of one right-hand side and processes their numbers in
+// groups of a few loads. Threads exchange data only for the sums (sums.h).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:8:1 cpu=16:1024:16
 //
-// spt    sites of a thread, as far apart as a block has threads
+// spt   sites a thread, SIMT_THREADS apart
 //
 // Workload: that of lattice.h, that of sums.h, and
-//     TUNE_REALS, TUNE_PARITIES    of a site, of a field
-//     TUNE_FIELDS(X)               X(name, type of stored reals) for each
-//     TUNE_WRITTEN(X)              the same of those that change
-//     TUNE_HELD(X)                 of these, fixed-point ones: a site is stored when it is whole
-//     TUNE_FLOATS(X)               and the others
-//     TUNE_REAL                    to calculate in
-//     TUNE_STATEMENTS              of the names, each one complex number of the site
-// Traffic: every field that is named read once, and those that change written once.
+//     TUNE_REALS, TUNE_PARITIES   reals a site, parities a field
+//     TUNE_FIELDS(X)              X(name, type of stored reals) for each field
+//     TUNE_WRITTEN(X)             the same for each field that is written
+//     TUNE_HELD(X)                written fields in fixed point: a site is stored when it is whole
+//     TUNE_FLOATS(X)              the other written fields
+//     TUNE_REAL                   type of the calculation
+//     TUNE_STATEMENTS             statements; a field's name is one complex number of the site
+// Traffic: every field is read once, and each written field is written once.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "lattice.h"
 typedef TUNE_REAL real_t;
@@ -30,7 +30,7 @@ enum {
     GROUP = REALS % 8 ? REALS : 8, // whole loads in every precision
     PLACES = TUNE_PARITIES * SITES,
     TILE = SIMT_THREADS * TUNE_SITES_PER_THREAD,
-    BLOCKS = (PLACES - 1) / TILE + 1 // of a source
+    BLOCKS = (PLACES - 1) / TILE + 1 // blocks a source
 };
 
 struct field_update_args {
@@ -53,11 +53,11 @@ struct held_sites {
 #undef MEMBER
 };
 
-// Where a place's numbers are: fields of sites, and the site.
+// Location of a place's numbers: the offset of its field, and the site.
 struct update_place {
     u64 start; // sites before those of its parity and source
     u32 index;
-    u64 sites; // of the whole field
+    u64 sites; // sites of the whole field
 };
 
 template <class S>
@@ -140,7 +140,7 @@ KERNEL(field_update_sites, field_update_args, field_update_shared)
 {
     const u32 source = block_id() / BLOCKS, block = block_id() % BLOCKS;
     kernel_sums sums{};
-    if (!is_at_work(a.guard, source)) return; // the block as a whole
+    if (!is_at_work(a.guard, source)) return; // same for all threads of the block
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
         const u32 place = block * TILE + k * SIMT_THREADS + thread_id();
         if (place < PLACES) update_site(a, source, place, sums);

@@ -1,14 +1,14 @@
-// The index of the first item that a condition holds for, in a single launch that ends early.
+// Index of the first item for which a predicate is true, in one launch that ends early.
 //
-// The items are cut into chunks, the share of one warp in one step; a tile is the chunks of one
-// block. The blocks go through the tiles side by side, so that what has been read at any time is
-// close to a prefix of the input. A warp that finds an item sends its index as a message and puts
-// its chunk's number into one word for all blocks, which keeps the lowest; every block reads that
-// word once a tile and stops when its next tile lies behind. The block that ends last knows that
-// nothing lower can be found, and reads the message of the lowest chunk's warp.
+// The items are cut into chunks, each the work of one warp in one step; a tile is the chunks of one
+// block. The blocks advance through the tiles side by side, so that the items read so far are
+// nearly a prefix of the input. A warp that finds an item sends the item's index as a message, and
+// lowers the number in a word shared by all blocks to that of its chunk. Every block reads that
+// word once a tile and stops if its next tile comes after that chunk. The block that ends last
+// knows that no lower chunk can be found, and reads the message of that chunk's warp.
 //
-// The word carries the launch's epoch above the chunk's complement, so the largest counts and words
-// of earlier launches are smaller (message.h): nothing is cleared between launches.
+// The word holds the launch's epoch above the complement of the chunk's number, so that the maximum
+// wins and words of earlier launches are smaller (message.h). Nothing is cleared between launches.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=512:8192:512
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
@@ -18,18 +18,18 @@
 // %RANGE% TUNE_WAVES wav 1:6:1 cpu=1:16:1
 //
 // ipt   items a thread
-// mb    blocks that the registers of a multiprocessor are shared out to, at least
-// ipv   items a vector
+// mb    least blocks a multiprocessor, which limits the registers a thread
+// ipv   items a vector load (log2)
 // ld    caching of the loads, see load_bytes16
-// wav   blocks, in multiples of what is resident at once
+// wav   blocks, in multiples of those resident at once
 //
 // Workload:
 //     TUNE_T           type of the items
 //     TUNE_PREDICATE   an expression of x and i
 //
-// Traffic: the items up to the one that is found, and those of the tiles under way.
+// Traffic: the items up to the first match, and those of the tiles in flight.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
-#define TUNE_ORDER 0 // blocks wait for nobody: their ranks are not used
+#define TUNE_ORDER 0 // no block waits for another: ranks are not used
 #include "block.h"
 #include "input.h"
 #include "message.h"
@@ -50,11 +50,11 @@ struct find_args {
     in_t in;
     i64* out;
     u64 n;
-    u64* messages; // message 0 is the word of the lowest chunk, then one index a warp
+    u64* messages; // message 0: word of the lowest chunk; then one index a warp
 };
 
 struct find_shared {
-    u64 lowest[2]; // as thread 0 has read it, in steps of even and of odd number
+    u64 lowest[2]; // as thread 0 has read it, for even and odd steps
 };
 
 struct smaller {
@@ -73,11 +73,11 @@ FUNCTION u64 chunk_word(u32 tag, u64 chunk)
     return static_cast<u64>(tag) << 32 | static_cast<u32>(~chunk);
 }
 
-// The place in its chunk of the warp's first item that the condition holds for; for all lanes.
+// Returns the place in its chunk of the warp's first match, in all lanes, or NOT_FOUND.
 template <bool WHOLE>
 FUNCTION u32 search_chunk(const find_args& a, u64 begin)
 {
-    // Of the chunk: all of it, or what there is.
+    // Items of the chunk: all of it, or those before the end.
     const u32 count = WHOLE ? CHUNK : begin < a.n ? static_cast<u32>(a.n - begin) : 0;
     const u32 first = lane_id() * VECTOR;
     item_t item[ROWS][VECTOR];
@@ -92,7 +92,7 @@ FUNCTION u32 search_chunk(const find_args& a, u64 begin)
                 if (at + j < count) item[r][j] = input_item(a.in, begin + at + j);
         }
     }
-    u32 any = 0; // as a bit of a word the test is vectorised; which one is asked where there is one
+    u32 any = 0; // as bits of a word: lets the compiler vectorise the tests
     UNROLL
     for (u32 r = 0; r < ROWS; r++) {
         UNROLL
@@ -103,21 +103,21 @@ FUNCTION u32 search_chunk(const find_args& a, u64 begin)
     }
     if (!warp_ballot(FULL_WARP, any != 0)) return NOT_FOUND;
     u32 found = NOT_FOUND;
-    for (u32 k = 0; any && k < ROWS * VECTOR && found == NOT_FOUND; k++) { // from memory again
+    for (u32 k = 0; any && k < ROWS * VECTOR && found == NOT_FOUND; k++) { // reads the items again
         const u32 place = first + k / VECTOR * ROW_ITEMS + k % VECTOR;
         if (place < count && holds(input_item(a.in, begin + place), begin + place)) found = place;
     }
     return warp_shuffle(warp_reduce(found, smaller()), 0);
 }
 
-// Where the index that a chunk's warp has found is.
+// Returns the message slot for the index that a chunk's warp has found.
 FUNCTION u64 slot_of(u32 chunk)
 {
     const u32 tile = chunk / SIMT_WARPS, warp = chunk % SIMT_WARPS;
     return 1 + static_cast<u64>(tile % block_count()) * SIMT_WARPS + warp;
 }
 
-// By thread 0 of the block that ends last.
+// Writes the result. Called by thread 0 of the block that ends last.
 FUNCTION void finish(const find_args& a, ticket mine, u32 tag)
 {
     const u64 word = load_relaxed(a.messages + 1);
@@ -137,7 +137,7 @@ KERNEL(find_chunks, find_args, find_shared)
     for (u64 tile = block_id(); tile * SIMT_WARPS * CHUNK < a.n; tile += block_count()) {
         const u64 chunk = tile * SIMT_WARPS + warp_id(), begin = chunk * CHUNK;
         u64 lowest = 0;
-        if (thread_id() == 0) lowest = load_relaxed(a.messages + 1); // waits beside the items
+        if (thread_id() == 0) lowest = load_relaxed(a.messages + 1); // arrives along with the items
         const u32 place =
             begin + CHUNK <= a.n ? search_chunk<true>(a, begin) : search_chunk<false>(a, begin);
         if (place != NOT_FOUND && !sent && lane_id() == 0) {
@@ -145,15 +145,15 @@ KERNEL(find_chunks, find_args, find_shared)
                          static_cast<i64>(begin + place), tag);
             atomic_max(a.messages + 1, chunk_word(tag, chunk));
         }
-        sent = sent || place != NOT_FOUND; // nothing later is the first, and the slot is taken
+        sent = sent || place != NOT_FOUND; // this warp's later items cannot be the first
         if (thread_id() == 0) s.lowest[parity] = lowest;
         block_sync();
         const u64 next = (tile + block_count()) * SIMT_WARPS;
         if (s.lowest[parity] >= chunk_word(tag, next)) break;
-        parity ^= 1u; // so that a step's word is not overwritten while it is read
+        parity ^= 1u; // alternates, so that the word is not overwritten while it is read
     }
-    if (thread_id() != 0) return; // there is no barrier left
-    device_fence();               // what the block has found is known before its arrival
+    if (thread_id() != 0) return; // no barrier follows
+    device_fence();               // makes the block's match visible before its arrival
     const ticket mine = take_ticket_in_order(a.messages);
     if (mine.rank + 1 != block_count()) return;
     device_fence();

@@ -1,29 +1,30 @@
-// Operands in a fixed order: for results that must not depend on the variant, the device or timing.
+// Deterministic order of operations, for results that do not depend on the variant, the device or
+// timing.
 //
-// An operator of floats does not associate, so which items meet first decides the last bits. Here
-// that is laid down by the index of an item alone. A row is a vector of items for each of 32 lanes,
-// a part some rows, a tile PARTS parts; their sizes follow from the type of the items. Threads only
-// share out this work: a block of any number of warps, or on the cpu a thread that stands for all
-// 32 lanes, does the same operations on the same operands. The workload says SIMT_ROUNDED, so that
-// no compiler makes one step of a product and a sum.
+// Floating-point operators are not associative, so that the order of operations decides the last
+// bits. Here the index of an item alone determines it. A row is one vector of items for each of 32
+// lanes, a part is several rows, and a tile is PARTS parts; their sizes follow from the item type.
+// Threads only share this work: a block of any number of warps, or a single thread on the CPU that
+// stands for all 32 lanes, does the same operations on the same operands. The workload defines
+// SIMT_ROUNDED, which disables the contraction of a product and a sum to an FMA.
 #pragma once
 #include "warp.h"
 
 enum {
-    LANES = 32 / SIMT_WARP, // that a thread stands for
-    PARTS = 8               // of a tile
+    LANES = 32 / SIMT_WARP, // lanes that a thread stands for
+    PARTS = 8               // parts a tile
 };
 
-// Items of a lane in a row: those of a 16-byte access.
+// Returns the items a lane in a row: those of a 16-byte access.
 FUNCTION constexpr int row_vector(int item_bytes) { return item_bytes < 16 ? 16 / item_bytes : 1; }
-// Rows of a part: what a thread can hold of each in registers.
+// Returns the rows of a part: as many as fit a thread's registers.
 FUNCTION constexpr int part_rows(int item_bytes)
 {
     return item_bytes <= 16 ? 8 : item_bytes <= 32 ? 4 : 2;
 }
 
-// The first `count` lanes' values combined, neighbours first: ((0 1)(2 3))((4 5)(6 7)) ... A lane
-// that has no neighbour waits for the next round.
+// Combines the values of the first `count` lanes, neighbours first: ((0 1)(2 3))((4 5)(6 7)) ... A
+// lane without a neighbour waits for the next round.
 //   Called by   all lanes of the warp
 //   Result      in the first lane
 template <class V, class Op>
@@ -38,7 +39,7 @@ FUNCTION V lanes_reduce(V (&lane)[LANES], u32 count, Op op)
     }
 }
 
-// Inclusive prefix of the lanes' values, in place, in the order of Kogge and Stone (1973).
+// Inclusive prefix scan of the lanes' values, in place, in the order of Kogge and Stone (1973).
 //   Called by   all lanes of the warp
 //   Result      in each lane
 template <class V, class Op>

@@ -1,18 +1,19 @@
-// What lies before a tile, in an order that the number of the tile alone lays down.
+// Prefix of a tile, combined in an order that depends on the tile's number alone.
 //
-// Look-back (lookback.h) adds up whatever totals and prefixes it meets, which timing decides. Here
-// a tile waits for certain ones: 32 tiles make a group and 32 groups a stretch; the totals of the
-// tiles before it in its group are combined as lanes are, so are the totals of the groups before
-// its own in the stretch, and what lies before the stretch comes as one message. The last tile of a
-// group sends the group's total, the last one of a stretch what lies before the next. So nearly all
-// of it is known at once, and the chain from stretch to stretch has one link in 1024 tiles.
+// Decoupled look-back (lookback.h) combines the totals and prefixes that happen to be there, which
+// depends on timing. Here a tile waits for certain messages. 32 tiles make a group and 32 groups a
+// stretch. The totals of the tiles before it in its group are combined as lanes are, and so are the
+// totals of the groups before its own in the stretch. The prefix of the stretch comes as one
+// message. The last tile of a group sends the group's total, and the last tile of a stretch sends
+// the prefix of the next stretch. So nearly all messages are there at once, and the serial chain
+// has one link in 1024 tiles.
 #pragma once
 #include "fixed.h"
 #include "message.h"
 
 enum { GROUP = 32, STRETCH = 32 * GROUP }; // tiles
 
-// Where the messages of tiles, of groups and of stretches are.
+// First message slots of groups and of stretches; those of tiles begin at 0.
 struct fixed_slots {
     u64 groups, stretches;
 };
@@ -22,7 +23,7 @@ FUNCTION fixed_slots slots_of(u64 tiles)
     return fixed_slots{tiles, tiles + groups};
 }
 
-// A value that there may not be.
+// Optional value.
 template <class V>
 struct perhaps {
     V value;
@@ -36,7 +37,7 @@ FUNCTION perhaps<V> join(perhaps<V> a, perhaps<V> b, Op op)
     return perhaps<V>{op(a.value, b.value), true};
 }
 
-// The first `count` messages from `slot` on combined, for all lanes of the calling warp.
+// Combines the first `count` messages from `slot` on, for all lanes of the calling warp.
 template <class V, class Op>
 FUNCTION perhaps<V> wait_for(const u64* messages, u64 slot, u32 count, ticket mine, Op op)
 {
@@ -48,9 +49,9 @@ FUNCTION perhaps<V> wait_for(const u64* messages, u64 slot, u32 count, ticket mi
     return perhaps<V>{warp_shuffle(lanes_reduce(lane, count, op), 0), true};
 }
 
-// The prefix of a tile, and the tile's contribution to those after it. One warp of the block calls
-// it, all lanes with the tile's total. `first` is what comes before the first tile; the result, for
-// all lanes, is what comes before this one.
+// Returns the prefix of a tile, which excludes the tile, and sends the tile's contribution to later
+// tiles. One warp of the block calls it, all lanes with the tile's total, and all lanes get the
+// result. `first` precedes the first tile.
 template <class V, class Op>
 FUNCTION perhaps<V> fixed_prefix(u64* messages, ticket mine, V total, Op op, perhaps<V> first)
 {
@@ -62,7 +63,7 @@ FUNCTION perhaps<V> fixed_prefix(u64* messages, ticket mine, V total, Op op, per
     if (lane_id() == 0 && !ends_group) message_send(messages, tile, total, tag);
     const perhaps<V> tiles =
         wait_for<V>(messages, group * GROUP, static_cast<u32>(tile % GROUP), mine, op);
-    const perhaps<V> whole = join(tiles, own, op); // of the group, where it ends
+    const perhaps<V> whole = join(tiles, own, op); // total of the group, if this is its last tile
     if (lane_id() == 0 && ends_group && !ends_stretch)
         message_send(messages, slots.groups + group, whole.value, tag);
     const perhaps<V> groups = wait_for<V>(messages, slots.groups + stretch * (STRETCH / GROUP),

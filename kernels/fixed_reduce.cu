@@ -1,32 +1,32 @@
-// Reduction in a fixed order (fixed.h): of an array, or of every segment of one.
+// Deterministic reduction (fixed.h) of an array, or of every segment of one.
 //
-// A tile's items are shared out to lanes. Where operands may change places each place in a row has
-// an accumulator, which goes down the rows of a part; otherwise a row is combined whole before the
-// next. Then the vectors' places, the lanes, the parts, in order. A segment is cut into tiles from
-// its own beginning, so that its result is the same wherever it lies, alone as well. The tiles'
-// totals are reduced like items, tile after tile.
+// The items of a tile are distributed to lanes. If the operator is commutative, each place in a row
+// has an accumulator that goes down the rows of a part; otherwise a row is combined before the
+// next. Then the places of a vector, the lanes and the parts are combined in order. A segment is
+// cut into tiles from its own beginning, so that its result does not depend on where it lies and is
+// that of an array of its own. The tiles' totals are reduced like items, tile by tile.
 //
-// The first kernel is for segments: a warp has as many as it has lanes. A lane reduces a short one
-// by itself, with the operations of the whole warp; a segment of up to a tile is the warp's; of a
-// longer one it leaves each tile to a block of the second kernel. The third one reduces the totals.
-// A whole array begins with the second.
+// The first kernel is for segments: a warp takes as many segments as it has lanes. A lane reduces a
+// short segment alone, with the operations of the whole warp. The warp reduces a segment of up to a
+// tile. Each tile of a longer segment is left to a block of the second kernel, and the third kernel
+// reduces the totals. A whole array starts with the second kernel.
 //
-// Rounding: with rows of 32 v items and parts of r rows an operand goes through at most
-// d = r + v + 11 operations of a tile, and as many of a tile of totals. So the error of a sum is at
-// most (2 d + t) u sum|x| to first order, with u the unit roundoff and t + 1 the tiles of totals:
-// of float32, where d is 23, t is 0 up to 2^26 items. (N. J. Higham, "The Accuracy of Floating
-// Point Summation", SIAM J. Sci. Comput. 14, 1993: the bound for any order by its longest path.)
+// Rounding: with rows of 32 v items and parts of r rows an operand goes through at most d = r + v +
+// 11 operations in a tile, and as many in a tile of totals. So the error of a sum, to first order,
+// is at most (2 d + t) u sum|x|, where u is the unit roundoff and t + 1 the number of tiles of
+// totals. For float32 d is 23, and t is 0 up to 2^26 items. (N. J. Higham, "The Accuracy of
+// Floating Point Summation", SIAM J. Sci. Comput. 14, 1993, bounds any order by its longest path.)
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:128:4 cpu=4:4:1
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_WAVES wav 1:64:1 cpu=1:16:1
 //
-// ipt   items a thread has in flight: as many rows at once as they make
+// ipt   items a thread has in flight, rounded to whole rows
 // ld    caching of the loads, see load_bytes16
-// wav   blocks, in multiples of what is resident at once
+// wav   blocks, in multiples of those resident at once
 //
-// Traffic: the items and the offsets read, one item a segment written.
+// Traffic: the items and the offsets are read, one item a segment is written.
 #include "fixed.h"
 #include "input.h"
 #include "operator.h"
@@ -38,12 +38,12 @@ enum {
     VECTOR = row_vector(sizeof(item_t)),
     TILE = PARTS * part_rows(sizeof(item_t)) * 32 * VECTOR,
     SHORT_LANES = 8,
-    SHORT = SHORT_LANES * VECTOR // items that a lane reduces by itself
+    SHORT = SHORT_LANES * VECTOR // items that a lane reduces alone
 };
 
 static_assert(sizeof(acc_t) == TUNE_ACC_BYTES && TILE == TUNE_TILE, "the descriptor makes room");
 
-// A segment of more than a tile: its totals are as many slots from `first` on.
+// Segment of more than a tile; its totals have `tiles` slots from `first` on.
 struct long_segment {
     u64 segment, first, tiles;
 };
@@ -52,9 +52,9 @@ struct fixed_reduce_args {
     in_t in;
     out_t* out;
     segments set;
-    u64 capacity; // slots there are
-    u64* counts;  // of long segments, of slots taken; 0 at first
-    u64* owners;  // of each slot: 1 + its long segment, 0 for none. Of an array NULL
+    u64 capacity; // number of slots
+    u64* counts;  // long segments and slots taken; 0 at first
+    u64* owners;  // of each slot: 1 + its long segment, or 0 for none; NULL for an array
     long_segment* longs;
     acc_t* totals; // one a slot
     value_t init;
@@ -65,7 +65,7 @@ struct fixed_reduce_shared {
     acc_t part[PARTS];
 };
 
-// What is reduced: the array, or totals.
+// Input of a reduction: the array, or the totals.
 struct items {
     typedef item_t type;
     enum { LOADS_AT_ONCE = TUNE_ITEMS_PER_THREAD / VECTOR };
@@ -73,10 +73,11 @@ struct items {
     template <int N>
     FUNCTION_MEMBER void load(u64 at, type (&out)[N]) const
     {
-        // A thread that stands for all lanes reads too much at once for vectors to matter.
+        // A single thread that stands for all lanes reads so much at once that vectors do not
+        // matter.
         if (!TUNE_SEGMENTS || LANES > 1 || at % N == 0)
             load_input<TUNE_LOAD>(in, at, out);
-        else { // a segment begins anywhere
+        else { // the segment is not aligned
             UNROLL
             for (int j = 0; j < N; j++) out[j] = input_item(in, at + static_cast<u64>(j));
         }
@@ -105,7 +106,7 @@ FUNCTION void write_result(const fixed_reduce_args& a, u64 segment, acc_t sum, b
 }
 
 // ---- a part, by a warp --------------------------------------------------------------------------
-// The accumulators of the first `count` places of a row combined; in the first lane.
+// Combines the accumulators of the first `count` places of a row; the result is in the first lane.
 template <int V, int N>
 FUNCTION acc_t row_total(const acc_t (&acc)[N], u32 count)
 {
@@ -128,7 +129,7 @@ FUNCTION void clear(acc_t (&acc)[N])
     for (int j = 0; j < N; j++) acc[j] = acc_identity();
 }
 
-// Items [first, end), at most a part and at least one; in the first lane.
+// Reduces items [first, end), at least one and at most a part; the result is in the first lane.
 template <class In>
 FUNCTION acc_t part_total(const In& in, u64 first, u64 end)
 {
@@ -184,7 +185,8 @@ FUNCTION u64 part_end(u64 first, u64 items, u64 end)
     return end - first < items ? end : first + items;
 }
 
-// By a block: in thread 0. The storage may be used again after the next block_sync.
+// Reduces a tile with the block; the result is in thread 0. The storage may be used again after the
+// next block_sync.
 template <class In>
 FUNCTION acc_t tile_total(const In& in, u64 first, u64 end, fixed_reduce_shared& s)
 {
@@ -205,7 +207,7 @@ FUNCTION acc_t tile_total(const In& in, u64 first, u64 end, fixed_reduce_shared&
     return sum;
 }
 
-// The same by a warp: in the first lane.
+// Reduces a tile with a warp; the result is in the first lane.
 template <class In>
 FUNCTION acc_t tile_total(const In& in, u64 first, u64 end)
 {
@@ -216,7 +218,7 @@ FUNCTION acc_t tile_total(const In& in, u64 first, u64 end)
     return sum;
 }
 
-// The same of up to SHORT items by a lane.
+// Reduces up to SHORT items with one lane, in the same order.
 FUNCTION acc_t short_total(const items& in, u64 first, u64 end)
 {
     acc_t lane[SHORT_LANES];
@@ -242,8 +244,8 @@ FUNCTION acc_t short_total(const items& in, u64 first, u64 end)
 // ---- segments -----------------------------------------------------------------------------------
 FUNCTION u64 ceil_div(u64 a, u64 b) { return a / b + (a % b != 0); }
 
-// Slots for the tiles of a segment, taken by a warp. Where segments overlap, which they must not,
-// there may be none left.
+// Takes slots for the tiles of a segment; called by a warp. There may be too few slots if segments
+// overlap, which is an error of the caller.
 FUNCTION void leave_tiles(const fixed_reduce_args& a, u64 segment, u64 tiles)
 {
     u64 number = 0, first = 0;
@@ -301,7 +303,7 @@ KERNEL(fixed_reduce_tiles, fixed_reduce_args, fixed_reduce_shared)
         u64 begin = 0, end = a.set.items, tile = slot;
         if constexpr (TUNE_SEGMENTS) {
             const u64 owner = a.owners[slot];
-            if (owner == 0) continue; // for all threads of the block
+            if (owner == 0) continue; // same for all threads of the block
             const long_segment l = a.longs[owner - 1];
             const u64 count = segment_items(a, l.segment, begin);
             end = begin + count;
@@ -327,7 +329,7 @@ KERNEL(fixed_reduce_totals, fixed_reduce_args, fixed_reduce_shared)
     for (u64 number = block_id(); number < count; number += block_count()) {
         long_segment l{0, 0, a.capacity};
         if constexpr (TUNE_SEGMENTS) l = a.longs[number];
-        if (l.first + l.tiles > a.capacity) continue; // for all threads of the block
+        if (l.first + l.tiles > a.capacity) continue; // same for all threads of the block
         acc_t sum = acc_identity();
         for (u64 t = 0; t < l.tiles; t += TOTALS) {
             const u64 first = l.first + t, end = l.first + l.tiles;

@@ -1,12 +1,12 @@
-// Runs of equal keys that fixed_scan.cu reduces: what it has in place of scan_runs.h, and what it
-// writes of them.
+// Runs of equal keys for the reduction by key in fixed_scan.cu. Replaces scan_runs.h there, and
+// writes one result a run.
 //
-// What a stretch of items comes to counts the runs that begin in it, so a prefix also says which
-// run its item is in. A run's result is the prefix at its last item.
+// The partial result of a stretch of items also counts the runs that begin in it, so that a prefix
+// gives the number of its item's run. A run's result is the prefix at its last item.
 //
 //     TUNE_K         type of the keys, which may be lazy (TUNE_KEYS... of input.h)
 //     TUNE_COUNT     an unsigned type that counts the runs
-//     ROWS, VECTOR   of a thread: enumerators of the kernel, before this file
+//     ROWS, VECTOR   rows and items a row of a thread; enumerators that the kernel defines before
 #pragma once
 #include "operator.h"
 #include "run_ends.h"
@@ -29,15 +29,14 @@ struct apply {
     }
 };
 
-// Where runs go.
+// Output arrays of the runs.
 struct results_t {
     out_t* results;
     run_key* keys;
     u64* count;
 };
 
-// A thread's items: their keys, which of them begin a run, and whether the one behind each row
-// does.
+// Keys of a thread's items. head: the item begins a run; behind: so does the item after the row.
 struct run_items {
     run_key key[ROWS][VECTOR];
     bool head[ROWS][VECTOR], behind[ROWS];
@@ -51,7 +50,8 @@ FUNCTION void find_runs(const runs_t& keys, u64 first, u64 n, run_items& items)
     heads_behind(keys, first, n, items.key, items.head, items.behind);
 }
 
-// What item i, the j-th of row r, adds to the results. `through` is its prefix.
+// Writes the key if item i, the j-th of row r, begins its run, and the result, its inclusive prefix
+// `through`, if the item ends its run.
 FUNCTION void write_run(const results_t& out, u64 i, u64 n, const run_items& items, int r, int j,
                         sum_t through)
 {

@@ -1,32 +1,32 @@
-// Prefix scan in a fixed order (fixed.h), in a single pass over the items.
+// Deterministic prefix scan (fixed.h), in a single pass over the items.
 //
-// A tile is taken as in scan.cu: a warp has a part of it, a row of the part is one vector a lane.
-// Vectors are scanned from their beginning, their totals over the lanes, rows and parts one after
-// the other; what lies before the tile comes in a fixed order too (fixed_look.h). Tiles are of one
-// size whatever the variant, so that a warp may have several parts, and on the cpu a thread has all
-// of them.
+// Tiles are laid out as in scan.cu: a warp has a part of a tile, and a row of the part is one
+// vector a lane. Vectors are scanned from their beginning, then their totals over the lanes, the
+// rows and the parts in turn. The prefix of the tile is combined in a fixed order too
+// (fixed_look.h). Tiles have the same size for all variants, so that a warp may have several parts,
+// and a single thread on the CPU has all of them.
 //
 // Rounding: with v items a vector, r rows a part and s stretches of 1024 tiles before the last an
-// operand goes through at most d = v + r + 36 + 2 s operations: v + r + 10 of its tile, 14 of other
-// tiles' totals, 2 a stretch, and 12 of the tile of the result. So the error of a sum is at most
-// d u sum|x| over the items up to its own, to first order, with u the unit roundoff (Higham's
-// bound, see fixed_reduce.cu).
+// operand goes through at most d = v + r + 36 + 2 s operations: v + r + 10 in its tile, 14 in
+// totals of other tiles, 2 a stretch, and 12 in the tile of the result. So the error of a sum, to
+// first order, is at most d u sum|x| over the items up to its own, with u the unit roundoff
+// (Higham's bound, see fixed_reduce.cu).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:256:64 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 //
-// tpb   threads a block: PARTS is a multiple of its warps
-// mb    blocks that the registers of a multiprocessor are shared out to, at least
+// tpb   threads a block; PARTS is a multiple of its warps
+// mb    least blocks a multiprocessor, which limits the registers a thread
 // ld    caching of the loads, see load_bytes16
-// ord   where a block's rank comes from, see message.h
+// ord   source of a block's rank, see message.h
 //
 // Workload: as in scan.cu, and
-//     TUNE_REDUCE_RUNS   1: a scan by key of which the last prefix of each run is written, and the
-//                        run's key (fixed_runs.h)
+//     TUNE_REDUCE_RUNS   1: reduction by key: writes the last prefix of each run, and its key
+//                        (fixed_runs.h)
 //
-// Traffic: n items (and keys) read, n written, or a key and a result for each run.
+// Traffic: n items (and keys) are read; n items, or a key and a result for each run, are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "fixed_look.h"
 #include "operator.h"
@@ -37,11 +37,11 @@ DEFINE_INPUT(TUNE_IN, in_t, item_t)
 enum {
     LARGER = sizeof(item_t) > sizeof(value_t) ? sizeof(item_t) : sizeof(value_t),
     ITEM_BYTES = LARGER > 4 ? LARGER : 4, // a thread keeps as many sums as items
-    LANE_ITEMS = row_vector(ITEM_BYTES),  // of a row
+    LANE_ITEMS = row_vector(ITEM_BYTES),  // items a lane in a row
     PART_ROWS = part_rows(ITEM_BYTES),
-    MY_PARTS = PARTS / SIMT_WARPS, // of a warp
-    ROWS = MY_PARTS * PART_ROWS,   // of a thread
-    VECTOR = LANES * LANE_ITEMS,   // items of a thread in a row
+    MY_PARTS = PARTS / SIMT_WARPS, // parts a warp
+    ROWS = MY_PARTS * PART_ROWS,   // rows a thread
+    VECTOR = LANES * LANE_ITEMS,   // items a thread in a row
     TILE = PARTS * PART_ROWS * 32 * LANE_ITEMS
 };
 static_assert(MY_PARTS * SIMT_WARPS == PARTS && TILE == TUNE_TILE, "tiles are of one size");
@@ -69,12 +69,13 @@ struct fixed_scan_args {
 struct fixed_scan_shared {
     ticket tile_ticket;
     sum_t part[PARTS]; // totals
-    sum_t prefix;      // of everything before the tile
+    sum_t prefix;      // combination of everything before the tile
     u32 has_prefix;
     runs_shared runs;
 };
 
-// A row: each vector's prefixes in place, before[] the lanes before; returned: the row's total.
+// Scans a row: leaves each vector's prefixes in place, sets before[] to the combination of the
+// lanes before, and returns the row's total.
 FUNCTION sum_t scan_row(sum_t (&item)[VECTOR], sum_t (&before)[LANES])
 {
     sum_t lane[LANES];
@@ -94,7 +95,7 @@ FUNCTION sum_t scan_row(sum_t (&item)[VECTOR], sum_t (&before)[LANES])
     return warp_shuffle(lane[LANES - 1], SIMT_WARP - 1);
 }
 
-// What lies before lane l of a row. `prefix` is what lies before the row.
+// Returns the prefix of lane l of a row; `prefix` is that of the row.
 FUNCTION perhaps<sum_t> lane_prefix(perhaps<sum_t> prefix, const sum_t (&before)[LANES], int l)
 {
     if (l == 0 && lane_id() == 0) return prefix;
@@ -102,7 +103,7 @@ FUNCTION perhaps<sum_t> lane_prefix(perhaps<sum_t> prefix, const sum_t (&before)
 }
 
 #if TUNE_REDUCE_RUNS
-// What row r writes, whose first item is item `at`.
+// Writes the runs of row r, whose first item is item `at`.
 template <bool WHOLE>
 FUNCTION void finish_row(const fixed_scan_args& a, u64 at, const sum_t (&item)[VECTOR],
                          const sum_t (&before)[LANES], const run_items& runs, int r,
@@ -133,7 +134,7 @@ FUNCTION void finish_row(const fixed_scan_args& a, u64 at, const sum_t (&item)[V
                     convert<out_t>(value_of(mine.is ? apply()(mine.value, item[j]) : item[j]));
             else if (IN_RUNS && runs.head[r][j])
                 result[j] = convert<out_t>(a.init);
-            else // there always is a value: of an exclusive scan the initial one
+            else // an exclusive scan always has an initial value
                 result[j] = convert<out_t>(
                     value_of(v > 0 ? apply()(mine.value, item[j - (v > 0)]) : mine.value));
         }
@@ -152,13 +153,13 @@ FUNCTION void scan_tile(const fixed_scan_args& a, fixed_scan_shared& s, ticket m
     const u64 tile = mine.rank * static_cast<u64>(TILE);
     const u64 first =
         tile + warp_id() * (static_cast<u64>(ROWS) * 32 * LANE_ITEMS) + lane_id() * VECTOR;
-    sum_t item[ROWS][VECTOR];  // then: prefixes inside the vector
-    sum_t before[ROWS][LANES]; // the lanes before, in the row
-    sum_t carry[ROWS];         // the rows up to this one, in the part
+    sum_t item[ROWS][VECTOR];  // then prefixes within the vector
+    sum_t before[ROWS][LANES]; // preceding lanes of the row
+    sum_t carry[ROWS];         // rows of the part up to this one
     run_items runs;
 
     item_t raw[ROWS][VECTOR];
-    load_rows<WHOLE, TUNE_LOAD>(a.in, first, a.n, raw); // past the end: nothing follows
+    load_rows<WHOLE, TUNE_LOAD>(a.in, first, a.n, raw); // past the end: any items
 #if TUNE_REDUCE_RUNS
     find_runs<WHOLE>(a.runs, first, a.n, runs);
 #else

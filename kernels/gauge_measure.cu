@@ -1,20 +1,21 @@
-// Numbers of a gauge field, means over the lattice unless it says otherwise:
+// Observables of a gauge field; means over the lattice, except for 2:
 //     0  plaquettes Re tr / 3 of the planes xy, xz, xt, yz, yt, zt, and Re tr / 3 of the links
 //     1  the Polyakov loop, tr / 3 of the product of the links in time: real and imaginary part
-//     2  how far the links are from SU(3): the largest |U U^+ - 1| of all elements, and the largest
-//        |det U - 1|; NaN if there is one in the field
-// Links are multiplied in their own precision, everything is added up in f64, see grid_sums.h.
+//     2  deviation from SU(3): the largest |U U^+ - 1| of all elements, and the largest |det U -
+//        1|;
+//        NaN if the field contains NaN
+// Links are multiplied in their own precision; sums are in f64 (grid_sums.h).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
 // %RANGE% TUNE_WAVES wav 1:8:1 cpu=1:16:1
 //
-// wav   blocks, in multiples of what is resident at once; each takes one run of sites
+// wav   blocks, in multiples of those resident at once; each takes one contiguous run of sites
 //
 // Workload: that of lattice.h, and
 //     TUNE_T         type of stored reals: f64, f32
-//     TUNE_QUANTITY  which of the above
-// Traffic: the links read once, of the Polyakov loop those in time.
+//     TUNE_QUANTITY  0, 1 or 2 as above
+// Traffic: the links are read once; for the Polyakov loop, those in time.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "lattice.h"
 typedef TUNE_T stored_t;
@@ -27,7 +28,7 @@ enum {
     QUANTITY = TUNE_QUANTITY,
     VALUES = QUANTITY == PLAQUETTES ? 7 : 2,
     LINK_TRACE = 6,
-    SLICE = SITES / TUNE_LT // sites of a parity in a time slice
+    SLICE = SITES / TUNE_LT // sites of one parity in a time slice
 };
 constexpr u64 PLACES = 2 * static_cast<u64>(QUANTITY == POLYAKOV ? u32(SLICE) : u32(SITES));
 
@@ -37,8 +38,8 @@ struct gauge_measure_args {
     const stored_t* links;
     f64* out;
     u64* arrived;
-    f64* parts; // a block's
-    u64 share;  // places of a block
+    f64* parts; // one set of sums a block
+    u64 share;  // places a block
 };
 struct gauge_measure_shared {
     sums_storage<VALUES> sum;
@@ -48,7 +49,7 @@ struct combine_numbers {
     FUNCTION_MEMBER f64 operator()(f64 a, f64 b) const
     {
         if constexpr (QUANTITY != UNITARITY) return a + b;
-        return a >= b || a != a ? a : b; // NaN is the largest
+        return a >= b || a != a ? a : b; // NaN counts as the largest
     }
 };
 typedef each_of_sums<combine_numbers> combine;
@@ -71,7 +72,7 @@ FUNCTION values plaquettes_at(const stored_t* links, const place& here)
     return v;
 }
 
-// Of the site of slice 0.
+// Returns the trace of the Polyakov loop that begins at a site of slice 0.
 FUNCTION values polyakov_loop_at(const stored_t* links, u32 parity, u32 index)
 {
     matrix loop = load_matrix(links_of<LINK>(links, parity, TIME), index);

@@ -1,12 +1,12 @@
-// Brings the links of a gauge field back to SU(3).
+// Projects the links of a gauge field back to SU(3).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=64:64:1
 //
 // Workload: that of lattice.h, and
 //     TUNE_T        type of stored reals: f64, f32
-//     TUNE_NEAREST  0: by Gram and Schmidt, row 0 first; 1: to the nearest matrix; see unitary.h
-// Traffic: the links read once and written once.
+//     TUNE_NEAREST  0: Gram-Schmidt, row 0 first; 1: the nearest matrix; see unitary.h
+// Traffic: the links are read once and written once.
 #include "lattice.h"
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
@@ -14,7 +14,7 @@ typedef real_of<stored_t> real_t;
 
 struct gauge_project_args {
     const stored_t* links;
-    stored_t* out; // may be the links
+    stored_t* out; // may be the same as links
 };
 struct gauge_project_shared {
     u64 none;

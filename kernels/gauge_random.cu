@@ -1,16 +1,17 @@
-// SU(3) matrices at random: a gauge field, or a gauge rotation, one matrix a site.
+// Random SU(3) matrices: a gauge field, or a gauge rotation with one matrix a site.
 //
-// Rows are those of identity * 1 + noise * G, made orthonormal in their order (unitary.h); all
-// elements of G are normal, with real and imaginary parts of variance 1. So 1, 0 gives unity; 0, 1
-// Haar's measure; and anything between fields that are rough by as much.
+// The rows of identity * 1 + noise * G are orthonormalised in their order (unitary.h). All elements
+// of G are normal, with real and imaginary parts of variance 1. So (identity, noise) = (1, 0) gives
+// unity, (0, 1) gives the Haar measure, and values in between give fields of intermediate
+// roughness.
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=64:64:1
 //
 // Workload: that of lattice.h, and
 //     TUNE_T         type of stored reals: f64, f32
-//     TUNE_MATRICES  of a site: 4, a gauge field; 1
-// Traffic: all matrices written.
+//     TUNE_MATRICES  matrices a site: 4 for a gauge field, 1 for a rotation
+// Traffic: all matrices are written.
 #include "lattice.h"
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;

@@ -1,4 +1,4 @@
-// A gauge rotation g, one SU(3) matrix a site, of links or of fields of colour vectors:
+// Gauge rotation g, one SU(3) matrix a site, of links or of fields of colour vectors:
 //     U'_mu(x) = g(x) U_mu(x) g(x + mu)^+        psi'(x) = g(x) psi(x)
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
@@ -6,11 +6,11 @@
 //
 // Workload: that of lattice.h, and
 //     TUNE_T         type of stored reals: f64, f32
-//     TUNE_VECTORS   colour vectors of a site: 4, spinors; 1; 0: the field is one of links
-//     TUNE_INVERSE   by g^+
-//     TUNE_TEMPORAL  g is that of temporal gauge: links in time but those of the last slice become
-//                    1 without rounding
-// Traffic: the field read once and written once, the rotation read once.
+//     TUNE_VECTORS   colour vectors a site: 4 for spinors, 1, or 0 for a field of links
+//     TUNE_INVERSE   1: rotates by g^+
+//     TUNE_TEMPORAL  1: g is the rotation to temporal gauge: links in time, except for those of the
+//                    last slice, become 1 without rounding
+// Traffic: the field is read once and written once, the rotation is read once.
 #include "lattice.h"
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
@@ -19,14 +19,14 @@ typedef real_of<stored_t> real_t;
 struct gauge_rotate_args {
     const stored_t* in;
     const stored_t* rotation;
-    stored_t* out; // may be the input
-    u64 fields;    // of both parities, one after the other; of links one
+    stored_t* out; // may be the same as the input
+    u64 fields;    // fields, each of both parities; 1 for links
 };
 struct gauge_rotate_shared {
     u64 none;
 };
 
-enum { REALS = 6 * TUNE_VECTORS }; // of a site, if they are vectors
+enum { REALS = 6 * TUNE_VECTORS }; // reals a site, for vectors
 
 FUNCTION matrix rotation_at(const stored_t* rotation, const place& p)
 {

@@ -1,14 +1,15 @@
-// The rotation to temporal gauge, in which links in time are 1 but for those of the last slice:
+// Rotation to temporal gauge, in which links in time, except for those of the last slice, are 1:
 //     g(x, 0) = 1,  g(x, t + 1) = g(x, t) U_4(x, t)
-// A thread goes along time; the result of each step is orthonormalised, so that rounding does not
-// add up. See M. Creutz, "Gauge fixing, the transfer matrix, and confinement on a lattice" (1977).
+// A thread goes along time. The result of each step is orthonormalised, so that rounding errors do
+// not accumulate. See M. Creutz, "Gauge fixing, the transfer matrix, and confinement on a lattice"
+// (1977).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=16:16:1
 //
 // Workload: that of lattice.h, and
 //     TUNE_T  type of stored reals: f64, f32
-// Traffic: the links in time read once, one matrix a site written.
+// Traffic: the links in time are read once, one matrix a site is written.
 #include "lattice.h"
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
@@ -22,7 +23,7 @@ struct gauge_temporal_shared {
     u64 none;
 };
 
-enum { SLICE = SITES / TUNE_LT }; // sites of a parity in a time slice
+enum { SLICE = SITES / TUNE_LT }; // sites of one parity in a time slice
 
 FUNCTION matrix next_rotation(const matrix& g, const matrix& link)
 {
@@ -31,7 +32,8 @@ FUNCTION matrix next_rotation(const matrix& g, const matrix& link)
     return next;
 }
 
-// From a site of slice 0; the neighbour in time has the same place in the next slice.
+// Computes g along the line in time that begins at a site of slice 0. The next site of the line has
+// the same place in the next slice.
 FUNCTION void walk(const gauge_temporal_args& a, u32 parity, u32 index)
 {
     matrix g = unity();

@@ -1,14 +1,14 @@
-// Updates of the links of one parity and direction by Wilson's plaquette action,
+// Updates the links of one parity and direction with Wilson's plaquette action,
 //     S = -beta / 3 sum over plaquettes of Re tr U_plaquette.
-// A link multiplies the sum of its six staples, A: Re tr(U A). None of these has a link of the same
-// parity and direction, so that all of them are updated at once. Subgroup by subgroup (unitary.h)
-// U becomes a U, with V in SU(2) and k such that Re tr(a U A) = k Re tr(a V) plus what does not
-// depend on a:
+// The action of a link is Re tr(U A), where A is the sum of its six staples. No staple contains a
+// link of the same parity and direction, so that all of these are updated at once. For each SU(2)
+// subgroup (unitary.h) U becomes a U. V in SU(2) and k are such that Re tr(a U A) = k Re tr(a V)
+// plus a term that does not depend on a:
 //     heat bath        a = X V^+, X of the density exp(2 beta k X.scalar / 3), see su2.h
 //     over-relaxation  a = (V^+)^2, which leaves the action as it is: S. L. Adler (1981),
 //                      M. Creutz, "Overrelaxation and Monte Carlo simulation" (1987)
-// The result is orthonormalised: rounding does not add up over the sweeps. Random numbers belong to
-// seed, sweep, direction and site (philox.h), not to threads.
+// The result is orthonormalised, so that rounding errors do not accumulate over the sweeps. Random
+// numbers belong to seed, sweep, direction and site (philox.h), not to threads.
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
@@ -16,8 +16,9 @@
 //
 // Workload: that of lattice.h, and
 //     TUNE_T           type of stored reals: f64, f32
-//     TUNE_OVER_RELAX  0: heat bath
-// Traffic of a launch: the staples' links, nearly all of the field, read once; an eighth written.
+//     TUNE_OVER_RELAX  0: heat bath, 1: over-relaxation
+// Traffic of a launch: the staples' links, nearly all of the field, are read once; an eighth is
+// written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "lattice.h"
 typedef TUNE_T stored_t;
@@ -26,7 +27,7 @@ typedef real_of<stored_t> real_t;
 
 struct gauge_update_args {
     const stored_t* links;
-    stored_t* out; // for the links of the parity and direction; may be those
+    stored_t* out; // written at the given parity and direction; may be the same as links
     f64 beta;
     u64 seed, sweep, parity, direction;
 };
@@ -34,7 +35,8 @@ struct gauge_update_shared {
     u64 none;
 };
 
-// Of nu on either side: U_nu(x + mu) U_mu(x + nu)^+ U_nu(x)^+ and the one through x - nu.
+// Adds the two staples of direction nu: U_nu(x + mu) U_mu(x + nu)^+ U_nu(x)^+, and that through x -
+// nu.
 FUNCTION void add_staples(const stored_t* links, const place& here, int mu, int nu, matrix& sum)
 {
     const place along = moved(here, mu, true), behind = moved(here, nu, false);
@@ -48,7 +50,7 @@ FUNCTION void add_staples(const stored_t* links, const place& here, int mu, int 
     add(sum, after);
 }
 
-// The element to multiply with, for q = k V.
+// Returns the SU(2) element to multiply the link with, for q = k V.
 FUNCTION quaternion<real_t> subgroup_update(quaternion<real_t> q, real_t beta,
                                             random_stream& random)
 {

@@ -1,7 +1,7 @@
 // Sums over all blocks of a launch, in f64.
 //
-// Each block leaves its part; the last to arrive adds all parts in an order that depends on their
-// number alone, so that results are the same from run to run. Nothing waits.
+// Each block stores its partial sums. The last block to arrive adds all of them in an order that
+// depends on their number alone, so that results are the same from run to run. No block waits.
 #pragma once
 #include "block.h"
 
@@ -31,11 +31,10 @@ struct sums_storage {
     u32 is_last;
 };
 
-// All threads of `blocks` blocks call this, block `block` of them, with their own sums.
-//   Result    true in one thread of all: `mine` has the sums of all threads there
+// Adds up the sums of all threads of `blocks` blocks. Called by all threads of block `block`.
+//   Result      true in one thread of the launch, where `mine` has the sums of all threads
 //   Storage   may be used again after the next block_sync
-// parts: N * blocks numbers; arrived: 0 before and after. Op: for another than the sum of numbers,
-// one that 0 does not change.
+// parts: N * blocks numbers; arrived: 0 before and after. Op replaces the sum; 0 must be neutral.
 template <class Op = plus, int N>
 FUNCTION bool sum_of_blocks(sums_of<N>& mine, u32 block, u32 blocks, f64* parts, u64* arrived,
                             sums_storage<N>& s)
@@ -53,7 +52,7 @@ FUNCTION bool sum_of_blocks(sums_of<N>& mine, u32 block, u32 blocks, f64* parts,
         s.is_last = atomic_add(arrived, 1) + 1 == blocks;
     }
     block_sync();
-    if (!s.is_last) return false; // all of the block
+    if (!s.is_last) return false; // same for all threads of the block
     device_fence();
     UNROLL
     for (u32 k = 0; k < N; k++) {

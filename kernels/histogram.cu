@@ -1,14 +1,14 @@
-// Histogram: how many items, or what weight of them, fall in each bin.
+// Histogram: counts the items of each bin, or adds up their weights.
 //
-// Resident blocks stride over the tiles of the input. Each counts in shared memory of its own and
-// adds what it has to the output once, at its end. The counters exist in several copies, one next
-// to the other, and a lane has its copy: two lanes meet in a bank, or in a counter, only if they
-// share the copy, so that equal items cost little more than random ones. Bins that do not fit
-// shared memory are counted in the output itself.
+// Resident blocks stride over the tiles of the input. Each counts in its own shared memory and adds
+// its counts to the output once, at its end (privatisation). Several copies of the counters stand
+// side by side, and each lane has its copy: two lanes meet in a bank or a counter only if they
+// share a copy, so that equal items cost little more than random ones. Bins that do not fit shared
+// memory are counted in the output itself.
 //
-// Items of one byte are counted by value, whatever the bins are; the block finds the bins of its
-// 256 counts in the end. Other items ask a finder (bins.h); those that it is unsure of, which are
-// few, ask the edges.
+// One-byte items are counted by value, whatever the bins are; at the end the block finds the bins
+// of these 256 counts. Other items ask a finder (bins.h); for the few items that it is unsure of,
+// the exact edges are compared.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:64 cpu=1:1:1
@@ -20,24 +20,24 @@
 // %RANGE% TUNE_COMBINE cmb 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_WAVES wav 1:4:1 cpu=1:4:1
 //
-// ipt   items a thread holds at once; with channels, pixels
-// mb    blocks that the registers of a multiprocessor are shared out to, at least
-// ipv   items a vector
+// ipt   items that a thread loads before it counts them; pixels if there are channels
+// mb    least blocks a multiprocessor, which limits the registers a thread
+// ipv   items a vector load (log2)
 // ld    caching of the loads, see load_bytes16
-// pc    copies of the counters, at most, as a power of two
-// sb    bytes of shared memory that counters may take, as a power of two
-// cmb   before counts are added. 0: nothing; 1: runs of a thread's items are combined; 2: the equal
-//       items of a warp are
-// wav   blocks, in multiples of what is resident at once
+// pc    most copies of the counters (log2)
+// sb    bytes of shared memory for counters (log2)
+// cmb   combination before counts are added. 0: none; 1: runs of equal bins of a thread; 2: equal
+//         bins of a warp
+// wav   blocks, in multiples of those resident at once
 //
 // Workload, besides that of bins.h:
 //     TUNE_W          type of the weights, if there are any
 //     TUNE_SUM        type of the output: u32, u64, f32 or f64
-//     TUNE_CHANNELS   items of a pixel
-//     TUNE_ACTIVE     its first so many have a histogram each
+//     TUNE_CHANNELS   items a pixel
+//     TUNE_ACTIVE     number of its first channels that have a histogram each
 //
-// Traffic: n items (and weights) read, the bins written. Sums of floating weights may differ in the
-// last digits from run to run, because blocks and lanes add in any order.
+// Traffic: n items (and weights) are read, the bins are written. Sums of floating-point weights may
+// differ in the last digits from run to run, because blocks and lanes add in any order.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "bins.h"
 #include "input.h"
@@ -50,20 +50,21 @@ typedef sum_t count_t;
 enum { WEIGHTED = 1 };
 #else
 typedef u8 weight_t;
-typedef u32 count_t; // a block goes through less than 2^32 items
+typedef u32 count_t; // a block counts less than 2^32 items
 enum { WEIGHTED = 0 };
 #endif
 
 enum { CHANNELS = TUNE_CHANNELS, ACTIVE = TUNE_ACTIVE };
 enum {
-    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2, // pixels
+    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2, // pixels a vector
     GROUP = VECTOR * CHANNELS,
     ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
     TILE = SIMT_THREADS * ROWS * VECTOR
 };
 
-// Counters are found by slot: a channel's first, then the bin. In shared memory a channel has a
-// slot behind its last bin, for what belongs to that, and the last slot is for what is in no bin.
+// Counters are indexed by slot: the first slot of the channel plus the bin. In shared memory a
+// channel has one slot after its last bin, which counts for that bin, and the last slot takes the
+// items that are in no bin.
 enum {
     BY_VALUE = sizeof(item_t) == 1,
     ROOM_LOG2 = TUNE_SHARED_LOG2 - (sizeof(count_t) == 8 ? 3 : 2), // for counters
@@ -78,7 +79,7 @@ enum {
 };
 enum : u32 { NOWHERE = IN_SHARED ? SLOTS - 1u : 0xffffffffu };
 enum {
-    // What edges are found by.
+    // Tables for the search of edges.
     TABLE = KIND == BETWEEN && !BY_VALUE && BINS_LOG2 <= 15,
     EDGES_IN_SHARED = TABLE && BINS_LOG2 <= 11,
     EDGES = EDGES_IN_SHARED ? (1 << BINS_LOG2) + ACTIVE : 1
@@ -90,7 +91,7 @@ DEFINE_INPUT(TUNE_WEIGHTS, weights_t, weight_t)
 struct histogram_args {
     in_t in;
     weights_t weights;
-    sum_t* out; // of all channels, one behind the other
+    sum_t* out; // all channels, one after the other
     const edge_t* edges;
     u64 n; // pixels
     level levels[ACTIVE];
@@ -102,9 +103,9 @@ struct histogram_shared {
     cell cells[ACTIVE][TABLE ? CELLS : 1];
 };
 
-struct bin_finder { // of a channel
+struct bin_finder { // finder of a channel
     finder bins;
-    u32 slot; // its first
+    u32 slot; // first slot of the channel
 };
 
 FUNCTION u64 bins_before(const histogram_args& a, int channel)
@@ -132,7 +133,8 @@ FUNCTION void set_finders(const histogram_args& a, histogram_shared& s, bin_find
     }
 }
 
-// Where an item is counted by its value. 255 bytes are true, and come together in the end.
+// Returns the slot of an item that is counted by value. 255 byte values of a bool mean true; their
+// counts are added up at the end.
 template <class T>
 FUNCTION u8 byte_of(T item)
 {
@@ -147,7 +149,7 @@ FUNCTION u32 slot_of(const histogram_args& a, const bin_finder& f, int channel, 
     return f.slot + (bin < last ? bin : last);
 }
 
-// The slots of a group's items, those of inactive channels left out.
+// Finds the slots of a vector's items; skips inactive channels.
 FUNCTION void find_slots(const histogram_args& a, const bin_finder (&find)[ACTIVE],
                          const item_t (&group)[GROUP], u32 (&slot)[VECTOR * ACTIVE])
 {
@@ -182,7 +184,8 @@ FUNCTION void add(const histogram_args& a, histogram_shared& s, u32 slot, u32 co
         atomic_add(a.out + slot, static_cast<sum_t>(count));
 }
 
-// The lanes' copies are different ones, as those of neighbours are of a thread alone.
+// Returns the copy for a thread's j-th item: one a lane, or one for each of neighbouring items of a
+// single thread.
 FUNCTION u32 copy_of(int j) { return (SIMT_WARP == 1 ? static_cast<u32>(j) : lane_id()) % COPIES; }
 
 template <int N>
@@ -213,7 +216,7 @@ FUNCTION void add_slots(const histogram_args& a, histogram_shared& s, const u32 
     }
 }
 
-// A thread's vector of pixels, or of their weights. Past the end there is any item.
+// Loads a thread's vector of pixels, or of their weights. Items past the end are arbitrary.
 template <bool WHOLE, class In, int N, class T>
 FUNCTION void load_group(const histogram_args& a, const In& from, u64 pixel, T (&to)[N])
 {
@@ -246,7 +249,7 @@ FUNCTION void count_group(const histogram_args& a, histogram_shared& s,
         add_slots(a, s, slot);
 }
 
-// The first pixel of this thread in a row of a tile.
+// Returns the first pixel of this thread in a row of a tile.
 FUNCTION u64 pixel_of(u64 tile, int row)
 {
     return tile * TILE + (static_cast<u64>(row) * SIMT_THREADS + thread_id()) * VECTOR;
@@ -262,7 +265,7 @@ FUNCTION void count_tile(const histogram_args& a, histogram_shared& s,
     for (int r = 0; r < ROWS; r++) count_group<true>(a, s, find, pixel_of(tile, r), item[r]);
 }
 
-// The last tile: short code, row by row.
+// Counts the last tile, row by row, which keeps the code short.
 FUNCTION void count_rest(const histogram_args& a, histogram_shared& s,
                          const bin_finder (&find)[ACTIVE], u64 tile)
 {
@@ -327,7 +330,7 @@ KERNEL(histogram_clear, histogram_args, clear_shared)
         a.out[b] = 0;
 }
 
-// What it reads is there before the output has been cleared.
+// Starts while histogram_clear runs; only additions to the output wait for it.
 KERNEL_AHEAD(histogram_count, histogram_args, histogram_shared)
 {
     bin_finder find[ACTIVE];

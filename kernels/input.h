@@ -1,19 +1,19 @@
-// What a kernel reads: an array, or what an expression gives of several arrays and scalars.
+// Input of a kernel: an array, or an expression of several arrays and scalars (a lazy input).
 //
-// A lazy input is evaluated where its items are loaded, so it costs no pass of its own. A kernel
-// names the type of an input once, and neither knows nor asks which of the two it is:
+// A lazy input is evaluated where its items are loaded and costs no pass of its own. A kernel
+// defines the type of an input once and is the same for both kinds:
 //     DEFINE_INPUT(TUNE_IN, in_t, item_t)          in_t is a field of the kernel's arguments
 //     load_input<CACHING>(a.in, at, item)          a vector, at a multiple of its items
 //     input_item(a.in, i)                          one item
-//     input_from(a.in, i)                          the input from an item on, for the two above
-// A plain input is a pointer and compiles to what a pointer does. The descriptor writes the macros
-// (problem_define_input) and places the words (problem_place_input). For the prefix TUNE_IN:
-//     TUNE_IN_LAZY          0: an array, and none of the others; 1:
+//     input_from(a.in, i)                          the input from item i on, for the two above
+// A plain input is a pointer and compiles to pointer accesses. The descriptor defines the macros
+// (problem_define_input) and passes the words (problem_place_input). For the prefix TUNE_IN:
+//     TUNE_IN_LAZY          0: an array, without the other macros; 1: a lazy input
 //     TUNE_IN_TYPE          type of the items
-//     TUNE_IN_EXPRESSION    of the operands' names and of the index i
+//     TUNE_IN_EXPRESSION    expression of the operands' names and of the index i
 //     TUNE_IN_ARRAYS(X)     X(type, name, axes) for each operand that is an array
-//     TUNE_IN_SCALARS(X)    the same for each that is one value, which has no axes
-//     TUNE_IN_RANK          axes of the index, the last one the fastest
+//     TUNE_IN_SCALARS(X)    the same for each operand that is one value, which has no axes
+//     TUNE_IN_RANK          number of axes of the index; the last one varies fastest
 //     TUNE_IN_ROWS          1: the last axis is a multiple of every vector of at most 16 items
 // An operand has the axes whose bits are set (bit 0 is the last axis) and is repeated along the
 // others, as NumPy broadcasts.
@@ -33,13 +33,13 @@ FUNCTION T input_item(const T* in, u64 i)
     return in[i];
 }
 
-// prefetch_tile of memory.h; a lazy input is read when it is needed.
+// Does nothing: a lazy input is not prefetched (prefetch_tile of memory.h).
 template <int AHEAD, int TILE, class In>
 FUNCTION void prefetch_tile(const In&, u64, u64)
 {
 }
 
-// An input from an item on: of an array a pointer.
+// Input from an item on; for an array a pointer.
 template <class In>
 struct input_tail {
     const In& in;
@@ -66,8 +66,8 @@ FUNCTION auto input_item(const input_tail<In>& tail, u64 i)
     return input_item(tail.in, tail.begin + i);
 }
 
-// ---- where an item of an operand is -------------------------------------------------------------
-// The last axis first: its extent, ceil(2^64 / extent), and so on for all but the first axis.
+// ---- place of an operand's item -----------------------------------------------------------------
+// Extent of each axis but the first and ceil(2^64 / extent), from the last axis on.
 template <int RANK>
 struct input_axes {
     u64 word[RANK - 1][2];
@@ -75,18 +75,19 @@ struct input_axes {
     FUNCTION_MEMBER u64 reciprocal(int d) const { return word[d][1]; }
 };
 template <>
-struct input_axes<1> { // no words at all, as a base
+struct input_axes<1> { // empty, used as a base
     FUNCTION_MEMBER u64 extent(int) const { return 1; }
     FUNCTION_MEMBER u64 reciprocal(int) const { return 0; }
 };
 
-// A place along the axes, the last axis first.
+// Coordinates along the axes, the last axis first.
 template <int RANK>
 struct input_place {
     u64 along[RANK];
 };
 
-// `index` in steps of `extent`; what remains stays in index. The estimate is at most one too high.
+// Divides `index` by `extent`: returns the quotient and leaves the remainder in `index`. The
+// estimate is at most one too high.
 FUNCTION u64 divide_index(u64& index, u64 extent, u64 reciprocal)
 {
     u64 quotient = multiply_high(index, reciprocal);
@@ -125,7 +126,7 @@ FUNCTION void next_place(const input_axes<RANK>& axes, input_place<RANK>& place)
     }
 }
 
-// AXES: those that the operand has.
+// Returns the offset of a place in an operand. AXES: the axes that the operand has.
 template <u32 AXES, int RANK>
 FUNCTION u64 offset_at(const input_axes<RANK>& axes, const input_place<RANK>& place)
 {
@@ -150,7 +151,7 @@ FUNCTION T operand_item(const T* array, u64 i, const input_axes<RANK>& axes,
     return array[offset_at<AXES>(axes, place)];
 }
 
-// Items at, at + 1, ... of the whole; `place` is that of the first.
+// Loads the operand's items for indices at, at + 1, ...; `place` is that of the first.
 template <int CACHING, u32 AXES, bool ROWS, int RANK, class T, int N>
 FUNCTION void load_operand(const T* array, u64 at, const input_axes<RANK>& axes,
                            input_place<RANK> place, T (&out)[N])
@@ -199,8 +200,8 @@ FUNCTION T scalar_operand(const scalar_bits<T>& bits)
 #define INPUT_ARRAY_ITEM(type, name, axes) , operand_item<axes>(in.name##_array, i, in, place)
 #define INPUT_SCALAR(type, name, axes) , scalar_operand<type>(in.name##_bits)
 
-// fetch_input and evaluate_input are the halves of load_input, for a kernel that first fetches
-// several vectors.
+// fetch_input and evaluate_input are the two halves of load_input, for kernels that fetch several
+// vectors first.
 #define INPUT_LAZY_1(prefix, in_t, item_t)                                                       \
     struct alignas(8) in_t : input_axes<prefix##_RANK> {                                         \
         prefix##_ARRAYS(INPUT_ARRAY) prefix##_SCALARS(INPUT_BITS)                                \

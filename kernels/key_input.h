@@ -1,5 +1,5 @@
-// Keys of a radix algorithm as they come in, as bits: of an array, or of a lazy input (input.h),
-// which is evaluated wherever they are read.
+// Keys of a radix algorithm as bits, read from an array or from a lazy input (input.h), which is
+// evaluated at every read.
 //
 //     TUNE_IN...   of input.h
 #pragma once
@@ -23,7 +23,7 @@ FUNCTION key_t bits_of_key(raw_key item)
     word.item = item;
     return word.key;
 }
-// Of an input, or of one from an item on.
+// Returns the key at index i of an input, or of an input from an item on.
 template <class In>
 FUNCTION key_t key_item(const In& in, u64 i)
 {

@@ -1,13 +1,13 @@
-// A four-dimensional periodic lattice: its sites, their neighbours, and the order of fields in
+// Four-dimensional periodic lattice: its sites, their neighbours, and the order of fields in
 // memory.
 //
-// Extents are constants of the variant, even, so that sites alternate: the parity of a site is that
-// of x + y + z + t, and its neighbours are of the other. Fields keep the sites of each parity
-// together, x fastest, then y, z, t: site s of a parity has x / 2 = s % (X / 2).
+// Extents are even constants of the variant. The parity of a site is that of x + y + z + t, and its
+// neighbours have the other parity. Fields store the sites of each parity together, x fastest, then
+// y, z, t: site s of a parity has x / 2 = s % (X / 2).
 //
-// A field has some real numbers a site. They are cut into chunks of 16 bytes, with a shorter tail
-// where that does not divide; chunk k of all sites comes before chunk k + 1 of any, so that the
-// lanes of a warp, which have neighbouring sites, read and write whole lines.
+// A field has a number of reals a site (native order). They are cut into chunks of 16 bytes, the
+// last of which may be shorter. Chunk k of all sites comes before chunk k + 1 of any site, so that
+// the lanes of a warp, which have neighbouring sites, read and write whole cache lines.
 //
 // The workload's macros: TUNE_LX, TUNE_LY, TUNE_LZ, TUNE_LT, the extents.
 #pragma once
@@ -15,7 +15,7 @@
 
 enum : u32 {
     HALF_X = TUNE_LX / 2,
-    SITES = static_cast<u32>(HALF_X) * TUNE_LY * TUNE_LZ * TUNE_LT, // of one parity
+    SITES = static_cast<u32>(HALF_X) * TUNE_LY * TUNE_LZ * TUNE_LT, // sites of one parity
 };
 static_assert(TUNE_LX % 2 == 0 && TUNE_LY % 2 == 0 && TUNE_LZ % 2 == 0 && TUNE_LT % 2 == 0,
               "sites alternate across the boundary too");
@@ -43,7 +43,7 @@ FUNCTION site site_of(u32 index, u32 parity)
 // Directions are 0 to 3 for x, y, z, t.
 enum { TIME = 3 };
 
-// The index of the neighbour in that direction, among the sites of the other parity.
+// Returns the index of the neighbour in direction MU, among the sites of the other parity.
 template <int MU>
 FUNCTION u32 site_after(const site& s)
 {
@@ -73,10 +73,10 @@ FUNCTION u32 site_before(const site& s)
 }
 
 // ---- the order of fields ------------------------------------------------------------------------
-// Reals are stored as S: f64, f32, or i16 for fixed point, of which 32767 is 1 or the largest of a
-// site. Calculations are done in real_of<S>. Fixed-point numbers that have no sign but 32768 added
-// are u16: a float is made of them in another unit of the multiprocessor than of i16, so that a
-// kernel that reads both keeps both busy.
+// Reals are stored as S: f64, f32, or i16 for fixed point, in which 32767 stands for 1 or for the
+// largest magnitude of a site. Calculations are done in real_of<S>. u16 is fixed point with an
+// offset of 32768 instead of a sign. It is converted to float in another unit of the multiprocessor
+// than i16, so that a kernel that reads both keeps both units busy.
 const f32 FIXED_ONE = 32767;
 
 template <class S>
@@ -103,8 +103,8 @@ union chunk {
     S item[16 / sizeof(S)];
 };
 
-// A real of a chunk; of i16, if it is shifted, times 2^16, which takes a shift and a conversion
-// from 32 bits, of which the multiprocessor does four in the time of one from 16 bits.
+// Returns a real of a chunk. A shifted i16 gives the real times 2^16: it takes a shift and a
+// conversion from 32 bits, which runs at four times the rate of one from 16 bits.
 const f32 SHIFTED_ONE = 65536;
 
 template <class S>
@@ -124,7 +124,8 @@ FUNCTION f32 real_at(const chunk<u16>& v, int j, bool)
            (8388608.0f + 32768.0f);
 }
 
-// Where the chunk from real FIRST on of N begins, at a site. The last chunk may be shorter.
+// Returns the address of the chunk that begins with real FIRST of N, at a site. The last chunk may
+// be shorter.
 template <int N, class S>
 FUNCTION S* chunk_at(S* field, u32 index, int first)
 {
@@ -134,9 +135,9 @@ FUNCTION S* chunk_at(S* field, u32 index, int first)
            static_cast<u64>(index) * static_cast<u64>(items);
 }
 
-// Reals FIRST to FIRST + COUNT of N a site, in the units of storage: a fixed-point number is an
-// integer. CACHING as for load_bytes16. FIRST and COUNT are multiples of half a chunk. Fixed-point
-// numbers from SHIFTED on are shifted.
+// Loads reals FIRST to FIRST + COUNT of N a site, in storage units: a fixed-point number is an
+// integer. CACHING is that of load_bytes16. FIRST and COUNT are multiples of half a chunk.
+// Fixed-point numbers from SHIFTED on are shifted.
 template <int N, int FIRST, int COUNT, int CACHING, int SHIFTED = N, class S>
 FUNCTION void load_reals(const S* field, u32 index, real_of<S> (&out)[COUNT])
 {
@@ -144,7 +145,7 @@ FUNCTION void load_reals(const S* field, u32 index, real_of<S> (&out)[COUNT])
     UNROLL
     for (int c = FIRST / whole * whole; c < FIRST + COUNT; c += whole) {
         const S* const at = chunk_at<N>(field, index, c);
-        // Of its chunk, only these are wanted or there.
+        // Range of the chunk's reals that are wanted and exist.
         const int from = c < FIRST ? FIRST - c : 0;
         const int to = FIRST + COUNT - c < whole ? FIRST + COUNT - c : whole;
         chunk<S> v;
@@ -163,7 +164,7 @@ FUNCTION void load_reals(const S* field, u32 index, real_of<S> (&out)[COUNT])
     }
 }
 
-// Reals FIRST to FIRST + COUNT of N a site, whole chunks, in the units of storage.
+// Stores reals FIRST to FIRST + COUNT of N a site, whole chunks, in storage units.
 template <int N, int FIRST, int COUNT, class S>
 FUNCTION void store_some(S* field, u32 index, const S (&in)[COUNT])
 {
@@ -187,20 +188,20 @@ FUNCTION void store_some(S* field, u32 index, const S (&in)[COUNT])
         }
     }
 }
-// All N of them.
+// Stores all N reals of a site.
 template <int N, class S>
 FUNCTION void store_reals(S* field, u32 index, const S (&in)[N])
 {
     store_some<N, 0>(field, index, in);
 }
 
-// The nearest fixed-point number, for |v| up to 32767: adding 1.5 * 2^23 leaves the rounded integer
-// in the low bits.
+// Returns the nearest fixed-point number, for |v| up to 32767: adding 1.5 * 2^23 leaves the rounded
+// integer in the low bits.
 FUNCTION i32 round_to_fixed(f32 v) { return static_cast<i16>(bits_of(v + 12582912.0f)); }
 
-// Fixed-point fields have a norm a site, the largest magnitude over 32767, that the integers are
-// multiplied by; M. A. Clark et al., "Solving Lattice QCD systems of equations using mixed
-// precision solvers on GPUs" (2010). Other fields have none: norms is NULL.
+// Returns the norm of a site of a fixed-point field, by which its integers are multiplied: the
+// largest magnitude over 32767 (M. A. Clark et al., "Solving Lattice QCD systems of equations using
+// mixed precision solvers on GPUs", 2010). Other fields have no norms: `norms` is NULL.
 template <class S>
 FUNCTION real_of<S> load_norm(const f32* norms, u32 index)
 {

@@ -1,8 +1,8 @@
-// Copies a gauge field from one order, precision and reconstruction to another.
+// Copies a gauge field between orders, precisions and reconstructions.
 //
-// A plain field is what its user sees: [t][z][y][x][direction][row][column] of complex numbers, the
-// order of files; even-odd is [direction][parity][t][z][y][x / 2][row][column]. A native field
-// stores 18, 12 or 8 real numbers a link (su3.h).
+// A plain field is the user's: [t][z][y][x][direction][row][column] of complex numbers, as in
+// files. An even-odd field is [direction][parity][t][z][y][x / 2][row][column]. A native field
+// stores 18, 12 or 8 reals a link (su3.h).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=64:64:1
@@ -10,8 +10,8 @@
 // Workload: that of lattice.h, and
 //     TUNE_FROM, TUNE_TO              type of stored reals
 //     TUNE_FROM_ORDER, TUNE_TO_ORDER  0 plain, 1 even-odd, 2 native
-//     TUNE_FROM_REALS, TUNE_TO_REALS  of a link in native order
-// Traffic: the field read once and written once.
+//     TUNE_FROM_REALS, TUNE_TO_REALS  reals a link in native order
+// Traffic: the field is read once and written once.
 #include "lattice.h"
 
 enum { PLAIN, EVEN_ODD, NATIVE };

@@ -1,22 +1,22 @@
-// What lies before a tile, learnt from the tiles before it: decoupled look-back.
+// Decoupled look-back: the prefix of a tile from the tiles before it, in a single pass.
 //
-// Each tile publishes its own total at once and its inclusive prefix as soon as it knows it; a warp
+// Each tile publishes its own total at once and its inclusive prefix as soon as it is known. A warp
 // looks back over the published totals until it meets a prefix (Merrill and Garland, "Single-pass
-// Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002). Tiles are numbered by ticket. Few
-// tiles may be the blocks of one cluster (cluster.h): each tells all that come after it its total,
-// and nobody looks back.
+// Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002). Tiles are numbered by ticket. If
+// the tiles are few enough to be the blocks of one cluster (cluster.h), each tile sends its total
+// to all later tiles, and no tile looks back.
 //
 //     TUNE_LOOK         tiles that a lane looks back at in one round
 //     TUNE_POLL_DELAY   nanoseconds between two polls: a thousand blocks that poll without pause
 //                       slow the messages
-//     TUNE_FIRST_DELAY  nanoseconds before the first poll, when there are many tiles
+//     TUNE_FIRST_DELAY  nanoseconds before the first poll if there are MANY_TILES
 #pragma once
 #include "cluster.h"
 #include "warp.h"
 
-enum { MANY_TILES = 500 }; // fewer finish before their polls could get in each other's way
+enum { MANY_TILES = 500 }; // fewer tiles finish before their polls interfere
 
-// The values of lanes 0 to `last` combined, the highest lane first; valid in lane 0.
+// Combines the values of lanes 0 to `last`, the highest lane first; valid in lane 0.
 template <class V, class Op>
 FUNCTION V reduce_backwards(V value, u32 last, Op op)
 {
@@ -28,8 +28,8 @@ FUNCTION V reduce_backwards(V value, u32 last, Op op)
     return value;
 }
 
-// What a lane knows of TUNE_LOOK tiles, the nearest first. `from` is the tile that all lanes look
-// back from.
+// Values and states of TUNE_LOOK tiles that a lane has polled, the nearest first, counted back from
+// a tile `from` that all lanes share.
 template <class V>
 struct look {
     V value[TUNE_LOOK];
@@ -48,25 +48,25 @@ FUNCTION look<V> look_at_nothing()
     return l;
 }
 
-// Asks the tiles that have not answered yet: one that has is not asked again, for the messages that
-// all wait for come the later the more is asked.
+// Polls the tiles that have not answered yet. Tiles that have are not polled again, because polls
+// slow the messages that all wait for.
 template <class V>
 FUNCTION void look_again(look<V>& l, const u64* messages, u64 from, ticket mine)
 {
     UNROLL
     for (int q = 0; q < TUNE_LOOK; q++) {
         const u64 back = lane_id() * static_cast<u64>(TUNE_LOOK) + static_cast<u64>(q) + 1;
-        // Before the first tile, which is complete, nothing counts.
+        // Ignores places before the first tile, which is complete.
         if (l.status[q] == MESSAGE_NONE && back <= from)
             l.status[q] = message_poll(messages, from - back, mine, l.value[q]);
     }
 }
 
-// A lane's tiles taken together.
+// Combination of a lane's tiles.
 template <class V>
 struct stretch {
-    V value;              // from the nearest up to a complete one, or to the last
-    bool known, complete; // all that counts has arrived; a complete one was met
+    V value;              // from the nearest tile up to a complete one, or to the last
+    bool known, complete; // all needed tiles have answered; one was complete
 };
 
 template <class V, class Op>
@@ -83,7 +83,8 @@ FUNCTION stretch<V> stretch_of(const look<V>& l, Op op)
     return s;
 }
 
-// Everything before `tile`, for all lanes of the calling warp. The first tile never calls it.
+// Returns the combination of all tiles before `tile`, in all lanes of the calling warp. The first
+// tile never calls it.
 template <class V, class Op>
 FUNCTION V look_back(const u64* messages, u64 tile, ticket mine, Op op)
 {
@@ -99,7 +100,7 @@ FUNCTION V look_back(const u64* messages, u64 tile, ticket mine, Op op)
             s = stretch_of(l, op);
             complete = warp_ballot(FULL_WARP, s.complete);
             const u32 known = warp_ballot(FULL_WARP, s.known);
-            // All that counts is known: the lanes up to the first complete one, or all lanes.
+            // Needs the lanes up to the first complete one, or all lanes.
             const u32 first = complete & (0u - complete);
             needed = complete ? first | (first - 1u) : FULL_WARP;
             if ((known & needed) == needed) break;
@@ -113,8 +114,9 @@ FUNCTION V look_back(const u64* messages, u64 tile, ticket mine, Op op)
     }
 }
 
-// ---- a tile's part in it ------------------------------------------------------------------------
-// This block's tile; all threads call it, once. They call cluster_ready before the total is sent.
+// ---- messages of a tile -------------------------------------------------------------------------
+// Returns the ticket with this block's tile. All threads call it once, and call cluster_ready
+// before the total is sent.
 template <class V>
 FUNCTION ticket open_tile(u64* messages, ticket& of_block, cluster_inbox<V>& inbox)
 {
@@ -123,8 +125,7 @@ FUNCTION ticket open_tile(u64* messages, ticket& of_block, cluster_inbox<V>& inb
     return ticket{0, block_id()};
 }
 
-// Tells the tiles after this one its total, which is that of lane 0 of the one warp that calls it:
-// as soon as it is known.
+// Publishes the tile's total, held by lane 0. One warp calls it, as soon as the total is known.
 template <class V>
 FUNCTION void send_total(u64* messages, ticket mine, V total)
 {
@@ -142,7 +143,8 @@ FUNCTION void send_total(u64* messages, ticket mine, V total, cluster_inbox<V>& 
     if (lane_id() > mine.rank && lane_id() < block_count()) inbox_send(inbox, lane_id(), total);
 }
 
-// The totals of all tiles before this one, of which there is at least one, taken together.
+// Returns the combination of the totals of all tiles before this one, of which there is at least
+// one.
 template <class V, class Op>
 FUNCTION V totals_before(const cluster_inbox<V>& inbox, u32 tiles, Op op)
 {
@@ -151,10 +153,10 @@ FUNCTION V totals_before(const cluster_inbox<V>& inbox, u32 tiles, Op op)
     return warp_shuffle(reduce_backwards(total, tiles - 1, op), 0);
 }
 
-// The prefix of a tile, which those after it are told, too, if they look back. The warp that has
-// sent the total calls it. `prefix` is what comes before the first tile, if has_prefix says that
-// there is such a value, and becomes what comes before this one; the result says whether there is
-// any.
+// Computes the exclusive prefix of a tile and publishes its inclusive prefix to tiles that look
+// back. Called by the warp that has sent the total. `prefix` holds the value before the first tile
+// if has_prefix is true, and becomes the value before this tile. Returns true if there is such a
+// value.
 template <class V, class Op>
 FUNCTION bool tile_prefix(u64* messages, ticket mine, V total, Op op, V& prefix, bool has_prefix,
                           const cluster_inbox<V>& inbox)

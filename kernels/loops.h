@@ -1,13 +1,13 @@
-// Closed paths of links: where they lead, and their products.
+// Paths of links on the lattice: their end points and products.
 //
-// Links here have all 18 reals. Directions and steps are known at run time, so that a plaquette or
+// Links here have all 18 reals. Directions and steps are run-time values, so that a plaquette or a
 // staple is one short loop instead of unrolled code for each plane.
 #pragma once
 #include "su3.h"
 
 enum { LINK = 18, DIRECTIONS = 4 };
 
-// A site and its parity.
+// Site and its parity.
 struct place {
     site at;
     u32 parity;
@@ -19,7 +19,7 @@ FUNCTION u32 stepped(u32 coordinate, u32 extent, bool forward)
     return coordinate == 0 ? extent - 1 : coordinate - 1;
 }
 
-// The neighbour in a direction.
+// Returns the neighbour in a direction.
 FUNCTION place moved(place p, int direction, bool forward)
 {
     u32 x = p.at.x, y = p.at.y, z = p.at.z, t = p.at.t;
@@ -32,7 +32,7 @@ FUNCTION place moved(place p, int direction, bool forward)
     return p;
 }
 
-// Of all sites, those of parity 0 first.
+// Returns the site with a number; those of parity 0 come first.
 FUNCTION place place_of(u64 number)
 {
     const u32 parity = number >= SITES;
@@ -53,7 +53,7 @@ FUNCTION matrix link_at(const S* links, const place& p, int direction)
     return load_matrix(links_of<LINK>(links, p.parity, direction), p.at.index);
 }
 
-// A field with one matrix a site.
+// Returns the matrices of one parity, in a field with one matrix a site.
 template <class S>
 FUNCTION S* matrices_of(S* field, u32 parity)
 {
@@ -113,7 +113,7 @@ FUNCTION complex_t trace(const matrix& a)
     return a.element[0][0] + a.element[1][1] + a.element[2][2];
 }
 
-// The real part of the trace of a b^+.
+// Returns the real part of the trace of a b^+.
 FUNCTION real_t overlap(const matrix& a, const matrix& b)
 {
     real_t sum = 0;

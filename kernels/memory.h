@@ -1,7 +1,7 @@
-// Loads and stores of several consecutive items a thread, as wide as the device likes them.
+// Loads and stores of several consecutive items a thread, with the widest accesses of the device.
 //
-// TUNE_ALIGNED says that all arrays of the launch start on a 16-byte boundary; an array that does
-// not is another compile-time workload, so that no branch on it is left in the code.
+// TUNE_ALIGNED is 1 if all arrays of the launch begin on a 16-byte boundary. Other arrays are a
+// separate compile-time workload, so that the code has no branch on it.
 #pragma once
 #include "simt.h"
 
@@ -14,8 +14,8 @@ union pack {
     u16 half;
 };
 
-// to = from. A compiler of the cpu makes vectors of numbers, but not of classes, be they of a byte:
-// one of those is copied as the number that it has in memory.
+// Assigns from to `to`. CPU compilers vectorise copies of numbers, but not of classes, so that a
+// class of one byte is copied as a u8.
 template <class T>
 FUNCTION void copy_item(T& to, const T& from)
 {
@@ -25,7 +25,7 @@ FUNCTION void copy_item(T& to, const T& from)
         to = from;
 }
 
-// out[j] = p[j] for j in [0, N); p is a multiple of N items from the array's start.
+// Loads out[j] = p[j] for j in [0, N); p is a multiple of N items from the array's start.
 template <int CACHING, int N, class T>
 FUNCTION void load_items(const T* p, T (&out)[N])
 {
@@ -54,7 +54,7 @@ FUNCTION void load_items(const T* p, T (&out)[N])
     }
 }
 
-// p[j] = in[j] for j in [0, N); p as for load_items.
+// Stores p[j] = in[j] for j in [0, N); p as for load_items.
 template <int N, class T>
 FUNCTION void store_items(T* p, const T (&in)[N])
 {
@@ -79,9 +79,9 @@ FUNCTION void store_items(T* p, const T (&in)[N])
     }
 }
 
-// Asks for what a block reads of this array AHEAD mebibytes further on than the tile of TILE items
-// at `begin`, to be in the L2 cache by then. Blocks that find their tiles there take less time, and
-// all about the same, which counts where each waits for those before it. 0 asks for nothing.
+// Prefetches to the L2 cache the part of the array that lies AHEAD mebibytes after the tile of TILE
+// items at `begin`. Blocks that find their tiles there take less and more equal time, which matters
+// if each waits for those before it. AHEAD 0 prefetches nothing.
 template <int AHEAD, int TILE, class T>
 FUNCTION void prefetch_tile(const T* p, u64 begin, u64 n)
 {
