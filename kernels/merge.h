@@ -1,15 +1,15 @@
-// Merging of two sorted ranges by their merge path: warp, block, and a thread alone. What a thread
-// of a block does is in block_merge.h.
+// Merge of two sorted ranges along their merge path, by a warp, a block or a single thread. The
+// part of one thread of a block is in block_merge.h.
 //
-// The path of a merge crosses each diagonal of the grid of two ranges once. Where it crosses
-// diagonal d says how many of the first d merged items come from which range, and a binary search
-// finds it: so merged items are shared out evenly, to blocks and then to threads, whatever the
-// ranges hold (Green, Odeh and Birk, "Merge Path - A Visually Intuitive Approach to Parallel
-// Merging", arXiv 1406.2628; Green, McColl and Bader, "GPU Merge Path", ICS 2012). Equal items of
-// the first range go before those of the second.
+// The merge path crosses each diagonal of the grid of the two ranges once. The crossing of diagonal
+// d tells how many of the first d merged items come from which range, and a binary search finds it.
+// So the merged items are divided evenly among blocks and then among threads, whatever the ranges
+// hold (Green, Odeh and Birk, "Merge Path - A Visually Intuitive Approach to Parallel Merging",
+// arXiv 1406.2628; Green, McColl and Bader, "GPU Merge Path", ICS 2012). The merge is stable: equal
+// items of the first range precede those of the second.
 //
 // The workload's macros, besides those of order.h:
-//     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words; 0: there are none
+//     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words; width 0: keys only
 #pragma once
 #include "block_merge.h"
 #include "order.h"
@@ -25,18 +25,18 @@ struct value_t {
     TUNE_VALUE word[PAIRS ? TUNE_VALUE_WIDTH : 1];
 };
 
-struct range { // sorted, in global memory
+struct range { // sorted range in global memory
     const item_t* key;
     const value_t* value;
     u64 count;
 };
 
-struct target { // where merged items go
+struct target { // destination of merged items
     item_t* key;
     value_t* value;
 };
 
-struct order { // of keys, for block_merge.h
+struct order { // order of keys, for block_merge.h
     FUNCTION_MEMBER bool operator()(item_t a, item_t b) const { return goes_before(a, b); }
 };
 
@@ -51,8 +51,8 @@ FUNCTION target behind(target t, u64 count)
 }
 
 // ---- a warp -------------------------------------------------------------------------------------
-// How many of the first `diagonal` merged items come from a. The lanes cut what is left into
-// SIMT_WARP + 1 parts, so that few loads wait for one another.
+// Returns how many of the first `diagonal` merged items come from a. The lanes probe SIMT_WARP
+// places at once, which cuts the range into SIMT_WARP + 1 parts: few loads depend on each other.
 FUNCTION u64 warp_crossing(range a, range b, u64 diagonal)
 {
     u64 low = diagonal > b.count ? diagonal - b.count : 0;
@@ -91,7 +91,7 @@ FUNCTION void keep_own(tile_shared& s, const item_t (&key)[ITEMS], const u32 (&i
     }
 }
 
-// Lanes of one warp need no barrier among themselves.
+// Synchronises runs of `threads` threads; a warp barrier suffices within one warp.
 FUNCTION void sync_threads(u32 threads)
 {
     if (threads <= SIMT_WARP)
@@ -100,12 +100,12 @@ FUNCTION void sync_threads(u32 threads)
         block_sync();
 }
 
-struct parts { // of two ranges, which merge into one tile
+struct parts { // parts of two ranges that merge into one tile
     range a, b;
 };
 
-// What merges into [first, first + count). Crossings that lie the wrong way round are not those of
-// a strict weak order, and are taken for no items or for all.
+// Returns the parts that merge into [first, first + count). If the comparison is not a strict weak
+// order, crossings may decrease; the counts are clamped so that all accesses stay in range.
 FUNCTION parts block_parts(range a, range b, u64 first, u64 count, u64 (&crossing)[2])
 {
     for (u32 k = warp_id(); k < 2; k += SIMT_WARPS) {
@@ -118,7 +118,7 @@ FUNCTION parts block_parts(range a, range b, u64 first, u64 count, u64 (&crossin
     return parts{part_of(a, begin, taken), part_of(b, first - begin, count - taken)};
 }
 
-// An item of two arrays, behind each other, the first of which has `middle` items.
+// Returns item i of two arrays taken as one, the first of which has `middle` items.
 template <class T>
 FUNCTION const T& at_either(const T* a, const T* b, u32 middle, u32 i)
 {
@@ -126,8 +126,8 @@ FUNCTION const T& at_either(const T* a, const T* b, u32 middle, u32 i)
     return array[i < middle ? i : i - middle];
 }
 
-// Merges two ranges of TILE items together, or of fewer if it is not WHOLE, in shared memory: the
-// keys, and where their values are.
+// Merges the parts in shared memory: the keys, and the places of their values. The parts have TILE
+// items together, or fewer if not WHOLE.
 template <bool WHOLE>
 FUNCTION void block_merge_keys(parts p, tile_shared& s)
 {
@@ -175,14 +175,14 @@ FUNCTION void block_merge(parts p, target out, tile_shared& s)
     write_merged_values<WHOLE>(p, out, s);
 }
 
-// ---- a thread alone -----------------------------------------------------------------------------
+// ---- single thread ------------------------------------------------------------------------------
 FUNCTION void put(target out, u64 to, range in, u64 from)
 {
     out.key[to] = in.key[from];
     if constexpr (PAIRS) out.value[to] = in.value[from];
 }
 
-// One of two addresses, without a branch: every other one would be mispredicted.
+// Returns one of two addresses without a branch, which would often be mispredicted.
 template <class T>
 FUNCTION const T* choose(bool second, const T* a, const T* b)
 {
@@ -190,13 +190,14 @@ FUNCTION const T* choose(bool second, const T* a, const T* b)
     return reinterpret_cast<const T*>(first ^ (other & (0ull - second)));
 }
 
-// What is left of two ranges while items leave at the fronts and at the backs.
+// Remaining parts of two ranges that items leave at both ends.
 struct ends {
-    u64 i, j; // that left at the fronts
-    u64 x, y; // before which items have left at the backs
+    u64 i, j; // items that have left at the fronts
+    u64 x, y; // ends of the parts that remain
 };
 
-// Two items leave. These are two chains of loads and comparisons, which do not wait for each other.
+// Writes one item at the front and one at the back. The two chains of loads and comparisons are
+// independent of each other.
 FUNCTION void merge_step(range a, range b, target out, ends& e)
 {
     const bool second = goes_before(b.key[e.j], a.key[e.i]);
@@ -214,9 +215,9 @@ FUNCTION void merge_step(range a, range b, target out, ends& e)
     e.y -= !first;
 }
 
-// Steps go on without asking whether a range has ended for as long as neither end can have met it:
-// for half of the shorter range, or until the ends meet if the ranges are of one length. What is
-// in order already is only copied.
+// Merges two ranges on a single thread. Steps do not check for the end of a range as long as
+// neither can be used up: for half of the shorter range at a time, or for all of ranges of equal
+// length. Ranges that are in order already are only copied.
 FUNCTION void merge_alone(range a, range b, target out)
 {
     ends e = {0, 0, a.count, b.count};
@@ -241,7 +242,7 @@ FUNCTION void merge_alone(range a, range b, target out)
 }
 
 // ---- a tile of a merge --------------------------------------------------------------------------
-// Writes [first, first + TILE) of the merged ranges, or up to their end.
+// Writes items [first, first + TILE) of the merged ranges, or those up to their end.
 FUNCTION void merge_tile(range a, range b, u64 first, target out, tile_shared& s)
 {
     const u64 left = a.count + b.count - first, count = left < TILE ? left : TILE;

@@ -1,16 +1,16 @@
-// A tile sorted by a thread alone (the cpu): short runs in registers, then merges between its cache
-// and the output.
+// Sort of a tile by a single thread (the CPU): sorts short runs in registers, then merges runs back
+// and forth between a buffer in the cache and the output.
 #pragma once
 #include "merge.h"
 
-enum { FIRST_RUN = 8 }; // items that are sorted in registers
+enum { FIRST_RUN = 8 }; // items sorted in registers
 
-struct alone_shared { // what it goes back and forth to
+struct alone_shared { // buffer that merges alternate with
     item_t key[ALONE ? TILE : 1];
     value_t value[ALONE && PAIRS ? TILE : 1];
 };
 
-// Sorts FIRST_RUN items, or those that are left, in registers.
+// Sorts FIRST_RUN items in registers, or fewer at the end.
 FUNCTION void sort_first_run(range in, target out)
 {
     const u32 count = static_cast<u32>(in.count);
@@ -37,7 +37,7 @@ FUNCTION void sort_alone(range in, target out, alone_shared& s)
 {
     const u64 n = in.count;
     const target spare = {s.key, s.value};
-    bool to_out = true; // what goes in last
+    bool to_out = true; // chosen so that the last merge writes the output
     for (u64 run = FIRST_RUN; run < n; run *= 2) to_out = !to_out;
     for (u64 i = 0; i < n; i += FIRST_RUN)
         sort_first_run(part_of(in, i, n - i < FIRST_RUN ? n - i : FIRST_RUN),

@@ -1,26 +1,26 @@
-// Stable sort by a comparison: blocks sort tiles, then rounds merge pairs of sorted runs.
+// Stable merge sort by a comparison: blocks sort tiles, then rounds merge pairs of sorted runs.
 //
 // In a tile each thread sorts its items in registers, then pairs of runs are merged in shared
-// memory until one is left. Of a round every block merges one tile of the result, which it finds by
-// itself (merge.h), so that a round is one launch. Rounds go back and forth between the output and
-// scratch memory. What fits a tile is sorted in one launch. A thread alone (the cpu) merges between
-// its cache and the output.
+// memory until one is left. In a round every block merges one tile of the result, whose inputs it
+// finds by itself (merge.h), so that a round is one launch. Rounds alternate between the output and
+// scratch memory. An input that fits a tile is sorted in one launch. A single thread (the CPU)
+// merges between its cache and the output.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1 cpu=2048:65536:2048
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 //
-// The parameters are those of merge.cu. The more threads, the fewer rounds.
+// The parameters are those of merge.cu. More threads need fewer rounds.
 //
 // Workload, besides that of merge.h:
-//     TUNE_IN_PLACE   an output is an input
+//     TUNE_IN_PLACE   1: an output is also an input
 //
-// Traffic: every item read and written once for the tiles and once a round.
+// Traffic: every item is read and written once for the tiles and once a round.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "merge_alone.h"
 
-struct merge_sort_args { // one for both kernels
-    range in;            // of all items
+struct merge_sort_args { // arguments of both kernels
+    range in;            // all items
     target out;
     u64 run; // tiles of a sorted run, a power of two
 };
@@ -51,7 +51,7 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
         index[i] = own(i);
     }
     thread_sort_pairs(key, index, WHOLE ? 0 : bits_behind(count - mine), order());
-    for (u32 threads = 2; threads / 2 < SIMT_THREADS; threads *= 2) { // that merge two runs
+    for (u32 threads = 2; threads / 2 < SIMT_THREADS; threads *= 2) { // threads that merge two runs
         const u32 first = thread_id() / threads * threads * ITEMS, run = threads / 2 * ITEMS;
         const u32 middle = first + run < count ? first + run : count;
         const u32 end = first + 2 * run < count ? first + 2 * run : count;
@@ -77,7 +77,7 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
         UNROLL
         for (int i = 0; i < ITEMS; i++)
             if (WHOLE || striped_index(i) < count) value[i] = in.value[s.index[striped_index(i)]];
-        if constexpr (TUNE_IN_PLACE) block_sync(); // no place is written before all are read
+        if constexpr (TUNE_IN_PLACE) block_sync(); // all are read before any is written
         UNROLL
         for (int i = 0; i < ITEMS; i++)
             if (WHOLE || striped_index(i) < count) out.value[striped_index(i)] = value[i];

@@ -1,21 +1,22 @@
 // Messages between blocks: a value passed through global memory without fences or a second kernel.
 //
-// A message is one 64-bit word for each 32 bits of the value: the value's bits below, a tag above.
-// A word is written and read in one access, so whoever reads the expected tag in every word has
-// read the value; nothing else needs to be ordered. (The idea of packing status and value into one
-// word is that of Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
-// NVIDIA technical report NVR-2016-002; splitting wide values over tagged words needs no 128-bit
-// accesses.)
+// A message is one 64-bit word for each 32 bits of the value: the value's bits in the low half, a
+// tag in the high half. A word is written and read in one access, so that a reader that finds the
+// expected tag in every word has read the value; no other ordering is needed. (Packing status and
+// value into one word is due to Merrill and Garland, "Single-pass Parallel Prefix Scan with
+// Decoupled Look-back", NVIDIA technical report NVR-2016-002. Splitting wide values over tagged
+// words needs no 128-bit accesses.)
 //
-// The tag holds the launch's epoch, so that messages of earlier launches are never taken for this
-// one's and the memory needs no clearing between launches. A block's ticket is the epoch and the
-// block's rank in the order in which blocks started. A block that waits only for lower ranks waits
-// for blocks that run, and cannot deadlock. TUNE_ORDER says where the rank comes from:
-//     0   from a counter in front of the messages: right in whatever order blocks start
-//     1   it is the block's index, where blocks start in order: an atomic's latency is saved
-//     2   the same, and the messages of a grid that fits a cluster go another way: cluster.h
+// The tag holds the launch's epoch, so that messages of earlier launches are never taken for those
+// of this launch and the memory needs no clearing. A block's ticket is the epoch and the block's
+// rank in the order in which blocks started. A block that waits only for lower ranks waits for
+// running blocks, and cannot deadlock. TUNE_ORDER selects the source of the rank:
+//     0   a counter in front of the messages: correct in whatever order blocks start
+//     1   the block's index, if blocks start in order: saves the latency of an atomic
+//     2   as 1, and a grid that fits a cluster sends its messages through the cluster (cluster.h)
 //
-// Memory: u64[1 + messages * words], zero before the first launch and then left to its kernels.
+// Memory: u64[1 + messages * words], zero before the first launch and then used by these kernels
+// only.
 #pragma once
 #include "simt.h"
 
@@ -28,8 +29,8 @@ struct ticket {
     u32 rank;
 };
 
-// One thread a block calls one of these, once a launch. The first gives ranks in the order of the
-// calls, whatever TUNE_ORDER says: with it a block can tell that it is the last to arrive.
+// Takes the block's ticket: called by one thread a block, once a launch. Ranks are in the order of
+// the calls, whatever TUNE_ORDER is, so that a block can tell that it is the last to arrive.
 FUNCTION ticket take_ticket_in_order(u64* memory)
 {
     const u64 t = atomic_add(memory, 1);
@@ -42,8 +43,8 @@ FUNCTION ticket take_ticket(u64* memory)
     return take_ticket_in_order(memory);
 }
 
-// The same for all threads of a block, which call it together; `shared` is the block's. Where no
-// atomic has to be waited for, only who uses the epoch waits for it.
+// Takes a block's ticket for all of its threads, which call it together; `shared` is in shared
+// memory. If the rank is the index, only users of the epoch wait for a load.
 FUNCTION ticket take_block_ticket(u64* memory, ticket& shared)
 {
     if constexpr (RANK_IS_INDEX) return take_ticket(memory);
@@ -52,8 +53,8 @@ FUNCTION ticket take_block_ticket(u64* memory, ticket& shared)
     return shared;
 }
 
-// The block of the highest rank calls this from one thread when it has heard of all others, so that
-// all have their tickets: the next launch gets the next epoch.
+// Ends the launch's epoch, so that the next launch gets the next one. Called by one thread of the
+// block of the highest rank, after it has heard of all other blocks: all tickets are taken then.
 FUNCTION void close_tickets(u64* memory, ticket t)
 {
     store_relaxed(memory, static_cast<u64>(t.epoch + 1u) << 32);
@@ -85,7 +86,7 @@ FUNCTION void message_send(u64* memory, u64 slot, V value, u32 tag)
         store_relaxed(memory + 1 + slot * words + w, static_cast<u64>(tag) << 32 | bits.word[w]);
 }
 
-// The status of the message in a slot, and its value if there is one.
+// Returns the status of the message in a slot, and gives its value if there is one.
 template <class V>
 FUNCTION message_status message_poll(const u64* memory, u64 slot, ticket t, V& value)
 {

@@ -1,11 +1,11 @@
-// What is accumulated and how: the operator of a reduction or scan, from the workload's macros.
-//     TUNE_T, TUNE_A, TUNE_O      types of the items, of the accumulator, of the result
-//     TUNE_OPERATOR               an expression of a and b, both of type value_t; its value, which
-//                                 may be made as value_t{...}, becomes one
-//     TUNE_IDENTITY               the operator's identity; absent for a user's own operator
-//     TUNE_OF_NONE                what no items come to, where that is another value: the identity
-//                                 of a float sum is -0.0, which leaves -0.0 as it is
-//     TUNE_ARG                    1: the accumulator carries the index (argmin, argmax)
+// Operator of a reduction or scan and its accumulator, from the workload's macros.
+//     TUNE_T, TUNE_A, TUNE_O   types of the items, of the accumulator, of the result
+//     TUNE_OPERATOR            an expression of a and b, both of type value_t; the result may be
+//                              written as value_t{...}
+//     TUNE_IDENTITY            the operator's identity; absent for a user's own operator
+//     TUNE_OF_NONE             result for no items, if it is not the identity: the identity of a
+//                              float sum is -0.0, which leaves -0.0 unchanged
+//     TUNE_ARG                 1: the accumulator carries the index (argmin, argmax)
 #pragma once
 #include "types.h"
 
@@ -14,7 +14,8 @@ typedef TUNE_A value_t;
 typedef TUNE_O out_t;
 
 #if defined(TUNE_ARG)
-// The better value wins, NaN before any number, the lower index among equals: NumPy's rule.
+// Accumulator of argmin and argmax. The better value wins, NaN before any number, and the lower
+// index among equal values, as in NumPy.
 struct acc_t {
     value_t value;
     i64 index;
@@ -31,7 +32,7 @@ struct combine {
     }
 };
 FUNCTION acc_t acc_identity() { return acc_t{value_t(0), -1}; }
-// acc with one more item, whose index is above all that acc has seen.
+// Adds an item to acc. Its index is larger than those of all items added before.
 FUNCTION acc_t accumulate(acc_t acc, item_t item, u64 index)
 {
     const value_t value = convert<value_t>(item);
@@ -65,7 +66,7 @@ FUNCTION acc_t acc_of_segment(acc_t acc, bool) { return acc; }
 #endif
 
 #else
-// Without an identity an accumulator knows whether it holds anything.
+// Accumulator of an operator without identity: `filled` is 0 until the first item.
 struct acc_t {
     value_t value;
     u32 filled;

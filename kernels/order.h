@@ -1,8 +1,8 @@
-// The order that sorted arrays are in, from the workload's macros:
+// Order of sorted arrays, from the workload's macros:
 //     TUNE_T      type of the items
-//     TUNE_LESS   an expression of a and b, both item_t: whether a goes before b
-// An expression that is no strict weak order gives some arrangement of the items. It leads no
-// kernel outside of its arrays: positions are bounded whatever the comparisons say.
+//     TUNE_LESS   an expression of a and b, both item_t: true if a precedes b
+// If the expression is not a strict weak order, the arrangement of the items is unspecified. No
+// kernel leaves its arrays then: positions are bounded whatever the comparisons return.
 #pragma once
 #include "types.h"
 

@@ -1,12 +1,12 @@
-// Instructions on words that hold several numbers: four bytes or two 16-bit halves.
+// Packed arithmetic on words that hold four bytes or two 16-bit halves.
 #pragma once
 #include "simt.h"
 
 #if defined(SIMT_CUDA)
-// The four products of the words' bytes, and `sum`.
+// Returns `sum` plus the dot product of the words' bytes.
 FUNCTION i32 dot_of_bytes(i32 a, i32 b, i32 sum) { return __dp4a(a, b, sum); }
 FUNCTION u32 dot_of_bytes(u32 a, u32 b, u32 sum) { return __dp4a(a, b, sum); }
-// Of the words' 16-bit halves, each for itself.
+// Returns the minimum of each 16-bit half.
 FUNCTION u32 least_of_halves(u32 a, u32 b) { return __vminu2(a, b); }
 FUNCTION u32 least_of_halves_signed(u32 a, u32 b) { return __vmins2(a, b); }
 FUNCTION u32 greatest_of_halves(u32 a, u32 b) { return __vmaxu2(a, b); }

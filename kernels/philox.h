@@ -1,6 +1,6 @@
-// Random numbers by counting: Philox4x32-10 of J. Salmon et al., "Parallel random numbers: as easy
-// as 1, 2, 3" (SC11). A number is a function of a key and of its place in a stream, so that it does
-// not depend on which thread draws it.
+// Counter-based random numbers: Philox4x32-10 of J. Salmon et al., "Parallel random numbers: as
+// easy as 1, 2, 3" (SC11). A number is a function of a key and of its place in a stream, so that it
+// does not depend on the thread that draws it.
 #pragma once
 #include "simt.h"
 
@@ -34,7 +34,8 @@ FUNCTION random_words philox(random_words counter, u64 key)
     return counter;
 }
 
-// A stream of its own for each site, sweep and purpose. Word 0 of its counter is the next draw.
+// Stream of random numbers, one for each site, sweep and purpose. Word 0 of the counter counts the
+// draws.
 struct random_stream {
     u64 key;
     random_words counter;
@@ -45,7 +46,7 @@ FUNCTION random_stream random_stream_of(u64 seed, u32 number, u32 sweep, u32 pur
     return random_stream{seed, {{0, number, sweep, purpose}}};
 }
 
-// Two independent numbers in (0, 1), which never are 0 or 1.
+// Draws two independent numbers, uniform in the open interval (0, 1).
 FUNCTION void draw_uniform(random_stream& stream, f64 (&out)[2])
 {
     const random_words r = philox(stream.counter, stream.key);
@@ -62,9 +63,9 @@ FUNCTION void draw_uniform(random_stream& stream, f32 (&out)[2])
     for (int k = 0; k < 2; k++) out[k] = (static_cast<f32>(r.word[k] >> 9) + 0.5f) * 0x1p-23f;
 }
 
-// Cosine and sine of a whole turn's part, from 0 to 1. Within an eighth of a turn of 0 the Taylor
-// series to the 17th power are exact to f64; the other eighths are those by symmetry. No argument
-// is large, which is what the library's functions have to look after.
+// Computes cosine and sine of `part` of a whole turn, from 0 to 1. Within an eighth of a turn
+// around 0 the Taylor series to the 17th power are exact to f64; symmetry gives the other eighths.
+// There is no reduction of large arguments, which the library's functions have to include.
 template <class F>
 FUNCTION void turn(F part, F& cosine, F& sine)
 {
@@ -85,8 +86,8 @@ FUNCTION void turn(F part, F& cosine, F& sine)
     if (quarter & 2) sine = -sine;
 }
 
-// Two independent numbers of the normal distribution: G. E. P. Box and M. E. Muller, "A note on the
-// generation of random normal deviates" (1958).
+// Draws two independent normal numbers: G. E. P. Box and M. E. Muller, "A note on the generation of
+// random normal deviates" (1958).
 template <class F>
 FUNCTION void draw_normal(random_stream& stream, F (&out)[2])
 {

@@ -1,11 +1,11 @@
 // Reduction of n items to one, in a single launch.
 //
-// Each block folds its share of the items and sends its partial result as a message (message.h; few
-// blocks may be one cluster, cluster.h); the block of the highest rank collects the messages, in
-// the order of the blocks. It takes its ticket before it reads its items, so that the ticket's
-// latency hides behind theirs, and it waits only for blocks that run already. A short input is
-// dominated by latency, of instructions too (they come from memory as well): hence a single, short
-// path for all steps that are not whole.
+// Each block reduces its share of the items and sends its partial result as a message (message.h;
+// the blocks of a small grid may be one cluster, cluster.h). The block of the highest rank collects
+// the messages in the order of the blocks. It takes its ticket before it reads its items, which
+// hides the ticket's latency, and it waits only for blocks that are running. Latency dominates
+// short inputs, also that of fetching instructions from memory, so that all partial steps share a
+// single, short path.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=128:1024:128
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
@@ -16,18 +16,19 @@
 // %RANGE% TUNE_MIN_STEPS ms 1:1:1 cpu=1:64:1
 // %RANGE% TUNE_ORDER ord 0:2:1 cpu=0:0:1
 //
-// ipt   items a thread holds at once: its loads in flight
-// ipv   items a vector, whose positions have accumulators of their own as far as there is room;
-//       bytes are added, or compared, several at a time: bytes.h
+// ipt   items that a thread loads before it uses them
+// ipv   items a vector load (log2); each place of a vector has its own accumulator, if there is
+//       room;
+//         bytes are added or compared several at a time (bytes.h)
 // ld    caching of the loads, see load_bytes16
-// sm    1: blocks take turns (neighbouring blocks read neighbouring memory); 0: each block has one
-//       contiguous share. An operator that does not commute always gets the latter.
-// wav   blocks, in multiples of what is resident at once
-// ms    steps that a block takes at least: below it another block costs more than it helps
-// ord   how blocks know of each other, see message.h
+// sm    1: strip mining, neighbouring blocks read neighbouring memory; 0: each block reads one
+//         contiguous share, as it always does if the operator is not commutative
+// wav   blocks, in multiples of those resident at once
+// ms    least steps a block: with fewer, another block costs more than it helps
+// ord   way of communication between blocks, see message.h
 //
-// Traffic: n items read, one written. The grid depends on n, the variant and the device alone, so a
-// result is the same from run to run.
+// Traffic: n items are read, one is written. The grid depends on n, the variant and the device
+// alone, so that a result is the same from run to run.
 #include "block.h"
 #include "bytes.h"
 #include "cluster.h"
@@ -41,7 +42,7 @@ enum {
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
     LOADS = TUNE_ITEMS_PER_THREAD / VECTOR,
     STRIP_MINE = TUNE_COMMUTATIVE && TUNE_STRIP_MINE,
-    // In order: one accumulator. Otherwise as many as keep the operations independent.
+    // One accumulator if the order matters, otherwise enough to keep the operations independent.
     MOST = SIMT_ACCUMULATOR_BYTES / static_cast<int>(sizeof(acc_t)),
     ACCUMULATORS = !TUNE_COMMUTATIVE ? 1
                    : VECTOR < MOST   ? VECTOR
@@ -56,7 +57,7 @@ struct reduce_args {
     in_t in;
     out_t* out;
     u64 n;
-    u64 steps;     // of every block
+    u64 steps;     // steps of every block
     u64* messages; // one a block
     value_t init;
     u64 has_init;
@@ -69,7 +70,7 @@ struct reduce_shared {
     cluster_inbox<acc_t, SIMT_WARPS> inbox;
 };
 
-// The index of vector `load` of this thread in a step, in vectors.
+// Returns the index, counted in vectors, of vector `load` of this thread in a step.
 FUNCTION u64 vector_index(const reduce_args& a, u64 step, int load)
 {
     const u64 block = block_id();
@@ -84,8 +85,8 @@ FUNCTION u64 vector_index(const reduce_args& a, u64 step, int load)
                thread_id();
 }
 
-// Folds one step's vectors into the accumulators. WHOLE: all of them exist. Otherwise the items of
-// one that exists in part are folded one by one.
+// Adds the vectors of one step to the accumulators. WHOLE: all of them exist. Otherwise the items
+// of a partial vector are added one by one.
 template <bool WHOLE>
 FUNCTION void reduce_step(const reduce_args& a, u64 step, acc_t (&acc)[ACCUMULATORS],
                           byte_fold& bytes)
@@ -127,7 +128,7 @@ FUNCTION bool step_is_whole(const reduce_args& a, u64 step)
     return last * tile <= a.n;
 }
 
-// The result, by thread 0 of the last block.
+// Writes the result. Called by thread 0 of the last block.
 FUNCTION void finish(const reduce_args& a, acc_t sum)
 {
 #if !defined(TUNE_ARG)
@@ -136,10 +137,11 @@ FUNCTION void finish(const reduce_args& a, acc_t sum)
     a.out[0] = acc_result(sum);
 }
 
-// A block's own sum need not travel. Few blocks: warp 0 does without barriers.
+// Collects the blocks' sums with warp 0, without barriers, if there are few blocks. The block's own
+// sum is not sent.
 FUNCTION void collect_few(const reduce_args& a, ticket mine, acc_t sum)
 {
-    if (warp_id() != 0) return; // there is no barrier left
+    if (warp_id() != 0) return; // no barrier follows
     mine = warp_shuffle(mine, 0);
     sum = warp_shuffle(sum, 0);
     if (mine.rank + 1 != block_count()) return;
@@ -154,8 +156,8 @@ FUNCTION void collect_few(const reduce_args& a, ticket mine, acc_t sum)
     }
 }
 
-// The same of each warp's sum where the grid is one cluster: without a barrier, and without a step
-// that puts a block's together.
+// Collects the warps' sums of a grid that is one cluster, without barriers and without combining
+// each block's sums first.
 FUNCTION void collect_in_cluster(const reduce_args& a, reduce_shared& s, acc_t sum)
 {
     const u32 last = block_count() - 1, count = block_count() * SIMT_WARPS;
@@ -197,7 +199,7 @@ FUNCTION void collect_many(const reduce_args& a, reduce_shared& s, ticket mine, 
 
 KERNEL(reduce_blocks, reduce_args, reduce_shared)
 {
-    ticket mine{}; // in a register of thread 0 until it is needed: its loads must not wait for it
+    ticket mine{}; // in a register of thread 0: no load of the items waits for it
     const bool clustered = in_one_cluster();
     if (clustered)
         inbox_open(s.inbox, block_id() + 1 == block_count() ? block_count() * SIMT_WARPS : 0);

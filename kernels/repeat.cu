@@ -1,14 +1,13 @@
-// Items repeated: what run-length decoding is, and numpy.repeat with an array.
+// Repeats of items: run-length decoding, and numpy.repeat with an array of counts.
 //
-// ends[k] is where the repeats of item k end in the output: the inclusive sums of the repeats. A
-// block takes a tile of the output, however many items meet there. A warp searches for the item of
-// the tile's beginning, 32 places at a time. Then each item that begins in the tile leaves its
-// number at its first place in shared memory, and the largest number up to a place says whose it
-// is: a scan of maxima in rows (rows.h), so that each lane has a vector of neighbouring results to
-// store. Items without repeats leave nothing and may be many, though fewer than 2^32 in a tile.
-// What lies past the last item's repeats is filled with it. (The idea of finding each output's item
-// by a scan of marks is load-balancing search as in Baxter's moderngpu, 2013, with the search per
-// thread replaced by the scan.)
+// ends[k] is the end of item k's repeats in the output: the inclusive sum of the counts. A block
+// takes a tile of the output, however many items it includes. One warp searches for the item at the
+// tile's beginning, 32 places at a time. Then each item that begins in the tile marks its first
+// place in shared memory with its number. The item of a place is the largest mark up to there, by a
+// maximum scan in rows (rows.h), so that each lane stores a vector of neighbouring results. Items
+// with count 0 leave no mark; there may be many, but fewer than 2^32 in a tile. Places after the
+// last item's repeats are filled with the last item. (The scan of marks replaces the search per
+// thread in the load-balancing search of Baxter's moderngpu, 2013.)
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
@@ -16,19 +15,19 @@
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 //
 // ipt   outputs a thread
-// mb    blocks that the registers of a multiprocessor are shared out to, at least
-// ipv   outputs a vector
+// mb    least blocks a multiprocessor, which limits the registers a thread
+// ipv   outputs a vector (log2)
 //
 // Workload:
-//     TUNE_T   type of the items, without regard to what they hold
+//     TUNE_T   type of the items; only its size matters
 //
-// Traffic: ends and items read, the output written.
+// Traffic: ends and items are read, the output is written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "memory.h"
 #include "types.h"
 
-struct words16 { // an item of 16 bytes
+struct words16 { // item of 16 bytes
     u64 word[2];
 };
 typedef TUNE_T item_t;
@@ -58,16 +57,17 @@ struct larger {
     FUNCTION_MEMBER u32 operator()(u32 a, u32 b) const { return a > b ? a : b; }
 };
 
-// The first item whose repeats end behind `place`, or n; the lanes of a warp search together.
+// Returns the first item whose repeats end after `place`, or n. The lanes of a warp search
+// together.
 FUNCTION u64 find_item(const i64* ends, u64 n, u64 place)
 {
-    u64 low = 0, high = n; // the answer is in [low, high]
+    u64 low = 0, high = n; // the result is in [low, high]
     while (low < high) {
         const u64 step = (high - low + SIMT_WARP) / (SIMT_WARP + 1); // at least 1
         const u64 at = low + (lane_id() + 1) * step - 1;
         const bool behind = at >= high || static_cast<u64>(ends[at]) > place;
         const u32 votes = warp_ballot(FULL_WARP, behind);
-        const u32 before = votes ? first_set(votes) : SIMT_WARP; // lanes that are not behind
+        const u32 before = votes ? first_set(votes) : SIMT_WARP; // lanes before the result
         const u64 from = low + before * step;
         if (votes && from + step - 1 < high) high = from + step - 1;
         low = from;
@@ -88,7 +88,7 @@ KERNEL(repeat_tiles, repeat_args, repeat_shared)
     for (u32 k = thread_id(); k < TILE; k += SIMT_THREADS) s.mark[k] = 0;
     block_sync();
 
-    // Chunks of items, until one begins behind the tile.
+    // Marks chunks of items, until one begins after the tile.
     const u64 begin_item = s.begin_item;
     for (u64 k = begin_item + thread_id(); k < a.n; k += SIMT_THREADS) {
         const u64 from = k > 0 ? static_cast<u64>(a.ends[k - 1]) : 0;
@@ -99,8 +99,8 @@ KERNEL(repeat_tiles, repeat_args, repeat_shared)
     }
     block_sync();
 
-    u32 mark[ROWS][VECTOR]; // then: the largest in the vector up to here
-    u32 before[ROWS];       // in the lanes and rows before, in the warp
+    u32 mark[ROWS][VECTOR]; // then prefix maxima within the vector
+    u32 before[ROWS];       // maximum of the warp's preceding lanes and rows
     u32 carry = 0;
     UNROLL
     for (int r = 0; r < ROWS; r++) {

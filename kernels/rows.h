@@ -1,13 +1,14 @@
-// A tile in rows: a warp has a contiguous part of it, a row of that part one vector a lane.
+// Tile in rows (warp-striped vectors): a warp has a contiguous part of the tile, and a row of that
+// part is one vector a lane.
 //
-// So loads are wide and coalesced, and an item's neighbours are one shuffle away. `first` is the
-// index of a thread's first item; a row further is SIMT_WARP * VECTOR items further. What is read
-// is an array or a lazy input (input.h).
+// This makes loads wide and coalesced, and an item's neighbours are one shuffle away. `first` is
+// the index of a thread's first item; its item in the next row comes SIMT_WARP * VECTOR items
+// later. The input is an array or a lazy input (input.h).
 #pragma once
 #include "input.h"
 #include "warp.h"
 
-// A thread's items of all rows; past the end any item will do.
+// Loads a thread's items of all rows. Items past the end are arbitrary.
 template <bool WHOLE, int CACHING, int ROWS, int VECTOR, class In, class T>
 FUNCTION void load_rows(const In& in, u64 first, u64 n, T (&item)[ROWS][VECTOR])
 {
@@ -24,8 +25,8 @@ FUNCTION void load_rows(const In& in, u64 first, u64 n, T (&item)[ROWS][VECTOR])
     }
 }
 
-// Which items begin a run: those that differ from the one before them, and the first. What lies
-// past the end does too.
+// Flags the items that begin a run: the first, those that differ from the one before, and all
+// places past the end.
 template <bool WHOLE, int ROWS, int VECTOR, class In, class T>
 FUNCTION void find_heads(const In& in, u64 first, u64 n, const T (&item)[ROWS][VECTOR],
                          bool (&head)[ROWS][VECTOR])
@@ -49,8 +50,8 @@ FUNCTION void find_heads(const In& in, u64 first, u64 n, const T (&item)[ROWS][V
     if (first == 0) head[0][0] = true;
 }
 
-// How many items of a row are flagged, before a lane and in all of them. The lanes' counts are
-// scanned together, as many rows as fit a word.
+// Numbers of flagged items of each row, in the lanes before and in all lanes. The lanes' counts are
+// packed, as many rows as fit in a word, and scanned together.
 template <int ROWS, int VECTOR>
 struct row_counts {
     enum {

@@ -1,8 +1,8 @@
-// Where runs end in a tile in rows (rows.h): what follows a thread's vectors.
+// Ends of runs in a tile in rows (rows.h): flags of the items that follow a thread's vectors.
 #pragma once
 #include "rows.h"
 
-// Whether the item behind each vector begins a run, as what lies past the end does.
+// Flags for each vector if the item after it begins a run. Places past the end count as beginnings.
 //   Called by   all lanes of the warp
 template <int ROWS, int VECTOR, class In, class T>
 FUNCTION void heads_behind(const In& in, u64 first, u64 n, const T (&item)[ROWS][VECTOR],

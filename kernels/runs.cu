@@ -1,18 +1,18 @@
-// Runs of equal consecutive keys in a single pass: what each run's values add up to, how long the
-// runs are, which are longer than one item, what stands at their heads.
+// Runs of equal consecutive keys, in a single pass: reduction by key, run lengths, runs of more
+// than one item, or the first value of each run.
 //
-// A block takes a tile in rows (rows.h), and flags the items at which something is to be written:
-// those that begin a run, or (TUNE_RUNS 2) those where single items end and a longer run begins or
-// the other way round. Flags are counted as in select, so each flagged item knows its place among
-// them. What is written of a run is known at the head of the next, and one item past the end
-// is a head that closes the last run. So only the first flagged item of a tile needs to
-// know anything of the tiles before it: how many were flagged, and what has come together since
-// the last of them, a sum or only its index. Look-back (lookback.h) brings both, while all else is
-// ready in shared memory, from where it leaves in runs that are as wide as the warp.
+// A block takes a tile in rows (rows.h) and flags the items at which results are written: those
+// that begin a run, or (TUNE_RUNS 2) those where single items and longer runs meet. Flags are
+// counted as in select.cu, which gives each flagged item its rank. The result of a run is known at
+// the head of the next run, and one item past the end is a head that closes the last run. So only
+// the first flagged item of a tile depends on the tiles before: on the number of flags there, and
+// on the combination of the items since the last flag (or only its index). Look-back (lookback.h)
+// provides both, while everything else waits in shared memory, from where it is stored coalesced.
 //
-// Sums are a segmented scan: a warp adds vectors, as far back as a ballot of the flagged lanes
-// says. (Sengupta, Harris, Zhang and Owens, "Scan Primitives for GPU Computing", 2007, for the idea
-// of scanning segments; the pairs of count and sum are those of CUB's reduce-by-key.)
+// Sums are a segmented scan: a warp adds vectors as far back as a ballot of the flagged lanes
+// tells. (S. Sengupta, M. Harris, Y. Zhang and J. D. Owens, "Scan Primitives for GPU Computing",
+// 2007, introduced segmented scans on GPUs. The pairs of count and sum are those of CUB's
+// reduce-by-key.)
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:2 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
@@ -28,7 +28,7 @@
 // The parameters are those of select.cu.
 //
 // Workload:
-//     TUNE_RUNS    0: a reduction of each run's values with the operator of operator.h
+//     TUNE_RUNS    0: reduction of each run's values with the operator of operator.h
 //                  1: the lengths of the runs
 //                  2: beginnings and lengths of the runs of more than one item
 //                  3: the value at the head of each run
@@ -37,7 +37,7 @@
 //     TUNE_O       type of the results
 //     TUNE_COUNT   an unsigned type that counts the items and one more
 //
-// Traffic: keys and values read, a key and a result written for each run.
+// Traffic: keys and values are read, a key and a result for each run are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "input.h"
 #include "lookback.h"
@@ -61,9 +61,9 @@ static_assert(TILE <= 65536, "an item's place in the tile is 16 bits");
 typedef TUNE_K run_key;
 typedef TUNE_COUNT count_t;
 
-// value_t: what comes together from a flagged item on, with apply_operator.
-// staged_t: what is kept of a flagged item, made of what came together before it, of its own value
-// and of its place in the tile.
+// value_t: combination of the items from a flagged one on, by apply_operator.
+// staged_t: entry of a flagged item in shared memory, made from the combination of the items before
+// it, its own value and its place in the tile.
 #if TUNE_RUNS == 0
 #include "operator.h"
 typedef value_t staged_t;
@@ -71,12 +71,12 @@ FUNCTION value_t value_of(item_t item) { return convert<value_t>(item); }
 FUNCTION value_t value_at(u64) { return value_t{}; }
 FUNCTION staged_t staged_of(value_t sum, item_t, u32) { return sum; }
 #else
-struct words16 { // a value of 16 bytes
+struct words16 { // value of 16 bytes
     u64 word[2];
 };
 typedef TUNE_T item_t;
 typedef TUNE_O out_t;
-typedef count_t value_t; // the flagged item's index, which others do not change
+typedef count_t value_t; // index of the flagged item, which other items do not change
 FUNCTION value_t apply_operator(value_t a, value_t) { return a; }
 FUNCTION value_t value_of(item_t) { return 0; }
 FUNCTION value_t value_at(u64 index) { return static_cast<value_t>(index); }
@@ -103,10 +103,10 @@ struct runs_args {
     u64* messages; // one a tile
 };
 
-// What is known of a stretch of items.
+// Partial result of a stretch of items.
 struct tally {
-    value_t carry; // of the items from the last flagged one on, or of all if there is none
-    count_t count; // of the flagged
+    value_t carry; // items from the last flagged one on, or all if none is flagged
+    count_t count; // flagged items
 };
 struct join {
     FUNCTION_MEMBER tally operator()(tally x, tally y) const
@@ -119,15 +119,15 @@ struct runs_shared {
     ticket tile_ticket;
     cluster_inbox<tally> inbox;
     tally warp[SIMT_WARPS];
-    tally before; // the tile
+    tally before; // all tiles before this one
     u32 begins;   // 1: the tile's first item is flagged
-    // One more, for what a single thread stores in vain.
+    // One extra entry for the branch-free stores of a single thread.
     staged_t staged[TILE + 1];
     run_key key[LONG_RUNS ? 1 : TILE + 1];
 };
 
-// The items where single items and longer runs meet. An item of a longer run is equal to the one
-// before it, or is not and the next one is.
+// Turns heads of runs into flags of the items where single items and longer runs meet. An item is
+// in a longer run if it equals the one before it or the one after it.
 template <bool WHOLE>
 FUNCTION void find_edges(const keys_t& in, u64 first, u64 n, const run_key (&key)[ROWS][VECTOR],
                          bool (&head)[ROWS][VECTOR])
@@ -145,7 +145,7 @@ FUNCTION void find_edges(const keys_t& in, u64 first, u64 n, const run_key (&key
     }
 }
 
-// flag: the items at which something is written.
+// Flags the items at which results are written.
 template <bool WHOLE>
 FUNCTION void find_flagged(const runs_args& a, u64 first, const run_key (&key)[ROWS][VECTOR],
                            bool (&flag)[ROWS][VECTOR])
@@ -165,11 +165,11 @@ FUNCTION void find_flagged(const runs_args& a, u64 first, const run_key (&key)[R
     }
 }
 
-// The sums of a thread's values, by vectors, since the last flag.
+// Sums of a thread's values since the last flag, vector by vector.
 struct row_sums {
-    value_t before[ROWS];  // in the lanes before this one, in the row
-    value_t through[ROWS]; // in the warp up to the row's end
-    u32 flagged[ROWS];     // which lanes of the row have a flag
+    value_t before[ROWS];  // preceding lanes of the row
+    value_t through[ROWS]; // warp up to the row's end
+    u32 flagged[ROWS];     // mask of the row's lanes that have a flag
 };
 
 FUNCTION void sum_rows(const value_t (&value)[ROWS][VECTOR], const bool (&flag)[ROWS][VECTOR],
@@ -199,7 +199,7 @@ FUNCTION void sum_rows(const value_t (&value)[ROWS][VECTOR], const bool (&flag)[
     }
 }
 
-// A sum that may be empty yet.
+// Sum that may still be empty.
 struct running_sum {
     value_t value;
     bool some;
@@ -211,12 +211,12 @@ struct running_sum {
     }
 };
 
-// The place in the tile of a warp's last flagged item, if there is one.
+// Returns the place in the tile of a warp's last flagged item, if there is one.
 FUNCTION u32 last_flagged(u32 local, const bool (&flag)[ROWS][VECTOR],
                           const row_counts<ROWS, VECTOR>& counts)
 {
     u32 last = 0;
-    bool found = false; // alike in all lanes
+    bool found = false; // the same in all lanes
     UNROLL
     for (int r = ROWS - 1; r >= 0; r--) {
         if (found || counts.lanes(r) == 0) continue;
@@ -232,8 +232,8 @@ FUNCTION u32 last_flagged(u32 local, const bool (&flag)[ROWS][VECTOR],
     return last;
 }
 
-// What the k-th flagged item of the tile, the number-th of all, gives: the result of the run that
-// it ends, or of its own.
+// Writes the result of the k-th flagged item of the tile, the number-th of all: that of the run
+// that it ends, or for TUNE_RUNS 3 and the offsets of TUNE_RUNS 2 that of the run that it begins.
 FUNCTION void write_result(const runs_args& a, const runs_shared& s, u64 begin, u32 k, u64 number)
 {
 #if TUNE_RUNS == 0
@@ -287,7 +287,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
             UNROLL
             for (int j = 0; j < VECTOR; j++) value[r][j] = value_of(item[r][j]);
         }
-        if constexpr (SIMT_THREADS > 1) { // a single thread adds as it goes along, below
+        if constexpr (SIMT_THREADS > 1) { // a single thread adds in the loop below
             sum_rows(value, flag, sums);
             of_warp.carry = sums.through[ROWS - 1];
         }
@@ -304,12 +304,12 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     const u32 warp_begin = warp_id() > 0 ? static_cast<u32>(warps_before.count) : 0u;
     u32 row_begin = warp_begin;
     running_sum sum{};
-    const bool late = SIMT_THREADS == 1 || TUNE_IN_PLACE; // its sum is not known, or see select.cu
+    const bool late = SIMT_THREADS == 1 || TUNE_IN_PLACE; // no sum yet, or as in select.cu
     if (!late && warp_id() == 0) send_total(a.messages, mine, total, s.inbox);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         u32 place = row_begin + counts.lanes_before(r);
-        if constexpr (SUMS && SIMT_THREADS > 1) { // of what comes before the vector in the tile
+        if constexpr (SUMS && SIMT_THREADS > 1) { // sum of the tile's items before the vector
             sum = running_sum{};
             if (warp_id() > 0) sum.take(warps_before.carry, true);
             if (r > 0) sum.take(sums.through[r > 0 ? r - 1 : 0], row_begin > warp_begin);

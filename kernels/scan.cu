@@ -1,13 +1,13 @@
 // Prefix scan in a single pass over the items, with decoupled look-back.
 //
-// A block takes a tile: a warp of it a contiguous part, a row of that part one vector a lane. So
-// loads and stores are wide and coalesced without an exchange through shared memory: each lane
-// scans its vector, the warp scans the vectors' totals row by row (the rows are independent), the
-// block scans its warps' totals. The prefix of everything before the tile comes from the tiles
+// A block takes a tile: each of its warps has a contiguous part, and a row of that part is one
+// vector a lane. So loads and stores are wide and coalesced without an exchange through shared
+// memory. Each lane scans its vector, the warp scans the vectors' totals row by row (the rows are
+// independent), and the block scans its warps' totals. The prefix of the tile comes from the tiles
 // before it (lookback.h).
 //
-// Until it comes the tile waits, and a multiprocessor does no more than what its waiting tiles
-// leave room for. So rows may be parked in shared memory, which has as much room as the registers.
+// Until it arrives the tile waits, and a multiprocessor can only work on as many tiles as it has
+// room for. So rows may be parked in shared memory, which is as large as the registers.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:128:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
@@ -22,30 +22,32 @@
 // %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
 //
 // ipt   items a thread
-// mb    blocks that the registers of a multiprocessor are shared out to, at least: while a block
-//       waits for the tiles before its own, others load
-// pk    rows of a tile that wait in shared memory; the others, at least one, in registers
-// ipv   items a vector
+// mb    least blocks a multiprocessor, which limits the registers a thread; while a block waits for
+//         the tiles before its own, others load
+// pk    rows of a tile that wait in shared memory; the others, at least one, wait in registers
+// ipv   items a vector load (log2)
 // ld    caching of the loads, see load_bytes16
-// la    mebibytes ahead of its tile that a block has fetched into the L2 cache, 0 if none
-// ord   how blocks know of each other, see message.h
+// la    mebibytes ahead of its tile that a block prefetches to the L2 cache; 0: none
+// ord   way of communication between blocks, see message.h
 // lb    tiles that a lane looks back at in one round
 // ns    nanoseconds between two polls: a thousand blocks that poll without pause slow the messages
-// l2w   nanoseconds before the first poll, when there are many tiles
+// l2w   nanoseconds before the first poll if there are many tiles
 //
 // Workload, beside that of operator.h:
-//     TUNE_INCLUSIVE   1: a result takes its own item in
-//     TUNE_K           type of the keys, if there are any: the scan begins anew, with the initial
-//                      value if there is one, at each item whose key differs from the one before it
+//     TUNE_INCLUSIVE   1: a result includes its own item
+//     TUNE_K           type of the keys, if there are any: the scan restarts, with the initial
+//                      value if there is one, at each item whose key differs from the one before
 //     TUNE_FIXED, TUNE_OFFSETS
-//                      of segments.h, if there are segments: it begins anew with each of them, and
-//                      behind the last
+//                      as in segments.h, if there are segments: the scan restarts with each of
+//                      them,
+//                      and after the last
 //
-// A scan by key or of segments is one of pairs, of a value and of whether a run begins in the items
-// it was made of.
+// A scan by key or of segments combines pairs: a value, and a flag that is set if a run begins in
+// the combined items.
 //
-// Traffic: n items (and keys or offsets) read, n written. Floating sums may differ in the last
-// digits from run to run, because how many totals a look-back adds up depends on timing.
+// Traffic: n items (and keys or offsets) are read, n are written. Floating-point sums may differ in
+// the last digits from run to run, because the number of totals that a look-back adds up depends on
+// timing.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "input.h"
@@ -82,17 +84,17 @@ struct scan_shared {
     ticket tile_ticket;
     cluster_inbox<sum_t> inbox;
     sum_t warp_total[SIMT_WARPS];
-    sum_t warps_through[SIMT_WARPS]; // the totals of all warps up to this one
-    sum_t prefix;                    // of everything before the tile
+    sum_t warps_through[SIMT_WARPS]; // totals of all warps up to this one
+    sum_t prefix;                    // everything before the tile
     u32 has_prefix;                  // 0 for the first tile if there is no initial value
     runs_shared runs;
 };
 
-// What a thread knows of its rows before it knows what lies before the tile.
+// State of a thread's rows until the prefix of the tile arrives.
 struct thread_rows {
-    sum_t kept[KEPT][VECTOR]; // of the last rows: prefixes in the vector
-    sum_t before[ROWS];       // what the warp has before the vector; not that of its first one
-    sum_t all;                // what the warp has
+    sum_t kept[KEPT][VECTOR]; // last rows: prefixes within the vector
+    sum_t before[ROWS];       // warp's items before the vector; unset for the warp's first vector
+    sum_t all;                // all items of the warp
     bool head[ROWS][VECTOR];  // a run begins here
 };
 
@@ -103,7 +105,7 @@ FUNCTION void scan_rows(const scan_args& a, u64 first, thread_rows& rows,
 {
     item_t raw[COUNT][VECTOR];
     load_rows<WHOLE, TUNE_LOAD>(a.in, first + static_cast<u64>(BEGIN) * ROW_ITEMS, a.n,
-                                raw); // past the end: nothing follows
+                                raw); // past the end: any items
     UNROLL
     for (int r = 0; r < COUNT; r++) {
         UNROLL
@@ -131,7 +133,7 @@ FUNCTION void scan_rows(const scan_args& a, u64 first, thread_rows& rows,
     }
 }
 
-// The rows from BEGIN on that are parked, as many at a time as there are registers left for.
+// Parks the rows from BEGIN on, as many at a time as fit in the free registers.
 template <bool WHOLE, int BEGIN>
 FUNCTION void park_rows(const scan_args& a, scan_shared& s, u64 first, thread_rows& rows)
 {
@@ -190,7 +192,7 @@ FUNCTION void scan_tile(const scan_args& a, scan_shared& s, ticket mine)
     }
     block_sync();
 
-    // The prefix of this warp, then of each of the lane's vectors.
+    // Prefix of this warp, then of each of the lane's vectors.
     sum_t warp_prefix = s.prefix;
     bool has_prefix = s.has_prefix != 0;
     if (warp_id() > 0) {

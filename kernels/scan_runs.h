@@ -1,11 +1,11 @@
-// The runs that a scan begins anew with, by keys or by segments, or none: what scan.cu and
-// fixed_scan.cu share.
+// Runs at which a scan restarts: by keys, by segments, or none. Shared by scan.cu and
+// fixed_scan.cu.
 //
 //     TUNE_K         type of the keys, if there are any
 //     TUNE_FIXED, TUNE_OFFSETS
-//                    of segments.h, if there are segments
-//     ROWS, VECTOR   of a thread, and
-//     TILE           items of a block: enumerators of the kernel, before this file
+//                    as in segments.h, if there are segments
+//     ROWS, VECTOR   rows and items a row of a thread, and
+//     TILE           items a block: enumerators that the kernel defines before
 #pragma once
 #include "operator.h"
 #include "rows.h"
@@ -13,7 +13,7 @@
 #include "segment_heads.h"
 #endif
 
-// sum_t: what stretches of items come to.
+// sum_t: combination of a stretch of items.
 #if defined(TUNE_K) || defined(TUNE_FIXED)
 enum { IN_RUNS = 1 };
 struct sum_t {
@@ -38,7 +38,7 @@ struct apply {
 };
 #endif
 
-// runs_t: what tells where runs begin.
+// runs_t: source of the beginnings of runs.
 #if defined(TUNE_FIXED)
 typedef segments runs_t;
 typedef segment_heads<TILE> runs_shared;

@@ -1,9 +1,9 @@
 // Binary search of many values in a sorted array.
 //
-// A search is a chain of dependent loads, so a thread has several under way at once: all values
-// take the same number of steps, whatever they are. The upper levels of the search tree are the
-// same for all values. A block copies them to shared memory first, level by level, where lanes that
-// read the same level seldom meet in one bank; what is left below a leaf is searched in the array.
+// A search is a chain of dependent loads, so that a thread interleaves several: all values take the
+// same number of steps. The upper levels of the search tree are the same for all values. A block
+// copies them to shared memory first, level by level, where lanes at the same level seldom meet in
+// a bank. Below a leaf of that tree the search continues in the array.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 1:16:1 cpu=8:64:8
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
@@ -13,17 +13,17 @@
 // %RANGE% TUNE_TREE_LEVELS lev 0:13:1 cpu=0:13:1
 //
 // ipt   values that a thread searches at once
-// mb    blocks that the registers of a multiprocessor are shared out to, at least
-// ipv   values a vector
+// mb    least blocks a multiprocessor, which limits the registers a thread
+// ipv   values a vector load (log2)
 // ld    caching of the values' loads, see load_bytes16
-// lev   levels of the tree in shared memory, at most
+// lev   most levels of the tree in shared memory
 //
-// Workload, besides that of order.h, whose type is the one that items are compared in:
+// Workload, besides that of order.h, whose item type is the type of the comparison:
 //     TUNE_SORTED, TUNE_SOUGHT   types of the array and of the values
-//     TUNE_OFFSET                counts items of the array: u32, or u64 if there are more
-//     TUNE_RIGHT                 1: behind the items that are equal to a value, not before them
+//     TUNE_OFFSET                type that counts items of the array: u32, or u64 if there are more
+//     TUNE_RIGHT                 0: before the items that are equal to a value, 1: after them
 //
-// Traffic: the values read, their indices written; of the array what the searches meet.
+// Traffic: the values and the probed items of the array are read, the indices are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "memory.h"
 #include "order.h"
@@ -44,14 +44,14 @@ struct search_args {
     const sought_t* values;
     i64* out;
     u64 n, count; // items, values
-    u64 levels;   // of the tree in shared memory; 2^levels is n at most
+    u64 levels;   // levels of the tree in shared memory; 2^levels is at most n
 };
 
 struct search_shared {
     item_t tree[1 << TUNE_TREE_LEVELS]; // node i has the children 2 i and 2 i + 1; the root is 1
 };
 
-// Whether a value's place is behind an item.
+// Returns true if a value's place is after the item.
 FUNCTION bool is_behind(item_t item, item_t value)
 {
     if constexpr (TUNE_RIGHT)
@@ -62,7 +62,7 @@ FUNCTION bool is_behind(item_t item, item_t value)
 
 FUNCTION item_t item_at(const search_args& a, u64 i) { return convert<item_t>(a.in[i]); }
 
-// Where leaf k of the tree begins in the array: n k / 2^levels.
+// Returns the beginning of leaf k of the tree in the array: n k / 2^levels.
 FUNCTION u64 leaf_begin(const search_args& a, u64 k)
 {
     const u64 rest = a.n & ((1ull << a.levels) - 1);
@@ -73,7 +73,7 @@ FUNCTION void load_tree(const search_args& a, search_shared& s)
 {
     const u32 leaves = 1u << a.levels;
     for (u32 node = 1 + thread_id(); node < leaves; node += SIMT_THREADS) {
-        u32 below = 2 * node + 1; // the leaf that begins where the node divides
+        u32 below = 2 * node + 1; // the leaf at whose beginning the node divides
         while (below < leaves) below *= 2;
         s.tree[node] = item_at(a, leaf_begin(a, below - leaves) - 1);
     }
@@ -94,7 +94,7 @@ FUNCTION void search(const search_args& a, const search_shared& s, const item_t 
     }
     UNROLL
     for (int i = 0; i < N; i++) found[i] = static_cast<offset_t>(leaf_begin(a, node[i] - leaves));
-    // Leaves differ by one item at most, and the last is not shorter than any.
+    // Lengths of leaves differ by at most one, and the last leaf is the longest.
     offset_t length = static_cast<offset_t>((a.n + leaves - 1) >> a.levels);
     while (length > 1) {
         const offset_t half = length / 2;
@@ -122,7 +122,7 @@ FUNCTION void search_tile(const search_args& a, const search_shared& s, u64 tile
         if (WHOLE || at + VECTOR <= a.count)
             load_items<TUNE_LOAD>(a.values + at, row);
         else
-            for (int j = 0; j < VECTOR; j++) { // past the end any value will do
+            for (int j = 0; j < VECTOR; j++) { // past the end: any value
                 const u64 i = at + static_cast<u64>(j);
                 row[j] = a.values[i < a.count ? i : a.count - 1];
             }
@@ -144,7 +144,7 @@ FUNCTION void search_tile(const search_args& a, const search_shared& s, u64 tile
     }
 }
 
-// A block takes tiles that are neighbours: values that are sorted share its cache.
+// Searches contiguous tiles a block: sorted values share its cache.
 KERNEL(searchsorted_tiles, search_args, search_shared)
 {
     const u64 tiles = (a.count + TILE - 1) / TILE;

@@ -1,18 +1,19 @@
-// Where segments begin in a tile of items, as bits in shared memory.
+// Beginnings of segments in a tile of items, as bits in shared memory.
 //
-// The offsets that lie in the tile are neighbours: a warp finds the first and the last of them, and
-// the block's threads mark them side by side. So a tile costs a search and its own offsets, whether
-// its segments are a thousand, none, or empty. Segments of one size need neither.
+// The offsets that lie in the tile are contiguous: a warp finds the first and the last of them, and
+// the block's threads mark them in parallel. So a tile costs a search and its own offsets, whether
+// it has a thousand segments, none, or empty ones. Segments of equal size need neither.
 #pragma once
 #include "segments.h"
 
 template <int ITEMS>
 struct segment_heads {
-    u64 range[2]; // of the offsets in the tile
+    u64 range[2]; // first and last offset in the tile
     u32 bit[TUNE_FIXED ? 1 : ITEMS / 32 + 1];
 };
 
-// Marks the beginnings among the tile's ITEMS items from `first` on. For all threads of the block.
+// Marks the beginnings of segments in the tile of ITEMS items at `first`. Called by all threads of
+// the block.
 template <int ITEMS>
 FUNCTION void mark_segment_heads(const segments& g, u64 first, segment_heads<ITEMS>& s)
 {
@@ -31,14 +32,14 @@ FUNCTION void mark_segment_heads(const segments& g, u64 first, segment_heads<ITE
     }
 }
 
-// Which of a thread's items begin a segment. They are in rows (rows.h) of the tile from `tile` on,
-// the first of them at `first`.
+// Flags the thread's items that begin a segment. The tile, which begins at `tile`, is in rows
+// (rows.h), and the thread's first item is `first`.
 template <int ITEMS, int ROWS, int VECTOR>
 FUNCTION void find_segment_heads(const segments& g, const segment_heads<ITEMS>& s, u64 tile,
                                  u64 first, bool (&head)[ROWS][VECTOR])
 {
     enum { ROW_ITEMS = SIMT_WARP * VECTOR };
-    u64 rest = TUNE_FIXED ? first % g.size : 0; // of the row's first item, in its segment
+    u64 rest = TUNE_FIXED ? first % g.size : 0; // index of the row's first item in its segment
     const u64 step = TUNE_FIXED ? ROW_ITEMS % g.size : 0;
     UNROLL
     for (int r = 0; r < ROWS; r++) {

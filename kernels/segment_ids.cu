@@ -1,19 +1,19 @@
-// For each item of an array the number of offsets up to its index: which segment it is in, from 1
-// on; 0 for items before the first segment, one more than there are segments for those behind.
+// Number of the segment of each item, from 1 on: the number of offsets up to its index. It is 0 for
+// items before the first segment, and one more than the last segment's number for items after it.
 //
-// A warp takes rows, a vector a lane. Its lanes find the numbers at the rows' beginnings side by
-// side, each in a binary search, so that the searches inside a row are short, and where a row is of
-// one segment there are none.
+// A warp takes rows, a vector a lane. Its lanes find the numbers at the beginnings of the rows in
+// parallel, each by a binary search. So searches within a row are short, and a row within one
+// segment needs none.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:64:4 cpu=4096:65536:4096
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:3:1 cpu=0:0:1
 //
 // ipt   items a thread
-// ipv   items a vector
+// ipv   items a vector store (log2)
 //
 // Workload: that of segments.h, and TUNE_O, the type of the numbers.
-// Traffic: one number an item written, the offsets read.
+// Traffic: one number an item is written, the offsets are read.
 #include "memory.h"
 #include "segments.h"
 #include "types.h"
@@ -38,7 +38,7 @@ struct segment_ids_shared {
     u32 nothing;
 };
 
-// How many offsets are up to the item, if between low and high of them are.
+// Returns the number of offsets up to the item, which is between low and high.
 FUNCTION u64 offsets_up_to(const segments& g, u64 item, u64 low, u64 high)
 {
     while (low < high) {
@@ -58,7 +58,7 @@ FUNCTION void number_row(const segment_ids_args& a, u64 first, u64 low, u64 high
     u64 number = offsets_up_to(a.set, first, low, high);
     UNROLL
     for (int j = 0; j < VECTOR; j++) {
-        if (j > 0 && low < high) // few steps: mostly none or one
+        if (j > 0 && low < high) // few steps, mostly none or one
             while (number < high && segment_begin(a.set, number) <= first + static_cast<u64>(j))
                 number++;
         id[j] = convert<id_t>(number);

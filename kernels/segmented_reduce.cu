@@ -1,17 +1,17 @@
-// Reduction of every segment of an array, whatever their lengths, in a single launch.
+// Reduction of every segment of an array, of any lengths, in a single launch.
 //
-// Blocks get equal shares of items and segments' ends (segments.h). A block goes through its share
-// in windows of as many items as it holds. A window inside one segment is accumulated as in
-// reduce.cu. Any other is turned by way of shared memory, so that a thread has neighbours: it
-// reduces them one after the other, and where the last item of a segment is, as a bit tells,
-// it leaves the sum and begins anew. A segmented scan of what is left over completes the sums that
-// began with another thread; then a thread a segment writes results, neighbours together. So an
-// item costs the same wherever the ends are.
+// Blocks get equal shares of items plus ends of segments (segments.h). A block processes its share
+// in windows of as many items as it holds. A window within one segment is accumulated as in
+// reduce.cu. Any other window is transposed through shared memory, so that a thread has contiguous
+// items. The thread reduces them one after the other; at the last item of a segment, which a bit
+// marks, it stores the sum and starts again. A segmented scan of the remaining sums completes the
+// segments that began in other threads. Then results are written coalesced, one thread a segment.
+// So an item costs the same wherever the ends are.
 //
-// The share's first segment may have begun in the shares before: a block sends what it has of the
-// segment that goes on behind it, and one whose share ends the segment looks back (lookback.h) over
-// the blocks that had no end in theirs. These are added in an order that the offsets and the grid
-// alone determine, so a result is the same from run to run.
+// The first segment of a share may have begun in earlier shares. A block sends its part of the
+// segment that continues after its share. A block whose share ends the segment looks back
+// (lookback.h) over the blocks without an end. The order of these additions depends on the offsets
+// and the grid alone, so that a result is the same from run to run.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
@@ -22,17 +22,17 @@
 // %RANGE% TUNE_WAVES wav 1:8:1 cpu=1:16:1
 // %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
 //
-// ipt   items a thread, of a window; on the cpu the least share of a block
-// mb    blocks that the registers of a multiprocessor are shared out to, at least
-// ipv   items a vector
+// ipt   items a thread in a window; on the CPU the least share of a block
+// mb    least blocks a multiprocessor, which limits the registers a thread
+// ipv   items a vector load (log2)
 // ld    caching of the loads, see load_bytes16
-// ept   ends a thread looks after: a window ends early if it has more
-// wav   blocks, in multiples of what is resident at once
-// lb    see lookback.h
+// ept   ends of segments a thread: a window with more of them ends early
+// wav   blocks, in multiples of those resident at once
+// lb    tiles that a lane looks back at in one round, see lookback.h
 //
-// Traffic: the items and the offsets read, one item a segment written.
+// Traffic: the items and the offsets are read, one item a segment is written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
-#define TUNE_ORDER 0 // a block looks back to some of those before it, which need not be the first
+#define TUNE_ORDER 0 // a block waits for earlier shares, whose blocks must have started
 #define TUNE_POLL_DELAY 50
 #define TUNE_FIRST_DELAY 0
 #include "block.h"
@@ -52,7 +52,8 @@ enum {
     WINDOW = ITEMS * SIMT_THREADS,
     ENDS = TUNE_ENDS_PER_THREAD * SIMT_THREADS,
     WORDS = WINDOW / 32 + 2,
-    // The parts of two threads are an odd number of 16 bytes apart: they meet in no bank.
+    // Parts of neighbouring threads are an odd number of 16 bytes apart, which avoids bank
+    // conflicts.
     PART_BYTES = ITEMS * static_cast<int>(sizeof(item_t)),
     PART = PART_BYTES % 32 == 0 ? ITEMS + 16 / static_cast<int>(sizeof(item_t)) : ITEMS,
     MOST = SIMT_ACCUMULATOR_BYTES / static_cast<int>(sizeof(acc_t)),
@@ -81,21 +82,22 @@ union window_items {
 struct segmented_reduce_shared {
     window_items items;
     ticket block_ticket;
-    place begin, end; // of the block's share
-    acc_t first;      // what the share has of its first segment
+    place begin, end; // block's share
+    acc_t first;      // the share's part of its first segment
     block_reduce_storage<acc_t> reduce;
-    // Of a window:
-    u32 last[ALONE ? 1 : WORDS];     // a bit an item: it is the last of a piece
-    u16 rank[ALONE ? 1 : WINDOW];    // of such an item: the piece's
-    acc_t sum[ALONE ? 1 : ENDS + 1]; // of a piece; the last is of items before the window's first
-    acc_t warp_left[SIMT_WARPS];     // over, behind the last piece
+    // Data of a window:
+    u32 last[ALONE ? 1 : WORDS];     // one bit an item: the last of a piece
+    u16 rank[ALONE ? 1 : WINDOW];    // rank of the piece, for such an item
+    acc_t sum[ALONE ? 1 : ENDS + 1]; // sums of pieces; the last entry takes items before the
+                                     // window's first
+    acc_t warp_left[SIMT_WARPS];     // remaining sum after the warp's last piece
     u32 warp_has_last[SIMT_WARPS];
-    u32 ends; // of segments, in the window
-    u32 open; // rank of the piece whose segment goes on; NONE
-    u32 cut;  // where the last segment ends that there is room for
+    u32 ends; // number of segments that end in the window
+    u32 open; // rank of the piece whose segment continues, or NONE
+    u32 cut;  // end of the last segment that there is room for
 };
 
-// A segment's result from the reduction of its items.
+// Writes a segment's result from the reduction of its items.
 FUNCTION void write_result(const segmented_reduce_args& a, u64 segment, acc_t sum, bool empty)
 {
 #if defined(TUNE_ARG)
@@ -107,7 +109,8 @@ FUNCTION void write_result(const segmented_reduce_args& a, u64 segment, acc_t su
     a.out[segment] = acc_result(sum);
 }
 
-// The first segment of a share is written when it is known what the shares before have of it.
+// Writes the result of a segment, but keeps the sum of the share's first segment, which needs the
+// parts of earlier shares.
 FUNCTION void write_or_keep(const segmented_reduce_args& a, segmented_reduce_shared& s, u64 segment,
                             acc_t sum, bool empty)
 {
@@ -118,16 +121,16 @@ FUNCTION void write_or_keep(const segmented_reduce_args& a, segmented_reduce_sha
 }
 
 // ---- windows inside a segment -------------------------------------------------------------------
-// Where an item of a window has its place in shared memory.
+// Returns the place of a window's item in shared memory.
 FUNCTION u32 room_of(u32 item) { return item / ITEMS * PART + item % ITEMS; }
 
-// The thread's l-th vector of a window.
+// Returns the first item of the thread's l-th vector of a window.
 FUNCTION u32 vector_at(int l)
 {
     return (static_cast<u32>(l) * SIMT_THREADS + thread_id()) * VECTOR;
 }
 
-// Operands may change places. The result is valid in thread 0.
+// Reduces whole windows with a commutative operator. The result is valid in thread 0.
 FUNCTION acc_t reduce_windows(const segmented_reduce_args& a, segmented_reduce_shared& s, u64 first,
                               u64 windows)
 {
@@ -154,8 +157,7 @@ FUNCTION acc_t reduce_windows(const segmented_reduce_args& a, segmented_reduce_s
 }
 
 // ---- a window with ends -------------------------------------------------------------------------
-// A piece is what the window has of a segment. Of those whose ends a thread looks after, a bit
-// each:
+// Bits of the segments whose ends a thread handles. A piece is the part of a segment in the window.
 struct pieces {
     u32 any;   // the window has items of it
     u32 ends;  // the segment ends in the window
@@ -171,15 +173,15 @@ FUNCTION void mark_last(segmented_reduce_shared& s, u32 item, u32 rank)
     shared_or(&s.last[item / 32], 1u << item % 32);
 }
 
-// An item's index in the window, brought to between `low` and `high`.
+// Returns an item's index in the window, clamped to [low, high].
 FUNCTION u32 index_in(u64 window, u64 item, u32 low, u32 high)
 {
     const u64 index = item > window ? item - window : 0;
     return index < low ? low : index < high ? static_cast<u32>(index) : high;
 }
 
-// The pieces of the ENDS segments from the window's first on; the last item of each is marked.
-// Items count from the window's beginning.
+// Finds the pieces of the ENDS segments from the window's first segment on, and marks the last item
+// of each. Indices count from the window's beginning.
 FUNCTION pieces find_pieces(const segmented_reduce_args& a, segmented_reduce_shared& s, place at,
                             u64 window, u32 window_end)
 {
@@ -224,8 +226,8 @@ FUNCTION u32 bits_from(const u32* words, u32 first)
     return static_cast<u32>(two >> first % 32) & (0xffffffffu >> (32 - ITEMS));
 }
 
-// The thread's items. Leaves the sums of the pieces that end among them; the result is of those
-// behind.
+// Reduces the thread's items. Stores the sums of the pieces that end among them, and returns the
+// sum of the items after the last such end.
 FUNCTION acc_t reduce_part(segmented_reduce_shared& s, u64 window, u32 last)
 {
     const u32 part = thread_id() * ITEMS;
@@ -247,7 +249,7 @@ FUNCTION acc_t reduce_part(segmented_reduce_shared& s, u64 window, u32 last)
     return sum;
 }
 
-// Completes the first sum of each thread by what the threads before it have left over.
+// Completes the first sum of each thread with the remaining sums of the threads before it.
 FUNCTION void join_parts(segmented_reduce_shared& s, acc_t left, u32 last)
 {
     const u32 lanes = warp_ballot(FULL_WARP, last != 0);
@@ -271,7 +273,8 @@ FUNCTION void join_parts(segmented_reduce_shared& s, acc_t left, u32 last)
     }
 }
 
-// One window from `at` on. `carry`, in thread 0, is what came before of the segment there.
+// Reduces one window from `at` on. `carry`, in thread 0, is the sum of that segment's earlier
+// items.
 FUNCTION void reduce_window(const segmented_reduce_args& a, segmented_reduce_shared& s, place& at,
                             acc_t& carry)
 {
@@ -317,14 +320,14 @@ FUNCTION void reduce_window(const segmented_reduce_args& a, segmented_reduce_sha
     at = place{at.segment + ends, window + window_end};
 }
 
-// What is left over behind the last end of the block's share, in thread 0.
+// Reduces the block's share. Returns, in thread 0, the sum of the items after its last end.
 FUNCTION acc_t reduce_share(const segmented_reduce_args& a, segmented_reduce_shared& s)
 {
     place at = s.begin;
     const place end = s.end;
     acc_t carry = acc_identity();
     while (at.item < end.item || at.segment < end.segment) {
-        u64 inside = end.item; // the items before it are of one segment
+        u64 inside = end.item; // items before it are in one segment
         if (at.segment < end.segment) inside = smaller(inside, segment_end(a.set, at.segment));
         if (TUNE_COMMUTATIVE && at.item % VECTOR == 0 && inside >= at.item + WINDOW) {
             const u64 windows = (inside - at.item) / WINDOW;
@@ -336,7 +339,7 @@ FUNCTION acc_t reduce_share(const segmented_reduce_args& a, segmented_reduce_sha
     return carry;
 }
 
-// ---- a thread alone -----------------------------------------------------------------------------
+// ---- single thread ------------------------------------------------------------------------------
 FUNCTION acc_t reduce_items(const in_t& in, u64 begin, u64 end)
 {
     acc_t sum = acc_identity();
@@ -369,13 +372,13 @@ FUNCTION acc_t reduce_share_alone(const segmented_reduce_args& a, segmented_redu
 }
 
 // ---- the blocks ---------------------------------------------------------------------------------
-// Shares are in the order of the tickets.
+// Takes the block's share; shares are in the order of the tickets.
 FUNCTION ticket take_share(const segmented_reduce_args& a, segmented_reduce_shared& s)
 {
     if (thread_id() == 0) s.block_ticket = take_ticket_in_order(a.messages);
     block_sync();
     const ticket mine = s.block_ticket;
-    for (u32 side = warp_id(); side < 2; side += SIMT_WARPS) { // a warp each, if there are two
+    for (u32 side = warp_id(); side < 2; side += SIMT_WARPS) { // one warp a side, if there are two
         const place at = share_begin(a.set, mine.rank + side);
         if (lane_id() == 0) (side ? s.end : s.begin) = at;
     }

@@ -1,37 +1,36 @@
-// Stable sort of every segment of an array by itself, whatever their lengths, without a look at
-// them by the host.
+// Stable sort of each segment of an array, of any lengths, without reading the offsets on the host.
 //
-// The array is cut into windows of fewer items than a block holds. A block sorts what begins in its
-// window: short segments whole, also where they reach into the next window, which leaves them
-// alone; of a long one that crosses the window's ends the part inside. It sorts by merging in
-// shared memory as merge_sort.cu does, except that of two neighbouring runs only the segment is
-// merged that lies across their seam (S. Baxter, "Modern GPU", 2013: segmented sort). So short
-// segments cost few comparisons, and if no segment is long this is all there is, one read and one
-// write of the items.
+// The array is cut into windows of fewer items than a block holds. A block sorts the short segments
+// that begin in its window as a whole, even if they reach into the next window, which skips them.
+// Of a long segment that crosses the window's ends it sorts the part inside. It merges in shared
+// memory as merge_sort.cu does, but of two neighbouring runs it merges only the segment that lies
+// across their seam (S. Baxter, "Modern GPU", 2013: segmented sort). So short segments cost few
+// comparisons. If no segment is long, this is all: one read and one write of the items.
 //
-// Then rounds merge the parts of the long segments, window by window: in round r pairs of runs of
-// 2^r windows, counted from the segment's first one. A segment goes back and forth between the
-// output and spare memory, and begins where the last of its own rounds ends in the output. The
-// first kernel leaves how many rounds each window needs, and a round skips the windows that need no
-// more: as many are launched as there can be, and what is not needed costs an empty launch.
+// Then rounds merge the parts of the long segments, window by window. Round r merges pairs of runs
+// of 2^r windows, counted from the segment's first window. A segment alternates between the output
+// and spare memory, and starts on the side from which its last round ends in the output. The first
+// kernel stores the number of rounds that each window needs, and a round skips the windows that
+// need no more. The host launches as many rounds as there can be; one that is not needed costs an
+// empty launch.
 //
-// Keys are compared as unsigned numbers of the same order. Those that are yet to be merged are
-// encoded in memory, all others are not.
+// Keys are compared as unsigned numbers of the same order. In memory only keys that are yet to be
+// merged are encoded.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1 cpu=2048:32768:2048
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 //
 // ipt   items a thread
-// mb    blocks that the registers of a multiprocessor are shared out to, at least
+// mb    least blocks a multiprocessor, which limits the registers a thread
 //
 // Workload, besides that of merge.h and segments.h:
 //     TUNE_KEY, TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING   as in radix.h
-//     TUNE_INDICES    values are the items' indices, TUNE_RELATIVE: in their segments, which are of
-//                     one size
-//     TUNE_IN_PLACE   an output is an input
+//     TUNE_INDICES    1: values are the items' indices
+//     TUNE_RELATIVE   1: indices count from the segment's beginning; segments are of equal size
+//     TUNE_IN_PLACE   1: an output is also an input
 //
-// Traffic: every item read and written once; items of long segments once more a round.
+// Traffic: every item is read and written once; items of long segments once more a round.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block_radix.h"
 #include "merge_alone.h"
@@ -39,28 +38,28 @@
 
 typedef radix_code<TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING, item_t> key_code;
 
-struct segmented_sort_args { // one for both kernels
-    range in;                // of all items
+struct segmented_sort_args { // arguments of both kernels
+    range in;                // all items
     target out, spare;
     segments set;
-    u64 window;       // items from which on the next window begins
-    u64 most_short;   // items of a short segment
-    u8* rounds;       // that a window needs; NULL: there is no long segment
-    u64* most_rounds; // that any of them needs
+    u64 window;       // items from one window's beginning to the next
+    u64 most_short;   // most items of a short segment
+    u8* rounds;       // rounds that each window needs; NULL: there is no long segment
+    u64* most_rounds; // maximum of them
     u64 round;
 };
 
 // ---- windows ------------------------------------------------------------------------------------
-struct seam {       // where two windows meet
-    u64 offsets;    // before it
-    u64 begin, end; // of the segment that lies across it; both are the seam if there is none
+struct seam {       // boundary of two windows
+    u64 offsets;    // number of offsets before it
+    u64 begin, end; // segment that lies across it; both are the seam if there is none
 };
 
 struct window {
     u64 begin, end;
-    u64 first, last; // the block sorts the items [first, last)
-    u64 left, right; // of these, [first, left) and [right, last) are parts of long segments
-    u32 rounds[2];   // in which these parts are merged
+    u64 first, last; // range of items that the block sorts
+    u64 left, right; // [first, left) and [right, last) are parts of long segments
+    u32 rounds[2];   // rounds that merge these parts
 };
 
 FUNCTION seam seam_at(const segments& g, u64 at)
@@ -72,7 +71,7 @@ FUNCTION seam seam_at(const segments& g, u64 at)
     return seam{offsets, across ? begin : at, across ? end : at};
 }
 
-// Of the seams on both sides of a window, for all threads of the block.
+// Finds the seams on both sides of a window. Called by all threads of the block.
 FUNCTION void find_seams(const segmented_sort_args& a, u64 begin, seam (&at)[2])
 {
     for (u32 side = warp_id(); side < 2; side += SIMT_WARPS) {
@@ -104,12 +103,12 @@ FUNCTION window window_between(const segmented_sort_args& a, u64 begin, const se
     w.first = w.rounds[0] ? w.begin : larger(at[0].end, begin);
     w.last = w.rounds[1] ? w.end : at[1].end;
     w.left = w.rounds[0] ? smaller(at[0].end, w.end) : w.first;
-    if (w.rounds[0] && at[0].end > w.end) w.rounds[1] = 0; // one segment is across both
+    if (w.rounds[0] && at[0].end > w.end) w.rounds[1] = 0; // one segment lies across both
     w.right = w.rounds[1] ? larger(at[1].begin, w.left) : w.last;
     return w;
 }
 
-// Where items of a long segment are when so many rounds are left.
+// Returns the memory that holds a long segment with that many rounds left.
 FUNCTION target side_of(const segmented_sort_args& a, u32 rounds_left)
 {
     return rounds_left % 2 ? a.spare : a.out;
@@ -120,14 +119,14 @@ struct window_shared {
     tile_shared tile;
     alone_shared alone;
     seam at[2];
-    u32 head[ALONE ? 1 : TILE / 32 + 2]; // a bit an item: a segment begins with it
+    u32 head[ALONE ? 1 : TILE / 32 + 2]; // one bit an item: a segment begins there
     u32 across[SIMT_THREADS]; // begin and end (<< 16) of the segment across a thread's first item
 };
 
 static_assert(ALONE || TILE < 1 << 16, "two places in the window share a word");
 static_assert(ALONE || ITEMS <= 32, "a bit for each item of a thread");
 
-// The segments in [first, last) by number, from 0 on; [begin, end) counts from `first`.
+// Part of a segment in the block's range [first, last); [begin, end) counts from `first`.
 struct piece {
     u32 begin, end;
 };
@@ -150,7 +149,7 @@ FUNCTION piece piece_of(const segmented_sort_args& a, const seam (&at)[2], const
                  index_in(w, k + 1 < pieces_in(at) ? segment_begin(a.set, offset) : w.last)};
 }
 
-// Leaves where segments begin, and which of them lie across the seams between threads.
+// Marks the beginnings of segments, and the segments that lie across the seams between threads.
 FUNCTION void mark_pieces(const segmented_sort_args& a, window_shared& s, const window& w)
 {
     const u64 pieces = pieces_in(s.at);
@@ -168,7 +167,7 @@ FUNCTION void mark_pieces(const segmented_sort_args& a, window_shared& s, const 
     block_sync();
 }
 
-// Bits of the thread's items that begin a segment.
+// Returns a mask of the thread's items that begin a segment.
 FUNCTION u32 own_heads(const window_shared& s)
 {
     const u32 first = own(0);
@@ -177,8 +176,8 @@ FUNCTION u32 own_heads(const window_shared& s)
 }
 
 // ---- a block ------------------------------------------------------------------------------------
-// Two runs of `threads` threads together are merged where a segment lies across their seam. Only
-// threads that have items of it take part, and keep what else they have.
+// Merges two runs, of `threads` threads together, if a segment lies across their seam. Only threads
+// that have items of the segment take part, and they keep their other items.
 FUNCTION void merge_neighbours(window_shared& s, u32 threads, item_t (&key)[ITEMS],
                                u32 (&index)[ITEMS])
 {
@@ -205,7 +204,7 @@ FUNCTION void merge_neighbours(window_shared& s, u32 threads, item_t (&key)[ITEM
     sync_threads(threads);
 }
 
-struct home { // where an item goes
+struct home { // destination of an item
     target to;
     bool coded;
 };
@@ -243,7 +242,7 @@ FUNCTION void write_window(const segmented_sort_args& a, window_shared& s, const
             else
                 value[i] = a.in.value[from];
         }
-        if constexpr (TUNE_IN_PLACE) block_sync(); // no place is written before all are read
+        if constexpr (TUNE_IN_PLACE) block_sync(); // all are read before any is written
         UNROLL
         for (int i = 0; i < ITEMS; i++)
             if (striped_index(i) < count)
@@ -279,13 +278,14 @@ FUNCTION void sort_window(const segmented_sort_args& a, window_shared& s, const 
     write_window(a, s, w, count);
 }
 
-// ---- a thread alone -----------------------------------------------------------------------------
+// ---- single thread ------------------------------------------------------------------------------
 FUNCTION void decode_alone(target to, u64 first, u64 last)
 {
     for (u64 i = first; i < last; i++) to.key[i] = key_code::decode(to.key[i]);
 }
 
-// All keys are encoded first and decoded last, in loops over many segments.
+// Sorts a window on a single thread. Encodes all keys first and decodes them last, in loops that
+// span many segments.
 FUNCTION void sort_window_alone(const segmented_sort_args& a, window_shared& s, const window& w)
 {
     const range coded = {a.out.key, a.out.value, a.in.count};
@@ -329,7 +329,7 @@ struct round_shared {
     seam at[2];
 };
 
-// The items [first, last) of window number `block`, part of the segment across the seam.
+// Merges items [first, last) of window number `block`, a part of the segment across the seam.
 FUNCTION void merge_part(const segmented_sort_args& a, tile_shared& s, u64 block, const seam& m,
                          u32 rounds, u64 first, u64 last)
 {
