@@ -6,7 +6,7 @@
 // bytes.
 //
 //     TUNE_BYTES           1: sum; 2: minimum; 3: maximum; 0: one item at a time
-//     TUNE_BYTES_SIGNED
+//     TUNE_BYTES_SIGNED    1: the bytes are signed
 #pragma once
 #include "operator.h"
 #include "packed.h"

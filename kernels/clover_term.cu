@@ -42,7 +42,7 @@ struct clover_term_shared {
 };
 
 // Returns the sum of the four plaquettes of a plane that begin at the site. Each goes along mu, nu
-// and back, from another corner.
+// and back, and has the site at another corner.
 FUNCTION matrix leaves_at(const from_t* links, const place& here, int mu, int nu)
 {
     matrix sum{};

@@ -60,7 +60,7 @@ struct dim3 {
 
 namespace cubc_cuda
 {
-static thread_local uint3 grid_dim, block_dim; // of the current launch
+static thread_local uint3 grid_dim, block_dim; // the current launch
 static thread_local void* dynamic_shared;
 
 static inline void begin(const cubc_entry::frame* f, void* shared)

@@ -2,10 +2,11 @@
 //
 // The items are cut into chunks, each the work of one warp in one step; a tile is the chunks of one
 // block. The blocks advance through the tiles side by side, so that the items read so far are
-// nearly a prefix of the input. A warp that finds an item sends the item's index as a message, and
-// lowers the number in a word shared by all blocks to that of its chunk. Every block reads that
-// word once a tile and stops if its next tile comes after that chunk. The block that ends last
-// knows that no lower chunk can be found, and reads the message of that chunk's warp.
+// nearly a prefix of the input. A warp that finds an item sends the item's index as a message and
+// writes its chunk's number to a word shared by all blocks, which keeps the lowest number. Every
+// block reads that word once a tile and stops if its next tile comes after that chunk. The block
+// that ends last knows that no lower chunk can be found, and reads the message of that chunk's
+// warp.
 //
 // The word holds the launch's epoch above the complement of the chunk's number, so that the maximum
 // wins and words of earlier launches are smaller (message.h). Nothing is cleared between launches.

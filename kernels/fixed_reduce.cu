@@ -54,7 +54,7 @@ struct fixed_reduce_args {
     segments set;
     u64 capacity; // number of slots
     u64* counts;  // long segments and slots taken; 0 at first
-    u64* owners;  // of each slot: 1 + its long segment, or 0 for none; NULL for an array
+    u64* owners;  // 1 + the long segment of each slot, or 0; NULL for an array
     long_segment* longs;
     acc_t* totals; // one a slot
     value_t init;

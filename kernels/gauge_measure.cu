@@ -97,7 +97,7 @@ FUNCTION values unitarity_of(const matrix& u)
         for (int j = 0; j < 3; j++)
             v = combine()(v, values{{distance(product.element[i][j], i == j ? 1 : 0), 0}});
     matrix completed = u;
-    complete_rows(completed); // of the adjoint, the expansion of the determinant by row 2
+    complete_rows(completed); // for the expansion of the determinant by row 2
     complex_t determinant = 0;
     for (int j = 0; j < 3; j++)
         determinant = multiply_add_conj(determinant, completed.element[2][j], u.element[2][j]);

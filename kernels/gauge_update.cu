@@ -1,9 +1,9 @@
 // Updates the links of one parity and direction with Wilson's plaquette action,
 //     S = -beta / 3 sum over plaquettes of Re tr U_plaquette.
-// The action of a link is Re tr(U A), where A is the sum of its six staples. No staple contains a
-// link of the same parity and direction, so that all of these are updated at once. For each SU(2)
-// subgroup (unitary.h) U becomes a U. V in SU(2) and k are such that Re tr(a U A) = k Re tr(a V)
-// plus a term that does not depend on a:
+// The action depends on a link U through Re tr(U A), where A is the sum of its six staples. No
+// staple contains a link of the same parity and direction, so that all of these are updated at
+// once. For each SU(2) subgroup (unitary.h) U becomes a U. V in SU(2) and k are such that Re tr(a U
+// A) = k Re tr(a V) plus a term that does not depend on a:
 //     heat bath        a = X V^+, X of the density exp(2 beta k X.scalar / 3), see su2.h
 //     over-relaxation  a = (V^+)^2, which leaves the action as it is: S. L. Adler (1981),
 //                      M. Creutz, "Overrelaxation and Monte Carlo simulation" (1987)

@@ -27,7 +27,7 @@
 // pc    most copies of the counters (log2)
 // sb    bytes of shared memory for counters (log2)
 // cmb   combination before counts are added. 0: none; 1: runs of equal bins of a thread; 2: equal
-//         bins of a warp
+//       bins of a warp
 // wav   blocks, in multiples of those resident at once
 //
 // Workload, besides that of bins.h:

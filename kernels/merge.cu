@@ -6,10 +6,10 @@
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 //
 // ipt   items a thread; an odd number avoids bank conflicts when the threads of a warp write their
-//         items to shared memory
+//       items to shared memory
 // mb    least blocks a multiprocessor, which limits the registers a thread; while one block
 //       searches,
-//         others merge
+//       others merge
 //
 // Traffic: every item is read and written once.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS

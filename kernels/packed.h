@@ -6,7 +6,7 @@
 // Returns `sum` plus the dot product of the words' bytes.
 FUNCTION i32 dot_of_bytes(i32 a, i32 b, i32 sum) { return __dp4a(a, b, sum); }
 FUNCTION u32 dot_of_bytes(u32 a, u32 b, u32 sum) { return __dp4a(a, b, sum); }
-// Returns the minimum of each 16-bit half.
+// Minimum or maximum of each 16-bit half of two words.
 FUNCTION u32 least_of_halves(u32 a, u32 b) { return __vminu2(a, b); }
 FUNCTION u32 least_of_halves_signed(u32 a, u32 b) { return __vmins2(a, b); }
 FUNCTION u32 greatest_of_halves(u32 a, u32 b) { return __vmaxu2(a, b); }

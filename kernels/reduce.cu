@@ -19,10 +19,10 @@
 // ipt   items that a thread loads before it uses them
 // ipv   items a vector load (log2); each place of a vector has its own accumulator, if there is
 //       room;
-//         bytes are added or compared several at a time (bytes.h)
+//       bytes are added or compared several at a time (bytes.h)
 // ld    caching of the loads, see load_bytes16
 // sm    1: strip mining, neighbouring blocks read neighbouring memory; 0: each block reads one
-//         contiguous share, as it always does if the operator is not commutative
+//       contiguous share, as it always does if the operator is not commutative
 // wav   blocks, in multiples of those resident at once
 // ms    least steps a block: with fewer, another block costs more than it helps
 // ord   way of communication between blocks, see message.h

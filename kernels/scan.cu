@@ -23,7 +23,7 @@
 //
 // ipt   items a thread
 // mb    least blocks a multiprocessor, which limits the registers a thread; while a block waits for
-//         the tiles before its own, others load
+//       the tiles before its own, others load
 // pk    rows of a tile that wait in shared memory; the others, at least one, wait in registers
 // ipv   items a vector load (log2)
 // ld    caching of the loads, see load_bytes16

@@ -88,8 +88,7 @@ struct segmented_reduce_shared {
     // Data of a window:
     u32 last[ALONE ? 1 : WORDS];     // one bit an item: the last of a piece
     u16 rank[ALONE ? 1 : WINDOW];    // rank of the piece, for such an item
-    acc_t sum[ALONE ? 1 : ENDS + 1]; // sums of pieces; the last entry takes items before the
-                                     // window's first
+    acc_t sum[ALONE ? 1 : ENDS + 1]; // sums of pieces; last: items before the window's
     acc_t warp_left[SIMT_WARPS];     // remaining sum after the warp's last piece
     u32 warp_has_last[SIMT_WARPS];
     u32 ends; // number of segments that end in the window

@@ -2,10 +2,10 @@
 //
 // The array is cut into windows of fewer items than a block holds. A block sorts the short segments
 // that begin in its window as a whole, even if they reach into the next window, which skips them.
-// Of a long segment that crosses the window's ends it sorts the part inside. It merges in shared
-// memory as merge_sort.cu does, but of two neighbouring runs it merges only the segment that lies
-// across their seam (S. Baxter, "Modern GPU", 2013: segmented sort). So short segments cost few
-// comparisons. If no segment is long, this is all: one read and one write of the items.
+// It sorts the part inside its window of a long segment that crosses the window's ends. It merges
+// in shared memory as merge_sort.cu does, but of two neighbouring runs it merges only the segment
+// that lies across their seam (S. Baxter, "Modern GPU", 2013: segmented sort). So short segments
+// cost few comparisons. If no segment is long, this is all: one read and one write of the items.
 //
 // Then rounds merge the parts of the long segments, window by window. Round r merges pairs of runs
 // of 2^r windows, counted from the segment's first window. A segment alternates between the output

@@ -1,14 +1,14 @@
-// The segments of an array: where each of them lies, and how they are shared out among blocks.
+// Segments of an array: their bounds, and their equal division among blocks.
 //
-// A share is a part of a path that goes over every item and past every end of a segment, a step
-// each, so that equal shares are equal work whatever the segments' lengths are (Merrill and
-// Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016). Where a share
-// begins is found by searching the offsets; without offsets it is a division.
+// A share is a stretch of a path that passes every item and every end of a segment, one step each,
+// so that equal shares are equal work whatever the segments' lengths are (Merrill and Garland,
+// "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016). The beginning of a share is
+// found by searching the offsets; without offsets it is a division.
 //
-// Offsets come from the caller's memory on the device and are not trusted: each is brought into the
-// array, and whatever they say, places and shares stay inside the arrays.
+// Offsets come from the caller's device memory and are not trusted: each is clamped to the array,
+// and whatever they are, places and shares stay inside the arrays.
 //
-//     TUNE_FIXED     1: there are no offsets, every segment has as many items
+//     TUNE_FIXED     1: there are no offsets, all segments have the same size
 //     TUNE_OFFSETS   type of the offsets
 #pragma once
 #include "warp.h"
@@ -17,9 +17,9 @@ typedef TUNE_OFFSETS segment_offset_t;
 
 struct segments {
     const segment_offset_t* offsets; // count + 1, rising: a segment ends where the next begins
-    u64 size;                        // of every segment if there are none
+    u64 size;                        // size of every segment if there are no offsets
     u64 count;
-    u64 items; // of the array
+    u64 items; // items of the array
 };
 
 FUNCTION u64 segment_begin(const segments& g, u64 segment)
@@ -34,8 +34,8 @@ FUNCTION u64 segment_end(const segments& g, u64 segment) { return segment_begin(
 FUNCTION u64 larger(u64 a, u64 b) { return a > b ? a : b; }
 FUNCTION u64 smaller(u64 a, u64 b) { return a < b ? a : b; }
 
-// How many offsets are below `item`, for all lanes of the calling warp, which look at as many at
-// once.
+// Returns the number of offsets below `item`, to all lanes of the calling warp, which probe
+// SIMT_WARP offsets at once.
 FUNCTION u64 offsets_below(const segments& g, u64 item)
 {
     if constexpr (TUNE_FIXED) return item / g.size + (item % g.size != 0);
@@ -49,14 +49,14 @@ FUNCTION u64 offsets_below(const segments& g, u64 item)
     return low;
 }
 
-// Between two steps of the path: the ends of the segments before `segment` and the items before
-// `item` have been passed.
+// Place between two steps of the path: the ends of the segments before `segment` and the items
+// before `item` have been passed.
 struct place {
     u64 segment, item;
 };
 
-// The place after a number of steps, for all lanes of the calling warp: an end is passed as soon as
-// all items before it are. The lanes look at as many ends at once.
+// Returns the place after a number of steps, to all lanes of the calling warp, which probe
+// SIMT_WARP ends at once. An end is passed as soon as all items before it are.
 FUNCTION place place_after(const segments& g, u64 steps, u64 first_item, u64 last_item)
 {
     const u64 items = last_item - first_item;
@@ -72,8 +72,8 @@ FUNCTION place place_after(const segments& g, u64 steps, u64 first_item, u64 las
     return place{low, first_item + (steps - low)};
 }
 
-// Where the share of a block begins; that of block_count() is the end of the path. The calling
-// warp's lanes go there together.
+// Returns the beginning of a block's share, to all lanes of the calling warp. The share of
+// block_count() begins at the end of the path.
 FUNCTION place share_begin(const segments& g, u64 block)
 {
     const u64 first = segment_begin(g, 0), last = larger(segment_begin(g, g.count), first);

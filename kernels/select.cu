@@ -1,11 +1,12 @@
-// Selection in a single pass: the items that a condition holds for, close together and in order.
+// Selection (stream compaction) in a single pass: the items for which a condition is true,
+// contiguous and in order.
 //
-// A block takes a tile, as scan does: a warp of it a contiguous part, a row of that part one vector
-// a lane. Each lane knows which of its items are selected; their counts are scanned in the warp,
-// several rows to a word. Look-back (lookback.h) says how many were selected before the tile. The
-// items meet in shared memory, the selected before the others, and leave in runs that are as wide
-// as the warp. A tile is read before its count is known to others, and nothing is written to where
-// a tile lies before its count is, so the output may be the input.
+// A block takes a tile as in scan.cu: each of its warps has a contiguous part, and a row of that
+// part is one vector a lane. Each lane flags its selected items; their counts are scanned in the
+// warp, several rows to a word. Look-back (lookback.h) gives the number of items selected before
+// the tile. The items are gathered in shared memory, the selected before the others, and stored
+// coalesced. A tile is read before its count is published, and its place in memory is only written
+// after that, so that the output may be the input.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:48:2 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
@@ -19,26 +20,27 @@
 // %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
 //
 // ipt   items a thread
-// mb    blocks that the registers of a multiprocessor are shared out to, at least: while a block
-//       waits for the tiles before its own, others load
-// ipv   items a vector
+// mb    least blocks a multiprocessor, which limits the registers a thread; while a block waits for
+//       the tiles before its own, others load
+// ipv   items a vector load (log2)
 // ld    caching of the loads, see load_bytes16
-// la    mebibytes ahead of its tile that a block has fetched into the L2 cache, 0 if none
-// ord   how blocks know of each other, see message.h
+// la    mebibytes ahead of its tile that a block prefetches to the L2 cache; 0: none
+// ord   way of communication between blocks, see message.h
 // lb, ns, l2w   see lookback.h
 //
 // Workload:
 //     TUNE_T           type of the items
 //     TUNE_INDICES     1: an item is its index, and no items are read
-//     TUNE_M           type of the mask, if there is one: what is not 0 is selected
-//     TUNE_PREDICATE   else an expression of x and i, if there is one
-//                      else an item is selected that differs from the one before it
-//     TUNE_REST        1: the others are written too, to an array of their own
-//     TUNE_CLASSES     1; 2: where the predicate is 2, the item goes to a second array
+//     TUNE_M           type of the mask, if there is one: items whose mask is not 0 are selected
+//     TUNE_PREDICATE   without a mask: an expression of x and i, if there is one;
+//                      without either, an item is selected if it differs from the one before it
+//     TUNE_REST        1: the other items are written to an array of their own
+//     TUNE_CLASSES     number of output arrays; 2: items for which the predicate is 2 go to the
+//                      second
 //     TUNE_IN_PLACE    1: the output is the input
-//     TUNE_COUNT       with two classes, the unsigned type that holds their counts
+//     TUNE_COUNT       unsigned type that counts the items, for two classes
 //
-// Traffic: the items and the mask read, what is selected written (all of it with TUNE_REST).
+// Traffic: the items and the mask are read, the selected items (with TUNE_REST all) are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "block.h"
 #include "input.h"
@@ -62,7 +64,7 @@ enum {
     ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
     ROW_ITEMS = SIMT_WARP * VECTOR,
     TILE = SIMT_THREADS * ROWS * VECTOR,
-    // Counts of a row's lanes are scanned together, as many rows as fit a word.
+    // Packs the counts of as many rows as fit in a word, to scan them together.
     FIELD = ROW_ITEMS <= 255 ? 8 : 16,
     FIELDS = 32 / FIELD,
     CLASSES = TUNE_CLASSES,
@@ -70,7 +72,7 @@ enum {
     WORDS = (COUNTED + FIELDS - 1) / FIELDS
 };
 
-// How many items of each class there are before a tile, or in it.
+// Number of items of each class, before a tile or in it.
 #if TUNE_CLASSES == 1
 typedef u64 counts;
 FUNCTION counts counts_of(u32 first, u32) { return first; }
@@ -101,11 +103,11 @@ struct select_shared {
     ticket tile_ticket;
     cluster_inbox<counts> inbox;
     u32 warp_count[CLASSES][SIMT_WARPS];
-    counts prefix;         // selected before the tile
-    item_t item[TILE + 1]; // one more, for what a single thread stores in vain
+    counts prefix;         // items selected before the tile
+    item_t item[TILE + 1]; // one extra for the branch-free stores of a single thread
 };
 
-// Whether item i, whose predecessor is known, is selected by its value; with classes, for which.
+// Returns the class of item i by its value and its predecessor's: 0 if it is not selected.
 typedef in_expression<item_t> value_t;
 #if TUNE_CLASSES > 1
 FUNCTION u8 class_of(value_t x, value_t, u64 i) { return static_cast<u8>(TUNE_PREDICATE); }
@@ -129,7 +131,7 @@ template <bool WHOLE>
 FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
 {
     const u64 tile = mine.rank;
-    const u64 begin = tile * TILE; // of the tile
+    const u64 begin = tile * TILE; // first item of the tile
     const u64 first = begin + warp_id() * (static_cast<u64>(ROWS) * ROW_ITEMS) + lane_id() * VECTOR;
     item_t item[ROWS][VECTOR];
     u8 keep[ROWS][VECTOR];
@@ -142,7 +144,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         if (WHOLE || at + VECTOR <= a.n) {
             if constexpr (!TUNE_INDICES) load_input<TUNE_LOAD>(a.in, at, item[r]);
         } else
-            for (int j = 0; j < VECTOR; j++) { // past the end any item will do
+            for (int j = 0; j < VECTOR; j++) { // past the end: any items
                 const u64 i = at + static_cast<u64>(j);
                 if constexpr (!TUNE_INDICES)
                     if (a.n) item[r][j] = input_item(a.in, i < a.n ? i : a.n - 1);
@@ -187,8 +189,8 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         }
     }
 
-    u32 lanes_before[WORDS]{}; // selected by the lanes before this one, row by row
-    u32 in_row[WORDS];         // by all lanes
+    u32 lanes_before[WORDS]{}; // items selected by the lanes before this one, row by row
+    u32 in_row[WORDS];         // items selected by all lanes
     UNROLL
     for (int q = 0; q < COUNTED; q++) {
         u32 count = 0;
@@ -226,9 +228,9 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
         second_begin = warp_shuffle(seconds_through, warp_id()) - warp_second;
     }
     const counts tile_counts = counts_of(tile_count, second_count);
-    // What tiles after this one are told sets them free to write. In place they write to where
-    // items are that this tile has asked for, but may not have, as long as it has only looked at a
-    // mask.
+    // Publishing the count allows later tiles to write. In place they write to this tile's places,
+    // whose items may not have arrived yet if only the mask was waited for; then the count is sent
+    // after the barrier below.
     if (!TUNE_IN_PLACE && warp_id() == 0) send_total(a.messages, mine, tile_counts, s.inbox);
     UNROLL
     for (int r = 0; r < ROWS; r++) {

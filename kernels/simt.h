@@ -1,23 +1,23 @@
-// The kernel dialect: what a .cu file of this folder may use, on either device.
+// Kernel dialect: the language of the .cu files of this folder, for either device.
 //
-// A C++17 subset that NVRTC, g++ and clang++ all take, without any standard or CUDA header, so that
-// NVRTC compiles a variant in about 0.1 s. The core flattens the #includes of a kernel file into
-// one text and puts the variant in front of it as #defines:
-//     SIMT_CUDA or SIMT_CPU     the device
-//     SIMT_THREADS              threads in a block
-//     SIMT_WARP                 lanes in a warp: 32; 1 when SIMT_THREADS is 1 on the cpu
-//     TUNE_...                  the variant's parameters and the compile-time workload
+// It is a C++17 subset that NVRTC, g++ and clang++ accept, without any standard or CUDA header, so
+// that NVRTC compiles a variant in about 0.1 s. The core flattens the #includes of a kernel file
+// into one text and prepends the variant as #defines:
+//     SIMT_CUDA or SIMT_CPU  the device
+//     SIMT_THREADS           threads in a block
+//     SIMT_WARP              lanes in a warp: 32; 1 if SIMT_THREADS is 1 on the CPU
+//     TUNE_...               the variant's parameters and the compile-time workload
 //
 // Rules for kernel code:
 //  1. A kernel takes one by-value struct of 8-byte fields and one shared-storage struct.
 //  2. No early return before the last barrier; a barrier is reached by all threads or by none.
 //  3. Warp operations name their lanes in an explicit mask.
-//  4. Code that waits for another block calls spin_pause() and takes its place from an atomic
-//     ticket: then the block waited for has always started, in whatever order blocks run.
+//  4. Code that waits for another block calls spin_pause() and takes its rank from an atomic
+//     ticket: then the other block has always started, in whatever order blocks run.
 //  5. No #ifdef on the device outside this file, packed.h and types.h.
 //  6. Bools in arrays, fields and accumulators are bool8 (types.h): memory may hold any byte.
-//  7. KERNEL waits for the launch before, KERNEL_AHEAD does not: its body calls
-//     wait_for_launch_before() ahead of what needs that launch's results, or writes what it reads.
+//  7. KERNEL waits for the previous launch, KERNEL_AHEAD does not: its body calls
+//     wait_for_launch_before() before it uses that launch's results or overwrites its inputs.
 #pragma once
 
 typedef signed char i8;
@@ -36,8 +36,8 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 
 // KERNEL(name, args_t, shared_t) { ... } defines a kernel whose body sees its arguments as `a` and
 // its block's shared storage (uninitialised) as `s`. The core reads both sizes from name_layout.
-// FUNCTION marks everything that a kernel calls (FUNCTION_MEMBER inside a struct), SLOW_FUNCTION
-// what it calls in rare cases from many places.
+// FUNCTION marks the functions that a kernel calls (FUNCTION_MEMBER inside a struct). SLOW_FUNCTION
+// marks those that are called rarely and from many places, which are not inlined.
 
 // =================================================================================================
 #if defined(SIMT_CUDA)
@@ -45,17 +45,18 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 #define FUNCTION static __device__ __forceinline__
 #define FUNCTION_MEMBER __device__ __forceinline__
 #define SLOW_FUNCTION static __device__ __noinline__
-#define SIMT_VECTOR_BYTES 16      // widest access worth asking for
-#define SIMT_BLOCKS_IN_ORDER 1    // a block starts after all of lower index
-#define SIMT_ACCUMULATOR_BYTES 64 // most that a thread should keep of independent accumulators
+#define SIMT_VECTOR_BYTES 16      // widest access of a thread
+#define SIMT_BLOCKS_IN_ORDER 1    // a block starts after all blocks of lower index
+#define SIMT_ACCUMULATOR_BYTES 64 // most bytes of independent accumulators a thread
 #define UNROLL _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
 #ifndef SIMT_MIN_BLOCKS
 #define SIMT_MIN_BLOCKS 1
 #endif
 
-// The launches of a call may overlap: each begins when all blocks of the one before run
-// (programmatic dependent launch), and waits for its end where it depends on it.
+// Lets the next launch of the call begin as soon as all blocks of this one run (programmatic
+// dependent launch). That launch calls wait_for_launch_before() where it depends on the end of this
+// one.
 FUNCTION void let_next_launch_begin()
 {
 #if __CUDA_ARCH__ >= 900
@@ -101,8 +102,8 @@ FUNCTION u32 warp_shuffle_word(u32 mask, u32 word, u32 lane)
 }
 FUNCTION u32 warp_ballot(u32 mask, bool vote) { return __ballot_sync(mask, vote); }
 FUNCTION u32 warp_match(u32 mask, u32 value) { return __match_any_sync(mask, value); }
-// The lanes whose value has the bits of `bit` set, or not set, as the caller's has. The compiler
-// would make the predicate twice.
+// Returns the mask of lanes whose value agrees with the caller's in `bit`. Inline assembly, because
+// the compiler would compute the predicate twice.
 template <u32 bit>
 FUNCTION u32 warp_ballot_same(u32 mask, u32 value)
 {
@@ -118,7 +119,7 @@ FUNCTION u32 warp_ballot_same(u32 mask, u32 value)
     return lanes;
 }
 
-// Relaxed, device-wide: the word itself is the message, nothing else is ordered by it.
+// Relaxed, device-wide accesses: the word itself is the message, and orders no other access.
 FUNCTION u64 load_relaxed(const u64* p)
 {
     u64 v;
@@ -143,27 +144,27 @@ FUNCTION u64 atomic_add(u64* p, u64 v) { return atomicAdd(p, v); }
 FUNCTION u32 atomic_add(u32* p, u32 v) { return atomicAdd(p, v); }
 FUNCTION f32 atomic_add(f32* p, f32 v) { return atomicAdd(p, v); }
 FUNCTION f64 atomic_add(f64* p, f64 v) { return atomicAdd(p, v); }
-// p in the block's shared storage. Gives what was there.
+// Atomics on the block's shared storage; the first returns the previous value.
 FUNCTION u32 shared_add(u32* p, u32 v) { return atomicAdd(p, v); }
 FUNCTION void shared_add(u64* p, u64 v) { atomicAdd(p, v); }
 FUNCTION void shared_add(f32* p, f32 v) { atomicAdd(p, v); }
 FUNCTION void shared_add(f64* p, f64 v) { atomicAdd(p, v); }
 FUNCTION void atomic_max(u64* p, u64 v) { atomicMax(p, v); }
 FUNCTION void shared_or(u32* p, u32 v) { atomicOr(p, v); }
-// What the thread wrote before is seen by whoever has seen what it writes after.
+// Orders the thread's earlier writes before its later ones, for all threads of the device.
 FUNCTION void device_fence() { __threadfence(); }
-// Asks for the 128 bytes of memory around p to be in the L2 cache soon.
+// Prefetches the 128 bytes of memory around p to the L2 cache.
 FUNCTION void prefetch_l2(const void* p)
 {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
 }
 
-// The compiler does not know this value, whatever it knew before.
+// Hides a value from the compiler, so that nothing known about it is used later.
 FUNCTION void unknown_value(u32& v) { asm volatile("" : "+r"(v)); }
 FUNCTION void unknown_value(f32& v) { asm("" : "+f"(v)); }
 FUNCTION void unknown_value(f64& v) { asm("" : "+d"(v)); }
 
-// One instruction, where the compiler would make two of it.
+// Computes a & b & c in one instruction; the compiler would use two.
 FUNCTION u32 and_of_three(u32 a, u32 b, u32 c)
 {
     u32 r;
@@ -171,11 +172,11 @@ FUNCTION u32 and_of_three(u32 a, u32 b, u32 c)
     return r;
 }
 
-// The product as it stands in f64: not one step with an addition that follows.
+// Returns the product rounded to f64, which is never contracted with an addition.
 FUNCTION f64 rounded_product(f64 a, f64 b) { return __dmul_rn(a, b); }
-// As near as the hardware comes at once, to within 2 units in the last place; of f64 with steps of
-// Newton's method, to about as much. Not of infinities or numbers below 1e-300, and not the
-// reciprocal of 0.
+// Fast reciprocal and square root, within 2 units in the last place: in f32 as the hardware
+// approximates them, in f64 refined by Newton's method. Not for infinities or numbers below 1e-300;
+// 0 has no reciprocal.
 FUNCTION f32 fast_reciprocal(f32 v)
 {
     f32 r;
@@ -204,8 +205,8 @@ FUNCTION f64 fast_root(f64 v)
     const f64 root = v * r;
     return root + 0.5 * r * (v - root * root);
 }
-// 2^23 plus the unsigned number in the low or the high half of a word: what makes floats of 16-bit
-// numbers without the conversion instruction, of which there is one for 8 other ones.
+// Returns 2^23 plus the unsigned number in the low or high half of a word. It converts 16-bit
+// numbers to float without the conversion instruction, whose rate is an eighth of that of others.
 template <bool HIGH>
 FUNCTION f32 above_two_to_23(u32 word)
 {
@@ -219,9 +220,9 @@ FUNCTION u32 last_set(u32 v) { return 31u - static_cast<u32>(__clz(static_cast<i
 FUNCTION u32 count_set(u32 v) { return static_cast<u32>(__popc(static_cast<int>(v))); }
 FUNCTION u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
 
-// Sixteen aligned bytes from memory that the kernel does not write. Caching: 0 as the hardware
-// likes, 1 through the read-only path, 2 the same without a place in L1, the line of 128 bytes at a
-// time.
+// Loads sixteen aligned bytes that the kernel does not write. CACHING: 0 as the hardware chooses, 1
+// through the read-only path, 2 the same, without allocation in L1 and with a prefetch of the whole
+// 128-byte line to L2.
 struct alignas(16) bytes16 {
     u32 word[4];
 };
@@ -250,20 +251,20 @@ FUNCTION bytes16 load_bytes16(const void* p)
 #define SLOW_FUNCTION static __attribute__((noinline))
 #define SIMT_VECTOR_BYTES 0         // plain loops: the compiler vectorises them
 #define SIMT_BLOCKS_IN_ORDER 0      // the seeded scheduler shuffles them
-#define SIMT_ACCUMULATOR_BYTES 4096 // vector registers, when the loops are
+#define SIMT_ACCUMULATOR_BYTES 4096 // vector registers, if the loops are vectorised
 #define UNROLL
 #define NO_UNROLL
 
-// What the core offers to a kernel running on the CPU; the same struct as simt_api in csrc/simt.h.
-// The loader fills `simt` before the first launch and checks `simt_size`.
+// Functions of the core for a kernel on the CPU; the same struct as simt_api in csrc/simt.h. The
+// loader fills in `simt` before the first launch and checks `simt_size`.
 struct simt_api {
     u64 size;
     u32 (*thread_id)(void);
     u32 (*block_id)(void);
     u32 (*block_count)(void);
     void (*block_sync)(const char* file, int line);
-    // Parks the calling lane until every lane of `mask` has called it, then gives it what each lane
-    // brought (`bytes` each, lane i at all + i * bytes; lanes outside the mask: undefined).
+    // Parks the calling lane until every lane of `mask` has called it, then gives it the value of
+    // each lane (`bytes` each, lane i at all + i * bytes; lanes outside the mask: undefined).
     void (*warp_exchange)(u32 mask, const void* mine, u32 bytes, void* all, const char* file,
                           int line);
     void (*spin_pause)(void);
@@ -293,7 +294,7 @@ FUNCTION u32 block_count() { return simt->block_count(); }
 FUNCTION void spin_pause() { simt->spin_pause(); }
 FUNCTION void spin_pause_for(u32) { simt->spin_pause(); }
 
-// A block of one thread needs no scheduler: it is ordinary, vectorisable C++.
+// A block of one thread needs no scheduler and is ordinary, vectorisable C++.
 #if SIMT_THREADS == 1
 FUNCTION u32 thread_id() { return 0; }
 #define block_sync() ((void)0)
@@ -346,7 +347,7 @@ FUNCTION u32 warp_ballot_same(u32 mask, u32 value)
     return warp_ballot(mask, set) ^ (set ? 0u : ~0u);
 }
 
-// The mathematical functions that NVRTC knows without a header; f32 arguments stay f32.
+// Mathematical functions that NVRTC knows without a header; f32 arguments stay f32.
 #define SIMT_MATH_1(name)                                       \
     FUNCTION f64 name(f64 x) { return __builtin_##name(x); }    \
     FUNCTION f32 name(f32 x) { return __builtin_##name##f(x); } \
@@ -403,7 +404,7 @@ FUNCTION V atomic_add_float(V* p, V v)
 }
 FUNCTION f32 atomic_add(f32* p, f32 v) { return atomic_add_float(p, v); }
 FUNCTION f64 atomic_add(f64* p, f64 v) { return atomic_add_float(p, v); }
-// A block's threads take turns.
+// Plain accesses suffice, because a block's threads take turns.
 FUNCTION u32 shared_add(u32* p, u32 v) { return (*p += v) - v; }
 FUNCTION void shared_add(u64* p, u64 v) { *p += v; }
 FUNCTION void shared_add(f32* p, f32 v) { *p += v; }
@@ -428,7 +429,7 @@ FUNCTION void unknown_value(V& v)
 FUNCTION f64 rounded_product(f64 a, f64 b)
 {
     f64 product = a * b;
-    unknown_value(product); // keeps the compiler from contracting
+    unknown_value(product); // prevents the contraction to an FMA
     return product;
 }
 

@@ -1,28 +1,28 @@
-// The scalars of an iterative solver, in the device's memory, and the steps between its kernels.
+// State of an iterative solver in device memory, and the scalar steps between its kernels.
 //
-// A solver is a list of launches that is queued again and again without a look at its results: its
-// state says what is to be done, and a kernel does nothing unless the state's phase is the one that
-// the kernel is for. The kernel that ends a step adds up the sums that the step needs (sums.h), and
-// its last block calls the function below that the step has.
+// A solver is a list of launches that is queued repeatedly without reading its results on the host.
+// Its state holds the current phase, and a kernel does nothing unless that is the kernel's own
+// phase. The kernel that ends a step adds up the sums that the step needs (sums.h), and its last
+// block calls the step's function, below or in solver_steps.h.
 //
-// Iterations work in whatever precision their fields have. An update adds what they found to the
-// solution, in full precision, calculates the residual anew from it and starts from there: G. L. G.
-// Sleijpen and H. A. van der Vorst, "Reliable updated residuals in hybrid Bi-CG methods" (1996). A
-// solve begins with one and ends after one, so the residual that it ends with is a true one.
+// Iterations run in the precision of their fields. An update adds the accumulated correction to the
+// solution in full precision, recomputes the residual from the solution and restarts from there: G.
+// L. G. Sleijpen and H. A. van der Vorst, "Reliable updated residuals in hybrid Bi-CG methods"
+// (1996). A solve begins and ends with an update, so that its final residual is a true one.
 #pragma once
 #include "types.h"
 
-// The first two are at work; after the others nothing more is done.
+// Phases of a solve: the first two are active, the others are final.
 enum solver_phase : u64 {
     ITERATE,
     UPDATE,
     CONVERGED,
-    AT_LIMIT,   // of iterations
+    AT_LIMIT,   // the limit of iterations
     BROKEN,     // a step would divide by zero
     NOT_FINITE, // NaN or infinity
     STAGNANT,   // updates do not lower the residual
-    NO_SOURCE,  // which is zero, and so is the solution
-    // Of kernels alone: ITERATE, of the shift whose number is the step, while that is open.
+    NO_SOURCE,  // the source is zero, and so is the solution
+    // Used by kernels only: ITERATE, for the shift whose number is the step, while that is open.
     ITERATE_SHIFT
 };
 
@@ -30,34 +30,34 @@ enum {
     MOST_SHIFTS = 16,
     MOST_BASIS = 8,
     MOST_STALLS = 8,
-    MOST_ITERATIONS = 256 // without an update: else what rounding does would stay unseen
+    MOST_ITERATIONS = 256 // without an update: bounds unseen rounding errors
 };
 
-// One a right-hand side; the same struct as in csrc/lattice/solver.h.
+// State of one right-hand side; the same struct as in csrc/lattice/solver.h.
 struct solver_state {
     u64 phase, iterations, updates;
-    u64 limit;       // of iterations
-    u64 verdict;     // the phase after the next update; 0: to iterate
-    u64 due;         // an update is, when the round of launches ends
-    u64 last_update; // iterations before it
-    u64 stalls;      // updates that did not lower the residual
-    u64 arrived;     // blocks that have left their sums
-    f64 source;      // |b|^2
-    f64 target;      // |r|^2 to reach; before the source is known relative to it
-    f64 drop;        // |r|^2 since its largest value that makes an update due,
-    f64 most_drop;   // and that makes one at once: fields of the precision hold no more
-    f64 residual, least, largest; // |r|^2: now, of all updates, since the last one
+    u64 limit;                    // most iterations
+    u64 verdict;                  // phase after the next update; 0: iterate
+    u64 due;                      // 1: an update follows the current round of launches
+    u64 last_update;              // iterations before the last update
+    u64 stalls;                   // updates that did not lower the residual
+    u64 arrived;                  // blocks that have stored their sums
+    f64 source;                   // |b|^2
+    f64 target;                   // |r|^2 to reach; relative until the source is known
+    f64 drop;                     // |r|^2, relative to `largest`, at which an update is due
+    f64 most_drop;                // the same at which it is immediate: the precision holds no more
+    f64 residual, least, largest; // |r|^2: now, of all updates, since the last update
     f64 gamma;                    // CG: |M^+ r|^2
     f64 alpha_real, beta_real;
     c128 alpha, beta, omega, sigma, rho;
-    c128 basis[MOST_BASIS];                  // GCR: what is taken of each direction,
-    c128 step[MOST_BASIS];                   // of each that was made orthogonal,
-    c128 projection[MOST_BASIS][MOST_BASIS]; // [k][j]: what direction k had of j before that,
-    f64 length[MOST_BASIS];                  // and |v|^2 then
+    c128 basis[MOST_BASIS];                  // GCR: coefficients of the directions
+    c128 step[MOST_BASIS];                   // GCR: coefficients of the orthogonalised directions
+    c128 projection[MOST_BASIS][MOST_BASIS]; // [k][j]: component of direction k along j
+    f64 length[MOST_BASIS];                  // |v|^2 of the orthogonalised directions
     u64 shifts;
-    u64 open_shifts;                              // a bit for each that has not converged
-    f64 shift[MOST_SHIFTS];                       // of several systems (M^+ M + shift) x = b
-    f64 zeta[MOST_SHIFTS], zeta_old[MOST_SHIFTS]; // their residuals over that without a shift
+    u64 open_shifts;                              // one bit for each shift that has not converged
+    f64 shift[MOST_SHIFTS];                       // shifts of the systems (M^+ M + shift) x = b
+    f64 zeta[MOST_SHIFTS], zeta_old[MOST_SHIFTS]; // residuals relative to that without a shift
     f64 shift_alpha[MOST_SHIFTS], shift_beta[MOST_SHIFTS];
 };
 static_assert(sizeof(solver_state) == TUNE_STATE_BYTES, "the core has this struct too");
@@ -67,7 +67,7 @@ FUNCTION bool is_finite(f64 v) { return v - v == 0; }
 FUNCTION void stop(solver_state& s, solver_phase why) { s.phase = why; }
 
 // ---- common steps -------------------------------------------------------------------------------
-// sum: |b|^2.
+// Takes the source's norm, and ends the solve if the source is zero or not finite. sum: |b|^2.
 FUNCTION void take_source(solver_state& s, const f64* sum, u64)
 {
     s.source = sum[0];
@@ -78,7 +78,7 @@ FUNCTION void take_source(solver_state& s, const f64* sum, u64)
         stop(s, NO_SOURCE);
 }
 
-// After an update has calculated the residual; sum: |r|^2.
+// Judges the residual that an update has computed. sum: |r|^2.
 FUNCTION void take_residual(solver_state& s, const f64* sum, u64)
 {
     const bool lower = sum[0] < 0.81 * s.least;
@@ -94,12 +94,12 @@ FUNCTION void take_residual(solver_state& s, const f64* sum, u64)
     if (s.stalls > MOST_STALLS) stop(s, STAGNANT);
 }
 
-// At the very end; sum: |r|^2.
+// Keeps the residual at the very end. sum: |r|^2.
 FUNCTION void keep_residual(solver_state& s, const f64* sum, u64) { s.residual = sum[0]; }
 
-// After an iteration whose residual is |r|^2 = s.residual, and v what it is judged by for updates.
-// One that is due because v has dropped waits for the end of the round, and iterations go on: a few
-// more cost less than launches that do nothing, as long as they still gain something.
+// Ends an iteration with residual |r|^2 = s.residual; v is the quantity that updates are judged by.
+// If v has dropped enough for an update, iterations continue to the end of the round, because they
+// still gain something and cost little more than launches that do nothing.
 FUNCTION void end_iteration(solver_state& s, f64 v, u64 last_of_round)
 {
     s.iterations++;
@@ -112,7 +112,8 @@ FUNCTION void end_iteration(solver_state& s, f64 v, u64 last_of_round)
         s.phase = UPDATE;
 }
 
-// A step cannot be taken: what was found is added up, and if that is not enough it ends.
+// Handles a step that cannot be taken: applies the correction so far with an update, and ends the
+// solve as BROKEN if that is not enough.
 FUNCTION void break_down(solver_state& s, f64 divisor)
 {
     if (!is_finite(divisor)) return stop(s, NOT_FINITE);

@@ -1,23 +1,23 @@
-// The steps of the solvers between their kernels, on the state of one right-hand side: solver.h.
-// The methods are described where their launches are, in csrc/lattice.
+// Scalar steps of the solvers between their kernels, on the state of one right-hand side
+// (solver.h). The methods are described beside their launches, in csrc/lattice.
 #pragma once
 #include "solver.h"
 
 // ---- conjugate gradients on M^+ M ---------------------------------------------------------------
 // With s = M^+ r, an iteration is
-//     x += alpha p,  p = sigma s + beta p         alpha of the iteration before
-//     w = M p                                     alpha = |s|^2 / |w|^2
-//     s -= alpha M^+ w                            beta = |s|^2 / |s before|^2, sigma = 1
-// and lowers |r|^2 by alpha |s before|^2, since the new r is orthogonal to w.
+//     x += alpha p,  p = sigma s + beta p   with alpha of the previous iteration
+//     w = M p                               alpha = |s|^2 / |w|^2
+//     s -= alpha M^+ w                      beta = |s|^2 / |previous s|^2, sigma = 1
+// and lowers |r|^2 by alpha |previous s|^2, because the new r is orthogonal to w.
 
-// sum: |w|^2.
+// Computes alpha. sum: |w|^2.
 FUNCTION void cg_length(solver_state& s, const f64* sum, u64)
 {
     s.alpha_real = sum[0] > 0 ? s.gamma / sum[0] : 0;
     if (!(sum[0] > 0) || !is_finite(s.alpha_real)) break_down(s, sum[0]);
 }
 
-// sum: |s|^2.
+// Computes beta and ends the iteration. sum: |s|^2.
 FUNCTION void cg_direction(solver_state& s, const f64* sum, u64 last_of_round)
 {
     s.residual -= s.alpha_real * s.gamma;
@@ -27,9 +27,9 @@ FUNCTION void cg_direction(solver_state& s, const f64* sum, u64 last_of_round)
     end_iteration(s, sum[0], last_of_round);
 }
 
-// After an update; sum: |s|^2 and <s, p>. The old direction is kept but for its part along s,
-// unless the residual has not fallen: then it belongs to what rounding has made of the system, and
-// only stands in the way.
+// Restarts after an update. sum: |s|^2 and <s, p>. The old direction is kept, without its component
+// along s, unless the residual has not fallen: then it belongs to a system distorted by rounding
+// and would hinder convergence.
 FUNCTION void cg_restart(solver_state& s, const f64* sum, u64)
 {
     const bool first = !(s.gamma > 0) || s.stalls;
@@ -42,8 +42,8 @@ FUNCTION void cg_restart(solver_state& s, const f64* sum, u64)
 }
 
 // ---- BiCGStab -----------------------------------------------------------------------------------
-// Whether a step can divide by that. If not, the method begins anew, or ends if it has just done
-// so.
+// Returns true if a step can divide by the divisor. If not, the method restarts, or ends if it has
+// just restarted.
 FUNCTION bool bicgstab_divides(solver_state& s, c128 divisor)
 {
     if (!is_finite(divisor.real + divisor.imag)) {
@@ -57,18 +57,18 @@ FUNCTION bool bicgstab_divides(solver_state& s, c128 divisor)
     return false;
 }
 
-// sum: <q, v>, after v = M p.
+// Computes alpha after v = M p. sum: <q, v>.
 FUNCTION void bicgstab_first(solver_state& s, const f64* sum, u64)
 {
     const c128 divisor(sum[0], sum[1]);
     if (bicgstab_divides(s, divisor)) s.alpha = s.rho / divisor;
 }
 
-// sum: <t, r>, <t, t>, <q, t>, <q, r>, after t = M r.
+// Computes omega, rho and beta after t = M r. sum: <t, r>, <t, t>, <q, t>, <q, r>.
 FUNCTION void bicgstab_second(solver_state& s, const f64* sum, u64)
 {
     const c128 before = s.rho;
-    if (sum[2] == 0) { // as it is where r = 0, and M p has solved it all
+    if (sum[2] == 0) { // r = 0, as M p has solved the system
         s.omega = s.beta = 0;
         return;
     }
@@ -78,14 +78,14 @@ FUNCTION void bicgstab_second(solver_state& s, const f64* sum, u64)
     if (bicgstab_divides(s, s.omega)) s.beta = s.rho / before * (s.alpha / s.omega);
 }
 
-// sum: |r|^2.
+// Ends the iteration. sum: |r|^2.
 FUNCTION void bicgstab_end(solver_state& s, const f64* sum, u64 last_of_round)
 {
     s.residual = sum[0];
     end_iteration(s, sum[0], last_of_round);
 }
 
-// After an update; sum: <q, r>.
+// Restarts after an update. sum: <q, r>.
 FUNCTION void bicgstab_restart(solver_state& s, const f64* sum, u64)
 {
     s.rho = c128(sum[0], sum[1]);
@@ -94,7 +94,8 @@ FUNCTION void bicgstab_restart(solver_state& s, const f64* sum, u64)
 }
 
 // ---- GCR ----------------------------------------------------------------------------------------
-// step: k * MOST_BASIS + j. sum: <v_j, v_k>, after v_k has lost what it had of the ones before j.
+// Computes the component of v_k along v_j, after those along earlier ones were removed from v_k.
+// step: k * MOST_BASIS + j. sum: <v_j, v_k>.
 FUNCTION void gcr_project(solver_state& s, const f64* sum, u64 step)
 {
     const u64 k = step / MOST_BASIS, j = step % MOST_BASIS;
@@ -102,8 +103,8 @@ FUNCTION void gcr_project(solver_state& s, const f64* sum, u64 step)
     s.projection[k][j] = s.omega;
 }
 
-// Of the directions as they are, from those of the ones made orthogonal: v_k is M p_k less its
-// projections.
+// Converts coefficients of the orthogonalised directions to those of the original ones. v_k is M
+// p_k minus its projections.
 FUNCTION void gcr_coefficients(solver_state& s, u64 k)
 {
     for (u64 j = k + 1; j-- > 0;) {
@@ -112,7 +113,7 @@ FUNCTION void gcr_coefficients(solver_state& s, u64 k)
     }
 }
 
-// sum: |v_k|^2, <v_k, p_k>.
+// Computes the step along direction k. sum: |v_k|^2, <v_k, p_k>.
 FUNCTION void gcr_length(solver_state& s, const f64* sum, u64 step)
 {
     const u64 k = step / MOST_BASIS;
@@ -122,7 +123,7 @@ FUNCTION void gcr_length(solver_state& s, const f64* sum, u64 step)
     gcr_coefficients(s, k);
 }
 
-// sum: |r|^2 after a step. The cycle ends with an update.
+// Ends an iteration. The cycle ends with an update. sum: |r|^2.
 FUNCTION void gcr_end(solver_state& s, const f64* sum, u64 last_of_round)
 {
     s.residual = sum[0];
@@ -130,15 +131,15 @@ FUNCTION void gcr_end(solver_state& s, const f64* sum, u64 last_of_round)
     if (last_of_round && s.phase == ITERATE) s.phase = UPDATE;
 }
 
-// After an update.
+// Restarts after an update.
 FUNCTION void gcr_restart(solver_state& s, const f64*, u64)
 {
     for (int k = 0; k < MOST_BASIS; k++) s.basis[k] = 0;
     s.phase = ITERATE;
 }
 
-// ---- several systems ----------------------------------------------------------------------------
-// The beginning, with r = p = b; sum: |b|^2.
+// ---- multishift CG: several systems -------------------------------------------------------------
+// Begins with r = p = b. sum: |b|^2.
 FUNCTION void multishift_begin(solver_state& s, const f64* sum, u64)
 {
     s.gamma = s.residual = sum[0];
@@ -151,7 +152,8 @@ FUNCTION void multishift_begin(solver_state& s, const f64* sum, u64)
 
 FUNCTION bool is_open(const solver_state& s, u64 shift) { return s.open_shifts >> shift & 1; }
 
-// sum: |w|^2 of w = M p. alpha and beta of the step before are still there.
+// Computes alpha and the shifted systems' zeta, with w = M p. alpha and beta hold the previous
+// step's values. sum: |w|^2.
 FUNCTION void multishift_length(solver_state& s, const f64* sum, u64)
 {
     if (!(sum[0] > 0) || !is_finite(sum[0])) return stop(s, sum[0] == 0 ? BROKEN : NOT_FINITE);
@@ -161,13 +163,13 @@ FUNCTION void multishift_length(solver_state& s, const f64* sum, u64)
         const f64 old = s.zeta_old[k], now = s.zeta[k];
         const f64 divisor = ratio * (old - now) + old * (1 + s.shift[k] * alpha);
         s.zeta_old[k] = now;
-        s.zeta[k] = divisor != 0 ? now * old / divisor : 0; // it is below all numbers in the end
+        s.zeta[k] = divisor != 0 ? now * old / divisor : 0; // it underflows in the end
         s.shift_alpha[k] = now != 0 ? alpha * s.zeta[k] / now : 0;
     }
     s.alpha_real = alpha;
 }
 
-// sum: |r|^2 of the system without a shift.
+// Computes beta for all systems and ends the iteration. sum: |r|^2 of the system without a shift.
 FUNCTION void multishift_end(solver_state& s, const f64* sum, u64)
 {
     s.iterations++;
@@ -187,7 +189,7 @@ FUNCTION void multishift_end(solver_state& s, const f64* sum, u64)
         s.verdict = AT_LIMIT;
 }
 
-// When the solutions of the step are there: those that have converged are left alone from now on.
+// Closes the shifts that have converged, after the step's solutions are stored.
 FUNCTION void multishift_next(solver_state& s, const f64*, u64)
 {
     for (u64 k = 0; k < s.shifts; k++)

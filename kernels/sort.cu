@@ -1,18 +1,18 @@
-// Stable radix sort of keys, or of keys with values: one pass over the items a digit, from the
-// lowest.
+// Stable LSD radix sort of keys, or of keys with values: one pass over the items a digit, the
+// lowest digit first.
 //
-// One kernel counts the digits of all passes in a single read and turns the counts into where each
-// digit value begins. Then each pass is one kernel, which reads the items once and writes them
-// once: a block counts the digits of its tile and tells the others, ranks its keys by the digit
-// (radix.h) into shared memory, learns by decoupled look-back, for each digit value by itself, how
-// many the tiles before it have, and writes the sorted tile, in runs of neighbours (Adinets and
+// One kernel counts the digits of all passes in a single read and turns the counts into the
+// beginning of each digit value. Then each pass is one kernel, which reads and writes the items
+// once. A block counts the digits of its tile and publishes the counts, ranks its keys by the digit
+// (radix.h) into shared memory, finds the counts of the tiles before it by decoupled look-back,
+// separately for each digit value, and writes the sorted tile in contiguous runs (Adinets and
 // Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", arXiv 2206.01784).
-// What fits a tile is sorted by one block in one launch. Threads alone (the cpu) do otherwise:
-// sort_alone.h.
+// Items that fit one tile are sorted by one block in one launch. Single threads (the CPU) sort
+// differently: sort_alone.h.
 //
-// The first pass encodes the keys and the last one decodes them. Of keys alone, the first need not
-// be stable, which does not show: it ranks them in the order in which atomics meet. Passes go back
-// and forth between the output and spare memory.
+// The first pass encodes the keys and the last one decodes them. Without values the first pass need
+// not be stable, because equal keys are indistinguishable: it ranks them in the order of atomics.
+// Passes alternate between the output and spare memory.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=65536:65536:1
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
@@ -24,17 +24,16 @@
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
 //
-// ipt   items a thread, of the tile of a pass; on the cpu, up to so many one thread sorts alone
-// mb    blocks that the registers of a multiprocessor are shared out to, at least
-// rb    bits of a digit, at most: the passes share the key's bits evenly
-// mat   how lanes with the same digit are found. 0: a ballot a bit; 1: the match instruction
-// lb    tiles that a look-back asks at once
-// hc    histograms that the lanes of a warp count in, as a power of two: lanes that would meet in
-//       one bank do not
-// la    mebibytes ahead of its tile that a block has fetched into the L2 cache, 0 if none
-// ord   where a block's rank comes from, see message.h
+// ipt   items a thread in the tile of a pass; on the CPU the most items that one thread sorts
+// mb    least blocks a multiprocessor, which limits the registers a thread
+// rb    most bits of a digit: the passes divide the key's bits evenly
+// mat   search for lanes with the same digit. 0: a ballot a bit; 1: the match instruction
+// lb    tiles that a look-back reads at once
+// hc    histograms that the lanes of a warp count in (log2), which avoids bank conflicts
+// la    mebibytes ahead of its tile that a block prefetches to the L2 cache; 0: none
+// ord   source of a block's rank, see message.h
 //
-// Traffic: n keys read by the counting, n items read and written by each pass.
+// Traffic: n keys are read for the counts, n items are read and written by each pass.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "sort_alone.h"
 #include "sort_look.h"
@@ -50,10 +49,10 @@ enum {
 struct count_shared {
     u32 count[DIGITS][RADIX * COPIES];
     block_sum_storage<u64> sum;
-    u32 last; // this block is
+    u32 last; // 1: this is the last block to arrive
 };
 
-// ALL: the keys have all the digits that they can have, which saves a branch for each.
+// Counts the digits of a key. ALL: keys have DIGITS digits, which saves a branch for each.
 template <bool ALL>
 FUNCTION void count_key(count_shared& s, key_t raw, const cut (&cuts)[DIGITS], u32 digits)
 {
@@ -88,7 +87,7 @@ FUNCTION void count_tile(const sort_args& a, count_shared& s, u64 tile, const cu
     }
 }
 
-// Counts become offsets.
+// Turns the counts into the beginnings of the bins.
 FUNCTION void scan_bins(const sort_args& a, count_shared& s)
 {
     for (u64 d = 0; d < a.digits; d++) {
@@ -148,8 +147,7 @@ KERNEL(sort_count, sort_args, count_shared)
 
 // ---- one pass -----------------------------------------------------------------------------------
 enum {
-    // Values take their turn in the room of the keys, or in this much, in as few rounds as it
-    // takes.
+    // Values reuse the keys' shared memory, or this much of it, in as few rounds as possible.
     VALUES_AT_ONCE = 40960 / sizeof(value_t),
     VALUE_ROOM = !PAIRS                  ? 1
                  : VALUES_AT_ONCE < TILE ? VALUES_AT_ONCE
@@ -157,7 +155,7 @@ enum {
     ROUNDS = (TILE + VALUE_ROOM - 1) / VALUE_ROOM
 };
 
-union tile_shared { // one after the other
+union tile_shared { // used in turn
     key_t key[TILE];
     u16 index[PAIRS ? TILE : 1];
     value_t value[VALUE_ROOM];
@@ -165,8 +163,8 @@ union tile_shared { // one after the other
 
 struct pass_shared {
     tile_shared tile;
-    u32 count[WARPS][RADIX]; // first counts, then where each warp's next item goes
-    offset_t base[RADIX];    // of a bin: where the sorted tile would begin, had it only this bin
+    u32 count[WARPS][RADIX]; // first counts, then the place of each warp's next item
+    offset_t base[RADIX];    // place in the output minus place in the sorted tile, for each bin
     block_sum_storage<u32> sum;
     ticket tile_ticket;
 };
@@ -199,7 +197,7 @@ FUNCTION void find_bases(const sort_args& a, pass_shared& s, ticket mine, const 
     if (mine.rank + 1 == block_count() && thread_id() == 0) close_tickets(a.messages, mine);
 }
 
-// Behind the last item come keys that no key is above.
+// Loads and encodes a tile's keys. Places past the end get the highest code.
 template <bool WHOLE>
 FUNCTION void load_keys(const sort_args& a, u64 first, u32 count, bool coded, key_t (&key)[ITEMS])
 {
@@ -223,8 +221,8 @@ FUNCTION void load_keys(const sort_args& a, u64 first, u32 count, bool coded, ke
         if (!WHOLE && item_index(i) >= count) key[i] = static_cast<key_t>(~0ull);
 }
 
-// The sorted tile's keys to their bins. Leaves their digits for the values. As stores may be to
-// what is loaded, for all that the compiler knows, a batch is loaded before it is stored.
+// Writes the sorted tile's keys to their bins, and keeps their digits for the values. A batch is
+// loaded before it is stored, because the compiler cannot exclude that stores alias the loads.
 template <bool WHOLE, bool LAST>
 FUNCTION void write_keys(const sort_args& a, const pass_shared& s, u32 count, cut c, digits& digit)
 {
@@ -272,8 +270,8 @@ FUNCTION void write_values(const sort_args& a, pass_shared& s, u64 first, u32 co
     }
 }
 
-// Keys that are equal in all their bits are the same: as long as no pass was before, keys with the
-// same digit may change places, unless there are values or bits that do not count.
+// Returns true if the pass must be stable. Keys with the same digit may change places in the first
+// pass, if all bits are sorted by: keys equal in all bits are indistinguishable.
 FUNCTION bool order_matters(const sort_args& a)
 {
     return a.digit > 0 || a.begin_bit > 0 || a.end_bit < KEY_BITS;
@@ -297,7 +295,7 @@ FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 fir
     send_counts(a, mine.rank, bin_count);
     tile_begins(s.count, s.sum, bin_count, bin_begin);
     block_sync();
-    unknown_value(c.shift); // the digits are found anew: kept, they would not fit the registers
+    unknown_value(c.shift); // recomputes the digits later: registers are too few to keep them
     if constexpr (IN_ORDER)
         rank_in_tile(key, c, s.count, place, s.tile.key);
     else {
@@ -371,7 +369,7 @@ KERNEL(sort_block, sort_args, block_shared)
     for (int i = 0; i < ITEMS; i++)
         if (item_index(i) < count) a.out[item_index(i)] = decode(key[i]);
     if constexpr (PAIRS) {
-        value_t value[ITEMS]; // all are read before any is written, which may be its place
+        value_t value[ITEMS]; // all are read before any is written, possibly in their place
         UNROLL
         for (int i = 0; i < ITEMS; i++)
             if (item_index(i) < count) value[i] = value_at(a, index[i]);

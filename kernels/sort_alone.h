@@ -1,13 +1,13 @@
-// Sorting by threads alone, one a core, which is how the cpu does it.
+// Sort by single threads, one a core, for the CPU.
 //
-// What costs there is passes over more memory than a cache holds, so there are few of them, and
-// they go by what the keys have in them. One launch finds the lowest and the highest key: only the
-// bits of key - lowest are sorted by. One pass then shares the items out to bins (McIlroy, Bostic
-// and McIlroy, "Engineering Radix Sort", Computing Systems 6, 1993), sort_split.h, and a bin is
-// small enough to be sorted in a cache, sort_cached.h.
+// The cost there is passes over more memory than a cache holds, so that there are few of them,
+// adapted to the keys. One launch finds the lowest and the highest key: only the bits of key -
+// lowest are sorted by. One pass then distributes the items to bins (McIlroy, Bostic and McIlroy,
+// "Engineering Radix Sort", Computing Systems 6, 1993; sort_split.h). A bin is small enough to be
+// sorted in a cache (sort_cached.h).
 //
-// Keys alone of 16 bits are not moved at all: each tile counts how often it has each value, and
-// what sorts a bin writes each of its values as often as all tiles have it.
+// 16-bit keys without values are not moved at all: each tile counts each value, and the sort of a
+// bin writes each of its values as often as it was counted in all tiles.
 #pragma once
 #include "cache_lines.h"
 #include "message.h"
@@ -15,13 +15,13 @@
 #if SIMT_THREADS == 1
 
 // ---- the pass over all items --------------------------------------------------------------------
-struct alone_shared { // of every kernel
+struct alone_shared { // shared storage of every kernel
     line<key_t> key[RADIX];
     line<value_t> value[PAIRS ? RADIX : 1];
-    offset_t begin[RADIX], next[RADIX]; // where the items of a bin go
+    offset_t begin[RADIX], next[RADIX]; // first and next place of each bin's items
 };
 
-// In a.bins, where zeros were: the highest of ~keys and of keys.
+// Returns the range of all keys from a.bins, which holds the maxima of ~key and of key.
 FUNCTION key_range range_of_all(const sort_args& a)
 {
     return key_range{static_cast<key_t>(~a.bins[0]), static_cast<key_t>(a.bins[1])};
@@ -33,8 +33,8 @@ FUNCTION value_t value_beside(const sort_args& a, u64 i)
     return INPUT ? value_at(a, i) : a.values_in[i];
 }
 
-// To where s.begin and s.next say, of `end` places. INPUT: the caller's items; others are coded
-// already.
+// Distributes items to the bins at s.begin and s.next, of an array of `end` items. INPUT: items are
+// the caller's; otherwise they are encoded already.
 template <bool INPUT, class Split>
 FUNCTION void scatter(const sort_args& a, const Split& split, u64 first, u64 count, u64 end,
                       alone_shared& s)
@@ -73,11 +73,11 @@ FUNCTION tile my_tile(const sort_args& a)
 }
 
 enum {
-    VALUES = KEY_BITS == 16 && !PAIRS ? 1 << 16 : 0, // that are counted
+    VALUES = KEY_BITS == 16 && !PAIRS ? 1 << 16 : 0, // values that are counted
     VALUES_OF_BIN = VALUES / RADIX
 };
 
-// Counts of bins, and behind them those of values.
+// Returns a tile's counts: of bins, then of values.
 FUNCTION offset_t* row_of_tile(const sort_args& a, u64 t) { return a.rows + t * (RADIX + VALUES); }
 
 FUNCTION bool counts_values(const sort_args& a) { return VALUES > 0 && keys_say_all(a); }
@@ -94,8 +94,8 @@ FUNCTION void find_range(const sort_args& a)
     atomic_max(a.bins + 1, r.highest);
 }
 
-// Counts become where the items of a tile and a bin go; and a.bins, behind the range, where bins
-// begin, and then how many tiles there are.
+// Turns the counts into the places of each tile's items in each bin. Stores the beginnings of the
+// bins in a.bins, after the range, and then the number of tiles.
 FUNCTION void place_rows(const sort_args& a, alone_shared& s)
 {
     const u64 tiles = block_count();
@@ -118,7 +118,7 @@ FUNCTION void count_values(const sort_args& a, tile t, offset_t* row)
     offset_t* const values = row + RADIX;
     for (u32 v = 0; v < VALUES; v++) values[v] = 0;
     u32 last = 0;
-    offset_t alike = 0; // neighbours, of which one would wait for the other's count
+    offset_t alike = 0; // repeats of the last value: counting them at once avoids waiting
     const auto find = [&](u64 i, key_t&, u32& value) { value = encode(key_item(first_of(a), i)); };
     with_bins(t.first, t.first + t.count, find, [&](u64, key_t, u32 value) {
         if (value == last) {
@@ -147,8 +147,8 @@ FUNCTION void count_bins(const sort_args& a, tile t, offset_t* row, alone_shared
             const key_t raw = key_item(first_of(a), i);
             bin = split.bin(raw, encode(raw));
         };
-        // Neighbours, which are often alike, in different counts: one waits for the other
-        // otherwise.
+        // Counts even and odd items apart: neighbours are often equal, and a count would wait for
+        // the one before.
         with_bins(t.first, t.first + t.count, find,
                   [&](u64 i, key_t, u32 bin) { (i % 2 ? s.next : s.begin)[bin]++; });
         for (u32 b = 0; b < RADIX; b++) row[b] = s.begin[b] + s.next[b];
@@ -180,7 +180,7 @@ FUNCTION void scatter_tile(const sort_args& a, alone_shared& s)
 }
 
 // ---- bins ---------------------------------------------------------------------------------------
-// All items, which fit a tile.
+// Sorts all items, which fit one tile.
 FUNCTION void sort_tile_alone(const sort_args& a)
 {
     const items out = {a.out, a.values_out}, spare = {a.spare, a.values_spare};
@@ -191,8 +191,8 @@ FUNCTION void sort_tile_alone(const sort_args& a)
     sort_and_decode(a, range_of(a, a.out, a.n), out, spare, out, a.n);
 }
 
-// A bin that is too large for a cache is split by another digit, from the spare memory to the
-// output.
+// Splits a bin that is too large for a cache by another digit, from the spare memory to the output,
+// and sorts the parts.
 FUNCTION void sort_large_bin(const sort_args& a, key_range r, items x, items out, u64 count,
                              alone_shared& s)
 {
@@ -247,8 +247,8 @@ FUNCTION void sort_bin(const sort_args& a, alone_shared& s)
 }
 
 // ---- kernels ------------------------------------------------------------------------------------
-// What two of them are launched for is in a.digit. A tile is read from the input, as value_at takes
-// a digit of 0 to mean.
+// Tasks of two of the kernels, in a.digit. Those that read the input have digit 0, as value_at
+// requires.
 enum { FIND_RANGE = 0, COUNT = 1, SORT_TILE = 0, SORT_BINS = 1 };
 
 KERNEL(sort_count, sort_args, alone_shared)

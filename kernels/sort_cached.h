@@ -1,21 +1,21 @@
-// Sorting of what fits a cache, by a thread alone: a pass a digit from the lowest. Of many bits
-// there are only as many digits as nearly tell the items apart, the highest, and what still agrees
-// in those is put right by comparing: of keys alone, rounds of odd-even transposition (Habermann,
-// "Parallel Neighbor-Sort", 1972), which a compiler makes vector instructions of; of pairs, an
-// insertion sort. If that is much, all digits are sorted by after all.
+// Sort of items that fit a cache, by a single thread: LSD radix sort. If there are many bits, only
+// the highest digits are sorted by, as many as nearly distinguish the items. The remaining disorder
+// is repaired by comparisons: for keys only, rounds of odd-even transposition (Habermann, "Parallel
+// Neighbor-Sort", 1972), which compilers vectorise; for pairs, an insertion sort. If too much
+// disorder remains, all digits are sorted by.
 #pragma once
 #include "sort.h"
 #if SIMT_THREADS == 1
 
 enum {
-    CACHE_BITS = PAIRS ? 11 : 12, // of a digit, at most
-    FEW_ITEMS = 24,               // that are sorted by insertion at once
-    PATIENCE = 8,                 // moves an item that an insertion sort may need
-    ROUNDS = 12,                  // of transpositions that keys alone may need
-    COPIES_OF_A_KEY = 4           // on average, that are counted rather than moved
+    CACHE_BITS = PAIRS ? 11 : 12, // most bits of a digit
+    FEW_ITEMS = 24,               // most items for an insertion sort at once
+    PATIENCE = 8,                 // moves an item before an insertion sort gives up
+    ROUNDS = 12,                  // rounds of transposition before it gives up
+    COPIES_OF_A_KEY = 4           // least average copies to count keys instead
 };
 
-struct items { // coded keys and what goes along
+struct items { // encoded keys and their values
     key_t* key;
     value_t* value;
 };
@@ -32,7 +32,7 @@ FUNCTION void move_item(items to, u64 i, items from, u64 j)
 }
 
 // ---- digits -------------------------------------------------------------------------------------
-// The bits of a coded key that it is sorted by, where they are.
+// Returns the mask of the key's bits that are sorted by.
 FUNCTION key_t sorted_bits(const sort_args& a)
 {
     const u64 width = a.end_bit - a.begin_bit;
@@ -50,7 +50,7 @@ FUNCTION u32 bit_length(u64 v)
     return high ? 33u + last_set(high) : low ? 1u + last_set(low) : 0u;
 }
 
-struct key_range { // of sorted bits
+struct key_range { // range of the sorted bits
     key_t lowest, highest;
 };
 
@@ -70,7 +70,7 @@ FUNCTION key_range range_of(const sort_args& a, const key_t* key, u64 count)
     return r;
 }
 
-// In which the keys differ.
+// Returns the number of bits in which the keys differ.
 FUNCTION u32 bits_of_range(const sort_args& a, key_range r)
 {
     return bit_length(static_cast<key_t>(r.highest - r.lowest) >> a.begin_bit);
@@ -78,7 +78,7 @@ FUNCTION u32 bits_of_range(const sort_args& a, key_range r)
 
 FUNCTION u32 digits_of(u32 bits, u32 most) { return (bits + most - 1) / most; }
 
-struct digit_cut { // where a digit is in a coded key, from which `lowest` is subtracted
+struct digit_cut { // bits of a digit in an encoded key minus `lowest`
     key_t lowest;
     u32 shift, mask;
 };
@@ -88,7 +88,8 @@ FUNCTION u32 digit_in(key_t key, digit_cut c)
     return static_cast<u32>(static_cast<key_t>(key - c.lowest) >> c.shift) & c.mask;
 }
 
-// The d-th digit from below of the `count` highest ones, as even as digits of `most` bits can be.
+// Returns the d-th digit, from below, of the `count` highest digits, which divide the bits as
+// evenly as digits of at most `most` bits can.
 FUNCTION digit_cut cut_from_top(const sort_args& a, key_range r, u32 most, u32 count, u32 d)
 {
     const u32 bits = bits_of_range(a, r), share = digits_of(bits, count);
@@ -97,8 +98,8 @@ FUNCTION digit_cut cut_from_top(const sort_args& a, key_range r, u32 most, u32 c
     return digit_cut{r.lowest, static_cast<u32>(a.begin_bit) + low, (1u << (top - low)) - 1u};
 }
 
-// Calls find(i, key, bin), which gives a key and its bin, and then use(i, key, bin), of so many
-// items at once that a compiler makes vector instructions of what finds the bins.
+// Calls find(i, key, bin), which sets an item's key and bin, and then use(i, key, bin), in batches
+// so that compilers vectorise the search for bins.
 template <class Find, class Use>
 FUNCTION void with_bins(u64 first, u64 last, Find find, Use use)
 {
@@ -116,7 +117,7 @@ FUNCTION void with_bins(u64 first, u64 last, Find find, Use use)
     }
 }
 
-// use(i, bin), by a digit of coded keys.
+// Calls use(i, bin) for each key with its digit as the bin.
 template <class Use>
 FUNCTION void with_digits(const key_t* key, u64 count, digit_cut c, Use use)
 {
@@ -124,7 +125,7 @@ FUNCTION void with_digits(const key_t* key, u64 count, digit_cut c, Use use)
     with_bins(0, count, find, [&](u64 i, key_t, u32 bin) { use(i, bin); });
 }
 
-// Counts become how many items are in lower bins.
+// Turns counts into the number of items in lower bins.
 FUNCTION void place_bins(offset_t* bins, u32 count)
 {
     offset_t before = 0;
@@ -148,7 +149,8 @@ FUNCTION void find_bins(const key_t* key, u64 count, digit_cut c, offset_t* bins
 }
 
 // ---- nearly sorted items ------------------------------------------------------------------------
-// False: more moves than `patience` would have been needed; the items are in some order between.
+// Insertion sort. Returns false if it would need more moves than `patience`; the items are in some
+// intermediate order then.
 FUNCTION bool insert_items(key_t sorted, items x, u64 count, u64 patience)
 {
     for (u64 i = 1; i < count; i++) {
@@ -166,7 +168,7 @@ FUNCTION bool insert_items(key_t sorted, items x, u64 count, u64 patience)
     return true;
 }
 
-// ALL: by every bit, which compilers then need not mask.
+// Returns true if left and right are out of order. ALL: compares all bits, without a mask.
 template <bool ALL>
 FUNCTION bool falls(key_t sorted, key_t left, key_t right)
 {
@@ -176,7 +178,7 @@ FUNCTION bool falls(key_t sorted, key_t left, key_t right)
 template <bool ALL>
 FUNCTION bool in_order(key_t sorted, const key_t* key, u64 count)
 {
-    key_t any = 0; // as wide as a key, for the compiler's vectors
+    key_t any = 0; // as wide as a key, for vectorisation
     for (u64 i = 1; i < count; i++) any |= falls<ALL>(sorted, key[i - 1], key[i]);
     return !any;
 }
@@ -192,7 +194,7 @@ FUNCTION void order_neighbours(key_t sorted, key_t* key, u64 count)
     }
 }
 
-// Odd-even transposition.
+// Odd-even transposition. Returns false if the keys are not sorted after ROUNDS rounds.
 template <bool ALL>
 FUNCTION bool transpose(key_t sorted, key_t* key, u64 count)
 {
@@ -204,7 +206,8 @@ FUNCTION bool transpose(key_t sorted, key_t* key, u64 count)
     return in_order<ALL>(sorted, key, count);
 }
 
-// What is sorted but for near neighbours. False: it was not, and is in some order between.
+// Sorts nearly sorted items. Returns false if they were not; they are in some intermediate order
+// then.
 FUNCTION bool settle(key_t sorted, items x, u64 count)
 {
     if constexpr (PAIRS) return insert_items(sorted, x, count, PATIENCE * count);
@@ -212,7 +215,8 @@ FUNCTION bool settle(key_t sorted, items x, u64 count)
                                                : transpose<false>(sorted, x.key, count);
 }
 
-// Passes by the highest `bits`, to and fro. Where the items are in the end.
+// Sorts by the highest `bits`, alternating between the two arrays. Returns the one that holds the
+// items.
 FUNCTION items sort_by_bits(const sort_args& a, key_range r, items from, items to, u64 count,
                             u32 bits)
 {
@@ -230,7 +234,7 @@ FUNCTION items sort_by_bits(const sort_args& a, key_range r, items from, items t
     return from;
 }
 
-// Where the items are in the end: in x or in spare.
+// Sorts x with spare memory. Returns the one that holds the items.
 FUNCTION items sort_in_cache(const sort_args& a, key_range r, items x, items spare, u64 count)
 {
     const key_t sorted = sorted_bits(a);
@@ -243,7 +247,7 @@ FUNCTION items sort_in_cache(const sort_args& a, key_range r, items x, items spa
     return sort_by_bits(a, r, there, there.key == x.key ? spare : x, count, all);
 }
 
-// Whether equal keys cannot be told apart: they can be counted, and written as often.
+// Returns true if equal keys are indistinguishable, so that they may be counted and written.
 FUNCTION bool keys_say_all(const sort_args& a) { return !PAIRS && sorts_by_all_bits(a); }
 
 FUNCTION void write_copies(key_t coded, u64 count, key_t* out)
@@ -252,7 +256,7 @@ FUNCTION void write_copies(key_t coded, u64 count, key_t* out)
     for (u64 i = 0; i < count; i++) out[i] = key;
 }
 
-// Whether there are many of each on average.
+// Returns true if each key has many copies on average.
 FUNCTION bool has_few_keys(const sort_args& a, key_range r, u64 count)
 {
     const u32 bits = bits_of_range(a, r);
@@ -274,7 +278,7 @@ FUNCTION void write_counted(const sort_args& a, key_range r, const key_t* key, k
     }
 }
 
-// Sorts x, of which nothing is left, into `out`: x or spare.
+// Sorts x into `out`, which is x or spare. The contents of x are lost.
 FUNCTION void sort_and_decode(const sort_args& a, key_range r, items x, items spare, items out,
                               u64 count)
 {

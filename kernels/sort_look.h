@@ -1,11 +1,11 @@
-// How many items of each bin the tiles before a tile have: decoupled look-back of a row of counters
-// a tile (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
-// NVR-2016-002).
+// Number of items of each bin in the tiles before a tile: decoupled look-back over a row of
+// counters a tile (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
+// Look-back", NVR-2016-002).
 //
-// What it costs is the counters that are read, RADIX of them a row back, and the more rows the more
-// blocks there are. So a counter is a bare word whose highest bits are its status, without the tags
-// of message.h; instead all rows are zero before the first pass.
-//     TUNE_LOOK    rows that are asked at once
+// The cost is the counters read: RADIX of them a row, and more rows the more blocks there are. So a
+// counter is a single word whose highest bits are its status, without the tags of message.h;
+// instead all rows are zero before the first pass.
+//     TUNE_LOOK   rows that are read at once
 #pragma once
 #include "message.h"
 #include "sort.h"
@@ -24,7 +24,7 @@ FUNCTION offset_t count_of(offset_t counter)
 
 FUNCTION offset_t* row_of(const sort_args& a, u64 tile) { return a.rows + tile * RADIX; }
 
-// How many items of a bin the tiles before this one have; the first tile never asks.
+// Returns the number of items of a bin in the tiles before this one. The first tile never calls it.
 FUNCTION offset_t look_back(const sort_args& a, u64 tile, u32 bin)
 {
     offset_t before = 0;
@@ -32,7 +32,7 @@ FUNCTION offset_t look_back(const sort_args& a, u64 tile, u32 bin)
         offset_t counter[TUNE_LOOK];
         UNROLL
         for (u32 q = 0; q < TUNE_LOOK;
-             q++) // the first tile is complete: what is before is not used
+             q++) // rows before the first tile, which is complete, are not used
             counter[q] = load_relaxed(row_of(a, nearest > q ? nearest - 1 - q : 0) + bin);
         u32 known = 0;
         bool complete = false;

@@ -1,20 +1,20 @@
-// How a thread alone shares items out to bins that fit a cache: by the highest digit of what the
-// keys differ in, or, floats, by their value, between the lowest and the highest.
+// Distribution of items to bins that fit a cache, by a single thread: by the highest digit in which
+// the keys differ, or for floats by value, between the lowest and the highest.
 //
-// A digit of a float is exponent first, so that half of what lies between 0 and 1 meets in a few
-// bins; its value is as even as the numbers are. One large number among small ones is the reverse:
-// a sample says which it is. Either way keys of a higher bin are higher. Items are counted in one
-// launch and moved in another, by threads that may round differently and code that is compiled in
-// different places: both must find the same bin.
-//     TUNE_RADIX_BITS    of the digit, at most; there are as many bins by value
+// The highest digit of a float is mostly exponent, so that half of the numbers between 0 and 1
+// share a few bins, while bins by value are as even as the numbers are. One large number among
+// small ones is the opposite case. A sample decides. Either way a higher bin has higher keys. Items
+// are counted in one launch and moved in another, possibly with different rounding modes or
+// compiled code: both must find the same bin.
+//     TUNE_RADIX_BITS   most bits of the digit; bins by value are as many
 #pragma once
 #include "sort_cached.h"
 #if SIMT_THREADS == 1
 
 enum {
-    // More items than that are split before they are sorted: they are too many for a cache.
+    // More items than this are split before they are sorted: they do not fit a cache.
     MANY_ITEMS = (1 << 18) / (sizeof(key_t) + (PAIRS ? sizeof(value_t) : 0)),
-    CACHED_ITEMS = MANY_ITEMS / 16, // are to be in a bin
+    CACHED_ITEMS = MANY_ITEMS / 16, // wanted in a bin
     SAMPLES = 512
 };
 
@@ -24,7 +24,7 @@ FUNCTION u32 bits_of_split(u64 count)
     return bits < TUNE_RADIX_BITS ? bits : TUNE_RADIX_BITS;
 }
 
-// Both kinds of a split have count(), and bin(raw, key), of a key as it comes and coded.
+// Split by a digit. Both splits have count(), and bin(raw, key) of a key as given and encoded.
 struct digit_split {
     digit_cut cut;
     FUNCTION_MEMBER u32 count() const { return cut.mask + 1; }
@@ -46,7 +46,7 @@ typedef f64 number;
 #endif
 enum : u64 {
     MANTISSA = TUNE_MANTISSA_BITS,
-    LARGEST = (1ull << (KEY_BITS - 1 - MANTISSA)) - 1, // exponent: of infinity and NaN
+    LARGEST = (1ull << (KEY_BITS - 1 - MANTISSA)) - 1, // exponent of infinity and NaN
     BIAS = LARGEST / 2
 };
 
@@ -61,11 +61,11 @@ FUNCTION number number_of(key_t bits)
 }
 FUNCTION u64 exponent_of(key_t bits) { return bits >> MANTISSA & LARGEST; }
 
-// Whole multiples of a power of two: the product is exact, unless it is less than 1 or so, and the
-// conversion truncates. So whoever asks, in whatever mode of rounding, finds the same bin.
+// Split by whole multiples of a power of two. The product is exact, unless it is less than about 1,
+// and the conversion truncates. So the bin does not depend on the rounding mode.
 struct value_split {
-    number scale; // the power; less than 0 where keys descend; 0: there is none
-    i32 first;    // multiple, that of the lowest key
+    number scale; // the power; negative if keys descend; 0: no split
+    i32 first;    // multiple of the lowest key
     u32 bins;
     FUNCTION_MEMBER u32 count() const { return bins; }
     FUNCTION_MEMBER i32 multiple(key_t raw) const
@@ -75,12 +75,12 @@ struct value_split {
     FUNCTION_MEMBER u32 bin(key_t raw, key_t) const
     {
         const u32 b = static_cast<u32>(multiple(raw)) - static_cast<u32>(first);
-        return b < bins ? b : bins - 1; // of a key that was not there when the range was found
+        return b < bins ? b : bins - 1; // the key was changed after the range was found
     }
 };
 
-// The smallest multiples that are not more than those of the split by a digit. There are none where
-// a number is infinite or none, all are very small, or they are close for their size.
+// Returns the finest split (of the largest power) that has no more bins than the split by a digit.
+// There is none if a number is infinite or NaN, or if all are very small or close for their size.
 FUNCTION value_split split_by_value(key_range r, u64 count)
 {
     const key_t low = decode(r.lowest), high = decode(r.highest);
@@ -88,21 +88,21 @@ FUNCTION value_split split_by_value(key_range r, u64 count)
     const u32 most = 1u << bits_of_split(count);
     value_split v = {0, 0, 1};
     if (e == LARGEST || e < 64) return v;
-    // Both are less than 2^(e - BIAS + 1), so their multiples are less than 2^30.
+    // Both numbers are less than 2^(e - BIAS + 1), so that their multiples are less than 2^30.
     for (u64 power = 29 + 2 * BIAS - e; power > 0; power--) {
         v.scale = number_of(static_cast<key_t>(power << MANTISSA));
         if (TUNE_DESCENDING) v.scale = -v.scale;
         v.first = v.multiple(low);
         v.bins = static_cast<u32>(v.multiple(high) - v.first) + 1;
         if (v.bins > most) continue;
-        if (power == 29 + 2 * BIAS - e) break; // and there are no smaller ones
+        if (power == 29 + 2 * BIAS - e) break; // no finer split exists
         return v;
     }
     return value_split{0, 0, 1};
 }
 #endif
 
-// The sum of squares of how many samples are in each bin. `bins` has room for as many counts.
+// Returns the sum of squares of the samples in each bin. `bins` has room for the counts.
 template <class Split>
 FUNCTION u32 crowding(const sort_args& a, const Split& split, offset_t* bins)
 {
@@ -117,14 +117,14 @@ FUNCTION u32 crowding(const sort_args& a, const Split& split, offset_t* bins)
     return sum;
 }
 
-// Whether each bin of all items, whose range is r, has room for one key alone: then how many there
-// are says all.
+// Returns true if each bin of all items, whose range is r, can only hold copies of one key: counts
+// are enough then.
 FUNCTION bool bins_are_keys(const sort_args& a, key_range r)
 {
     return keys_say_all(a) && bits_of_range(a, r) <= bits_of_split(a.n);
 }
 
-// Calls use(split) with that of all items, whose range is r.
+// Calls use(split) with the split of all items, whose range is r.
 template <class Use>
 FUNCTION void with_split(const sort_args& a, key_range r, offset_t* bins, Use use)
 {

@@ -1,4 +1,4 @@
-// A spinor is 24 reals: spin slowest, then colour, then real and imaginary part.
+// Size of a spinor: 24 reals, with spin slowest, then colour, then real and imaginary part.
 #pragma once
 
 enum { SPINOR = 24 };

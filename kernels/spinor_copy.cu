@@ -1,8 +1,9 @@
-// Copies a field of spinors from one order and precision to another.
+// Copies a field of spinors between orders and precisions.
 //
-// A plain field is what its user sees: 12 complex numbers a site, [t][z][y][x][spin][colour], in
-// the DeGrand-Rossi basis; even-odd the same with the sites of parity 0 first. A field in native
-// order (lattice.h) is in the basis of wilson.h. Sources come one after the other in either.
+// A plain field is the user's: 12 complex numbers a site, [t][z][y][x][spin][colour], in the
+// DeGrand-Rossi basis. An even-odd field is the same with the sites of parity 0 first. A field in
+// native order (lattice.h) is in the basis of wilson.h. In all orders the sources follow each
+// other.
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=64:64:1
@@ -10,14 +11,14 @@
 // Workload: that of lattice.h, and
 //     TUNE_FROM, TUNE_TO              type of stored reals
 //     TUNE_FROM_ORDER, TUNE_TO_ORDER  0 plain, 1 even-odd, 2 native
-// Traffic: the field read once and written once.
+// Traffic: the field is read once and written once.
 #include "lattice.h"
 #include "spinor.h"
 
 typedef TUNE_FROM from_t;
 typedef TUNE_TO to_t;
 enum { PLAIN, EVEN_ODD, NATIVE };
-// Of the two precisions the one that can be calculated in without loss.
+// Type of the calculation: the wider of the two precisions.
 typedef real_of<TUNE_WIDE> real_t;
 
 struct spinor_copy_args {
@@ -25,13 +26,13 @@ struct spinor_copy_args {
     const f32* from_norms;
     to_t* to;
     f32* to_norms;
-    u64 fields; // of a parity, of all sources
+    u64 fields; // fields of one parity, over all sources
 };
 struct spinor_copy_shared {
     u64 none;
 };
 
-// Where the complex numbers of a site begin.
+// Returns the index of a site's first complex number.
 template <int ORDER>
 FUNCTION u64 plain_place(u64 source, u32 parity, u32 index)
 {
@@ -73,7 +74,7 @@ FUNCTION void write_site(S* to, f32* norms, u64 source, u32 parity, u32 index,
     }
 }
 
-// (tau_1 + tau_3) / sqrt(2), which is its own inverse.
+// Multiplies by (tau_1 + tau_3) / sqrt(2), which is its own inverse.
 FUNCTION void change_basis(real_t (&v)[SPINOR])
 {
     const real_t root = static_cast<real_t>(0.70710678118654752440);

@@ -1,11 +1,11 @@
-// Spinors times a + i a5 gamma_5, twist.h.
+// Multiplies spinors by a + i a5 gamma_5 (twist.h).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=64:64:1
 //
 // Workload: that of lattice.h, and
-//     TUNE_T  of stored reals: f64, f32, or i16 for fixed point
-// Traffic: the field read once and written once.
+//     TUNE_T  type of stored reals: f64, f32, or i16 for fixed point
+// Traffic: the field is read once and written once.
 #include "lattice.h"
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
@@ -16,7 +16,7 @@ struct spinor_twist_args {
     const f32* x_norms;
     stored_t* out;
     f32* out_norms;
-    u64 fields; // of a parity, of all sources
+    u64 fields; // fields of one parity, over all sources
     f64 a, a5;
 };
 struct spinor_twist_shared {

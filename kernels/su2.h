@@ -1,6 +1,6 @@
-// SU(2) matrices as quaternions, and the distribution that a heat bath draws them from.
+// SU(2) matrices as quaternions, and their distribution in a heat bath.
 //
-// A quaternion is scalar + i vector . sigma, with Pauli's matrices sigma; of length 1 it is in
+// A quaternion is scalar + i vector . sigma, with the Pauli matrices sigma. Those of length 1 are
 // SU(2).
 #pragma once
 #include "philox.h"
@@ -26,7 +26,7 @@ FUNCTION quaternion<F> conj(const quaternion<F>& a)
     return quaternion<F>{a.scalar, {-a.vector[0], -a.vector[1], -a.vector[2]}};
 }
 
-// Its length; q becomes one of length 1, which for 0 is 1.
+// Returns the length of q and scales q to length 1; 0 becomes the unit element.
 template <class F>
 FUNCTION F normalise(quaternion<F>& q)
 {
@@ -42,11 +42,11 @@ FUNCTION F normalise(quaternion<F>& q)
     return length;
 }
 
-// x in (-1, 1) of the density sqrt(1 - x^2) exp(alpha x), up to a factor, for alpha >= 0. By
-// A. D. Kennedy and B. J. Pendleton, "Improved heat bath method for Monte Carlo calculations in
-// lattice gauge theories" (1985); where few of their candidates would be accepted, by M. Creutz,
-// "Monte Carlo study of quantized SU(2) gauge theory" (1980). At least two of three candidates are
-// accepted; NaN is, so that the loop ends.
+// Draws x in (-1, 1) of the density sqrt(1 - x^2) exp(alpha x), up to a factor, for alpha >= 0. It
+// follows A. D. Kennedy and B. J. Pendleton, "Improved heat bath method for Monte Carlo
+// calculations in lattice gauge theories" (1985), and where few of their candidates would be
+// accepted M. Creutz, "Monte Carlo study of quantized SU(2) gauge theory" (1980). At least two of
+// three candidates are accepted. NaN is accepted, so that the loop ends.
 template <class F>
 FUNCTION F draw_cosine(F alpha, random_stream& random)
 {
@@ -67,7 +67,8 @@ FUNCTION F draw_cosine(F alpha, random_stream& random)
     }
 }
 
-// An element of SU(2), of the density exp(alpha scalar), up to a factor, in Haar's measure.
+// Draws an element of SU(2) of the density exp(alpha scalar), up to a factor, with the Haar
+// measure.
 template <class F>
 FUNCTION quaternion<F> draw_su2(F alpha, random_stream& random)
 {
@@ -75,7 +76,7 @@ FUNCTION quaternion<F> draw_su2(F alpha, random_stream& random)
     const F scalar = draw_cosine(alpha, random);
     draw_uniform(random, uniform);
     const F square = 1 - scalar * scalar;
-    const F length = sqrt(square > 0 ? square : 0 * square); // NaN stays
+    const F length = sqrt(square > 0 ? square : 0 * square); // NaN stays NaN
     const F height = 2 * uniform[0] - 1, across = length * sqrt(1 - height * height);
     F cosine, sine;
     turn(uniform[1], cosine, sine);

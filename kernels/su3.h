@@ -1,4 +1,4 @@
-// SU(3) matrices: stored in full, or in 12 or 8 real numbers and reconstructed.
+// SU(3) matrices, stored in full, or as 12 or 8 reals and reconstructed.
 //
 // 18   all nine elements, row by row
 // 12   rows 0 and 1; row 2 is the conjugate of their cross product
@@ -13,11 +13,11 @@
 #include "lattice.h"
 #include "types.h"
 
-// real_t is what the including kernel calculates in.
+// The including kernel defines real_t, the type of the calculation.
 typedef complex<real_t> complex_t;
 
-// ---- complex arithmetic in fused steps ----------------------------------------------------------
-// sum + a * b
+// ---- complex arithmetic in FMA steps ------------------------------------------------------------
+// Returns sum + a * b.
 FUNCTION complex_t multiply_add(complex_t sum, complex_t a, complex_t b)
 {
     sum.real += a.real * b.real;
@@ -26,7 +26,7 @@ FUNCTION complex_t multiply_add(complex_t sum, complex_t a, complex_t b)
     sum.imag += a.imag * b.real;
     return sum;
 }
-// sum + conj(a) * b
+// Returns sum + conj(a) * b.
 FUNCTION complex_t multiply_add_conj(complex_t sum, complex_t a, complex_t b)
 {
     sum.real += a.real * b.real;
@@ -35,7 +35,7 @@ FUNCTION complex_t multiply_add_conj(complex_t sum, complex_t a, complex_t b)
     sum.imag -= a.imag * b.real;
     return sum;
 }
-// conj(a * b - c * d)
+// Returns conj(a * b - c * d).
 FUNCTION complex_t conj_of_difference(complex_t a, complex_t b, complex_t c, complex_t d)
 {
     complex_t r{a.real * b.real, -a.real * b.imag};
@@ -73,7 +73,7 @@ FUNCTION colour_vector operator*(const matrix& u, const colour_vector& v)
     return r;
 }
 
-// The adjoint of u, times v.
+// Returns u^+ v.
 FUNCTION colour_vector adjoint_times(const matrix& u, const colour_vector& v)
 {
     colour_vector r;
@@ -86,7 +86,7 @@ FUNCTION colour_vector adjoint_times(const matrix& u, const colour_vector& v)
     return r;
 }
 
-// Row 2 of a matrix that has the others.
+// Computes row 2 of a matrix from the other rows.
 FUNCTION void complete_rows(matrix& u)
 {
     complex_t(&e)[3][3] = u.element;
@@ -97,7 +97,7 @@ FUNCTION void complete_rows(matrix& u)
 }
 
 // ---- eight numbers ------------------------------------------------------------------------------
-// size * exp(i phase), of the tangent of a quarter of the phase.
+// Returns size * exp(i phase), given tan(phase / 4).
 FUNCTION complex_t with_phase(real_t size, real_t tangent)
 {
     const real_t square = tangent * tangent, four = 4 * tangent;
@@ -105,7 +105,7 @@ FUNCTION complex_t with_phase(real_t size, real_t tangent)
     return complex_t{factor * (square * (square - 6) + 1), factor * (four - four * square)};
 }
 
-// a * b + conj(c * d)
+// Returns a * b + conj(c * d).
 FUNCTION complex_t sum_with_conj(complex_t a, complex_t b, complex_t c, complex_t d)
 {
     complex_t r{c.real * d.real, -(c.real * d.imag)};
@@ -114,7 +114,8 @@ FUNCTION complex_t sum_with_conj(complex_t a, complex_t b, complex_t c, complex_
     return multiply_add(r, a, b);
 }
 
-// `one` is the unit of all elements; tangents are without.
+// Reconstructs a matrix from 8 reals. `one` is the unit of all elements except tangents, which have
+// tangent_unit.
 FUNCTION matrix matrix_of_eight(const real_t (&p)[8], real_t one, real_t tangent_unit)
 {
     matrix u;
@@ -124,13 +125,13 @@ FUNCTION matrix matrix_of_eight(const real_t (&p)[8], real_t one, real_t tangent
     b[1] = complex_t{p[2], p[3]};
     b[2] = complex_t{p[4], p[5]};
     a[0] = complex_t{p[6], p[7]};
-    // What is left of a row's norm; where that is nothing, rounding may leave less.
+    // Remainder of the row's norm; rounding may make a zero negative.
     const real_t rest = squared(b[1]) + squared(b[2]);
     const real_t left = rest - a[0].real * a[0].real - a[0].imag * a[0].imag;
     b[0] = with_phase(fast_root(fabs(one * one - rest)), p[0] * tangent_unit);
     const complex_t first = with_phase(fast_root(fabs(left)), p[1] * tangent_unit);
-    // Rows b, a and -c are orthonormal with determinant 1: two linear equations for the rest of a
-    // row follow, whose determinant is `rest`. `first` is -c0.
+    // Rows b, a and -c are orthonormal with determinant 1. This gives two linear equations for the
+    // rest of a row, with determinant `rest`. `first` is -c0.
     const real_t r = fast_reciprocal(rest);
     const complex_t b1 = scaled(r, b[1]), b2 = scaled(r, b[2]);
     const complex_t zero{0, 0};
@@ -145,14 +146,14 @@ FUNCTION matrix matrix_of_eight(const real_t (&p)[8], real_t one, real_t tangent
     return u;
 }
 
-// tan(phase / 4) of a number that is not 0, by half-angle formulas; 0 of 0.
+// Returns tan(phase / 4) of a number by half-angle formulas; 0 for 0.
 FUNCTION real_t quarter_tangent(complex_t z)
 {
     const real_t size = sqrt(squared(z));
     if (!(size > 0)) return 0;
     const real_t cosine = z.real / size, sine = z.imag / size;
-    // Of the half angle, which lies in [-pi/2, pi/2]: a root of the larger, so that neither loses
-    // its digits.
+    // Cosine and sine of the half angle, which lies in [-pi/2, pi/2]. The root of the larger one is
+    // taken, so that neither loses digits.
     real_t half_cosine, half_sine;
     if (cosine >= 0) {
         half_cosine = sqrt((1 + cosine) / 2);
@@ -178,15 +179,15 @@ FUNCTION void eight_of_matrix(const matrix& u, real_t (&p)[8])
 }
 
 // ---- links --------------------------------------------------------------------------------------
-// REALS a link: 18, 12 or 8. A gauge field has the links of parity 0, then of parity 1; of each the
-// directions x, y, z, t; of each the sites.
+// Field of links with REALS reals each: 18, 12 or 8. It has the links of parity 0, then of parity
+// 1; for each the directions x, y, z, t; for each the sites.
 template <int REALS, class S>
 FUNCTION S* links_of(S* field, u32 parity, int direction)
 {
     return field + static_cast<u64>(parity * 4 + static_cast<u32>(direction)) * SITES * REALS;
 }
 
-// How links are stored in a field of S.
+// Storage type of links in a field of S.
 template <class S>
 struct link_storage {
     typedef S type;
@@ -196,7 +197,7 @@ struct link_storage<i16> {
     typedef u16 type;
 };
 
-// The reals of a link as they are loaded; the link is made of them where it is used.
+// Reals of a link as loaded; the matrix is reconstructed where it is used.
 template <int REALS>
 struct packed_link {
     real_t value[REALS];
@@ -213,7 +214,8 @@ FUNCTION packed_link<REALS> load_packed(const S* links, u32 index)
     return packed;
 }
 
-// A link is this constant times the matrix: of fixed-point numbers the integers are left.
+// Returns the factor between a reconstructed link and the matrix: fixed-point links stay in units
+// of their integers.
 template <class S>
 FUNCTION constexpr real_t link_unit()
 {

@@ -1,11 +1,12 @@
-// Sums over the sites of a field, added up by the kernel that goes through them anyway.
+// Sums over the sites of a field, computed by a kernel that processes the field anyway.
 //
-// What is added up (grid_sums.h) and what follows is the caller's text (csrc/algo/fused.h):
-//     TUNE_STATE_BYTES  of the state
+// The caller's text (csrc/algo/fused.h) defines the terms (added up by grid_sums.h) and the step
+// that follows:
+//     TUNE_STATE_BYTES  size of the state
 //     TUNE_SCALARS(X)   X(name) for each of the state's scalars that the text reads
-//     TUNE_SUMS         how many
-//     TUNE_ADD(X)       X(k, expression) for each
-//     TUNE_FINISH       the name of a function of solver_steps.h that is called with the sums
+//     TUNE_SUMS         number of sums
+//     TUNE_ADD(X)       X(k, expression) for each sum
+//     TUNE_FINISH       name of a function of solver_steps.h that is called with the sums
 #pragma once
 #include "grid_sums.h"
 #include "solver_steps.h"
@@ -13,9 +14,9 @@
 // ---- kernels with a state -----------------------------------------------------------------------
 struct guard_args {
     solver_state* states; // one a source
-    f64* parts;           // of all blocks of all sources
-    u64 phase;            // of sources that something is done for
-    u64 step;             // for TUNE_FINISH
+    f64* parts;           // partial sums of all blocks of all sources
+    u64 phase;            // phase of the sources to process
+    u64 step;             // argument of TUNE_FINISH
 };
 #if TUNE_SUMS
 typedef sums_of<TUNE_SUMS> kernel_sums;
@@ -35,8 +36,8 @@ FUNCTION bool is_at_work(const guard_args& a, u32 source)
     return s.phase == ITERATE && (s.open_shifts >> a.step & 1);
 }
 
-// All threads of all blocks of a source call this last; again, of another source, only after a
-// block_sync.
+// Finishes the sums of a source. All threads of all its blocks call this last. A block_sync comes
+// before the next call, for another source.
 FUNCTION void end_of_source(const guard_args& a, u32 source, kernel_sums& sums, u32 block,
                             u32 blocks, kernel_sums_storage& s)
 {
@@ -50,7 +51,7 @@ FUNCTION void end_of_source(const guard_args& a, u32 source, kernel_sums& sums, 
 #endif
 }
 
-// A scalar of the state in the precision of a field.
+// Converts a scalar of the state to the precision of a field.
 template <class F>
 FUNCTION F narrowed(f64 v)
 {
@@ -77,7 +78,7 @@ FUNCTION F norm(complex<F> z)
 {
     return z.real * z.real + z.imag * z.imag;
 }
-// Of conj(a) * b.
+// Real and imaginary part of conj(a) * b.
 template <class F>
 FUNCTION F dot_real(complex<F> a, complex<F> b)
 {

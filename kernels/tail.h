@@ -1,17 +1,17 @@
-// What a solver adds to an operator's kernel (wilson.h and others): the result at a site is
-// combined with another field and added to sums before it is stored. A pass over the fields is
-// saved.
+// Fused tail of an operator's kernel (wilson.h and others) in a solver: before the result at a site
+// is stored, it is combined with another field and added to sums. This saves a pass over the
+// fields.
 //
-// The text of the caller (csrc/algo/fused.h) has complex numbers of a site by name:
-//     m    what the operator gives
-//     x    of the field that it adds to, if there is one
-//     z    of another field, which may be the output
-//     out  what is stored; m to begin with
+// The caller's text (csrc/algo/fused.h) names complex numbers of a site:
+//     m    result of the operator
+//     x    the field that the operator adds to, if there is one
+//     z    another field, which may be the output
+//     out  the number to store; m to begin with
 //
-// The workload's macros: those of sums.h, TUNE_Z where there is another field, TUNE_STATEMENTS.
+// The workload's macros: those of sums.h, TUNE_Z if there is another field, TUNE_STATEMENTS.
 //
-// A kernel that takes part keeps all threads to its end, and calls for each source
-//     apply_tail      at a site, in the place of storing it
+// A kernel with a tail keeps all threads to its end, and calls for each source
+//     apply_tail      at a site, before it is stored
 //     end_of_source   of sums.h, by all threads
 #pragma once
 #include "sums.h"
@@ -22,7 +22,8 @@ struct tail_args {
     const f32* z_norms;
 };
 
-// start: where the source's sites begin. Of a site whose result is m, in the place of out.
+// Applies the statements at a site. out_reals holds m and becomes out; start is the first site of
+// the source's field.
 template <int N>
 FUNCTION void apply_tail(const tail_args& a, u32 source, u64 start, u32 index,
                          const real_t (&x_reals)[N], real_t (&out_reals)[N], kernel_sums& sums)

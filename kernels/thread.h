@@ -1,4 +1,4 @@
-// Collectives of a thread: its own items, in order.
+// Collectives of a thread over its own items, in order.
 #pragma once
 #include "simt.h"
 
@@ -24,7 +24,7 @@ struct maximum {
     }
 };
 
-// All items combined in their order.
+// Combines all items in their order.
 //   Called by   any thread by itself; Op is associative and need not commute
 template <class V, int N, class Op>
 FUNCTION V thread_reduce(const V (&item)[N], Op op)
@@ -35,7 +35,7 @@ FUNCTION V thread_reduce(const V (&item)[N], Op op)
     return all;
 }
 
-// Inclusive prefix, in place: item[j] becomes items 0 to j combined.
+// Inclusive prefix scan, in place: item[j] becomes the combination of items 0 to j.
 //   Called by   any thread by itself; Op as for thread_reduce
 template <class V, int N, class Op>
 FUNCTION void thread_scan(V (&item)[N], Op op)

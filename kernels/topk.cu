@@ -1,17 +1,17 @@
-// The k smallest keys of n, or the k largest, with their indices or with values of theirs.
+// Top-k: the k smallest or largest keys of n, with their indices or values.
 //
-// Radix selection, from the highest digit: counts of the keys' first digit tell the digit of the
-// k-th key. Keys of a lower digit are selected; those of the same are candidates, which the next
-// digit decides about, until the last digit leaves keys that all equal the k-th (Zhang, Naruse, Li
-// and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive Study and New Methods", SC23). A
-// pass writes what is selected and the candidates, and counts the candidates' next digit; the
-// blocks of the next pass each find the digit in the counts, so that nothing goes through the host.
-// Candidates that are too many for their buffer are not written: the next pass finds them again in
-// what this one has read.
+// It is a radix selection from the highest digit. The counts of the keys' first digit determine the
+// digit of the k-th key. Keys of a lower digit are selected. Keys of the same digit are candidates,
+// for which the next digit decides, until after the last digit all candidates equal the k-th key
+// (Zhang, Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive Study and New
+// Methods", SC23). A pass writes the selected items and the candidates, and counts the candidates'
+// next digit. The blocks of the next pass each find the digit from the counts, so that nothing goes
+// through the host. If the candidates do not fit their buffer, they are not written, and the next
+// pass finds them again in this pass's input.
 //
-// A pass keeps the items' order, by look-back (lookback.h), so that of equal keys those of the
-// lowest indices are selected, and the result is the same from run to run. Blocks take tiles in
-// order until there are none: how many there are is known on the device alone.
+// A pass keeps the items' order by look-back (lookback.h), so that the lowest indices are selected
+// among equal keys, and the result is the same from run to run. Blocks take tiles in order until
+// there are none, because only the device knows their number.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
@@ -23,23 +23,23 @@
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
 //
 // ipt, mb, ipv, ld   as in select.cu
-// hc                 histograms that neighbours count in, as a power of two
+// hc                 histograms that neighbouring lanes count in (log2)
 // lb, ns             see lookback.h
 //
 // Workload:
 //     TUNE_KEY, TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING   see radix.h
-//     TUNE_RADIX_BITS                of a digit; the last has what is left. Not a parameter: the
-//                                    pass that selects a key, and so the result's order, depends on
-//                                    it
+//     TUNE_RADIX_BITS                bits of a digit; the last digit has the remaining bits. Not
+//                                    tunable: the pass that selects a key, and so the order of
+//                                    the result, depends on it
 //     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words
 //     TUNE_INDICES                   1: the values are the keys' indices
-//     TUNE_OFFSET                    counts items: u32, or u64 if there are more
+//     TUNE_OFFSET                    type that counts items: u32, or u64 if there are more
 //
-// Traffic: n keys read by the count and by the first pass; what is read later is as little as the
-// digits tell the keys apart. k keys and values written.
+// Traffic: n keys are read by the count and by the first pass; later passes read fewer, the better
+// the digits distinguish the keys. k keys and values are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #define TUNE_ORDER 0       // tiles are taken by number
-#define TUNE_MATCH 0       // nothing is ranked by its digit
+#define TUNE_MATCH 0       // unused: nothing is ranked by its digit
 #define TUNE_FIRST_DELAY 0 // blocks are all resident
 #include "key_input.h"
 #include "lookback.h"
@@ -52,7 +52,7 @@ enum {
     ROW_ITEMS = SIMT_WARP * VECTOR,
     COPIES = 1 << TUNE_COPIES_LOG2,
     PASSES = (KEY_BITS + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS,
-    EQUAL = 1 << 16 // of an item count: above the selected ones
+    EQUAL = 1 << 16 // unit of the count of equal items, above that of selected items
 };
 static_assert(TILE < EQUAL, "the counts of a tile fit half a word");
 
@@ -60,12 +60,12 @@ struct value_t {
     TUNE_VALUE word[TUNE_VALUE_WIDTH];
 };
 
-// What is known before a pass; zero before the first.
+// State before a pass; zero before the first.
 struct pass_state {
-    u64 prefix;   // of the candidates' keys, the digits so far
-    u64 selected; // items of a lower one
+    u64 prefix;   // digits of the candidates' keys so far
+    u64 selected; // items with lower digits
     u64 count;    // candidates
-    u64 source;   // where they are: 0 the input, among others; 1, 2 a buffer
+    u64 source;   // place of the candidates: 0 in the input; 1, 2 a buffer
 };
 
 struct topk_args {
@@ -75,12 +75,12 @@ struct topk_args {
     value_t* values_out;
     u64 n, k;
     u64 pass;
-    u64 room;          // of a buffer
+    u64 room;          // items of a buffer
     u64* bins;         // [pass][RADIX]: candidates by digit
     pass_state* state; // [pass]
     u64* next_tile;    // [pass]
-    u64* messages;     // of this pass, zero before it
-    key_t* keys_1;     // the buffers: encoded keys and indices
+    u64* messages;     // messages of this pass, zero before it
+    key_t* keys_1;     // buffers: encoded keys and indices
     key_t* keys_2;
     offset_t* indices_1;
     offset_t* indices_2;
@@ -99,15 +99,15 @@ FUNCTION ranks ranks_of(u32 packed) { return {packed & (EQUAL - 1), packed / EQU
 struct topk_shared {
     u32 bins[RADIX * COPIES];
     block_sum_storage<u64> sum;
-    u32 digit;        // of the k-th key
-    u64 below, equal; // candidates of lower digits, and of this one
+    u32 digit;        // digit of the k-th key
+    u64 below, equal; // candidates of lower digits, and of this digit
     u64 tile;
     u32 warp_ranks[WARPS];
     ranks prefix;
 };
 
 // ---- digits -------------------------------------------------------------------------------------
-// The lowest bit of a pass's digit, and the bits of the digit.
+// Returns the lowest bit of a pass's digit; the next function returns the bits of the digit.
 FUNCTION u32 shift_of(u32 pass)
 {
     const u32 above = (pass + 1) * TUNE_RADIX_BITS;
@@ -124,7 +124,7 @@ FUNCTION void clear_bins(topk_shared& s)
     for (u32 b = thread_id(); b < RADIX * COPIES; b += SIMT_THREADS) s.bins[b] = 0;
 }
 
-// Neighbours count in different copies: j is the item's place in its vector.
+// Counts a key's digit; neighbours count in different copies. j is the item's place in its vector.
 FUNCTION void count_digit(topk_shared& s, key_t key, cut c, u32 j)
 {
     shared_add(&s.bins[digit_of(key, c) * COPIES + (lane_id() + j) % COPIES], 1);
@@ -139,8 +139,8 @@ FUNCTION void add_bins(const topk_shared& s, u64* bins)
     }
 }
 
-// The digit of the rank-th candidate: every block looks for itself. If there are fewer, because
-// somebody writes to the input meanwhile, it is the lowest, and none has it.
+// Finds the digit of the rank-th candidate, in every block. If there are fewer candidates, because
+// the input is being changed, it is the lowest digit with no candidates.
 FUNCTION void find_digit(topk_shared& s, const u64* bins, u64 rank)
 {
     u64 mine = 0;
@@ -195,17 +195,18 @@ KERNEL(topk_count, topk_args, topk_shared)
 }
 
 // ---- a pass -------------------------------------------------------------------------------------
-struct pass_plan { // what all blocks of a pass agree on
+struct pass_plan { // decisions that all blocks of a pass share
     pass_state state, next;
-    u64 count; // items to go through
+    u64 count; // items to process
     u32 pass, shift, digit;
-    key_t base;      // the key's first digits, where they are those of the candidates
+    key_t base;      // first digits of the candidates' keys
     bool last, keep; // the last pass; candidates are written
     u32 equal_rank;  // 0: candidates are only counted
     cut next_cut;
 };
 
-// A candidate's digit; of an item that is none it is above all digits or below.
+// Returns a candidate's digit. For any other item the result is larger than all digits; lower keys
+// wrap around.
 FUNCTION key_t digit_above(key_t key, const pass_plan& p)
 {
     return static_cast<key_t>((key >> p.shift) - p.base);
@@ -248,8 +249,8 @@ FUNCTION void put_result(const topk_args& a, u64 place, key_t key, u64 index)
         a.values_out[place] = a.values_in[index];
 }
 
-// Writes an item whose rank among its kind is known. Somebody may write to the input between the
-// passes: what is selected is then any items, but nothing is read or written out of bounds.
+// Writes an item whose rank is known. If the input is changed between the passes, the selected
+// items are arbitrary, but nothing is read or written out of bounds.
 FUNCTION void put_item(const topk_args& a, topk_shared& s, const pass_plan& p, key_t key, u64 index,
                        ranks before, u32 j)
 {
@@ -312,9 +313,9 @@ FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, 
             if ((WHOLE || at + j < items) && digit_above(key[r][j], p) == p.digit)
                 count_digit(s, key[r][j], p.next_cut, j);
     }
-    u32 before[ROWS], in_warp = 0; // in the warp's lanes and rows before
+    u32 before[ROWS], in_warp = 0; // items in the warp's lanes and rows before
     const bool some = warp_ballot(FULL_WARP, all != 0) != 0;
-    if (some) { // else there is nothing to place
+    if (some) { // otherwise there is nothing to place
         UNROLL
         for (u32 r = 0; r < ROWS; r++) {
             const u32 through = warp_scan(in_lane[r], plus());
@@ -340,7 +341,7 @@ FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, 
     }
     block_sync();
 
-    if (!some) return; // the caller's barrier is one of all warps
+    if (!some) return; // the next barrier is the caller's, for all warps
     const offset_t* const indices = p.state.source == 1 ? a.indices_1 : a.indices_2;
     UNROLL
     for (u32 r = 0; r < ROWS; r++) {
@@ -362,7 +363,7 @@ KERNEL(topk_pass, topk_args, topk_shared)
 {
     clear_bins(s);
     const pass_plan p = plan_pass(a, s);
-    u32 counted = 0; // items, at most: before the bins overflow they are added up
+    u32 counted = 0; // upper bound of counted items: add up before bins overflow
     for (;;) {
         if (thread_id() == 0) s.tile = atomic_add(a.next_tile + p.pass, 1);
         block_sync();

@@ -1,6 +1,6 @@
-// Element-wise map: what a lazy input (input.h) gives, written to memory.
+// Element-wise map: evaluates a lazy input (input.h) and writes the results to memory.
 //
-// Every thread handles vectors of its block's tile; no thread needs another.
+// Every thread processes vectors of its block's tile, without exchanging data.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 1:16:1 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
@@ -8,7 +8,7 @@
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 //
 // The workload's macros: TUNE_O, type of the result, and those of the input.
-// Traffic: every array read once, the result written once.
+// Traffic: every array is read once, the result is written once.
 #include "input.h"
 
 typedef TUNE_O out_t;

@@ -1,19 +1,20 @@
-// Transposition of each of several matrices, one behind the other.
+// Transposition of a batch of matrices that follow each other in memory.
 //
 // A block reads a tile along its rows into shared memory and writes it along its columns, so that
-// both are coalesced. The rows there are an odd number of items apart: lanes that go down a column
-// meet in no bank. The tile's shape is the host's choice: of narrow matrices it is as narrow and
-// longer, and lies in memory as a whole. A thread alone (the cpu) copies from cache to cache.
+// both accesses are coalesced. The rows in shared memory are an odd number of items apart, which
+// avoids bank conflicts of lanes that go down a column. The host chooses the tile's shape: for
+// narrow matrices the tile is as narrow as the matrix and longer, and is contiguous in memory. A
+// single thread (the CPU) copies from cache to cache.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 2:32:2 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:8:1 cpu=1:1:1
 //
-// ipt   items a thread, of the tile
-// mb    blocks that the registers of a multiprocessor are shared out to, at least
+// ipt   items a thread in a tile
+// mb    least blocks a multiprocessor, which limits the registers a thread
 //
 // Workload: TUNE_T, type of the items.
-// Traffic: every item read and written once.
+// Traffic: every item is read and written once.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "thread.h"
 #include "types.h"
@@ -24,21 +25,21 @@ enum {
     ALONE = SIMT_THREADS == 1,
     ITEMS = TUNE_ITEMS_PER_THREAD,
     TILE = ITEMS * SIMT_THREADS,
-    ROOM = TILE + TILE / 16 // as the host counts, too
+    ROOM = TILE + TILE / 16 // as the host computes it, too
 };
 
 struct transpose_args {
     const item_t* in;
     item_t* out;
-    u64 rows, columns;           // of each matrix of the input
-    u64 tile_rows, tile_columns; // TILE items at most, ROOM with what keeps the rows apart
+    u64 rows, columns;           // extents of an input matrix
+    u64 tile_rows, tile_columns; // at most TILE items, ROOM including the padding
 };
 
 struct transpose_shared {
     item_t item[ALONE ? 1 : ROOM];
 };
 
-// A place in a tile of rows of `length` items, and the thread's next one.
+// Position in a tile of rows of `length` items; step() moves to the thread's next one.
 struct walk {
     u32 row, at;
     FUNCTION_MEMBER void step(u32 length)

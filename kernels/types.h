@@ -1,18 +1,18 @@
-// Number types that C++ lacks, their limits and conversions, and the structs of a user.
+// Number types that C++ lacks, their limits and conversions, and user-defined structs.
 //
-// f16 and bf16 are storage formats: every operator is evaluated in f32, which both convert to
-// implicitly; bool8 is that of a bool. All of them have trivial default constructors, so that they
-// may live in unions.
-//     TUNE_STRUCTS   definitions of the structs of this workload, if there are any
+// f16 and bf16 are storage formats: operators are evaluated in f32, to which both convert
+// implicitly. bool8 is the storage format of a bool. All of them have trivial default constructors,
+// so that they may be members of unions.
+//     TUNE_STRUCTS   definitions of the workload's structs, if there are any
 #pragma once
 #include "simt.h"
 
 template <class T, class V>
 FUNCTION T convert(V v);
 
-// A bool in memory. All bytes but 0 are true, as in NumPy, whose arrays may hold any (masks of 255,
-// views of other data), while a bool of C++ that is neither 0 nor 1 is undefined. What is written
-// is 0 or 1.
+// Bool in memory. All bytes except 0 are true, as in NumPy, whose arrays may hold any byte (masks
+// of 255, views of other data), while a C++ bool that is neither 0 nor 1 is undefined. Stores write
+// 0 or 1.
 struct bool8 {
     u8 byte;
     bool8() = default;
@@ -31,7 +31,7 @@ struct bool8 {
     FUNCTION_MEMBER bool8& operator^=(bool v) { return *this = *this != v; }
 };
 
-// Type of an item where an expression names it: a bool8 is a bool there.
+// Type of an item in an expression: a bool for a bool8.
 template <class T>
 struct expressed {
     typedef T type;
@@ -69,12 +69,12 @@ FUNCTION u16 f16_bits(f32 v)
 FUNCTION_MEMBER f16::operator f32() const
 {
     const u32 sign = static_cast<u32>(bits & 0x8000u) << 16, magnitude = bits & 0x7fffu;
-    // Scaling by 2^112 moves the exponent from half to single and normalises subnormals for free.
+    // Scaling by 2^112 converts the exponent from half to single and normalises subnormals.
     const f32 scaled = f32_of(magnitude << 13) * f32_of(0x77800000u);
     const u32 special = magnitude >= 0x7c00u ? (magnitude << 13 | 0x7f800000u) : bits_of(scaled);
     return f32_of(sign | special);
 }
-// Round to nearest even: adding a number whose unit in the last place is that of the result lets
+// Rounds to nearest even. Adding a number whose unit in the last place is that of the result makes
 // the hardware round; one addition serves normal and subnormal results.
 FUNCTION u16 f16_bits(f32 v)
 {
@@ -96,7 +96,7 @@ FUNCTION u16 bf16_bits(f32 v)
     return static_cast<u16>((b + 0x7fffu + (b >> 16 & 1u)) >> 16);
 }
 
-// A complex number; where one is wanted, a real number is one. z.real and z.imag are its parts.
+// Complex number. A real number converts to one implicitly. z.real and z.imag are its parts.
 template <class F>
 struct complex {
     F real, imag;
@@ -120,7 +120,8 @@ struct complex {
     {
         return complex(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real);
     }
-    // R. L. Smith, "Algorithm 116: Complex Division", CACM 5 (1962): no square that overflows.
+    // Algorithm of R. L. Smith, "Algorithm 116: Complex Division", CACM 5 (1962): squares cannot
+    // overflow.
     friend FUNCTION_MEMBER complex operator/(complex a, complex b)
     {
         if (fabs(b.real) >= fabs(b.imag)) {
@@ -163,7 +164,7 @@ FUNCTION F abs(complex<F> z)
     return hypot(z.real, z.imag);
 }
 
-// convert<T>(v): a number as a T, with the rounding of T; bool is "not zero".
+// convert<T>(v) converts a number to T, with the rounding of T; to bool it means "not zero".
 template <class T>
 struct conversion {
     template <class F>
@@ -212,7 +213,7 @@ struct conversion<bool8> {
     template <class V>
     FUNCTION_MEMBER static bool8 of(V v)
     {
-        return bool8(convert<bool>(v)); // of a bool8 as well: what is computed is 0 or 1
+        return bool8(convert<bool>(v)); // also for a bool8: computed values are 0 or 1
     }
 };
 template <class F>
@@ -231,7 +232,7 @@ FUNCTION T convert(V v)
     return conversion<T>::of(v);
 }
 
-// lowest and highest: the identities of max and min (infinities for floating types).
+// Lowest and highest value: the identities of max and min (infinities for floating-point types).
 template <class T>
 struct limits;
 #define LIMITS_OF(type, low, high)                               \
@@ -258,8 +259,8 @@ LIMITS_OF(f64, static_cast<f64>(f32_of(0xff800000u)), static_cast<f64>(f32_of(0x
 TUNE_STRUCTS
 #endif
 
-// A counter-based generator (splitmix64, Steele, Lea and Flood, OOPSLA 2014): the i-th number of a
-// stream without the ones before it.
+// Counter-based generator (splitmix64, Steele, Lea and Flood, OOPSLA 2014): returns the i-th number
+// of a stream without computing those before it.
 FUNCTION u64 random_u64(u64 seed, u64 i)
 {
     u64 z = seed * 0xd1342543de82ef95ull + i * 0x9e3779b97f4a7c15ull;

@@ -1,9 +1,9 @@
-// Ways to SU(3): from any matrix, and within it by the SU(2) subgroups.
+// Projections to SU(3), and updates by its SU(2) subgroups.
 #pragma once
 #include "loops.h"
 #include "su2.h"
 
-// ---- Gram and Schmidt ---------------------------------------------------------------------------
+// ---- Gram-Schmidt -------------------------------------------------------------------------------
 FUNCTION void normalise_row(complex_t (&row)[3])
 {
     const real_t factor = 1 / sqrt(squared(row[0]) + squared(row[1]) + squared(row[2]));
@@ -20,26 +20,27 @@ FUNCTION void remove_row(const complex_t (&unit)[3], complex_t (&row)[3])
     for (int j = 0; j < 3; j++) row[j] = row[j] - along * unit[j];
 }
 
-// Row 0 keeps its direction, row 1 loses what it has of it, row 2 follows from both.
+// Orthonormalises the rows: row 0 keeps its direction, row 1 loses its component along row 0, and
+// row 2 follows from both.
 FUNCTION void orthonormalise(matrix& u)
 {
     normalise_row(u.element[0]);
     remove_row(u.element[0], u.element[1]);
     normalise_row(u.element[1]);
-    remove_row(u.element[0], u.element[1]); // what rounding left, if the rows were near
+    remove_row(u.element[0], u.element[1]); // removes what rounding left if the rows were close
     normalise_row(u.element[1]);
     complete_rows(u);
 }
 
 // ---- subgroups ----------------------------------------------------------------------------------
-// Those of rows and columns 0 and 1, 0 and 2, 1 and 2; N. Cabibbo and E. Marinari, "A new method
-// for updating SU(N) matrices in computer simulations of gauge theories" (1982).
+// Subgroups of rows and columns 0 and 1, 0 and 2, 1 and 2: N. Cabibbo and E. Marinari, "A new
+// method for updating SU(N) matrices in computer simulations of gauge theories" (1982).
 enum { SUBGROUPS = 3 };
 FUNCTION constexpr int subgroup_first(int k) { return k == 2 ? 1 : 0; }
 FUNCTION constexpr int subgroup_second(int k) { return k == 0 ? 1 : 2; }
 
-// The quaternion q for which Re tr(a w) = 2 (a q).scalar for all a of the subgroup, up to what does
-// not depend on a.
+// Returns the quaternion q with Re tr(a w) = 2 (a q).scalar for all a of the subgroup, up to a term
+// that does not depend on a.
 FUNCTION quaternion<real_t> subgroup_part(const matrix& w, int k)
 {
     const int i = subgroup_first(k), j = subgroup_second(k);
@@ -51,7 +52,7 @@ FUNCTION quaternion<real_t> subgroup_part(const matrix& w, int k)
                                half * (e[i][i].imag - e[j][j].imag)}};
 }
 
-// u becomes a u.
+// Replaces u by a u.
 FUNCTION void subgroup_multiply(const quaternion<real_t>& a, matrix& u, int k)
 {
     const int i = subgroup_first(k), j = subgroup_second(k);
@@ -64,15 +65,15 @@ FUNCTION void subgroup_multiply(const quaternion<real_t>& a, matrix& u, int k)
     }
 }
 
-// ---- the nearest --------------------------------------------------------------------------------
-// The matrix of SU(3) that is nearest to m, elements taken as a vector: it maximises Re tr(u m^+),
-// in one subgroup after the other until nothing moves. From Gram and Schmidt's on, so of a matrix
-// with several that are as near it is one near to that.
+// ---- nearest matrix -----------------------------------------------------------------------------
+// Returns the SU(3) matrix nearest to m in the Frobenius norm. It maximises Re tr(u m^+) in one
+// subgroup after the other until nothing changes. It starts from the Gram-Schmidt result, so that
+// among equally near matrices it finds one close to that.
 FUNCTION matrix nearest(const matrix& m)
 {
     enum { MOST_ROUNDS = 500 };
     const real_t still = sizeof(real_t) == 8 ? static_cast<real_t>(1e-30)
-                                             : static_cast<real_t>(1e-12); // an angle's square
+                                             : static_cast<real_t>(1e-12); // square of an angle
     matrix u = m;
     orthonormalise(u);
     matrix w = u * adjoint(m);

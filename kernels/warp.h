@@ -1,8 +1,8 @@
 // Collectives of a warp.
 //
 // All SIMT_WARP lanes of the warp call one of these together. None needs shared storage or a
-// barrier. Op is any associative functor; operands keep the order of the lanes, so it need not
-// commute.
+// barrier. Op is an associative functor. Operands keep the order of the lanes, so that Op need not
+// be commutative.
 #pragma once
 #include "thread.h"
 
@@ -12,7 +12,7 @@ union warp_words {
     u32 word[(sizeof(V) + 3) / 4];
 };
 
-// The value that `lane` holds.
+// Returns the value that `lane` holds.
 //   Called by   all lanes; `lane` counts modulo SIMT_WARP
 //   Result      in each lane
 template <class V>
@@ -28,7 +28,7 @@ FUNCTION V warp_shuffle(V value, u32 lane)
     return out.value;
 }
 
-// The first `count` lanes' values combined.
+// Combines the values of the first `count` lanes.
 //   Called by   all lanes
 //   Result      in lane 0
 template <class V, class Op>
@@ -42,7 +42,7 @@ FUNCTION V warp_reduce(V value, Op op, u32 count = SIMT_WARP)
     return value;
 }
 
-// Inclusive prefix: the values of lanes 0 to the calling one combined.
+// Inclusive prefix scan: combines the values of lanes 0 to the calling one.
 //   Called by   all lanes
 //   Result      in each lane
 template <class V, class Op>
@@ -56,7 +56,7 @@ FUNCTION V warp_scan(V value, Op op)
     return value;
 }
 
-// Exclusive prefix: `init` and the values of the lanes before the calling one combined.
+// Exclusive prefix scan: combines `init` and the values of the lanes before the calling one.
 //   Called by   all lanes
 //   Result      in each lane
 template <class V, class Op>
@@ -66,7 +66,7 @@ FUNCTION V warp_exclusive_scan(V value, V init, Op op)
     return lane_id() == 0 ? init : op(init, before);
 }
 
-// Inclusive prefix of each segment: each lane of the mask `begins` begins anew.
+// Inclusive prefix scan of segments: the scan restarts at each lane of the mask `begins`.
 //   Called by   all lanes
 //   Result      in each lane
 template <class V, class Op>
@@ -82,9 +82,9 @@ FUNCTION V warp_segmented_scan(V value, u32 begins, Op op)
     return value;
 }
 
-// The lanes whose value has the same BITS lowest bits, as a mask.
+// Returns the mask of lanes whose values agree in the BITS lowest bits.
 //   Called by   all lanes
-//   Result      in each lane, whose own bit is set
+//   Result      in each lane; includes its own bit
 template <int BITS>
 FUNCTION u32 warp_match_bits(u32 value)
 {

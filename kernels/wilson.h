@@ -1,14 +1,15 @@
-// The hopping term of Wilson fermions:
+// Hopping term of Wilson fermions:
 //     D psi(x) = sum over mu of (1 - gamma_mu) U_mu(x) psi(x + mu)
 //                             + (1 + gamma_mu) U_mu(x - mu)^+ psi(x - mu)
-// K. G. Wilson, "Quarks and strings on a lattice" (1977). The dagger changes both gammas' signs.
+// K. G. Wilson, "Quarks and strings on a lattice" (1977). The adjoint has both signs of gamma
+// changed.
 //
 // In the basis of fields in native order gamma_4 is diagonal, so that hops in time need half a
-// spinor; with tau for the Pauli matrices between the halves,
+// spinor. With tau the Pauli matrices between the halves,
 //     gamma_k = tau_2 x s_k sigma_k, s = (1, -1, 1),  gamma_4 = tau_3 x 1,  gamma_5 = tau_1 x 1.
 // It is the DeGrand-Rossi basis rotated by (tau_1 + tau_3) / sqrt(2). A projected spinor has two
 // independent spins, h, so that a hop multiplies two colour vectors. With eta = 1 for 1 - gamma and
-// -1 for 1 + gamma, u and l for the halves and J = i s_k sigma_k (J^2 = -1):
+// -1 for 1 + gamma, u and l the halves and J = i s_k sigma_k (J^2 = -1):
 //     space  h = u + eta J l, which adds h to u and -eta J h to l
 //     time   eta = 1: 2 l adds to l;  eta = -1: 2 u adds to u
 #pragma once
@@ -34,7 +35,7 @@ FUNCTION half_spinor half_of(const real_t* raw)
 
 FUNCTION complex_t times_i(complex_t z) { return complex_t{-z.imag, z.real}; }
 
-// Component s of J h, for one colour.
+// Returns component s of J h for one colour.
 template <int K>
 FUNCTION complex_t times_j(const half_spinor& h, int s, int colour)
 {
@@ -50,8 +51,8 @@ FUNCTION void add_scaled(complex_t& sum, real_t factor, complex_t z)
     sum.imag += factor * z.imag;
 }
 
-// Which halves of fixed-point spinors are read shifted (lattice.h), and what the unit of their
-// projections is then.
+// Halves of fixed-point spinors that are loaded shifted (lattice.h). projected_unit is the
+// resulting factor of projections.
 enum { UPPER_SHIFTED = TUNE_CONVERT == 2, LOWER_SHIFTED = TUNE_CONVERT >= 1 };
 template <class S>
 FUNCTION constexpr real_t projected_unit()
@@ -89,7 +90,7 @@ FUNCTION half_spinor load_projected(const S* field, u32 index)
     }
 }
 
-// Adds factor times the four spins that h stands for.
+// Adds factor times the four spins that h represents to `sum`.
 template <int MU, int ETA>
 FUNCTION void add_projected(spinor& sum, real_t factor, const half_spinor& h)
 {
