@@ -1,6 +1,6 @@
-"""Runs GPU variants of one algorithm on the cpu, under the scheduler seed of CUBC_SIMT_SEED.
+"""Runs GPU variants of algorithms on the cpu, under the scheduler seed of CUBC_SIMT_SEED.
 
-    python gpu_variants.py reduce
+    python gpu_variants.py reduce scan
 
 Blocks have up to 1024 threads, whose order the seed draws: a missing barrier or a wrong mask shows
 as a wrong result or as a fault. A block's rank is its ticket (ord_0): with ord_1 it is its index,
@@ -8,7 +8,7 @@ which is right only where blocks start in order, as without a seed.
 """
 
 import sys
-from itertools import pairwise
+from itertools import pairwise, product
 
 import inputs
 import numpy as np
@@ -182,7 +182,7 @@ BENCHMARKS = {
     "dslash_clover": ["dslash.clover.r12", "dslash.clover.r12.s4"],
     "dslash_twisted": ["dslash.twisted.r18", "dslash.twisted.r12.s4"],
     "field_update": ["field_update.cg"],
-    "find": ["find.if", "find.if"],
+    "find": ["find.if"],
     "fixed_reduce": ["fixed_reduce.sum", "fixed_reduce.segments"],
     "fixed_scan": [
         "fixed_scan.sum",
@@ -214,37 +214,39 @@ BENCHMARKS = {
     "select": ["select.unique", "select.three_way"],
     "sort": ["sort.keys", "sort.pairs"],
     "spinor_twist": ["spinor_twist.apply"],
-    "topk": ["topk.pairs", "topk.pairs"],
+    "topk": ["topk.pairs"],
     "transform": ["transform.mul", "transform.nstream"],
     "transpose": ["transpose.square", "transpose.narrow"],
 }
-TYPES = ("F32", "I64", "I8", "BOOL")
+TYPES = ("F32", "I64", "I8"), ("F32", "I64", "BOOL")  # one of each size
 
 
-def cases_of(benchmark):
-    """Types, and exponents of items: those of a lattice are sites, and are floats.
-
-    Where sums are rounded to fixed point the compilers' last digits differ.
-    """
-    declared = _core.benchmarks()[benchmark]["T{ct}"]
-    if "I8" in declared:
-        return [(type, 13 + k % 3) for k, type in enumerate(TYPES)]
-    return [(type, 10) for type in declared if type != "I16"]
+def is_of_lattices(algorithm):
+    """Whether its items are sites: their types are floats, and what runs is alike for all."""
+    return "I8" not in _core.benchmarks()[BENCHMARKS[algorithm][0]]["T{ct}"]
 
 
 def combinations(algorithm):
-    """Benchmark, type, exponent and label: every pair of them, in as few triples as that takes."""
+    """Benchmark, type, exponent of items, and label: pairs of them, in few triples.
+
+    They have every label with each size of items, and every benchmark with each size. Those of
+    lattices have every label. Where sums are rounded to fixed point the compilers' last digits
+    differ, so I16 is not among the types.
+    """
     names, labels = BENCHMARKS[algorithm], LABELS[algorithm]
-    for b, benchmark in enumerate(names):
-        for t, (type, exponent) in enumerate(cases_of(benchmark)):
-            for k, label in enumerate(labels):
-                if (b + t + k) % min(len(names), len(labels)) == 0:
-                    yield benchmark, type, exponent, label
+    for k, label in enumerate(labels):
+        if is_of_lattices(algorithm):
+            benchmark = names[k // 2 % len(names)]
+            types = [type for type in _core.benchmarks()[benchmark]["T{ct}"] if type != "I16"]
+            yield benchmark, types[k % len(types)], 10, label
+        else:
+            for t, type in enumerate(TYPES[k % 2]):
+                yield names[(t + k) % len(names)], type, 13 + t, label
 
 
-def against_base():
+def against_base(algorithm):
     """(what, items that differ from those of the cpu's own variant) of the combinations."""
-    for benchmark, type, exponent, label in combinations(sys.argv[1]):
+    for benchmark, type, exponent, label in combinations(algorithm):
         rt = {"Elements{io}[pow2]": exponent}
         workload = _core.Workload(benchmark, {"T{ct}": type}, rt, "cpu")
         variant = workload.variant(label)
@@ -372,33 +374,33 @@ LAZY = {
 }
 
 
-def against_numpy():
+def against_numpy(algorithm):
     """The same of whole calls, at every boundary of the variant; then of lazy inputs.
 
     Calls on lattices have tests of their own.
     """
-    if sys.argv[1] not in CALLS:
+    if algorithm not in CALLS:
         return
-    benchmark, call, reference = CALLS[sys.argv[1]]
+    benchmark, call, reference = CALLS[algorithm]
     x = inputs.random("I64", 100_000)
-    for label in LABELS[sys.argv[1]]:
+    for k, label in enumerate(LABELS[algorithm]):
         _core.use_policy(benchmark, {"T{ct}": "I64"}, "cpu", label)
-        for n in inputs.sizes_of(parse_label(label), blocks=(1, 2, 5)):
+        for n in inputs.sizes_of(parse_label(label), blocks=(1, 3)):
             yield f"{benchmark} I64 {label} n={n}", differences(call(x[:n]), reference(x[:n]))
-        if sys.argv[1] not in LAZY:
+        if algorithm not in LAZY:
             continue
-        _core.use_policy(LAZY[sys.argv[1]], {"T{ct}": "I64"}, "cpu", label)
-        for columns in (48, 31):
-            matrix = x[: 97 * columns].reshape(97, columns)
-            lazy = cubc.lazy("x ^ c", x=matrix, c=matrix[:, :1].copy())
-            items = matrix ^ matrix[:, :1]
-            if sys.argv[1] in ("sort", "topk"):  # which take one dimension
-                lazy = cubc.lazy("x ^ i", x=matrix.ravel())
-                items = matrix.ravel() ^ np.arange(matrix.size)
-            if sys.argv[1] != "transform":
-                items = items.ravel()
-            wrong = differences(call(lazy), reference(items))
-            yield f"{benchmark} {label} {columns} columns", wrong
+        _core.use_policy(LAZY[algorithm], {"T{ct}": "I64"}, "cpu", label)
+        columns = (48, 31)[k % 2]  # each is a kernel of its own
+        matrix = x[: 97 * columns].reshape(97, columns)
+        lazy = cubc.lazy("x ^ c", x=matrix, c=matrix[:, :1].copy())
+        items = matrix ^ matrix[:, :1]
+        if algorithm in ("sort", "topk"):  # which take one dimension
+            lazy = cubc.lazy("x ^ i", x=matrix.ravel())
+            items = matrix.ravel() ^ np.arange(matrix.size)
+        if algorithm != "transform":
+            items = items.ravel()
+        wrong = differences(call(lazy), reference(items))
+        yield f"{benchmark} {label} {columns} columns", wrong
 
 
 def differences(result, expected):
@@ -408,10 +410,11 @@ def differences(result, expected):
 
 
 if __name__ == "__main__":
-    for case in (against_base, against_numpy):
+    for algorithm, case in product(sys.argv[1:], (against_base, against_numpy)):
+        cubc.clear_policies()
         count = 0
-        for what, wrong in case():
+        for what, wrong in case(algorithm):
             count += 1
             if wrong:
                 print(f"{what}: {wrong} items are wrong")
-        print(case.__name__, count)
+        print(algorithm, case.__name__, count)

@@ -15,60 +15,78 @@ from cubc import _core
 PROGRAM = Path(gpu_variants.__file__)
 
 
-# A seed each: there are as many more orders of threads as there are algorithms.
-@pytest.mark.parametrize(("seed", "algorithm"), list(enumerate(gpu_variants.LABELS, start=1)))
-def test_under_a_random_scheduler(algorithm, seed):
+# Several algorithms a process, as starting one costs as much as ten kernels. Each has another seed.
+ALGORITHMS = list(gpu_variants.LABELS)
+PROCESSES = 9
+
+
+@pytest.mark.parametrize("seed", range(1, PROCESSES + 1))
+def test_under_a_random_scheduler(seed):
+    algorithms = ALGORITHMS[seed - 1 :: PROCESSES]
     result = subprocess.run(
-        [sys.executable, "-W", "error", PROGRAM, algorithm],
+        [sys.executable, "-W", "error", PROGRAM, *algorithms],
         env=isolated.environment(CUBC_SIMT_SEED=seed, CUBC_CPU_THREADS=2),
         capture_output=True,
         text=True,
         timeout=280,
     )
     assert result.returncode == 0, result.stderr
-    counts = dict(re.findall(r"^(against_\w+) (\d+)$", result.stdout, re.MULTILINE))
-    assert len(result.stdout.splitlines()) == 2, result.stdout
-    assert int(counts["against_base"]) == 2 * len(list(gpu_variants.combinations(algorithm)))
-    assert int(counts["against_numpy"]) > 30 or algorithm not in gpu_variants.CALLS
+    found = re.findall(r"^(\w+) (against_\w+) (\d+)$", result.stdout, re.MULTILINE)
+    counts = {(algorithm, case): int(count) for algorithm, case, count in found}
+    assert len(result.stdout.splitlines()) == len(counts) == 2 * len(algorithms), result.stdout
+    for algorithm in algorithms:
+        launches = 2 * len(list(gpu_variants.combinations(algorithm)))
+        assert counts[algorithm, "against_base"] == launches
+        assert counts[algorithm, "against_numpy"] > 30 or algorithm not in gpu_variants.CALLS
 
 
 @pytest.mark.parametrize("algorithm", gpu_variants.LABELS)
-def test_every_pair_is_among_the_combinations(algorithm):
-    taken = [(name, type, label) for name, type, _, label in gpu_variants.combinations(algorithm)]
+def test_pairs_that_are_among_the_combinations(algorithm):
+    alike = {"I8": "byte", "BOOL": "byte"}
+    taken = [
+        (name, alike.get(type, type), label)
+        for name, type, _, label in gpu_variants.combinations(algorithm)
+    ]
     names, labels = gpu_variants.BENCHMARKS[algorithm], gpu_variants.LABELS[algorithm]
-    types = {name: [type for type, _ in gpu_variants.cases_of(name)] for name in names}
-    assert {(name, type) for name, type, _ in taken} == {(n, t) for n in names for t in types[n]}
-    assert {(name, label) for name, _, label in taken} == set(product(names, labels))
-    assert {(type, label) for _, type, label in taken} == set(product(types[names[0]], labels))
+    lattices = gpu_variants.is_of_lattices(algorithm)
+    types = ("F32", "F64") if lattices else ("F32", "I64", "byte")
+    assert {(name, type) for name, type, _ in taken} == set(product(names, types))
+    assert {label for _, _, label in taken} == set(labels)
+    assert lattices or {(type, label) for _, type, label in taken} == set(product(types, labels))
 
 
-@pytest.mark.parametrize(
-    ("arch", "type"), [("sm_75", "I8"), ("sm_75", "F32"), ("sm_90", "F16"), ("sm_90", "I64")]
+SHIPPED = (
+    "histogram.even.256",
+    "histogram.even.2097152",
+    "histogram.range.256",
+    "merge.keys",
+    "merge_sort.keys",
+    "merge_sort.pairs",
+    "reduce.sum",
+    "reduce.argmin",
+    "scan.exclusive.sum",
+    "searchsorted.lower",
+    "find.if",
+    "axis_reduce.sum.tall",
+    "axis_reduce.argmax.middle",
+    "segmented_reduce.sum.medium",
+    "segmented_reduce.sum.rows",
+    "select.flagged",
+    "select.three_way",
+    "transform.triad",
+    "sort.keys",
+    "sort.pairs",
+    "topk.pairs",
 )
+POLICIES = ("I8", "sm_75"), ("F32", "sm_75"), ("F16", "sm_90"), ("I64", "sm_90")
+
+
 @pytest.mark.parametrize(
-    "name",
+    ("name", "type", "arch"),
     [
-        "histogram.even.256",
-        "histogram.even.2097152",
-        "histogram.range.256",
-        "merge.keys",
-        "merge_sort.keys",
-        "merge_sort.pairs",
-        "reduce.sum",
-        "reduce.argmin",
-        "scan.exclusive.sum",
-        "searchsorted.lower",
-        "find.if",
-        "axis_reduce.sum.tall",
-        "axis_reduce.argmax.middle",
-        "segmented_reduce.sum.medium",
-        "segmented_reduce.sum.rows",
-        "select.flagged",
-        "select.three_way",
-        "transform.triad",
-        "sort.keys",
-        "sort.pairs",
-        "topk.pairs",
+        (name, *policy)
+        for k, name in enumerate(SHIPPED)
+        for policy in POLICIES[k % 2 :: 2]  # one for each GPU
     ],
 )
 def test_shipped_policies(name, type, arch):
