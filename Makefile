@@ -17,6 +17,10 @@ BIN := .venv/bin
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 export PYTHON
 
+# Hundreds of the tests' processes import NumPy and cubc, and some pandas: without byte code, which
+# some environments forbid, that takes two to four times as long.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/python -m pytest -q -p xdist
 
