@@ -1,15 +1,39 @@
-"""Searches as commands of their own (phases.py): started, met in a phase, and awaited."""
+"""Searches as commands of their own (phases.py): started, met in a phase, and awaited; and here."""
 
+import contextlib
+import functools
+import io
 import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import isolated
+from phases import TIMING
+
+from cubc.tuner import cli
 
 HERE = Path(__file__).parent
 PATIENCE = 60  # seconds that a step may take on a slow machine
 OPTIONS = ["--device", "cpu", "--strategy", "exhaustive", "--variants", "4", "--full", "--quiet"]
+
+
+def words(db, benchmark="transform.fill", types="F32", again=0):
+    """The arguments of a search."""
+    what = ["-R", benchmark, "-a", f"T={types}", "-a", "Elements=16", "--again", str(again)]
+    return ["search", "--db", str(db), *what, *OPTIONS]
+
+
+def search_here(db, **options):
+    """Exit status and messages of an undisturbed search in this process, which needs no start."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(cli, "search", functools.partial(cli.search, timing=TIMING)),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        return cli.main(words(db, **options)), err.getvalue()
 
 
 class Command:
@@ -32,10 +56,9 @@ class Command:
         self._reached = self.folder / "reached"
         for old in (self._workers, self._reached):
             old.unlink(missing_ok=True)
-        what = ["-R", benchmark, "-a", f"T={types}", "-a", "Elements=16", "--again", again]
-        words = [phase, self.folder, int(number), "search", "--db", self.db, *what, *OPTIONS]
+        search = words(self.db, benchmark, types, again)
         self._process = subprocess.Popen(
-            [sys.executable, HERE / "phases.py", *map(str, words)],
+            [sys.executable, HERE / "phases.py", phase, str(folder), str(int(number)), *search],
             env=isolated.environment(**(env or {})),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,6 +1,7 @@
 """What is missing or broken around cubc: compilers, CUDA, the cache, kernel files.
 
-Each is read once a process, so every test has a Python of its own.
+Each is read once a process, so what is broken has a Python of its own, for one test or for all of
+a kind.
 """
 
 import os
@@ -250,27 +251,60 @@ def cache(tmp_path):
     return folder, file
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda old: old[: len(old) // 2],
-        lambda old: old[:-1],
-        lambda old: b"",
-        lambda old: b"\x7fELF" + bytes(5000),
-        lambda old: old[:200] + bytes([old[200] ^ 1]) + old[201:],
-        lambda old: old + b"more",
-    ],
-    ids=["half", "short", "empty", "foreign", "bit", "long"],
-)
-def test_a_spoilt_file_is_a_miss(cache, spoil):
-    folder, file = cache
-    whole = file.read_bytes()
-    file.write_bytes(spoil(whole))
-    assert isolated.output(SUM, CUBC_CACHE=folder) == "4950.0"
-    assert len(file.read_bytes()) >= 0.9 * len(whole)
-    written = file.stat().st_ino
-    assert isolated.output(SUM, CUBC_CACHE=folder) == "4950.0"
-    assert file.stat().st_ino == written  # a hit
+SPOIL = {
+    "half": lambda old: old[: len(old) // 2],
+    "short": lambda old: old[:-1],
+    "empty": lambda old: b"",
+    "foreign": lambda old: b"\x7fELF" + bytes(5000),
+    "bit": lambda old: old[:200] + bytes([old[200] ^ 1]) + old[201:],
+    "long": lambda old: old + b"more",
+}
+SUMS = """
+import sys, cubc, numpy as np
+from pathlib import Path
+known = set()
+for type in sys.argv[2:]:
+    assert cubc.reduce(np.arange(100, dtype=type), "sum", device="cpu") == 4950
+    files = {str(path) for path in Path(sys.argv[1]).rglob("*") if path.is_file()}
+    print(*files - known)
+    known |= files
+"""
+TYPES = (
+    "i2",
+    "u2",
+    "i4",
+    "u8",
+    "f4",
+    "f8",
+)  # of the kernels, of which each is spoilt in another way
+
+
+@pytest.fixture(scope="module")
+def spoilt(tmp_path_factory):
+    """Of each way to spoil a kernel's file: its content before, content and inode after the miss,
+    and inode after the hit."""
+    folder = tmp_path_factory.mktemp("spoilt")
+
+    def call():
+        return isolated.output(SUMS, folder, *TYPES, CUBC_CACHE=folder).splitlines()
+
+    files = [Path(line) for line in call()]
+    whole = [file.read_bytes() for file in files]
+    for file, spoil in zip(files, SPOIL.values(), strict=True):
+        file.write_bytes(spoil(file.read_bytes()))
+    call()
+    again = [(file.read_bytes(), file.stat().st_ino) for file in files]
+    call()
+    hit = [file.stat().st_ino for file in files]
+    return dict(zip(SPOIL, zip(whole, again, hit, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("how", SPOIL)
+def test_a_spoilt_file_is_a_miss(spoilt, how):
+    whole, (again, written), hit = spoilt[how]
+    assert SPOIL[how](whole) != again
+    assert len(again) >= 0.9 * len(whole)
+    assert hit == written
 
 
 def test_a_file_of_another_kernel_is_a_miss(cache):
@@ -289,31 +323,49 @@ def test_a_file_of_another_kernel_is_a_miss(cache):
 
 
 # ---- kernel files --------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("// %RANGE% TUNE_X", "expected: MACRO label start:end:step"),
-        ("// %RANGE% TUNE_X x 5:1:1", "start <= end and step > 0"),
-        ("// %RANGE% TUNE_X x 1:5:0", "start <= end and step > 0"),
-        ("// %RANGE% TUNE_X x 1:5", "start:end:step"),
-        ("// %RANGE% TUNE-X x 1:5:1", "macro is not an identifier"),
-        ("// %RANGE% TUNE_X x_y 1:5:1", "label must be letters and digits"),
-        ("// %RANGE% TUNE_X ipt 1:5:1", "used before"),
-        ("// %RANGE% TUNE_X x 1:5:1 cpu", "only kind=start:end:step may follow"),
-        ("// %RANGE% TUNE_X x " + "1" * 300, "longer than 255"),
-    ],
-)
-def test_a_malformed_range(tmp_path, line, message):
-    kernels = tmp_path / "kernels"
+MALFORMED = {  # a line for the kernel of each
+    "find.if": ("// %RANGE% TUNE_X", "expected: MACRO label start:end:step"),
+    "merge.keys": ("// %RANGE% TUNE_X x 5:1:1", "start <= end and step > 0"),
+    "merge_sort.keys": ("// %RANGE% TUNE_X x 1:5:0", "start <= end and step > 0"),
+    "reduce.sum": ("// %RANGE% TUNE_X x 1:5", "start:end:step"),
+    "repeat.runs": ("// %RANGE% TUNE-X x 1:5:1", "macro is not an identifier"),
+    "runs.unique": ("// %RANGE% TUNE_X x_y 1:5:1", "label must be letters and digits"),
+    "scan.inclusive.sum": ("// %RANGE% TUNE_X ipt 1:5:1", "used before"),
+    "select.if": ("// %RANGE% TUNE_X x 1:5:1 cpu", "only kind=start:end:step may follow"),
+    "transform.mul": ("// %RANGE% TUNE_X x " + "1" * 300, "longer than 255"),
+}
+PARAMETERS = """
+import sys
+from cubc import _core
+for name in sys.argv[1:]:
+    try:
+        _core.parameters(name, "cpu")
+    except ValueError as error:
+        print(error)
+"""
+
+
+@pytest.fixture(scope="module")
+def malformed(tmp_path_factory):
+    """Numbers of the lines, and what is said of them, by benchmark."""
+    kernels = tmp_path_factory.mktemp("malformed") / "kernels"
     shutil.copytree(ROOT / "kernels", kernels)
-    source = (kernels / "reduce.cu").read_text()
-    first = source.index("// %RANGE% TUNE_THREADS")
-    (kernels / "reduce.cu").write_text(source[:first] + line + "\n" + source[first:])
-    number = source[:first].count("\n") + 1
-    got = last_line(isolated.run(SUM, CUBC_KERNELS=kernels))
-    assert got.startswith("ValueError: reduce.cu: line ")
-    assert f"line {number}: malformed %RANGE%: " in got
-    assert message in got
+    numbers = []
+    for name, (line, _) in MALFORMED.items():
+        file = kernels / f"{name.split('.')[0]}.cu"
+        source = file.read_text()
+        first = source.index("// %RANGE% TUNE_THREADS")
+        file.write_text(source[:first] + line + "\n" + source[first:])
+        numbers.append(source[:first].count("\n") + 1)
+    said = isolated.output(PARAMETERS, *MALFORMED, CUBC_KERNELS=kernels).splitlines()
+    return dict(zip(MALFORMED, zip(numbers, said, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_range(malformed, name):
+    number, said = malformed[name]
+    assert said.startswith(f"{name.split('.')[0]}.cu: line {number}: malformed %RANGE%: ")
+    assert MALFORMED[name][1] in said
 
 
 def test_no_kernels(tmp_path):
