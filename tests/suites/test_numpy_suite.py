@@ -29,7 +29,8 @@ def run(module, folder):
     """Run NumPy's module of tests; a list of dicts, one a test that reached cubc."""
     copy, log = folder / Path(module).name, folder / "log.jsonl"
     copy.write_text(rewritten((NUMPY / module).read_text()))
-    options = ["-q", "-m", "not slow", "-c", os.devnull, "--rootdir", folder]
+    # pytest's own tracebacks parse the module, of ten thousand lines, again for each failure.
+    options = ["-q", "--tb=native", "-m", "not slow", "-c", os.devnull, "--rootdir", folder]
     result = subprocess.run(
         [
             sys.executable,
