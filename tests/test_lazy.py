@@ -87,19 +87,30 @@ def test_scan(device, type):
     same(cubc.scan(z, "max"), np.maximum.accumulate(total))
 
 
-@pytest.mark.parametrize("type", ["I8", "U64", "BF16", "F32", "F64"])
-def test_select(device, type):
+@pytest.mark.parametrize(
+    ("type", "what"),
+    in_turn(
+        ["I8", "U64", "BF16", "F32", "F64"],
+        ["by a condition", "runs", "by a mask", "both parts", "indices"],
+        2,
+    ),
+)
+def test_select(device, type, what):
     x, y, total = wide(type)
     a, b = on(device, x), on(device, y)
-    z = cubc.lazy("x + y", x=a, y=b)
-    same(cubc.select(z, "x > 1"), total[total > 1])
-    same(cubc.unique_consecutive(z), total[np.append(True, total[1:] != total[:-1])])
-    mask = cubc.lazy("y > 1", y=b, dtype=bool)
-    same(cubc.select(a, mask), x[y > 1])
-    selected, rest = cubc.partition(z, mask)
-    same(selected, total[y > 1])
-    same(rest, total[~(y > 1)])
-    same(cubc.flatnonzero(mask), np.flatnonzero(y > 1))
+    z, mask = cubc.lazy("x + y", x=a, y=b), cubc.lazy("y > 1", y=b, dtype=bool)
+    if what == "by a condition":
+        same(cubc.select(z, "x > 1"), total[total > 1])
+    elif what == "runs":
+        same(cubc.unique_consecutive(z), total[np.append(True, total[1:] != total[:-1])])
+    elif what == "by a mask":
+        same(cubc.select(a, mask), x[y > 1])
+    elif what == "both parts":
+        selected, rest = cubc.partition(z, mask)
+        same(selected, total[y > 1])
+        same(rest, total[~(y > 1)])
+    else:
+        same(cubc.flatnonzero(mask), np.flatnonzero(y > 1))
 
 
 def test_values_are_evaluated_before(device):
