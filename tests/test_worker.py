@@ -363,7 +363,7 @@ def test_seconds_hold_over_a_variant_that_hangs(db, at_evaluation, monkeypatch):
 
     monkeypatch.setattr(Session, "is_late", note)
     at_evaluation({2}, leave_stopped)
-    search(db, seconds=8.0)
+    search(db, seconds=4.0)
     assert time.monotonic() - max(late) < 3
     assert [r["status"] for r in variant_rows(db)] in (
         [],
@@ -387,7 +387,7 @@ def test_seconds_hold_where_one_workload_s_variants_hang(db, at_evaluation, monk
     monkeypatch.setattr(Session, "is_late", note)
     at_evaluation(hanging, leave_stopped)
     axes = {"T": ["F32", "I64"], "Elements": 16}
-    search(db, axes, seconds=10.0)
+    search(db, axes, seconds=5.0)
     assert time.monotonic() - max(until) < 20
     assert not variant_rows(db)
     hanging.clear()
