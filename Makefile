@@ -54,12 +54,12 @@ demo: build
 # One object a source, one program a tests/c/test_*.c, all instrumented. Kernels that the programs
 # compile at run time get the same sanitizers: the CPU device passes its own on.
 C_BUILD := build/ctest
-C_SOURCES := $(filter-out csrc/py_%,$(wildcard csrc/*.c csrc/*/*.c))
+C_SOURCES := $(filter-out csrc/python/%,$(wildcard csrc/*/*.c csrc/*/*/*.c))
 C_OBJECTS := $(C_SOURCES:csrc/%.c=$(C_BUILD)/%.o)
 C_TESTS := $(patsubst tests/c/%.c,$(C_BUILD)/%,$(wildcard tests/c/test_*.c))
 C_FLAGS := -std=c11 -g -O1 -pthread -fno-omit-frame-pointer -Wall -Wextra -Wpedantic -Werror \
 	-fsanitize=address,undefined -fno-sanitize-recover=undefined \
-	-Icsrc -DCUBC_VERSION='"$(VERSION)"'
+	-Icsrc -Icsrc/include -DCUBC_VERSION='"$(VERSION)"'
 
 # The fuzzers, each one file tests/fuzz/fuzz_*.c, with a driver that needs no libFuzzer.
 C_FUZZERS := $(patsubst tests/fuzz/%.c,$(C_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))

@@ -77,7 +77,7 @@ def core():
         "cubc._core",
         sources=sorted(str(path.relative_to(ROOT)) for path in csrc.rglob("*.c")),
         depends=sorted(str(path.relative_to(ROOT)) for path in headers),
-        include_dirs=["csrc"],
+        include_dirs=["csrc", "csrc/include"],
         define_macros=[("Py_LIMITED_API", LIMITED_API)],
         py_limited_api=True,
         libraries=["sqlite3", "dl", "m"],
@@ -123,32 +123,34 @@ class BuildPackage(build_py):
     def run(self):
         super().run()
         package = ROOT / "python/cubc" if self.editable_mode else Path(self.build_lib, "cubc")
-        for target, sources in self.data().items():
-            folder = package / target
+        for folder in (package / "kernels", package / "include"):
             if folder.is_symlink():
                 folder.unlink()
             elif folder.exists():
                 shutil.rmtree(folder)  # what an earlier build left may be gone from the source
-            folder.mkdir(parents=True)
-            for source in sources:
-                if self.editable_mode:
-                    (folder / source.name).symlink_to(os.path.relpath(source, folder))
-                else:
-                    shutil.copy2(source, folder)
+        for target, source in self.data().items():
+            added = package / target
+            added.parent.mkdir(parents=True, exist_ok=True)
+            if self.editable_mode:
+                added.symlink_to(os.path.relpath(source, added.parent))
+            else:
+                shutil.copy2(source, added)
 
     def get_outputs(self, include_bytecode=True):
         package = Path(self.build_lib, "cubc")
-        added = [
-            str(package / target / source.name)
-            for target, sources in self.data().items()
-            for source in sources
-        ]
+        added = [str(package / target) for target in self.data()]
         return super().get_outputs(include_bytecode) + ([] if self.editable_mode else added)
 
     @staticmethod
     def data():
-        kernels = [*(ROOT / "kernels").glob("*.h"), *(ROOT / "kernels").glob("*.cu")]
-        return {"kernels": sorted(kernels), "include": sorted((ROOT / "csrc").glob("cubc*.h"))}
+        """Files by where they go in the package."""
+        trees = {"kernels": ROOT / "kernels", "include": ROOT / "csrc/include"}
+        return {
+            Path(name, path.relative_to(tree)): path
+            for name, tree in trees.items()
+            for path in sorted(tree.rglob("*"))
+            if path.suffix in (".h", ".cu")
+        }
 
 
 class LimitedApiWheel(bdist_wheel):

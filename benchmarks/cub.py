@@ -4,7 +4,7 @@
     python benchmarks/cub.py [--names NAME ...] [--types TYPE ...] [--out FILE] [--samples N]
 
 Each cell samples cubc's current policy and CUB alternately on the same arrays and stream, by cubc's
-own measurement (csrc/timing.h): L2 flushed, stream held, device time of events, medians.
+own measurement (csrc/measure/timing.h): L2 flushed, stream held, device time of events, medians.
 """
 
 import argparse

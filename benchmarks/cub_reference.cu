@@ -6,9 +6,9 @@
 //     nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o libcub_reference.so <this>
 //     nvcc -O3 -std=c++17 -arch=native -o cub_reference <this>
 //
-// A sample is taken exactly as csrc/timing.h takes it: flush the L2, hold the stream, record, call,
-// record, release. The stream is held while the call is queued, so that an algorithm of several
-// kernels does not pay for the host's launches, which would flatter an algorithm of one.
+// A sample is taken exactly as csrc/measure/timing.h takes it: flush the L2, hold the stream,
+// record, call, record, release. The stream is held while the call is queued, so that an algorithm
+// of several kernels does not pay for the host's launches, which would flatter an algorithm of one.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,5 @@
-"""Searches beside the shipped policies, and keeps the stores: what csrc/policies.def rests on.
+"""Searches beside the shipped policies, and keeps the stores: what csrc/compile/policies.def rests
+on.
 
     python benchmarks/policies.py FOLDER [--only REGEX] [--sizes NAME...] [--seconds S]
 
@@ -20,7 +21,7 @@ import cubc
 from cubc import tuner
 
 ELEMENTS = "Elements{io}[pow2]"
-SIZES = {  # exponents of what csrc/policy.c calls so; lattices have sizes of their own
+SIZES = {  # exponents of what csrc/compile/policy.c calls so; lattices have sizes of their own
     "tiny": (16,),
     "small": (20,),
     "middle": (24,),

@@ -12,47 +12,28 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 500
 
-# The first word of a file's name is its layer: device_cuda.c and device.h are both "device". A file
-# includes from its own rank or below, except that the blocks of rank 3 keep apart.
-RANK = {
-    "cubc": 0,
-    "base": 0,
-    "size": 0,
-    "chunks": 0,
-    "environment": 0,
-    "stats": 0,
-    "stopping": 0,
-    "name": 0,
-    "types": 0,
-    "cpu": 1,
-    "cuda": 1,
-    "device": 1,
-    "hostcc": 1,
-    "simt": 1,
-    "cache": 2,
-    "variant": 2,
-    "policy": 2,
-    "policies": 2,
-    "algorithm": 3,
-    "algo": 3,
-    "instance": 3,
-    "operator": 3,
-    "program": 3,
-    "workload": 3,
-    "workspace": 3,
-    "timing": 3,
-    "store": 3,
-    "lattice": 3,
-    "lattice_io": 0,
-    "py": 4,
+# A layer of csrc/ is a folder: it includes itself, these, and what they may include.
+LAYERS = {
+    "include": "",
+    "base": "include",
+    "device": "base",
+    "device/cpu": "device",
+    "device/cuda": "device",
+    "compile": "device",
+    "run": "compile",
+    "primitives": "run",
+    "measure": "run",
+    "store": "device",
+    "lattice/io": "base",
+    "lattice/operators": "run",
+    "lattice/solver": "lattice/operators",
+    "python": "primitives measure store lattice/io lattice/solver",
 }
-# Of csrc/lattice/: reading and writing fields needs no device, nothing of the core but rank 0.
-LATTICE_IO = (
-    "disk_field fermilab field_file format formats ildg infile lime links milc milc_prop nersc "
-    "openqcd outfile scidac sums words xml"
-)
-OF_ALGORITHM = {"algo", "instance", "operator", "program", "workload", "workspace"}
-APART = {"algorithm", "timing", "store"}  # the tuner joins them, in Python
+# Includes against the direction, and why they are still there.
+EXCEPTIONS = {
+    ("python/py_module.c", "device/cuda/cuda_api.h"): "Python says where CUDA's libraries are",
+    ("python/py_tuner.c", "device/cpu/hostcc.h"): "a worker says how many compilers it has started",
+}
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|nvml|nvJitLink|cub/|thrust/|cupti|driver_types)")
 
 
@@ -107,40 +88,43 @@ def includes(text):
     return re.findall(r'^\s*#\s*include\s*[<"]([^">]+)[">]', code, flags=re.MULTILINE)
 
 
-def block(path):
-    if path.parent.name == "lattice":
-        return "lattice_io" if path.stem in LATTICE_IO.split() else "lattice"
-    return "algo" if path.parent.name == "algo" else re.split(r"[_.]", path.name)[0]
+def below(layer):
+    """All layers that one may include."""
+    return {layer}.union(*(below(other) for other in LAYERS[layer].split()))
 
 
-def group(name):
-    return "algorithm" if name in OF_ALGORITHM else name
+def layer_of(path):
+    """The folder of a file of csrc/; that of a public header is include/."""
+    folder = path.relative_to(ROOT / "csrc").parent.as_posix()
+    return "include" if folder.startswith("include") else folder
 
 
 def include_direction(path, text):
-    here, offences = block(path), []
-    if here not in RANK:
-        return [f"no layer is known for {path.name}: add it to RANK"]
+    here, offences = layer_of(path), []
+    if here not in LAYERS:
+        return [f"no layer is known for {here}/: add it to LAYERS"]
+    name = path.relative_to(ROOT / "csrc").as_posix()
     for header in includes(text):
-        found = [folder / header for folder in (path.parent, ROOT / "csrc")]
-        there = next((block(file.resolve()) for file in found if file.exists()), None)
-        if there is None or there not in RANK:
-            continue  # the system's, or reported for the header itself
-        if RANK[there] > RANK[here]:
-            offences.append(f"{here} includes {header}, which is above it")
-        elif {group(here), group(there)} <= APART and group(here) != group(there):
-            offences.append(f"{here} includes {header}: they know nothing of each other")
+        if (ROOT / "csrc/include" / header).exists():
+            continue  # public: the lowest layer
+        found = ROOT / "csrc" / header
+        if not found.exists():
+            if (path.parent / header).exists() or header.startswith("."):
+                offences.append(f"{header} is not written from csrc/ on")
+            continue  # the system's
+        if layer_of(found) not in below(here) and (name, header) not in EXCEPTIONS:
+            offences.append(f"{here} includes {header}, which is not below it")
     return offences
 
 
 def python_only_in_bindings(path, text):
-    if block(path) == "py":
+    if (ROOT / "csrc/python") in path.parents:
         return []
     return [h for h in includes(text) if Path(h).name in ("Python.h", "structmember.h")]
 
 
 def sqlite_only_in_store(path, text):
-    if block(path) == "store" and path.suffix == ".c":
+    if (ROOT / "csrc/store") in path.parents and path.suffix == ".c":
         return []
     return [header for header in includes(text) if header.startswith("sqlite3")]
 
@@ -202,19 +186,29 @@ def nothing_left_undone(path, text):
 
 # Rule, the files it holds for, and an offence it must see: (name, text).
 RULES = [
-    (include_direction, CORE, ("base.c", '#include "device.h"')),
-    (include_direction, CORE, ("timing.c", '#include "store.h"')),
-    (include_direction, CORE, ("algo/scan.c", '#include "../timing.h"')),
-    (include_direction, CORE, ("lattice/lime.c", '#include "device.h"')),
-    (include_direction, CORE, ("unheard_of.c", "")),
-    (python_only_in_bindings, [*CORE, *C_TESTS], ("device_cpu.c", "#include <Python.h>")),
-    (sqlite_only_in_store, [*CORE, *C_TESTS], ("policy.c", " # include <sqlite3.h>")),
-    (no_cuda_headers, [*CORE, *KERNELS, *C_TESTS], ("device_cuda.c", "#include <cuda_runtime.h>")),
-    (core_knows_no_kernels, CORE, ("algorithm.c", '#include "../kernels/simt.h"')),
-    (nothing_prints_or_exits, CORE, ("base.c", 'void f(void) { printf("no"); }')),
-    (nothing_prints_or_exits, CORE, ("base.c", 'void f(void) { fprintf(stderr, "no"); }')),
-    (nothing_prints_or_exits, CORE, ("base.c", "void f(int n) { assert(n > 0); }")),
-    (allocations_are_checked, CORE, ("store.c", "char *p = malloc(n);")),
+    (include_direction, CORE, ("base/base.c", '#include "device/device.h"')),
+    (include_direction, CORE, ("base/base.c", '#include "types.h"')),
+    (include_direction, CORE, ("device/device.c", '#include "device/cpu/simt.h"')),
+    (include_direction, CORE, ("measure/timing.c", '#include "store/store.h"')),
+    (include_direction, CORE, ("primitives/scan.c", '#include "measure/timing.h"')),
+    (include_direction, CORE, ("lattice/io/lime.c", '#include "device/device.h"')),
+    (include_direction, CORE, ("unheard_of/base.c", "")),
+    (
+        python_only_in_bindings,
+        [*CORE, *C_TESTS],
+        ("device/cpu/device_cpu.c", "#include <Python.h>"),
+    ),
+    (sqlite_only_in_store, [*CORE, *C_TESTS], ("compile/policy.c", " # include <sqlite3.h>")),
+    (
+        no_cuda_headers,
+        [*CORE, *KERNELS, *C_TESTS],
+        ("device/cuda/device_cuda.c", "#include <cuda_runtime.h>"),
+    ),
+    (core_knows_no_kernels, CORE, ("run/algorithm.c", '#include "../kernels/simt.h"')),
+    (nothing_prints_or_exits, CORE, ("base/base.c", 'void f(void) { printf("no"); }')),
+    (nothing_prints_or_exits, CORE, ("base/base.c", 'void f(void) { fprintf(stderr, "no"); }')),
+    (nothing_prints_or_exits, CORE, ("base/base.c", "void f(int n) { assert(n > 0); }")),
+    (allocations_are_checked, CORE, ("store/store.c", "char *p = malloc(n);")),
     (kernels_include_only_kernels, KERNELS, ("reduce.cu", "#include <cstdint>")),
     (
         no_device_conditionals,
@@ -254,4 +248,4 @@ def test_the_tree_keeps_the_rule(function):
 
 def test_comments_and_literals_are_not_code():
     text = '// abort();\nchar *s = "exit(1)"; /* assert(\n0) */ int snprintf_like, _exit;'
-    assert not nothing_prints_or_exits(ROOT / "csrc/base.c", text)
+    assert not nothing_prints_or_exits(ROOT / "csrc/base/base.c", text)

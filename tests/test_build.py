@@ -78,11 +78,15 @@ def test_a_wheel_has_core_kernels_and_header(tmp_path):
     names = set(zipfile.ZipFile(wheel).namelist())
     kernels = {p.name for p in (ROOT / "kernels").iterdir() if p.suffix in (".cu", ".h")}
     assert {f"cubc/kernels/{name}" for name in kernels} <= names
-    assert {"cubc/_core.abi3.so", "cubc/include/cubc.h", "cubc/__init__.py"} <= names
+    include = ROOT / "csrc/include"
+    headers = {p.relative_to(include).as_posix() for p in include.rglob("*.h")}
+    assert {"cubc.h", "cubc/core.h"} <= headers
+    assert {f"cubc/include/{name}" for name in headers} <= names
+    assert {"cubc/_core.abi3.so", "cubc/__init__.py"} <= names
 
 
 def test_every_public_function_is_exported():
-    headers = (path.read_text() for path in (ROOT / "csrc").glob("cubc*.h"))
+    headers = (path.read_text() for path in (ROOT / "csrc/include").rglob("*.h"))
     declarations = re.sub(r"//.*", "", "".join(headers))
     names = re.findall(r"\b(cubc_\w+)\(", declarations)
     library = ctypes.CDLL(_core.__file__)

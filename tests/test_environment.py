@@ -75,7 +75,7 @@ OPEN_CUDA = "import cubc; cubc.device_info('cuda:0')"
 
 def fake_library(path, table, functions=""):
     """A library with every function of a table of cuda_api.h; those not given return an error."""
-    header = (ROOT / "csrc/cuda_api.h").read_text()
+    header = (ROOT / "csrc/device/cuda/cuda_api.h").read_text()
     text = re.search(rf"#define {table}\(.*?\)((?:.*\\\n)+.*)", header)[1]
     names = re.findall(r"(?:required|optional)\([^,]+,\s*(\w+),", text)
     assert names

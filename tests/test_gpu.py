@@ -204,13 +204,10 @@ def test_launch_attributes(tmp_path):
     root = Path(__file__).parent.parent
     if not (root / "csrc").is_dir() or not shutil.which("cc"):
         pytest.skip("builds the core from csrc/ with cc")
-    sources = [
-        s
-        for s in [*root.glob("csrc/*.c"), *root.glob("csrc/algo/*.c")]
-        if not s.name.startswith(("py_", "store"))
-    ]
+    sources = [s for s in (root / "csrc").rglob("*.c") if s.parent.name not in ("python", "store")]
     program = tmp_path / "test_launch"
-    flags = ["-std=c11", "-pthread", "-I", root / "csrc", '-DCUBC_VERSION="0"']
+    flags = ["-std=c11", "-pthread", "-I", root / "csrc", "-I", root / "csrc/include"]
+    flags += ['-DCUBC_VERSION="0"']
     main = root / "tests/c/test_launch.c"
     subprocess.run(["cc", *flags, main, *sources, "-o", program, "-ldl", "-lm"], check=True)
     environment = os.environ | {"CUBC_KERNELS": str(root / "kernels")}

@@ -150,7 +150,7 @@ def test_a_c_program(tmp_path, standard):
     """As get_library() says; and the header is C++ too."""
     flags = ["-I", cubc.get_include(), "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     if standard == "c++":
-        include = '#include "cubc_lattice.h"\n'
+        include = '#include "cubc/lattice.h"\n'
         command = ["c++", "-x", "c++", "-fsyntax-only", *flags, "-"]
         subprocess.run(command, input=include, text=True, check=True)
         return

@@ -91,7 +91,7 @@ environment() {
     needs="$goal $(checksum <pyproject.toml)"
     sources=$({
         echo "${CUBC_DEBUG:-}/${CUBC_SANITIZE:-}/${CUBC_COVERAGE:-}"
-        ls kernels
+        find kernels -type f | LC_ALL=C sort
         cat setup.py
         find csrc -type f | LC_ALL=C sort | xargs cksum
     } | checksum)

@@ -448,7 +448,7 @@ def measure_hot(program: Program, seconds: float = 0.1, /) -> tuple[float, int]:
 
 @final
 class Store:
-    """A file of measurements (see csrc/store.h).
+    """A file of measurements (see csrc/store/store.h).
 
     Opened for reading it is as it was then, in memory; nothing is written, neither to the file nor
     beside it.

@@ -1,4 +1,4 @@
-"""The plain C interface of cubc.h and cubc_lattice.h: for C programs and for CFFI."""
+"""The plain C interface of cubc.h: for C programs and for CFFI."""
 
 import functools
 from pathlib import Path
@@ -7,7 +7,7 @@ from . import _core
 
 
 def get_include():
-    """Folder of ``cubc.h`` and ``cubc_lattice.h``, for a C compiler's ``-I``."""
+    """Folder of ``cubc.h`` and of its parts ``cubc/*.h``, for a C compiler's ``-I``."""
     return str(Path(__file__).parent / "include")
 
 
@@ -23,7 +23,7 @@ def get_library():
 
 @functools.cache
 def ffi():
-    """CFFI's view of ``cubc.h`` and ``cubc_lattice.h``.
+    """CFFI's view of ``cubc.h``.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def ffi():
     from cffi import FFI
 
     interface = FFI()
-    for name in ("cubc.h", "cubc_copies.h", "cubc_fields.h", "cubc_lattice.h"):
-        header = (Path(get_include()) / name).read_text()
+    for name in ("core.h", "primitives.h", "lattice.h", "fields.h"):
+        header = Path(get_include(), "cubc", name).read_text()
         interface.cdef(header.split("// cffi: begin", 1)[1].split("// cffi: end", 1)[0])
     return interface, interface.dlopen(get_library())

@@ -14,7 +14,7 @@ import numpy as np
 from ._calls import name_function
 from ._core import Lazy
 
-# Not the suffix of a number, nor a member. The core's scanner (csrc/algo/names.c) sees the same.
+# Not the suffix of a number, nor a member. The core's scanner (csrc/run/names.c) sees the same.
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _OPTIONS = "dtype", "size", "out", "stream", "device"
 

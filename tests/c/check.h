@@ -3,7 +3,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 
-#include "base.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define CPU_FIXTURE_H
 
 #include "check.h"
-#include "device.h"
+#include "device/device.h"
 
 #include <stdlib.h>
 

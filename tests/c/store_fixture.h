@@ -4,8 +4,8 @@
 #define STORE_FIXTURE_H
 
 #include "check.h"
-#include "store.h"
-#include "store_sql.h"
+#include "store/store.h"
+#include "store/store_sql.h"
 
 #include <ftw.h>
 #include <stdlib.h>

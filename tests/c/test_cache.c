@@ -2,7 +2,7 @@
 //
 // The cache decides for its folder once a process, so every case runs in a child of its own.
 #define _XOPEN_SOURCE 700
-#include "cache.h"
+#include "compile/cache.h"
 
 #include "check.h"
 

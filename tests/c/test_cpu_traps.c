@@ -2,7 +2,7 @@
 // compiled kernels are said to trap.
 #define _GNU_SOURCE // dladdr
 #include "cpu_fixture.h"
-#include "cpu_traps.h"
+#include "device/cpu/cpu_traps.h"
 
 #if defined(__x86_64__)
 #include <dlfcn.h>

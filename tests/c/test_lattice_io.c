@@ -1,13 +1,13 @@
 // Fields in files without Python: the container, the small XML, checksums, and what is undone when
 // memory or the disk fails. Formats and hostile files are in tests/test_lattice_*.py.
 #define _XOPEN_SOURCE 700 // mkdtemp, setenv, truncate
+#include "base/chunks.h"
 #include "check.h"
-#include "chunks.h"
-#include "cubc_fields.h"
-#include "lattice/lime.h"
-#include "lattice/links.h"
-#include "lattice/sums.h"
-#include "lattice/xml.h"
+#include "cubc/fields.h"
+#include "lattice/io/lime.h"
+#include "lattice/io/links.h"
+#include "lattice/io/sums.h"
+#include "lattice/io/xml.h"
 
 #include <dirent.h>
 #include <math.h>

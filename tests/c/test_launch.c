@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
-#include "device.h"
+#include "device/device.h"
 
 #include <stdlib.h>
 #include <string.h>

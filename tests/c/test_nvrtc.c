@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
-#include "device.h"
+#include "device/device.h"
 
 #include <pthread.h>
 #include <stdlib.h>

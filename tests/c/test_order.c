@@ -4,9 +4,9 @@
 // Users' operators belong to no benchmark, so no search reaches these variants; here a policy names
 // them. An argument runs only the tests whose names contain it.
 #define _GNU_SOURCE
-#include "algorithm.h"
+#include "compile/policy.h"
 #include "cpu_fixture.h"
-#include "policy.h"
+#include "run/algorithm.h"
 
 enum { MOST = 12000 };
 

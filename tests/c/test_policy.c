@@ -1,8 +1,8 @@
 // Which shipped row a workload gets: those for its number of items, and that their labels are
 // variants.
-#include "algorithm.h"
 #include "check.h"
-#include "policy.h"
+#include "compile/policy.h"
+#include "run/algorithm.h"
 
 #include <stdio.h>
 #include <string.h>

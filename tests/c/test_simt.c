@@ -3,7 +3,7 @@
 // An argument runs only the tests whose names contain it.
 #define _GNU_SOURCE
 #include "cpu_fixture.h"
-#include "simt_block.h" // the sizes of a stack
+#include "device/cpu/simt_block.h" // the sizes of a stack
 
 #include <pthread.h>
 #include <stdatomic.h>

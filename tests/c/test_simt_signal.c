@@ -2,7 +2,7 @@
 // replaced while it is called; and on a stack that is all but used up.
 #define _GNU_SOURCE
 #include "cpu_fixture.h"
-#include "simt_block.h" // the sizes of a stack
+#include "device/cpu/simt_block.h" // the sizes of a stack
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // Order statistics against values worked out by hand.
-#include "stats.h"
+#include "base/stats.h"
 
 #include "check.h"
 

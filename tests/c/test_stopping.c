@@ -1,8 +1,8 @@
 // The stopping rules against series whose answer is known.
 #include "check.h"
 
-#include "stats.h"
-#include "stopping.h"
+#include "base/stats.h"
+#include "measure/stopping.h"
 
 #include <math.h>
 

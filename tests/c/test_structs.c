@@ -2,9 +2,9 @@
 // of 64 to 256 threads, under a seed each of the random scheduler, instrumented by ASan and UBSan.
 // And what a description of a struct may say.
 #define _GNU_SOURCE
-#include "algorithm.h"
+#include "compile/policy.h"
 #include "cpu_fixture.h"
-#include "policy.h"
+#include "run/algorithm.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
-#include "stats.h"
-#include "timing.h"
+#include "base/stats.h"
+#include "measure/timing.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // When the core asks whether a workload should be tuned, and what it makes of the answer.
 #include "check.h"
 
-#include "algorithm.h"
+#include "run/algorithm.h"
 
 static cubc_device *device;
 

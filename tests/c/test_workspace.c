@@ -4,7 +4,7 @@
 // An argument runs only the tests whose names contain it.
 #define _GNU_SOURCE
 #include "cpu_fixture.h"
-#include "workspace.h"
+#include "run/workspace.h"
 
 #include <pthread.h>
 

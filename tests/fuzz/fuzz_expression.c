@@ -3,8 +3,8 @@
 //
 // What the core reads of an expression is its identifiers, and what it writes of it is one line of
 // a macro: no text of a caller may end that line, and an accepted operand is one the text names.
-#include "algorithm.h"
 #include "fuzz.h"
+#include "run/algorithm.h"
 
 #include <string.h>
 

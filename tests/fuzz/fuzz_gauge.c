@@ -5,8 +5,8 @@
 // is that a field never takes more memory than three times its file, which two rows in single
 // precision do, that verified numbers are finite, and that errors say where.
 #define _XOPEN_SOURCE 700 // mkstemp
-#include "base.h"
-#include "cubc_fields.h"
+#include "base/base.h"
+#include "cubc/fields.h"
 #include "fuzz.h"
 
 #include <math.h>

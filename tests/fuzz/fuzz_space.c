@@ -4,8 +4,8 @@
 // A space that is accepted has few parameters with few digits and a size that 64 bits hold; what a
 // variant is called is read back as that variant, and a label of a stranger gives values within the
 // ranges or an error.
+#include "compile/variant.h"
 #include "fuzz.h"
-#include "variant.h"
 
 #include <string.h>
 

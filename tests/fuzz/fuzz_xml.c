@@ -1,8 +1,8 @@
 // The XML of lattice files: the input is a document, and whatever it is, each question is answered
 // from within its bytes, and answers of different questions agree.
-#include "base.h"
+#include "base/base.h"
 #include "fuzz.h"
-#include "lattice/scidac.h"
+#include "lattice/io/scidac.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -80,7 +80,7 @@ class WilsonClover(Wilson):
     def clover(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
         """Return the clover term in native order and the norms of fixed point, or None.
 
-        The order is that of ``cubc_clover_term_params`` in ``cubc_lattice.h``; both are kept until
+        The order is that of ``cubc_clover_term_params`` in ``cubc/lattice.h``; both are kept until
         the links change.
         """
         given = {

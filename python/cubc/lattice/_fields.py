@@ -1,7 +1,7 @@
 """Spinor fields in the library's native order, and their way in and out of it.
 
 Users see complex arrays ``[t][z][y][x][spin][colour]`` in the DeGrand-Rossi basis; kernels read the
-order that cubc_lattice.h describes.
+order that cubc/lattice.h describes.
 """
 
 from dataclasses import dataclass

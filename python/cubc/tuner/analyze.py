@@ -175,7 +175,7 @@ class Analysis(Figures):
         return frame.astype({"valid": "Int64", "coverage": float})
 
     def policies(self) -> str:
-        """Rows ready for ``csrc/policies.def``: the winners, for each number of items.
+        """Rows ready for ``csrc/compile/policies.def``: the winners, for each number of items.
 
         A winner was measured again and found FASTER; of variants that only look faster a warning
         says how to confirm them.

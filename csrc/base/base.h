@@ -1,0 +1,137 @@
+// Status codes, the thread-local last error, checked allocation, strings and hashes.
+//
+// The error idiom of the core: a fallible function returns cubc_status and, when it fails, has set
+// the thread's last error exactly once, at the place that knew what went wrong:
+//     FAIL(CUBC_INVALID_ARGUMENT, "n is %d, must be positive", n);
+// and everybody above passes it on:
+//     TRY(device_alloc(device, bytes, &pointer));
+// A function that owns something uses GUARD and one exit label:
+//     GUARD(st, device_copy(...), done);   ...   done: free(...); return st;
+#ifndef CUBC_BASE_H
+#define CUBC_BASE_H
+
+#include "cubc/core.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// code, Python exception, text for people. Exceptions without a dot in front are Python's own.
+#define STATUS_TABLE(X)                                                              \
+    X(CUBC_OK, "", "ok")                                                             \
+    X(CUBC_INVALID_ARGUMENT, "ValueError", "invalid argument")                       \
+    X(CUBC_INVALID_TYPE, "TypeError", "unsupported type")                            \
+    X(CUBC_NOT_FOUND, "LookupError", "not found")                                    \
+    X(CUBC_NO_MEMORY, "MemoryError", "out of host memory")                           \
+    X(CUBC_NO_DEVICE_MEMORY, ".DeviceMemoryError", "out of device memory")           \
+    X(CUBC_NO_DEVICE, ".NoDeviceError", "no such device")                            \
+    X(CUBC_DEVICE_ERROR, ".DeviceError", "device error")                             \
+    X(CUBC_KERNEL_FAULT, ".KernelFault", "kernel fault")                             \
+    X(CUBC_COMPILE_ERROR, ".CompileError", "compilation failed")                     \
+    X(CUBC_NO_RESOURCES, ".ResourceError", "variant exceeds the device's resources") \
+    X(CUBC_TIMEOUT, "TimeoutError", "deadline passed")                               \
+    X(CUBC_INTERRUPTED, "KeyboardInterrupt", "interrupted")                          \
+    X(CUBC_IO_ERROR, "OSError", "input/output error")                                \
+    X(CUBC_STORE_ERROR, ".StoreError", "store error")                                \
+    X(CUBC_INTERNAL, "SystemError", "internal error")
+
+#if defined(__GNUC__)
+#define PRINTF_LIKE(at, first) __attribute__((format(printf, at, first)))
+#else
+#define PRINTF_LIKE(at, first)
+#endif
+
+// ---- last error -------------------------------------------------------------------------------
+cubc_status error_set(const char *file, int line, cubc_status status, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+void error_set_log(const char *text, size_t length); // attach compiler output to the last error
+// The first line of a compiler's log that reports an error, for a message.
+void error_line(const char *log, char *line, size_t size);
+void error_prefix(const char *format, ...) PRINTF_LIKE(1, 2); // say in front what was being done
+void error_clear(void);
+const char *error_place(void); // "file.c:123" of the last failure
+const char *status_exception(cubc_status status);
+
+#define FAIL(status, ...) return error_set(__FILE__, __LINE__, (status), __VA_ARGS__)
+#define TRY(call)                            \
+    do {                                     \
+        cubc_status try_status_ = (call);    \
+        if (try_status_) return try_status_; \
+    } while (0)
+#define GUARD(status, call, label) \
+    do {                           \
+        (status) = (call);         \
+        if (status) goto label;    \
+    } while (0)
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+// ---- memory -----------------------------------------------------------------------------------
+// NULL on failure, with the last error set to CUBC_NO_MEMORY. Sizes are checked for overflow.
+void *mem_alloc(size_t count, size_t size); // uninitialised
+void *mem_zalloc(size_t count, size_t size);
+void *mem_realloc(void *old, size_t count, size_t size); // old stays valid on failure
+char *mem_strdup(const char *text);
+void mem_free(void *pointer);
+// For tests: the n-th allocation from now fails (0: never), and what is outstanding.
+void mem_fail_at(long nth);
+long mem_outstanding(void);
+
+// ---- strings ----------------------------------------------------------------------------------
+// A growing text. After a failed append it stays valid and `failed` is set, so that a series of
+// appends is checked once, with text_done.
+typedef struct text {
+    char *data; // NUL-terminated once anything was appended; NULL before
+    size_t length, capacity;
+    bool failed;
+} text;
+void text_append(text *t, const char *bytes, size_t length);
+void text_puts(text *t, const char *string);
+void text_printf(text *t, const char *format, ...) PRINTF_LIKE(2, 3);
+cubc_status text_done(const text *t); // CUBC_NO_MEMORY if any append failed
+void text_free(text *t);
+
+cubc_status file_read(const char *path, text *out);
+bool file_write(int file, const void *bytes, size_t length); // all of it; errno says why not
+// Edit-distance neighbour of `name`, or NULL if nothing is close; for "did you mean".
+const char *nearest_name(const char *name, const char *const *names, size_t count);
+
+// ---- hashes -----------------------------------------------------------------------------------
+typedef struct sha256 {
+    uint32_t state[8];
+    uint64_t length;
+    uint8_t block[64];
+} sha256;
+void sha256_begin(sha256 *h);
+void sha256_add(sha256 *h, const void *bytes, size_t length);
+void sha256_end(sha256 *h, uint8_t digest[32]);
+void sha256_hex(const void *bytes, size_t length, char hex[65]);
+uint64_t hash64(const void *bytes, size_t length); // FNV-1a, for tables in memory
+
+// ---- fork ---------------------------------------------------------------------------------------
+// A child of fork has only the forking thread; locks that others held would stay locked for ever.
+// Registered locks are free in the child.
+void fork_register(pthread_mutex_t *lock);
+void fork_unregister(pthread_mutex_t *lock);
+unsigned fork_count(void); // forks between the first process and this one
+#define FORK_SAFE_MUTEX(name)                                         \
+    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;          \
+    static void name##_registered(void) __attribute__((constructor)); \
+    static void name##_registered(void)                               \
+    {                                                                 \
+        fork_register(&name);                                         \
+    }                                                                 \
+    static pthread_mutex_t name
+
+// ---- time and interruption --------------------------------------------------------------------
+double now_seconds(void); // monotonic
+// Set by the Python layer: true when the user pressed Ctrl-C. Long waits poll it (about 20 times a
+// second) and return CUBC_INTERRUPTED. Safe to call from any thread; false when nobody set it.
+typedef bool (*interrupt_hook)(void);
+void interrupt_set_hook(interrupt_hook hook);
+bool interrupt_pending(void);
+// A wait of this thread ends as well when the byte becomes other than 0; NULL: no such byte.
+void interrupt_watch(const volatile char *flag);
+
+#endif

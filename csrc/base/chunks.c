@@ -1,0 +1,129 @@
+// Threads that share out chunks: see chunks.h.
+#include "base/chunks.h"
+#include "base/environment.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+enum {
+    MOST_THREADS = 64, // a file system is saturated long before
+    LOOKS = 50,        // milliseconds between two looks at interrupts
+};
+
+typedef struct crew {
+    pthread_mutex_t lock;
+    atomic_int helpers;         // that are at work
+    char stop;                  // watched by helpers: set when the caller is interrupted
+    uint64_t total, most, next; // next: the first unit that nobody has taken
+    chunks_step step;
+    void *context;
+    size_t room_bytes;
+    // An interruption, else the failure of the lowest chunk. Chunks are given out in order, so none
+    // below it is left out.
+    uint64_t failed_at;
+    cubc_status status;
+    char message[1024];
+} crew;
+
+static bool take(crew *c, uint64_t *first, uint64_t *count)
+{
+    pthread_mutex_lock(&c->lock);
+    *first = c->next;
+    *count = c->total - c->next < c->most ? c->total - c->next : c->most;
+    if (c->status) *count = 0;
+    c->next += *count;
+    pthread_mutex_unlock(&c->lock);
+    return *count > 0;
+}
+
+static void report(crew *c, uint64_t first, cubc_status status)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->status != CUBC_INTERRUPTED &&
+        (!c->status || first < c->failed_at || status == CUBC_INTERRUPTED)) {
+        c->status = status;
+        c->failed_at = first;
+        snprintf(c->message, sizeof c->message, "%s", cubc_error_message());
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+static cubc_status interruption(void)
+{
+    FAIL(CUBC_INTERRUPTED, "interrupted");
+}
+
+static cubc_status one_chunk(crew *c, uint64_t first, uint64_t count, void *room)
+{
+    if (interrupt_pending()) return interruption();
+    return c->step(c->context, first, count, room);
+}
+
+static void work(crew *c)
+{
+    uint64_t first, count;
+    void *room = mem_alloc(c->room_bytes, 1);
+    if (!room) report(c, 0, CUBC_NO_MEMORY);
+    while (room && take(c, &first, &count)) {
+        cubc_status st = one_chunk(c, first, count, room);
+        if (st) report(c, first, st);
+    }
+    mem_free(room);
+}
+
+static void *help(void *argument)
+{
+    crew *c = argument;
+    interrupt_watch(&c->stop);
+    work(c);
+    atomic_fetch_sub(&c->helpers, 1);
+    return NULL;
+}
+
+// Helpers cannot see that the caller is interrupted, and may have long chunks.
+static void await_helpers(crew *c)
+{
+    for (int waited = 0; atomic_load(&c->helpers); waited++) {
+        bool look = waited % LOOKS == 0;
+        if (look && interrupt_pending()) report(c, c->total, interruption());
+        pthread_mutex_lock(&c->lock);
+        bool stop = c->status == CUBC_INTERRUPTED;
+        pthread_mutex_unlock(&c->lock);
+        if (stop) __atomic_store_n(&c->stop, 1, __ATOMIC_RELAXED);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+static bool start_helper(crew *c, pthread_t *thread)
+{
+    atomic_fetch_add(&c->helpers, 1);
+    if (pthread_create(thread, NULL, help, c) == 0) return true;
+    atomic_fetch_sub(&c->helpers, 1);
+    return false;
+}
+
+cubc_status chunks_run(uint64_t total, uint64_t most, size_t room_bytes, chunks_step step,
+                       void *context)
+{
+    pthread_t threads[MOST_THREADS];
+    crew c = {.lock = PTHREAD_MUTEX_INITIALIZER,
+              .total = total,
+              .most = most,
+              .step = step,
+              .context = context,
+              .room_bytes = room_bytes};
+    uint64_t chunks = total / most + (total % most != 0);
+    int started = 0, wanted;
+    TRY(environment_threads(&wanted));
+    if (wanted > MOST_THREADS) wanted = MOST_THREADS;
+    if ((uint64_t)wanted > chunks) wanted = (int)chunks;
+    wanted--; // the caller's thread is one
+    while (started < wanted && start_helper(&c, &threads[started])) started++;
+    work(&c); // and if no thread could be started, all of it
+    await_helpers(&c);
+    for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
+    pthread_mutex_destroy(&c.lock);
+    if (c.status) FAIL(c.status, "%s", c.message);
+    return CUBC_OK;
+}

@@ -1,0 +1,75 @@
+// The number types: names, sizes, and what they are called in kernel code; and structs of them.
+//
+// Structs are described at run time (cubc_type_struct). A type's row is written once, before
+// anybody has its number, and stays for the life of the process, so it is read without a lock.
+#ifndef CUBC_TYPES_H
+#define CUBC_TYPES_H
+
+#include "base/base.h"
+
+typedef enum type_kind {
+    KIND_BOOL,
+    KIND_SIGNED,
+    KIND_UNSIGNED,
+    KIND_FLOAT,
+    KIND_COMPLEX,
+    KIND_STRUCT
+} type_kind;
+
+enum { MAX_VALUE_BYTES = 64 }; // of one item of any type
+
+typedef struct type_info {
+    const char *name;    // "F32": as CUB's benchmarks say it
+    const char *dialect; // "f32": as kernels say it
+    uint8_t size;        // bytes
+    uint8_t alignment;   // of arrays
+    type_kind kind;
+    // A struct's:
+    const cubc_member *members;
+    int member_count;
+    const char *description; // "{f32 x; u8 k; f32 m @8; 12 bytes}"
+    const char *definition;  // in the dialect, one line
+} type_info;
+
+// All types that there are; a number that type_valid accepts has its row.
+extern const type_info *const type_table;
+
+// One value of any type.
+typedef struct type_value {
+    uint64_t word[MAX_VALUE_BYTES / 8];
+} type_value;
+
+bool type_valid(cubc_type type);
+cubc_status type_from_name(const char *name, cubc_type *out); // "F32"; built-in types alone
+// The type an operator is evaluated in: F32 for F16 and BF16, otherwise the type itself.
+cubc_type type_arithmetic(cubc_type type);
+// NumPy's rule for sums and products: integers and bool to 64 bits of their signedness.
+cubc_type type_widened(cubc_type type);
+// NumPy's result_type of two: the smallest that holds both, F64 if there is none.
+cubc_type type_common(cubc_type a, cubc_type b);
+// 1 as a number of the type.
+type_value type_one(cubc_type type);
+// True if a value may become one of another type: a struct is never converted, and a complex number
+// never to a real one.
+bool type_converts(cubc_type from, cubc_type to);
+// The type of the parts of a real or complex number: F32 of C64.
+cubc_type type_real(cubc_type type);
+
+// The dialect's definitions of the structs among these types and of what they are made of, each
+// once; `done` has a place for each type and begins all false.
+void type_define(cubc_type type, bool done[CUBC_TYPE_LAST + 1], text *out);
+
+// ---- types_struct.c -----------------------------------------------------------------------------
+// A struct before it has a number.
+typedef struct type_layout {
+    const cubc_member *members; // borrowed
+    int count;
+    size_t size, alignment;
+    bool packed; // a member's offset is not a multiple of its alignment
+} type_layout;
+
+cubc_status type_layout_of(const cubc_member *members, int count, size_t size, type_layout *out);
+void type_describe(const type_layout *l, text *out);
+void type_write(const type_layout *l, const char *name, text *out); // the definition
+
+#endif

@@ -1,0 +1,11 @@
+// The CPU device's description of the machine it is.
+#ifndef CUBC_CPU_INFO_H
+#define CUBC_CPU_INFO_H
+
+#include "device/device.h"
+
+// Fails only for want of memory: what cannot be found out has a neutral value, and a missing
+// compiler is "none".
+cubc_status cpu_info_describe(device_info *info, int workers);
+
+#endif

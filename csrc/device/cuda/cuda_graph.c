@@ -1,0 +1,66 @@
+// Recordings of the CUDA device: what is queued on a stream is captured into a graph, and replayed
+// by one call.
+#define _POSIX_C_SOURCE 200809L
+#include "device/cuda/device_cuda.h"
+
+struct device_recording {
+    cudaGraphExec_t graph;
+};
+
+cubc_status cuda_graph_record(cubc_device *device, void *stream)
+{
+    bool pushed;
+    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    cubc_status st = RUNTIME(cuda.cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed),
+                             "cudaStreamBeginCapture");
+    device_cuda_leave(pushed);
+    return st;
+}
+
+static cubc_status end_capture(void *stream, device_recording *recording)
+{
+    cudaGraph_t graph = NULL;
+    TRY(RUNTIME(cuda.cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture"));
+    cubc_status st = RUNTIME(cuda.cudaGraphInstantiateWithFlags(&recording->graph, graph, 0),
+                             "cudaGraphInstantiateWithFlags");
+    if (cuda.cudaGraphDestroy(graph)) cuda.cudaGetLastError();
+    return st;
+}
+
+cubc_status cuda_graph_end(cubc_device *device, void *stream, device_recording **out)
+{
+    bool pushed;
+    *out = NULL;
+    device_recording *recording = mem_zalloc(1, sizeof *recording);
+    if (!recording) return CUBC_NO_MEMORY;
+    cubc_status st = device_cuda_enter((cuda_device *)device, &pushed);
+    if (!st) {
+        st = end_capture(stream, recording);
+        device_cuda_leave(pushed);
+    }
+    if (st)
+        mem_free(recording);
+    else
+        *out = recording;
+    return st;
+}
+
+cubc_status cuda_graph_replay(cubc_device *device, device_recording *recording, void *stream)
+{
+    bool pushed;
+    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    cubc_status st = RUNTIME(cuda.cudaGraphLaunch(recording->graph, stream), "cudaGraphLaunch");
+    device_cuda_leave(pushed);
+    return st;
+}
+
+void cuda_graph_free(cubc_device *device, device_recording *recording)
+{
+    bool pushed;
+    if (!recording) return;
+    if (!device_cuda_enter((cuda_device *)device, &pushed)) {
+        if (cuda.cudaGraphExecDestroy(recording->graph)) cuda.cudaGetLastError();
+        device_cuda_leave(pushed);
+    }
+    mem_free(recording);
+}

@@ -1,0 +1,339 @@
+// The CUDA device: what there is, and memory, over CUDA's runtime. Streams and events are in
+// cuda_stream.c, compilation in cuda_compile.c, loading and launching in cuda_module.c, the aids to
+// measuring in cuda_hold.c, and where the libraries come from in cuda_api.c.
+//
+// It works in the device's primary context, together with CuPy, PyTorch, Numba and JAX: their
+// pointers and streams are ours. NULL is the legacy default stream, and CUDA's special handles 1
+// (legacy) and 2 (per thread) pass through as they are.
+//
+// Memory comes from a pool of our own that keeps what is freed, so that temporary storage costs
+// about a microsecond from the second call on; the default pool, which other libraries tune for
+// themselves, is left alone.
+#define _POSIX_C_SOURCE 200809L
+#include "device/cuda/device_cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LEAST_CAPABILITY = 75 }; // sm_75: what CUDA 13 still compiles for
+
+// ---- context ----------------------------------------------------------------------------------
+cubc_status device_cuda_enter(const cuda_device *d, bool *pushed)
+{
+    CUcontext current = NULL;
+    *pushed = false;
+    TRY(DRIVER(cuda.cuCtxGetCurrent(&current), "cuCtxGetCurrent"));
+    if (current == d->context) return CUBC_OK;
+    TRY(DRIVER(cuda.cuCtxPushCurrent_v2(d->context), "cuCtxPushCurrent"));
+    *pushed = true;
+    return CUBC_OK;
+}
+
+void device_cuda_leave(bool pushed)
+{
+    CUcontext ours;
+    if (pushed) cuda.cuCtxPopCurrent_v2(&ours);
+}
+
+// ---- what there is ----------------------------------------------------------------------------
+static int64_t attribute_or(int ordinal, int attribute, int64_t otherwise)
+{
+    int value = 0;
+    if (cuda.cudaDeviceGetAttribute(&value, attribute, ordinal) == CUDA_SUCCESS) return value;
+    cuda.cudaGetLastError();
+    return otherwise;
+}
+
+static int capability(int ordinal)
+{
+    return (int)(10 * attribute_or(ordinal, cudaDevAttrComputeCapabilityMajor, 0) +
+                 attribute_or(ordinal, cudaDevAttrComputeCapabilityMinor, 0));
+}
+
+static cubc_status count_devices(int *count)
+{
+    *count = 0;
+    int found = 0;
+    TRY(cuda_api_runtime_ready());
+    TRY(DRIVER(cuda.cuInit(0), "cuInit"));
+    TRY(RUNTIME(cuda.cudaGetDeviceCount(&found), "cudaGetDeviceCount"));
+    for (int i = 0; i < found; i++)
+        if (capability(i) >= LEAST_CAPABILITY) {
+            *count = found;
+            return CUBC_OK;
+        }
+    if (found == 0) FAIL(CUBC_NO_DEVICE, "the NVIDIA driver sees no GPU");
+    FAIL(CUBC_NO_DEVICE, "the GPU is sm_%d, cubc needs sm_%d or newer", capability(0),
+         LEAST_CAPABILITY);
+}
+
+// Ordinals are CUDA's, so all visible devices count; opening one that is too old says so.
+static int cuda_count(const char **why)
+{
+    static _Thread_local char sentence[1024];
+    int count;
+    sentence[0] = '\0';
+    if (count_devices(&count) != CUBC_OK)
+        snprintf(sentence, sizeof sentence, "%s", cubc_error_message());
+    *why = sentence;
+    return count;
+}
+
+static void format_uuid(const CUuuid *uuid, char *text, size_t size)
+{
+    const unsigned char *b = uuid->bytes;
+    snprintf(text, size, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+             b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+             b[14], b[15]);
+}
+
+static void format_versions(device_info *info)
+{
+    char release[20];
+    int version = cuda.driver_version;
+    cuda_nvml_driver(release, sizeof release);
+    snprintf(info->driver, sizeof info->driver, release[0] ? "%s (CUDA %d.%d)" : "%sCUDA %d.%d",
+             release, version / 1000 % 100, version % 1000 / 10);
+    version = cuda.runtime_version;
+    snprintf(info->runtime, sizeof info->runtime, "%d.%d", version / 1000, version % 1000 / 10);
+}
+
+static cubc_status read_info(cuda_device *d)
+{
+    device_info *info = &d->base.info;
+    int n = d->ordinal;
+    CUuuid uuid;
+    size_t memory = 0;
+    TRY(DRIVER(cuda.cuDeviceGetName(info->model, sizeof info->model, d->handle),
+               "cuDeviceGetName"));
+    TRY(DRIVER(cuda.cuDeviceGetUuid_v2(&uuid, d->handle), "cuDeviceGetUuid"));
+    TRY(DRIVER(cuda.cuDeviceTotalMem_v2(&memory, d->handle), "cuDeviceTotalMem"));
+    TRY(cuda_compile_name(info->compiler, sizeof info->compiler));
+    format_uuid(&uuid, info->uuid, sizeof info->uuid);
+    format_versions(info);
+    snprintf(info->name, sizeof info->name, "cuda:%d", n);
+    snprintf(info->kind, sizeof info->kind, "cuda");
+    snprintf(info->arch, sizeof info->arch, "sm_%d", d->capability);
+    info->units = (int)attribute_or(n, cudaDevAttrMultiProcessorCount, 1);
+    info->warp_size = (int)attribute_or(n, cudaDevAttrWarpSize, 32);
+    info->max_threads = (int)attribute_or(n, cudaDevAttrMaxThreadsPerBlock, 1024);
+    info->threads_per_unit = (int)attribute_or(n, cudaDevAttrMaxThreadsPerMultiProcessor, 1024);
+    info->shared_bytes_per_block =
+        attribute_or(n, cudaDevAttrMaxSharedMemoryPerBlockOptin, SHARED_WITHOUT_OPT_IN);
+    info->shared_bytes_per_unit =
+        attribute_or(n, cudaDevAttrMaxSharedMemoryPerMultiprocessor, SHARED_WITHOUT_OPT_IN);
+    info->l2_bytes = attribute_or(n, cudaDevAttrL2CacheSize, 0);
+    info->memory_bytes = (int64_t)memory;
+    info->clock_khz = attribute_or(n, cudaDevAttrClockRate, 0);
+    info->memory_clock_khz = attribute_or(n, cudaDevAttrMemoryClockRate, 0);
+    info->bus_bits = (int)attribute_or(n, cudaDevAttrGlobalMemoryBusWidth, 0);
+    info->ecc = (int)attribute_or(n, cudaDevAttrEccEnabled, -1);
+    return CUBC_OK;
+}
+
+// ---- open and close ---------------------------------------------------------------------------
+// Without a pool (some virtual GPUs have none) allocation falls back to cudaMalloc, which waits.
+static void create_pool(cuda_device *d)
+{
+    cudaMemPoolProps properties = {.allocType = cudaMemAllocationTypePinned,
+                                   .location = {cudaMemLocationTypeDevice, d->ordinal}};
+    // Freed memory stays for the next allocation, but not all of a device: other processes, such
+    // as the one that a search measures in, need some of it.
+    uint64_t keep = (uint64_t)d->base.info.memory_bytes / 8;
+    if (!attribute_or(d->ordinal, cudaDevAttrMemoryPoolsSupported, 0)) return;
+    if (cuda.cudaMemPoolCreate(&d->pool, &properties)) d->pool = NULL;
+    if (d->pool) cuda.cudaMemPoolSetAttribute(d->pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    cuda.cudaGetLastError();
+}
+
+static cubc_status open_in_context(cuda_device *d)
+{
+    TRY(RUNTIME(cuda.cudaFree(NULL), "cudaFree(NULL)")); // the runtime adopts the context here
+    create_pool(d);
+    return RUNTIME(cuda.cudaStreamCreateWithFlags(&d->aside, cudaStreamNonBlocking),
+                   "cudaStreamCreateWithFlags");
+}
+
+static void cuda_close(cubc_device *device)
+{
+    cuda_device *d = (cuda_device *)device;
+    bool pushed;
+    if (!d) return;
+    if (device_cuda_enter(d, &pushed) == CUBC_OK) {
+        cuda_clock_close(d);
+        cuda_hold_close(d);
+        if (d->aside) cuda.cudaStreamDestroy(d->aside);
+        if (d->pool) cuda.cudaMemPoolDestroy(d->pool);
+        device_cuda_leave(pushed);
+    }
+    cuda.cuDevicePrimaryCtxRelease_v2(d->handle);
+    mem_free(d);
+}
+
+static cubc_status open_device(cuda_device *d)
+{
+    TRY(DRIVER(cuda.cuDeviceGet(&d->handle, d->ordinal), "cuDeviceGet(%d)", d->ordinal));
+    TRY(read_info(d));
+    TRY(cuda_hold_open(d));
+    cubc_status st = DRIVER(cuda.cuDevicePrimaryCtxRetain(&d->context, d->handle),
+                            "cuDevicePrimaryCtxRetain(%d)", d->ordinal);
+    if (st) pthread_mutex_destroy(&d->hold.lock);
+    return st;
+}
+
+static cubc_status cuda_open(int index, cubc_device **out)
+{
+    int count;
+    *out = NULL;
+    TRY(count_devices(&count));
+    if (index < 0 || index >= count)
+        FAIL(CUBC_NO_DEVICE, "there is no cuda:%d, the last one is cuda:%d", index, count - 1);
+    if (capability(index) < LEAST_CAPABILITY)
+        FAIL(CUBC_NO_DEVICE, "cuda:%d is sm_%d, cubc needs sm_%d or newer", index,
+             capability(index), LEAST_CAPABILITY);
+    cuda_device *d = mem_zalloc(1, sizeof *d);
+    if (!d) return CUBC_NO_MEMORY;
+    d->base.api = &device_cuda_api;
+    d->ordinal = index;
+    d->capability = capability(index);
+    cubc_status st = open_device(d);
+    if (st) {
+        mem_free(d);
+        return st;
+    }
+    bool pushed;
+    st = device_cuda_enter(d, &pushed);
+    if (!st) {
+        st = open_in_context(d);
+        device_cuda_leave(pushed);
+    }
+    if (st)
+        cuda_close(&d->base);
+    else
+        *out = &d->base;
+    return st;
+}
+
+// ---- memory -----------------------------------------------------------------------------------
+static cubc_status cuda_alloc(cubc_device *device, size_t bytes, void *stream, void **out)
+{
+    cuda_device *d = (cuda_device *)device;
+    size_t size = bytes ? bytes : 1;
+    bool pushed;
+    *out = NULL;
+    if (!d->pool && cuda_stream_is_capturing(device, stream)) // freed before a replay needs it
+        FAIL(CUBC_DEVICE_ERROR, "this GPU has no memory pools, so a graph cannot own memory: give "
+                                "outputs and workspace to a call that is captured");
+    TRY(device_cuda_enter(d, &pushed));
+    cubc_status st = d->pool ? RUNTIME(cuda.cudaMallocFromPoolAsync(out, size, d->pool, stream),
+                                       "cudaMallocFromPoolAsync(%zu)", bytes)
+                             : RUNTIME(cuda.cudaMalloc(out, size), "cudaMalloc(%zu)", bytes);
+    device_cuda_leave(pushed);
+    return st;
+}
+
+static void cuda_free(cubc_device *device, void *pointer, void *stream)
+{
+    cuda_device *d = (cuda_device *)device;
+    bool pushed;
+    if (!pointer || device_cuda_enter(d, &pushed)) return;
+    if (d->pool ? cuda.cudaFreeAsync(pointer, stream) : cuda.cudaFree(pointer))
+        cuda.cudaGetLastError();
+    device_cuda_leave(pushed);
+}
+
+// Unregistered host memory is unknown to the driver: its type is left at 0. (The call for a single
+// attribute makes that an error, which a debugger would report.)
+static bool is_on_device(const void *pointer)
+{
+    int type = 0, attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    void *values[] = {&type};
+    return cuda.cuPointerGetAttributes(1, &attribute, values, (CUdeviceptr)(uintptr_t)pointer) ==
+               CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_DEVICE;
+}
+
+static int cuda_index_of(const void *pointer)
+{
+    const char *why;
+    int type = 0, ordinal = -1; // the driver leaves the type of unknown memory at 0
+    int attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    void *values[] = {&type, &ordinal};
+    if (cuda_count(&why) == 0 ||
+        cuda.cuPointerGetAttributes(2, attributes, values, (CUdeviceptr)(uintptr_t)pointer))
+        return -1;
+    return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_HOST ? ordinal : -1;
+}
+
+static cubc_status copy(cubc_device *device, void *to, const void *from, size_t bytes, void *stream)
+{
+    bool with_host = !is_on_device(to) || !is_on_device(from);
+    if (with_host && cuda_stream_is_capturing(device, stream))
+        return cuda_stream_wait(stream); // fails, before anything is queued
+    TRY(RUNTIME(cuda.cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
+                "cudaMemcpyAsync(%zu)", bytes));
+    return with_host ? cuda_stream_wait(stream) : CUBC_OK;
+}
+
+static cubc_status cuda_copy(cubc_device *device, void *to, const void *from, size_t bytes,
+                             void *stream)
+{
+    bool pushed;
+    if (bytes == 0) return CUBC_OK;
+    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    cubc_status st = copy(device, to, from, bytes, stream);
+    device_cuda_leave(pushed);
+    return st;
+}
+
+static cubc_status cuda_fill(cubc_device *device, void *to, int byte, size_t bytes, void *stream)
+{
+    bool pushed;
+    if (bytes == 0) return CUBC_OK;
+    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    cubc_status st =
+        RUNTIME(cuda.cudaMemsetAsync(to, byte, bytes, stream), "cudaMemsetAsync(%zu)", bytes);
+    device_cuda_leave(pushed);
+    return st;
+}
+
+const device_api device_cuda_api = {
+    .kind = "cuda",
+    .count = cuda_count,
+    .index_of = cuda_index_of,
+    .open = cuda_open,
+    .close = cuda_close,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .copy = cuda_copy,
+    .fill = cuda_fill,
+    .synchronize = cuda_stream_synchronize,
+    .order = cuda_stream_order,
+    .is_capturing = cuda_stream_is_capturing,
+    .stream_create = cuda_stream_create,
+    .stream_destroy = cuda_stream_destroy,
+    .stream_id = cuda_stream_id,
+    .event_create = cuda_event_create,
+    .event_destroy = cuda_event_destroy,
+    .event_record = cuda_event_record,
+    .event_wait = cuda_event_wait,
+    .event_synchronize = cuda_event_synchronize,
+    .event_elapsed = cuda_event_elapsed,
+    .compile = cuda_compile_source,
+    .compiler = cuda_compile_name,
+    .check = cuda_module_check,
+    .load = cuda_module_load,
+    .unload = cuda_module_unload,
+    .kernel = cuda_module_kernel,
+    .launch = cuda_module_launch,
+    .record = cuda_graph_record,
+    .record_end = cuda_graph_end,
+    .replay = cuda_graph_replay,
+    .recording_free = cuda_graph_free,
+    .flush = cuda_hold_flush,
+    .hold = cuda_hold_begin,
+    .release = cuda_hold_end,
+    .clock_mark = cuda_clock_mark,
+    .clock_hertz = cuda_clock_hertz,
+    .sensors = cuda_nvml_sensors,
+};

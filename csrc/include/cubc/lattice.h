@@ -1,0 +1,437 @@
+// The lattice QCD part of the public C interface, a part of cubc.h.
+//
+// Fields on a periodic lattice of lx * ly * lz * lt sites, even extents. A site's parity is that of
+// x + y + z + t; sites of a parity are in the order of x / 2, y, z, t, x fastest. Gamma matrices
+// are DeGrand-Rossi's. Plain fields are of complex numbers, two reals each, F64 or F32; native ones
+// of F64, F32, or I16: fixed point, 32767 for 1 or, of spinors, for the largest magnitude of the
+// site, whose norm (that magnitude over 32767) is in an array of its own, an F32 a site.
+//
+// Native order: a parity's field is cut into chunks of 16 bytes a site, chunk k of all sites before
+// chunk k + 1 of any; parity 0 comes before parity 1. A link has 18, 12 or 8 reals, all four
+// directions of a parity x, y, z, t one after the other. Spinors have 24 reals, spin slowest, with
+// (upper + lower) / sqrt(2) of the plain spins first and (upper - lower) / sqrt(2) then. Arrays
+// start on 16 bytes.
+#ifndef CUBC_LATTICE_H
+#define CUBC_LATTICE_H
+
+#include "cubc/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+// cffi: begin
+typedef enum cubc_field_order {
+    CUBC_PLAIN,    // spinors [t][z][y][x][spin][colour], links [t][z][y][x][direction][row][column]
+    CUBC_EVEN_ODD, // spinors [parity][t][z][y][x / 2][spin][colour],
+                   // links [direction][parity][t][z][y][x / 2][row][column]
+    CUBC_NATIVE
+} cubc_field_order;
+
+// The tie of a kernel to the solver that it is a part of: kernels/solver.h. Each right-hand side
+// has a state, and nothing is done for those whose phase is another.
+enum { CUBC_STATE_BYTES = 2232 };
+typedef struct cubc_guard {
+    void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
+    double *parts; // of sums, in the device's memory
+    uint64_t parts_n;
+    uint64_t phase; // of those that something is done for
+    uint64_t step;  // for the function that takes the sums
+} cubc_guard;
+
+// A gauge field in another order, precision or reconstruction. Links of fewer than 18 reals are
+// those of SU(3) matrices. The copy is apart from what is copied.
+typedef struct cubc_link_copy_params {
+    const void *from;
+    void *to;
+    uint64_t from_n, to_n; // reals of all links, 4 * sites * reals, or of C128 and C64 half as many
+                           // complex numbers
+    cubc_type from_type, to_type;
+    cubc_field_order from_order, to_order;
+    int from_reals, to_reals; // of a link: 18; 12 or 8 in native order
+    int lx, ly, lz, lt;
+} cubc_link_copy_params;
+
+// Spinors in another order or precision, of any number of sources one after the other; of both
+// parities or, where neither order is plain, of one. The copy is apart from what is copied.
+typedef struct cubc_spinor_copy_params {
+    const void *from;
+    const float *from_norms; // of I16, else NULL
+    void *to;
+    float *to_norms;
+    uint64_t from_n, to_n; // reals, 24 * sites (half of them for one parity) * sources, or of C128
+                           // and C64 half as many complex numbers
+    cubc_type from_type, to_type;
+    uint64_t norms_n;    // sites * sources, or 0
+    cubc_type norm_type; // F32
+    cubc_field_order from_order, to_order;
+    int lx, ly, lz, lt;
+} cubc_spinor_copy_params;
+
+// The Wilson hopping term, out = D in, or out = x + a D in:
+//     D psi(x) = sum over mu of (1 - gamma_mu) U_mu(x) psi(x + mu)
+//                             + (1 + gamma_mu) U_mu(x - mu)^+ psi(x - mu)
+// without the factor 1/2 of projectors. Everything is in native order and of one type. For a parity
+// of the output, 0 or 1, in is of the other parity; for both (2) all fields are. out may be x and
+// is apart from everything else. Hops in space come with 1 / anisotropy. Links stay in SU(3): it is
+// the operator that knows the boundary.
+typedef struct cubc_dslash_wilson_params {
+    const void *links; // both parities
+    const void *in;
+    const float *in_norms; // of I16, else NULL; as are the other norms
+    const void *x;         // NULL: out = D in
+    const float *x_norms;
+    void *out;
+    float *out_norms;
+    uint64_t links_n;    // 4 * sites * reconstruct
+    uint64_t n;          // reals of in: 24 * sites (half of them for one parity) * sources
+    uint64_t norms_n;    // n / 24, or 0
+    cubc_type type;      // of links and spinors: F64, F32, I16
+    cubc_type norm_type; // F32
+    int lx, ly, lz, lt;
+    int reconstruct;    // reals of a link: 18, 12, 8
+    int parity;         // of the output: 0, 1; 2: both
+    int dagger;         // not 0: the adjoint of D
+    int antiperiodic;   // not 0: spinors change sign across the boundary in time
+    int temporal_gauge; // not 0: links in time are 1 but for those of the last slice
+    double a;
+    double anisotropy; // 1: none
+    // Belongs to a solver; otherwise NULL. A tail is "scalars | statements | sums | function": what
+    // becomes of the result m, of x and z at each site (kernels/tail.h). z may be the output.
+    const cubc_guard *guard;
+    const char *tail;
+    const void *z;
+    const float *z_norms;
+} cubc_dslash_wilson_params;
+
+// Linear algebra of a solver in one pass over its fields: statements on the complex numbers of each
+// site, and sums over all sites. text: "scalars | statements | sums | function", as
+//     "alpha | x = x + alpha * p; r = r - alpha * q | norm(r) | cg_direction"
+// with scalars of the state, fields by name, and a function of kernels/solver.h. Fields are native
+// ones, all of as many sites; the norms of fixed-point fields are right behind them.
+typedef struct cubc_site_field {
+    const char *name;
+    void *data;
+    cubc_type type; // F64, F32, I16
+    int written;    // not 0: it changes
+} cubc_site_field;
+
+typedef struct cubc_field_update_params {
+    const char *text;
+    const cubc_site_field *fields; // at most 12, of which 4 are written
+    int field_count;
+    const cubc_guard *guard;
+    int lx, ly, lz, lt;
+    int reals;    // a site: 24 of spinors, 6 of colour vectors; even
+    int parities; // of a field: 1 or 2
+    uint64_t sources;
+} cubc_field_update_params;
+
+// The clover term of Wilson fermions (B. Sheikholeslami and R. Wohlert, 1985):
+//     A(x) = 1 + sum over mu < nu of c sigma_munu H_munu(x),  c = kappa c_sw
+//     sigma_munu = i/2 [gamma_mu, gamma_nu],  H_munu = i/8 (Q_munu - Q_munu^+)
+// with the sum Q of the four plaquettes in the plane that begin at x; the Dirac operator is then
+// A - kappa D. It is a field of both parities in native order, 72 reals a site: two Hermitian 6x6
+// matrices, that of gamma_5 = 1 first, rows of spin (slowest) and colour in DeGrand-Rossi's basis;
+// of each 6 reals of the diagonal, then complex numbers below it, row after row. In fixed point
+// there is a norm a site, as of spinors.
+typedef struct cubc_clover_term_params {
+    const void *links; // in native order, of 18 reals
+    void *out;
+    float *out_norms;     // of I16, else NULL
+    uint64_t links_n;     // 72 * sites
+    uint64_t n;           // 72 * sites
+    cubc_type links_type; // F64, F32
+    cubc_type type;       // of the result: F64, F32, I16
+    uint64_t norms_n;     // sites, or 0
+    cubc_type norm_type;  // F32
+    int lx, ly, lz, lt;
+    double magnetic, electric; // c of the planes in space, and of those with time
+} cubc_clover_term_params;
+
+// The inverse of such a field, and log |det| of both matrices of a site together; the sum over all
+// sites is the trace of the logarithm. Matrices near 1 are positive definite; of others the
+// determinant may change its sign unseen.
+typedef struct cubc_clover_invert_params {
+    const void *clover;
+    const float *clover_norms;
+    void *out;
+    float *out_norms;
+    double *log_det;                  // those of parity 0 first
+    uint64_t clover_n, n;             // 72 * sites
+    uint64_t log_det_n;               // sites
+    cubc_type clover_type, type;      // F64, F32, I16
+    cubc_type log_det_type;           // F64
+    uint64_t clover_norms_n, norms_n; // sites, or 0
+    cubc_type norm_type;              // F32
+    int lx, ly, lz, lt;
+} cubc_clover_invert_params;
+
+// out = C x of spinors in native order, where C is such a field. out may be x.
+typedef struct cubc_clover_apply_params {
+    const void *clover;
+    const float *clover_norms; // of I16, else NULL; as are the other norms
+    const void *x;
+    const float *x_norms;
+    void *out;
+    float *out_norms;
+    uint64_t clover_n;                // 72 * sites
+    uint64_t n;                       // reals: 24 * sites (half of them for one parity) * sources
+    uint64_t clover_norms_n, norms_n; // sites and n / 24, or 0
+    cubc_type type;                   // F64, F32, I16
+    cubc_type norm_type;              // F32
+    int lx, ly, lz, lt;
+    int parity; // of the spinors: 0, 1; 2: both
+} cubc_clover_apply_params;
+
+// Wilson-clover fermions: out = C D in, out = x + a C D in, or, with on_x, out = C x + a D in.
+// The rest is as for the Wilson Dslash.
+typedef struct cubc_dslash_clover_params {
+    cubc_dslash_wilson_params wilson;
+    const void *clover;        // C, of both parities
+    const float *clover_norms; // of I16, else NULL
+    uint64_t clover_n, clover_norms_n;
+    int on_x;
+} cubc_dslash_clover_params;
+
+// Twisted mass fermions (R. Frezzotti et al., 2001):
+//     out = (b + i b5 gamma_5) x + (a + i a5 gamma_5) D in
+// or without x, where that is NULL. The rest is as for the Wilson Dslash.
+typedef struct cubc_dslash_twisted_params {
+    cubc_dslash_wilson_params wilson;
+    double a5, b, b5;
+} cubc_dslash_twisted_params;
+
+// out = (a + i a5 gamma_5) x of spinors in native order, of one parity or both, of any number of
+// sources. out may be x.
+typedef struct cubc_spinor_twist_params {
+    const void *x;
+    const float *x_norms; // of I16, else NULL
+    void *out;
+    float *out_norms;
+    uint64_t n;          // reals: 24 * sites (half of them for one parity) * sources
+    uint64_t norms_n;    // n / 24, or 0
+    cubc_type type;      // F64, F32, I16
+    cubc_type norm_type; // F32
+    int lx, ly, lz, lt;
+    double a, a5;
+} cubc_spinor_twist_params;
+
+cubc_status cubc_clover_apply_temp_bytes(cubc_device *device,
+                                         const cubc_clover_apply_params *params, size_t *bytes);
+cubc_status cubc_clover_apply(cubc_device *device, const cubc_clover_apply_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_clover_invert_temp_bytes(cubc_device *device,
+                                          const cubc_clover_invert_params *params, size_t *bytes);
+cubc_status cubc_clover_invert(cubc_device *device, const cubc_clover_invert_params *params,
+                               void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_clover_term_temp_bytes(cubc_device *device, const cubc_clover_term_params *params,
+                                        size_t *bytes);
+cubc_status cubc_clover_term(cubc_device *device, const cubc_clover_term_params *params, void *temp,
+                             size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_dslash_clover_temp_bytes(cubc_device *device,
+                                          const cubc_dslash_clover_params *params, size_t *bytes);
+cubc_status cubc_dslash_clover(cubc_device *device, const cubc_dslash_clover_params *params,
+                               void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_dslash_twisted_temp_bytes(cubc_device *device,
+                                           const cubc_dslash_twisted_params *params, size_t *bytes);
+cubc_status cubc_dslash_twisted(cubc_device *device, const cubc_dslash_twisted_params *params,
+                                void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_dslash_wilson_temp_bytes(cubc_device *device,
+                                          const cubc_dslash_wilson_params *params, size_t *bytes);
+cubc_status cubc_dslash_wilson(cubc_device *device, const cubc_dslash_wilson_params *params,
+                               void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_field_update_temp_bytes(cubc_device *device,
+                                         const cubc_field_update_params *params, size_t *bytes);
+cubc_status cubc_field_update(cubc_device *device, const cubc_field_update_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_link_copy_temp_bytes(cubc_device *device, const cubc_link_copy_params *params,
+                                      size_t *bytes);
+cubc_status cubc_link_copy(cubc_device *device, const cubc_link_copy_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_spinor_copy_temp_bytes(cubc_device *device, const cubc_spinor_copy_params *params,
+                                        size_t *bytes);
+cubc_status cubc_spinor_copy(cubc_device *device, const cubc_spinor_copy_params *params, void *temp,
+                             size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_spinor_twist_temp_bytes(cubc_device *device,
+                                         const cubc_spinor_twist_params *params, size_t *bytes);
+cubc_status cubc_spinor_twist(cubc_device *device, const cubc_spinor_twist_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+
+// ---- solvers ------------------------------------------------------------------------------------
+// M x = b for any number of right-hand sides of one operator. The iteration runs on the device
+// without a look at it by the host; it works in one precision and its results are added up in
+// another, in which the residual is calculated anew whenever it has dropped by `delta`.
+typedef enum cubc_operator_kind {
+    CUBC_WILSON,  // M = 1 - kappa D
+    CUBC_TWISTED, // M = 1 + 2 i kappa mu gamma_5 - kappa D
+    CUBC_CLOVER   // M = A - kappa D
+} cubc_operator_kind;
+
+typedef struct cubc_operator {
+    cubc_operator_kind kind;
+    const void *links; // in native order
+    uint64_t links_n;
+    cubc_type type;  // of the links; they are copied where another is needed
+    int reconstruct; // reals of a link: 18, 12, 8
+    int lx, ly, lz, lt;
+    int antiperiodic, temporal_gauge; // as of cubc_dslash_wilson_params
+    double anisotropy;
+    double kappa;       // 1 / (2 (m + 1 + 3 / anisotropy)) at mass m
+    double mu;          // of twisted mass
+    const void *clover; // A, of cubc_clover_term_params
+    uint64_t clover_n;
+    cubc_type clover_type; // F64, F32; it is copied where another is needed
+} cubc_operator;
+
+enum { CUBC_MOST_SHIFTS = 16 };
+
+typedef struct cubc_solve_params {
+    const cubc_operator *op;
+    const char *solver;   // "cg": of the normal equations; "bicgstab", "gcr": restarted after 8
+                          // directions; "multishift": of all sites, in the precise type alone
+    const double *shifts; // of several systems (M^+ M + shift) x = b, none below 0; NULL: M x = b
+    int shift_count;      // at most CUBC_MOST_SHIFTS
+    const void *b;
+    void *x;                // of one shift after the other
+    uint64_t n;             // reals of b, and of x of each shift: 24 * sites * sources
+    cubc_type type;         // of either: F64, F32
+    cubc_field_order order; // of either
+    int guess;              // not 0: x is where it begins; otherwise at 0
+    double tolerance;       // of |b - M x| / |b|
+    uint64_t iterations;    // at most, of each right-hand side
+    cubc_type precise;      // F64, F32: of residual and solution
+    cubc_type sloppy;       // F64, F32, I16: of the iteration
+    int even_odd;           // not 0: the system of the even sites is solved
+    double delta;           // 0: 0.2
+} cubc_solve_params;
+
+typedef struct cubc_solve_info { // of a right-hand side
+    int converged;               // the residual below is at most the tolerance
+    const char *reason;          // "converged", or why it ended; lives for ever
+    uint64_t iterations, updates;
+    double residual;        // |b - M x| / |b| of x as it is in `type`, on the whole lattice, in the
+                            // precise type; |b - M x| where b is 0. NaN: and so is x, all of it
+    double seconds;         // of all right-hand sides together, without compilation
+    double gflops;          // of the operator alone, of all right-hand sides together
+    double compile_seconds; // what went before: kernels that were not there yet
+} cubc_solve_info;
+
+// Returns when x is there. info: one a right-hand side, those of one shift after the other. That a
+// solve does not converge is no error; a tolerance that the precision does not hold is found out.
+cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cubc_solve_info *info,
+                       cubc_stream stream);
+
+// ---- gauge fields -------------------------------------------------------------------------------
+// Links in native order with all 18 reals, F64 or F32. What may be done in place is: out is the
+// input then, otherwise apart from it.
+
+typedef enum cubc_gauge_quantity {
+    CUBC_GAUGE_PLAQUETTES, // means of Re tr / 3: planes xy, xz, xt, yz, yt, zt, then links
+    CUBC_GAUGE_POLYAKOV,   // mean of tr / 3 of the product of links in time: real, imaginary part
+    CUBC_GAUGE_UNITARITY   // largest |U U^+ - 1| of all elements, and largest |det U - 1|
+} cubc_gauge_quantity;
+
+typedef struct cubc_gauge_measure_params {
+    const void *links;
+    double *out;
+    uint64_t links_n; // 72 * sites
+    uint64_t out_n;   // 7 of plaquettes, otherwise 2
+    cubc_type type;
+    cubc_type out_type; // F64
+    cubc_gauge_quantity quantity;
+    int lx, ly, lz, lt;
+} cubc_gauge_measure_params;
+
+typedef struct cubc_gauge_random_params {
+    void *out;
+    uint64_t n;   // 18 * matrices * sites
+    int matrices; // of a site: 4, a gauge field; 1, a gauge rotation
+    cubc_type type;
+    int lx, ly, lz, lt;
+    uint64_t seed;
+    // The first two rows of identity * 1 + noise * G made orthonormal, G of normal complex numbers:
+    // 1, 0 is unity; 0, 1 Haar's measure.
+    double identity, noise;
+} cubc_gauge_random_params;
+
+// Back to SU(3). In place or not.
+typedef struct cubc_gauge_project_params {
+    const void *links;
+    void *out;
+    uint64_t n; // 72 * sites
+    cubc_type type;
+    int lx, ly, lz, lt;
+    int nearest; // 0: rows 0 and 1 made orthonormal; else the nearest matrix
+} cubc_gauge_project_params;
+
+// U'_mu(x) = g(x) U_mu(x) g(x + mu)^+, or of spinors, any number of sources, g(x) psi(x). In place
+// or not.
+typedef struct cubc_gauge_rotate_params {
+    const void *in;
+    const void *rotation; // one matrix a site, in native order
+    void *out;
+    uint64_t n;          // reals * sites, of spinors times sources
+    uint64_t rotation_n; // 18 * sites
+    int reals;           // of a site: 72, links; 24, spinors; 6, colour vectors
+    cubc_type type;
+    int lx, ly, lz, lt;
+    int inverse;        // not 0: with g^+ for g
+    int temporal_gauge; // not 0: g is of cubc_gauge_temporal, and links that become 1 are exact
+} cubc_gauge_rotate_params;
+
+// The rotation that makes links in time 1 but for those of the last slice.
+typedef struct cubc_gauge_temporal_params {
+    const void *links;
+    void *out;
+    uint64_t links_n; // 72 * sites
+    uint64_t n;       // 18 * sites
+    cubc_type type;
+    int lx, ly, lz, lt;
+} cubc_gauge_temporal_params;
+
+// One sweep of updates by the plaquette action, in place: the heat bath of Cabibbo and Marinari, or
+// over-relaxation. Random numbers follow from seed, sweep and site.
+typedef struct cubc_gauge_update_params {
+    void *links;
+    uint64_t n; // 72 * sites
+    uint64_t seed;
+    uint64_t sweep; // below 2^32; each of a seed is drawn once
+    double beta;
+    int over_relax; // 0: heat bath
+    cubc_type type;
+    int lx, ly, lz, lt;
+} cubc_gauge_update_params;
+
+cubc_status cubc_gauge_measure_temp_bytes(cubc_device *device,
+                                          const cubc_gauge_measure_params *params, size_t *bytes);
+cubc_status cubc_gauge_measure(cubc_device *device, const cubc_gauge_measure_params *params,
+                               void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_gauge_project_temp_bytes(cubc_device *device,
+                                          const cubc_gauge_project_params *params, size_t *bytes);
+cubc_status cubc_gauge_project(cubc_device *device, const cubc_gauge_project_params *params,
+                               void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_gauge_random_temp_bytes(cubc_device *device,
+                                         const cubc_gauge_random_params *params, size_t *bytes);
+cubc_status cubc_gauge_random(cubc_device *device, const cubc_gauge_random_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_gauge_rotate_temp_bytes(cubc_device *device,
+                                         const cubc_gauge_rotate_params *params, size_t *bytes);
+cubc_status cubc_gauge_rotate(cubc_device *device, const cubc_gauge_rotate_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_gauge_temporal_temp_bytes(cubc_device *device,
+                                           const cubc_gauge_temporal_params *params, size_t *bytes);
+cubc_status cubc_gauge_temporal(cubc_device *device, const cubc_gauge_temporal_params *params,
+                                void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_gauge_update_temp_bytes(cubc_device *device,
+                                         const cubc_gauge_update_params *params, size_t *bytes);
+cubc_status cubc_gauge_update(cubc_device *device, const cubc_gauge_update_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+// cffi: end
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif

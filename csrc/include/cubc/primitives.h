@@ -1,0 +1,433 @@
+// Device-wide primitives: a part of cubc.h.
+//
+// A primitive is called in two phases, as in CUB: ask for the temporary storage that a problem
+// needs, then run it. Passing temp = NULL to the run lets the device's own pool provide it.
+// Pointers are memory of the device (cubc_alloc, cudaMalloc, or host memory on "cpu").
+#ifndef CUBC_PRIMITIVES_H
+#define CUBC_PRIMITIVES_H
+
+#include "cubc/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+// cffi: begin
+// An operand of an expression, by name.
+typedef struct cubc_operand {
+    const char *name;
+    cubc_type type;
+    const void *data; // items on the device, or one value in host memory if scalar is set
+    int scalar;
+    int ndim;
+    const ptrdiff_t *shape; // NULL: that of the result
+} cubc_operand;
+
+// An input that is not in memory: item i is the expression, of the operands' names and of i, and is
+// evaluated where it is read. To give one to a call, let the input's pointer be its address and the
+// input's type CUBC_LAZY. Calls that do not take one say so.
+typedef struct cubc_lazy {
+    const char *expression;
+    cubc_type type;               // of the items
+    const cubc_operand *operands; // at most 8
+    int operand_count;
+    int ndim; // as in cubc_transform_params
+    const ptrdiff_t *shape;
+} cubc_lazy;
+
+// A reduction of n items to one: out[0] = init op in[0] op in[1] op ... op in[n-1].
+typedef struct cubc_reduce_params {
+    const void *in;
+    void *out;
+    uint64_t n;
+    cubc_type type;     // of the items
+    cubc_type acc_type; // in which the operator is evaluated
+    cubc_type out_type; // of the result; I64 for argmin and argmax
+    const char *op;     // "sum" "prod" "min" "max" "any" "all" "argmin" "argmax", or a C expression
+                        // of a and b
+    int commutative;    // for an expression: operands may be reordered (built-in operators are)
+    const void *init;   // one value of acc_type in host memory, or NULL for none
+    int deterministic;  // the same bits in every run, with every policy and on every device, apart
+                        // from those of a NaN; 0: of floats, in every run on one device with one
+                        // policy. Products and sums of an expression are rounded each
+} cubc_reduce_params;
+
+// A prefix scan: out[i] = init op in[0] op ... op in[i] (inclusive) or ... op in[i-1] (exclusive).
+// With keys the scan begins anew, with init if there is one, at each item whose key differs from
+// the one before it (as NaN does); with segments at the beginning of each, and behind the last. out
+// may be in; otherwise nothing may overlap.
+typedef struct cubc_scan_params {
+    const void *in;
+    void *out;
+    uint64_t n;
+    cubc_type type;
+    cubc_type acc_type;
+    cubc_type out_type;
+    const char *op; // "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
+    int inclusive;
+    const void *init; // one value of acc_type in host memory; an exclusive expression needs it
+    const void *keys; // n items; NULL: none
+    cubc_type key_type;
+    uint64_t segments;     // 0 without offsets: none
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
+                           // segment has n / segments items
+    cubc_type offset_type; // I32 or I64
+    int deterministic; // as for cubc_reduce; 0: floats may differ in the last digits in each run
+} cubc_scan_params;
+
+// A reduction along one axis of an array of [outer][length][columns] items, in C order:
+// out[o][c] = init op in[o][0][c] op ... op in[o][length-1][c]. An index is along the axis.
+typedef struct cubc_axis_reduce_params {
+    const void *in;
+    void *out; // [outer][columns], apart from in
+    uint64_t outer;
+    uint64_t length;
+    uint64_t columns; // 1 for the last axis
+    cubc_type type;
+    cubc_type acc_type;
+    cubc_type out_type;
+    const char *op; // this and what follows as for cubc_reduce
+    int commutative;
+    const void *init;
+    int deterministic;
+} cubc_axis_reduce_params;
+
+// out[i] = how many of the offsets are up to i: which segment item i is in, from 1 on; 0 before the
+// first segment, segments + 1 behind the last.
+typedef struct cubc_segment_ids_params {
+    const void *offsets;   // segments + 1 of them, rising
+    cubc_type offset_type; // I32 or I64
+    uint64_t segments;
+    void *out;          // n items
+    cubc_type out_type; // I32 or I64
+    uint64_t n;
+} cubc_segment_ids_params;
+
+// A reduction of each segment of an array: out[s] = init op in[offsets[s]] op ... op
+// in[offsets[s+1]-1]. An empty segment gives init, else the operator's identity: for min and max
+// what no item is beyond, for argmin and argmax -1. Offsets that fall or lie outside of the array
+// are no error, but their segments' results are undefined.
+typedef struct cubc_segmented_reduce_params {
+    const void *in;
+    void *out; // one item a segment, apart from in
+    uint64_t n;
+    uint64_t segments;
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
+                           // segment has n / segments items
+    cubc_type offset_type; // I32 or I64
+    cubc_type type;
+    cubc_type acc_type;
+    cubc_type out_type;
+    const char *op;    // as for cubc_reduce; an index counts from the segment's beginning
+    int commutative;   // as for cubc_reduce
+    const void *init;  // one value of acc_type in host memory, or NULL for none; with offsets an
+                       // expression needs it
+    int deterministic; // as for cubc_reduce, which gives the same bits for a segment alone
+} cubc_segmented_reduce_params;
+
+// A stable sort of each segment of an array by itself: keys, and values with them if value_bytes is
+// not 0. The order is that of cubc_sort. What is before the first segment is sorted as one more,
+// and so is what is behind the last. keys_out may be keys_in and values_out values_in; otherwise no
+// two arrays may overlap. Offsets that fall or lie outside of the array are no error, but what is
+// written then is undefined.
+typedef struct cubc_segmented_sort_params {
+    const void *keys_in;
+    void *keys_out;
+    const void *values_in; // NULL: the indices 0 to n-1 of the whole array
+    void *values_out;
+    uint64_t n;
+    uint64_t segments;
+    const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
+                           // segment has n / segments items
+    cubc_type offset_type; // I32 or I64
+    cubc_type type;        // of the keys
+    int value_bytes;       // of one value: 1, 2, 4, 8, 16; 0: there are none
+    int relative;          // indices count from their segment's beginning; not with offsets
+    int descending;
+} cubc_segmented_sort_params;
+
+// A selection: the items that a condition holds for, in order. out may be in, and the others apart
+// from both; otherwise nothing may overlap.
+typedef struct cubc_select_params {
+    const void *in; // NULL: the items are their indices, I64
+    void *out;      // room for n items
+    void *rest;     // room for n items: those that are not selected, in order; NULL: not wanted
+    void *second;   // room for n items: those whose predicate is 2, which is 1 for out, in order;
+                    // NULL: not wanted. It needs a predicate and the rest
+    int64_t *count; // how many are selected, and with it how many second; in the device's memory
+    uint64_t n;
+    cubc_type type;
+    const void *mask; // n items: what is not 0 is selected
+    cubc_type mask_type;
+    const char *predicate; // or a C expression of the item x and its index i
+    // With neither an item is selected that differs from the one before it, as all NaN do.
+} cubc_select_params;
+
+// The index of the first item that a condition holds for, -1 if there is none.
+typedef struct cubc_find_params {
+    const void *in;
+    int64_t *out; // one index, in the device's memory
+    uint64_t n;
+    cubc_type type;
+    const char *predicate; // a C expression of the item x and its index i
+} cubc_find_params;
+
+// An element-wise map: out[i] = expression, of the operands' names and of the index i. Operands of
+// other shapes are broadcast by NumPy's rules: to ndim and shape, whose product is n.
+typedef struct cubc_transform_params {
+    void *out;
+    cubc_type out_type;
+    uint64_t n;
+    const char *expression;
+    const cubc_operand *operands; // at most 8
+    int operand_count;
+    int ndim; // 0: one dimension of n items
+    const ptrdiff_t *shape;
+} cubc_transform_params;
+
+// A stable sort of n keys, and of values with them if value_bytes is not 0. Integers sort by the
+// bits [begin_bit, end_bit) alone; floats whole, NaN as if above all numbers and -0 below 0.
+// keys_out may be keys_in and values_out values_in; otherwise no two arrays may overlap.
+typedef struct cubc_sort_params {
+    const void *keys_in;
+    void *keys_out;
+    const void *values_in; // NULL: the indices 0 to n-1, as argsort wants them
+    void *values_out;
+    uint64_t n;
+    cubc_type type;  // of the keys
+    int value_bytes; // of one value: 1, 2, 4, 8, 16; 0: there are none
+    int descending;
+    int begin_bit, end_bit; // end_bit 0: behind the highest
+} cubc_sort_params;
+
+// Runs of equal consecutive keys (NaN differs from everything). What is wanted of them follows from
+// what is given:
+//     op                the values of each run reduced, and its key
+//     values alone      the first key and value of each run
+//     neither           keys and lengths of all runs
+//     offsets           where runs of more than one item begin, and their lengths
+// keys_out may be keys and out values, of items of the same size; otherwise nothing may overlap.
+typedef struct cubc_runs_params {
+    const void *keys;
+    const void *values;
+    void *keys_out;   // room for n keys
+    int64_t *offsets; // room for n / 2
+    void *out;        // room for as many: reduced or first values, or lengths
+    int64_t *count;   // how many are written; in the device's memory
+    uint64_t n;
+    cubc_type type;       // of the keys
+    cubc_type value_type; // of values that are reduced
+    cubc_type acc_type;   // in which the operator is evaluated
+    cubc_type out_type;   // of reduced values; of lengths: I64 or I32
+    int value_bytes;      // of one value that is kept: 1, 2, 4, 8, 16
+    const char *op;       // "sum" "prod" "min" "max" "any" "all", or a C expression of a and b
+    int deterministic;    // of op: as in cubc_scan_params
+} cubc_runs_params;
+
+// Items repeated: item k is written to out[ends[k-1]] to out[ends[k] - 1], so that the inclusive
+// sums of the lengths of runs decode them. What of out lies behind the last end is filled with the
+// last item; what would not fit is left out. Nothing may overlap.
+typedef struct cubc_repeat_params {
+    const void *in;
+    const int64_t *ends; // n, ascending
+    void *out;           // total items
+    uint64_t n;
+    uint64_t total;
+    int item_bytes; // 1, 2, 4, 8, 16
+} cubc_repeat_params;
+
+// Histograms: how many items, or what weight of them, fall in each bin. An item that is in no bin,
+// as NaN, is not counted. Items may be those of pixels, one after the other; then each of the first
+// `active` channels has a histogram.
+typedef struct cubc_level { // the bins of a channel
+    uint64_t bins;
+    double lower, upper; // of even bins: the last one holds `upper` itself
+} cubc_level;
+
+typedef struct cubc_histogram_params {
+    const void *in;
+    void *out;           // as many items as there are bins, a channel's behind the other's
+    const void *weights; // n of them, of one channel; NULL: items are counted
+    const void *edges;   // bins + 1 of each channel, none below the one before it, and the last bin
+                         // holds its upper edge; NULL: bins are even
+    uint64_t n;          // items
+    uint64_t edge_count; // of all channels
+    cubc_type type;
+    cubc_type out_type; // I32, I64, U32, U64, F32 or F64; of floating weights F32 or F64
+    cubc_type weight_type;
+    cubc_type edge_type;  // I64, U64, F32 or F64: items are compared in it. Of even bins F32 or F64
+    cubc_type step_type;  // F32 or F64: even edges are i * ((upper - lower) / bins) + lower in it,
+                          // as numpy.linspace has them, and then converted to edge_type
+    int is_index;         // an item is the number of its bin; there are no edges
+    int channels;         // items of a pixel, at most 4; 0: 1
+    int active;           // of the channels; 0: all
+    cubc_level levels[4]; // of the active channels
+} cubc_histogram_params;
+
+// A stable sort by a comparison of n keys, and of values with them if value_bytes is not 0.
+// keys_out may be keys_in and values_out values_in; otherwise no two arrays may overlap.
+typedef struct cubc_merge_sort_params {
+    const void *keys_in;
+    void *keys_out;
+    const void *values_in;
+    void *values_out;
+    uint64_t n;
+    cubc_type type;   // of the keys
+    int value_bytes;  // of one value: 1, 2, 4, 8, 16; 0: there are none
+    const char *less; // a C expression, whether key a goes before key b; NULL: a < b, NaN last
+} cubc_merge_sort_params;
+
+// A merge of two sorted arrays into one; of equal keys those of a come first. No output may overlap
+// another array.
+typedef struct cubc_merge_params {
+    const void *a, *b;
+    void *out;            // room for a_n + b_n keys
+    const void *a_values; // that go with the keys, if value_bytes is not 0
+    const void *b_values;
+    void *values_out;
+    uint64_t a_n, b_n;
+    cubc_type type;   // of the keys
+    int value_bytes;  // of one value: 1, 2, 4, 8, 16; 0: there are none
+    const char *less; // as for merge_sort
+} cubc_merge_params;
+
+// For each value the index in a sorted array where it could be inserted: the first, or behind the
+// last, that keeps the order. Both are compared in a type that holds both, as NumPy has it. out may
+// be values if these are 8 bytes wide; otherwise it overlaps neither.
+typedef struct cubc_searchsorted_params {
+    const void *in;
+    const void *values;
+    int64_t *out; // values_n of them
+    uint64_t n, values_n;
+    cubc_type type, values_type;
+    int right;        // not 0: behind those that are equal
+    const char *less; // as for merge_sort
+} cubc_searchsorted_params;
+
+// The k largest of n keys, or the k smallest, with their values or indices, in no particular order
+// but the same each time; in the order that cubc_sort has, and of equal keys those of the lowest
+// indices. No two arrays may overlap.
+typedef struct cubc_topk_params {
+    const void *keys_in;
+    void *keys_out;        // k keys
+    const void *values_in; // n values; NULL: the indices, I64
+    void *values_out;      // k values
+    uint64_t n, k;         // k at most n
+    cubc_type type;        // of the keys
+    int value_bytes;       // of one value: 1, 2, 4, 8, 16; of an index 8
+    int largest;
+} cubc_topk_params;
+
+// Many copies of memory at once: copy k takes the bytes from in + from[k] to out + to[k], as many
+// as its end lies behind the one before it. No destination may overlap another or a source.
+typedef struct cubc_copy_batch_params {
+    const void *in; // n items; NULL, with out: from and to are addresses of the device
+    void *out;
+    uint64_t n;
+    cubc_type type;
+    const int64_t *from, *to; // count of each, in the device's memory
+    const int64_t *ends;      // of the copies if they lay one behind the other: inclusive sums of
+                              // their bytes
+    uint64_t count;
+    uint64_t bytes; // of all copies: the last end
+} cubc_copy_batch_params;
+
+// Each of several matrices transposed, which lie one behind the other: n is a multiple of rows *
+// columns. out lies apart from in.
+typedef struct cubc_transpose_params {
+    const void *in; // in C order
+    void *out;
+    uint64_t n;
+    uint64_t rows, columns; // of each matrix of the input
+    cubc_type type;
+} cubc_transpose_params;
+
+cubc_status cubc_histogram_temp_bytes(cubc_device *device, const cubc_histogram_params *params,
+                                      size_t *bytes);
+cubc_status cubc_histogram(cubc_device *device, const cubc_histogram_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
+
+cubc_status cubc_find_temp_bytes(cubc_device *device, const cubc_find_params *params,
+                                 size_t *bytes);
+cubc_status cubc_find(cubc_device *device, const cubc_find_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_reduce_temp_bytes(cubc_device *device, const cubc_reduce_params *params,
+                                   size_t *bytes);
+cubc_status cubc_reduce(cubc_device *device, const cubc_reduce_params *params, void *temp,
+                        size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_axis_reduce_temp_bytes(cubc_device *device, const cubc_axis_reduce_params *params,
+                                        size_t *bytes);
+cubc_status cubc_axis_reduce(cubc_device *device, const cubc_axis_reduce_params *params, void *temp,
+                             size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_scan_temp_bytes(cubc_device *device, const cubc_scan_params *params,
+                                 size_t *bytes);
+cubc_status cubc_scan(cubc_device *device, const cubc_scan_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_segment_ids_temp_bytes(cubc_device *device, const cubc_segment_ids_params *params,
+                                        size_t *bytes);
+cubc_status cubc_segment_ids(cubc_device *device, const cubc_segment_ids_params *params, void *temp,
+                             size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_segmented_reduce_temp_bytes(cubc_device *device,
+                                             const cubc_segmented_reduce_params *params,
+                                             size_t *bytes);
+cubc_status cubc_segmented_reduce(cubc_device *device, const cubc_segmented_reduce_params *params,
+                                  void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_segmented_sort_temp_bytes(cubc_device *device,
+                                           const cubc_segmented_sort_params *params, size_t *bytes);
+cubc_status cubc_segmented_sort(cubc_device *device, const cubc_segmented_sort_params *params,
+                                void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_select_temp_bytes(cubc_device *device, const cubc_select_params *params,
+                                   size_t *bytes);
+cubc_status cubc_select(cubc_device *device, const cubc_select_params *params, void *temp,
+                        size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_transform_temp_bytes(cubc_device *device, const cubc_transform_params *params,
+                                      size_t *bytes);
+cubc_status cubc_transform(cubc_device *device, const cubc_transform_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_sort_temp_bytes(cubc_device *device, const cubc_sort_params *params,
+                                 size_t *bytes);
+cubc_status cubc_sort(cubc_device *device, const cubc_sort_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_runs_temp_bytes(cubc_device *device, const cubc_runs_params *params,
+                                 size_t *bytes);
+cubc_status cubc_runs(cubc_device *device, const cubc_runs_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_repeat_temp_bytes(cubc_device *device, const cubc_repeat_params *params,
+                                   size_t *bytes);
+cubc_status cubc_repeat(cubc_device *device, const cubc_repeat_params *params, void *temp,
+                        size_t temp_bytes, cubc_stream stream);
+
+cubc_status cubc_merge_sort_temp_bytes(cubc_device *device, const cubc_merge_sort_params *params,
+                                       size_t *bytes);
+cubc_status cubc_merge_sort(cubc_device *device, const cubc_merge_sort_params *params, void *temp,
+                            size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_merge_temp_bytes(cubc_device *device, const cubc_merge_params *params,
+                                  size_t *bytes);
+cubc_status cubc_merge(cubc_device *device, const cubc_merge_params *params, void *temp,
+                       size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_searchsorted_temp_bytes(cubc_device *device,
+                                         const cubc_searchsorted_params *params, size_t *bytes);
+cubc_status cubc_searchsorted(cubc_device *device, const cubc_searchsorted_params *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream);
+
+cubc_status cubc_topk_temp_bytes(cubc_device *device, const cubc_topk_params *params,
+                                 size_t *bytes);
+cubc_status cubc_topk(cubc_device *device, const cubc_topk_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
+
+cubc_status cubc_copy_batch_temp_bytes(cubc_device *device, const cubc_copy_batch_params *params,
+                                       size_t *bytes);
+cubc_status cubc_copy_batch(cubc_device *device, const cubc_copy_batch_params *params, void *temp,
+                            size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_transpose_temp_bytes(cubc_device *device, const cubc_transpose_params *params,
+                                      size_t *bytes);
+cubc_status cubc_transpose(cubc_device *device, const cubc_transpose_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
+// cffi: end
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,391 @@
+// A field's numbers between file and memory, chunk by chunk: see disk_field.h.
+#include "lattice/io/disk_field.h"
+
+#include "base/chunks.h"
+#include "lattice/io/links.h"
+#include "lattice/io/words.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 1 << 20 }; // of the file; it stays in a core's cache until it is converted
+
+// ---- kinds and sizes ----------------------------------------------------------------------------
+static const struct {
+    const char *name;
+    int axes, shape[4]; // of a site
+} kinds[CUBC_FIELD_KIND_COUNT] = {
+    [CUBC_FIELD_GAUGE] = {"links", 3, {4, 3, 3}},
+    [CUBC_FIELD_PROPAGATOR] = {"propagator", 4, {4, 4, 3, 3}},
+    [CUBC_FIELD_SPINOR] = {"spinor", 2, {4, 3}},
+    [CUBC_FIELD_STAGGERED_PROPAGATOR] = {"staggered propagator", 2, {3, 3}},
+    [CUBC_FIELD_COLOUR_VECTOR] = {"colour vector", 1, {3}},
+    [CUBC_FIELD_COMPLEX] = {"complex", 0, {0}},
+};
+
+const char *cubc_field_kind_name(cubc_field_kind kind)
+{
+    return (unsigned)kind < COUNT_OF(kinds) ? kinds[kind].name : NULL;
+}
+
+int cubc_field_shape(cubc_field_kind kind, const int extent[4], uint64_t shape[8])
+{
+    if (!cubc_field_kind_name(kind)) return 0;
+    for (int k = 0; k < 4; k++) shape[k] = (uint64_t)extent[3 - k];
+    for (int k = 0; k < kinds[kind].axes; k++) shape[4 + k] = (uint64_t)kinds[kind].shape[k];
+    return 4 + kinds[kind].axes;
+}
+
+int disk_field_reals(cubc_field_kind kind)
+{
+    int reals = 2;
+    for (int k = 0; k < kinds[kind].axes; k++) reals *= kinds[kind].shape[k];
+    return reals;
+}
+
+int disk_field_site_reals(const disk_field *f)
+{
+    return disk_field_reals(f->info.kind);
+}
+
+static int file_reals(const disk_field *f)
+{
+    int reals = disk_field_site_reals(f);
+    return f->info.kind == CUBC_FIELD_GAUGE ? reals / 3 * f->info.rows : reals;
+}
+
+size_t disk_field_site_bytes(const disk_field *f)
+{
+    return (size_t)file_reals(f) * (size_t)(f->info.precision / 8);
+}
+
+disk_field disk_field_new(const char *format, cubc_field_kind kind)
+{
+    disk_field f = {.info = {.kind = kind,
+                             .rows = 3,
+                             .source_spin = -1,
+                             .source_colour = -1,
+                             .plaquette = NAN,
+                             .link_trace = NAN}};
+    snprintf(f.info.format, sizeof f.info.format, "%s", format);
+    return f;
+}
+
+cubc_status disk_fields_add(disk_fields *list, const disk_field *f)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 1;
+        disk_field *items = mem_realloc(list->items, room, sizeof *items);
+        if (!items) return CUBC_NO_MEMORY;
+        list->items = items;
+        list->room = room;
+    }
+    list->items[list->count++] = *f;
+    return CUBC_OK;
+}
+
+cubc_status disk_field_set_extent(disk_field *f, const uint64_t extent[4])
+{
+    uint64_t most = f->info.data_bytes / disk_field_site_bytes(f), sites = 1;
+    bool fits = true;
+    for (int k = 0; k < 4 && fits; k++) {
+        fits = extent[k] > 0 && extent[k] <= INT32_MAX && sites <= most / extent[k];
+        sites *= fits ? extent[k] : 0;
+    }
+    if (!fits || sites * disk_field_site_bytes(f) != f->info.data_bytes)
+        FAIL(CUBC_IO_ERROR,
+             "%s: %" PRIu64 " bytes, but a lattice of %" PRIu64 " x %" PRIu64 " x %" PRIu64
+             " x %" PRIu64 " sites of %zu bytes has %s",
+             f->what, f->info.data_bytes, extent[0], extent[1], extent[2], extent[3],
+             disk_field_site_bytes(f), fits ? "fewer" : "more");
+    f->info.sites = sites;
+    // Smaller than three times the file, so this cannot overflow.
+    f->info.bytes = sites * (uint64_t)disk_field_site_reals(f) * sizeof(double);
+    for (int k = 0; k < 4; k++) f->info.extent[k] = (int)extent[k];
+    return CUBC_OK;
+}
+
+// ---- both ways ----------------------------------------------------------------------------------
+typedef struct transfer {
+    const disk_field *f;
+    const infile *in;
+    double *to;
+    const outfile *out; // or
+    const double *from;
+    int flags;
+    pthread_mutex_t lock; // of the sums
+    uint32_t sums[2];
+} transfer;
+
+static void add_sums(transfer *t, const void *bytes, uint64_t first, uint64_t count)
+{
+    uint32_t sums[2];
+    const disk_field *f = t->f;
+    sums_of(f->sums, bytes, disk_field_site_bytes(f), first, count, f->info.big_endian, sums);
+    pthread_mutex_lock(&t->lock);
+    sums_merge(f->sums, t->sums, sums);
+    pthread_mutex_unlock(&t->lock);
+}
+
+// Room for the bytes of a chunk, and behind them for its numbers if these have to be placed.
+static size_t room_of_site(const disk_field *f)
+{
+    size_t numbers = f->place ? (size_t)disk_field_site_reals(f) * sizeof(double) : 0;
+    return disk_field_site_bytes(f) + numbers;
+}
+
+static cubc_status run(transfer *t, chunks_step step)
+{
+    uint64_t most = CHUNK_BYTES / disk_field_site_bytes(t->f), sites = t->f->info.sites;
+    size_t room = (size_t)(sites < most ? sites : most) * room_of_site(t->f);
+    pthread_mutex_init(&t->lock, NULL);
+    cubc_status st = chunks_run(sites, most, room, step, t);
+    pthread_mutex_destroy(&t->lock);
+    return st;
+}
+
+// "link 3 of site (t, z, y, x) = (0, 1, 2, 3)"; without the link if that is negative.
+static void name_place(const disk_field *f, uint64_t site, int link, char *out, size_t size)
+{
+    uint64_t at[4], rest = site;
+    char which[32] = "";
+    for (int k = 0; k < 4; k++) {
+        at[k] = rest % (uint64_t)f->info.extent[k];
+        rest /= (uint64_t)f->info.extent[k];
+    }
+    if (link >= 0) snprintf(which, sizeof which, "link %d of ", link);
+    snprintf(out, size,
+             "%ssite (t, z, y, x) = (%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ")", which,
+             at[3], at[2], at[1], at[0]);
+}
+
+// That of a number of a site of so many.
+static int link_of(const disk_field *f, size_t at, size_t site_reals)
+{
+    return f->info.kind == CUBC_FIELD_GAUGE ? (int)(at % site_reals / (site_reals / SITE_LINKS))
+                                            : -1;
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+static bool unpack64(const unsigned char *from, bool big_endian, double *to, size_t count)
+{
+    const uint64_t exponent = (uint64_t)0x7ff << 52;
+    uint64_t infinite = 0;
+    for (size_t k = 0; k < count; k++) {
+        uint64_t word = words_load64(from + 8 * k, big_endian);
+        infinite |= (word & exponent) == exponent;
+        memcpy(to + k, &word, sizeof word);
+    }
+    return !infinite;
+}
+
+static bool unpack32(const unsigned char *from, bool big_endian, double *to, size_t count)
+{
+    const uint32_t exponent = (uint32_t)0xff << 23;
+    uint32_t infinite = 0;
+    for (size_t k = 0; k < count; k++) {
+        float value;
+        uint32_t word = words_load32(from + 4 * k, big_endian);
+        infinite |= (word & exponent) == exponent;
+        memcpy(&value, &word, sizeof word);
+        to[k] = (double)value;
+    }
+    return !infinite;
+}
+
+static cubc_status not_finite(const disk_field *f, const double *reals, uint64_t first)
+{
+    char place[128] = "the field";
+    size_t at = 0, real_bytes = (size_t)f->info.precision / 8, site = (size_t)file_reals(f);
+    while (isfinite(reals[at])) at++;
+    if (!f->scattered)
+        name_place(f, first + at / site, f->place ? -1 : link_of(f, at, site), place, sizeof place);
+    FAIL(CUBC_IO_ERROR, "%s: %s at byte %" PRIu64 ", in %s", f->what,
+         isnan(reals[at]) ? "nan" : "an infinity",
+         f->info.data_offset + first * disk_field_site_bytes(f) + at * real_bytes, place);
+}
+
+// Links of two rows lie behind one another at the end of the room for whole ones. Each is moved to
+// its place before what it is moved over, which is never a link that has not been moved.
+static void complete(double *to, const double *rows, size_t count)
+{
+    for (size_t k = 0; k < count; k++, to += LINK_REALS, rows += LINK_ROWS_REALS) {
+        memmove(to, rows, LINK_ROWS_REALS * sizeof *to);
+        links_complete(to);
+    }
+}
+
+static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, void *room)
+{
+    transfer *t = context;
+    const disk_field *f = t->f;
+    size_t site = disk_field_site_bytes(f),
+           reals = (size_t)count * (size_t)disk_field_site_reals(f);
+    size_t packed = (size_t)count * (size_t)file_reals(f);
+    double *to = t->to + first * (uint64_t)disk_field_site_reals(f), *at = to + (reals - packed);
+    // Behind the bytes, of which there are whole doubles where numbers have to be placed.
+    if (f->place) at = (double *)((char *)room + (size_t)count * site);
+    bool verify = !(t->flags & CUBC_FIELD_UNVERIFIED), big = f->info.big_endian;
+    TRY(infile_at(t->in, f->info.data_offset + first * site, room, (size_t)count * site, f->what));
+    if (verify && f->info.has_checksum) add_sums(t, room, first, count);
+    bool finite =
+        f->info.precision == 64 ? unpack64(room, big, at, packed) : unpack32(room, big, at, packed);
+    if (verify && !finite) return not_finite(f, at, first);
+    if (f->info.rows == 2) complete(to, at, (size_t)count * SITE_LINKS);
+    for (uint64_t k = 0; f->place && k < count; k++)
+        f->place(f, first + k, at + k * (uint64_t)disk_field_site_reals(f), t->to);
+    return CUBC_OK;
+}
+
+static cubc_status check_sums(const disk_field *f, const uint32_t sums[2])
+{
+    const uint32_t *stated = f->info.checksum;
+    if (f->sums == SUMS_NERSC && sums[0] != stated[0])
+        FAIL(CUBC_IO_ERROR,
+             "%s: its checksum is %08" PRIx32 ", the header says %08" PRIx32
+             ": the file is corrupt",
+             f->what, sums[0], stated[0]);
+    if (f->sums != SUMS_NERSC && (sums[0] != stated[0] || sums[1] != stated[1]))
+        FAIL(CUBC_IO_ERROR,
+             "%s: its checksums are %08" PRIx32 " and %08" PRIx32 ", the file says %08" PRIx32
+             " and %08" PRIx32 ": it is corrupt",
+             f->what, sums[0], sums[1], stated[0], stated[1]);
+    return CUBC_OK;
+}
+
+static cubc_status project_chunk(void *context, uint64_t first, uint64_t count, void *room)
+{
+    const transfer *t = context;
+    double *link = t->to + first * SITE_LINKS * LINK_REALS;
+    char place[128];
+    (void)room;
+    for (uint64_t k = 0; k < count * SITE_LINKS; k++, link += LINK_REALS) {
+        double distance = links_project(link);
+        if (!(distance <= LINK_NEAR)) {
+            name_place(t->f, first + k / SITE_LINKS, (int)(k % SITE_LINKS), place, sizeof place);
+            FAIL(CUBC_IO_ERROR,
+                 "%s: %s is %.2g away from SU(3), more than single precision explains; if these "
+                 "are links of another kind, such as smeared ones, read them without projection",
+                 t->f->what, place, distance);
+        }
+    }
+    return CUBC_OK;
+}
+
+static cubc_status check_close(const disk_field *f, const char *name, double measured,
+                               double stated)
+{
+    const double enough = 1e-5; // of the digits that programs print of single precision
+    if (!isnan(stated) && !(fabs(measured - stated) <= enough))
+        FAIL(CUBC_IO_ERROR, "%s: the %s is %.10f, the header says %.10f", f->what, name, measured,
+             stated);
+    return CUBC_OK;
+}
+
+static cubc_status check_measured(const disk_field *f, const double *links)
+{
+    double plaquette, trace;
+    if (isnan(f->info.plaquette) && isnan(f->info.link_trace)) return CUBC_OK;
+    TRY(links_measure(links, f->info.extent, &plaquette, &trace));
+    TRY(check_close(f, "plaquette", plaquette, f->info.plaquette));
+    return check_close(f, "link trace", trace, f->info.link_trace);
+}
+
+cubc_status disk_field_load(const infile *file, const disk_field *f, int flags, double *out)
+{
+    transfer t = {.in = file, .f = f, .to = out, .flags = flags};
+    bool verify = !(flags & CUBC_FIELD_UNVERIFIED), links = f->info.kind == CUBC_FIELD_GAUGE;
+    TRY(run(&t, load_chunk));
+    if (verify && f->info.has_checksum) TRY(check_sums(f, t.sums));
+    if (links && f->info.precision == 32 && (flags & CUBC_FIELD_PROJECTED))
+        TRY(run(&t, project_chunk));
+    return verify ? check_measured(f, out) : CUBC_OK;
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+static bool pack64(const double *from, bool big_endian, unsigned char *to, size_t count)
+{
+    const uint64_t exponent = (uint64_t)0x7ff << 52;
+    uint64_t infinite = 0, word;
+    for (size_t k = 0; k < count; k++) {
+        memcpy(&word, from + k, sizeof word);
+        infinite |= (word & exponent) == exponent;
+        words_store64(to + 8 * k, word, big_endian);
+    }
+    return !infinite;
+}
+
+static bool pack32(const double *from, bool big_endian, unsigned char *to, size_t count)
+{
+    bool fits = true;
+    for (size_t k = 0; k < count; k++) {
+        uint32_t word;
+        fits = fits && fabs(from[k]) <= FLT_MAX; // NaN does not
+        float value = fits ? (float)from[k] : 0;
+        memcpy(&word, &value, sizeof word);
+        words_store32(to + 4 * k, word, big_endian);
+    }
+    return fits;
+}
+
+static bool pack(const disk_field *f, const double *from, unsigned char *to, size_t count)
+{
+    return f->info.precision == 64 ? pack64(from, f->info.big_endian, to, count)
+                                   : pack32(from, f->info.big_endian, to, count);
+}
+
+static cubc_status unfit(const disk_field *f, const double *from, uint64_t first)
+{
+    char place[128];
+    size_t at = 0, site = (size_t)disk_field_site_reals(f);
+    double most = f->info.precision == 64 ? DBL_MAX : (double)FLT_MAX;
+    while (fabs(from[at]) <= most) at++;
+    name_place(f, first + at / site, link_of(f, at, site), place, sizeof place);
+    FAIL(CUBC_INVALID_ARGUMENT, "%s is %g, which %s", place, from[at],
+         isfinite(from[at]) ? "single precision cannot hold" : "no field may hold");
+}
+
+// Two rows of each link, after a check that the third follows from them.
+static cubc_status pack_rows(const disk_field *f, const double *from, uint64_t first, size_t links,
+                             unsigned char *to)
+{
+    char place[128];
+    size_t bytes = LINK_ROWS_REALS * (size_t)(f->info.precision / 8);
+    for (size_t k = 0; k < links; k++, from += LINK_REALS, to += bytes) {
+        double distance = links_distance(from);
+        if (!(distance <= LINK_NEAR)) {
+            name_place(f, first + k / SITE_LINKS, (int)(k % SITE_LINKS), place, sizeof place);
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "%s is %.2g away from SU(3), so two rows do not hold it; write three", place,
+                 distance);
+        }
+        pack(f, from, to, LINK_ROWS_REALS);
+    }
+    return CUBC_OK;
+}
+
+static cubc_status store_chunk(void *context, uint64_t first, uint64_t count, void *room)
+{
+    transfer *t = context;
+    const disk_field *f = t->f;
+    size_t site = disk_field_site_bytes(f), reals = (size_t)disk_field_site_reals(f);
+    const double *from = t->from + first * reals;
+    if (f->info.rows == 2)
+        TRY(pack_rows(f, from, first, (size_t)count * SITE_LINKS, room));
+    else if (!pack(f, from, room, (size_t)count * reals))
+        return unfit(f, from, first);
+    add_sums(t, room, first, count);
+    return outfile_at(t->out, f->info.data_offset + first * site, room, (size_t)count * site);
+}
+
+cubc_status disk_field_store(const outfile *file, disk_field *f, const double *from)
+{
+    transfer t = {.out = file, .f = f, .from = from};
+    TRY(run(&t, store_chunk));
+    memcpy(f->info.checksum, t.sums, sizeof t.sums);
+    f->info.has_checksum = 1;
+    return CUBC_OK;
+}

@@ -1,0 +1,205 @@
+// The public calls on fields in files (cubc/fields.h): which format it is, and who reads or writes
+// it.
+#include "base/size.h"
+#include "lattice/io/format.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define FORMAT(name) extern const field_format name##_format;
+#include "lattice/io/formats.def"
+#undef FORMAT
+
+#define FORMAT(name) &name##_format,
+static const field_format *const formats[] = {
+#include "lattice/io/formats.def"
+};
+#undef FORMAT
+
+struct cubc_field_file {
+    char *path;
+    infile file;
+    int flags;
+    disk_fields fields;
+};
+
+// ---- reading ------------------------------------------------------------------------------------
+// "LIME (ILDG, SciDAC), NERSC or MILC"
+static void list_titles(text *out)
+{
+    const char *title = NULL;
+    for (size_t k = 0; k < COUNT_OF(formats); k++) {
+        if (!formats[k]->title) continue;
+        if (title) text_printf(out, "%s%s", out->length ? ", " : "", title);
+        title = formats[k]->title;
+    }
+    text_printf(out, " or %s", title);
+}
+
+static cubc_status unknown(const unsigned char *head)
+{
+    text titles = {0};
+    list_titles(&titles);
+    cubc_status st = text_done(&titles);
+    if (!st)
+        st = error_set(__FILE__, __LINE__, CUBC_IO_ERROR,
+                       "the first bytes are %02x%02x%02x%02x, expected those of a file of %s",
+                       head[0], head[1], head[2], head[3], titles.data);
+    text_free(&titles);
+    return st;
+}
+
+static cubc_status open_file(const char *path, cubc_field_file *out)
+{
+    unsigned char head[FORMAT_HEAD] = {0};
+    out->path = mem_strdup(path);
+    if (!out->path) return CUBC_NO_MEMORY;
+    TRY(infile_open(path, &out->file));
+    size_t size = out->file.size < sizeof head ? (size_t)out->file.size : sizeof head;
+    TRY(infile_at(&out->file, 0, head, size < 4 ? 4 : size, "the first bytes"));
+    for (size_t k = 0; k < COUNT_OF(formats); k++)
+        if (formats[k]->probe && formats[k]->probe(&out->file, head))
+            return formats[k]->open(&out->file, out->flags, &out->fields);
+    return unknown(head);
+}
+
+static cubc_status check_flags(int flags)
+{
+    if (flags & ~(CUBC_FIELD_UNVERIFIED | CUBC_FIELD_PROJECTED))
+        FAIL(CUBC_INVALID_ARGUMENT, "flags are %#x, expected those of cubc_field_flags", flags);
+    return CUBC_OK;
+}
+
+cubc_status cubc_field_open(const char *path, int flags, cubc_field_file **out)
+{
+    if (!path || !out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_open: path or out is NULL");
+    TRY(check_flags(flags));
+    cubc_field_file *file = mem_zalloc(1, sizeof *file);
+    if (!file) return CUBC_NO_MEMORY;
+    file->file.descriptor = -1;
+    file->flags = flags;
+    cubc_status st = open_file(path, file);
+    if (st) {
+        error_prefix("%s: ", path);
+        cubc_field_close(file);
+        return st;
+    }
+    *out = file;
+    return CUBC_OK;
+}
+
+void cubc_field_close(cubc_field_file *file)
+{
+    if (!file) return;
+    infile_close(&file->file);
+    mem_free(file->fields.items);
+    mem_free(file->path);
+    mem_free(file);
+}
+
+size_t cubc_field_count(const cubc_field_file *file)
+{
+    return file ? file->fields.count : 0;
+}
+
+const cubc_field_info *cubc_field_describe(const cubc_field_file *file, size_t index)
+{
+    return index < cubc_field_count(file) ? &file->fields.items[index].info : NULL;
+}
+
+cubc_status cubc_field_read(const cubc_field_file *file, size_t index, void *out, size_t bytes)
+{
+    if (!file || !out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_read: file or out is NULL");
+    if (index >= file->fields.count)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s: field %zu of a file that holds %zu", file->path, index,
+             file->fields.count);
+    const disk_field *f = &file->fields.items[index];
+    if (bytes != f->info.bytes)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s: room for %zu bytes, the field has %" PRIu64 " in memory",
+             file->path, bytes, f->info.bytes);
+    cubc_status st = disk_field_load(&file->file, f, file->flags, out);
+    if (st) error_prefix("%s: ", file->path);
+    return st;
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+static cubc_status set_field(const cubc_field_write_params *p, const field_format *format,
+                             disk_field *f)
+{
+    const uint64_t most = (uint64_t)1 << 48; // of up to 2304 bytes
+    *f = disk_field_new(format->name, p->kind);
+    f->info.precision = p->precision ? p->precision : format->single ? 32 : 64;
+    f->info.rows = p->rows ? p->rows : 3;
+    f->info.sites = 1;
+    for (int k = 0; k < 4; k++) {
+        if (p->extent[k] < 1)
+            FAIL(CUBC_INVALID_ARGUMENT, "extent %d is %d, must be positive", k + 1, p->extent[k]);
+        if (!size_multiply(&f->info.sites, (uint64_t)p->extent[k])) f->info.sites = most;
+        f->info.extent[k] = p->extent[k];
+    }
+    if (f->info.sites >= most) FAIL(CUBC_INVALID_ARGUMENT, "a lattice of 2^48 sites or more");
+    if (f->info.precision != 32 && f->info.precision != 64)
+        FAIL(CUBC_INVALID_ARGUMENT, "precision is %d, must be 32 or 64", p->precision);
+    if (format->single && f->info.precision != 32)
+        FAIL(CUBC_INVALID_ARGUMENT, "files of format \"%s\" are of single precision", format->name);
+    f->info.data_bytes = f->info.sites * disk_field_site_bytes(f);
+    return CUBC_OK;
+}
+
+static bool writes(const field_format *format, cubc_field_kind kind)
+{
+    return format->write && format->written & 1u << kind;
+}
+
+static cubc_status not_written(const cubc_field_write_params *p)
+{
+    text names = {0};
+    for (size_t k = 0; k < COUNT_OF(formats); k++)
+        if (writes(formats[k], p->kind))
+            text_printf(&names, "%s\"%s\"", names.length ? ", " : "", formats[k]->name);
+    cubc_status st = text_done(&names);
+    if (!st)
+        st = error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT,
+                       "format is \"%s\", expected for this kind of field (%s) one of %s",
+                       p->format, cubc_field_kind_name(p->kind), names.data);
+    text_free(&names);
+    return st;
+}
+
+static cubc_status choose_format(const cubc_field_write_params *p, const field_format **out)
+{
+    *out = NULL;
+    if (!cubc_field_kind_name(p->kind))
+        FAIL(CUBC_INVALID_ARGUMENT, "kind is %d, expected a cubc_field_kind", (int)p->kind);
+    for (size_t k = 0; k < COUNT_OF(formats) && !*out; k++)
+        if (writes(formats[k], p->kind) && (!p->format || strcmp(p->format, formats[k]->name) == 0))
+            *out = formats[k];
+    if (!*out) return not_written(p);
+    if (p->rows && p->rows != 3 && !((*out)->two_rows && p->rows == 2))
+        FAIL(CUBC_INVALID_ARGUMENT, "rows is %d, must be 3, or 2 of a NERSC file", p->rows);
+    return CUBC_OK;
+}
+
+static cubc_status write_file(const char *path, const field_format *format, disk_field *f,
+                              const double *from)
+{
+    outfile file;
+    TRY(outfile_begin(path, &file));
+    cubc_status st = format->write(&file, f, from);
+    if (!st) return outfile_commit(&file);
+    outfile_discard(&file);
+    return st;
+}
+
+cubc_status cubc_field_write(const char *path, const cubc_field_write_params *params)
+{
+    disk_field f;
+    const field_format *format;
+    if (!path || !params || !params->data)
+        FAIL(CUBC_INVALID_ARGUMENT, "cubc_field_write: path, params or its data is NULL");
+    TRY(choose_format(params, &format));
+    TRY(set_field(params, format, &f));
+    cubc_status st = write_file(path, format, &f, params->data);
+    if (st) error_prefix("%s: ", path);
+    return st;
+}

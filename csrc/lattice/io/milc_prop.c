@@ -1,0 +1,99 @@
+// MILC's own propagator files: of Wilson quarks a spinor for each source spin and colour, of
+// staggered quarks a colour vector for each source colour. A header, and in front of each column
+// which one it is and its two checksums; single precision in either byte order.
+#include "lattice/io/format.h"
+#include "lattice/io/words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { WILSON_MAGIC = 0x31ed, STAGGERED_MAGIC = 0x5aa9 };
+// Magic, extents, date (64 characters), order of sites; of Wilson propagators also how many source
+// spins there are, and four of them.
+enum { EXTENTS = 4, ORDER = 84, STAGGERED_HEADER = 88, SPINS = 88, WILSON_HEADER = 108 };
+
+static uint32_t magic_of(const unsigned char *head, bool big)
+{
+    uint32_t magic = words_load32(head, big);
+    return magic == WILSON_MAGIC || magic == STAGGERED_MAGIC ? magic : 0;
+}
+
+static bool probe(const infile *file, const unsigned char head[FORMAT_HEAD])
+{
+    (void)file;
+    return magic_of(head, true) || magic_of(head, false);
+}
+
+static cubc_status check_header(const unsigned char *header, bool big, bool wilson)
+{
+    uint32_t order = words_load32(header + ORDER, big);
+    if (order != 0)
+        FAIL(CUBC_IO_ERROR,
+             "header at byte %d: the order of sites is %" PRIu32
+             ", expected 0, one after the other",
+             ORDER, order);
+    uint32_t spins = wilson ? words_load32(header + SPINS, big) : 1;
+    if (spins < 1 || spins > 4)
+        FAIL(CUBC_IO_ERROR, "header at byte %d: %" PRIu32 " source spins, expected 1 to 4", SPINS,
+             spins);
+    return CUBC_OK;
+}
+
+// The column whose check record begins at byte `at`.
+static cubc_status add_column(const infile *file, uint64_t at, int expected_colour,
+                              const uint64_t extent[4], disk_field *f, disk_fields *out)
+{
+    unsigned char check[16];
+    bool wilson = f->info.kind == CUBC_FIELD_SPINOR, big = f->info.big_endian;
+    size_t size = wilson ? 16 : 12; // spin if there is one, colour, sum29, sum31
+    snprintf(f->what, sizeof f->what, "column %zu at byte %" PRIu64, out->count + 1, at);
+    TRY(infile_at(file, at, check, size, f->what));
+    uint32_t spin = words_load32(check, big), colour = words_load32(check + size - 12, big);
+    if (colour != (uint32_t)expected_colour || (wilson && spin > 3))
+        FAIL(CUBC_IO_ERROR,
+             "%s: it is for source spin %" PRIu32 " and colour %" PRIu32 ", expected colour %d",
+             f->what, wilson ? spin : 0, colour, expected_colour);
+    for (int k = 0; k < 2; k++) f->info.checksum[k] = words_load32(check + size - 8 + 4 * k, big);
+    f->info.has_checksum = 1;
+    f->info.source_spin = wilson ? (int)spin : -1;
+    f->info.source_colour = (int)colour;
+    f->info.data_offset = at + size;
+    TRY(disk_field_set_extent(f, extent));
+    return disk_fields_add(out, f);
+}
+
+static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
+{
+    unsigned char header[WILSON_HEADER] = {0};
+    uint64_t extent[4];
+    (void)flags;
+    TRY(infile_at(file, 0, header, STAGGERED_HEADER, "header"));
+    bool big = magic_of(header, true) != 0, wilson = magic_of(header, big) == WILSON_MAGIC;
+    if (wilson) TRY(infile_at(file, 0, header, WILSON_HEADER, "header"));
+    TRY(check_header(header, big, wilson));
+    disk_field f =
+        disk_field_new("milc-prop", wilson ? CUBC_FIELD_SPINOR : CUBC_FIELD_COLOUR_VECTOR);
+    uint64_t columns = wilson ? 3 * (uint64_t)words_load32(header + SPINS, big) : 3;
+    uint64_t begin = wilson ? WILSON_HEADER : STAGGERED_HEADER, check = wilson ? 16 : 12;
+    uint64_t each = (file->size - begin) / columns; // check record and numbers
+    f.sums = SUMS_MILC;
+    f.info.precision = 32;
+    f.info.big_endian = big;
+    for (int k = 0; k < 4; k++) extent[k] = words_load32(header + EXTENTS + 4 * k, big);
+    if (each < check || each * columns != file->size - begin)
+        FAIL(CUBC_IO_ERROR,
+             "columns at byte %" PRIu64 ": %" PRIu64 " bytes are not %" PRIu64
+             " columns of one size: the file is truncated or corrupt",
+             begin, file->size - begin, columns);
+    f.info.data_bytes = each - check;
+    for (uint64_t k = 0; k < columns; k++)
+        TRY(add_column(file, begin + k * each, (int)(k % 3), extent, &f, out));
+    return CUBC_OK;
+}
+
+const field_format milc_prop_format = {
+    .name = "milc-prop",
+    .title = "a propagator of MILC's",
+    .probe = probe,
+    .open = open_fields,
+};

@@ -1,0 +1,103 @@
+// Writing a file whole or not at all: see outfile.h.
+#define _XOPEN_SOURCE 700 // pwrite, realpath
+#define _FILE_OFFSET_BITS 64
+#include "lattice/io/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Through symbolic links, so that the file that they lead to is replaced and not the link.
+static cubc_status resolve(const char *path, char **out)
+{
+    struct stat info;
+    char real[PATH_MAX];
+    bool there = stat(path, &info) == 0;
+    if (there && !S_ISREG(info.st_mode))
+        FAIL(CUBC_IO_ERROR, "there is something else than a regular file of that name");
+    *out = mem_strdup(there && realpath(path, real) ? real : path);
+    return *out ? CUBC_OK : CUBC_NO_MEMORY;
+}
+
+// A name that no file has yet, in the same folder. The mode of the file that it will replace is
+// kept.
+static cubc_status make_beside(outfile *out)
+{
+    static atomic_uint count;
+    struct stat info;
+    text name = {0};
+    for (int attempt = 0; out->descriptor < 0 && attempt < 100; attempt++) {
+        text_free(&name);
+        text_printf(&name, "%s.%ld-%u.part", out->path, (long)getpid(),
+                    atomic_fetch_add(&count, 1));
+        if (name.failed) break;
+        out->descriptor = open(name.data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (out->descriptor < 0 && errno != EEXIST) break;
+    }
+    if (out->descriptor < 0) {
+        int why = errno;
+        cubc_status st = text_done(&name);
+        text_free(&name);
+        if (st) return st;
+        FAIL(CUBC_IO_ERROR, "cannot make a file in its folder: %s", strerror(why));
+    }
+    out->temporary = name.data;
+    if (stat(out->path, &info) == 0 && fchmod(out->descriptor, info.st_mode & 0777) < 0)
+        errno = 0; // then it has the mode of a new file
+    return CUBC_OK;
+}
+
+cubc_status outfile_begin(const char *path, outfile *out)
+{
+    *out = (outfile){.descriptor = -1};
+    TRY(resolve(path, &out->path));
+    cubc_status st = make_beside(out);
+    if (st) outfile_discard(out);
+    return st;
+}
+
+cubc_status outfile_at(const outfile *file, uint64_t offset, const void *from, size_t bytes)
+{
+    for (const char *at = from; bytes > 0;) {
+        ssize_t put = pwrite(file->descriptor, at, bytes, (off_t)offset);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0)
+            FAIL(CUBC_IO_ERROR, "cannot write at byte %" PRIu64 ": %s", offset,
+                 strerror(put < 0 ? errno : ENOSPC));
+        at += put;
+        bytes -= (size_t)put;
+        offset += (uint64_t)put;
+    }
+    return CUBC_OK;
+}
+
+cubc_status outfile_commit(outfile *file)
+{
+    int failed = fsync(file->descriptor) < 0 ? errno : 0;
+    if (close(file->descriptor) < 0 && !failed) failed = errno;
+    file->descriptor = -1;
+    if (!failed && rename(file->temporary, file->path) < 0) failed = errno;
+    if (!failed) {
+        mem_free(file->temporary);
+        file->temporary = NULL;
+    }
+    outfile_discard(file);
+    if (failed) FAIL(CUBC_IO_ERROR, "cannot finish it: %s", strerror(failed));
+    return CUBC_OK;
+}
+
+void outfile_discard(outfile *file)
+{
+    if (file->descriptor >= 0) close(file->descriptor);
+    if (file->temporary) unlink(file->temporary);
+    mem_free(file->temporary);
+    mem_free(file->path);
+    *file = (outfile){.descriptor = -1};
+}

@@ -1,0 +1,220 @@
+// Checks, workload, variants and launch of Wilson-like operators: see dslash.h.
+#include "lattice/operators/dslash.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINKS, IN, IN_NORMS, X, X_NORMS, Z, Z_NORMS };
+enum { OUT, OUT_NORMS };
+
+// ---- problems -----------------------------------------------------------------------------------
+cubc_status dslash_apart(const problem *p, const operand *in, const char *what)
+{
+    const operand *out = &p->outputs[OUT];
+    uintptr_t a = (uintptr_t)in->data, b = (uintptr_t)out->data;
+    if (a < b + out->n * operand_item_bytes(out) && b < a + in->n * operand_item_bytes(in))
+        FAIL(CUBC_INVALID_ARGUMENT, "dslash: the output overlaps the %s it is calculated from",
+             what);
+    return CUBC_OK;
+}
+
+static cubc_status check_numbers(const cubc_dslash_wilson_params *params)
+{
+    TRY(lattice_parity(params->parity));
+    if (!(params->anisotropy > 0) || isinf(params->anisotropy))
+        FAIL(CUBC_INVALID_ARGUMENT, "an anisotropy of %g: it is a positive number",
+             params->anisotropy);
+    return CUBC_OK;
+}
+
+static cubc_status add_fields(const cubc_dslash_wilson_params *params, problem *out)
+{
+    const cubc_type type = params->type;
+    TRY(lattice_links(out, params->links, params->links_n, type, params->reconstruct));
+    TRY(lattice_sources(out, "the input of dslash", params->n, params->parity == 2 ? 2 : 1,
+                        &out->numbers[DSLASH_SOURCES]));
+    TRY(lattice_norms("the input of dslash", params->norms_n, params->n, type, SPINOR_REALS));
+    TRY(lattice_field_input(out, "the input of dslash", params->in, params->in_norms, params->n,
+                            type, SPINOR_REALS));
+    if (params->x)
+        TRY(lattice_field_input(out, "x of dslash", params->x, params->x_norms, params->n, type,
+                                SPINOR_REALS));
+    TRY(lattice_field_output(out, "the output of dslash", params->out, params->out_norms, params->n,
+                             type, SPINOR_REALS));
+    TRY(dslash_apart(out, &out->inputs[LINKS], "gauge field"));
+    return dslash_apart(out, &out->inputs[IN], "spinors");
+}
+
+static cubc_status add_guard(const cubc_dslash_wilson_params *params, problem *out)
+{
+    if (!params->guard) return CUBC_OK;
+    TRY(fused_check("the tail of dslash", params->tail));
+    if (params->z)
+        TRY(lattice_field_input(out, "z of dslash", params->z, params->z_norms, params->n,
+                                params->type, SPINOR_REALS));
+    out->expression = params->tail;
+    out->traits[DSLASH_GUARDED] = 1;
+    out->traits[DSLASH_Z] = params->z != NULL;
+    fused_guard(params->guard, out->numbers + DSLASH_GUARD);
+    return CUBC_OK;
+}
+
+static const char *operator_name(const algorithm *a)
+{
+    return a->name + strlen("dslash_");
+}
+
+cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
+                           problem *out)
+{
+    const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
+    *out = (problem){.algorithm = a,
+                     .n = params->n / SPINOR_REALS,
+                     .type = (uint8_t)params->type,
+                     .acc_type = (uint8_t)params->type,
+                     .aligned = true};
+    TRY(lattice_precision("spinors", params->type));
+    TRY(lattice_extents(out, extents));
+    TRY(check_numbers(params));
+    TRY(add_fields(params, out));
+    TRY(add_guard(params, out));
+    TRY(lattice_aligned(out));
+    uint16_t *traits = out->traits;
+    traits[DSLASH_RECONSTRUCT] = (uint16_t)params->reconstruct;
+    traits[DSLASH_PARITY] = (uint16_t)params->parity;
+    traits[DSLASH_DAGGER] = params->dagger != 0;
+    traits[DSLASH_XPAY] = params->x != NULL;
+    traits[DSLASH_ANISOTROPIC] = params->anisotropy != 1;
+    traits[DSLASH_ANTIPERIODIC] = params->antiperiodic != 0;
+    traits[DSLASH_TEMPORAL] = params->temporal_gauge != 0;
+    out->numbers[DSLASH_A] = lattice_word(params->a);
+    out->numbers[DSLASH_SPATIAL] = lattice_word(1 / params->anisotropy);
+    traits[DSLASH_SEVERAL] = out->numbers[DSLASH_SOURCES] > 1;
+    // The other reconstructions of several sources go by the variants of one.
+    bool has_own = traits[DSLASH_SEVERAL] && params->reconstruct == 12;
+    snprintf(out->benchmark, sizeof out->benchmark, "dslash.%s.r%d%s", operator_name(a),
+             params->reconstruct, has_own ? ".s4" : "");
+    return CUBC_OK;
+}
+
+// ---- benchmarks ---------------------------------------------------------------------------------
+cubc_status dslash_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    int reals = atoi(strstr(b->name, ".r") + 2);
+    uint64_t sources = strstr(b->name, ".s4") ? 4 : 1;
+    if (n < 16) n = 16;
+    *out = (problem){.n = n / 2 * sources,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .aligned = true,
+                     .traits = {[DSLASH_RECONSTRUCT] = (uint16_t)reals,
+                                [DSLASH_ANTIPERIODIC] = 1,
+                                [DSLASH_SEVERAL] = sources > 1},
+                     .numbers = {[DSLASH_A] = lattice_word(1),
+                                 [DSLASH_SPATIAL] = lattice_word(1),
+                                 [DSLASH_SOURCES] = sources}};
+    lattice_extents_of(out, n);
+    uint64_t norms = type == CUBC_I16 ? out->n : 0;
+    out->inputs[LINKS] = (operand){.n = 4 * n * (uint64_t)reals, .type = (uint8_t)type};
+    out->inputs[IN] = (operand){.n = out->n * SPINOR_REALS, .type = (uint8_t)type};
+    out->inputs[IN_NORMS] = (operand){.n = norms, .type = CUBC_F32};
+    out->outputs[OUT] = out->inputs[IN];
+    out->outputs[OUT_NORMS] = out->inputs[IN_NORMS];
+    out->input_count = 3;
+    out->output_count = 2;
+    return CUBC_OK;
+}
+
+// Integers, so that sums are exact; links that eight numbers can be of need not be unitary.
+const char *dslash_random(const problem *p, int k)
+{
+    if (p->inputs[k].type == CUBC_F32 && p->type == CUBC_I16)
+        return "1 + (random_u64(seed, i) >> 62)"; // norms
+    if (p->type == CUBC_I16 && k == LINKS)        // 32768 stands for 0
+        return "static_cast<u16>((random_u64(seed, i) >> 50) + 24576)";
+    if (p->type == CUBC_I16) return "static_cast<i32>(random_u64(seed, i) >> 49) - 16384";
+    if (k == IN) return "static_cast<i32>(random_u64(seed, i) >> 60) - 8";
+    return k == LINKS && p->traits[DSLASH_RECONSTRUCT] == 8
+               ? "(random_u64(seed, i) >> 40) * 0x1p-25"
+               : "static_cast<i32>(random_u64(seed, i) % 3) - 1";
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+void dslash_define(const problem *p, text *out)
+{
+    static const char *const names[DSLASH_TRAITS] = {[DSLASH_RECONSTRUCT] = "RECONSTRUCT",
+                                                     [DSLASH_PARITY] = "PARITY",
+                                                     [DSLASH_DAGGER] = "DAGGER",
+                                                     [DSLASH_XPAY] = "XPAY",
+                                                     [DSLASH_ANISOTROPIC] = "ANISOTROPIC",
+                                                     [DSLASH_ANTIPERIODIC] = "ANTIPERIODIC",
+                                                     [DSLASH_TEMPORAL] = "TEMPORAL",
+                                                     [DSLASH_GUARDED] = "GUARDED",
+                                                     [DSLASH_Z] = "Z",
+                                                     [DSLASH_SEVERAL] = "SEVERAL"};
+    lattice_define(p, out);
+    text_printf(out, "#define TUNE_T %s\n", type_table[p->type].dialect);
+    for (int k = DSLASH_RECONSTRUCT; k < DSLASH_TRAITS; k++)
+        text_printf(out, "#define TUNE_%s %d\n", names[k], p->traits[k]);
+    if (p->traits[DSLASH_GUARDED]) fused_define(p->expression, out);
+}
+
+const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v)
+{
+    int threads = variant_value(s, v, "tpb", 1), groups = variant_value(s, v, "sg", 1);
+    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (threads % (32 * groups)) return "the warps of a block do not divide into groups";
+    if (groups > 1 && p->numbers[DSLASH_SOURCES] == 1)
+        return "there is one source and no groups of them";
+    if (variant_value(s, v, "kl", 0) && variant_value(s, v, "spt", 1) == 1)
+        return "links are kept for a second source, and there is none";
+    if (variant_value(s, v, "cv", 0) && p->type != CUBC_I16)
+        return "only fixed-point numbers are converted";
+    if (threads * variant_value(s, v, "mb", 1) > 2048)
+        return "more threads than a multiprocessor holds";
+    if (variant_value(s, v, "sh", 0) * variant_value(s, v, "mb", 1) > 224)
+        return "the least number of blocks ask for more shared memory than there is";
+    return NULL;
+}
+
+// z comes after x, and each has its norms behind it.
+static cubc_status place_guard(const problem *p, uint64_t blocks, launch *l)
+{
+    const operand *z = p->traits[DSLASH_Z] ? &p->inputs[p->traits[DSLASH_XPAY] ? Z : X] : NULL;
+    TRY(fused_place(p->expression, p->numbers + DSLASH_GUARD, blocks, l));
+    l->args[l->args_count++] = z ? (uintptr_t)z[0].data : 0;
+    l->args[l->args_count++] = z ? (uintptr_t)z[1].data : 0;
+    return CUBC_OK;
+}
+
+cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *own, size_t count,
+                        plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t groups = (uint64_t)variant_value(&i->space, &i->variant, "sg", 1);
+    uint64_t together = groups * (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
+    uint64_t places = lattice_sites(p) * (p->traits[DSLASH_PARITY] == 2 ? 2 : 1);
+    uint64_t sources = (p->numbers[DSLASH_SOURCES] + together - 1) / together;
+    uint64_t threads = kernel->threads / groups;
+    uint64_t each = (places + threads - 1) / threads, blocks = each * sources;
+    if (blocks > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources needs more than 2^31 blocks",
+             (unsigned long long)p->numbers[DSLASH_SOURCES]);
+    const operand *x = p->traits[DSLASH_XPAY] ? &p->inputs[X] : NULL;
+    launch *l = &out->launches[out->launch_count++];
+    *l = (launch){
+        .kernel = kernel,
+        .shape = {.grid = (unsigned)blocks,
+                  .shared = 1024u * (unsigned)variant_value(&i->space, &i->variant, "sh", 0)},
+        .args_count = 10,
+        .args = {(uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
+                 (uintptr_t)p->inputs[IN_NORMS].data, p->numbers[DSLASH_SPATIAL],
+                 p->numbers[DSLASH_SOURCES], x ? (uintptr_t)x[0].data : 0,
+                 x ? (uintptr_t)x[1].data : 0, (uintptr_t)p->outputs[OUT].data,
+                 (uintptr_t)p->outputs[OUT_NORMS].data, p->numbers[DSLASH_A]}};
+    for (size_t k = 0; k < count; k++) l->args[l->args_count++] = own[k];
+    if (!p->traits[DSLASH_GUARDED]) return CUBC_OK;
+    return place_guard(p, each * p->numbers[DSLASH_SOURCES], l);
+}

@@ -1,0 +1,75 @@
+// The common part of the descriptors of Wilson-like operators: kernels/dslash.h. An operator's own
+// parameters begin with those of the Wilson Dslash, its own traits, numbers, inputs and arguments
+// come after the ones that are named here. Traffic is that of all arrays: all links are read for
+// one parity too, from either end.
+#ifndef CUBC_ALGO_DSLASH_H
+#define CUBC_ALGO_DSLASH_H
+
+#include "lattice/operators/fused.h"
+#include "lattice/operators/lattice.h"
+
+// The traits of a problem, after those of any lattice.
+enum {
+    DSLASH_RECONSTRUCT = LATTICE_TRAITS,
+    DSLASH_PARITY,
+    DSLASH_DAGGER,
+    DSLASH_XPAY,
+    DSLASH_ANISOTROPIC,
+    DSLASH_ANTIPERIODIC,
+    DSLASH_TEMPORAL,
+    DSLASH_GUARDED,
+    DSLASH_Z,
+    DSLASH_SEVERAL, // sources, which have variants of their own
+    DSLASH_TRAITS
+};
+// Among a problem's numbers.
+enum {
+    DSLASH_A,
+    DSLASH_SPATIAL,
+    DSLASH_SOURCES,
+    DSLASH_GUARD,
+    DSLASH_NUMBERS = DSLASH_GUARD + GUARD_NUMBERS
+};
+
+// The problem, but for what an operator adds.
+cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
+                           problem *out);
+// The output is apart from an input.
+cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
+// "dslash.wilson.r12": odd to even sites of one source, antiperiodic in time; ".s4": of four. There
+// is no x.
+cubc_status dslash_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out);
+const char *dslash_random(const problem *p, int k);
+void dslash_define(const problem *p, text *out);
+const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v);
+// The launch: fields and `a`, then the operator's own arguments, then what a solver adds.
+cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *own, size_t count,
+                        plan *out);
+
+// The fields of parameters that begin with those of the Wilson Dslash.
+#define DSLASH_FIELDS                                                                        \
+    FIELD_ARRAY(cubc_dslash_wilson_params, links, FIELD_INPUT, type, links_n),               \
+        FIELD_ARRAY(cubc_dslash_wilson_params, in, FIELD_INPUT, type, n),                    \
+        FIELD_ARRAY(cubc_dslash_wilson_params, in_norms, FIELD_INPUT, norm_type, norms_n),   \
+        FIELD_ARRAY(cubc_dslash_wilson_params, x, FIELD_INPUT, type, n),                     \
+        FIELD_ARRAY(cubc_dslash_wilson_params, x_norms, FIELD_INPUT, norm_type, norms_n),    \
+        FIELD_ARRAY(cubc_dslash_wilson_params, out, FIELD_OUTPUT, type, n),                  \
+        FIELD_ARRAY(cubc_dslash_wilson_params, out_norms, FIELD_OUTPUT, norm_type, norms_n), \
+        FIELD(cubc_dslash_wilson_params, lx, FIELD_INT),                                     \
+        FIELD(cubc_dslash_wilson_params, ly, FIELD_INT),                                     \
+        FIELD(cubc_dslash_wilson_params, lz, FIELD_INT),                                     \
+        FIELD(cubc_dslash_wilson_params, lt, FIELD_INT),                                     \
+        FIELD(cubc_dslash_wilson_params, reconstruct, FIELD_INT),                            \
+        FIELD(cubc_dslash_wilson_params, parity, FIELD_INT),                                 \
+        FIELD(cubc_dslash_wilson_params, dagger, FIELD_INT),                                 \
+        FIELD(cubc_dslash_wilson_params, antiperiodic, FIELD_INT),                           \
+        FIELD(cubc_dslash_wilson_params, temporal_gauge, FIELD_INT),                         \
+        FIELD(cubc_dslash_wilson_params, a, FIELD_REAL),                                     \
+        FIELD(cubc_dslash_wilson_params, anisotropy, FIELD_REAL)
+
+#define DSLASH_BENCHMARK(name) {"dslash." name, lattice_types, 3, lattice_volumes, 3}
+#define DSLASH_BENCHMARKS(name)                                                                 \
+    DSLASH_BENCHMARK(name ".r18"), DSLASH_BENCHMARK(name ".r12"), DSLASH_BENCHMARK(name ".r8"), \
+        DSLASH_BENCHMARK(name ".r12.s4")
+
+#endif

@@ -1,0 +1,206 @@
+// Descriptor of field_update: kernels/field_update.cu.
+#include "lattice/operators/fused.h"
+#include "lattice/operators/lattice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// The traits of a problem, after those of any lattice. WRITTEN: bit k for field k.
+enum { REALS = LATTICE_TRAITS, PARITIES, WRITTEN };
+enum { SOURCES, GUARD }; // among a problem's numbers
+
+// ---- problems -----------------------------------------------------------------------------------
+static uint64_t places(const problem *p)
+{
+    return lattice_sites(p) * p->traits[PARITIES];
+}
+
+static cubc_status check_shape(const cubc_field_update_params *params)
+{
+    if (params->reals < 2 || params->reals % 2 || params->reals > UINT16_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "fields of %d reals a site: an even number is expected",
+             params->reals);
+    if (params->parities != 1 && params->parities != 2)
+        FAIL(CUBC_INVALID_ARGUMENT, "fields of %d parities: 1 or 2 is expected", params->parities);
+    if (params->sources == 0)
+        FAIL(CUBC_INVALID_ARGUMENT, "field_update: there are no right-hand sides");
+    if (params->field_count < 1 || params->field_count > MAX_INPUTS)
+        FAIL(CUBC_INVALID_ARGUMENT, "field_update of %d fields: 1 to %d are expected",
+             params->field_count, MAX_INPUTS);
+    return CUBC_OK;
+}
+
+// A name is part of what is compiled.
+static cubc_status check_name(const char *name)
+{
+    size_t length = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
+    if (length == 0 || length > 16 || name[length] || name[0] < 'a')
+        FAIL(CUBC_INVALID_ARGUMENT, "field_update: \"%.20s\" is no name of a field",
+             name ? name : "");
+    return CUBC_OK;
+}
+
+static cubc_status add_field(const cubc_site_field *f, problem *out)
+{
+    uint64_t n = places(out) * out->traits[REALS] * out->numbers[SOURCES];
+    TRY(check_name(f->name));
+    TRY(lattice_precision("fields", f->type));
+    TRY(problem_input(out, f->name, f->data, n, f->type));
+    out->inputs[out->input_count - 1].name = f->name;
+    if (!f->written) return CUBC_OK;
+    if (out->output_count == MAX_OUTPUTS)
+        FAIL(CUBC_INVALID_ARGUMENT, "field_update: more than %d fields change", MAX_OUTPUTS);
+    out->traits[WRITTEN] |= (uint16_t)(1u << (out->input_count - 1));
+    return problem_output(out, f->name, f->data, n, f->type);
+}
+
+static cubc_type widest(const problem *p)
+{
+    cubc_type type = CUBC_F32;
+    for (int k = 0; k < p->input_count; k++)
+        if (p->inputs[k].type == CUBC_F64) type = CUBC_F64;
+    return type;
+}
+
+cubc_status field_update_problem(const cubc_field_update_params *params, problem *out)
+{
+    const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
+    *out = (problem){
+        .algorithm = &field_update_algorithm, .aligned = true, .benchmark = "field_update.cg"};
+    TRY(lattice_extents(out, extents));
+    TRY(check_shape(params));
+    TRY(fused_check("field_update", params->text));
+    if (!params->guard || !params->guard->states)
+        FAIL(CUBC_INVALID_ARGUMENT, "field_update: there is no state");
+    out->traits[REALS] = (uint16_t)params->reals;
+    out->traits[PARITIES] = (uint16_t)params->parities;
+    out->numbers[SOURCES] = params->sources;
+    for (int k = 0; k < params->field_count; k++) TRY(add_field(&params->fields[k], out));
+    if (!out->aligned)
+        FAIL(CUBC_INVALID_ARGUMENT, "field_update: a field in native order starts on 16 bytes");
+    out->n = places(out) * params->sources;
+    out->expression = params->text;
+    out->type = out->acc_type = (uint8_t)widest(out);
+    fused_guard(params->guard, out->numbers + GUARD);
+    return CUBC_OK;
+}
+
+// ---- benchmarks ---------------------------------------------------------------------------------
+// "field_update.cg": the part of an iteration of conjugate gradients that is not in its operator's
+// kernels, of one parity. Its state is of numbers that are 0.
+static cubc_status field_update_workload(const benchmark *b, cubc_type type, uint64_t n,
+                                         problem *out)
+{
+    static const char *const names[] = {"x", "p", "s"};
+    (void)b;
+    if (n < 16) n = 16;
+    *out = (problem){.n = n / 2,
+                     .type = (uint8_t)(type == CUBC_F64 ? CUBC_F64 : CUBC_F32),
+                     .aligned = true,
+                     .expression = "alpha_real, beta_real | x = x + (alpha_real + real_t(2)) * p; "
+                                   "p = s + (beta_real + real_t(3)) * p | |",
+                     .traits = {[REALS] = SPINOR_REALS, [PARITIES] = 1, [WRITTEN] = 3},
+                     .numbers = {[SOURCES] = 1},
+                     .input_count = 4,
+                     .output_count = 2};
+    out->acc_type = out->type;
+    lattice_extents_of(out, n);
+    // The norms of a fixed-point field are behind it, two items a site.
+    uint64_t items = out->n * (SPINOR_REALS + (type == CUBC_I16 ? 2 : 0));
+    for (int k = 0; k < 3; k++)
+        out->inputs[k] = (operand){.name = names[k], .n = items, .type = (uint8_t)type};
+    out->inputs[3] = (operand){.n = CUBC_STATE_BYTES / 8, .type = CUBC_U64};
+    for (int k = 0; k < 2; k++) out->outputs[k] = (operand){.n = items, .type = (uint8_t)type};
+    return CUBC_OK;
+}
+
+// Whole numbers; those that stand for norms are floats near 1: half of the bits of each.
+static const char *field_update_random(const problem *p, int k)
+{
+    if (k == 3) return "random_u64(seed, i) * 0";
+    if (p->inputs[k].type != CUBC_I16) return "static_cast<i32>(random_u64(seed, i) >> 60) - 8";
+    return "16256 - static_cast<i32>(random_u64(seed, i) >> 63) * 128";
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static bool is_field(const problem *p, int k)
+{
+    return p->inputs[k].name != NULL; // and not a benchmark's state
+}
+
+enum which { ALL, ONLY_WRITTEN, ONLY_HELD, ONLY_FLOATS };
+
+static void define_fields(const problem *p, const char *name, enum which which, text *out)
+{
+    text_printf(out, "#define %s(X)", name);
+    for (int k = 0; k < p->input_count; k++) {
+        bool written = p->traits[WRITTEN] >> k & 1, fixed = p->inputs[k].type == CUBC_I16;
+        if (!is_field(p, k) || (which != ALL && !written) || (which == ONLY_HELD && !fixed) ||
+            (which == ONLY_FLOATS && fixed))
+            continue;
+        text_printf(out, " X(%s, %s)", p->inputs[k].name, type_table[p->inputs[k].type].dialect);
+    }
+    text_puts(out, "\n");
+}
+
+static void field_update_define(const problem *p, text *out)
+{
+    lattice_define(p, out);
+    text_printf(out, "#define TUNE_REALS %d\n#define TUNE_PARITIES %d\n#define TUNE_REAL %s\n",
+                p->traits[REALS], p->traits[PARITIES], type_table[p->type].dialect);
+    define_fields(p, "TUNE_FIELDS", ALL, out);
+    define_fields(p, "TUNE_WRITTEN", ONLY_WRITTEN, out);
+    define_fields(p, "TUNE_HELD", ONLY_HELD, out);
+    define_fields(p, "TUNE_FLOATS", ONLY_FLOATS, out);
+    fused_define(p->expression, out);
+}
+
+static const char *field_update_invalid(const problem *p, const char *kind, const space *s,
+                                        const variant *v)
+{
+    (void)p;
+    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (variant_value(s, v, "tpb", 1) * variant_value(s, v, "mb", 1) > 2048)
+        return "more threads than a multiprocessor holds";
+    return NULL;
+}
+
+static cubc_status field_update_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1) * kernel->threads;
+    uint64_t blocks = (places(p) + tile - 1) / tile * p->numbers[SOURCES];
+    uint64_t guard[GUARD_NUMBERS];
+    if (blocks > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "field_update of %llu right-hand sides: more than 2^31 blocks",
+             (unsigned long long)p->numbers[SOURCES]);
+    memcpy(guard, p->numbers + GUARD, sizeof guard);
+    launch *l = &out->launches[0];
+    out->launch_count = 1;
+    *l = (launch){.kernel = kernel, .shape.grid = (unsigned)blocks};
+    for (int k = 0; k < p->input_count; k++)
+        if (is_field(p, k))
+            l->args[l->args_count++] = (uintptr_t)p->inputs[k].data;
+        else
+            guard[GUARD_STATES] = (uintptr_t)p->inputs[k].data;
+    for (int k = 0; k < p->output_count; k++)
+        l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
+    TRY(fused_place(p->expression, guard, blocks, l));
+    l->args[l->args_count++] = p->numbers[SOURCES];
+    return CUBC_OK;
+}
+
+static const benchmark field_update_benchmarks[] = {
+    {"field_update.cg", lattice_types, 3, lattice_volumes, 3}};
+
+const algorithm field_update_algorithm = {.name = "field_update",
+                                          .source = "field_update.cu",
+                                          .kernels = {"field_update_sites"},
+                                          .benchmarks = field_update_benchmarks,
+                                          .benchmark_count = COUNT_OF(field_update_benchmarks),
+                                          .workload = field_update_workload,
+                                          .define = field_update_define,
+                                          .invalid = field_update_invalid,
+                                          .plan = field_update_plan,
+                                          .traffic = problem_array_bytes,
+                                          .random = field_update_random};

@@ -1,0 +1,110 @@
+// Descriptor of gauge_measure: kernels/gauge_measure.cu.
+#include "lattice/operators/gauge.h"
+
+#include <string.h>
+
+enum { QUANTITY = LATTICE_TRAITS }; // a trait
+enum { PARTS_AT = 256 };            // of the scratch
+
+static const struct quantity {
+    const char *benchmark;
+    int numbers;
+} quantities[] = {[CUBC_GAUGE_PLAQUETTES] = {"gauge_measure.plaquettes", 7},
+                  [CUBC_GAUGE_POLYAKOV] = {"gauge_measure.polyakov", 2},
+                  [CUBC_GAUGE_UNITARITY] = {"gauge_measure.unitarity", 2}};
+
+cubc_status gauge_measure_problem(const cubc_gauge_measure_params *params, problem *out)
+{
+    const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
+    if ((int)params->quantity < 0 || params->quantity >= COUNT_OF(quantities))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "quantity %d: 0 are plaquettes, 1 is the Polyakov loop, 2 the distance from SU(3)",
+             (int)params->quantity);
+    const struct quantity *q = &quantities[params->quantity];
+    TRY(gauge_problem(&gauge_measure_algorithm, extents, params->type, q->benchmark, out));
+    TRY(gauge_input(out, "the gauge field", params->links, params->links_n, GAUGE_REALS));
+    if (params->out_type != CUBC_F64 || params->out_n != (uint64_t)q->numbers)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s gives %d numbers of F64, not %llu of %s", q->benchmark,
+             q->numbers, (unsigned long long)params->out_n, cubc_type_name(params->out_type));
+    TRY(problem_output(out, "the output of gauge_measure", params->out, params->out_n, CUBC_F64));
+    out->traits[QUANTITY] = (uint16_t)params->quantity;
+    return gauge_arrays(out);
+}
+
+static cubc_status gauge_measure_workload(const benchmark *b, cubc_type type, uint64_t n,
+                                          problem *out)
+{
+    gauge_workload(type, n, out);
+    gauge_add_input(out, GAUGE_REALS);
+    for (size_t k = 0; k < COUNT_OF(quantities); k++)
+        if (strcmp(quantities[k].benchmark, b->name) == 0) out->traits[QUANTITY] = (uint16_t)k;
+    out->outputs[out->output_count++] =
+        (operand){.n = (uint64_t)quantities[out->traits[QUANTITY]].numbers, .type = CUBC_F64};
+    return CUBC_OK;
+}
+
+static void gauge_measure_define(const problem *p, text *out)
+{
+    gauge_define(p, out);
+    text_printf(out, "#define TUNE_QUANTITY %d\n", p->traits[QUANTITY]);
+}
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+// Blocks take equal runs of what there is to measure: sites, or those of a time slice.
+static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    bool loops = p->traits[QUANTITY] == CUBC_GAUGE_POLYAKOV;
+    uint64_t places = loops ? p->n / p->traits[LATTICE_T] : p->n;
+    uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
+                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t steps = ceil_div(ceil_div(places, kernel->threads), most);
+    uint64_t share = steps * kernel->threads, grid = ceil_div(places, share);
+    out->cleared_bytes = sizeof(uint64_t); // how many blocks have arrived; then their parts
+    out->scratch_bytes = PARTS_AT + grid * p->outputs[0].n * sizeof(double);
+    out->launch_count = 1;
+    out->launches[0] = (launch){
+        .kernel = kernel,
+        .shape.grid = (unsigned)grid,
+        .scratch_args = 1u << 2 | 1u << 3,
+        .args_count = 5,
+        .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, 0, PARTS_AT, share}};
+    return CUBC_OK;
+}
+
+static double gauge_measure_traffic(const problem *p)
+{
+    double all = problem_array_bytes(p);
+    return p->traits[QUANTITY] == CUBC_GAUGE_POLYAKOV ? all / 4 : all;
+}
+
+static const field gauge_measure_fields[] = {
+    FIELD_ARRAY(cubc_gauge_measure_params, links, FIELD_INPUT, type, links_n),
+    FIELD_ARRAY(cubc_gauge_measure_params, out, FIELD_OUTPUT, out_type, out_n),
+    FIELD(cubc_gauge_measure_params, quantity, FIELD_INT),
+    FIELD(cubc_gauge_measure_params, lx, FIELD_INT),
+    FIELD(cubc_gauge_measure_params, ly, FIELD_INT),
+    FIELD(cubc_gauge_measure_params, lz, FIELD_INT),
+    FIELD(cubc_gauge_measure_params, lt, FIELD_INT),
+};
+
+#define BENCHMARK(name) {"gauge_measure." name, lattice_plain_types, 2, lattice_volumes, 3}
+static const benchmark gauge_measure_benchmarks[] = {BENCHMARK("plaquettes"), BENCHMARK("polyakov"),
+                                                     BENCHMARK("unitarity")};
+
+const algorithm gauge_measure_algorithm = {.name = "gauge_measure",
+                                           .source = "gauge_measure.cu",
+                                           .kernels = {"gauge_measure"},
+                                           .benchmarks = gauge_measure_benchmarks,
+                                           .benchmark_count = COUNT_OF(gauge_measure_benchmarks),
+                                           FIELDS(gauge_measure_fields),
+                                           .workload = gauge_measure_workload,
+                                           .define = gauge_measure_define,
+                                           .invalid = gauge_invalid,
+                                           .plan = gauge_measure_plan,
+                                           .traffic = gauge_measure_traffic,
+                                           .random = gauge_random_integers};

@@ -1,0 +1,189 @@
+// Checks and macros that the descriptors of lattice kernels share: see lattice.h.
+#include "lattice/operators/lattice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const cubc_type lattice_types[3] = {CUBC_F64, CUBC_F32, CUBC_I16};
+const cubc_type lattice_plain_types[2] = {CUBC_F64, CUBC_F32};
+const int lattice_volumes[3] = {16, 20, 24};
+
+cubc_status lattice_extents(problem *p, const int extents[4])
+{
+    uint64_t sites = 1;
+    bool fits = true;
+    for (int d = 0; d < 4; d++) {
+        if (extents[d] < 2 || extents[d] % 2 || extents[d] > UINT16_MAX)
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "the lattice has %d sites along %c: extents are even numbers from 2 to 65534, so "
+                 "that even and odd sites alternate across the boundary",
+                 extents[d], "xyzt"[d]);
+        p->traits[LATTICE_X + d] = (uint16_t)extents[d];
+        fits = fits && size_multiply(&sites, (uint64_t)extents[d]);
+    }
+    if (!fits || sites / 2 > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "a lattice of %d x %d x %d x %d sites: at most 2^32 - 2 are handled", extents[0],
+             extents[1], extents[2], extents[3]);
+    return CUBC_OK;
+}
+
+uint64_t lattice_sites(const problem *p)
+{
+    uint64_t sites = 1;
+    for (int d = 0; d < 4; d++) sites *= p->traits[LATTICE_X + d];
+    return sites / 2;
+}
+
+void lattice_extents_of(problem *p, uint64_t sites)
+{
+    for (int d = 0; d < 4; d++) p->traits[LATTICE_X + d] = 2;
+    for (int d = LATTICE_T; sites > 2 * lattice_sites(p); d = (d + LATTICE_T) % 4)
+        p->traits[LATTICE_X + d] *= 2;
+}
+
+cubc_status lattice_sources(const problem *p, const char *what, uint64_t reals, int parities,
+                            uint64_t *sources)
+{
+    uint64_t each = lattice_sites(p) * SPINOR_REALS * (uint64_t)parities;
+    *sources = reals / each;
+    if (reals == 0 || reals % each)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "%s has %llu real numbers: %s of a lattice of %dx%dx%dx%d take %llu a source", what,
+             (unsigned long long)reals, parities == 2 ? "spinors" : "spinors of one parity",
+             p->traits[LATTICE_X], p->traits[LATTICE_Y], p->traits[LATTICE_Z], p->traits[LATTICE_T],
+             (unsigned long long)each);
+    return CUBC_OK;
+}
+
+cubc_status lattice_precision(const char *what, cubc_type type)
+{
+    if (type == CUBC_F64 || type == CUBC_F32 || type == CUBC_I16) return CUBC_OK;
+    FAIL(CUBC_INVALID_TYPE, "%s are stored as F64, F32 or, in fixed point, I16, not %s", what,
+         cubc_type_name(type));
+}
+
+cubc_status lattice_reconstruct(int reals)
+{
+    if (reals == 18 || reals == 12 || reals == 8) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "links of %d real numbers: 18, 12 or 8 are stored", reals);
+}
+
+cubc_status lattice_parity(int parity)
+{
+    if (parity >= 0 && parity <= 2) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "parity %d: 0 is even, 1 odd, 2 both", parity);
+}
+
+cubc_status lattice_aligned(const problem *p)
+{
+    if (p->aligned) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "%s: a field in native order starts on 16 bytes",
+         p->algorithm->name);
+}
+
+const char *lattice_any_variant(const problem *p, const char *kind, const space *s,
+                                const variant *v)
+{
+    (void)p, (void)kind, (void)s, (void)v;
+    return NULL;
+}
+
+cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals)
+{
+    uint64_t wanted = 8 * lattice_sites(p) * (uint64_t)reals;
+    TRY(lattice_precision("links", type));
+    TRY(lattice_reconstruct(reals));
+    if (n != wanted)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "the gauge field has %llu real numbers: links of %d reals on a lattice of "
+             "%dx%dx%dx%d take %llu",
+             (unsigned long long)n, reals, p->traits[LATTICE_X], p->traits[LATTICE_Y],
+             p->traits[LATTICE_Z], p->traits[LATTICE_T], (unsigned long long)wanted);
+    return problem_input(p, "the gauge field", links, n, type);
+}
+
+void lattice_reals(cubc_type *type, uint64_t *n)
+{
+    if (*type != CUBC_C128 && *type != CUBC_C64) return;
+    *type = *type == CUBC_C128 ? CUBC_F64 : CUBC_F32;
+    *n *= 2;
+}
+
+static cubc_status check_norms(const char *what, const float *norms, cubc_type type)
+{
+    if (type == CUBC_I16 && !norms)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s is of fixed-point numbers and has no norms", what);
+    if (type != CUBC_I16 && norms)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s has norms, which only fixed-point numbers (I16) have",
+             what);
+    return CUBC_OK;
+}
+
+cubc_status lattice_norms(const char *what, uint64_t norms_n, uint64_t n, cubc_type type, int reals)
+{
+    uint64_t wanted = type == CUBC_I16 ? n / (uint64_t)reals : 0;
+    if (norms_n != wanted)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s has %llu norms for %llu reals: there are %llu, one a site",
+             what, (unsigned long long)norms_n, (unsigned long long)n, (unsigned long long)wanted);
+    return CUBC_OK;
+}
+
+static uint64_t norm_count(const float *norms, uint64_t n, int reals)
+{
+    return norms ? n / (uint64_t)reals : 0;
+}
+
+cubc_status lattice_field_input(problem *p, const char *what, const void *data, const float *norms,
+                                uint64_t n, cubc_type type, int reals)
+{
+    TRY(lattice_precision(what, type));
+    TRY(check_norms(what, norms, type));
+    TRY(problem_input(p, what, data, n, type));
+    return problem_input(p, what, norms, norm_count(norms, n, reals), CUBC_F32);
+}
+
+cubc_status lattice_field_output(problem *p, const char *what, void *data, float *norms, uint64_t n,
+                                 cubc_type type, int reals)
+{
+    TRY(lattice_precision(what, type));
+    TRY(check_norms(what, norms, type));
+    TRY(problem_output(p, what, data, n, type));
+    return problem_output(p, what, norms, norm_count(norms, n, reals), CUBC_F32);
+}
+
+uint64_t lattice_word(double v)
+{
+    uint64_t word;
+    memcpy(&word, &v, sizeof word);
+    return word;
+}
+
+void lattice_define(const problem *p, text *out)
+{
+    for (int d = 0; d < 4; d++)
+        text_printf(out, "#define TUNE_L%c %d\n", "XYZT"[d], p -> traits[LATTICE_X + d]);
+}
+
+void lattice_define_copy(const problem *p, text *out)
+{
+    cubc_type from = (cubc_type)p->inputs[0].type, to = (cubc_type)p->outputs[0].type;
+    cubc_type wide = from == CUBC_F64 || to == CUBC_F64 ? CUBC_F64 : CUBC_F32;
+    text_printf(out, "#define TUNE_FROM %s\n#define TUNE_TO %s\n#define TUNE_WIDE %s\n",
+                type_table[from].dialect, type_table[to].dialect, type_table[wide].dialect);
+}
+
+cubc_status lattice_plan_copy(const problem *p, const instance *i, uint64_t sites, plan *out,
+                              const uint64_t *args, size_t count)
+{
+    uint64_t spt = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
+    uint64_t each = spt * i->kernels[0].threads, blocks = (sites + each - 1) / each;
+    if (blocks > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s of %llu sites needs more than 2^31 blocks",
+             p->algorithm->name, (unsigned long long)sites);
+    out->launch_count = 1;
+    out->launches[0] =
+        (launch){.kernel = &i->kernels[0], .shape.grid = (unsigned)blocks, .args_count = count};
+    memcpy(out->launches[0].args, args, count * sizeof *args);
+    return CUBC_OK;
+}

@@ -1,0 +1,55 @@
+// The common part of the descriptors of lattice kernels: the first traits and fields of problems.
+#ifndef CUBC_ALGO_LATTICE_H
+#define CUBC_ALGO_LATTICE_H
+
+#include "run/problem.h"
+
+enum { LATTICE_X, LATTICE_Y, LATTICE_Z, LATTICE_T, LATTICE_TRAITS }; // the first traits: extents
+
+enum { SPINOR_REALS = 24 };
+
+// Takes in the extents of a lattice, x first: even, and fewer than 2^31 sites of a parity.
+cubc_status lattice_extents(problem *p, const int extents[4]);
+uint64_t lattice_sites(const problem *p); // of one parity
+// A lattice of 2^k sites, as near to a hypercube as can be, for a benchmark.
+void lattice_extents_of(problem *p, uint64_t sites);
+// Sources of a field of spinors with so many reals; a field has `parities` of 1 or 2.
+cubc_status lattice_sources(const problem *p, const char *what, uint64_t reals, int parities,
+                            uint64_t *sources);
+// F64, F32, I16.
+cubc_status lattice_precision(const char *what, cubc_type type);
+cubc_status lattice_reconstruct(int reals);
+cubc_status lattice_parity(int parity); // 0, 1; 2: both
+// All fields start on 16 bytes.
+cubc_status lattice_aligned(const problem *p);
+// The links of all directions and both parities, in native order.
+cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals);
+// A field in native order and the norms that one of fixed point has: two operands.
+cubc_status lattice_field_input(problem *p, const char *what, const void *data, const float *norms,
+                                uint64_t n, cubc_type type, int reals);
+// A norm a site where the field is of fixed-point numbers: norms_n of n reals.
+cubc_status lattice_norms(const char *what, uint64_t norms_n, uint64_t n, cubc_type type,
+                          int reals);
+cubc_status lattice_field_output(problem *p, const char *what, void *data, float *norms, uint64_t n,
+                                 cubc_type type, int reals);
+// Complex numbers are two reals each.
+void lattice_reals(cubc_type *type, uint64_t *n);
+// A factor as an argument of a kernel.
+uint64_t lattice_word(double v);
+// The macros of kernels/lattice.h.
+void lattice_define(const problem *p, text *out);
+
+// For `invalid`: every variant makes sense.
+const char *lattice_any_variant(const problem *p, const char *kind, const space *s,
+                                const variant *v);
+
+// ---- copies -------------------------------------------------------------------------------------
+extern const cubc_type lattice_types[3], lattice_plain_types[2]; // with fixed point and without
+extern const int lattice_volumes[3]; // benchmarks': 2^16, 2^20, 2^24 sites
+// TUNE_FROM, TUNE_TO and the one to calculate in, TUNE_WIDE.
+void lattice_define_copy(const problem *p, text *out);
+// A thread for every `spt` of the sites.
+cubc_status lattice_plan_copy(const problem *p, const instance *i, uint64_t sites, plan *out,
+                              const uint64_t *args, size_t count);
+
+#endif

@@ -1,0 +1,61 @@
+// BiCGStab, on M itself.
+//
+// H. A. van der Vorst, "Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution
+// of nonsymmetric linear systems" (1992). With q the residual at the beginning,
+//     v = M p,  alpha = <q, r> / <q, v>,  r -= alpha v
+//     t = M r,  omega = <t, r> / <t, t>
+//     x += alpha p + omega r,  r -= omega t
+//     beta = alpha / omega <q, r> / <q, r before>,  p = r + beta (p - omega v)
+// The new <q, r> follows from sums that the kernel of t has, so that the last two lines are one
+// pass. An update renews r alone; after a breakdown it also begins anew, with q = p = r.
+#include "lattice/solver/solver.h"
+
+enum { X, P, V, R, T, Q, FIELDS }; // among work
+
+static cubc_status open(solver *s)
+{
+    for (int k = 0; k < FIELDS; k++) TRY(solver_zero_field(s, s->sloppy, &s->work[k]));
+    return CUBC_OK;
+}
+
+static cubc_status update(solver *s)
+{
+    const lattice_field *f = s->work;
+    TRY(solver_fuse(s, UPDATE, "| y = y + x; x = complex<real_t>(0) | |",
+                    SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]))));
+    TRY(solver_residual(s));
+    return solver_fuse(
+        s, UPDATE,
+        "sigma | r = e; p = p + sigma * (e - p); q = q + sigma * (e - q) | "
+        "dot_real(q, r); dot_imag(q, r) | bicgstab_restart",
+        SITE_FIELDS(READ("e", s->r), WRITE("r", f[R]), WRITE("p", f[P]), WRITE("q", f[Q])));
+}
+
+static cubc_status iterate(solver *s, uint64_t last_of_round)
+{
+    const lattice_field *f = s->work;
+    TRY(s->op->apply(s, &(operator_call){.in = &f[P],
+                                         .out = &f[V],
+                                         .z = &f[Q],
+                                         .tail = "| | dot_real(z, out); dot_imag(z, out) | "
+                                                 "bicgstab_first",
+                                         .phase = ITERATE}));
+    TRY(solver_fuse(s, ITERATE, "alpha | r = r - alpha * v | |",
+                    SITE_FIELDS(WRITE("r", f[R]), READ("v", f[V]))));
+    TRY(s->op->apply(s,
+                     &(operator_call){.in = &f[R],
+                                      .out = &f[T],
+                                      .z = &f[Q],
+                                      .tail = "| | dot_real(out, x); dot_imag(out, x); norm(out); "
+                                              "dot_real(z, out); dot_imag(z, out); dot_real(z, x); "
+                                              "dot_imag(z, x) | bicgstab_second",
+                                      .phase = ITERATE}));
+    s->guard.step = last_of_round;
+    return solver_fuse(s, ITERATE,
+                       "alpha, omega, beta | x = x + alpha * p + omega * r; r = r - omega * t; "
+                       "p = r + beta * (p - omega * v) | norm(r) | bicgstab_end",
+                       SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), WRITE("r", f[R]),
+                                   READ("v", f[V]), READ("t", f[T])));
+}
+
+const solver_method solver_bicgstab = {"bicgstab", open, update, iterate, 2, 1};

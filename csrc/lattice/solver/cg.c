@@ -1,0 +1,67 @@
+// Conjugate gradients on the normal equations, M^+ M x = M^+ b.
+//
+// M. R. Hestenes and E. Stiefel, "Methods of conjugate gradients for solving linear systems"
+// (1952), section 10. It is the residual of the normal equations, s = M^+ r, that is iterated, so
+// that an iteration has no more passes over fields than one of M^+ M x = b; the other, r = b - M x,
+// is orthogonal to M p after a step along p, and so its norm, which is what the solve ends by,
+// follows from the step (kernels/solver.h). Of all x in the same space this one has the least |r|.
+//
+// The solution along p is added at the beginning of the next iteration, in one pass with the new
+// direction, and the length of M p comes out of the kernel that calculates it. What an iteration
+// moves is the operator twice, and eight fields: p to the first, s and w to the second; s, x and p
+// read, x and p written.
+//
+// An update has M^+ r from r as iterations have it: s is no more precise than they are, and the
+// next update starts from a residual of full precision again.
+#include "lattice/solver/solver.h"
+
+enum { X, P, W, S }; // among work: what was found since the last update, direction, M p, M^+ r
+
+static cubc_status open(solver *s)
+{
+    TRY(solver_zero_field(s, s->sloppy, &s->work[X]));
+    TRY(solver_zero_field(s, s->sloppy, &s->work[P]));
+    TRY(solver_field(s, s->sloppy, &s->work[W]));
+    return solver_zero_field(s, s->sloppy, &s->work[S]);
+}
+
+static cubc_status update(solver *s)
+{
+    const lattice_field *f = s->work;
+    TRY(solver_fuse(s, UPDATE,
+                    "alpha_real | y = y + x + alpha_real * p; x = complex<real_t>(0) | |",
+                    SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]), READ("p", f[P]))));
+    TRY(solver_residual(s));
+    TRY(solver_fuse(s, UPDATE, "| w = r | |", SITE_FIELDS(WRITE("w", f[W]), READ("r", s->r))));
+    return s->op->apply(
+        s, &(operator_call){.in = &f[W],
+                            .out = &f[S],
+                            .z = &f[P],
+                            .tail = "| | norm(out); dot_real(out, z); dot_imag(out, z) | "
+                                    "cg_restart",
+                            .dagger = true,
+                            .phase = UPDATE});
+}
+
+static cubc_status iterate(solver *s, uint64_t last_of_round)
+{
+    const lattice_field *f = s->work;
+    TRY(solver_fuse(s, ITERATE,
+                    "alpha_real, beta_real, sigma | x = x + alpha_real * p; "
+                    "p = sigma * s + beta_real * p | |",
+                    SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), READ("s", f[S]))));
+    TRY(s->op->apply(
+        s, &(operator_call){
+               .in = &f[P], .out = &f[W], .tail = "| | norm(out) | cg_length", .phase = ITERATE}));
+    return s->op->apply(
+        s, &(operator_call){.in = &f[W],
+                            .out = &f[S],
+                            .z = &f[S],
+                            .tail = "alpha_real | out = z - alpha_real * m | norm(out) | "
+                                    "cg_direction",
+                            .dagger = true,
+                            .phase = ITERATE,
+                            .step = last_of_round});
+}
+
+const solver_method solver_cg = {"cg", open, update, iterate, 2, 2};

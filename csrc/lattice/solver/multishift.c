@@ -1,0 +1,73 @@
+// Conjugate gradients on several systems (M^+ M + shift) x = b at once.
+//
+// B. Jegerlehner, "Krylov space solvers for shifted linear systems" (1996). The systems share their
+// Krylov space, so that those with a shift follow from the one without: their residuals are zeta
+// times its own. Their solutions and directions are all in full precision, since nothing could
+// renew more than one of the residuals. A system whose residual is small enough is left as it is:
+// its kernels do nothing from the next iteration on.
+#include "lattice/solver/solver.h"
+
+enum { P, W, R, M, FIRST }; // among work; then solution and direction of each shift
+
+const lattice_field *multishift_solution(solver *s, int shift)
+{
+    return &s->work[FIRST + 2 * shift];
+}
+
+static cubc_status open(solver *s)
+{
+    for (int k = P; k < FIRST + 2 * s->shifts; k++)
+        TRY(solver_zero_field(s, s->precise, &s->work[k]));
+    return CUBC_OK;
+}
+
+static cubc_status update(solver *s)
+{
+    const lattice_field *f = s->work;
+    for (int k = 0; k < s->shifts; k++)
+        TRY(solver_fuse(s, UPDATE, "| p = b | |",
+                        SITE_FIELDS(READ("b", s->b), WRITE("p", f[FIRST + 2 * k + 1]))));
+    return solver_fuse(s, UPDATE, "| p = b; r = b | norm(b) | multishift_begin",
+                       SITE_FIELDS(READ("b", s->b), WRITE("p", f[P]), WRITE("r", f[R])));
+}
+
+static cubc_status iterate(solver *s, uint64_t last_of_round)
+{
+    const lattice_field *f = s->work;
+    (void)last_of_round;
+    TRY(s->op->apply(s, &(operator_call){.in = &f[P],
+                                         .out = &f[W],
+                                         .tail = "| | norm(out) | multishift_length",
+                                         .phase = ITERATE}));
+    TRY(s->op->apply(s,
+                     &(operator_call){.in = &f[W],
+                                      .out = &f[R],
+                                      .z = &f[R],
+                                      .tail = "alpha_real | out = z - alpha_real * m | norm(out) | "
+                                              "multishift_end",
+                                      .dagger = true,
+                                      .phase = ITERATE}));
+    for (int k = 0; k < s->shifts; k++) {
+        s->guard.step = (uint64_t)k;
+        TRY(solver_fuse(s, ITERATE_SHIFT,
+                        "| x = x + SHIFTED(shift_alpha) * p; "
+                        "p = SHIFTED(zeta) * r + SHIFTED(shift_beta) * p | |",
+                        SITE_FIELDS(WRITE("x", f[FIRST + 2 * k]), READ("r", f[R]),
+                                    WRITE("p", f[FIRST + 2 * k + 1]))));
+    }
+    return solver_fuse(s, ITERATE, "beta_real | p = r + beta_real * p | norm(p) | multishift_next",
+                       SITE_FIELDS(WRITE("p", f[P]), READ("r", f[R])));
+}
+
+cubc_status multishift_residual(solver *s, int shift)
+{
+    const lattice_field *f = s->work, *x = multishift_solution(s, shift);
+    TRY(s->op->apply(s, &(operator_call){.in = x, .out = &f[W], .phase = ITERATE}));
+    TRY(s->op->apply(
+        s, &(operator_call){.in = &f[W], .out = &f[M], .dagger = true, .phase = ITERATE}));
+    s->guard.step = (uint64_t)shift;
+    return solver_fuse(s, ITERATE, "| | norm(b - m - SHIFTED(shift) * x) | keep_residual",
+                       SITE_FIELDS(READ("b", s->b), READ("m", f[M]), READ("x", *x)));
+}
+
+const solver_method solver_multishift = {"multishift", open, update, iterate, 2, 0};

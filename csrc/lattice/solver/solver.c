@@ -1,0 +1,206 @@
+// Fields, launches and rounds of the solvers: see solver.h.
+#include "lattice/solver/solver.h"
+
+#include <string.h>
+
+// Iterations of a round; and rounds that are queued launch by launch, the first of which loads all
+// kernels, while the others keep the device at work until one is recorded.
+enum { ROUND = MOST_BASIS, UNRECORDED = 2 };
+
+// ---- memory -------------------------------------------------------------------------------------
+cubc_status solver_alloc(solver *s, size_t bytes, void **out)
+{
+    if (s->ahead) {
+        *out = ahead_alloc(s->ahead, bytes);
+        return CUBC_OK;
+    }
+    if (s->memory_count == MOST_FIELDS) FAIL(CUBC_INTERNAL, "a solver has too many fields");
+    TRY(s->device->api->alloc(s->device, bytes, s->stream, out));
+    s->memory[s->memory_count++] = *out;
+    return CUBC_OK;
+}
+
+static uint64_t sites(const solver *s)
+{
+    uint64_t all = s->shape.sources;
+    for (int d = 0; d < 4; d++) all *= (uint64_t)s->shape.extents[d];
+    return all / 2 * (uint64_t)s->shape.parities;
+}
+
+uint64_t solver_reals(const solver *s)
+{
+    return sites(s) * (uint64_t)s->shape.reals;
+}
+
+static size_t field_bytes(const solver *s, cubc_type type)
+{
+    return solver_reals(s) * cubc_type_size(type) +
+           (type == CUBC_I16 ? sites(s) * sizeof(float) : 0);
+}
+
+cubc_status solver_field(solver *s, cubc_type type, lattice_field *out)
+{
+    *out = (lattice_field){.type = type};
+    TRY(solver_alloc(s, field_bytes(s, type), &out->data));
+    if (type == CUBC_I16) out->norms = (float *)((int16_t *)out->data + solver_reals(s));
+    return CUBC_OK;
+}
+
+cubc_status solver_zero_field(solver *s, cubc_type type, lattice_field *out)
+{
+    TRY(solver_field(s, type, out));
+    return solver_zero(s, out->data, field_bytes(s, type));
+}
+
+void solver_free(solver *s)
+{
+    while (s->memory_count)
+        s->device->api->free(s->device, s->memory[--s->memory_count], s->stream);
+    mem_free(s->states);
+    mem_free(s->scales);
+    s->states = NULL;
+    s->scales = NULL;
+}
+
+cubc_status solver_zero(solver *s, void *memory, size_t bytes)
+{
+    return s->ahead ? CUBC_OK : s->device->api->fill(s->device, memory, 0, bytes, s->stream);
+}
+
+cubc_status solver_copy(solver *s, void *to, const void *from, size_t bytes)
+{
+    return s->ahead ? CUBC_OK : s->device->api->copy(s->device, to, from, bytes, s->stream);
+}
+
+// ---- launches -----------------------------------------------------------------------------------
+// Kernels that were not listed ahead, such as factors of sources of unusual size.
+static cubc_status compile_missing(solver *s, const problem *p)
+{
+    bool missing;
+    size_t bytes;
+    TRY(algorithm_missing(s->device, p, &missing));
+    if (!missing) return CUBC_OK;
+    double start = now_seconds();
+    TRY(algorithm_temp_bytes(s->device, p, &bytes));
+    s->compile_seconds += now_seconds() - start;
+    return CUBC_OK;
+}
+
+cubc_status solver_launch(solver *s, const algorithm *a, const void *params)
+{
+    problem p;
+    TRY(algorithm_problem(a, params, &p));
+    if (s->ahead) return ahead_add(s->ahead, &p);
+    TRY(compile_missing(s, &p));
+    return algorithm_run(s->device, &p, NULL, 0, s->stream);
+}
+
+cubc_status solver_fuse(solver *s, solver_phase phase, const char *text,
+                        const cubc_site_field *fields, int count)
+{
+    cubc_guard guard = s->guard;
+    guard.phase = phase;
+    const cubc_field_update_params params = {.text = text,
+                                             .fields = fields,
+                                             .field_count = count,
+                                             .guard = &guard,
+                                             .lx = s->shape.extents[0],
+                                             .ly = s->shape.extents[1],
+                                             .lz = s->shape.extents[2],
+                                             .lt = s->shape.extents[3],
+                                             .reals = s->shape.reals,
+                                             .parities = s->shape.parities,
+                                             .sources = s->shape.sources};
+    return solver_launch(s, &field_update_algorithm, &params);
+}
+
+cubc_status solver_residual(solver *s)
+{
+    return s->op->apply(s, &(operator_call){.in = &s->y,
+                                            .out = &s->r,
+                                            .z = &s->b,
+                                            .tail = "| out = z - m | norm(out) | take_residual",
+                                            .phase = UPDATE});
+}
+
+// ---- states -------------------------------------------------------------------------------------
+cubc_status solver_upload(solver *s)
+{
+    return solver_copy(s, s->guard.states, s->states, s->shape.sources * sizeof *s->states);
+}
+
+cubc_status solver_download(solver *s)
+{
+    return solver_copy(s, s->states, s->guard.states, s->shape.sources * sizeof *s->states);
+}
+
+static bool has_stopped(const solver *s)
+{
+    for (uint64_t k = 0; k < s->shape.sources; k++)
+        if (s->states[k].phase <= UPDATE) return false;
+    return true;
+}
+
+// ---- rounds -------------------------------------------------------------------------------------
+static cubc_status queue_round(solver *s)
+{
+    for (int k = 0; k < ROUND; k++) TRY(s->method->iterate(s, k == ROUND - 1));
+    return s->method->update(s);
+}
+
+static cubc_status record_round(solver *s, device_recording **out)
+{
+    const device_api *api = s->device->api;
+    TRY(api->record(s->device, s->stream));
+    cubc_status st = queue_round(s), ended = api->record_end(s->device, s->stream, out);
+    if (st && !ended) api->recording_free(s->device, *out);
+    if (st) *out = NULL;
+    return st ? st : ended;
+}
+
+typedef struct rounds {
+    device_recording *recording;
+    device_event *ends[2]; // of the round that runs and the one before
+    void *aside;           // a stream for looking at the states
+} rounds;
+
+static cubc_status run_rounds(solver *s, rounds *r)
+{
+    const device_api *api = s->device->api;
+    const uint64_t most = 2 * s->states[0].limit + 100; // each round has an iteration or an end
+    for (int k = 0; k < 2; k++) TRY(api->event_create(s->device, &r->ends[k]));
+    TRY(api->stream_create(s->device, &r->aside));
+    TRY(s->method->update(s));
+    for (int k = 0; k < UNRECORDED; k++) TRY(queue_round(s));
+    TRY(api->event_record(s->device, r->ends[0], s->stream));
+    TRY(record_round(s, &r->recording));
+    for (uint64_t round = 1; round < most; round++) {
+        TRY(api->replay(s->device, r->recording, s->stream));
+        TRY(api->event_record(s->device, r->ends[round % 2], s->stream));
+        TRY(api->event_synchronize(s->device, r->ends[(round - 1) % 2]));
+        TRY(api->copy(s->device, s->states, s->guard.states, s->shape.sources * sizeof *s->states,
+                      r->aside));
+        if (has_stopped(s)) return solver_download(s); // whole now: the last round is over
+        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted during a solve");
+    }
+    FAIL(CUBC_INTERNAL, "%s does not come to an end", s->method->name);
+}
+
+void solver_settle(solver *s)
+{
+    while (s->device->api->synchronize(s->device, s->stream) == CUBC_INTERRUPTED) {
+    }
+}
+
+cubc_status solver_run(solver *s)
+{
+    const device_api *api = s->device->api;
+    rounds r = {0};
+    if (s->ahead) return queue_round(s);
+    cubc_status st = run_rounds(s, &r);
+    if (st) solver_settle(s);
+    api->recording_free(s->device, r.recording);
+    for (int k = 0; k < 2; k++) api->event_destroy(s->device, r.ends[k]);
+    api->stream_destroy(s->device, r.aside);
+    return st;
+}

@@ -1,0 +1,46 @@
+// Wilson-like operators for the solvers: see wilson.c.
+#ifndef CUBC_LATTICE_WILSON_H
+#define CUBC_LATTICE_WILSON_H
+
+#include "lattice/solver/solver.h"
+
+typedef struct wilson_links {
+    const void *data;
+    cubc_type type;
+    uint64_t n;
+} wilson_links;
+
+typedef struct wilson {
+    cubc_operator_kind kind;
+    wilson_links links[2]; // in the precise and in the sloppy type
+    double kappa;
+    uint64_t clover_sites;
+    double twist;                        // 2 kappa mu, of twisted mass
+    lattice_field clover[2], inverse[2]; // of the clover term, in either type
+    cubc_dslash_wilson_params params;    // what is the same for each hop
+} wilson;
+
+static inline const wilson *wilson_of(const solver *s)
+{
+    return s->system;
+}
+
+// Gives the solver this operator, which lives as long.
+cubc_status wilson_open(solver *s, const cubc_operator *from, wilson *out);
+
+// ---- the site term A, site_term.c ---------------------------------------------------------------
+// Where it goes in what follows a hop. Wilson's own is 1.
+typedef enum site_role {
+    SITE_NONE,
+    SITE_OF_X,         // out = A x + a D in
+    SITE_INVERSE_OF_D, // out = [x +] a A^-1 D in
+} site_role;
+
+cubc_status site_term_open(solver *s, const cubc_operator *from, wilson *w);
+// Launches a hop with A or its inverse, or the adjoint of either.
+cubc_status site_term_dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role);
+// *out = A^-1 in on odd sites, in the precise type; *out is in where A is 1, else scratch.
+cubc_status site_term_undo(solver *s, const lattice_field *in, const lattice_field **out);
+int site_term_flops(cubc_operator_kind kind); // a site
+
+#endif

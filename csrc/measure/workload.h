@@ -1,0 +1,30 @@
+// A benchmark at one compile-time and run-time workload, set up on a device: what a search runs.
+//
+// Inputs are drawn so that the exact result does not depend on the order of evaluation (floats are
+// small integers, factors are 1 or -1), so a variant's output must equal the base's bit for bit.
+#ifndef CUBC_WORKLOAD_H
+#define CUBC_WORKLOAD_H
+
+#include "run/algorithm.h"
+
+typedef struct workload workload;
+
+// n = 2^log2_n items of the type; the seed selects the random inputs.
+cubc_status workload_open(cubc_device *device, const char *benchmark, cubc_type type, int log2_n,
+                          uint64_t seed, workload **out);
+void workload_close(workload *w);
+cubc_device *workload_device(const workload *w);
+const problem *workload_problem(const workload *w);
+double workload_bytes(const workload *w); // compulsory traffic
+// Compiles and loads a variant for the workload; release with instance_close before the workload.
+cubc_status workload_variant(workload *w, const char *label, instance **out);
+// Queues the work of an instance on a stream.
+cubc_status workload_queue(const workload *w, instance *i, void *stream);
+// Poisons the outputs, so that what the next run leaves unwritten differs from the base's outputs.
+cubc_status workload_poison(workload *w);
+// *wrong: values of the outputs, as the last run has left them, that differ from the base's.
+cubc_status workload_compare(workload *w, uint64_t *wrong);
+// Poisons, runs the instance and compares.
+cubc_status workload_verify(workload *w, instance *i, uint64_t *wrong);
+
+#endif

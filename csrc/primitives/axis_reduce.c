@@ -1,0 +1,279 @@
+// Descriptor of axis_reduce: kernels/axis_reduce.cu. Along the last axis the rows are segments and
+// the problem is one of segmented_reduce; a single row is one of reduce.
+#include "run/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMNS }; // among a problem's numbers: the items of what follows the axis
+enum { FIXED };   // among its traits: the shape alone says in which order rows are combined
+
+enum { PARTS_KERNEL, JOIN_KERNEL };
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+// ---- problems -----------------------------------------------------------------------------------
+static cubc_status check_shape(const cubc_axis_reduce_params *params)
+{
+    uint64_t results = params->outer, n = params->outer;
+    if (size_multiply(&results, params->columns) && size_multiply(&n, params->length) &&
+        size_multiply(&n, params->columns))
+        return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "axis_reduce: the array has too many items");
+}
+
+static cubc_status whole(const cubc_axis_reduce_params *params, problem *out)
+{
+    cubc_reduce_params all = {.in = params->in,
+                              .out = params->out,
+                              .n = params->length,
+                              .type = params->type,
+                              .acc_type = params->acc_type,
+                              .out_type = params->out_type,
+                              .op = params->op,
+                              .commutative = params->commutative,
+                              .deterministic = params->deterministic,
+                              .init = params->init};
+    return reduce_problem(&all, out);
+}
+
+static cubc_status last_axis(const cubc_axis_reduce_params *params, problem *out)
+{
+    cubc_segmented_reduce_params rows = {.in = params->in,
+                                         .out = params->out,
+                                         .n = params->outer * params->length,
+                                         .segments = params->outer,
+                                         .type = params->type,
+                                         .acc_type = params->acc_type,
+                                         .out_type = params->out_type,
+                                         .op = params->op,
+                                         .commutative = params->commutative,
+                                         .deterministic = params->deterministic,
+                                         .init = params->init};
+    return segmented_reduce_problem(&rows, out);
+}
+
+static const char *shape_class(const cubc_axis_reduce_params *params)
+{
+    return params->outer > 1 ? "middle" : params->columns < 256 ? "tall" : "wide";
+}
+
+// Every row begins on 16 bytes if the first does.
+static void align_rows(problem *p)
+{
+    if (p->numbers[COLUMNS] * cubc_type_size((cubc_type)p->type) % 16) p->aligned = false;
+}
+
+cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *out)
+{
+    TRY(check_shape(params));
+    if (params->columns == 1)
+        return params->outer == 1 ? whole(params, out) : last_axis(params, out);
+    uint64_t n = params->outer * params->length * params->columns;
+    *out = (problem){.algorithm = &axis_reduce_algorithm,
+                     .n = n,
+                     .numbers[COLUMNS] = params->columns,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
+                     .acc_type = (uint8_t)params->acc_type,
+                     .aligned = true};
+    TRY(problem_lazy_input(out, "the input of axis_reduce", params->in, n, params->type));
+    TRY(problem_output(out, "the output of axis_reduce", params->out,
+                       params->outer * params->columns, params->out_type));
+    TRY(problem_overlap(out, ANY_INPUT));
+    if (out->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT, "axis_reduce: the output must be apart from the input");
+    TRY(problem_reduction(out, "axis_reduce", params->op, params->commutative, params->init));
+    snprintf(out->benchmark, sizeof out->benchmark, "axis_reduce.%s.%s",
+             out->op ? out->op->name : "custom", shape_class(params));
+    if (n == 0 && out->outputs[0].n && !params->init && !(out->op && out->op->identity))
+        return problem_of_none(out, false);
+    out->traits[FIXED] = params->deterministic && problem_order_shows(out);
+    align_rows(out);
+    return CUBC_OK;
+}
+
+// As tall as can be, a stack of small matrices, a square.
+static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, uint64_t n,
+                                        problem *out)
+{
+    const char *shape = strrchr(b->name, '.') + 1;
+    uint64_t columns = strcmp(shape, "middle") == 0 ? 64 : strcmp(shape, "tall") == 0 ? 8 : 1;
+    if (strcmp(shape, "wide") == 0)
+        while (columns * columns < n) columns *= 2;
+    if (columns > n) columns = n;
+    uint64_t length = strcmp(shape, "middle") == 0 ? smaller(64, n / columns) : n / columns;
+    problem_reduction_workload(out, b->name, type, n);
+    out->numbers[COLUMNS] = columns;
+    out->outputs[0].n = n / length;
+    align_rows(out);
+    return CUBC_OK;
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static void axis_reduce_define(const problem *p, text *out)
+{
+    problem_define(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
+    text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
+                problem_acc_bytes(p));
+    text_printf(out, "#define TUNE_FIXED_ORDER %d\n", p->traits[FIXED]);
+    if (p->traits[FIXED]) problem_define_rounding(out);
+}
+
+static const char *axis_reduce_invalid(const problem *p, const char *kind, const space *s,
+                                       const variant *v)
+{
+    const int size = (int)cubc_type_size((cubc_type)p->type);
+    const int vector = 1 << variant_value(s, v, "ipv", 0);
+    if (strcmp(kind, "cpu") != 0 && vector > 1 && vector * size > 16)
+        return "a vector is wider than 16 bytes";
+    if (strcmp(kind, "cpu") != 0 &&
+        variant_value(s, v, "tpb", 1) * vector * problem_acc_bytes(p) > 200 * 1024)
+        return "the accumulators of a block do not fit its shared memory";
+    return problem_invalid(p, kind, s, v, size);
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+typedef struct layout { // see axis_reduce.cu
+    uint64_t outer, length, columns;
+    uint64_t wide, high, deep, splits;
+    uint64_t blocks;
+} layout;
+
+// Blocks for all rows at once, then as many shares of the rows as blocks are missing.
+static void share_rows(layout *l, uint64_t across, uint64_t least_rows, uint64_t most_blocks)
+{
+    l->blocks = ceil_div(l->outer, l->deep) * across;
+    l->splits = smaller(most_blocks / l->blocks, l->length / least_rows);
+    if (l->splits < 1) l->splits = 1;
+    l->blocks *= l->splits;
+}
+
+// Rows are read in runs of at least RUN bytes; more of them at once, as long as blocks are missing.
+static void lay_out_threads(const problem *p, layout *l, uint64_t unit, uint64_t loads,
+                            uint64_t threads, uint64_t most_blocks)
+{
+    enum { RUN = 128 };
+    uint64_t units = ceil_div(l->columns, unit), across = ceil_div(units, threads);
+    l->wide = ceil_div(units, across);
+    uint64_t room = threads / l->wide, bytes = l->wide * unit * cubc_type_size((cubc_type)p->type);
+    l->high = 1;
+    while (2 * l->high <= room && l->high < l->length && l->high * bytes < RUN) l->high *= 2;
+    while (2 * l->high <= room && 2 * l->high * loads <= l->length &&
+           ceil_div(l->outer, room / l->high) * across < most_blocks)
+        l->high *= 2;
+    l->deep = smaller(room / l->high, l->outer);
+    share_rows(l, across, 4 * l->high * loads, most_blocks);
+}
+
+// A thread alone: a block is worth WORK items.
+static void lay_out_alone(const problem *p, layout *l, uint64_t unit, uint64_t most_blocks)
+{
+    enum { WORK = 32768, TOGETHER = 256 };
+    bool in_any_order = p->commutative && !(p->op && p->op->arg);
+    uint64_t across = ceil_div(l->columns, unit), slice = l->length * smaller(l->columns, unit);
+    l->wide = l->high = l->deep = 1;
+    if (in_any_order && 2 * l->columns <= TOGETHER)
+        l->high = smaller(TOGETHER / l->columns, l->length / 8 + 1);
+    if (slice < WORK) l->deep = WORK / (slice + 1);
+    l->deep = smaller(l->deep, ceil_div(l->outer * across, most_blocks));
+    share_rows(l, across, WORK / smaller(l->columns, unit), most_blocks);
+}
+
+// `high` and `splits` by the shape alone. A block of 64 threads has room for so high a row.
+static void fix_order(const problem *p, layout *l)
+{
+    enum { RUN = 64, LEAST_ROWS = 64, MOST_SPLITS = 4096 };
+    uint64_t bytes = cubc_type_size((cubc_type)p->type);
+    bytes = l->columns * (bytes > 2 ? bytes : 2);
+    l->high = 1;
+    while (p->commutative && l->high * bytes < RUN && l->high < l->length) l->high *= 2;
+    l->splits = smaller(l->length / (LEAST_ROWS * l->high), MOST_SPLITS);
+    if (l->splits < 1) l->splits = 1;
+}
+
+static void lay_out_fixed(const problem *p, layout *l, uint64_t unit, uint64_t threads,
+                          uint64_t most_blocks)
+{
+    uint64_t units = ceil_div(l->columns, unit), across = ceil_div(units, threads), room;
+    fix_order(p, l);
+    l->wide = ceil_div(units, across);
+    room = threads == 1 ? l->outer * across * l->splits / most_blocks + 1
+                        : threads / (l->wide * l->high);
+    l->deep = smaller(room, l->outer);
+    l->blocks = ceil_div(l->outer, l->deep) * across * l->splits;
+}
+
+static layout lay_out(const problem *p, const instance *i)
+{
+    const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
+    uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    uint64_t unit = p->aligned ? 1u << variant_value(&i->space, &i->variant, "ipv", 0) : 1;
+    uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
+                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    layout l = {.columns = p->numbers[COLUMNS], .outer = p->outputs[0].n / p->numbers[COLUMNS]};
+    l.length = p->n / p->outputs[0].n;
+    if (p->traits[FIXED])
+        lay_out_fixed(p, &l, kernel->threads == 1 ? ipt : unit, kernel->threads, most);
+    else if (kernel->threads == 1)
+        lay_out_alone(p, &l, ipt, most);
+    else
+        lay_out_threads(p, &l, unit, ipt / unit, kernel->threads, most);
+    return l;
+}
+
+static cubc_status add_launch(const problem *p, const device_kernel *kernel, uint64_t blocks,
+                              const layout *l, plan *out)
+{
+    launch *made = &out->launches[out->launch_count++];
+    *made = (launch){.kernel = kernel,
+                     .shape.grid = (unsigned)blocks,
+                     .scratch_args = 1u << 2,
+                     .args_count = 10,
+                     .args = {0, (uintptr_t)p->outputs[0].data, 0, l->outer, l->length, l->columns,
+                              l->wide, l->high, l->deep, l->splits}};
+    problem_append_init(p, made);
+    return problem_place_input(p, 0, made, 0);
+}
+
+static cubc_status axis_reduce_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernels = i->kernels;
+    uint64_t results = p->outputs[0].n;
+    if (results == 0) return CUBC_OK;
+    layout l = lay_out(p, i);
+    if (l.blocks > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "axis_reduce of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    TRY(add_launch(p, &kernels[PARTS_KERNEL], l.blocks, &l, out));
+    if (l.splits == 1) return CUBC_OK;
+    uint64_t threads = results * (l.splits < 32 ? 1 : 32);
+    uint64_t blocks = smaller(ceil_div(threads, kernels[JOIN_KERNEL].threads), 65535);
+    out->scratch_bytes = l.splits * results * (uint64_t)problem_acc_bytes(p);
+    return add_launch(p, &kernels[JOIN_KERNEL], blocks, &l, out);
+}
+
+#define BENCHMARK(name) \
+    {"axis_reduce." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark axis_reduce_benchmarks[] = {BENCHMARK("sum.tall"), BENCHMARK("sum.middle"),
+                                                   BENCHMARK("sum.wide"),
+                                                   BENCHMARK("argmax.middle")};
+
+const algorithm axis_reduce_algorithm = {.name = "axis_reduce",
+                                         .source = "axis_reduce.cu",
+                                         .kernels = {"axis_reduce_parts", "axis_reduce_join"},
+                                         .benchmarks = axis_reduce_benchmarks,
+                                         .benchmark_count = COUNT_OF(axis_reduce_benchmarks),
+                                         .workload = axis_reduce_workload,
+                                         .define = axis_reduce_define,
+                                         .invalid = axis_reduce_invalid,
+                                         .plan = axis_reduce_plan,
+                                         .traffic = problem_array_bytes};

@@ -1,0 +1,137 @@
+// Descriptor of copy_batch: kernels/copy_batch.cu.
+#include "run/problem.h"
+
+#include <string.h>
+
+enum { FROM = 0, TO = 1, ENDS = 2, ITEMS = 3 }; // places of the inputs
+enum { BYTES = 0 };                             // of the numbers
+
+// Places are bytes in arrays, or addresses of the device where there are no arrays.
+static cubc_status add_arrays(const cubc_copy_batch_params *params, problem *p)
+{
+    if (!params->in != !params->out)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "copy_batch takes an input and an output, or neither and addresses instead");
+    if (!params->in) return CUBC_OK;
+    TRY(problem_input(p, "the input of copy_batch", params->in, params->n, params->type));
+    return problem_output(p, "the output of copy_batch", params->out, params->n, params->type);
+}
+
+cubc_status copy_batch_problem(const cubc_copy_batch_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &copy_batch_algorithm,
+                     .n = params->count,
+                     .type = CUBC_U8,
+                     .acc_type = CUBC_U8,
+                     .numbers[BYTES] = params->bytes};
+    uint64_t count = params->count;
+    TRY(problem_input(out, "the sources of copy_batch", params->from, count, CUBC_I64));
+    TRY(problem_input(out, "the destinations of copy_batch", params->to, count, CUBC_I64));
+    TRY(problem_input(out, "the ends of copy_batch", params->ends, count, CUBC_I64));
+    TRY(add_arrays(params, out));
+    TRY(problem_overlap(out, ANY_INPUT));
+    if (out->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT, "copy_batch: the output must be apart from all inputs");
+    strcpy(out->benchmark,
+           count && params->bytes / count < 1024 ? "copy_batch.small" : "copy_batch.large");
+    out->aligned = true; // the kernel looks for itself
+    return CUBC_OK;
+}
+
+enum { SMALL = 64, LARGE = 65536 };
+
+static bool is_small(const char *benchmark)
+{
+    return strcmp(strrchr(benchmark, '.'), ".small") == 0;
+}
+
+// Each copy to its own place, in the order of the sources. The last may be shorter.
+static const char *copy_batch_random(const problem *p, int k)
+{
+    if (k == ITEMS) return NULL;
+    if (is_small(p->benchmark)) return k == ENDS ? "i * 64 + 64 + 0 * seed" : "i * 64 + 0 * seed";
+    return k == ENDS ? "i * 65536 + 65536 + 0 * seed" : "i * 65536 + 0 * seed";
+}
+
+static cubc_status copy_batch_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    uint64_t bytes = n * cubc_type_size(type), size = is_small(b->name) ? SMALL : LARGE;
+    uint64_t count = bytes / size + (bytes % size != 0);
+    operand places = {.n = count, .type = CUBC_I64}, items = {.n = n, .type = (uint8_t)type};
+    *out = (problem){.n = count,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .inputs = {places, places, places, items},
+                     .input_count = 4,
+                     .outputs[0] = items,
+                     .output_count = 1,
+                     .aligned = true,
+                     .numbers[BYTES] = bytes};
+    return CUBC_OK;
+}
+
+static void copy_batch_define(const problem *p, text *out)
+{
+    text_printf(out, "#define TUNE_ALIGNED %d\n", p->aligned);
+}
+
+static const char *copy_batch_invalid(const problem *p, const char *kind, const space *s,
+                                      const variant *v)
+{
+    (void)p, (void)kind, (void)s, (void)v;
+    return NULL;
+}
+
+static cubc_status copy_batch_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t bytes = p->numbers[BYTES];
+    uint64_t tile =
+        16 * (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = bytes / tile + (bytes % tile != 0);
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "copy_batch of %llu bytes needs more than 2^31 blocks",
+             (unsigned long long)bytes);
+    bool arrays = p->input_count > ITEMS;
+    out->launch_count = p->n && tiles;
+    out->launches[0] = (launch){
+        .kernel = kernel,
+        .shape.grid = (unsigned)tiles,
+        .args_count = 7,
+        .args = {arrays ? (uintptr_t)p->inputs[ITEMS].data : 0,
+                 arrays ? (uintptr_t)p->outputs[0].data : 0, (uintptr_t)p->inputs[FROM].data,
+                 (uintptr_t)p->inputs[TO].data, (uintptr_t)p->inputs[ENDS].data, p->n, bytes}};
+    return CUBC_OK;
+}
+
+static double copy_batch_traffic(const problem *p)
+{
+    return 2 * (double)p->numbers[BYTES] + 24 * (double)p->n;
+}
+
+static const field copy_batch_fields[] = {
+    FIELD_UNTYPED(cubc_copy_batch_params, from, FIELD_INPUT, count),
+    FIELD_UNTYPED(cubc_copy_batch_params, to, FIELD_INPUT, count),
+    FIELD_UNTYPED(cubc_copy_batch_params, ends, FIELD_INPUT, count),
+    FIELD_ARRAY(cubc_copy_batch_params, in, FIELD_INPUT, type, n),
+    FIELD(cubc_copy_batch_params, bytes, FIELD_COUNT),
+    FIELD_ARRAY(cubc_copy_batch_params, out, FIELD_CHANGED, type, n),
+};
+
+#define BENCHMARK(name) \
+    {"copy_batch." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark copy_batch_benchmarks[] = {BENCHMARK("small"), BENCHMARK("large")};
+
+const algorithm copy_batch_algorithm = {.name = "copy_batch",
+                                        .source = "copy_batch.cu",
+                                        .kernels = {"copy_batch_tiles"},
+                                        .benchmarks = copy_batch_benchmarks,
+                                        .benchmark_count = COUNT_OF(copy_batch_benchmarks),
+                                        .fields = copy_batch_fields,
+                                        .field_count = COUNT_OF(copy_batch_fields),
+                                        .workload = copy_batch_workload,
+                                        .define = copy_batch_define,
+                                        .invalid = copy_batch_invalid,
+                                        .plan = copy_batch_plan,
+                                        .traffic = copy_batch_traffic,
+                                        .random = copy_batch_random};

@@ -1,0 +1,154 @@
+// Descriptor of fixed_reduce: kernels/fixed_reduce.cu. It has no call of its own: deterministic
+// reductions, of an array and of segments, come from the problems of reduce and segmented_reduce.
+#include "run/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SEGMENTS_KERNEL, TILES_KERNEL, TOTALS_KERNEL };
+
+// A whole array is one segment that nobody has to look for.
+static bool is_whole(const problem *p)
+{
+    return p->input_count < 2 && p->outputs[0].n == 1;
+}
+
+void problem_fix_reduction(problem *p)
+{
+    p->algorithm = &fixed_reduce_algorithm;
+    p->size = POLICY_ANY_SIZE;
+    p->traits[0] = is_whole(p);
+    snprintf(p->benchmark, sizeof p->benchmark, "fixed_reduce.%s",
+             is_whole(p) ? "sum" : "segments");
+}
+
+static cubc_status fixed_reduce_workload(const benchmark *b, cubc_type type, uint64_t n,
+                                         problem *out)
+{
+    enum { MEAN = 256 };
+    uint64_t count = n > MEAN ? n / MEAN : 1;
+    problem_reduction_workload(out, "fixed_reduce.sum", type, n);
+    if (strcmp(b->name, "fixed_reduce.segments") == 0) {
+        out->outputs[0].n = count;
+        out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
+    }
+    problem_fix_reduction(out);
+    return CUBC_OK;
+}
+
+static const char *fixed_reduce_random(const problem *p, int k)
+{
+    (void)p;
+    return k == 1 ? "i * 256 + (i ? random_u64(seed, i) >> 56 : 0)" : NULL;
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+// TILE of the kernel.
+static uint64_t tile_items(const problem *p)
+{
+    return problem_fixed_tile(cubc_type_size((cubc_type)p->type));
+}
+
+static void fixed_reduce_define(const problem *p, text *out)
+{
+    bool offsets = p->input_count > 1;
+    problem_define(p, out);
+    problem_define_rounding(out);
+    problem_define_input(p, 0, "TUNE_IN", out);
+    text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
+                problem_acc_bytes(p));
+    text_printf(out, "#define TUNE_SEGMENTS %d\n#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n",
+                !is_whole(p), !offsets, offsets ? type_table[p->inputs[1].type].dialect : "i64");
+    text_printf(out, "#define TUNE_TILE %llu\n", (unsigned long long)tile_items(p));
+}
+
+static const char *fixed_reduce_invalid(const problem *p, const char *kind, const space *s,
+                                        const variant *v)
+{
+    const int bytes =
+        variant_value(s, v, "ipt", 1) * (int)cubc_type_size((cubc_type)problem_widest(p));
+    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (bytes > 512) return "the items of a thread do not fit its registers";
+    if (bytes * variant_value(s, v, "tpb", 1) > 4 * 50000)
+        return "the items of a block do not fit the registers of a multiprocessor";
+    return NULL;
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+typedef struct room { // of the scratch: where its parts begin
+    uint64_t capacity, counts, owners, longs, totals, bytes;
+} room;
+
+static room make_room(const problem *p)
+{
+    enum { WORD = 8, LONG_BYTES = 24 };
+    uint64_t tile = tile_items(p);
+    room r = {.capacity = ceil_div(p->n, tile)};
+    if (!is_whole(p)) { // a segment of more than a tile has at most twice as many as tiles fill it
+        r.capacity = 2 * (p->n / tile);
+        r.owners = 2 * WORD;
+        r.longs = r.owners + r.capacity * WORD;
+        r.totals = r.longs + r.capacity * LONG_BYTES;
+        r.totals = (r.totals + 63) / 64 * 64;
+    }
+    if (r.capacity == 0 && is_whole(p)) r.capacity = 1;
+    r.bytes = r.totals + r.capacity * (uint64_t)problem_acc_bytes(p);
+    return r;
+}
+
+static cubc_status add_launch(const problem *p, const instance *i, int kernel, uint64_t most_blocks,
+                              const room *r, plan *out)
+{
+    const device_kernel *k = &i->kernels[kernel];
+    uint64_t resident = (uint64_t)i->device->info.units * (uint64_t)k->info.blocks_per_unit *
+                        (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t count = p->outputs[0].n, grid = most_blocks < resident ? most_blocks : resident;
+    launch *l = &out->launches[out->launch_count++];
+    *l = (launch){.kernel = k,
+                  .shape.grid = (unsigned)(grid < INT32_MAX ? grid : INT32_MAX),
+                  .scratch_args = 0xfu << 7,
+                  .args_count = 11,
+                  .args = {0, (uintptr_t)p->outputs[0].data,
+                           p->input_count > 1 ? (uintptr_t)p->inputs[1].data : 0, p->n / count,
+                           count, p->n, r->capacity, r->counts, r->owners, r->longs, r->totals}};
+    problem_append_init(p, l);
+    return problem_place_input(p, 0, l, 0);
+}
+
+static cubc_status fixed_reduce_plan(const problem *p, const instance *i, plan *out)
+{
+    uint64_t count = p->outputs[0].n, threads = i->kernels[SEGMENTS_KERNEL].threads;
+    room r = make_room(p);
+    if (count == 0) return CUBC_OK;
+    out->scratch_bytes = r.bytes;
+    if (!is_whole(p)) {
+        out->cleared_bytes = r.longs;
+        TRY(add_launch(p, i, SEGMENTS_KERNEL, ceil_div(count, threads), &r, out));
+        if (r.capacity == 0) return CUBC_OK;
+    }
+    TRY(add_launch(p, i, TILES_KERNEL, r.capacity, &r, out));
+    if (is_whole(p) && r.capacity == 1) return CUBC_OK;
+    return add_launch(p, i, TOTALS_KERNEL, is_whole(p) ? 1 : r.capacity, &r, out);
+}
+
+#define BENCHMARK(name) \
+    {"fixed_reduce." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark fixed_reduce_benchmarks[] = {BENCHMARK("sum"), BENCHMARK("segments")};
+
+const algorithm fixed_reduce_algorithm = {
+    .name = "fixed_reduce",
+    .source = "fixed_reduce.cu",
+    .kernels = {"fixed_reduce_segments", "fixed_reduce_tiles", "fixed_reduce_totals"},
+    .benchmarks = fixed_reduce_benchmarks,
+    .benchmark_count = COUNT_OF(fixed_reduce_benchmarks),
+    .workload = fixed_reduce_workload,
+    .define = fixed_reduce_define,
+    .invalid = fixed_reduce_invalid,
+    .plan = fixed_reduce_plan,
+    .traffic = problem_array_bytes,
+    .random = fixed_reduce_random};

@@ -1,0 +1,368 @@
+// Descriptor of histogram: kernels/histogram.cu.
+#include "run/problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLEAR_KERNEL, COUNT_KERNEL }; // in the order of the descriptor's kernels
+enum { EVEN, BETWEEN, INDEX };       // `enum kind` of kernels/bins.h
+// The code knows the number of bins as a power of two, from LEAST_LOG2 to FAR, which is any above.
+enum { LEAST_LOG2 = 5, FAR = 22, BY_VALUE_LOG2 = 8 };
+enum { MOST_CHANNELS = 4, MOST_BINS = 1 << 30 };
+enum { KIND, BINS_LOG2, CHANNELS, ACTIVE };    // the traits of a problem
+enum { LOWER, UPPER, STEP, BINS, LEVEL_ARGS }; // its numbers, for each active channel
+enum { ITEMS, EDGES };                         // inputs, by place; then the weights, by name
+
+static const operand *weights_of(const problem *p)
+{
+    const operand *last = &p->inputs[p->input_count - 1];
+    return last->name && strcmp(last->name, "weights") == 0 ? last : NULL;
+}
+
+static uint64_t *level_of(problem *p, int channel)
+{
+    return &p->numbers[channel * LEVEL_ARGS];
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+// ---- problems -----------------------------------------------------------------------------------
+static cubc_status check_channels(const cubc_histogram_params *params, problem *p)
+{
+    int channels = params->channels ? params->channels : 1;
+    int active = params->active ? params->active : channels;
+    if (channels < 1 || channels > MOST_CHANNELS || active < 1 || active > channels)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "histogram: %d active of %d channels; expected 1 to %d channels, and as many active "
+             "ones or fewer",
+             active, channels, MOST_CHANNELS);
+    if (params->n % (unsigned)channels)
+        FAIL(CUBC_INVALID_ARGUMENT, "histogram: %llu items are no pixels of %d channels",
+             (unsigned long long)params->n, channels);
+    if (params->weights && channels > 1)
+        FAIL(CUBC_INVALID_ARGUMENT, "histogram takes weights of one channel, not of %d", channels);
+    p->traits[CHANNELS] = (uint16_t)channels;
+    p->traits[ACTIVE] = (uint16_t)active;
+    p->n = params->n / (unsigned)channels;
+    return CUBC_OK;
+}
+
+static cubc_status check_even(const cubc_level *level, cubc_type step_type, double *step)
+{
+    double width = level->upper - level->lower, bins = (double)level->bins;
+    if (!isfinite(width) || !(width > 0))
+        FAIL(
+            CUBC_INVALID_ARGUMENT,
+            "histogram: the bins reach from %g to %g; expected finite numbers, the upper one above "
+            "the lower",
+            level->lower, level->upper);
+    *step = step_type == CUBC_F32 ? (double)((float)width / (float)bins) : width / bins;
+    if (!(*step > 0))
+        FAIL(CUBC_INVALID_ARGUMENT, "histogram: %llu bins are too many for %g to %g",
+             (unsigned long long)level->bins, level->lower, level->upper);
+    return CUBC_OK;
+}
+
+static cubc_status check_levels(const cubc_histogram_params *params, problem *p, uint64_t *bins)
+{
+    *bins = 0;
+    for (int c = 0; c < p->traits[ACTIVE]; c++) {
+        const cubc_level *level = &params->levels[c];
+        double step = 0;
+        if (level->bins < 1 || level->bins > MOST_BINS || (*bins += level->bins) > MOST_BINS)
+            FAIL(CUBC_INVALID_ARGUMENT, "histogram: %llu bins in channel %d; expected 1 to 2^30",
+                 (unsigned long long)level->bins, c);
+        if (p->traits[KIND] == EVEN) TRY(check_even(level, params->step_type, &step));
+        const uint64_t numbers[LEVEL_ARGS] = {[LOWER] = bits_of(level->lower),
+                                              [UPPER] = bits_of(level->upper),
+                                              [STEP] = bits_of(step),
+                                              [BINS] = level->bins};
+        memcpy(level_of(p, c), numbers, sizeof numbers);
+    }
+    return CUBC_OK;
+}
+
+static cubc_status check_types(const cubc_histogram_params *params, const problem *p)
+{
+    cubc_type type = problem_input_type(params->in, params->type);
+    cubc_type weight_type = problem_input_type(params->weights, params->weight_type);
+    static const unsigned sums = 1u << CUBC_I32 | 1u << CUBC_I64 | 1u << CUBC_U32 | 1u << CUBC_U64;
+    static const unsigned floats = 1u << CUBC_F32 | 1u << CUBC_F64;
+    bool floating =
+        params->weights && type_valid(weight_type) && type_table[weight_type].kind == KIND_FLOAT;
+    if (!type_valid(type) || !type_valid(params->out_type))
+        FAIL(CUBC_INVALID_TYPE, "histogram: unknown type");
+    TRY(problem_real("the items of histogram", type));
+    TRY(problem_real("the counts of histogram", params->out_type));
+    TRY(problem_real("the edges of histogram", params->edge_type));
+    TRY(problem_real("the steps of histogram", params->step_type));
+    if (params->weights) TRY(problem_real("the weights of histogram", weight_type));
+    if (!((floating ? floats : sums | floats) >> params->out_type & 1))
+        FAIL(CUBC_INVALID_TYPE, "histogram %s %s, not %s",
+             floating ? "sums floating weights in" : "counts in",
+             floating ? "F32 or F64" : "I32, I64, U32, U64, F32 or F64",
+             cubc_type_name(params->out_type));
+    if (p->traits[KIND] == INDEX && type_table[type].kind == KIND_FLOAT)
+        FAIL(CUBC_INVALID_TYPE, "an item that is the number of its bin is an integer, not %s",
+             cubc_type_name(type));
+    if (p->traits[KIND] == EVEN &&
+        (!(floats >> params->edge_type & 1) || !(floats >> params->step_type & 1)))
+        FAIL(CUBC_INVALID_TYPE, "the edges of even bins are F32 or F64, not %s",
+             cubc_type_name(floats >> params->edge_type & 1 ? params->step_type
+                                                            : params->edge_type));
+    if (p->traits[KIND] == BETWEEN &&
+        !((floats | 1u << CUBC_I64 | 1u << CUBC_U64) >> params->edge_type & 1))
+        FAIL(CUBC_INVALID_TYPE, "edges are I64, U64, F32 or F64, not %s",
+             cubc_type_name(params->edge_type));
+    return CUBC_OK;
+}
+
+static cubc_status add_inputs(const cubc_histogram_params *params, uint64_t bins, problem *p)
+{
+    uint64_t edges = bins + p->traits[ACTIVE];
+    TRY(problem_lazy_input(p, "the input of histogram", params->in, params->n, params->type));
+    if (p->traits[KIND] == BETWEEN) {
+        if (params->edge_count != edges)
+            FAIL(CUBC_INVALID_ARGUMENT, "histogram: %llu edges, expected %llu: one more than bins",
+                 (unsigned long long)params->edge_count, (unsigned long long)edges);
+        TRY(problem_input(p, "the edges of histogram", params->edges, edges, params->edge_type));
+    } else // no array, but the type
+        p->inputs[p->input_count++] = (operand){.type = (uint8_t)params->edge_type};
+    if (params->weights) {
+        TRY(problem_lazy_input(p, "the weights of histogram", params->weights, params->n,
+                               params->weight_type));
+        p->inputs[p->input_count - 1].name = "weights";
+    }
+    return CUBC_OK;
+}
+
+static uint8_t bins_log2(cubc_type type, uint64_t bins)
+{
+    uint8_t log2 = LEAST_LOG2;
+    if (cubc_type_size(type) == 1) return BY_VALUE_LOG2;
+    while (log2 < FAR && bins > (uint64_t)1 << log2) log2++;
+    return log2;
+}
+
+// Even bins leave time to the steps of a call only if they are few.
+static policy_size size_of(bool even, uint64_t n, uint64_t bins)
+{
+    return even && bins > 256 ? POLICY_ANY_SIZE : policy_size_of(n);
+}
+
+cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
+{
+    uint64_t bins;
+    *out = (problem){.algorithm = &histogram_algorithm,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
+                     .acc_type = (uint8_t)params->step_type,
+                     .aligned = true};
+    out->traits[KIND] = params->is_index ? INDEX : params->edges ? BETWEEN : EVEN;
+    TRY(check_types(params, out));
+    TRY(check_channels(params, out));
+    TRY(check_levels(params, out, &bins));
+    TRY(add_inputs(params, bins, out));
+    TRY(problem_output(out, "the output of histogram", params->out, bins, params->out_type));
+    out->traits[BINS_LOG2] = bins_log2((cubc_type)out->type, bins);
+    snprintf(out->benchmark, sizeof out->benchmark, "histogram.%s",
+             out->traits[CHANNELS] > 1      ? "channels" // which no benchmark stands for
+             : out->traits[KIND] == BETWEEN ? "range.256"
+             : bins <= 256                  ? "even.256"
+             : bins <= 32768                ? "even.2048"
+                                            : "even.2097152");
+    if (out->traits[CHANNELS] == 1) out->size = size_of(!params->edges, params->n, bins);
+    TRY(problem_overlap(out, ANY_INPUT));
+    if (out->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT, "the output of histogram is one of its inputs: it must lie "
+                                    "apart");
+    return CUBC_OK;
+}
+
+// ---- benchmarks ---------------------------------------------------------------------------------
+// The type that a range benchmark's edges have.
+static cubc_type edge_type_of(cubc_type type)
+{
+    switch (type_table[type].kind) {
+    case KIND_SIGNED: return CUBC_I64;
+    case KIND_UNSIGNED: return CUBC_U64;
+    default: return type == CUBC_F64 ? CUBC_F64 : CUBC_F32;
+    }
+}
+
+// All integers, or floats from 0 to 1. Counts have 32 bits, as in CUB's benchmarks.
+static cubc_status histogram_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    const type_info *t = &type_table[type];
+    bool even = strstr(b->name, ".even.") != NULL;
+    uint64_t bins = strtoull(strrchr(b->name, '.') + 1, NULL, 10);
+    double width = t->kind == KIND_FLOAT ? 1.0 : ldexp(1.0, 8 * t->size);
+    double lower = t->kind == KIND_SIGNED ? -width / 2 : 0;
+    cubc_type edge = !even ? edge_type_of(type) : type == CUBC_F32 ? CUBC_F32 : CUBC_F64;
+    *out = (problem){.n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = CUBC_F64,
+                     .inputs = {{.n = n, .type = (uint8_t)type},
+                                {.n = even ? 0 : bins + 1, .type = (uint8_t)edge}},
+                     .input_count = 2,
+                     .outputs[0] = {.n = bins, .type = CUBC_I32},
+                     .output_count = 1,
+                     .traits = {[KIND] = even ? EVEN : BETWEEN,
+                                [BINS_LOG2] = bins_log2(type, bins),
+                                [CHANNELS] = 1,
+                                [ACTIVE] = 1},
+                     .numbers = {[LOWER] = bits_of(lower),
+                                 [UPPER] = bits_of(lower + width),
+                                 [STEP] = bits_of(width / (double)bins),
+                                 [BINS] = bins},
+                     .size = size_of(even, n, bins),
+                     .aligned = true};
+    return CUBC_OK;
+}
+
+// Edges divide the range unevenly, at random.
+static const char *edges_expression(const type_info *type)
+{
+    bool is_signed = type->kind == KIND_SIGNED;
+    switch (type->size) {
+    case 1: return is_signed ? "i - 128 + 0 * seed" : "i + 0 * seed";
+    case 2:
+        return is_signed ? "(i << 8) + (random_u64(seed, i) >> 56) - 0x8000"
+                         : "(i << 8) + (random_u64(seed, i) >> 56)";
+    case 4:
+        return is_signed ? "(i << 24) + (random_u64(seed, i) >> 40) - 0x80000000ull"
+                         : "(i << 24) + (random_u64(seed, i) >> 40)";
+    default:
+        return is_signed ? "i < 256 ? (i << 56) + (random_u64(seed, i) >> 8) - (1ull << 63)"
+                           " : ~0ull >> 1"
+                         : "i < 256 ? (i << 56) + (random_u64(seed, i) >> 8) : ~0ull";
+    }
+}
+
+static const char *histogram_random(const problem *p, int k)
+{
+    const type_info *type = &type_table[p->type];
+    if (k == EDGES && type->kind != KIND_FLOAT) return edges_expression(type);
+    if (k == EDGES)
+        return "(static_cast<f64>(i) + static_cast<f64>(random_u64(seed, i) >> 32) / 4294967296.0)"
+               " / 257.0";
+    return type->kind == KIND_FLOAT
+               ? "static_cast<f64>(random_u64(seed, i) >> 11) / 9007199254740992.0"
+               : NULL;
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static void histogram_define(const problem *p, text *out)
+{
+    const operand *weights = weights_of(p);
+    static const char *const sums[CUBC_TYPE_COUNT] = {
+        [CUBC_I32] = "u32", [CUBC_U32] = "u32", [CUBC_I64] = "u64",
+        [CUBC_U64] = "u64", [CUBC_F32] = "f32", [CUBC_F64] = "f64"};
+    text_printf(out, "#define TUNE_T %s\n#define TUNE_SUM %s\n#define TUNE_ALIGNED %d\n",
+                type_table[p->type].dialect, sums[p->outputs[0].type], p->aligned);
+    text_printf(out, "#define TUNE_KIND %d\n#define TUNE_EDGE %s\n#define TUNE_STEP %s\n",
+                p->traits[KIND], type_table[p->inputs[EDGES].type].dialect,
+                p->acc_type == CUBC_F32 ? "f32" : "f64");
+    text_printf(out,
+                "#define TUNE_BINS_LOG2 %d\n#define TUNE_CHANNELS %d\n#define TUNE_ACTIVE %d\n",
+                p->traits[BINS_LOG2], p->traits[CHANNELS], p->traits[ACTIVE]);
+    problem_define_input(p, ITEMS, "TUNE_IN", out);
+    problem_define_input(p, weights ? (int)(weights - p->inputs) : -1, "TUNE_WEIGHTS", out);
+    if (weights) // only counts are combined
+        text_printf(out, "#define TUNE_W %s\n#undef TUNE_COMBINE\n#define TUNE_COMBINE 0\n",
+                    type_table[weights->type].dialect);
+}
+
+static const char *histogram_invalid(const problem *p, const char *kind, const space *s,
+                                     const variant *v)
+{
+    int channels = p->traits[CHANNELS];
+    return problem_invalid(p, kind, s, v, channels * (int)cubc_type_size((cubc_type)p->type));
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static cubc_status add_launch(const problem *p, const device_kernel *kernel, uint64_t grid,
+                              plan *out)
+{
+    enum { WEIGHTS_ARG = 1 };
+    const operand *weights = weights_of(p);
+    launch *l = &out->launches[out->launch_count++];
+    *l = (launch){
+        .kernel = kernel,
+        .shape.grid = (unsigned)grid,
+        .args_count = 5 + (size_t)p->traits[ACTIVE] * LEVEL_ARGS,
+        .args = {0, 0, (uintptr_t)p->outputs[0].data, (uintptr_t)p->inputs[EDGES].data, p->n}};
+    memcpy(l->args + 5, p->numbers, p->traits[ACTIVE] * LEVEL_ARGS * sizeof p->numbers[0]);
+    TRY(problem_place_input(p, weights ? (int)(weights - p->inputs) : -1, l, WEIGHTS_ARG));
+    return problem_place_input(p, ITEMS, l, 0);
+}
+
+static cubc_status histogram_plan(const problem *p, const instance *i, plan *out)
+{
+    enum { CLEARED_A_THREAD = 4 };
+    const device_kernel *count = &i->kernels[COUNT_KERNEL], *clear = &i->kernels[CLEAR_KERNEL];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * count->threads;
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t resident = (uint64_t)i->device->info.units * (uint64_t)count->info.blocks_per_unit *
+                        (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    // A block's counts have 32 bits.
+    uint64_t blocks = larger(smaller(tiles, resident), p->n >> 31);
+    uint64_t cleared = (uint64_t)clear->threads * CLEARED_A_THREAD;
+    TRY(add_launch(p, clear, (p->outputs[0].n + cleared - 1) / cleared, out));
+    return tiles ? add_launch(p, count, blocks, out) : CUBC_OK;
+}
+
+static const field histogram_fields[] = {
+    FIELD_ARRAY(cubc_histogram_params, in, FIELD_LAZY, type, n),
+    FIELD_ARRAY(cubc_histogram_params, weights, FIELD_LAZY, weight_type, n),
+    FIELD_ARRAY(cubc_histogram_params, edges, FIELD_INPUT, edge_type, edge_count),
+    {"out", FIELD_OUTPUT, offsetof(cubc_histogram_params, out),
+     offsetof(cubc_histogram_params, out_type), 0, 0},
+    FIELD(cubc_histogram_params, edge_type, FIELD_TYPE),
+    FIELD(cubc_histogram_params, step_type, FIELD_TYPE),
+    FIELD(cubc_histogram_params, is_index, FIELD_INT),
+    FIELD(cubc_histogram_params, channels, FIELD_INT),
+    FIELD(cubc_histogram_params, active, FIELD_INT),
+#define LEVEL(k)                                                                             \
+    {"bins" #k, FIELD_COUNT, offsetof(cubc_histogram_params, levels[k].bins), 0, 0, 0},      \
+        {"lower" #k, FIELD_REAL, offsetof(cubc_histogram_params, levels[k].lower), 0, 0, 0}, \
+        {"upper" #k, FIELD_REAL, offsetof(cubc_histogram_params, levels[k].upper), 0, 0, 0}
+    LEVEL(0),
+    LEVEL(1),
+    LEVEL(2),
+    LEVEL(3),
+};
+
+#define BENCHMARK(name) \
+    {"histogram." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark histogram_benchmarks[] = {BENCHMARK("even.256"), BENCHMARK("even.2048"),
+                                                 BENCHMARK("even.2097152"), BENCHMARK("range.256")};
+
+const algorithm histogram_algorithm = {.name = "histogram",
+                                       .source = "histogram.cu",
+                                       .kernels = {"histogram_clear", "histogram_count"},
+                                       .benchmarks = histogram_benchmarks,
+                                       .benchmark_count = COUNT_OF(histogram_benchmarks),
+                                       FIELDS(histogram_fields),
+                                       .workload = histogram_workload,
+                                       .define = histogram_define,
+                                       .invalid = histogram_invalid,
+                                       .plan = histogram_plan,
+                                       .traffic = problem_array_bytes,
+                                       .random = histogram_random};

@@ -1,0 +1,112 @@
+// Descriptor of merge: kernels/merge.cu.
+#include "primitives/order.h"
+
+#include <string.h>
+
+// Places of the inputs: the values follow the keys.
+enum { A, B, A_VALUES, B_VALUES };
+
+static cubc_status add_values(const cubc_merge_params *params, problem *p)
+{
+    if (!params->value_bytes) return CUBC_OK;
+    TRY(problem_value_input(p, "the values of a", params->a_values, params->a_n,
+                            params->value_bytes));
+    TRY(problem_value_input(p, "the values of b", params->b_values, params->b_n,
+                            params->value_bytes));
+    return problem_value_output(p, "the output of the values", params->values_out,
+                                params->a_n + params->b_n, params->value_bytes);
+}
+
+// The output may be no input: an item's place is taken before it has been read.
+static cubc_status check_apart(const problem *p)
+{
+    if (p->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT, "input and output overlap: a merge needs them to be apart");
+    return CUBC_OK;
+}
+
+cubc_status merge_problem(const cubc_merge_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &merge_algorithm,
+                     .n = params->a_n + params->b_n,
+                     .type = (uint8_t)params->type,
+                     .acc_type = (uint8_t)params->type,
+                     .aligned = true};
+    TRY(problem_input(out, "a", params->a, params->a_n, params->type));
+    TRY(problem_input(out, "b", params->b, params->b_n, params->type));
+    TRY(problem_output(out, "the output of merge", params->out, out->n, params->type));
+    TRY(order_take(out, params->less));
+    TRY(add_values(params, out));
+    strcpy(out->benchmark, out->output_count > 1 ? "merge.pairs" : "merge.keys");
+    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    out->aligned = true; // nothing is read in vectors
+    return check_apart(out);
+}
+
+static cubc_status merge_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    bool pairs = strcmp(b->name, "merge.pairs") == 0;
+    uint64_t half = n / 2;
+    *out = (problem){.n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .inputs = {{.n = half, .type = (uint8_t)type, .sorted = true},
+                                {.n = n - half, .type = (uint8_t)type, .sorted = true},
+                                {.n = half, .type = CUBC_U32},
+                                {.n = n - half, .type = CUBC_U32}},
+                     .input_count = pairs ? 4 : 2,
+                     .outputs = {{.n = n, .type = (uint8_t)type}, {.n = n, .type = CUBC_U32}},
+                     .output_count = pairs ? 2 : 1,
+                     .aligned = true};
+    return CUBC_OK;
+}
+
+static cubc_status merge_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    const operand *in = p->inputs;
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "merge of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    out->launch_count = tiles > 0;
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape.grid = (unsigned)tiles,
+                 .args_count = 8,
+                 .args = {(uintptr_t)in[A].data, (uintptr_t)in[A_VALUES].data, in[A].n,
+                          (uintptr_t)in[B].data, (uintptr_t)in[B_VALUES].data, in[B].n,
+                          (uintptr_t)p->outputs[0].data, (uintptr_t)p->outputs[1].data}};
+    return CUBC_OK;
+}
+
+#define VALUES(name, kind, count)                     \
+    {#name, kind,  offsetof(cubc_merge_params, name), \
+     0,     count, offsetof(cubc_merge_params, value_bytes)}
+static const field merge_fields[] = {
+    FIELD_ARRAY(cubc_merge_params, a, FIELD_INPUT, type, a_n),
+    FIELD_ARRAY(cubc_merge_params, b, FIELD_INPUT, type, b_n),
+    VALUES(a_values, FIELD_INPUT, offsetof(cubc_merge_params, a_n)),
+    VALUES(b_values, FIELD_INPUT, offsetof(cubc_merge_params, b_n)),
+    FIELD(cubc_merge_params, less, FIELD_TEXT),
+    {"out", FIELD_OUTPUT, offsetof(cubc_merge_params, out), offsetof(cubc_merge_params, type), 0,
+     0},
+    VALUES(values_out, FIELD_OUTPUT, 0),
+};
+
+#define BENCHMARK(name) {"merge." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark merge_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs")};
+
+const algorithm merge_algorithm = {.name = "merge",
+                                   .source = "merge.cu",
+                                   .kernels = {"merge_tiles"},
+                                   .benchmarks = merge_benchmarks,
+                                   .benchmark_count = COUNT_OF(merge_benchmarks),
+                                   FIELDS(merge_fields),
+                                   .workload = merge_workload,
+                                   .define = order_define_merge,
+                                   .invalid = order_invalid_merge,
+                                   .plan = merge_plan,
+                                   .traffic = problem_array_bytes,
+                                   .random = problem_random_bits};

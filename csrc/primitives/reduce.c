@@ -1,0 +1,119 @@
+// Descriptor of reduce: kernels/reduce.cu.
+#include "run/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// A sum of what several arrays give loads them all: it has a benchmark, and so policies, of its
+// own, under the name of BabelStream's kernel.
+static bool is_dot(const problem *p)
+{
+    int arrays = 0;
+    for (int k = 0; k < p->operand_count; k++) arrays += !p->operands[k].scalar;
+    return arrays > 1 && p->op && strcmp(p->op->name, "sum") == 0;
+}
+
+static policy_size size_of(const problem *p)
+{
+    return p->op && !p->op->arg && !is_dot(p) ? policy_size_of(p->n) : POLICY_ANY_SIZE;
+}
+
+cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &reduce_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
+                     .acc_type = (uint8_t)params->acc_type,
+                     .aligned = true};
+    TRY(problem_lazy_input(out, "the input of reduce", params->in, params->n, params->type));
+    TRY(problem_output(out, "the output of reduce", params->out, 1, params->out_type));
+    TRY(problem_reduction(out, "reduce", params->op, params->commutative, params->init));
+    if (is_dot(out)) snprintf(out->benchmark, sizeof out->benchmark, "reduce.dot");
+    out->size = size_of(out);
+    if (params->n == 0 && !params->init && !(out->op && out->op->identity))
+        return problem_of_none(out, false);
+    if (params->deterministic && problem_order_shows(out)) problem_fix_reduction(out);
+    return CUBC_OK;
+}
+
+static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    bool dot = strcmp(b->name, "reduce.dot") == 0;
+    problem_reduction_workload(out, dot ? "reduce.sum" : b->name, type, n);
+    if (dot) problem_lazy_workload(out, "x * y", 2, type);
+    out->size = size_of(out);
+    return CUBC_OK;
+}
+
+// TUNE_BYTES of kernels/bytes.h. An extreme is looked for among the items as they are, so the
+// accumulator's type must be theirs.
+static int bytes_folded(const problem *p)
+{
+    static const char *const extremes[] = {"min", "max"};
+    bool arithmetic = p->acc_type > CUBC_BOOL && p->acc_type <= CUBC_F64;
+    if ((p->type != CUBC_I8 && p->type != CUBC_U8) || !p->op || !arithmetic) return 0;
+    if (strcmp(p->op->name, "sum") == 0) return 1;
+    for (int k = 0; p->acc_type == p->type && k < 2; k++)
+        if (strcmp(p->op->name, extremes[k]) == 0) return 2 + k;
+    return 0;
+}
+
+static void reduce_define(const problem *p, text *out)
+{
+    problem_define(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
+    text_printf(out, "#define TUNE_BYTES %d\n#define TUNE_BYTES_SIGNED %d\n", bytes_folded(p),
+                p->type == CUBC_I8);
+    text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
+                problem_acc_bytes(p));
+}
+
+static const char *reduce_invalid(const problem *p, const char *kind, const space *s,
+                                  const variant *v)
+{
+    return problem_invalid(p, kind, s, v, (int)cubc_type_size((cubc_type)p->type));
+}
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t resident = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
+                        (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t least = (uint64_t)variant_value(&i->space, &i->variant, "ms", 1);
+    uint64_t tiles = ceil_div(p->n, tile), steps = ceil_div(tiles, resident);
+    if (steps < least) steps = tiles < least ? tiles : least;
+    uint64_t grid = steps ? ceil_div(tiles, steps) : 1;
+    uint64_t words = ((uint64_t)problem_acc_bytes(p) + 3) / 4;
+    out->message_bytes = 8 * (1 + grid * words);
+    out->launch_count = 1;
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape = {.grid = (unsigned)grid, .cluster = instance_cluster(i, grid)},
+                 .message_args = 1u << 4,
+                 .args_count = 5,
+                 .args = {0, (uintptr_t)p->outputs[0].data, p->n, steps, 0}};
+    problem_append_init(p, &out->launches[0]);
+    return problem_place_input(p, 0, &out->launches[0], 0);
+}
+
+#define BENCHMARK(op) {"reduce." op, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark reduce_benchmarks[] = {
+    BENCHMARK("sum"),    BENCHMARK("prod"),   BENCHMARK("min"), BENCHMARK("max"),
+    BENCHMARK("argmin"), BENCHMARK("argmax"), BENCHMARK("dot")};
+
+const algorithm reduce_algorithm = {.name = "reduce",
+                                    .source = "reduce.cu",
+                                    .kernels = {"reduce_blocks"},
+                                    .benchmarks = reduce_benchmarks,
+                                    .benchmark_count = COUNT_OF(reduce_benchmarks),
+                                    .workload = reduce_workload,
+                                    .define = reduce_define,
+                                    .invalid = reduce_invalid,
+                                    .plan = reduce_plan,
+                                    .traffic = problem_array_bytes};

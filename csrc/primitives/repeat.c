@@ -1,0 +1,115 @@
+// Descriptor of repeat: kernels/repeat.cu.
+#include "run/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ITEMS = 0, ENDS = 1 }; // places of the inputs
+
+cubc_status repeat_problem(const cubc_repeat_params *params, problem *out)
+{
+    cubc_type type;
+    uint8_t width;
+    if (!problem_opaque(params->item_bytes, &type, &width))
+        FAIL(CUBC_INVALID_TYPE, "repeat takes items of 1, 2, 4, 8 or 16 bytes, not of %d",
+             params->item_bytes);
+    if (params->total && !params->n)
+        FAIL(CUBC_INVALID_ARGUMENT, "repeat has no items to fill %llu places with",
+             (unsigned long long)params->total);
+    *out = (problem){.algorithm = &repeat_algorithm,
+                     .n = params->total,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .aligned = true};
+    TRY(problem_input(out, "the items of repeat", params->in, params->n, type));
+    TRY(problem_input(out, "the ends of repeat", params->ends, params->n, CUBC_I64));
+    TRY(problem_output(out, "the output of repeat", params->out, params->total, type));
+    out->inputs[ITEMS].width = out->outputs[0].width = width;
+    snprintf(out->benchmark, sizeof out->benchmark, "repeat.runs");
+    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    if (out->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT, "repeat cannot write to where its items are: give another out");
+    return CUBC_OK;
+}
+
+// Every item eight times.
+static cubc_status repeat_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    (void)b;
+    uint64_t items = n / 8 ? n / 8 : 1;
+    *out =
+        (problem){.n = n,
+                  .type = (uint8_t)type,
+                  .acc_type = (uint8_t)type,
+                  .inputs = {{.n = items, .type = (uint8_t)type}, {.n = items, .type = CUBC_I64}},
+                  .input_count = 2,
+                  .outputs[0] = {.n = n, .type = (uint8_t)type},
+                  .output_count = 1,
+                  .aligned = true};
+    return CUBC_OK;
+}
+
+// Ends of items of 1 to 15 repeats, which add up to eight each.
+static const char *repeat_random(const problem *p, int k)
+{
+    (void)p;
+    return k == ENDS ? "8 * i + 8 - (random_u64(seed, i) >> 61)" : NULL;
+}
+
+static void repeat_define(const problem *p, text *out)
+{
+    static const char *const by_size[] = {
+        [1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64", [16] = "words16"};
+    text_printf(out, "#define TUNE_T %s\n#define TUNE_ALIGNED %d\n",
+                by_size[operand_item_bytes(&p->inputs[ITEMS])], p->aligned);
+}
+
+static const char *repeat_invalid(const problem *p, const char *kind, const space *s,
+                                  const variant *v)
+{
+    const int items = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
+    if (strcmp(kind, "cpu") != 0 && items * 4 > 96 * 1024)
+        return "the marks of a block do not fit its shared memory";
+    return problem_invalid(p, kind, s, v, 4);
+}
+
+static cubc_status repeat_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "repeat to %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    out->launch_count = tiles > 0;
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape.grid = (unsigned)tiles,
+                 .args_count = 5,
+                 .args = {(uintptr_t)p->inputs[ITEMS].data, (uintptr_t)p->inputs[ENDS].data,
+                          (uintptr_t)p->outputs[0].data, p->inputs[ITEMS].n, p->n}};
+    return CUBC_OK;
+}
+
+static const field repeat_fields[] = {
+    {"in", FIELD_INPUT, offsetof(cubc_repeat_params, in), 0, offsetof(cubc_repeat_params, n),
+     offsetof(cubc_repeat_params, item_bytes)},
+    FIELD_UNTYPED(cubc_repeat_params, ends, FIELD_INPUT, n),
+    FIELD_UNTYPED(cubc_repeat_params, out, FIELD_OUTPUT, total),
+};
+
+static const benchmark repeat_benchmarks[] = {
+    {"repeat.runs", problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}};
+
+const algorithm repeat_algorithm = {.name = "repeat",
+                                    .source = "repeat.cu",
+                                    .kernels = {"repeat_tiles"},
+                                    .benchmarks = repeat_benchmarks,
+                                    .benchmark_count = COUNT_OF(repeat_benchmarks),
+                                    FIELDS(repeat_fields),
+                                    .workload = repeat_workload,
+                                    .define = repeat_define,
+                                    .invalid = repeat_invalid,
+                                    .plan = repeat_plan,
+                                    .traffic = problem_array_bytes,
+                                    .random = repeat_random};

@@ -1,0 +1,270 @@
+// Descriptor of runs: kernels/runs.cu.
+#include "run/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { KEYS = 0, VALUES = 1 };              // places of the inputs
+enum { HEADS = 0, RESULTS = 1, TOTAL = 2 }; // of the outputs: keys or offsets, what goes with them
+
+typedef enum mode { SUMS, LENGTHS, LONG_RUNS, FIRST_VALUES } mode; // TUNE_RUNS
+
+static const char offsets_name[] = "offsets"; // of the output that only LONG_RUNS has
+
+static mode mode_of(const problem *p)
+{
+    if (p->op || p->expression) return SUMS;
+    if (p->input_count > VALUES) return FIRST_VALUES;
+    return p->outputs[HEADS].name ? LONG_RUNS : LENGTHS;
+}
+
+static const char *benchmark_of(const problem *p)
+{
+    static const char *const names[] = {"runs.reduce", "runs.encode", "runs.nontrivial",
+                                        "runs.unique"};
+    return names[mode_of(p)];
+}
+
+// Policies go by the larger of key and value.
+static void choose_type(problem *p)
+{
+    const operand *keys = &p->inputs[KEYS], *values = &p->inputs[VALUES];
+    bool larger = p->input_count > VALUES && operand_item_bytes(values) > operand_item_bytes(keys);
+    p->type = larger ? values->type : keys->type;
+}
+
+// ---- problems -----------------------------------------------------------------------------------
+static cubc_status add_reduction(const cubc_runs_params *params, problem *p)
+{
+    TRY(problem_lazy_input(p, "the values of runs", params->values, params->n, params->value_type));
+    TRY(problem_output(p, "the output of runs", params->out, params->n, params->out_type));
+    if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    p->type = p->inputs[VALUES].type; // for now: of what is reduced
+    TRY(problem_operator(p, "a reduction by key", params->op, NULL));
+    if (p->op && p->op->arg)
+        FAIL(CUBC_INVALID_ARGUMENT, "a reduction by key does not take %s; use min or max",
+             params->op);
+    return CUBC_OK;
+}
+
+static cubc_status add_first_values(const cubc_runs_params *params, problem *p)
+{
+    cubc_type type;
+    uint8_t width;
+    if (params->value_type == CUBC_LAZY)
+        FAIL(CUBC_INVALID_TYPE, "values that runs keeps cannot be lazy: evaluate them by "
+                                "cubc_transform before");
+    if (!problem_opaque(params->value_bytes, &type, &width))
+        FAIL(CUBC_INVALID_TYPE, "runs keeps values of 1, 2, 4, 8 or 16 bytes, not of %d",
+             params->value_bytes);
+    TRY(problem_input(p, "the values of runs", params->values, params->n, type));
+    TRY(problem_output(p, "the output of runs", params->out, params->n, type));
+    p->inputs[VALUES].width = p->outputs[RESULTS].width = width;
+    return CUBC_OK;
+}
+
+static cubc_status add_lengths(const cubc_runs_params *params, uint64_t most, problem *p)
+{
+    cubc_type type = params->out_type;
+    TRY(problem_output(p, "the lengths of runs", params->out, most, type));
+    if (type != CUBC_I32 && type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "the lengths of runs are I64 or I32, not %s", cubc_type_name(type));
+    return CUBC_OK;
+}
+
+static cubc_status check(const cubc_runs_params *params)
+{
+    if (params->op && params->n && !params->values)
+        FAIL(CUBC_INVALID_ARGUMENT, "runs reduces values, and there are none: give values");
+    if (params->offsets && (params->keys_out || params->values || params->op))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "runs gives offsets and lengths alone: leave out keys_out, values and op");
+    return CUBC_OK;
+}
+
+cubc_status runs_problem(const cubc_runs_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &runs_algorithm,
+                     .n = params->n,
+                     .acc_type = (uint8_t)(params->op ? params->acc_type : CUBC_I64),
+                     .size = policy_size_of(params->n),
+                     .wide = params->n >= UINT32_MAX, // one item more is counted
+                     .aligned = true};
+    TRY(check(params));
+    uint64_t most = params->offsets ? params->n / 2 : params->n;
+    TRY(problem_lazy_input(out, "the keys of runs", params->keys, params->n, params->type));
+    if (params->offsets) {
+        TRY(problem_output(out, "the offsets of runs", params->offsets, most, CUBC_I64));
+        out->outputs[HEADS].name = offsets_name;
+    } else
+        TRY(problem_output(out, "the output of keys", params->keys_out, most,
+                           (cubc_type)out->inputs[KEYS].type));
+    if (params->op)
+        TRY(add_reduction(params, out));
+    else if (params->values)
+        TRY(add_first_values(params, out));
+    else
+        TRY(add_lengths(params, most, out));
+    TRY(problem_output(out, "the count of runs", params->count, 1, CUBC_I64));
+    choose_type(out);
+    snprintf(out->benchmark, sizeof out->benchmark, "%s", benchmark_of(out));
+    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    // A tile looks at the item before it, which the tile before may have written by then.
+    if (out->in_place && out->lazy_count)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "an output of runs is an operand of a lazy input: they must be apart");
+    if (params->deterministic && params->op && problem_order_shows(out)) problem_fix_runs(out);
+    return CUBC_OK;
+}
+
+static cubc_status runs_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    const char *name = strchr(b->name, '.') + 1;
+    operand items = {.n = n, .type = (uint8_t)type};
+    operand integers = {.n = n, .type = CUBC_I64};
+    *out = (problem){.n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = CUBC_I64,
+                     .size = policy_size_of(n),
+                     .inputs = {items, items},
+                     .input_count = 1,
+                     .outputs = {items, integers, {.n = 1, .type = CUBC_I64}},
+                     .output_count = 3,
+                     .wide = n >= UINT32_MAX,
+                     .aligned = true};
+    if (strcmp(name, "reduce") == 0) {
+        out->op = operator_find("sum");
+        out->acc_type = (uint8_t)type_arithmetic(type_widened(type));
+        out->outputs[RESULTS].type = (uint8_t)type_widened(type);
+        out->input_count = 2;
+    } else if (strcmp(name, "unique") == 0) {
+        out->outputs[RESULTS] = items;
+        out->input_count = 2;
+    } else if (strcmp(name, "nontrivial") == 0) {
+        integers.n = n / 2;
+        out->outputs[HEADS] = out->outputs[RESULTS] = integers;
+        out->outputs[HEADS].name = offsets_name;
+    }
+    return CUBC_OK;
+}
+
+// Runs of eight, as in select.unique.
+static const char *runs_random(const problem *p, int k)
+{
+    (void)p;
+    return k == KEYS ? "random_u64(seed, i >> 3) >> 57" : NULL;
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static const char *word_type(const operand *o)
+{
+    static const char *const by_size[] = {
+        [1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64", [16] = "words16"};
+    return by_size[operand_item_bytes(o)];
+}
+
+static void runs_define(const problem *p, text *out)
+{
+    mode m = mode_of(p);
+    problem values = *p; // in whose types the operator works
+    values.type = p->inputs[VALUES].type;
+    values.outputs[0] = p->outputs[RESULTS];
+    if (m == SUMS)
+        problem_define(&values, out);
+    else
+        text_printf(out, "#define TUNE_ALIGNED %d\n#define TUNE_T %s\n#define TUNE_O %s\n",
+                    p->aligned, m == FIRST_VALUES ? word_type(&p->inputs[VALUES]) : "u8",
+                    m == FIRST_VALUES ? word_type(&p->inputs[VALUES])
+                                      : type_table[p->outputs[RESULTS].type].dialect);
+    problem_define_input(p, KEYS, "TUNE_KEYS", out);
+    problem_define_input(p, m == SUMS || m == FIRST_VALUES ? VALUES : -1, "TUNE_IN", out);
+    bool wide = p->wide || (m == SUMS && cubc_type_size((cubc_type)p->acc_type) == 8);
+    text_printf(out, "#define TUNE_RUNS %d\n#define TUNE_K %s\n#define TUNE_COUNT %s\n", m,
+                type_table[p->inputs[KEYS].type].dialect, wide ? "u64" : "u32");
+    // Memory that the kernel itself writes must not be read through the read-only path.
+    text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
+    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+}
+
+static const char *runs_invalid(const problem *p, const char *kind, const space *s,
+                                const variant *v)
+{
+    const mode m = mode_of(p);
+    const int items = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
+    const int key = (int)operand_item_bytes(&p->inputs[KEYS]);
+    const int value = m == SUMS           ? (int)cubc_type_size((cubc_type)p->acc_type)
+                      : m == FIRST_VALUES ? (int)operand_item_bytes(&p->inputs[VALUES])
+                                          : 2;
+    if (items > 65536) return "a block has more than 2^16 items";
+    if (strcmp(kind, "cpu") != 0 && items * (key + value) > 96 * 1024)
+        return "the items of a block do not fit its shared memory";
+    return problem_invalid(p, kind, s, v, key + (m == SUMS || m == FIRST_VALUES ? value : 0));
+}
+
+static cubc_status runs_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    const mode m = mode_of(p);
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = p->n / tile + 1; // of the items and one more
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "runs of %llu items need more than 2^31 blocks",
+             (unsigned long long)p->n);
+    cubc_type carry = m == SUMS ? (cubc_type)p->acc_type : p->wide ? CUBC_U64 : CUBC_U32;
+    uint64_t bytes = (uint64_t)problem_bytes_with(carry, p->wide ? 8 : 4); // of struct tally
+    out->message_bytes = 8 * (1 + tiles * ((bytes + 3) / 4));
+    out->launch_count = 1;
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape = {.grid = (unsigned)tiles, .cluster = instance_cluster(i, tiles)},
+                 .message_args = 1u << 7,
+                 .args_count = 8,
+                 .args = {0, 0, m == LONG_RUNS ? 0 : (uintptr_t)p->outputs[HEADS].data,
+                          (uintptr_t)p->outputs[RESULTS].data,
+                          m == LONG_RUNS ? (uintptr_t)p->outputs[HEADS].data : 0,
+                          (uintptr_t)p->outputs[TOTAL].data, p->n, 0}};
+    TRY(problem_place_input(p, m == SUMS || m == FIRST_VALUES ? VALUES : -1, &out->launches[0], 1));
+    return problem_place_input(p, KEYS, &out->launches[0], 0);
+}
+
+// The number of runs is known for the benchmarks only.
+static double runs_traffic(const problem *p)
+{
+    double read = 0, written = 0;
+    for (int k = 0; k < p->input_count; k++) read += problem_input_bytes(p, k);
+    for (int k = HEADS; k <= RESULTS; k++)
+        written += (double)p->n / 8 * (double)operand_item_bytes(&p->outputs[k]);
+    return read + written;
+}
+
+static const field runs_fields[] = {
+    FIELD_ARRAY(cubc_runs_params, keys, FIELD_LAZY, type, n),
+    {"values", FIELD_LAZY, offsetof(cubc_runs_params, values),
+     offsetof(cubc_runs_params, value_type), offsetof(cubc_runs_params, n),
+     offsetof(cubc_runs_params, value_bytes)},
+    FIELD(cubc_runs_params, op, FIELD_TEXT),
+    FIELD(cubc_runs_params, deterministic, FIELD_INT),
+    FIELD(cubc_runs_params, acc_type, FIELD_TYPE),
+    FIELD_ARRAY(cubc_runs_params, keys_out, FIELD_OUTPUT, type, n),
+    FIELD(cubc_runs_params, offsets, FIELD_OUTPUT),
+    {"out", FIELD_OUTPUT, offsetof(cubc_runs_params, out), offsetof(cubc_runs_params, out_type), 0,
+     0},
+    FIELD(cubc_runs_params, count, FIELD_OUTPUT),
+};
+
+#define BENCHMARK(name) {"runs." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark runs_benchmarks[] = {BENCHMARK("reduce"), BENCHMARK("encode"),
+                                            BENCHMARK("nontrivial"), BENCHMARK("unique")};
+
+const algorithm runs_algorithm = {.name = "runs",
+                                  .source = "runs.cu",
+                                  .kernels = {"runs_tiles"},
+                                  .benchmarks = runs_benchmarks,
+                                  .benchmark_count = COUNT_OF(runs_benchmarks),
+                                  FIELDS(runs_fields),
+                                  .workload = runs_workload,
+                                  .define = runs_define,
+                                  .invalid = runs_invalid,
+                                  .plan = runs_plan,
+                                  .traffic = runs_traffic,
+                                  .random = runs_random};

@@ -1,0 +1,242 @@
+// Descriptor of scan: kernels/scan.cu.
+#include "primitives/scan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ITEMS = SCAN_ITEMS, KEYS = SCAN_KEYS, OFFSETS = SCAN_KEYS }; // places of the inputs
+enum { KIND = 0 };                                                  // of the traits
+enum { SEGMENTS = 0 };                                              // of the numbers
+typedef enum scan_kind { WHOLE, BY_KEY, BY_OFFSETS, OF_ONE_SIZE } scan_kind;
+
+static scan_kind kind_of(const problem *p)
+{
+    return (scan_kind)p->traits[KIND];
+}
+
+static bool in_segments(const problem *p)
+{
+    return kind_of(p) >= BY_OFFSETS;
+}
+
+void scan_by_keys(problem *p)
+{
+    p->traits[KIND] = BY_KEY;
+}
+
+static void name_benchmark(problem *p)
+{
+    if (kind_of(p) != WHOLE) { // one for all operators
+        strcpy(p->benchmark, in_segments(p) ? "scan.segmented" : "scan.by_key");
+        return;
+    }
+    snprintf(p->benchmark, sizeof p->benchmark, "scan.%s.%s",
+             p->inclusive ? "inclusive" : "exclusive", p->op ? p->op->name : "custom");
+}
+
+// An exclusive scan begins with the operator's identity unless a value is given.
+static cubc_status begin_exclusive(problem *p)
+{
+    if (p->inclusive || p->has_init) return CUBC_OK;
+    if (!p->op || !p->op->identity)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "an exclusive scan with %s needs an initial value (init=): it has no identity",
+             p->op ? p->op->name : "a user's operator");
+    bool one = strcmp(p->op->identity, "1") == 0;
+    p->has_init = true;
+    p->init = one ? type_one((cubc_type)p->acc_type) : (type_value){0};
+    return CUBC_OK;
+}
+
+static cubc_status add_offsets(const cubc_scan_params *params, problem *p)
+{
+    if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
+             cubc_type_name(params->offset_type));
+    p->traits[KIND] = BY_OFFSETS;
+    return problem_input(p, "the offsets of scan", params->offsets, params->segments + 1,
+                         params->offset_type);
+}
+
+// Adds the keys or offsets at which the scan begins anew.
+static cubc_status add_runs(const cubc_scan_params *params, problem *p)
+{
+    bool segments = params->offsets || params->segments;
+    if (segments && params->keys)
+        FAIL(CUBC_INVALID_ARGUMENT, "scan takes keys or segments, not both");
+    p->numbers[SEGMENTS] = params->segments;
+    if (params->offsets) return add_offsets(params, p);
+    if (segments && params->n % params->segments)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "scan: %llu items do not make %llu segments of one size; give offsets",
+             (unsigned long long)params->n, (unsigned long long)params->segments);
+    if (segments) p->traits[KIND] = OF_ONE_SIZE;
+    if (!params->keys) return CUBC_OK;
+    p->traits[KIND] = BY_KEY;
+    return problem_input(p, "the keys of scan", params->keys, params->n, params->key_type);
+}
+
+static policy_size size_of(const problem *p)
+{
+    return kind_of(p) == WHOLE ? policy_size_of(p->n) : POLICY_ANY_SIZE;
+}
+
+cubc_status scan_problem(const cubc_scan_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &scan_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
+                     .acc_type = (uint8_t)params->acc_type,
+                     .inclusive = params->inclusive != 0,
+                     .aligned = true};
+    TRY(problem_lazy_input(out, "the input of scan", params->in, params->n, params->type));
+    TRY(add_runs(params, out));
+    TRY(problem_output(out, "the output of scan", params->out, params->n, params->out_type));
+    if (!type_valid(params->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    TRY(problem_operator(out, "scan", params->op, params->init));
+    if (out->op && out->op->arg)
+        FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
+    name_benchmark(out);
+    out->size = size_of(out);
+    if (params->deterministic && problem_order_shows(out)) problem_fix_scan(out);
+    return begin_exclusive(out);
+}
+
+enum { MEAN_LENGTH = 256 }; // of a benchmark's segments
+
+static cubc_status scan_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    bool keys = strcmp(b->name, "scan.by_key") == 0;
+    bool segments = strcmp(b->name, "scan.segmented") == 0, runs = keys || segments;
+    *out = (problem){.op = operator_find(runs ? "sum" : strrchr(b->name, '.') + 1),
+                     .n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type_arithmetic(type),
+                     .inputs = {{.n = n, .type = (uint8_t)type}, {.n = n, .type = (uint8_t)type}},
+                     .input_count = runs ? 2 : 1,
+                     .outputs[0] = {.n = n, .type = (uint8_t)type},
+                     .output_count = 1,
+                     .inclusive = runs || strncmp(b->name, "scan.inclusive", 14) == 0,
+                     .aligned = true,
+                     .traits[KIND] = keys       ? BY_KEY
+                                     : segments ? BY_OFFSETS
+                                                : WHOLE};
+    if (segments) {
+        out->numbers[SEGMENTS] = n / MEAN_LENGTH;
+        out->inputs[OFFSETS] = (operand){.n = n / MEAN_LENGTH + 1, .type = CUBC_I64};
+    }
+    out->size = size_of(out);
+    return begin_exclusive(out);
+}
+
+static void scan_define(const problem *p, text *out)
+{
+    problem_define(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
+    text_printf(out, "#define TUNE_INCLUSIVE %d\n", p->inclusive);
+    if (kind_of(p) == BY_KEY)
+        text_printf(out, "#define TUNE_K %s\n", type_table[p->inputs[KEYS].type].dialect);
+    if (in_segments(p))
+        text_printf(
+            out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n", kind_of(p) == OF_ONE_SIZE,
+            kind_of(p) == OF_ONE_SIZE ? "i64" : type_table[p->inputs[OFFSETS].type].dialect);
+    // Memory that the kernel itself writes must not be read through the read-only path.
+    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+}
+
+uint64_t scan_sum_bytes(const problem *p)
+{
+    cubc_type value = (cubc_type)p->acc_type;
+    if (kind_of(p) == WHOLE) return cubc_type_size(value);
+    return (uint64_t)problem_bytes_with(value, p->wide ? 8 : 4);
+}
+
+static const char *scan_invalid(const problem *p, const char *kind, const space *s,
+                                const variant *v)
+{
+    const char *reason = problem_invalid(p, kind, s, v, (int)scan_sum_bytes(p));
+    int rows = variant_value(s, v, "ipt", 1) >> variant_value(s, v, "ipv", 0);
+    if (!reason && variant_value(s, v, "pk", 0) >= rows)
+        reason = "no row is left to wait in registers";
+    return reason;
+}
+
+cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t tiles,
+                        uint64_t slots, plan *out)
+{
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "scan of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    out->message_bytes = 8 * (1 + slots * ((scan_sum_bytes(p) + 3) / 4));
+    out->launch_count = tiles > 0;
+    launch *l = &out->launches[0];
+    *l = (launch){.kernel = kernel,
+                  .shape.grid = (unsigned)tiles,
+                  .args_count = 2,
+                  .args = {0, (uintptr_t)p->inputs[KEYS].data}};
+    if (in_segments(p)) { // what segments.h has behind the offsets
+        uint64_t count = p->numbers[SEGMENTS];
+        l->args[l->args_count++] = count ? p->n / count : 0;
+        l->args[l->args_count++] = count;
+        l->args[l->args_count++] = p->n;
+    }
+    for (int k = 0; k < p->output_count; k++)
+        l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
+    l->args[l->args_count++] = p->n;
+    l->message_args = 1u << l->args_count++;
+    problem_append_init(p, l);
+    if (kind_of(p) == BY_KEY) TRY(problem_place_input(p, KEYS, l, 1));
+    return problem_place_input(p, ITEMS, l, 0);
+}
+
+static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    TRY(scan_launch(p, kernel, tiles, tiles, out));
+    out->launches[0].shape.cluster = instance_cluster(i, tiles);
+    return CUBC_OK;
+}
+
+// Runs of eight, as in select.unique; segments of 1 to about twice the mean length.
+static const char *scan_random(const problem *p, int k)
+{
+    if (k != KEYS) return NULL;
+    return in_segments(p) ? "i * 256 + (i ? random_u64(seed, i) >> 56 : 0)"
+                          : "random_u64(seed, i >> 3) >> 57";
+}
+
+static const field scan_fields[] = {
+    FIELD_ARRAY(cubc_scan_params, in, FIELD_INPUT, type, n),
+    FIELD_ARRAY(cubc_scan_params, keys, FIELD_INPUT, key_type, n),
+    {"offsets", FIELD_INPUT, offsetof(cubc_scan_params, offsets),
+     offsetof(cubc_scan_params, offset_type), 0, 0},
+    FIELD(cubc_scan_params, segments, FIELD_COUNT),
+    FIELD(cubc_scan_params, op, FIELD_TEXT),
+    FIELD(cubc_scan_params, inclusive, FIELD_INT),
+    FIELD(cubc_scan_params, deterministic, FIELD_INT),
+    FIELD(cubc_scan_params, acc_type, FIELD_TYPE),
+    {"init", FIELD_VALUE, offsetof(cubc_scan_params, init), offsetof(cubc_scan_params, acc_type), 0,
+     0},
+    FIELD_ARRAY(cubc_scan_params, out, FIELD_OUTPUT, out_type, n),
+};
+
+#define BENCHMARK(name) {"scan." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark scan_benchmarks[] = {BENCHMARK("exclusive.sum"), BENCHMARK("inclusive.sum"),
+                                            BENCHMARK("inclusive.min"), BENCHMARK("inclusive.max"),
+                                            BENCHMARK("by_key"),        BENCHMARK("segmented")};
+
+const algorithm scan_algorithm = {.name = "scan",
+                                  .source = "scan.cu",
+                                  .kernels = {"scan_tiles"},
+                                  .benchmarks = scan_benchmarks,
+                                  .benchmark_count = COUNT_OF(scan_benchmarks),
+                                  FIELDS(scan_fields),
+                                  .workload = scan_workload,
+                                  .define = scan_define,
+                                  .invalid = scan_invalid,
+                                  .plan = scan_plan,
+                                  .traffic = problem_array_bytes,
+                                  .random = scan_random};

@@ -1,0 +1,135 @@
+// Descriptor of searchsorted: kernels/searchsorted.cu.
+#include "primitives/order.h"
+
+#include <string.h>
+
+// Places of the inputs: the output may be the values.
+enum { VALUES, SORTED };
+
+static cubc_type compared_in(const problem *p)
+{
+    return type_common((cubc_type)p->inputs[SORTED].type, (cubc_type)p->inputs[VALUES].type);
+}
+
+static void name_benchmark(problem *p)
+{
+    strcpy(p->benchmark, p->inclusive ? "searchsorted.upper" : "searchsorted.lower");
+}
+
+cubc_status searchsorted_problem(const cubc_searchsorted_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &searchsorted_algorithm,
+                     .n = params->values_n,
+                     .type = (uint8_t)params->type,
+                     .inclusive = params->right != 0,
+                     .wide = params->n > UINT32_MAX,
+                     .aligned = true};
+    TRY(problem_input(out, "the values of searchsorted", params->values, params->values_n,
+                      params->values_type));
+    out->aligned = true; // the sorted array is not read in vectors
+    TRY(problem_input(out, "the sorted array", params->in, params->n, params->type));
+    TRY(problem_output(out, "the output of searchsorted", params->out, params->values_n, CUBC_I64));
+    TRY(order_take(out, params->less));
+    if (params->type != params->values_type) {
+        TRY(problem_real("the values of searchsorted", params->values_type));
+        TRY(problem_real("the items of searchsorted", params->type));
+    }
+    out->acc_type = (uint8_t)compared_in(out);
+    name_benchmark(out);
+    return problem_overlap(out, INPUT_OF_SAME_NUMBER);
+}
+
+// A value for every four items, as in a fourth of CUB's benchmarks; not sorted.
+static cubc_status searchsorted_workload(const benchmark *b, cubc_type type, uint64_t n,
+                                         problem *out)
+{
+    uint64_t values = n < 4 ? 1 : n / 4;
+    *out = (problem){.n = values,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .inputs = {[VALUES] = {.n = values, .type = (uint8_t)type},
+                                [SORTED] = {.n = n, .type = (uint8_t)type, .sorted = true}},
+                     .input_count = 2,
+                     .outputs[0] = {.n = values, .type = CUBC_I64},
+                     .output_count = 1,
+                     .inclusive = strcmp(b->name, "searchsorted.upper") == 0,
+                     .wide = n > UINT32_MAX,
+                     .aligned = true};
+    return CUBC_OK;
+}
+
+static void searchsorted_define(const problem *p, text *out)
+{
+    order_define(p, compared_in(p), out);
+    text_printf(out, "#define TUNE_SORTED %s\n#define TUNE_SOUGHT %s\n#define TUNE_OFFSET %s\n",
+                type_table[p->inputs[SORTED].type].dialect,
+                type_table[p->inputs[VALUES].type].dialect, p->wide ? "u64" : "u32");
+    text_printf(out, "#define TUNE_RIGHT %d\n#define TUNE_ALIGNED %d\n", p->inclusive, p->aligned);
+    // Memory that the kernel itself writes must not be read through the read-only path.
+    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+}
+
+static const char *searchsorted_invalid(const problem *p, const char *kind, const space *s,
+                                        const variant *v)
+{
+    problem values = *p; // which are what is read in vectors
+    int size = (int)cubc_type_size((cubc_type)p->acc_type);
+    values.type = p->inputs[VALUES].type;
+    return problem_invalid(&values, kind, s, v, size + (p->wide ? 12 : 8));
+}
+
+// No deeper than the array, and loaded by a block for at least twice as many values.
+static uint64_t tree_levels(uint64_t most, uint64_t n, uint64_t values_a_block)
+{
+    uint64_t levels = 0;
+    while (levels < most && 2ull << levels <= n && 4ull << levels <= values_a_block) levels++;
+    return levels;
+}
+
+static cubc_status searchsorted_plan(const problem *p, const instance *i, plan *out)
+{
+    enum { TURNS_ON_CPU = 8 }; // blocks a worker: others take over from one that is held up
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t blocks =
+        (uint64_t)i->device->info.units *
+        (uint64_t)(kernel->threads == 1 ? TURNS_ON_CPU : kernel->info.blocks_per_unit);
+    if (blocks > tiles) blocks = tiles;
+    if (tiles == 0) return CUBC_OK;
+    uint64_t levels = tree_levels((uint64_t)variant_value(&i->space, &i->variant, "lev", 0),
+                                  p->inputs[SORTED].n, tiles / blocks * tile);
+    out->launch_count = 1;
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape.grid = (unsigned)blocks,
+                 .args_count = 6,
+                 .args = {(uintptr_t)p->inputs[SORTED].data, (uintptr_t)p->inputs[VALUES].data,
+                          (uintptr_t)p->outputs[0].data, p->inputs[SORTED].n, p->n, levels}};
+    return CUBC_OK;
+}
+
+static const field searchsorted_fields[] = {
+    FIELD_ARRAY(cubc_searchsorted_params, in, FIELD_INPUT, type, n),
+    FIELD_ARRAY(cubc_searchsorted_params, values, FIELD_INPUT, values_type, values_n),
+    FIELD(cubc_searchsorted_params, right, FIELD_INT),
+    FIELD(cubc_searchsorted_params, less, FIELD_TEXT),
+    FIELD_UNTYPED(cubc_searchsorted_params, out, FIELD_OUTPUT, values_n),
+};
+
+#define BENCHMARK(name) \
+    {"searchsorted." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark searchsorted_benchmarks[] = {BENCHMARK("lower"), BENCHMARK("upper")};
+
+const algorithm searchsorted_algorithm = {.name = "searchsorted",
+                                          .source = "searchsorted.cu",
+                                          .kernels = {"searchsorted_tiles"},
+                                          .benchmarks = searchsorted_benchmarks,
+                                          .benchmark_count = COUNT_OF(searchsorted_benchmarks),
+                                          FIELDS(searchsorted_fields),
+                                          .workload = searchsorted_workload,
+                                          .define = searchsorted_define,
+                                          .invalid = searchsorted_invalid,
+                                          .plan = searchsorted_plan,
+                                          .traffic = problem_array_bytes,
+                                          .random = problem_random_bits};

@@ -1,0 +1,116 @@
+// Descriptor of segment_ids: kernels/segment_ids.cu.
+#include "run/problem.h"
+
+#include <string.h>
+
+cubc_status segment_ids_problem(const cubc_segment_ids_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &segment_ids_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)params->out_type,
+                     .acc_type = (uint8_t)params->out_type,
+                     .aligned = true};
+    bool short_ones = params->n / 32 <= params->segments;
+    strcpy(out->benchmark, short_ones ? "segment_ids.small" : "segment_ids.large");
+    bool small = params->out_type == CUBC_I32;
+    if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
+             cubc_type_name(params->offset_type));
+    if ((!small && params->out_type != CUBC_I64) || (small && params->segments >= INT32_MAX))
+        FAIL(CUBC_INVALID_TYPE, "the numbers of %llu segments are I64, or I32 below 2^31, not %s",
+             (unsigned long long)params->segments, cubc_type_name(params->out_type));
+    TRY(problem_input(out, "the offsets of segment_ids", params->offsets, params->segments + 1,
+                      params->offset_type));
+    TRY(problem_output(out, "the output of segment_ids", params->out, params->n, params->out_type));
+    TRY(problem_overlap(out, ANY_INPUT));
+    if (out->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT, "segment_ids: the output must be apart from the offsets");
+    return CUBC_OK;
+}
+
+enum { SMALL = 8, LARGE = 65536 };
+
+static bool is_small(const char *benchmark)
+{
+    return strcmp(benchmark, "segment_ids.small") == 0;
+}
+
+// Lengths are drawn from 1 to about twice the mean.
+static const char *segment_ids_random(const problem *p, int k)
+{
+    (void)k;
+    return is_small(p->benchmark) ? "i * 8 + (i ? random_u64(seed, i) >> 61 : 0)"
+                                  : "i * 65536 + (i ? random_u64(seed, i) >> 48 : 0)";
+}
+
+static cubc_status segment_ids_workload(const benchmark *b, cubc_type type, uint64_t n,
+                                        problem *out)
+{
+    uint64_t length = is_small(b->name) ? SMALL : LARGE;
+    *out = (problem){.n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .inputs[0] = {.n = n / length + 1, .type = CUBC_I64},
+                     .input_count = 1,
+                     .outputs[0] = {.n = n, .type = (uint8_t)type},
+                     .output_count = 1,
+                     .aligned = true};
+    return CUBC_OK;
+}
+
+static void segment_ids_define(const problem *p, text *out)
+{
+    text_printf(out, "#define TUNE_O %s\n#define TUNE_ALIGNED %d\n", type_table[p->type].dialect,
+                p->aligned);
+    text_printf(out, "#define TUNE_FIXED 0\n#define TUNE_OFFSETS %s\n",
+                type_table[p->inputs[0].type].dialect);
+}
+
+static const char *segment_ids_invalid(const problem *p, const char *kind, const space *s,
+                                       const variant *v)
+{
+    const int rows = variant_value(s, v, "ipt", 1) >> variant_value(s, v, "ipv", 0);
+    if (strcmp(kind, "cpu") != 0 && rows >= 32) return "a warp has no more than 31 rows";
+    return problem_invalid(p, kind, s, v, 4);
+}
+
+static cubc_status segment_ids_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "segment_ids of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    out->launch_count = tiles > 0;
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)tiles,
+                                .args_count = 5,
+                                .args = {(uintptr_t)p->inputs[0].data, 0, p->inputs[0].n - 1, p->n,
+                                         (uintptr_t)p->outputs[0].data}};
+    return CUBC_OK;
+}
+
+static const field segment_ids_fields[] = {
+    {"offsets", FIELD_INPUT, offsetof(cubc_segment_ids_params, offsets),
+     offsetof(cubc_segment_ids_params, offset_type), 0, 0},
+    FIELD(cubc_segment_ids_params, segments, FIELD_COUNT),
+    FIELD_ARRAY(cubc_segment_ids_params, out, FIELD_OUTPUT, out_type, n),
+};
+
+static const benchmark segment_ids_benchmarks[] = {
+    {"segment_ids.small", problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4},
+    {"segment_ids.large", problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}};
+
+const algorithm segment_ids_algorithm = {.name = "segment_ids",
+                                         .source = "segment_ids.cu",
+                                         .kernels = {"segment_ids_rows"},
+                                         .benchmarks = segment_ids_benchmarks,
+                                         .benchmark_count = COUNT_OF(segment_ids_benchmarks),
+                                         FIELDS(segment_ids_fields),
+                                         .workload = segment_ids_workload,
+                                         .define = segment_ids_define,
+                                         .invalid = segment_ids_invalid,
+                                         .plan = segment_ids_plan,
+                                         .traffic = problem_array_bytes,
+                                         .random = segment_ids_random};

@@ -1,0 +1,179 @@
+// Descriptor of segmented_reduce: kernels/segmented_reduce.cu.
+#include "run/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- problems -----------------------------------------------------------------------------------
+// The class of lengths that a variant is chosen by, from what the host knows: the mean.
+static const char *length_class(const problem *p)
+{
+    uint64_t mean = p->outputs[0].n ? p->n / p->outputs[0].n : 0;
+    if (p->input_count < 2) return "rows";
+    return mean <= 32 ? "small" : mean <= 4096 ? "medium" : "large";
+}
+
+static cubc_status add_offsets(const cubc_segmented_reduce_params *params, problem *p)
+{
+    if (!params->offsets) {
+        if (params->segments ? params->n % params->segments : params->n)
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "%llu items do not make %llu segments of the same length; give offsets",
+                 (unsigned long long)params->n, (unsigned long long)params->segments);
+        return CUBC_OK;
+    }
+    if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
+             cubc_type_name(params->offset_type));
+    return problem_input(p, "the offsets of segmented_reduce", params->offsets,
+                         params->segments + 1, params->offset_type);
+}
+
+// Segments may be empty where there are offsets, which the host does not see.
+static cubc_status check_empty(const problem *p)
+{
+    bool may_be = p->input_count > 1 || (p->n == 0 && p->outputs[0].n > 0);
+    if (!may_be || p->has_init || (p->op && p->op->identity)) return CUBC_OK;
+    if (p->op && p->input_count > 1) return CUBC_OK;
+    return problem_of_none(p, p->input_count > 1);
+}
+
+cubc_status segmented_reduce_problem(const cubc_segmented_reduce_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &segmented_reduce_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
+                     .acc_type = (uint8_t)params->acc_type,
+                     .aligned = true};
+    TRY(problem_lazy_input(out, "the input of segmented_reduce", params->in, params->n,
+                           params->type));
+    TRY(add_offsets(params, out));
+    TRY(problem_output(out, "the output of segmented_reduce", params->out, params->segments,
+                       params->out_type));
+    TRY(problem_overlap(out, ANY_INPUT));
+    if (out->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT, "segmented_reduce: the output must be apart from the inputs");
+    TRY(problem_reduction(out, "segmented_reduce", params->op, params->commutative, params->init));
+    snprintf(out->benchmark, sizeof out->benchmark, "segmented_reduce.%s.%s",
+             out->op ? out->op->name : "custom", length_class(out));
+    if (params->deterministic && problem_order_shows(out)) problem_fix_reduction(out);
+    return check_empty(out);
+}
+
+// ---- benchmarks ---------------------------------------------------------------------------------
+enum { SMALL = 8, MEDIUM = 256, LARGE = 65536 };
+
+static uint64_t mean_length(const char *benchmark)
+{
+    const char *name = strrchr(benchmark, '.') + 1;
+    return strcmp(name, "small") == 0 ? SMALL : strcmp(name, "large") == 0 ? LARGE : MEDIUM;
+}
+
+// Lengths are drawn from 1 to about twice the mean.
+static const char *segmented_reduce_random(const problem *p, int k)
+{
+    if (k != 1) return NULL;
+    switch (mean_length(p->benchmark)) {
+    case SMALL: return "i * 8 + (i ? random_u64(seed, i) >> 61 : 0)";
+    case MEDIUM: return "i * 256 + (i ? random_u64(seed, i) >> 56 : 0)";
+    default: return "i * 65536 + (i ? random_u64(seed, i) >> 48 : 0)";
+    }
+}
+
+static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type, uint64_t n,
+                                             problem *out)
+{
+    uint64_t length = mean_length(b->name), count = n > length ? n / length : 1;
+    problem_reduction_workload(out, b->name, type, n);
+    out->outputs[0].n = count;
+    if (strcmp(strrchr(b->name, '.'), ".rows") == 0) return CUBC_OK;
+    out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
+    return CUBC_OK;
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static void segmented_reduce_define(const problem *p, text *out)
+{
+    bool fixed = p->input_count < 2;
+    problem_define(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
+    text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
+                problem_acc_bytes(p));
+    text_printf(out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n", fixed,
+                fixed ? "i64" : type_table[p->inputs[1].type].dialect);
+}
+
+static const char *segmented_reduce_invalid(const problem *p, const char *kind, const space *s,
+                                            const variant *v)
+{
+    const int size = (int)cubc_type_size((cubc_type)p->type);
+    const int threads = variant_value(s, v, "tpb", 1);
+    const int window = variant_value(s, v, "ipt", 1) * threads;
+    const int ends = variant_value(s, v, "ept", 1) * threads;
+    if (strcmp(kind, "cpu") != 0 &&
+        window * (size + 2) + 16 * threads + ends * problem_acc_bytes(p) > 200 * 1024)
+        return "the items of a block do not fit its shared memory";
+    return problem_invalid(p, kind, s, v, size);
+}
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static cubc_status segmented_reduce_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    const operand *offsets = &p->inputs[1];
+    uint64_t count = p->outputs[0].n;
+    uint64_t window = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
+                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t grid = ceil_div(p->n + count, window);
+    if (count == 0) return CUBC_OK;
+    if (grid > most) grid = most;
+    out->message_bytes = 8 * (1 + grid * (((uint64_t)problem_acc_bytes(p) + 3) / 4));
+    out->launch_count = 1;
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)grid,
+                                .message_args = 1u << 6,
+                                .args_count = 7,
+                                .args = {0, (uintptr_t)p->outputs[0].data,
+                                         p->input_count > 1 ? (uintptr_t)offsets->data : 0,
+                                         p->n / count, count, p->n, 0}};
+    problem_append_init(p, &out->launches[0]);
+    return problem_place_input(p, 0, &out->launches[0], 0);
+}
+
+static const field segmented_reduce_fields[] = {
+    FIELD_ARRAY(cubc_segmented_reduce_params, in, FIELD_LAZY, type, n),
+    {"offsets", FIELD_INPUT, offsetof(cubc_segmented_reduce_params, offsets),
+     offsetof(cubc_segmented_reduce_params, offset_type), 0, 0},
+    FIELD(cubc_segmented_reduce_params, acc_type, FIELD_TYPE),
+    FIELD(cubc_segmented_reduce_params, op, FIELD_TEXT),
+    FIELD(cubc_segmented_reduce_params, commutative, FIELD_INT),
+    FIELD(cubc_segmented_reduce_params, deterministic, FIELD_INT),
+    {"init", FIELD_VALUE, offsetof(cubc_segmented_reduce_params, init),
+     offsetof(cubc_segmented_reduce_params, acc_type), 0, 0},
+    FIELD_ARRAY(cubc_segmented_reduce_params, out, FIELD_OUTPUT, out_type, segments),
+};
+
+#define BENCHMARK(name) \
+    {"segmented_reduce." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark segmented_reduce_benchmarks[] = {
+    BENCHMARK("sum.small"), BENCHMARK("sum.medium"), BENCHMARK("sum.large"), BENCHMARK("sum.rows"),
+    BENCHMARK("argmin.small")};
+
+const algorithm segmented_reduce_algorithm = {.name = "segmented_reduce",
+                                              .source = "segmented_reduce.cu",
+                                              .kernels = {"segmented_reduce_shares"},
+                                              .benchmarks = segmented_reduce_benchmarks,
+                                              .benchmark_count =
+                                                  COUNT_OF(segmented_reduce_benchmarks),
+                                              FIELDS(segmented_reduce_fields),
+                                              .workload = segmented_reduce_workload,
+                                              .define = segmented_reduce_define,
+                                              .invalid = segmented_reduce_invalid,
+                                              .plan = segmented_reduce_plan,
+                                              .traffic = problem_array_bytes,
+                                              .random = segmented_reduce_random};

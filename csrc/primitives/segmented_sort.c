@@ -1,0 +1,315 @@
+// Descriptor of segmented_sort: kernels/segmented_sort.cu.
+#include "primitives/order.h"
+
+#include <string.h>
+
+// In the order of the descriptor's kernels.
+enum { WINDOWS_KERNEL, ROUND_KERNEL };
+enum { KEYS = 0, VALUES = 1 };    // places of the inputs; the offsets, if there are any, come last
+enum { FIXED = 0, RELATIVE = 1 }; // of the traits: there are no offsets; what indices count from
+enum { SEGMENTS = 0 };            // of the numbers
+enum { SHORT_MEAN = 32, LONG_MEAN = 4096 }; // between the lengths that benchmarks stand for
+
+static const operand *offsets_of(const problem *p)
+{
+    return p->traits[FIXED] ? NULL : &p->inputs[p->input_count - 1];
+}
+
+// ---- problems -----------------------------------------------------------------------------------
+static cubc_status add_values(const cubc_segmented_sort_params *params, problem *p)
+{
+    if (!params->value_bytes) return CUBC_OK;
+    if (params->values_in)
+        TRY(problem_value_input(p, "the values of segmented_sort", params->values_in, params->n,
+                                params->value_bytes));
+    else
+        TRY(problem_indices("segmented_sort",
+                            params->relative && params->segments ? params->n / params->segments
+                                                                 : params->n,
+                            params->value_bytes));
+    return problem_value_output(p, "the output of the values", params->values_out, params->n,
+                                params->value_bytes);
+}
+
+static cubc_status add_segments(const cubc_segmented_sort_params *params, problem *p)
+{
+    p->numbers[SEGMENTS] = params->segments;
+    p->traits[FIXED] = params->offsets == NULL;
+    p->traits[RELATIVE] = params->relative != 0;
+    if (params->relative && (params->offsets || params->values_in || !params->value_bytes))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "segmented_sort: what counts from a segment's beginning are indices, without values "
+             "that go in, of segments of one size");
+    if (!params->offsets) {
+        if (params->segments ? params->n % params->segments != 0 : params->n != 0)
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "segmented_sort: %llu items do not make %llu segments of one size; give offsets",
+                 (unsigned long long)params->n, (unsigned long long)params->segments);
+        return CUBC_OK;
+    }
+    if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
+             cubc_type_name(params->offset_type));
+    return problem_input(p, "the offsets of segmented_sort", params->offsets, params->segments + 1,
+                         params->offset_type);
+}
+
+// Inputs may be the outputs of their number, but the offsets are no such input.
+static cubc_status check_overlap(problem *p)
+{
+    const operand *offsets = offsets_of(p);
+    TRY(problem_overlap(p, INPUT_OF_SAME_NUMBER));
+    for (int o = 0; offsets && o < p->output_count; o++)
+        if (offsets->data == p->outputs[o].data && p->n)
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "segmented_sort: offsets and output overlap: they must be apart");
+    return CUBC_OK;
+}
+
+static uint64_t mean_length(const problem *p)
+{
+    return p->numbers[SEGMENTS] ? p->n / p->numbers[SEGMENTS] : p->n;
+}
+
+cubc_status segmented_sort_problem(const cubc_segmented_sort_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &segmented_sort_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)params->type,
+                     .acc_type = (uint8_t)params->type,
+                     .descending = params->descending != 0};
+    TRY(problem_input(out, "the keys of segmented_sort", params->keys_in, params->n, params->type));
+    TRY(problem_real("the keys of segmented_sort", params->type));
+    TRY(problem_output(out, "the output of segmented_sort", params->keys_out, params->n,
+                       params->type));
+    TRY(add_values(params, out));
+    TRY(add_segments(params, out));
+    uint64_t mean = mean_length(out);
+    strcpy(out->benchmark, out->output_count > 1 ? "segmented_sort.pairs.medium"
+                           : mean < SHORT_MEAN   ? "segmented_sort.keys.small"
+                           : mean < LONG_MEAN    ? "segmented_sort.keys.medium"
+                                                 : "segmented_sort.keys.large");
+    TRY(check_overlap(out));
+    out->aligned = true; // nothing is read in vectors
+    return CUBC_OK;
+}
+
+// ---- benchmarks ---------------------------------------------------------------------------------
+enum { SMALL = 8, MEDIUM = 256, LARGE = 65536 };
+
+static uint64_t benchmark_length(const char *name)
+{
+    const char *size = strrchr(name, '.') + 1;
+    return strcmp(size, "small") == 0 ? SMALL : strcmp(size, "large") == 0 ? LARGE : MEDIUM;
+}
+
+// Lengths are drawn from 1 to about twice the mean.
+static const char *segmented_sort_random(const problem *p, int k)
+{
+    if (offsets_of(p) != &p->inputs[k]) return problem_random_bits(p, k);
+    switch (benchmark_length(p->benchmark)) {
+    case SMALL: return "i * 8 + (i ? random_u64(seed, i) >> 61 : 0)";
+    case MEDIUM: return "i * 256 + (i ? random_u64(seed, i) >> 56 : 0)";
+    default: return "i * 65536 + (i ? random_u64(seed, i) >> 48 : 0)";
+    }
+}
+
+static cubc_status segmented_sort_workload(const benchmark *b, cubc_type type, uint64_t n,
+                                           problem *out)
+{
+    operand keys = {.n = n, .type = (uint8_t)type}, values = {.n = n, .type = CUBC_U32};
+    uint64_t length = benchmark_length(b->name), count = n > length ? n / length : 1;
+    bool pairs = strncmp(b->name, "segmented_sort.pairs", 20) == 0;
+    *out = (problem){.n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .inputs = {keys, values},
+                     .input_count = pairs ? 2 : 1,
+                     .outputs = {keys, values},
+                     .output_count = pairs ? 2 : 1,
+                     .aligned = true,
+                     .numbers[SEGMENTS] = count};
+    out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
+    return CUBC_OK;
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static void segmented_sort_define(const problem *p, text *out)
+{
+    bool indices = p->output_count > 1 && p->input_count - !p->traits[FIXED] < 2;
+    problem_define_keys(p, out);
+    problem_define_values(p, out);
+    text_puts(out, "#define TUNE_T TUNE_KEY\n#define TUNE_LESS (a < b)\n");
+    text_printf(out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n", p->traits[FIXED],
+                p->traits[FIXED] ? "i64" : type_table[offsets_of(p)->type].dialect);
+    text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_RELATIVE %d\n", indices,
+                p->traits[RELATIVE]);
+    text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+typedef struct cutting { // of the array into windows
+    uint64_t window, most_short;
+    int rounds; // that there can be
+} cutting;
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static int rounds_for(uint64_t windows)
+{
+    int rounds = 0;
+    while (1ull << rounds < windows) rounds++;
+    return rounds;
+}
+
+// Segments of one size are cut so that a tile holds as many whole ones as fit, or none whole.
+// Otherwise the longer they are on the average, the more room behind its window a block has for the
+// last one.
+static cutting cut(const problem *p, uint64_t tile)
+{
+    uint64_t mean = mean_length(p), most = p->n;
+    if (p->traits[FIXED] && mean <= tile) return (cutting){.window = tile / mean * mean};
+    cutting c = {.window = tile};
+    if (!p->traits[FIXED]) {
+        c.most_short = mean > tile / 8 ? tile / 2 : mean < tile / 64 ? tile / 16 : 4 * mean;
+        c.window = tile - c.most_short;
+    } else
+        most = mean;
+    uint64_t windows = ceil_div(p->n, c.window), across = (most - 1) / c.window + 2;
+    c.rounds = rounds_for(across < windows ? across : windows);
+    return c;
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+enum {
+    IN_KEYS,
+    IN_VALUES,
+    ITEMS,
+    OUT_KEYS,
+    OUT_VALUES,
+    SPARE_KEYS,
+    SPARE_VALUES,
+    OFFSETS,
+    SIZE,
+    COUNT,
+    OF_ITEMS,
+    WINDOW,
+    MOST_SHORT,
+    ROUNDS,
+    MOST_ROUNDS,
+    ROUND,
+    ARGS
+};
+
+static launch first_launch(const problem *p, const device_kernel *kernel, const cutting *c,
+                           uint64_t windows)
+{
+    const operand *offsets = offsets_of(p);
+    const void *values = p->input_count > 1 ? p->inputs[VALUES].data : NULL;
+    return (launch){.kernel = kernel,
+                    .shape.grid = (unsigned)windows,
+                    .args_count = ARGS,
+                    .args = {[IN_KEYS] = (uintptr_t)p->inputs[KEYS].data,
+                             [IN_VALUES] = (uintptr_t)values,
+                             [ITEMS] = p->n,
+                             [OUT_KEYS] = (uintptr_t)p->outputs[KEYS].data,
+                             [OUT_VALUES] = (uintptr_t)p->outputs[VALUES].data,
+                             [OFFSETS] = offsets ? (uintptr_t)offsets->data : 0,
+                             [SIZE] = mean_length(p),
+                             [COUNT] = p->numbers[SEGMENTS],
+                             [OF_ITEMS] = p->n,
+                             [WINDOW] = c->window,
+                             [MOST_SHORT] = c->most_short}};
+}
+
+// The scratch of long segments: the greatest number of rounds, cleared; that of each window; and
+// room for all items.
+static void place_scratch(const problem *p, uint64_t windows, launch *l, plan *out)
+{
+    l->args[MOST_ROUNDS] = 0;
+    l->args[ROUNDS] = out->cleared_bytes = 256;
+    l->args[SPARE_KEYS] = 256 + round_up(windows);
+    l->args[SPARE_VALUES] =
+        l->args[SPARE_KEYS] + round_up(p->n * operand_item_bytes(&p->outputs[KEYS]));
+    out->scratch_bytes = l->args[SPARE_VALUES];
+    if (p->output_count > 1) out->scratch_bytes += p->n * operand_item_bytes(&p->outputs[VALUES]);
+    l->scratch_args = 1u << SPARE_KEYS | 1u << SPARE_VALUES | 1u << ROUNDS | 1u << MOST_ROUNDS;
+}
+
+static cubc_status segmented_sort_plan(const problem *p, const instance *i, plan *out)
+{
+    enum { WAVES = 4 }; // of resident blocks: windows differ in what is left to do
+    const device_kernel *kernels = i->kernels;
+    uint64_t tile =
+        (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[WINDOWS_KERNEL].threads;
+    if (p->n == 0) return CUBC_OK;
+    cutting c = cut(p, tile);
+    uint64_t windows = ceil_div(p->n, c.window);
+    if (windows > INT32_MAX || 1 + c.rounds > MAX_LAUNCHES)
+        FAIL(CUBC_INVALID_ARGUMENT, "segmented_sort of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    uint64_t resident = (uint64_t)i->device->info.units *
+                        (uint64_t)kernels[ROUND_KERNEL].info.blocks_per_unit * WAVES;
+    launch *l = out->launches;
+    l[0] = first_launch(p, &kernels[WINDOWS_KERNEL], &c, windows);
+    if (c.rounds) place_scratch(p, windows, &l[0], out);
+    for (int r = 0; r < c.rounds; r++) {
+        l[1 + r] = l[0];
+        l[1 + r].kernel = &kernels[ROUND_KERNEL];
+        l[1 + r].shape.grid = (unsigned)(windows < resident ? windows : resident);
+        l[1 + r].args[ROUND] = (uint64_t)r;
+    }
+    out->launch_count = 1 + c.rounds;
+    return CUBC_OK;
+}
+
+#define ARRAY(name, kind) FIELD_ARRAY(cubc_segmented_sort_params, name, kind, type, n)
+#define VALUES_ARRAY(name, kind)                 \
+    {#name,                                      \
+     kind,                                       \
+     offsetof(cubc_segmented_sort_params, name), \
+     0,                                          \
+     offsetof(cubc_segmented_sort_params, n),    \
+     offsetof(cubc_segmented_sort_params, value_bytes)}
+static const field segmented_sort_fields[] = {
+    ARRAY(keys_in, FIELD_INPUT),
+    VALUES_ARRAY(values_in, FIELD_INPUT),
+    {"offsets", FIELD_INPUT, offsetof(cubc_segmented_sort_params, offsets),
+     offsetof(cubc_segmented_sort_params, offset_type), 0, 0},
+    FIELD(cubc_segmented_sort_params, segments, FIELD_COUNT),
+    FIELD(cubc_segmented_sort_params, descending, FIELD_INT),
+    FIELD(cubc_segmented_sort_params, relative, FIELD_INT),
+    ARRAY(keys_out, FIELD_OUTPUT),
+    VALUES_ARRAY(values_out, FIELD_OUTPUT),
+    // Indices of keys of several dimensions, where values would be rows.
+    {"indices_out", FIELD_OUTPUT, offsetof(cubc_segmented_sort_params, values_out), 0,
+     offsetof(cubc_segmented_sort_params, n), 0},
+    FIELD(cubc_segmented_sort_params, value_bytes, FIELD_INT),
+};
+
+#define BENCHMARK(name) \
+    {"segmented_sort." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark segmented_sort_benchmarks[] = {
+    BENCHMARK("keys.small"), BENCHMARK("keys.medium"), BENCHMARK("keys.large"),
+    BENCHMARK("pairs.medium")};
+
+const algorithm segmented_sort_algorithm = {
+    .name = "segmented_sort",
+    .source = "segmented_sort.cu",
+    .kernels = {"segmented_sort_windows", "segmented_sort_round"},
+    .benchmarks = segmented_sort_benchmarks,
+    .benchmark_count = COUNT_OF(segmented_sort_benchmarks),
+    FIELDS(segmented_sort_fields),
+    .workload = segmented_sort_workload,
+    .define = segmented_sort_define,
+    .invalid = order_invalid_merge,
+    .plan = segmented_sort_plan,
+    .traffic = problem_array_bytes,
+    .random = segmented_sort_random};

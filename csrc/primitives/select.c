@@ -1,0 +1,218 @@
+// Descriptor of select: kernels/select.cu.
+#include "run/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Places of the outputs: that of x may be the place of x.
+enum { OUT = 0, COUNT = 1, REST = 2, SECOND = 3 };
+
+enum { NO_INPUT = -1 };
+
+// Inputs are found by their names, since any of them may be missing.
+static int find_input(const problem *p, const char *name)
+{
+    for (int k = 0; k < p->input_count; k++)
+        if (strcmp(p->inputs[k].name, name) == 0) return k;
+    return NO_INPUT;
+}
+
+static bool is_unique(const problem *p)
+{
+    return !p->expression && find_input(p, "mask") == NO_INPUT;
+}
+
+static cubc_status add_input(problem *p, const char *name, const char *what, const void *data,
+                             uint64_t n, cubc_type type)
+{
+    TRY(problem_lazy_input(p, what, data, n, type));
+    p->inputs[p->input_count - 1].name = name;
+    return CUBC_OK;
+}
+
+static cubc_status check(const cubc_select_params *params)
+{
+    if (params->mask && params->predicate)
+        FAIL(CUBC_INVALID_ARGUMENT, "select takes a mask or a predicate, not both");
+    if (!params->in && !params->mask && !params->predicate && params->n)
+        FAIL(CUBC_INVALID_ARGUMENT, "select of indices needs a mask or a predicate");
+    if (!params->in && params->type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "indices are I64, not %s", cubc_type_name(params->type));
+    if (params->second && (!params->predicate || !params->rest))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "a second selection needs a predicate that says for which, and room for the rest");
+    if (params->predicate && !*params->predicate)
+        FAIL(CUBC_INVALID_ARGUMENT, "the predicate is empty: expected an expression of x and i");
+    return CUBC_OK;
+}
+
+// Refuses types that have no "is not 0".
+static cubc_status check_mask(cubc_type type)
+{
+    if (type_table[type].kind == KIND_STRUCT)
+        FAIL(CUBC_INVALID_TYPE,
+             "the mask of select has structs, %.200s, which are neither 0 nor not: select by an "
+             "expression of a member, such as \"x.%s > 0\"",
+             type_table[type].description, type_table[type].members[0].name);
+    return CUBC_OK;
+}
+
+cubc_status select_problem(const cubc_select_params *params, problem *out)
+{
+    const char *name = params->mask        ? "flagged"
+                       : params->second    ? "three_way"
+                       : params->predicate ? "if"
+                                           : "unique";
+    cubc_type type = problem_input_type(params->in, params->type);
+    *out = (problem){.algorithm = &select_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .expression = params->predicate,
+                     .wide = params->second && params->n > UINT32_MAX,
+                     .size = params->second ? POLICY_ANY_SIZE : policy_size_of(params->n),
+                     .aligned = true};
+    snprintf(out->benchmark, sizeof out->benchmark, "select.%s", name);
+    TRY(check(params));
+    if (params->in)
+        TRY(add_input(out, "x", "the input of select", params->in, params->n, params->type));
+    if (params->mask)
+        TRY(add_input(out, "mask", "the mask of select", params->mask, params->n,
+                      params->mask_type));
+    if (params->mask) TRY(check_mask(problem_input_type(params->mask, params->mask_type)));
+    TRY(problem_output(out, "the output of select", params->out, params->n, type));
+    TRY(problem_output(out, "the count of select", params->count, params->second ? 2 : 1,
+                       CUBC_I64));
+    if (params->rest) TRY(problem_output(out, "the rest of select", params->rest, params->n, type));
+    if (params->second)
+        TRY(problem_output(out, "the second output of select", params->second, params->n, type));
+    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    // A tile looks at the item before it, which the tile before may have written by then.
+    if (out->in_place && out->lazy_count && is_unique(out))
+        FAIL(CUBC_INVALID_ARGUMENT, "the output of select is an operand of its lazy input: without "
+                                    "a mask or a predicate they must be apart");
+    return CUBC_OK;
+}
+
+// Half of the items are selected; of unique every eighth on average.
+static cubc_status select_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    const char *kind = strchr(b->name, '.') + 1;
+    bool is_unsigned = type_table[type].kind == KIND_UNSIGNED;
+    bool three_way = strcmp(kind, "three_way") == 0;
+    *out = (problem){.n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .inputs[0] = {.name = "x", .n = n, .type = (uint8_t)type},
+                     .input_count = 1,
+                     .outputs = {{.n = n, .type = (uint8_t)type}, {.n = 1, .type = CUBC_I64}},
+                     .output_count = 2,
+                     .size = three_way ? POLICY_ANY_SIZE : policy_size_of(n),
+                     .aligned = true};
+    if (three_way) {
+        bool floating = type_table[type].kind == KIND_FLOAT;
+        out->expression = floating ? "x < 0 ? 1 : x > 2 ? 2 : 0" : "static_cast<u32>(x) & 3";
+        out->outputs[COUNT].n = 2;
+        out->outputs[REST] = out->outputs[SECOND] = out->outputs[OUT];
+        out->output_count = 4;
+        out->wide = n > UINT32_MAX;
+    }
+    if (strcmp(kind, "if") == 0) out->expression = is_unsigned ? "x & 1" : "x < 0";
+    if (strcmp(kind, "flagged") == 0)
+        out->inputs[out->input_count++] = (operand){.name = "mask", .n = n, .type = CUBC_U8};
+    return CUBC_OK;
+}
+
+static const char *select_random(const problem *p, int k)
+{
+    if (strcmp(p->inputs[k].name, "mask") == 0) return "random_u64(seed, i) >> 63";
+    return is_unique(p) ? "random_u64(seed, i >> 3) >> 57" : NULL;
+}
+
+static void select_define(const problem *p, text *out)
+{
+    int x = find_input(p, "x"), mask = find_input(p, "mask");
+    text_printf(out, "#define TUNE_T %s\n#define TUNE_ALIGNED %d\n", type_table[p->type].dialect,
+                p->aligned);
+    text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_REST %d\n", x == NO_INPUT,
+                p->output_count > REST);
+    text_printf(out, "#define TUNE_CLASSES %d\n#define TUNE_COUNT %s\n",
+                1 + (p->output_count > SECOND), p->wide ? "u64" : "u32");
+    if (mask != NO_INPUT)
+        text_printf(out, "#define TUNE_M %s\n", type_table[p->inputs[mask].type].dialect);
+    problem_define_input(p, x, "TUNE_IN", out);
+    problem_define_input(p, mask, "TUNE_MASK", out);
+    if (p->expression) problem_define_expression(out, "TUNE_PREDICATE", p->expression);
+    text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
+    // Memory that the kernel itself writes must not be read through the read-only path.
+    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+}
+
+static const char *select_invalid(const problem *p, const char *kind, const space *s,
+                                  const variant *v)
+{
+    const int size = (int)cubc_type_size((cubc_type)p->type);
+    const int items = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
+    if (strcmp(kind, "cpu") != 0 && items * size > 96 * 1024)
+        return "the items of a block do not fit its shared memory";
+    return problem_invalid(p, kind, s, v, size);
+}
+
+static cubc_status select_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles =
+        p->n ? p->n / tile + (p->n % tile != 0) : 1; // the count is written in any case
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "select of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    out->message_bytes = 8 * (1 + ((2 * tiles) << p->wide));
+    out->launch_count = 1;
+    out->launches[0] = (launch){
+        .kernel = kernel,
+        .shape = {.grid = (unsigned)tiles, .cluster = instance_cluster(i, tiles)},
+        .message_args = 1u << 6,
+        .args_count = 8,
+        .args = {0, 0, (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[REST].data,
+                 (uintptr_t)p->outputs[COUNT].data, p->n, 0, (uintptr_t)p->outputs[SECOND].data}};
+    TRY(problem_place_input(p, find_input(p, "mask"), &out->launches[0], 1));
+    return problem_place_input(p, find_input(p, "x"), &out->launches[0], 0);
+}
+
+// The number of selected items is known for the benchmarks only.
+static double select_traffic(const problem *p)
+{
+    double read = 0, written = (double)p->n * (double)cubc_type_size((cubc_type)p->type);
+    for (int k = 0; k < p->input_count; k++) read += problem_input_bytes(p, k);
+    if (p->output_count > REST) return read + written;
+    return read + (is_unique(p) ? written / 8 : written / 2);
+}
+
+static const field select_fields[] = {
+    FIELD_ARRAY(cubc_select_params, in, FIELD_LAZY, type, n),
+    FIELD_ARRAY(cubc_select_params, mask, FIELD_LAZY, mask_type, n),
+    FIELD(cubc_select_params, predicate, FIELD_TEXT),
+    FIELD(cubc_select_params, type, FIELD_TYPE),
+    FIELD_ARRAY(cubc_select_params, out, FIELD_OUTPUT, type, n),
+    FIELD_ARRAY(cubc_select_params, rest, FIELD_OUTPUT, type, n),
+    FIELD_ARRAY(cubc_select_params, second, FIELD_OUTPUT, type, n),
+    FIELD(cubc_select_params, count, FIELD_OUTPUT),
+};
+
+#define BENCHMARK(name) {"select." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark select_benchmarks[] = {BENCHMARK("if"), BENCHMARK("flagged"),
+                                              BENCHMARK("unique"), BENCHMARK("three_way")};
+
+const algorithm select_algorithm = {.name = "select",
+                                    .source = "select.cu",
+                                    .kernels = {"select_tiles"},
+                                    .benchmarks = select_benchmarks,
+                                    .benchmark_count = COUNT_OF(select_benchmarks),
+                                    FIELDS(select_fields),
+                                    .workload = select_workload,
+                                    .define = select_define,
+                                    .invalid = select_invalid,
+                                    .plan = select_plan,
+                                    .traffic = select_traffic,
+                                    .random = select_random};

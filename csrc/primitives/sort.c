@@ -1,0 +1,296 @@
+// Descriptor of sort: kernels/sort.cu.
+#include "run/problem.h"
+
+#include <string.h>
+
+enum {
+    COUNT_BITS = 30,      // of a counter of 32 bits, beside its status
+    SMALL_ITEMS = 1 << 22 // up to here small tiles keep more multiprocessors busy
+};
+// In the order of the descriptor's kernels.
+enum { COUNT_KERNEL, PASS_KERNEL, BLOCK_KERNEL };
+
+static int key_bits(const problem *p)
+{
+    return 8 * (int)cubc_type_size((cubc_type)p->type);
+}
+
+// ---- problems -----------------------------------------------------------------------------------
+static cubc_status check_bits(const cubc_sort_params *params, problem *p)
+{
+    int most = key_bits(p), end = params->end_bit ? params->end_bit : most;
+    if (params->begin_bit < 0 || end > most || params->begin_bit > end)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "sort: there are no bits %d to %d in keys of %s: expected 0 <= begin_bit <= end_bit "
+             "<= %d",
+             params->begin_bit, end, cubc_type_name((cubc_type)p->type), most);
+    if (type_table[p->type].kind == KIND_FLOAT && (params->begin_bit || end != most))
+        FAIL(CUBC_INVALID_TYPE,
+             "sort takes %s keys whole; to sort by some bits, pass them as integers of the same "
+             "size",
+             cubc_type_name((cubc_type)p->type));
+    bool none = params->begin_bit == end;
+    p->begin_bit = (uint8_t)(none ? 0 : params->begin_bit);
+    p->end_bit = (uint8_t)(none ? 0 : end);
+    return CUBC_OK;
+}
+
+static cubc_status add_values(const cubc_sort_params *params, problem *p)
+{
+    if (!params->value_bytes) return CUBC_OK;
+    if (params->values_in)
+        TRY(problem_value_input(p, "the values of sort", params->values_in, params->n,
+                                params->value_bytes));
+    else
+        TRY(problem_indices("sort", params->n, params->value_bytes));
+    return problem_value_output(p, "the output of the values", params->values_out, params->n,
+                                params->value_bytes);
+}
+
+static const char *benchmark_of(const problem *p)
+{
+    bool small = p->n <= SMALL_ITEMS;
+    if (p->output_count > 1) return small ? "sort.pairs.small" : "sort.pairs";
+    return small ? "sort.keys.small" : "sort.keys";
+}
+
+// Small sorts are benchmarks of their own.
+static policy_size size_of(uint64_t n)
+{
+    return n <= SMALL_ITEMS ? POLICY_ANY_SIZE : policy_size_of(n);
+}
+
+cubc_status sort_problem(const cubc_sort_params *params, problem *out)
+{
+    cubc_type type = problem_input_type(params->keys_in, params->type);
+    *out = (problem){.algorithm = &sort_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .descending = params->descending != 0,
+                     .wide = params->n >> COUNT_BITS != 0,
+                     .size = size_of(params->n),
+                     .aligned = true};
+    TRY(problem_lazy_input(out, "the keys of sort", params->keys_in, params->n, params->type));
+    TRY(problem_real("the keys of sort", type));
+    TRY(problem_output(out, "the output of sort", params->keys_out, params->n, type));
+    TRY(check_bits(params, out));
+    TRY(add_values(params, out));
+    strcpy(out->benchmark, benchmark_of(out));
+    return problem_overlap(out, INPUT_OF_SAME_NUMBER);
+}
+
+static cubc_status sort_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    operand keys = {.n = n, .type = (uint8_t)type}, values = {.n = n, .type = CUBC_U32};
+    *out = (problem){.n = n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .inputs = {keys, values},
+                     .outputs = {keys, values},
+                     .wide = n >> COUNT_BITS != 0,
+                     .size = size_of(n),
+                     .aligned = true};
+    out->input_count = out->output_count = strncmp(b->name, "sort.pairs", 10) == 0 ? 2 : 1;
+    out->end_bit = (uint8_t)key_bits(out);
+    return CUBC_OK;
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static void sort_define(const problem *p, text *out)
+{
+    problem_define_keys(p, out);
+    problem_define_values(p, out);
+    text_printf(out, "#define TUNE_INDICES %d\n", p->output_count > 1 && p->input_count < 2);
+    problem_define_input(p, 0, "TUNE_IN", out);
+    text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_IN_PLACE %d\n#define TUNE_ALIGNED %d\n",
+                p->wide ? "u64" : "u32", p->in_place, p->aligned);
+}
+
+static int digits_of(const problem *p, int bits, int radix_bits)
+{
+    int digits = (bits + radix_bits - 1) / radix_bits;
+    if (digits < 1) digits = 1;
+    // The input must not be what the last pass, or the only one, both reads and writes.
+    return p->in_place ? (digits + 1) / 2 * 2 : digits;
+}
+
+static const char *sort_invalid(const problem *p, const char *kind, const space *s,
+                                const variant *v)
+{
+    int threads = variant_value(s, v, "tpb", 1), ipt = variant_value(s, v, "ipt", 1);
+    int radix_bits = variant_value(s, v, "rb", 8), key = key_bits(p) / 8;
+    if (strcmp(kind, "cpu") == 0)
+        return p->output_count * 64 << radix_bits > 200 * 1024
+                   ? "the lines of the bins do not fit the shared memory"
+                   : NULL;
+    int counts = digits_of(p, key_bits(p), radix_bits) * 4 << radix_bits;
+    if ((counts << variant_value(s, v, "hc", 0)) > 200 * 1024)
+        return "the histograms do not fit the shared memory of a multiprocessor";
+    if ((threads / 32 * 4 << radix_bits) + threads * ipt * key > 200 * 1024)
+        return "the tile does not fit the shared memory of a multiprocessor";
+    return problem_invalid(p, kind, s, v, key + (p->output_count > 1 ? 8 : 4));
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+typedef struct memory { // where the keys and values of a pass are
+    uint64_t keys, values;
+    bool scratch; // these are offsets there
+} memory;
+
+enum {
+    IN,
+    OUT,
+    VALUES_IN,
+    VALUES_OUT,
+    SPARE,
+    SPARE_VALUES,
+    N,
+    MESSAGES,
+    BINS,
+    ROWS = 14,
+    ARGS = 15
+};
+
+static cubc_status add_launch(const problem *p, plan *out, const device_kernel *kernel,
+                              uint64_t grid, memory from, memory to, memory spare, uint64_t digits,
+                              uint64_t digit)
+{
+    launch *l = &out->launches[out->launch_count++];
+    *l = (launch){.kernel = kernel,
+                  .shape.grid = (unsigned)grid,
+                  .message_args = 1u << MESSAGES,
+                  .scratch_args = (from.scratch ? 1u << IN | 1u << VALUES_IN : 0) |
+                                  (to.scratch ? 1u << OUT | 1u << VALUES_OUT : 0) | 1u << SPARE |
+                                  1u << SPARE_VALUES | 1u << BINS | 1u << ROWS,
+                  .args_count = ARGS,
+                  .args = {from.keys, to.keys, from.values, to.values, spare.keys, spare.values,
+                           p->n, 0, 0, p->begin_bit, p->end_bit, digits,
+                           (p->end_bit - p->begin_bit + digits - 1) / digits, digit, 0}};
+    // Later passes read an array: what the first reads, if it is lazy, has a place of its own.
+    return p->inputs[0].lazy ? problem_place_input(p, 0, l, (int)l->args_count++) : CUBC_OK;
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+// The other memory that passes go back and forth to, behind `first` bytes of the scratch.
+static memory place_spare(const problem *p, uint64_t first, plan *out)
+{
+    memory spare = {.keys = first, .scratch = true};
+    spare.values = round_up(spare.keys + p->n * operand_item_bytes(&p->inputs[0]));
+    out->scratch_bytes = spare.values;
+    if (p->output_count > 1) out->scratch_bytes += p->n * operand_item_bytes(&p->outputs[1]);
+    return spare;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+// Threads alone (sort_alone.h): the range of the keys, the counts, the pass to bins, and the bins.
+static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tiles, plan *out)
+{
+    enum { FIND_RANGE = 0, COUNT = 1, SORT_TILE = 0, SORT_BINS = 1 };
+    const device_kernel *kernels = i->kernels;
+    uint64_t radix = (uint64_t)1 << variant_value(&i->space, &i->variant, "rb", 8);
+    memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
+    memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
+    if (tiles == 1) {
+        memory spare = place_spare(p, 0, out);
+        return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, spare, 1, SORT_TILE);
+    }
+    // Larger tiles leave fewer lines that are not full, and fewer counts of values; so many blocks
+    // keep the cores equally busy.
+    // VALUES of sort_alone.h.
+    uint64_t values = key_bits(p) == 16 && p->output_count == 1 ? 1 << 16 : 0;
+    tiles = smaller(tiles, (values ? 2 : 8) * (uint64_t)i->device->info.units);
+    out->cleared_bytes = 2 * 8; // the range; behind it where bins begin, and the number of tiles
+    uint64_t rows = round_up(out->cleared_bytes + (radix + 1) * 8);
+    uint64_t row_bytes = (radix + values) * (p->wide ? 8 : 4);
+    memory spare = place_spare(p, round_up(rows + tiles * row_bytes), out);
+    out->message_bytes = 8;
+    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, FIND_RANGE));
+    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, COUNT));
+    TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, in, spare, spare, 1, 0));
+    TRY(add_launch(p, out, &kernels[BLOCK_KERNEL], radix, in, done, spare, 1, SORT_BINS));
+    for (int k = 0; k < out->launch_count; k++) out->launches[k].args[ROWS] = rows;
+    return CUBC_OK;
+}
+
+static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernels = i->kernels;
+    uint64_t tile =
+        (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[PASS_KERNEL].threads;
+    int radix_bits = variant_value(&i->space, &i->variant, "rb", 8);
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t digits = (uint64_t)digits_of(p, p->end_bit - p->begin_bit, radix_bits);
+    memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
+    memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "sort of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    if (tiles == 0) return CUBC_OK;
+    if (kernels[PASS_KERNEL].threads == 1) return plan_alone(p, i, tiles, out);
+    if (tiles == 1)
+        return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, (memory){0}, digits, 0);
+    // The counts of all items, and a row of counters for each tile of each pass.
+    uint64_t rows = round_up((digits * 8) << radix_bits);
+    uint64_t row_bytes = (tiles << radix_bits) * (p->wide ? 8 : 4);
+    out->cleared_bytes = rows + digits * row_bytes;
+    memory spare = place_spare(p, round_up(out->cleared_bytes), out);
+    out->message_bytes = 8;
+    // A block's counts have 32 bits.
+    uint64_t resident =
+        (uint64_t)i->device->info.units * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_unit;
+    uint64_t blocks = larger(smaller(tiles, resident), p->n >> 30);
+    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], blocks, in, done, spare, digits, 0));
+    for (uint64_t d = 0; d < digits; d++) {
+        memory to = (digits - d) % 2 ? done : spare;
+        TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, in, to, spare, digits, d));
+        out->launches[1 + d].args[ROWS] = rows + d * row_bytes;
+        in = to;
+    }
+    return CUBC_OK;
+}
+
+static const field sort_fields[] = {
+    FIELD_ARRAY(cubc_sort_params, keys_in, FIELD_LAZY, type, n),
+    {"values_in", FIELD_INPUT, offsetof(cubc_sort_params, values_in), 0,
+     offsetof(cubc_sort_params, n), offsetof(cubc_sort_params, value_bytes)},
+    FIELD(cubc_sort_params, descending, FIELD_INT),
+    FIELD(cubc_sort_params, begin_bit, FIELD_INT),
+    FIELD(cubc_sort_params, end_bit, FIELD_INT),
+    FIELD_ARRAY(cubc_sort_params, keys_out, FIELD_OUTPUT, type, n),
+    {"values_out", FIELD_OUTPUT, offsetof(cubc_sort_params, values_out), 0,
+     offsetof(cubc_sort_params, n), offsetof(cubc_sort_params, value_bytes)},
+};
+
+#define BENCHMARK(name, elements) \
+    {"sort." name, problem_all_types, PROBLEM_ALL_TYPES, elements, COUNT_OF(elements)}
+static const int few[] = {16, 20}, many[] = {24, 28};
+static const benchmark sort_benchmarks[] = {BENCHMARK("keys", many), BENCHMARK("keys.small", few),
+                                            BENCHMARK("pairs", many),
+                                            BENCHMARK("pairs.small", few)};
+
+const algorithm sort_algorithm = {.name = "sort",
+                                  .source = "sort.cu",
+                                  .kernels = {"sort_count", "sort_pass", "sort_block"},
+                                  .benchmarks = sort_benchmarks,
+                                  .benchmark_count = COUNT_OF(sort_benchmarks),
+                                  FIELDS(sort_fields),
+                                  .workload = sort_workload,
+                                  .define = sort_define,
+                                  .invalid = sort_invalid,
+                                  .plan = sort_plan,
+                                  .traffic = problem_array_bytes,
+                                  .random = problem_random_bits};

@@ -1,0 +1,123 @@
+// Descriptor of transform: kernels/transform.cu.
+#include "run/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Benchmarks stand for a number of input arrays, under the names of BabelStream's kernels.
+static const char *const names_by_arrays[] = {"transform.fill", "transform.mul", "transform.triad",
+                                              "transform.nstream"};
+
+cubc_status transform_problem(const cubc_transform_params *params, problem *out)
+{
+    cubc_lazy lazy = {.expression = params->expression,
+                      .type = params->out_type,
+                      .operands = params->operands,
+                      .operand_count = params->operand_count,
+                      .ndim = params->ndim,
+                      .shape = params->shape};
+    int arrays = 0;
+    *out = (problem){.algorithm = &transform_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)params->out_type,
+                     .acc_type = (uint8_t)params->out_type,
+                     .aligned = true};
+    TRY(problem_output(out, "the output of transform", params->out, params->n, params->out_type));
+    TRY(problem_lazy_input(out, "transform", &lazy, params->n, CUBC_LAZY));
+    TRY(problem_overlap(out, ANY_INPUT));
+    for (int k = 0; k < out->operand_count; k++) arrays += !out->operands[k].scalar;
+    snprintf(out->benchmark, sizeof out->benchmark, "%s",
+             out->lazy[0].rank > 1 ? "transform.broadcast"
+                                   : names_by_arrays[arrays < 3 ? arrays : 3]);
+    return CUBC_OK;
+}
+
+// A matrix x, whose rows y is repeated along and its columns z.
+static void repeat_rows_and_columns(problem *p)
+{
+    uint64_t columns = p->n < 1 << 14 ? 16 : 1024;
+    uint64_t rows = p->n / columns + (p->n % columns != 0);
+    p->lazy[0].rank = 2;
+    p->lazy[0].rows = true;
+    p->lazy[0].extents[0] = columns;
+    p->lazy[0].extents[1] = rows;
+    p->operands[0].axes = 3;
+    p->operands[1].n = columns;
+    p->operands[2].n = rows;
+    p->operands[2].axes = 2;
+}
+
+static cubc_status transform_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    static const struct {
+        const char *name, *expression;
+        int arrays;
+    } kinds[] = {{"transform.fill", "3", 0},
+                 {"transform.mul", "3 * x", 1},
+                 {"transform.triad", "x + 3 * y", 2},
+                 {"transform.nstream", "x + y + 3 * z", 3},
+                 {"transform.broadcast", "x * z + y", 3}};
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        if (strcmp(kinds[k].name, b->name) != 0) continue;
+        *out = (problem){.n = n,
+                         .type = (uint8_t)type,
+                         .acc_type = (uint8_t)type,
+                         .outputs[0] = {.n = n, .type = (uint8_t)type},
+                         .output_count = 1,
+                         .aligned = true};
+        problem_lazy_workload(out, kinds[k].expression, kinds[k].arrays, type);
+        if (strcmp(b->name, "transform.broadcast") == 0) repeat_rows_and_columns(out);
+        return CUBC_OK;
+    }
+    FAIL(CUBC_INTERNAL, "%s has no workload", b->name);
+}
+
+static void transform_define(const problem *p, text *out)
+{
+    text_printf(out, "#define TUNE_O %s\n#define TUNE_ALIGNED %d\n",
+                type_table[p->outputs[0].type].dialect, p->aligned);
+    problem_define_input(p, 0, "TUNE_IN", out);
+    if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
+}
+
+static const char *transform_invalid(const problem *p, const char *kind, const space *s,
+                                     const variant *v)
+{
+    int bytes = 0;
+    for (int k = 0; k < p->operand_count; k++)
+        if (!p->operands[k].scalar) bytes += (int)operand_item_bytes(&p->operands[k]);
+    return problem_invalid(p, kind, s, v, bytes);
+}
+
+static cubc_status transform_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "transform of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    out->launch_count = tiles > 0;
+    out->launches[0] = (launch){.kernel = kernel,
+                                .shape.grid = (unsigned)tiles,
+                                .args_count = 3,
+                                .args = {(uintptr_t)p->outputs[0].data, p->n}};
+    return problem_place_input(p, 0, &out->launches[0], 2);
+}
+
+#define BENCHMARK(name) \
+    {"transform." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark transform_benchmarks[] = {BENCHMARK("fill"), BENCHMARK("mul"),
+                                                 BENCHMARK("triad"), BENCHMARK("nstream"),
+                                                 BENCHMARK("broadcast")};
+
+const algorithm transform_algorithm = {.name = "transform",
+                                       .source = "transform.cu",
+                                       .kernels = {"transform_tiles"},
+                                       .benchmarks = transform_benchmarks,
+                                       .benchmark_count = COUNT_OF(transform_benchmarks),
+                                       .workload = transform_workload,
+                                       .define = transform_define,
+                                       .invalid = transform_invalid,
+                                       .plan = transform_plan,
+                                       .traffic = problem_array_bytes};

@@ -1,0 +1,145 @@
+// Descriptor of transpose: kernels/transpose.cu.
+#include "run/problem.h"
+
+#include <string.h>
+
+enum { ROWS = 0, COLUMNS = 1 }; // of the numbers
+enum { NARROW = 16 };           // columns or rows of what the other benchmark stands for
+
+static bool is_narrow(const problem *p)
+{
+    return p->numbers[ROWS] < NARROW || p->numbers[COLUMNS] < NARROW;
+}
+
+cubc_status transpose_problem(const cubc_transpose_params *params, problem *out)
+{
+    *out = (problem){.algorithm = &transpose_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)params->type,
+                     .acc_type = (uint8_t)params->type,
+                     .numbers = {[ROWS] = params->rows, [COLUMNS] = params->columns}};
+    TRY(problem_input(out, "the input of transpose", params->in, params->n, params->type));
+    TRY(problem_output(out, "the output of transpose", params->out, params->n, params->type));
+    bool fits = params->rows && params->columns && params->n % params->rows == 0 &&
+                params->n / params->rows % params->columns == 0;
+    if (params->n && !fits)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "transpose: %llu items are no multiple of a matrix of %llu rows and %llu columns",
+             (unsigned long long)params->n, (unsigned long long)params->rows,
+             (unsigned long long)params->columns);
+    TRY(problem_overlap(out, ANY_INPUT));
+    if (out->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT, "transpose: the output must be apart from the input");
+    strcpy(out->benchmark, is_narrow(out) ? "transpose.narrow" : "transpose.square");
+    out->aligned = true; // nothing is read in vectors
+    return CUBC_OK;
+}
+
+static cubc_status transpose_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    enum { FEW = 3 };
+    operand items = {.n = n, .type = (uint8_t)type};
+    uint64_t columns = 1;
+    while (4 * columns * columns <= n) columns *= 2;
+    bool narrow = strcmp(b->name, "transpose.narrow") == 0;
+    if (narrow) items.n = n / FEW * FEW;
+    if (narrow) columns = FEW;
+    *out = (problem){.n = items.n,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)type,
+                     .inputs[0] = items,
+                     .input_count = 1,
+                     .outputs[0] = items,
+                     .output_count = 1,
+                     .numbers = {[ROWS] = items.n / columns, [COLUMNS] = columns},
+                     .aligned = true};
+    return CUBC_OK;
+}
+
+static void transpose_define(const problem *p, text *out)
+{
+    text_printf(out, "#define TUNE_T %s\n", type_table[p->type].dialect);
+}
+
+static const char *transpose_invalid(const problem *p, const char *kind, const space *s,
+                                     const variant *v)
+{
+    int size = (int)cubc_type_size((cubc_type)p->type);
+    int tile = variant_value(s, v, "ipt", 1) * variant_value(s, v, "tpb", 1);
+    if (strcmp(kind, "cpu") != 0 && (tile + tile / 16) * size > 200 * 1024)
+        return "the tile does not fit the shared memory of a multiprocessor";
+    return problem_invalid(p, kind, s, v, size);
+}
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+// The greatest length of a tile across so many: TILE items, ROOM with an odd distance between rows.
+static uint64_t length_for(uint64_t across, uint64_t tile)
+{
+    return smaller(tile / across, (tile + tile / 16) / (across | 1));
+}
+
+// Square, or as long as it may be where the matrix is narrower than that.
+static void choose_tile(const problem *p, uint64_t tile, uint64_t *rows, uint64_t *columns)
+{
+    uint64_t side = 1;
+    while (4 * side * side <= tile) side *= 2;
+    *columns = smaller(side, p->numbers[COLUMNS]);
+    *rows = smaller(length_for(*columns, tile), p->numbers[ROWS]);
+    while (*columns < p->numbers[COLUMNS] && *rows <= length_for(*columns + 1, tile)) ++*columns;
+}
+
+static cubc_status transpose_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t rows = p->numbers[ROWS], columns = p->numbers[COLUMNS], tile_rows, tile_columns;
+    if (p->n == 0) return CUBC_OK;
+    choose_tile(p, tile, &tile_rows, &tile_columns);
+    uint64_t blocks =
+        p->n / rows / columns * ceil_div(rows, tile_rows) * ceil_div(columns, tile_columns);
+    if (blocks > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "transpose of %llu items in matrices of %llu rows and %llu columns needs more than "
+             "2^31 blocks",
+             (unsigned long long)p->n, (unsigned long long)rows, (unsigned long long)columns);
+    out->launch_count = 1;
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape.grid = (unsigned)blocks,
+                 .args_count = 6,
+                 .args = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, rows,
+                          columns, tile_rows, tile_columns}};
+    return CUBC_OK;
+}
+
+static const field transpose_fields[] = {
+    FIELD_ARRAY(cubc_transpose_params, in, FIELD_INPUT, type, n),
+    FIELD(cubc_transpose_params, rows, FIELD_COUNT),
+    FIELD(cubc_transpose_params, columns, FIELD_COUNT),
+    FIELD_ARRAY(cubc_transpose_params, out, FIELD_OUTPUT, type, n),
+};
+
+#define BENCHMARK(name) \
+    {"transpose." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark transpose_benchmarks[] = {BENCHMARK("square"), BENCHMARK("narrow")};
+
+const algorithm transpose_algorithm = {.name = "transpose",
+                                       .source = "transpose.cu",
+                                       .kernels = {"transpose_tiles"},
+                                       .benchmarks = transpose_benchmarks,
+                                       .benchmark_count = COUNT_OF(transpose_benchmarks),
+                                       FIELDS(transpose_fields),
+                                       .workload = transpose_workload,
+                                       .define = transpose_define,
+                                       .invalid = transpose_invalid,
+                                       .plan = transpose_plan,
+                                       .traffic = problem_array_bytes};

@@ -1,0 +1,159 @@
+// cubc.asarray and cubc.empty: how arrays come to a device.
+#include "python/py_lazy.h"
+
+#include <string.h>
+
+static PyObject *copy_to_device(const py_view *view, cubc_device *device, void *stream)
+{
+    PyObject *array = py_array_new(device, view->type, view->ndim, view->shape, stream);
+    if (!array) return NULL;
+    void *to = ((py_array *)array)->data;
+    size_t bytes = view->n * cubc_type_size(view->type);
+    // The side that is a GPU copies: it knows both memories.
+    bool source_copies = view->device && strcmp(device->info.kind, "cpu") == 0;
+    cubc_device *copier = source_copies ? view->device : device;
+    void *on = source_copies ? view->stream : stream;
+    cubc_status st = CUBC_OK;
+    Py_BEGIN_ALLOW_THREADS
+    if (view->device && !source_copies) st = cubc_synchronize(view->device, view->stream);
+    if (!st) st = cubc_copy(copier, to, view->data, bytes, on);
+    // The source may go away as soon as this returns.
+    if (!st) st = cubc_synchronize(copier, on);
+    Py_END_ALLOW_THREADS
+    if (!st) return array;
+    Py_DECREF(array);
+    return py_raise(st);
+}
+
+// NumPy would drop imaginary parts with a warning, and cut structs up.
+static int check_conversion(cubc_type from, cubc_type to)
+{
+    if (type_converts(from, to)) return 0;
+    const char *advice = type_table[from].kind == KIND_COMPLEX && type_table[to].kind != KIND_STRUCT
+                             ? "take the real or the imaginary parts"
+                             : "take one field, or cubc.transform";
+    PyErr_Format(PyExc_TypeError, "items of %s do not become %s: %s", py_type_name(from),
+                 py_type_name(to), advice);
+    return -1;
+}
+
+// The same numbers in another type: on the device that they are on, otherwise by NumPy.
+static PyObject *converted(PyObject *x, const py_view *view, cubc_type type, PyObject *stream)
+{
+    if (!view->device) {
+        PyObject *dtype = py_numpy_dtype(type), *array = NULL;
+        if (dtype) array = PyObject_CallMethod(py_numpy, "asarray", "(OO)", x, dtype);
+        Py_XDECREF(dtype);
+        return array;
+    }
+    PyObject *arguments = Py_BuildValue("(s)", "v"), *keywords = NULL;
+    if (arguments)
+        keywords = Py_BuildValue("{s:O,s:s,s:O}", "v", x, "dtype", cubc_type_name(type), "stream",
+                                 stream ? stream : Py_None);
+    PyObject *array = keywords ? py_transform(NULL, arguments, keywords) : NULL;
+    Py_XDECREF(arguments);
+    Py_XDECREF(keywords);
+    return array;
+}
+
+PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    static py_signature signature = {"asarray", 4,    2, 1, {"x", "dtype", "device", "stream"},
+                                     {0},       false};
+    PyObject *v[4], *result = NULL, *source = NULL, *evaluated = NULL;
+    py_view view = {0};
+    cubc_device *device = NULL;
+    cubc_type type;
+    cubc_status st;
+    void *stream;
+    (void)self;
+    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0)
+        return NULL;
+    if (py_lazy_check(v[0])) { // evaluated where its operands are
+        PyObject *keywords = Py_BuildValue("{s:O}", "stream", v[3] ? v[3] : Py_None);
+        v[0] = evaluated = keywords ? py_lazy_array(v[0], keywords) : NULL;
+        Py_XDECREF(keywords);
+        if (!v[0]) goto done;
+    }
+    if (py_view_get(v[0], "the array", false, stream, &view) < 0) goto done;
+    if (v[1] && py_dtype(v[1], &type) < 0) goto done;
+    if (v[1] && type != view.type) {
+        if (check_conversion(view.type, type) < 0) goto done;
+        source = converted(v[0], &view, type, v[3]);
+        py_view_release(&view);
+        if (!source || py_view_get(source, "the array", false, stream, &view) < 0) goto done;
+    }
+    if (view.device && !v[2]) {
+        device = view.device;
+        device_retain(device);
+    } else if ((st = py_device(v[2], &device))) {
+        py_raise(st);
+        goto done;
+    }
+    if (view.device == device)
+        result = py_array_check(view.owner)
+                     ? Py_NewRef(view.owner)
+                     : py_array_wrap(&view, view.capsule ? view.capsule : view.owner);
+    else
+        result = copy_to_device(&view, device, stream);
+    if (result && v[3] && !((py_array *)result)->stream_object)
+        ((py_array *)result)->stream_object = Py_NewRef(v[3]);
+done:
+    if (device) device_release(device);
+    py_view_release(&view);
+    Py_XDECREF(source);
+    Py_XDECREF(evaluated);
+    return result;
+}
+
+// One extent; -1 if it is none.
+static Py_ssize_t parse_extent(PyObject *shape, bool single, Py_ssize_t d)
+{
+    PyObject *item = single ? Py_NewRef(shape) : PySequence_GetItem(shape, d);
+    Py_ssize_t extent = item ? PyNumber_AsSsize_t(item, PyExc_OverflowError) : -1;
+    Py_XDECREF(item);
+    return extent;
+}
+
+static int parse_shape(PyObject *object, Py_ssize_t *shape, int *ndim)
+{
+    bool single = PyIndex_Check(object);
+    Py_ssize_t count = single ? 1 : PySequence_Size(object);
+    if (count > VIEW_DIMENSIONS) {
+        PyErr_Format(PyExc_ValueError, "a shape has at most %d dimensions, not %zd",
+                     VIEW_DIMENSIONS, count);
+        return -1;
+    }
+    for (Py_ssize_t d = 0; d < count && !PyErr_Occurred(); d++) {
+        shape[d] = parse_extent(object, single, d);
+        if (!PyErr_Occurred() && shape[d] < 0)
+            PyErr_Format(PyExc_ValueError, "a shape is made of non-negative extents, not %.80R",
+                         object);
+    }
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "a shape is an int or a sequence of int, not %.80R", object);
+    *ndim = (int)count;
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+PyObject *py_empty(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    static py_signature signature = {"empty", 4,    2, 1, {"shape", "dtype", "device", "stream"},
+                                     {0},     false};
+    PyObject *v[4], *result = NULL;
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+    cubc_type type = CUBC_F64;
+    cubc_device *device;
+    cubc_status st;
+    void *stream;
+    int ndim;
+    (void)self;
+    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0 ||
+        parse_shape(v[0], shape, &ndim) < 0 || (v[1] && py_dtype(v[1], &type) < 0))
+        return NULL;
+    if ((st = py_device(v[2], &device))) return py_raise(st);
+    result = py_array_new(device, type, ndim, shape, stream);
+    device_release(device);
+    if (result && v[3]) ((py_array *)result)->stream_object = Py_NewRef(v[3]);
+    return result;
+}

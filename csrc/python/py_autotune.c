@@ -1,0 +1,65 @@
+// The core's question whether a workload should be tuned, put to a callable of Python's.
+#include "python/py_common.h"
+
+#include "base/types.h"
+#include "compile/cache.h"
+
+static PyObject *asked; // the callable; NULL: none. The GIL guards it.
+
+// With the GIL. True: go on; what the callable raises, but for an interrupt, is not the call's.
+static bool ask(const cubc_device *device, const problem *p, bool *settled)
+{
+    PyObject *tuner = Py_XNewRef(asked); // it may be replaced while it runs
+    if (!tuner) return true;
+    PyObject *answer = PyObject_CallFunction(tuner, "sssKs", device->info.name, p->benchmark,
+                                             cubc_type_name(problem_widest(p)),
+                                             (unsigned long long)p->n, policy_size_name(p->size));
+    bool interrupted = !answer && !PyErr_ExceptionMatches(PyExc_Exception);
+    if (answer) *settled = PyObject_IsTrue(answer) != 0;
+    if (!answer && !interrupted) PyErr_WriteUnraisable(tuner);
+    Py_XDECREF(answer);
+    Py_DECREF(tuner);
+    return !interrupted; // the exception stays set; py_raise finds it
+}
+
+static cubc_status tune(const cubc_device *device, const problem *p, bool *settled)
+{
+    if (!Py_IsInitialized()) return CUBC_OK;
+    PyGILState_STATE state = PyGILState_Ensure();
+    bool go_on = ask(device, p, settled);
+    PyGILState_Release(state);
+    if (go_on) return CUBC_OK;
+    FAIL(CUBC_INTERRUPTED, "interrupted while %s was tuned", p->benchmark);
+}
+
+static PyObject *set_tuner(PyObject *self, PyObject *callable)
+{
+    (void)self;
+    if (callable != Py_None && !PyCallable_Check(callable)) {
+        PyErr_SetString(PyExc_TypeError, "expected a callable or None");
+        return NULL;
+    }
+    PyObject *before = asked;
+    asked = callable == Py_None ? NULL : Py_NewRef(callable);
+    Py_XDECREF(before);
+    algorithm_set_tuner(asked ? tune : NULL);
+    Py_RETURN_NONE;
+}
+
+static PyObject *cache(PyObject *self, PyObject *unused)
+{
+    const char *folder = cache_folder();
+    (void)self, (void)unused;
+    if (!folder) Py_RETURN_NONE;
+    return PyUnicode_DecodeFSDefault(folder);
+}
+
+static PyMethodDef methods[] = {
+    {"set_tuner", set_tuner, METH_O, "Callable that may tune a workload before it is first run."},
+    {"cache_folder", cache, METH_NOARGS, "Folder of compiled variants; None if there is none."},
+    {NULL, NULL, 0, NULL}};
+
+int py_autotune_setup(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,244 @@
+// The steps around a primitive's launch: see py_call.h.
+#include "python/py_call.h"
+#include "python/py_lazy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void py_call_end(py_call *c)
+{
+    for (int k = 0; k < c->in_count; k++) {
+        py_view_release(&c->in[k]);
+        Py_XDECREF(c->staged[k]);
+    }
+    for (int k = 0; k < MAX_OUTPUTS; k++) {
+        py_view_release(&c->out[k].view);
+        Py_XDECREF(c->out[k].object);
+        Py_XDECREF(c->out[k].staged);
+    }
+    py_view_release(&c->workspace);
+    if (c->device) device_release(c->device);
+}
+
+static bool same_device(const py_view *a, const cubc_device *device)
+{
+    return a->device == NULL || a->device == device;
+}
+
+// Works where a device array is, on the stream of its last work.
+static void follow(py_call *c, const py_view *view)
+{
+    const py_fused *lazy = view->lazy;
+    for (int k = 0; lazy && k < lazy->count && !c->device; k++) follow(c, &lazy->views[k]);
+    if (!view->device) return;
+    c->device = view->device;
+    device_retain(c->device);
+    c->stream = view->stream;
+    if (py_array_check(view->owner)) c->stream_object = ((py_array *)view->owner)->stream_object;
+}
+
+// Not where the call computes. Views of what is no array are empty.
+static bool elsewhere(const py_call *c, const py_view *view)
+{
+    const py_fused *lazy = view->lazy;
+    for (int k = 0; lazy && k < lazy->count; k++)
+        if (elsewhere(c, &lazy->views[k])) return true;
+    return !same_device(view, c->device) || (!c->host && view->on_host);
+}
+
+// The device of the arrays, or the one asked for, or the default; and the stream.
+int py_call_device(py_call *c, PyObject *device, PyObject *stream)
+{
+    cubc_status st;
+    for (int k = 0; k < c->in_count && !c->device; k++) follow(c, &c->in[k]);
+    for (int k = 0; k < MAX_OUTPUTS && !c->device; k++) follow(c, &c->out[k].view);
+    c->host = !c->device;
+    if (c->device && device) {
+        cubc_device *asked;
+        if ((st = py_device(device, &asked))) {
+            py_raise(st);
+            return -1;
+        }
+        bool same = asked == c->device;
+        device_release(asked);
+        if (!same) {
+            PyErr_Format(PyExc_ValueError,
+                         "the arrays are on %s; to compute elsewhere, move them with "
+                         "cubc.asarray(x, device=...)",
+                         c->device->info.name);
+            return -1;
+        }
+    }
+    if (!c->device && (st = py_device(device, &c->device))) {
+        py_raise(st);
+        return -1;
+    }
+    for (int k = 0; k < c->in_count; k++)
+        if (elsewhere(c, &c->in[k])) {
+            PyErr_SetString(PyExc_ValueError, "the operands are on different devices; move them "
+                                              "with cubc.asarray(x, device=...)");
+            return -1;
+        }
+    if (stream) c->stream_object = PyLong_Check(stream) ? NULL : stream;
+    return stream ? py_stream(stream, &c->stream) : 0;
+}
+
+static cubc_status ready_operand(py_call *c, py_view *view, PyObject **staged);
+
+static cubc_status ready_lazy(py_call *c, py_fused *lazy)
+{
+    for (int k = 0; k < lazy->count; k++) {
+        if (lazy->numbers[k]) continue;
+        TRY(ready_operand(c, &lazy->views[k], &lazy->staged[k]));
+        lazy->operands[k].data = lazy->views[k].data;
+    }
+    return CUBC_OK;
+}
+
+// Host operands travel to the device.
+static cubc_status ready_operand(py_call *c, py_view *view, PyObject **staged)
+{
+    if (view->lazy) return ready_lazy(c, view->lazy);
+    if (view->device) return py_view_order(view, c->stream, c->stream_object);
+    if (strcmp(c->device->info.kind, "cpu") == 0) return CUBC_OK; // host memory is its memory
+    *staged = py_array_new(c->device, view->type, view->ndim, view->shape, c->stream);
+    if (!*staged) return CUBC_NO_DEVICE_MEMORY;
+    c->wait = true;
+    void *data = ((py_array *)*staged)->data;
+    cubc_status st;
+    Py_BEGIN_ALLOW_THREADS
+    st = cubc_copy(c->device, data, view->data, view->n * cubc_type_size(view->type), c->stream);
+    Py_END_ALLOW_THREADS
+    view->data = data;
+    return st;
+}
+
+bool py_call_same_shape(const py_view *v, int ndim, const Py_ssize_t *shape)
+{
+    if (v->ndim != ndim) return false;
+    for (int d = 0; d < ndim; d++)
+        if (v->shape[d] != shape[d]) return false;
+    return true;
+}
+
+static int wrong_out(const char *function, const py_view *got, int ndim, const Py_ssize_t *shape)
+{
+    PyObject *expected = py_shape(ndim, shape);
+    PyObject *given = expected ? py_shape(got->ndim, got->shape) : NULL;
+    if (given)
+        PyErr_Format(PyExc_ValueError, "%s(): out has the shape %R, expected %R", function, given,
+                     expected);
+    Py_XDECREF(expected);
+    Py_XDECREF(given);
+    return -1;
+}
+
+// Looks at a given output before the device is chosen, since its type may decide the result's.
+int py_call_view_out(py_call *c, int k, PyObject *out)
+{
+    if (!out) return 0;
+    c->out[k].object = Py_NewRef(out);
+    return py_view_get(out, "out", true, NULL, &c->out[k].view);
+}
+
+// The given output, or a new one of the type and shape; then its device memory.
+int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type, int ndim,
+                        const Py_ssize_t *shape)
+{
+    py_output *out = &c->out[k];
+    if (!out->object) {
+        out->object = c->host ? py_numpy_empty(type, ndim, shape)
+                              : py_array_new(c->device, type, ndim, shape, c->stream);
+        if (!out->object || py_view_get(out->object, "out", true, NULL, &out->view) < 0) return -1;
+    }
+    if (!py_call_same_shape(&out->view, ndim, shape) && !(ndim == 0 && out->view.n == 1))
+        return wrong_out(function, &out->view, ndim, shape);
+    if (c->host != out->view.on_host || !same_device(&out->view, c->device)) {
+        PyErr_Format(PyExc_ValueError, "%s(): out must be %s as the input is", function,
+                     c->host ? "host memory" : c->device->info.name);
+        return -1;
+    }
+    cubc_status st = py_view_order(&out->view, c->stream, c->stream_object);
+    if (st) {
+        py_raise(st);
+        return -1;
+    }
+    if (!c->host || strcmp(c->device->info.kind, "cpu") == 0) return 0;
+    out->staged =
+        py_array_new(c->device, out->view.type, out->view.ndim, out->view.shape, c->stream);
+    c->wait = true;
+    return out->staged ? 0 : -1;
+}
+
+void *py_call_out_data(const py_call *c, int k)
+{
+    const py_output *out = &c->out[k];
+    return out->staged ? ((py_array *)out->staged)->data : out->view.data;
+}
+
+int py_call_workspace(py_call *c, PyObject *workspace)
+{
+    if (!workspace) return 0;
+    if (py_view_get(workspace, "workspace", true, c->stream, &c->workspace) < 0) return -1;
+    bool host_on_cpu = c->workspace.on_host && strcmp(c->device->info.kind, "cpu") == 0;
+    if (!host_on_cpu && c->workspace.device != c->device) {
+        PyErr_SetString(PyExc_ValueError, "workspace must be memory of the device that computes");
+        return -1;
+    }
+    cubc_status st = py_view_order(&c->workspace, c->stream, c->stream_object);
+    if (st) py_raise(st);
+    return st ? -1 : 0;
+}
+
+int py_call_stage_inputs(py_call *c)
+{
+    for (int k = 0; k < c->in_count; k++) {
+        cubc_status st = ready_operand(c, &c->in[k], &c->staged[k]);
+        if (!st) continue;
+        py_raise(st);
+        return -1;
+    }
+    return 0;
+}
+
+cubc_status py_call_run(py_call *c, const problem *p)
+{
+    cubc_status st;
+    size_t room = c->workspace.n * cubc_type_size(c->workspace.type);
+    Py_BEGIN_ALLOW_THREADS
+    st = algorithm_run(c->device, p, c->workspace.data, room, c->stream);
+    for (int k = 0; k < MAX_OUTPUTS && !st; k++) {
+        const py_view *out = &c->out[k].view;
+        if (c->out[k].staged)
+            st = cubc_copy(c->device, out->data, py_call_out_data(c, k),
+                           out->n * cubc_type_size(out->type), c->stream);
+    }
+    if (!st && c->wait) st = cubc_synchronize(c->device, c->stream);
+    Py_END_ALLOW_THREADS
+    return st;
+}
+
+PyObject *py_call_named(PyObject *value, const char *algorithm, const char *function)
+{
+    PyObject *type, *error, *trace;
+    if (value || !PyErr_ExceptionMatches(PyExc_Exception)) return value;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    PyObject *name = PyUnicode_FromString(algorithm), *module = NULL, *done = NULL;
+    if (name && PyObject_SetAttrString(error, "cubc_function", name) == 0 && function &&
+        (module = PyImport_ImportModule("cubc._calls")))
+        done = PyObject_CallMethod(module, "name_function", "Os", error, function);
+    Py_XDECREF(done);
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    PyErr_Restore(type, error, trace); // replaces an error of the naming itself
+    return NULL;
+}
+
+// The result for the caller: the output as it is, or a NumPy scalar for one number without out=.
+PyObject *py_call_result(py_call *c, int k, bool scalar)
+{
+    const py_output *out = &c->out[k];
+    if (scalar && c->host) return py_numpy_scalar(out->view.type, out->view.data);
+    return Py_NewRef(out->object);
+}

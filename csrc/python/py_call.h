@@ -1,0 +1,51 @@
+// The common way of reduce, scan and transform from Python operands to the core: which device and
+// stream, where host operands are staged, what the output is.
+//
+// NumPy in gives NumPy out: on a GPU such operands travel there and back. Device arrays stay where
+// they are and the call is asynchronous; this is the path that must be quick.
+#ifndef CUBC_PY_CALL_H
+#define CUBC_PY_CALL_H
+
+#include "python/py_common.h"
+
+typedef struct py_output {
+    py_view view;
+    PyObject *object; // what the call returns: given or made
+    PyObject *staged; // device memory that stands for a host output
+} py_output;
+
+// Zero-initialise; py_call_end always. The functions below return -1 with an exception set.
+typedef struct py_call {
+    cubc_device *device; // counted
+    void *stream;
+    PyObject *stream_object; // that keeps the stream, or NULL; borrowed
+    bool host;               // operands are host memory
+    bool wait;               // temporary memory is in use: finish before returning
+    py_view in[MAX_INPUTS];
+    PyObject *staged[MAX_INPUTS]; // device copies of host operands
+    int in_count;
+    py_output out[MAX_OUTPUTS];
+    py_view workspace;
+} py_call;
+
+void py_call_end(py_call *c);
+// Looks at a given output before the device is chosen, since its type may decide the result's.
+int py_call_view_out(py_call *c, int k, PyObject *out);
+// The device of the arrays, or the one asked for, or the default; and the stream.
+int py_call_device(py_call *c, PyObject *device, PyObject *stream);
+int py_call_stage_inputs(py_call *c);
+// The given output, or a new one of the type and shape; then its device memory.
+int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type, int ndim,
+                        const Py_ssize_t *shape);
+void *py_call_out_data(const py_call *c, int k);
+int py_call_workspace(py_call *c, PyObject *workspace);
+cubc_status py_call_run(py_call *c, const problem *p);
+// The output as it is, or a NumPy scalar for a single number without out=.
+PyObject *py_call_result(py_call *c, int k, bool scalar);
+// Passes a result on. For NULL the error gets the attribute `cubc_function`, an algorithm's name
+// that cubc._calls.name_function replaces; here already by a public function's, unless that is
+// NULL.
+PyObject *py_call_named(PyObject *value, const char *algorithm, const char *function);
+bool py_call_same_shape(const py_view *v, int ndim, const Py_ssize_t *shape);
+
+#endif

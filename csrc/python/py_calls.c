@@ -1,0 +1,418 @@
+// One call for every algorithm whose parameters are described: _core.call("sort", {...}).
+//
+// The descriptor's table of fields (algorithm.h) says what each member of the public parameter
+// struct means, so the struct is filled in here from Python objects by name. Only reduce, scan and
+// transform, which must be quick, have glue of their own.
+#include "python/py_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PARAMS_BYTES = 512, TITLE_BYTES = 64 };
+
+#define ALGORITHM(name) \
+    _Static_assert(sizeof(cubc_##name##_params) <= PARAMS_BYTES, "PARAMS_BYTES is too small");
+#include "run/list.def"
+#undef ALGORITHM
+
+typedef struct params_call {
+    const algorithm *algorithm;
+    PyObject *objects[MAX_FIELDS]; // borrowed from the dict; NULL: not given
+    int place[MAX_FIELDS];         // of an array among the inputs or outputs
+    bool made[MAX_OUTPUTS];
+    py_call call;
+    type_value values[MAX_FIELDS];
+    _Alignas(16) unsigned char params[PARAMS_BYTES];
+} params_call;
+
+static const field *field_of(const params_call *c, int f)
+{
+    return &c->algorithm->fields[f];
+}
+
+static bool is_input(const field *f)
+{
+    return f->kind == FIELD_INPUT || f->kind == FIELD_LAZY;
+}
+
+static bool is_output(const field *f)
+{
+    return f->kind == FIELD_OUTPUT || f->kind == FIELD_CHANGED;
+}
+
+static const py_view *view_of(const params_call *c, int f)
+{
+    const py_call *call = &c->call;
+    int k = c->place[f];
+    return is_input(field_of(c, f)) ? &call->in[k] : &call->out[k].view;
+}
+
+static bool is_array(const field *f)
+{
+    return is_input(f) || is_output(f);
+}
+
+static void put(params_call *c, uint16_t at, const void *value, size_t size)
+{
+    memcpy(c->params + at, value, size);
+}
+
+// ---- names --------------------------------------------------------------------------------------
+static const algorithm *algorithm_called(const char *name)
+{
+    for (int k = 0; algorithm_list[k]; k++)
+        if (strcmp(algorithm_list[k]->name, name) == 0 && algorithm_list[k]->field_count)
+            return algorithm_list[k];
+    PyErr_Format(PyExc_LookupError, "no algorithm '%s' is called this way", name);
+    return NULL;
+}
+
+static int find_field(const params_call *c, PyObject *key)
+{
+    for (int f = 0; f < c->algorithm->field_count; f++)
+        if (PyUnicode_CompareWithASCIIString(key, field_of(c, f)->name) == 0) return f;
+    return -1;
+}
+
+static int take_objects(params_call *c, PyObject *given)
+{
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(given, &at, &key, &value)) {
+        int f = find_field(c, key);
+        if (f < 0) {
+            PyErr_Format(PyExc_TypeError, "%s has no parameter %R", c->algorithm->name, key);
+            return -1;
+        }
+        c->objects[f] = value == Py_None ? NULL : value;
+    }
+    return 0;
+}
+
+// ---- arrays -------------------------------------------------------------------------------------
+// An array as the public functions call it, "keys" for keys_in and "x" for in; then " of " and a
+// name, or nothing.
+static void title(const field *f, const char *of, const char *name, char out[TITLE_BYTES])
+{
+    const char *own = strcmp(f->name, "in") == 0 ? "x" : f->name, *in = strstr(own, "_in");
+    int length = in && !in[3] ? (int)(in - own) : TITLE_BYTES - 1;
+    snprintf(out, TITLE_BYTES, "%.*s%s%s", length, own, of, name);
+}
+
+// An array in messages: "mask of select", where cubc._calls.name_function puts its function's name.
+static void describe(const params_call *c, int f, char out[TITLE_BYTES])
+{
+    title(field_of(c, f), " of ", c->algorithm->name, out);
+}
+
+static int view_arrays(params_call *c)
+{
+    char what[TITLE_BYTES];
+    int outputs = 0;
+    for (int f = 0; f < c->algorithm->field_count; f++) {
+        const field *described = field_of(c, f);
+        PyObject *object = c->objects[f];
+        if (!is_array(described) || !object) continue;
+        describe(c, f, what);
+        if (is_input(described)) {
+            c->place[f] = c->call.in_count;
+            py_view *in = &c->call.in[c->call.in_count++];
+            if (py_input_get(object, what, described->kind == FIELD_LAZY, in) < 0) return -1;
+            continue;
+        }
+        c->place[f] = outputs++;
+        if (!PyTuple_Check(object) || PyTuple_Size(object) != 3) {
+            PyErr_Format(PyExc_TypeError, "%s: expected (dtype, shape, array or None)", what);
+            return -1;
+        }
+        PyObject *array = PyTuple_GetItem(object, 2);
+        if (py_call_view_out(&c->call, c->place[f], array == Py_None ? NULL : array) < 0) return -1;
+    }
+    return 0;
+}
+
+// The input that a text names, perhaps as "keys.size"; -1 if it names none.
+static int named_input(const params_call *c, PyObject *object, bool *size)
+{
+    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
+    const char *dot = text ? strchr(text, '.') : NULL;
+    size_t length = !text ? 0 : dot ? (size_t)(dot - text) : strlen(text);
+    *size = dot && strcmp(dot, ".size") == 0;
+    for (int f = 0; text && f < c->algorithm->field_count; f++) {
+        const field *described = field_of(c, f);
+        if (is_input(described) && c->objects[f] && strncmp(described->name, text, length) == 0 &&
+            !described->name[length])
+            return f;
+    }
+    return -1;
+}
+
+static int read_shape(const params_call *c, PyObject *object, Py_ssize_t *shape, int *ndim)
+{
+    bool size;
+    int f = named_input(c, object, &size);
+    if (f >= 0 && size) {
+        *ndim = 1;
+        shape[0] = (Py_ssize_t)view_of(c, f)->n;
+        return 0;
+    }
+    if (f >= 0) {
+        *ndim = view_of(c, f)->ndim;
+        memcpy(shape, view_of(c, f)->shape, sizeof(Py_ssize_t) * (size_t)*ndim);
+        return 0;
+    }
+    *ndim = PyTuple_Check(object) ? (int)PyTuple_Size(object) : -1;
+    if (*ndim < 0 || *ndim > VIEW_DIMENSIONS) {
+        PyErr_Format(PyExc_TypeError, "%R is no shape: expected a tuple or an input's name",
+                     object);
+        return -1;
+    }
+    for (int d = 0; d < *ndim; d++) {
+        shape[d] = PyLong_AsSsize_t(PyTuple_GetItem(object, d));
+        if (shape[d] < 0) {
+            if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "an extent is negative");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+// An array that is changed lies where the call computes: otherwise a copy would be changed instead.
+static int check_changed(const params_call *c, int f)
+{
+    const py_call *call = &c->call;
+    char what[TITLE_BYTES];
+    if (field_of(c, f)->kind != FIELD_CHANGED) return 0;
+    describe(c, f, what);
+    if (!call->out[c->place[f]].object) {
+        PyErr_Format(PyExc_TypeError, "%s is changed in place: an array is needed, not None", what);
+        return -1;
+    }
+    if (!call->host || strcmp(call->device->info.kind, "cpu") == 0) return 0;
+    PyErr_Format(PyExc_ValueError,
+                 "%s is changed in place, and host memory cannot be on %s: move it there with "
+                 "cubc.asarray(x, device=...), or compute with device=\"cpu\"",
+                 what, call->device->info.name);
+    return -1;
+}
+
+// The output as described, (dtype, shape, array or None): dtype may be an input's name, or None
+// where the array has its own.
+static int prepare_output(params_call *c, int f)
+{
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+    int ndim, k = c->place[f];
+    bool size;
+    PyObject *dtype = PyTuple_GetItem(c->objects[f], 0);
+    py_output *out = &c->call.out[k];
+    cubc_type type = out->view.type;
+    int like = named_input(c, dtype, &size);
+    if (like >= 0)
+        type = view_of(c, like)->type;
+    else if (dtype != Py_None && py_dtype(dtype, &type) < 0)
+        return -1;
+    c->made[k] = !out->object;
+    if (check_changed(c, f) < 0 ||
+        read_shape(c, PyTuple_GetItem(c->objects[f], 1), shape, &ndim) < 0 ||
+        py_call_prepare_out(&c->call, k, c->algorithm->name, type, ndim, shape) < 0)
+        return -1;
+    return py_check_dtype(type, out->view.type);
+}
+
+// Arrays that share a field for their type or count agree in it. -1, or the first such array.
+static int agreeing(const params_call *c, int f, bool count)
+{
+    const field *a = field_of(c, f);
+    for (int e = 0; e < f; e++) {
+        const field *b = field_of(c, e);
+        if (!is_array(b) || !c->objects[e]) continue;
+        if (count ? a->count_at && a->count_at == b->count_at
+                  : a->type_at && a->type_at == b->type_at)
+            return e;
+    }
+    return -1;
+}
+
+static uint64_t items_of(const field *f, const py_view *view)
+{
+    return f->row_at ? (view->ndim ? (uint64_t)view->shape[0] : 1) : view->n;
+}
+
+static int check_agreement(const params_call *c, int f)
+{
+    const py_view *view = view_of(c, f);
+    char what[TITLE_BYTES], than[TITLE_BYTES];
+    int other = agreeing(c, f, false);
+    if (other >= 0 && view_of(c, other)->type != view->type) {
+        describe(c, f, what);
+        title(field_of(c, other), "", "", than);
+        PyErr_Format(PyExc_TypeError, "%s is %s and %s is %s: they must be of one type", what,
+                     py_type_name(view->type), than, py_type_name(view_of(c, other)->type));
+        return -1;
+    }
+    other = agreeing(c, f, true);
+    if (other < 0) return 0;
+    uint64_t here = items_of(field_of(c, f), view);
+    uint64_t there = items_of(field_of(c, other), view_of(c, other));
+    if (here == there) return 0;
+    describe(c, f, what);
+    title(field_of(c, other), "", "", than);
+    PyErr_Format(PyExc_ValueError, "%s has %llu items and %s %llu: as many are needed", what,
+                 (unsigned long long)here, than, (unsigned long long)there);
+    return -1;
+}
+
+static int fill_array(params_call *c, int f)
+{
+    const field *described = field_of(c, f);
+    const py_view *view = view_of(c, f);
+    void *data = is_input(described) ? view->data : py_call_out_data(&c->call, c->place[f]);
+    uint64_t items = items_of(described, view);
+    cubc_type type = py_view_kind(view);
+    if (check_agreement(c, f) < 0) return -1;
+    put(c, described->at, &data, sizeof data);
+    // The first of the arrays that share it puts it: a lazy input among them must be left alone.
+    if (described->type_at && agreeing(c, f, false) < 0)
+        put(c, described->type_at, &type, sizeof type);
+    if (described->count_at) put(c, described->count_at, &items, sizeof items);
+    if (described->row_at) {
+        size_t row = cubc_type_size(view->type);
+        for (int d = 1; d < view->ndim; d++) row *= (size_t)view->shape[d];
+        int bytes = row < INT32_MAX ? (int)row : INT32_MAX;
+        put(c, described->row_at, &bytes, sizeof bytes);
+    }
+    return 0;
+}
+
+// ---- everything else ----------------------------------------------------------------------------
+static int fill_text(params_call *c, int f)
+{
+    const char *text;
+    cubc_status st = py_text(c->objects[f], field_of(c, f)->name, "with an expression", &text);
+    if (st) py_raise(st);
+    put(c, field_of(c, f)->at, &text, sizeof text);
+    return st ? -1 : 0;
+}
+
+static int fill_int(params_call *c, int f)
+{
+    int overflow = 0;
+    const field *described = field_of(c, f);
+    PyObject *index = PyNumber_Index(c->objects[f]);
+    long long value = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : -1;
+    Py_XDECREF(index);
+    if (PyErr_Occurred()) return -1;
+    if (described->kind == FIELD_COUNT && value >= 0 && !overflow) {
+        put(c, described->at, &(uint64_t){(uint64_t)value}, sizeof(uint64_t));
+        return 0;
+    }
+    if (described->kind == FIELD_COUNT || overflow || value > INT32_MAX || value < INT32_MIN) {
+        PyErr_Format(PyExc_ValueError, "%s is %R, which is out of range", described->name,
+                     c->objects[f]);
+        return -1;
+    }
+    put(c, described->at, &(int){(int)value}, sizeof(int));
+    return 0;
+}
+
+static int fill_real(params_call *c, int f)
+{
+    double value = PyFloat_AsDouble(c->objects[f]);
+    if (value == -1 && PyErr_Occurred()) return -1;
+    put(c, field_of(c, f)->at, &value, sizeof value);
+    return 0;
+}
+
+static int fill_type(params_call *c, int f)
+{
+    cubc_type type;
+    if (py_dtype(c->objects[f], &type) < 0) return -1;
+    put(c, field_of(c, f)->at, &type, sizeof type);
+    return 0;
+}
+
+// One value of a type that another field has by now.
+static int fill_value(params_call *c, int f)
+{
+    const field *described = field_of(c, f);
+    const void *value = &c->values[f];
+    cubc_type type;
+    memcpy(&type, c->params + described->type_at, sizeof type);
+    for (int e = 0; e < c->algorithm->field_count; e++)
+        if (field_of(c, e)->kind == FIELD_LAZY && field_of(c, e)->type_at == described->type_at &&
+            c->objects[e])
+            type = view_of(c, e)->type;
+    if (py_scalar(c->objects[f], described->name, type, &c->values[f]) < 0) return -1;
+    put(c, described->at, &value, sizeof value);
+    return 0;
+}
+
+static int fill(params_call *c)
+{
+    static int (*const fillers[])(params_call *, int) = {
+        [FIELD_INPUT] = fill_array,   [FIELD_LAZY] = fill_array, [FIELD_OUTPUT] = fill_array,
+        [FIELD_CHANGED] = fill_array, [FIELD_TEXT] = fill_text,  [FIELD_INT] = fill_int,
+        [FIELD_COUNT] = fill_int,     [FIELD_REAL] = fill_real,  [FIELD_TYPE] = fill_type,
+        [FIELD_VALUE] = fill_value};
+    for (int pass = 0; pass < 2; pass++) // values come last: their types are fields
+        for (int f = 0; f < c->algorithm->field_count; f++)
+            if (c->objects[f] && (field_of(c, f)->kind == FIELD_VALUE) == pass &&
+                fillers[field_of(c, f)->kind](c, f) < 0)
+                return -1;
+    return 0;
+}
+
+// ---- the call -----------------------------------------------------------------------------------
+static PyObject *results(params_call *c)
+{
+    int count = 0;
+    for (int f = 0; f < c->algorithm->field_count; f++) count += is_output(field_of(c, f));
+    PyObject *all = PyTuple_New(count);
+    for (int f = 0, at = 0; all && f < c->algorithm->field_count; f++) {
+        if (!is_output(field_of(c, f))) continue;
+        int k = c->place[f];
+        PyObject *one = c->objects[f]
+                            ? py_call_result(&c->call, k, c->made[k] && !view_of(c, f)->ndim)
+                            : Py_NewRef(Py_None);
+        if (!one || PyTuple_SetItem(all, at++, one) < 0) Py_CLEAR(all);
+    }
+    return all;
+}
+
+static int prepare(params_call *c, PyObject *const *v, PyObject *fields, int options)
+{
+    PyObject *stream = v[options], *workspace = v[options + 1], *device = v[options + 2];
+    if (take_objects(c, fields) < 0 || view_arrays(c) < 0 ||
+        py_call_device(&c->call, device, stream) < 0 || py_call_stage_inputs(&c->call) < 0)
+        return -1;
+    for (int f = 0; f < c->algorithm->field_count; f++)
+        if (is_output(field_of(c, f)) && c->objects[f] && prepare_output(c, f) < 0) return -1;
+    return fill(c) < 0 ? -1 : py_call_workspace(&c->call, workspace);
+}
+
+PyObject *py_run_algorithm(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    enum { NAME, FIELDS, STREAM, WORKSPACE, DEVICE, COUNT };
+    static py_signature signature = {
+        "call", COUNT, 2, 2, {"algorithm", "parameters", "stream", "workspace", "device"},
+        {0},    false};
+    PyObject *v[COUNT], *value = NULL;
+    params_call c = {0};
+    problem p;
+    (void)self;
+    if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
+    const char *name = PyUnicode_Check(v[NAME]) ? PyUnicode_AsUTF8AndSize(v[NAME], NULL) : NULL;
+    if (!name || !PyDict_Check(v[FIELDS])) {
+        PyErr_SetString(PyExc_TypeError, "call() takes an algorithm's name and a dict");
+        return NULL;
+    }
+    c.algorithm = algorithm_called(name);
+    if (!c.algorithm) return NULL;
+    if (prepare(&c, v, v[FIELDS], STREAM) == 0) {
+        cubc_status st = algorithm_problem(c.algorithm, c.params, &p);
+        if (!st) st = py_call_run(&c.call, &p);
+        value = st ? py_raise(st) : results(&c);
+    }
+    py_call_end(&c.call);
+    return py_call_named(value, c.algorithm->name, NULL);
+}

@@ -1,0 +1,184 @@
+// DLPack both ways (the ABI of DLPack 0.8, https://dmlc.github.io/dlpack): zero-copy exchange with
+// PyTorch, JAX, CuPy and NumPy.
+#include "python/py_common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct DLDevice {
+    int32_t device_type, device_id;
+} DLDevice;
+typedef struct DLDataType {
+    uint8_t code, bits;
+    uint16_t lanes;
+} DLDataType;
+typedef struct DLTensor {
+    void *data;
+    DLDevice device;
+    int32_t ndim;
+    DLDataType dtype;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+} DLTensor;
+typedef struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensor *self);
+} DLManagedTensor;
+
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
+enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
+
+static DLDataType type_to_dl(cubc_type type)
+{
+    static const uint8_t codes[] = {[KIND_BOOL] = DL_BOOL,
+                                    [KIND_SIGNED] = DL_INT,
+                                    [KIND_UNSIGNED] = DL_UINT,
+                                    [KIND_FLOAT] = DL_FLOAT,
+                                    [KIND_COMPLEX] = DL_COMPLEX};
+    uint8_t code = type == CUBC_BF16 ? DL_BFLOAT : codes[type_table[type].kind];
+    return (DLDataType){code, (uint8_t)(8 * type_table[type].size), 1};
+}
+
+static int type_from_dl(DLDataType dl, cubc_type *out)
+{
+    for (int t = 0; t < CUBC_TYPE_COUNT; t++) {
+        DLDataType own = type_to_dl((cubc_type)t);
+        if (own.code == dl.code && own.bits == dl.bits && dl.lanes == 1) {
+            *out = (cubc_type)t;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+// ---- export -------------------------------------------------------------------------------------
+typedef struct exported {
+    DLManagedTensor managed;
+    PyObject *array;
+    int64_t shape[VIEW_DIMENSIONS];
+} exported;
+
+static void delete_exported(DLManagedTensor *managed)
+{
+    exported *e = managed->manager_ctx;
+    PyGILState_STATE state = PyGILState_Ensure(); // a consumer may let go on any thread
+    Py_DECREF(e->array);
+    PyGILState_Release(state);
+    mem_free(e);
+}
+
+static void delete_capsule(PyObject *capsule)
+{
+    if (!PyCapsule_IsValid(capsule, "dltensor")) return; // consumed: the consumer owns it now
+    DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "dltensor");
+    managed->deleter(managed);
+}
+
+PyObject *py_dlpack_export(py_array *array)
+{
+    exported *e = mem_zalloc(1, sizeof *e);
+    if (!e) return py_raise(CUBC_NO_MEMORY);
+    const char *colon = strchr(array->device->info.name, ':');
+    for (int d = 0; d < array->ndim; d++) e->shape[d] = array->shape[d];
+    e->array = Py_NewRef((PyObject *)array);
+    e->managed = (DLManagedTensor){
+        .dl_tensor = {.data = array->data,
+                      .device = {colon ? DL_CUDA : DL_CPU, colon ? atoi(colon + 1) : 0},
+                      .ndim = array->ndim,
+                      .dtype = type_to_dl(array->type),
+                      .shape = e->shape},
+        .manager_ctx = e,
+        .deleter = delete_exported};
+    PyObject *capsule = PyCapsule_New(&e->managed, "dltensor", delete_capsule);
+    if (!capsule) delete_exported(&e->managed);
+    return capsule;
+}
+
+// ---- import -------------------------------------------------------------------------------------
+// Renamed as the protocol asks; the destructor returns the tensor when the view lets go.
+static void delete_imported(PyObject *capsule)
+{
+    DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "used_dltensor");
+    if (managed && managed->deleter) managed->deleter(managed);
+}
+
+static int open_device(DLDevice device, const char *what, py_view *out)
+{
+    out->on_host = device.device_type == DL_CPU || device.device_type == DL_CUDA_HOST;
+    if (out->on_host) return 0;
+    if (device.device_type != DL_CUDA && device.device_type != DL_CUDA_MANAGED) {
+        PyErr_Format(PyExc_TypeError, "%s is on a device that cubc does not know (DLPack type %d)",
+                     what, (int)device.device_type);
+        return -1;
+    }
+    return py_view_open_cuda(out, what, device.device_id);
+}
+
+static int fill_view(const DLTensor *t, const char *what, py_view *out)
+{
+    int64_t expected = 1;
+    if (type_from_dl(t->dtype, &out->type) < 0) {
+        static const char *const kinds[] = {"int",    "uint",    "float", "opaque",
+                                            "bfloat", "complex", "bool"};
+        char name[32];
+        PyOS_snprintf(name, sizeof name, "%s%d",
+                      t->dtype.code < COUNT_OF(kinds) ? kinds[t->dtype.code]
+                                                      : "DLPack type of bits ",
+                      t->dtype.bits);
+        return py_unsupported(what, NULL, name);
+    }
+    for (int d = 0; d < t->ndim && d < VIEW_DIMENSIONS; d++)
+        out->shape[d] = (Py_ssize_t)t->shape[d];
+    if (py_view_set_shape(out, what, t->ndim) < 0) return -1;
+    for (int d = t->ndim - 1; t->strides && d >= 0; d--) {
+        if (t->shape[d] != 1 && t->strides[d] != expected && out->n) {
+            return py_not_contiguous(what);
+        }
+        expected *= t->shape[d];
+    }
+    out->data = (char *)t->data + t->byte_offset;
+    return open_device(t->device, what, out);
+}
+
+// Consumers of CUDA memory tell their stream: 1 is the legacy default stream.
+static PyObject *request_capsule(PyObject *object, PyObject *method, void *stream)
+{
+    PyObject *capsule = NULL;
+    PyObject *place = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+    PyObject *kind = place ? PySequence_GetItem(place, 0) : NULL;
+    PyObject *empty = kind ? PyTuple_New(0) : NULL;
+    if (empty) {
+        long type = PyLong_AsLong(kind);
+        PyObject *keywords = type == DL_CUDA || type == DL_CUDA_MANAGED
+                                 ? Py_BuildValue("{s:n}", "stream", stream ? (Py_ssize_t)stream : 1)
+                                 : NULL;
+        capsule = PyErr_Occurred() ? NULL : PyObject_Call(method, empty, keywords);
+        Py_XDECREF(keywords);
+    }
+    Py_XDECREF(empty);
+    Py_XDECREF(kind);
+    Py_XDECREF(place);
+    return capsule;
+}
+
+int py_dlpack_import(PyObject *object, const char *what, void *stream, py_view *out)
+{
+    PyObject *method = py_optional_attribute(object, "__dlpack__");
+    if (!method) return PyErr_Occurred() ? -1 : 0;
+    PyObject *capsule = request_capsule(object, method, stream);
+    Py_DECREF(method);
+    if (!capsule) return -1;
+    DLManagedTensor *managed = PyCapsule_GetPointer(capsule, "dltensor");
+    if (!managed) {
+        Py_DECREF(capsule);
+        return -1;
+    }
+    PyCapsule_SetName(capsule, "used_dltensor");
+    PyCapsule_SetDestructor(capsule, delete_imported);
+    out->capsule = capsule;
+    out->owner = Py_NewRef(object);
+    out->stream = stream;
+    out->has_stream = true;
+    return fill_view(&managed->dl_tensor, what, out) < 0 ? -1 : 1;
+}

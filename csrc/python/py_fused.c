@@ -1,0 +1,304 @@
+// Expressions of operands as an input of a call: see py_lazy.h.
+#include "python/py_lazy.h"
+
+#include <string.h>
+
+enum { WHAT_SIZE = 64 };
+
+static const char *name_operand(char what[WHAT_SIZE], const char *name)
+{
+    PyOS_snprintf(what, WHAT_SIZE, "operand '%.40s'", name);
+    return what;
+}
+
+void py_fused_free(py_fused *fused)
+{
+    if (!fused) return;
+    for (int k = 0; k < fused->count; k++) {
+        py_view_release(&fused->views[k]);
+        Py_XDECREF(fused->staged[k]);
+    }
+    PyMem_Free(fused);
+}
+
+// ---- numbers ------------------------------------------------------------------------------------
+static bool is_python_number(PyObject *object)
+{
+    return PyLong_Check(object) || PyFloat_Check(object) || PyBool_Check(object) ||
+           PyComplex_Check(object);
+}
+
+static bool is_numpy_scalar(PyObject *object)
+{
+    static PyObject *generic; // NumPy's base class of them
+    if (!generic) generic = PyObject_GetAttrString(py_numpy, "generic");
+    bool scalar = generic && PyObject_IsInstance(object, generic) == 1;
+    (void)py_forget();
+    return scalar;
+}
+
+static bool is_complex(PyObject *number)
+{
+    if (PyComplex_Check(number) || !is_numpy_scalar(number)) return PyComplex_Check(number);
+    PyObject *answer = PyObject_CallMethod(py_numpy, "iscomplexobj", "(O)", number);
+    bool complex = answer && PyObject_IsTrue(answer) == 1;
+    Py_XDECREF(answer);
+    (void)py_forget();
+    return complex;
+}
+
+// int64; uint64 for what only that can hold, as with the literals of C.
+static int integer_type(PyObject *number, cubc_type *out)
+{
+    int overflow = 0;
+    PyObject *integer = PyNumber_Index(number);
+    if (!integer) return -1;
+    PyLong_AsLongLongAndOverflow(integer, &overflow);
+    Py_DECREF(integer);
+    *out = overflow > 0 ? CUBC_U64 : CUBC_I64;
+    return 0;
+}
+
+// The complex type that goes with another type: of what NumPy computes in single precision C64.
+static cubc_type complex_of(cubc_type type)
+{
+    return type_arithmetic(type_real(type)) == CUBC_F32 ? CUBC_C64 : CUBC_C128;
+}
+
+// A scalar of NumPy that is a struct has a type of its own: 1; 0 for all others.
+static int struct_type(PyObject *number, cubc_type *out)
+{
+    PyObject *dtype = is_numpy_scalar(number) ? PyObject_GetAttrString(number, "dtype") : NULL;
+    int found = dtype ? py_type_of_struct(dtype, out) : 0;
+    Py_XDECREF(dtype);
+    return found;
+}
+
+// A Python number takes its type from its neighbours, as in NumPy: a float with float32 arrays is a
+// float32. `result` is the type of the result.
+static int scalar_operand(PyObject *number, cubc_type result, cubc_operand *o, type_value *value)
+{
+    char what[WHAT_SIZE];
+    int found = struct_type(number, &o->type);
+    if (found < 0) return -1;
+    if (found)
+        ;
+    else if (is_complex(number))
+        o->type = complex_of(result);
+    else if (type_table[result].kind == KIND_FLOAT || type_table[result].kind == KIND_COMPLEX)
+        o->type = type_arithmetic(type_real(result));
+    else if (!PyIndex_Check(number))
+        o->type = CUBC_F64;
+    else if (integer_type(number, &o->type) < 0)
+        return -1;
+    o->scalar = 1;
+    o->data = value;
+    return py_scalar(number, name_operand(what, o->name), o->type, value);
+}
+
+// ---- operands -----------------------------------------------------------------------------------
+// Beside arrays, or with size=, NumPy's scalars are numbers; alone they are arrays without
+// dimensions.
+static bool has_shape(PyObject *operands, const py_lazy_options *options)
+{
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(operands, &at, &name, &value))
+        if (!is_python_number(value) && !is_numpy_scalar(value)) return true;
+    return options->size != NULL;
+}
+
+// Arrays become views, numbers wait for the result's type.
+static int collect_operands(py_fused *f, PyObject *operands, const py_lazy_options *options)
+{
+    PyObject *name_object, *value;
+    Py_ssize_t at = 0;
+    char what[WHAT_SIZE];
+    bool shaped = has_shape(operands, options);
+    while (PyDict_Next(operands, &at, &name_object, &value)) {
+        const char *name = PyUnicode_AsUTF8AndSize(name_object, NULL);
+        if (!name) return -1;
+        if (f->count == MAX_OPERANDS) {
+            PyErr_Format(PyExc_ValueError, "an expression takes at most %d operands", MAX_OPERANDS);
+            return -1;
+        }
+        int k = f->count++;
+        f->operands[k] = (cubc_operand){.name = name};
+        if (is_python_number(value) || (shaped && is_numpy_scalar(value))) {
+            f->numbers[k] = value;
+            continue;
+        }
+        f->array_count++;
+        if (py_view_get(value, name_operand(what, name), false, NULL, &f->views[k]) < 0) return -1;
+        f->operands[k].type = f->views[k].type;
+    }
+    return 0;
+}
+
+// numpy.result_type of the arrays; float64 if there is none.
+static int result_type(const py_fused *f, cubc_type *out)
+{
+    PyObject *dtypes, *function = NULL, *dtype = NULL;
+    int status = -1, place = 0;
+    bool alike = true, found = false;
+    *out = CUBC_F64;
+    for (int k = 0; k < f->count; k++) {
+        if (f->numbers[k]) continue;
+        alike = alike && (!found || f->views[k].type == *out);
+        *out = f->views[k].type;
+        found = true;
+    }
+    if (alike) return 0;
+    dtypes = PyTuple_New(f->array_count);
+    if (!dtypes) return -1;
+    for (int k = 0; k < f->count; k++) {
+        if (f->numbers[k]) continue;
+        PyObject *one = py_numpy_dtype(f->views[k].type);
+        if (!one || PyTuple_SetItem(dtypes, place++, one) < 0) goto done;
+    }
+    function = PyObject_GetAttrString(py_numpy, "result_type");
+    dtype = function ? PyObject_Call(function, dtypes, NULL) : NULL;
+    if (dtype) status = py_dtype(dtype, out);
+done:
+    Py_XDECREF(dtype);
+    Py_XDECREF(function);
+    Py_DECREF(dtypes);
+    return status;
+}
+
+// The type that comes of the arrays and numbers if nothing else is said. A struct is mostly taken
+// apart, so that its type would be a guess.
+static int natural_type(const py_fused *f, cubc_type *out)
+{
+    bool complex = false;
+    for (int k = 0; k < f->count; k++)
+        if (!f->numbers[k] && type_table[f->views[k].type].kind == KIND_STRUCT) {
+            PyErr_SetString(PyExc_TypeError,
+                            "with operands that are structs the result's type has to be given: "
+                            "dtype='float32' or the like, or the dtype of a struct that the "
+                            "expression makes as out_t{...}");
+            return -1;
+        }
+    if (result_type(f, out) < 0) return -1;
+    for (int k = 0; k < f->count; k++)
+        complex = complex || (f->numbers[k] && is_complex(f->numbers[k]));
+    if (complex) *out = complex_of(*out);
+    return 0;
+}
+
+static int choose_type(const py_fused *f, const py_lazy_options *options, cubc_type *out)
+{
+    if (options->dtype) {
+        if (py_dtype(options->dtype, out) < 0) return -1;
+        return options->out ? py_check_dtype(*out, options->out->type) : 0;
+    }
+    if (!options->out) return natural_type(f, out);
+    *out = options->out->type;
+    return 0;
+}
+
+// ---- shapes -------------------------------------------------------------------------------------
+// NumPy's rule: extents agree from the last on, or one of them is 1 or missing.
+static int broadcast(py_view *whole, const py_view *one, const char *name)
+{
+    int ndim = whole->ndim > one->ndim ? whole->ndim : one->ndim;
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+    for (int d = 1; d <= ndim; d++) { // from the last
+        Py_ssize_t a = d <= whole->ndim ? whole->shape[whole->ndim - d] : 1;
+        Py_ssize_t b = d <= one->ndim ? one->shape[one->ndim - d] : 1;
+        if (a != b && a != 1 && b != 1) {
+            PyObject *others = py_shape(whole->ndim, whole->shape);
+            PyObject *own = others ? py_shape(one->ndim, one->shape) : NULL;
+            if (own)
+                PyErr_Format(PyExc_ValueError,
+                             "the operands' shapes do not go together: operand '%s' has %R, those "
+                             "before it %R; extents must be equal or 1",
+                             name, own, others);
+            Py_XDECREF(others);
+            Py_XDECREF(own);
+            return -1;
+        }
+        shape[ndim - d] = a == 1 ? b : a;
+    }
+    memcpy(whole->shape, shape, sizeof(Py_ssize_t) * (size_t)ndim);
+    return py_view_set_shape(whole, "the result", ndim);
+}
+
+static bool same_shape(const py_view *a, const py_view *b)
+{
+    return a->ndim == b->ndim &&
+           memcmp(a->shape, b->shape, sizeof a->shape[0] * (size_t)a->ndim) == 0;
+}
+
+static int read_size(PyObject *object, Py_ssize_t *size)
+{
+    *size = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+    if (*size >= 0) return 0;
+    if (PyErr_Occurred()) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_Format(PyExc_TypeError, "size is %R: expected an int", object);
+        return -1;
+    }
+    PyErr_Format(PyExc_ValueError, "size must not be negative: %zd", *size);
+    return -1;
+}
+
+// The result's shape: of the arrays, else of out, else size, which must not say anything else.
+static int find_shape(const py_fused *f, const py_lazy_options *options, py_view *whole)
+{
+    const py_view *model = f->array_count ? whole : options->out;
+    Py_ssize_t size = 0;
+    if (!model && !options->size) {
+        PyErr_SetString(PyExc_ValueError, "an expression without arrays needs out= or size=");
+        return -1;
+    }
+    for (int k = 0; k < f->count; k++)
+        if (!f->numbers[k] && broadcast(whole, &f->views[k], f->operands[k].name) < 0) return -1;
+    if (options->size && read_size(options->size, &size) < 0) return -1;
+    if (model && options->size && (uint64_t)size != model->n) {
+        PyErr_Format(PyExc_ValueError,
+                     "size is %zd, but %s %llu items; leave it away, or name an operand otherwise",
+                     size, f->array_count ? "the arrays have" : "out has",
+                     (unsigned long long)model->n);
+        return -1;
+    }
+    if (!f->array_count && model) memcpy(whole->shape, model->shape, sizeof whole->shape);
+    if (!model) whole->shape[0] = size;
+    return py_view_set_shape(whole, "the result", model ? model->ndim : 1);
+}
+
+// Operands of the result's shape go along with its index; with those alone it needs no axes.
+static void describe_shapes(py_fused *f, const py_view *whole)
+{
+    for (int k = 0; k < f->count; k++) {
+        if (f->numbers[k] || same_shape(&f->views[k], whole)) continue;
+        f->operands[k].ndim = f->views[k].ndim;
+        f->operands[k].shape = f->views[k].shape;
+        f->lazy.ndim = whole->ndim;
+        f->lazy.shape = whole->shape;
+    }
+}
+
+int py_fuse(const char *expression, PyObject *operands, const py_lazy_options *options,
+            py_view *out)
+{
+    py_fused *f = out->lazy = PyMem_Calloc(1, sizeof *f);
+    if (!f) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (collect_operands(f, operands, options) < 0 || choose_type(f, options, &out->type) < 0 ||
+        find_shape(f, options, out) < 0)
+        return -1;
+    for (int k = 0; k < f->count; k++)
+        if (f->numbers[k] &&
+            scalar_operand(f->numbers[k], out->type, &f->operands[k], &f->bits[k]) < 0)
+            return -1;
+    f->lazy.expression = expression;
+    f->lazy.type = out->type;
+    f->lazy.operands = f->operands;
+    f->lazy.operand_count = f->count;
+    describe_shapes(f, out);
+    out->data = &f->lazy;
+    return 0;
+}

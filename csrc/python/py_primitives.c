@@ -1,0 +1,273 @@
+// cubc.reduce and cubc.scan.
+#include "python/py_call.h"
+
+#include <string.h>
+
+// ---- types --------------------------------------------------------------------------------------
+// Integers and bool, then floats, complex numbers, structs.
+static int rank_of(cubc_type type)
+{
+    type_kind kind = type_table[type].kind;
+    return kind < KIND_FLOAT ? 0 : (int)kind;
+}
+
+// The result's type: of out, else dtype=, else as the operator has it. The accumulator follows.
+// given_out: the type of out=, or NULL.
+static int choose_types(cubc_type type, const cubc_type *given_out, PyObject *dtype,
+                        const operator_info *op, bool widen, cubc_type *acc, cubc_type *out)
+{
+    cubc_type asked;
+    cubc_type natural = op && op->widens && widen ? type_widened(type) : type;
+    if (!widen && type == CUBC_BOOL && op && op->widens) natural = CUBC_I64;
+    if (op && op->arg) natural = CUBC_I64;
+    if (op && op->logical) natural = CUBC_BOOL;
+    *out = given_out ? *given_out : natural;
+    *acc = op && op->arg ? type_arithmetic(type) : type_arithmetic(natural);
+    bool fixed = op && (op->arg || op->logical); // whatever the result's type is
+    if (dtype) {
+        if (py_dtype(dtype, &asked) < 0) return -1;
+        if (given_out && py_check_dtype(asked, *out) < 0) return -1;
+        *out = asked;
+    }
+    if (op && op->arg && *out != CUBC_I64) {
+        PyErr_Format(PyExc_TypeError, "%s gives an index: its result is int64, not %s", op->name,
+                     py_type_name(*out));
+        return -1;
+    }
+    // The result's type is also the accumulator's, as in NumPy, except that floats are never
+    // accumulated in integers or bool, and complex numbers never in real ones.
+    if (!fixed && (dtype || given_out) && rank_of(*out) >= rank_of(*acc) && *out != CUBC_BOOL)
+        *acc = type_arithmetic(*out);
+    return 0;
+}
+
+static int choose_call_types(const py_call *c, PyObject *dtype, const operator_info *op, bool widen,
+                             cubc_type *acc, cubc_type *out)
+{
+    const cubc_type *given = c->out[0].object ? &c->out[0].view.type : NULL;
+    return choose_types(c->in[0].type, given, dtype, op, widen, acc, out);
+}
+
+static const char *operator_text(PyObject *op)
+{
+    const char *text = "sum";
+    cubc_status st = CUBC_OK;
+    if (op)
+        st = py_text(op, "op",
+                     "with a name such as 'sum' or a C expression of a and b such as 'a + b'",
+                     &text);
+    if (!st && !*text)
+        st = error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT,
+                       "op is empty: expected a name such as 'sum' or a C expression of a and b");
+    if (!st) return text;
+    py_raise(st);
+    return NULL;
+}
+
+// An option that is False where it is not given; -1 with an exception set.
+static int is_true(PyObject *option)
+{
+    return option ? PyObject_IsTrue(option) : 0;
+}
+
+// As a dtype= argument takes it.
+static PyObject *name_type(cubc_type type)
+{
+    if (type_table[type].kind == KIND_STRUCT) return py_numpy_dtype(type);
+    return PyUnicode_FromString(py_type_name(type));
+}
+
+// The dtype of an array that has not been looked at yet.
+static int array_dtype(const char *what, PyObject *dtype, cubc_type *out)
+{
+    if (py_dtype(dtype, out) == 0) return 0;
+    return py_forget() ? -1 : py_unsupported(what, dtype, "?");
+}
+
+PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    enum { OP, ITEMS, DTYPE, OUT, WIDEN, COUNT };
+    static py_signature signature = {
+        "operator_types", COUNT, 2, 2, {"op", "items", "dtype", "out", "widen"}, {0}, false};
+    PyObject *v[COUNT];
+    cubc_type type, given, acc, out;
+    (void)self;
+    if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
+    const char *op = operator_text(v[OP]);
+    int widen = is_true(v[WIDEN]);
+    if (!op || widen < 0 || array_dtype("the array", v[ITEMS], &type) < 0 ||
+        (v[OUT] && array_dtype("out", v[OUT], &given) < 0) ||
+        choose_types(type, v[OUT] ? &given : NULL, v[DTYPE], operator_find(op), widen, &acc, &out) <
+            0)
+        return py_call_named(NULL, "operator_types", NULL);
+    PyObject *of_acc = name_type(acc), *of_out = of_acc ? name_type(out) : NULL;
+    if (of_out) return Py_BuildValue("(NN)", of_acc, of_out);
+    Py_XDECREF(of_acc);
+    return py_call_named(NULL, "operator_types", NULL);
+}
+
+// ---- axes ---------------------------------------------------------------------------------------
+// An array as [outer][length][columns] around an axis, and its shape without that.
+typedef struct axis_shape {
+    uint64_t outer, length, columns;
+    int ndim;
+    Py_ssize_t shape[VIEW_DIMENSIONS];
+} axis_shape;
+
+static int axis_number(PyObject *axis, int ndim)
+{
+    // True is no axis of NumPy's either, and mostly a keepdims= in the wrong place.
+    PyObject *index = PyBool_Check(axis) ? NULL : PyNumber_Index(axis);
+    if (!index) {
+        if (py_forget()) return -1;
+        PyErr_Format(PyExc_TypeError, "axis is %R: expected an int, or None for all items", axis);
+        return -1;
+    }
+    long number = PyLong_AsLong(index);
+    Py_DECREF(index);
+    bool fits = !PyErr_Occurred();
+    if (py_forget()) return -1;
+    if (fits && number >= -ndim && number < ndim) return (int)(number < 0 ? number + ndim : number);
+    PyErr_Format(PyExc_ValueError, "axis is %R, but the array has %d dimension%s", axis, ndim,
+                 ndim == 1 ? "" : "s");
+    return -1;
+}
+
+// axis NULL: all items, taken flat.
+static int read_axis(const py_view *x, PyObject *axis, PyObject *keepdims, axis_shape *out)
+{
+    int number = axis ? axis_number(axis, x->ndim) : 0;
+    int keep = is_true(keepdims);
+    if (number < 0 || keep < 0) return -1;
+    *out = (axis_shape){.outer = 1, .length = 1, .columns = 1};
+    for (int d = 0; d < x->ndim; d++) {
+        bool reduced = !axis || d == number;
+        uint64_t *extent = reduced ? &out->length : d < number ? &out->outer : &out->columns;
+        *extent *= (uint64_t)x->shape[d];
+        if (!reduced || keep) out->shape[out->ndim++] = reduced ? 1 : x->shape[d];
+    }
+    return 0;
+}
+
+// ---- reduce -------------------------------------------------------------------------------------
+PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    enum {
+        X,
+        OP,
+        AXIS,
+        KEEPDIMS,
+        INIT,
+        OUT,
+        DTYPE,
+        COMMUTATIVE,
+        DETERMINISTIC,
+        STREAM,
+        WORKSPACE,
+        DEVICE,
+        COUNT
+    };
+    static py_signature signature = {"reduce",
+                                     COUNT,
+                                     2,
+                                     1,
+                                     {"x", "op", "axis", "keepdims", "init", "out", "dtype",
+                                      "commutative", "deterministic", "stream", "workspace",
+                                      "device"},
+                                     {0},
+                                     true};
+    PyObject *v[COUNT], *value = NULL;
+    cubc_type acc, out;
+    cubc_status st;
+    problem p;
+    type_value init;
+    axis_shape shape;
+    py_call c = {0};
+    (void)self;
+    if (py_arguments(&signature, args, n, names, v) < 0)
+        return py_call_named(NULL, "reduce", "reduce");
+    const char *op = operator_text(v[OP]);
+    int commutative = is_true(v[COMMUTATIVE]), deterministic = is_true(v[DETERMINISTIC]);
+    c.in_count = 1;
+    if (!op || commutative < 0 || deterministic < 0 ||
+        py_input_get(v[X], "the array", true, &c.in[0]) < 0 ||
+        read_axis(&c.in[0], v[AXIS], v[KEEPDIMS], &shape) < 0 ||
+        py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
+        choose_call_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
+        (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0 ||
+        py_call_prepare_out(&c, 0, "reduce", out, shape.ndim, shape.shape) < 0 ||
+        py_call_workspace(&c, v[WORKSPACE]) < 0)
+        goto done;
+    cubc_axis_reduce_params params = {.in = c.in[0].data,
+                                      .out = py_call_out_data(&c, 0),
+                                      .outer = shape.outer,
+                                      .length = shape.length,
+                                      .columns = shape.columns,
+                                      .type = py_view_kind(&c.in[0]),
+                                      .acc_type = acc,
+                                      .out_type = out,
+                                      .op = op,
+                                      .commutative = commutative,
+                                      .deterministic = deterministic,
+                                      .init = v[INIT] ? &init : NULL};
+    st = axis_reduce_problem(&params, &p);
+    if (!st) st = py_call_run(&c, &p);
+    value = st ? py_raise(st) : py_call_result(&c, 0, !v[OUT] && shape.ndim == 0);
+done:
+    py_call_end(&c);
+    return py_call_named(value, "axis_reduce", "reduce");
+}
+
+// ---- scan ---------------------------------------------------------------------------------------
+PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    enum { X, OP, INCLUSIVE, INIT, OUT, DTYPE, DETERMINISTIC, STREAM, WORKSPACE, DEVICE, COUNT };
+    static py_signature signature = {"scan",
+                                     COUNT,
+                                     2,
+                                     1,
+                                     {"x", "op", "inclusive", "init", "out", "dtype",
+                                      "deterministic", "stream", "workspace", "device"},
+                                     {0},
+                                     true};
+    PyObject *v[COUNT], *value = NULL;
+    cubc_type acc, out;
+    cubc_status st;
+    problem p;
+    type_value init;
+    py_call c = {0};
+    (void)self;
+    if (py_arguments(&signature, args, n, names, v) < 0) return py_call_named(NULL, "scan", "scan");
+    const char *op = operator_text(v[OP]);
+    int inclusive = v[INCLUSIVE] ? PyObject_IsTrue(v[INCLUSIVE]) : 1;
+    int deterministic = is_true(v[DETERMINISTIC]);
+    c.in_count = 1;
+    if (!op || inclusive < 0 || deterministic < 0 ||
+        py_input_get(v[X], "the array", true, &c.in[0]) < 0 ||
+        py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
+        choose_call_types(&c, v[DTYPE], operator_find(op), false, &acc, &out) < 0 ||
+        (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0)
+        goto done;
+    Py_ssize_t length = (Py_ssize_t)c.in[0].n; // of the flattened array, as in numpy.cumsum
+    bool keep = c.out[0].object && c.out[0].view.ndim == c.in[0].ndim;
+    if (py_call_prepare_out(&c, 0, "scan", out, keep ? c.in[0].ndim : 1,
+                            keep ? c.in[0].shape : &length) < 0 ||
+        py_call_workspace(&c, v[WORKSPACE]) < 0)
+        goto done;
+    cubc_scan_params params = {.in = c.in[0].data,
+                               .out = py_call_out_data(&c, 0),
+                               .n = c.in[0].n,
+                               .type = py_view_kind(&c.in[0]),
+                               .acc_type = acc,
+                               .out_type = out,
+                               .op = op,
+                               .inclusive = inclusive,
+                               .deterministic = deterministic,
+                               .init = v[INIT] ? &init : NULL};
+    st = scan_problem(&params, &p);
+    if (!st) st = py_call_run(&c, &p);
+    value = st ? py_raise(st) : py_call_result(&c, 0, false);
+done:
+    py_call_end(&c);
+    return py_call_named(value, "scan", "scan");
+}

@@ -1,0 +1,309 @@
+// For cubc.tuner: declared benchmarks and spaces, policies, compilation.
+#include "python/py_common.h"
+
+#include "compile/policy.h"
+#include "device/cpu/hostcc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- declared benchmarks ------------------------------------------------------------------------
+static PyObject *axis_values(const benchmark *b)
+{
+    PyObject *types = PyList_New(b->type_count), *elements = PyList_New(b->element_count);
+    for (int i = 0; types && i < b->type_count; i++)
+        PyList_SetItem(types, i, PyUnicode_FromString(cubc_type_name(b->types[i])));
+    for (int i = 0; elements && i < b->element_count; i++)
+        PyList_SetItem(elements, i, PyLong_FromLong(b->elements[i]));
+    return types && elements
+               ? Py_BuildValue("{s:N,s:N}", "T{ct}", types, "Elements{io}[pow2]", elements)
+               : NULL;
+}
+
+static PyObject *benchmarks(PyObject *self, PyObject *unused)
+{
+    PyObject *all = PyDict_New();
+    (void)self, (void)unused;
+    for (int a = 0; all && algorithm_list[a]; a++)
+        for (int j = 0; j < algorithm_list[a]->benchmark_count; j++) {
+            const benchmark *b = &algorithm_list[a]->benchmarks[j];
+            PyObject *axes = axis_values(b);
+            int failed = !axes || PyDict_SetItemString(all, b->name, axes) < 0;
+            Py_XDECREF(axes);
+            if (failed) {
+                Py_DECREF(all);
+                return NULL;
+            }
+        }
+    return all;
+}
+
+// A problem for a benchmark and {"T{ct}": "F32"}: enough to compile for, not to run.
+// It has so many items; 0: no number in particular, so that what goes by it is for any.
+static int problem_from(const char *name, PyObject *ct, uint64_t items, problem *out)
+{
+    const algorithm *a;
+    const benchmark *b;
+    cubc_type type;
+    cubc_status st = benchmark_find(name, &a, &b);
+    if (st) {
+        py_raise(st);
+        return -1;
+    }
+    PyObject *value = PyDict_Check(ct) ? PyDict_GetItemString(ct, "T{ct}") : NULL;
+    const char *text = value ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+    if (!text || PyDict_Size(ct) != 1) {
+        if (py_forget()) return -1;
+        PyErr_Format(PyExc_ValueError, "%s: the compile-time workload is {'T{ct}': type}", name);
+        return -1;
+    }
+    st = type_from_name(text, &type);
+    if (!st) st = a->workload(b, type, items ? items : (uint64_t)1 << 20, out);
+    if (st) {
+        py_raise(st);
+        return -1;
+    }
+    if (!items) out->size = POLICY_ANY_SIZE;
+    out->algorithm = a;
+    snprintf(out->benchmark, sizeof out->benchmark, "%s", b->name);
+    return 0;
+}
+
+PyObject *py_parameters(const space *s)
+{
+    PyObject *list = PyList_New(s->count);
+    for (int i = 0; list && i < s->count; i++) {
+        const parameter *p = &s->parameters[i];
+        PyList_SetItem(list, i,
+                       Py_BuildValue("(ssiii)", p->macro, p->label, p->start, p->end, p->step));
+    }
+    return list;
+}
+
+static PyObject *parameters(PyObject *self, PyObject *args)
+{
+    const char *name, *device = NULL, *arch = "cpu";
+    const algorithm *a;
+    const benchmark *b;
+    cubc_device *opened = NULL;
+    space s;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s|z:parameters", &name, &device)) return NULL;
+    cubc_status st = benchmark_find(name, &a, &b);
+    if (!st && device && strncmp(device, "sm_", 3) == 0) {
+        arch = device;
+    } else if (!st) {
+        st = py_open_device(device, &opened);
+        if (!st) arch = opened->info.arch;
+    }
+    if (!st) st = algorithm_space(a, arch, &s);
+    if (opened) cubc_device_close(opened);
+    if (st) return py_raise(st);
+    return py_parameters(&s);
+}
+
+// ---- policies -----------------------------------------------------------------------------------
+static PyObject *archs(PyObject *self, PyObject *unused)
+{
+    PyObject *all = PyList_New(0);
+    const char *arch;
+    (void)self, (void)unused;
+    for (size_t i = 0; all && (arch = policy_arch(i)); i++) {
+        PyObject *name = PyUnicode_FromString(arch);
+        int failed = !name || PyList_Append(all, name) < 0;
+        Py_XDECREF(name);
+        if (failed) Py_CLEAR(all);
+    }
+    return all;
+}
+
+static PyObject *policy_label(PyObject *args, bool base)
+{
+    const char *name, *arch;
+    PyObject *ct;
+    problem p;
+    unsigned long long items = 0;
+    char label[MAX_LABEL];
+    if (!PyArg_ParseTuple(args, "sOs|K", &name, &ct, &arch, &items) ||
+        problem_from(name, ct, items, &p) < 0)
+        return NULL;
+    cubc_status st = algorithm_policy(&p, arch, base, label);
+    return st ? py_raise(st) : PyUnicode_FromString(label);
+}
+
+static PyObject *base(PyObject *self, PyObject *args)
+{
+    (void)self;
+    return policy_label(args, true);
+}
+
+static PyObject *policy(PyObject *self, PyObject *args)
+{
+    (void)self;
+    return policy_label(args, false);
+}
+
+static PyObject *policy_size_at(PyObject *self, PyObject *args)
+{
+    const char *name;
+    PyObject *ct;
+    unsigned long long items;
+    problem p;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sOK:policy_size", &name, &ct, &items) ||
+        problem_from(name, ct, items, &p) < 0)
+        return NULL;
+    return PyUnicode_FromString(policy_size_name(p.size));
+}
+
+static PyObject *use_policy(PyObject *self, PyObject *args)
+{
+    unsigned long long items = 0;
+    const char *name, *arch, *label;
+    char resolved[MAX_LABEL];
+    PyObject *ct;
+    problem p;
+    space s;
+    variant v;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sOss|K:use_policy", &name, &ct, &arch, &label, &items) ||
+        problem_from(name, ct, items, &p) < 0)
+        return NULL;
+    cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
+    const char *type = cubc_type_name((cubc_type)p.type);
+    if (items && !st) st = policy_overlay(arch, name, type, p.size, resolved);
+    for (int size = POLICY_ANY_SIZE; !items && !st && size <= POLICY_MIDDLE; size++)
+        st = policy_overlay(arch, name, type, (policy_size)size, resolved);
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *clear_policies(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    policy_clear();
+    Py_RETURN_NONE;
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static PyObject *variant_invalid(PyObject *self, PyObject *args)
+{
+    const char *name, *arch, *label;
+    char resolved[MAX_LABEL];
+    PyObject *ct;
+    problem p;
+    space s;
+    variant v;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sOss:variant_invalid", &name, &ct, &arch, &label) ||
+        problem_from(name, ct, 0, &p) < 0)
+        return NULL;
+    cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
+    if (st == CUBC_NO_RESOURCES) return PyUnicode_FromString(cubc_error_message());
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *source_hash(PyObject *self, PyObject *args)
+{
+    const char *name, *arch;
+    char resolved[MAX_LABEL], hash[65];
+    PyObject *ct;
+    problem p;
+    space s;
+    variant v;
+    text source = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sOs:source_hash", &name, &ct, &arch) ||
+        problem_from(name, ct, 0, &p) < 0)
+        return NULL;
+    cubc_status st = algorithm_variant(&p, arch, "base", &s, &v, resolved);
+    if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
+    text_free(&source);
+    return st ? py_raise(st) : PyUnicode_FromString(hash);
+}
+
+// The code of a variant, from the cache if it is there, and the seconds that compiling it took. 0,
+// or -1 with an exception.
+static int compiled(PyObject *args, const char *format, binary *code, double *seconds)
+{
+    const char *name, *arch, *label;
+    char resolved[MAX_LABEL], hash[65], title[MAX_LABEL + 64];
+    double deadline = 0;
+    PyObject *ct;
+    problem p;
+    space s;
+    variant v;
+    text source = {0};
+    Py_buffer abandon = {0};
+    if (!PyArg_ParseTuple(args, format, &name, &ct, &arch, &label, &deadline, &abandon)) return -1;
+    if (problem_from(name, ct, 0, &p) < 0) {
+        PyBuffer_Release(&abandon);
+        return -1;
+    }
+    cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
+    if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
+    if (strcmp(arch, "cpu") != 0) py_find_cuda();
+    if (!st) {
+        snprintf(title, sizeof title, "%s %s", name, resolved);
+        Py_BEGIN_ALLOW_THREADS
+        interrupt_watch(abandon.len ? abandon.buf : NULL);
+        st = variant_compile(arch, source.data, title, deadline, code, seconds);
+        interrupt_watch(NULL);
+        Py_END_ALLOW_THREADS
+    }
+    text_free(&source);
+    PyBuffer_Release(&abandon);
+    if (st) py_raise(st);
+    return st ? -1 : 0;
+}
+
+static PyObject *compile_variant(PyObject *self, PyObject *args)
+{
+    binary code = {0};
+    double seconds = 0;
+    int failed = compiled(args, "sOss|dy*:compile", &code, &seconds);
+    (void)self;
+    binary_free(&code);
+    return failed ? NULL : PyFloat_FromDouble(seconds);
+}
+
+static PyObject *variant_code(PyObject *self, PyObject *args)
+{
+    binary code = {0};
+    double seconds = 0;
+    int failed = compiled(args, "sOss|dy*:code", &code, &seconds);
+    PyObject *bytes =
+        failed ? NULL : PyBytes_FromStringAndSize((const char *)code.data, (Py_ssize_t)code.size);
+    (void)self;
+    binary_free(&code);
+    return bytes;
+}
+
+static PyObject *compilers_started(PyObject *self, PyObject *args)
+{
+    (void)self, (void)args;
+    return PyLong_FromUnsignedLong(hostcc_started());
+}
+
+static PyMethodDef methods[] = {
+    {"benchmarks", benchmarks, METH_NOARGS, "Declared benchmarks and their axes."},
+    {"parameters", parameters, METH_VARARGS, "The parameter space of a benchmark."},
+    {"archs", archs, METH_NOARGS, "Architectures that have shipped policies."},
+    {"base", base, METH_VARARGS, "Label of the shipped policy."},
+    {"policy", policy, METH_VARARGS, "Label that the next call runs."},
+    {"policy_size", policy_size_at, METH_VARARGS,
+     "What rows of policies for so many items are called."},
+    {"use_policy", use_policy, METH_VARARGS, "Overlay a policy."},
+    {"clear_policies", clear_policies, METH_NOARGS, "Drop all overlaid policies."},
+    {"variant_invalid", variant_invalid, METH_VARARGS, "Why a variant makes no sense, or None."},
+    {"source_hash", source_hash, METH_VARARGS, "SHA-256 of source and compile-time workload."},
+    {"compile", compile_variant, METH_VARARGS, "Compile a variant into the cache."},
+    {"code", variant_code, METH_VARARGS, "Machine code of a variant."},
+    {"compilers_started", compilers_started, METH_NOARGS, "Host compilers started until now."},
+    {NULL, NULL, 0, NULL}};
+
+int py_tuner_setup(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

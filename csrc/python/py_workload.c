@@ -1,0 +1,309 @@
+// Workload and Variant: what a search measures, as Python objects.
+#include "python/py_common.h"
+#include "python/py_measure.h"
+
+#include "measure/workload.h"
+
+#include <string.h>
+
+static PyObject *workload_type, *variant_type;
+
+typedef struct py_workload {
+    PyObject_HEAD
+    workload *workload;
+} py_workload;
+
+typedef struct py_variant {
+    PyObject_HEAD
+    PyObject *owner; // its py_workload, which must outlive it
+    instance *instance;
+} py_variant;
+
+// ---- Workload -----------------------------------------------------------------------------------
+static PyObject *workload_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"benchmark", "ct", "rt", "device", "seed", NULL};
+    const char *name;
+    unsigned long long seed = 42;
+    PyObject *ct, *rt, *device_name = NULL, *self = NULL;
+    cubc_device *device;
+    cubc_type type;
+    cubc_status st;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!O!|OK:Workload", names, &name,
+                                     &PyDict_Type, &ct, &PyDict_Type, &rt, &device_name, &seed))
+        return NULL;
+    PyObject *type_name = PyDict_GetItemString(ct, "T{ct}");
+    PyObject *elements = PyDict_GetItemString(rt, "Elements{io}[pow2]");
+    const char *text = type_name ? PyUnicode_AsUTF8AndSize(type_name, NULL) : NULL;
+    if (!text || !elements || !PyLong_Check(elements)) {
+        PyErr_SetString(PyExc_ValueError, "a workload is ct={'T{ct}': type} and "
+                                          "rt={'Elements{io}[pow2]': exponent}");
+        return NULL;
+    }
+    long exponent = PyLong_AsLong(elements);
+    if (PyErr_Occurred()) return NULL;
+    if ((st = type_from_name(text, &type)) || (st = py_device(device_name, &device)))
+        return py_raise(st);
+    self = py_allocate(cls);
+    if (self) {
+        workload **w = &((py_workload *)self)->workload;
+        Py_BEGIN_ALLOW_THREADS
+        st = workload_open(device, name, type, exponent > 100 ? 100 : (int)exponent, seed, w);
+        Py_END_ALLOW_THREADS
+    }
+    device_release(device);
+    if (!self || !st) return self;
+    Py_DECREF(self);
+    return py_raise(st);
+}
+
+static void workload_dealloc(PyObject *self)
+{
+    workload *w = ((py_workload *)self)->workload;
+    Py_BEGIN_ALLOW_THREADS
+    workload_close(w);
+    Py_END_ALLOW_THREADS
+    py_release(self);
+}
+
+static PyObject *get_bytes(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromDouble(workload_bytes(((py_workload *)self)->workload));
+}
+
+static PyObject *get_pointers(PyObject *self, void *unused)
+{
+    const problem *p = workload_problem(((py_workload *)self)->workload);
+    const operand *first = p->inputs[0].lazy ? &p->operands[0] : &p->inputs[0];
+    (void)unused;
+    return Py_BuildValue("(NN)", PyLong_FromVoidPtr(first->data),
+                         PyLong_FromVoidPtr(p->outputs[0].data));
+}
+
+static PyObject *workload_open_variant(PyObject *self, PyObject *label_object)
+{
+    const char *label = PyUnicode_AsUTF8AndSize(label_object, NULL);
+    PyObject *variant = label ? py_allocate((PyTypeObject *)variant_type) : NULL;
+    cubc_status st;
+    if (!variant) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_variant(((py_workload *)self)->workload, label,
+                          &((py_variant *)variant)->instance);
+    Py_END_ALLOW_THREADS
+    if (st) {
+        Py_DECREF(variant);
+        return py_raise(st);
+    }
+    ((py_variant *)variant)->owner = Py_NewRef(self);
+    return variant;
+}
+
+// A variant of this very workload.
+static instance *own_variant(PyObject *self, PyObject *object)
+{
+    if (!Py_IS_TYPE(object, (PyTypeObject *)variant_type) ||
+        ((py_variant *)object)->owner != self) {
+        PyErr_SetString(PyExc_TypeError, "expected a variant of this workload");
+        return NULL;
+    }
+    return ((py_variant *)object)->instance;
+}
+
+static PyObject *workload_check(PyObject *self, PyObject *variant)
+{
+    instance *i = own_variant(self, variant);
+    uint64_t wrong;
+    cubc_status st;
+    if (!i) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_verify(((py_workload *)self)->workload, i, &wrong);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : PyLong_FromUnsignedLongLong(wrong);
+}
+
+static PyObject *workload_poison_outputs(PyObject *self, PyObject *unused)
+{
+    cubc_status st;
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_poison(((py_workload *)self)->workload);
+    Py_END_ALLOW_THREADS
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *workload_wrong(PyObject *self, PyObject *unused)
+{
+    uint64_t wrong;
+    cubc_status st;
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_compare(((py_workload *)self)->workload, &wrong);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : PyLong_FromUnsignedLongLong(wrong);
+}
+
+// ---- measuring ----------------------------------------------------------------------------------
+typedef struct queued {
+    const workload *workload;
+    instance *instance;
+} queued;
+
+static cubc_status queue(void *context, void *stream)
+{
+    const queued *q = context;
+    return workload_queue(q->workload, q->instance, stream);
+}
+
+// A C function of somebody else's, int (*)(void *context, void *stream): 0 if the work was queued.
+typedef struct foreign {
+    int (*queue)(void *context, void *stream);
+    void *context;
+} foreign;
+
+static cubc_status queue_foreign(void *context, void *stream)
+{
+    const foreign *f = context;
+    int status = f->queue(f->context, stream);
+    if (status) FAIL(CUBC_DEVICE_ERROR, "the reference's function returned %d", status);
+    return CUBC_OK;
+}
+
+// A reference: a variant of this workload, or (function address, context address). 1 there is one,
+// 0 none, -1 exception.
+static int reference_work(PyObject *self, PyObject *object, queued *base, foreign *other,
+                          timing_work *out)
+{
+    if (object == Py_None) return 0;
+    if (PyTuple_Check(object)) {
+        PyObject *function, *context;
+        if (!PyArg_ParseTuple(object, "OO:reference", &function, &context)) return -1;
+        void *address = PyLong_AsVoidPtr(function);
+        memcpy(&other->queue, &address, sizeof address);
+        other->context = PyLong_AsVoidPtr(context);
+        *out = (timing_work){queue_foreign, other};
+        return PyErr_Occurred() ? -1 : 1;
+    }
+    base->instance = own_variant(self, object);
+    *out = (timing_work){queue, base};
+    return base->instance ? 1 : -1;
+}
+
+static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    workload *w = ((py_workload *)self)->workload;
+    PyObject *variant, *reference = Py_None;
+    timing_options options = timing_defaults(workload_device(w));
+    if (py_measure_options(args, keywords, &variant, &reference, &options) < 0) return NULL;
+    queued work = {w, own_variant(self, variant)}, base = {w, NULL};
+    foreign other;
+    timing_work of_variant = {queue, &work}, of_base;
+    if (!work.instance) return NULL;
+    int referenced = reference_work(self, reference, &base, &other, &of_base);
+    if (referenced < 0) return NULL;
+    return py_measure(workload_device(w), &of_variant, referenced ? &of_base : NULL, &options);
+}
+
+static PyObject *workload_hot(PyObject *self, PyObject *args)
+{
+    workload *w = ((py_workload *)self)->workload;
+    PyObject *variant;
+    double seconds = 0.1, mean_s = 0;
+    int runs = 0;
+    cubc_status st;
+    if (!PyArg_ParseTuple(args, "O|d:measure_hot", &variant, &seconds)) return NULL;
+    queued work = {w, own_variant(self, variant)};
+    if (!work.instance) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st =
+        timing_hot(workload_device(w), &(timing_work){queue, &work}, seconds, NULL, &mean_s, &runs);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : Py_BuildValue("(di)", mean_s, runs);
+}
+
+// ---- Variant ------------------------------------------------------------------------------------
+static void variant_dealloc(PyObject *self)
+{
+    py_variant *p = (py_variant *)self;
+    Py_BEGIN_ALLOW_THREADS
+    instance_close(p->instance);
+    Py_END_ALLOW_THREADS
+    Py_XDECREF(p->owner);
+    py_release(self);
+}
+
+static PyObject *variant_run(PyObject *self, PyObject *unused)
+{
+    py_variant *p = (py_variant *)self;
+    cubc_status st;
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS
+    st = workload_queue(((py_workload *)p->owner)->workload, p->instance, NULL);
+    Py_END_ALLOW_THREADS
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_label(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(((py_variant *)self)->instance->label);
+}
+
+PyObject *py_kernel_info(const device_kernel *kernel)
+{
+    const kernel_info *i = &kernel->info;
+    return Py_BuildValue("{s:i,s:i,s:L,s:i,s:i,s:I}", "registers", i->registers, "local_bytes",
+                         i->local_bytes, "shared_bytes", (long long)i->shared_bytes,
+                         "blocks_per_unit", i->blocks_per_unit, "max_threads", i->max_threads,
+                         "threads", kernel->threads);
+}
+
+static PyObject *get_info(PyObject *self, void *unused)
+{
+    (void)unused;
+    return py_kernel_info(&((py_variant *)self)->instance->kernels[0]);
+}
+
+// ---- types --------------------------------------------------------------------------------------
+static PyGetSetDef workload_properties[] = {
+    {"bytes", get_bytes, NULL, "Compulsory traffic in bytes.", NULL},
+    {"pointers", get_pointers, NULL, "Addresses of the input and the output.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef workload_methods[] = {
+    {"variant", workload_open_variant, METH_O, "Compile, load and bind a variant."},
+    {"verify", workload_check, METH_O, "Number of output items that differ from the base's."},
+    {"poison", workload_poison_outputs, METH_NOARGS, "Poison the outputs."},
+    {"wrong", workload_wrong, METH_NOARGS, "Number of output items that differ by now."},
+    {"measure", (PyCFunction)(void (*)(void))workload_time, METH_VARARGS | METH_KEYWORDS,
+     "Samples of a variant and of a reference."},
+    {"measure_hot", workload_hot, METH_VARARGS, "Mean time of runs that follow each other."},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot workload_slots[] = {{Py_tp_new, workload_new},
+                                       {Py_tp_dealloc, workload_dealloc},
+                                       {Py_tp_methods, workload_methods},
+                                       {Py_tp_getset, workload_properties},
+                                       {0, NULL}};
+static PyType_Spec workload_spec = {"cubc._core.Workload", sizeof(py_workload), 0,
+                                    Py_TPFLAGS_DEFAULT, workload_slots};
+
+static PyGetSetDef variant_properties[] = {
+    {"label", get_label, NULL, "The variant's label.", NULL},
+    {"info", get_info, NULL, "What the compiler made of it.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef variant_methods[] = {{"run", variant_run, METH_NOARGS, "Queue the work once."},
+                                        {NULL, NULL, 0, NULL}};
+static PyType_Slot variant_slots[] = {{Py_tp_dealloc, variant_dealloc},
+                                      {Py_tp_methods, variant_methods},
+                                      {Py_tp_getset, variant_properties},
+                                      {0, NULL}};
+static PyType_Spec variant_spec = {"cubc._core.Variant", sizeof(py_variant), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                   variant_slots};
+
+int py_workload_setup(PyObject *module)
+{
+    if (py_add_type(module, &workload_spec, &workload_type) < 0) return -1;
+    return py_add_type(module, &variant_spec, &variant_type);
+}

@@ -1,0 +1,256 @@
+// The registry of algorithms, and the text that is compiled for a variant of one.
+#include "run/algorithm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ALGORITHM(name) &name##_algorithm,
+#define INNER ALGORITHM
+const algorithm *const algorithm_list[] = {
+#include "run/list.def"
+    NULL};
+#undef ALGORITHM
+
+cubc_status benchmark_find(const char *name, const algorithm **a, const benchmark **b)
+{
+    const char *names[128];
+    size_t count = 0;
+    for (int k = 0; algorithm_list[k]; k++)
+        for (int j = 0; j < algorithm_list[k]->benchmark_count; j++) {
+            if (strcmp(algorithm_list[k]->benchmarks[j].name, name) == 0) {
+                *a = algorithm_list[k];
+                *b = &algorithm_list[k]->benchmarks[j];
+                return CUBC_OK;
+            }
+            if (count < COUNT_OF(names)) names[count++] = algorithm_list[k]->benchmarks[j].name;
+        }
+    const char *near = nearest_name(name, names, count);
+    FAIL(CUBC_NOT_FOUND, "no benchmark '%.60s'%s%s%s", name, near ? "; did you mean '" : "",
+         near ? near : "", near ? "'?" : "");
+}
+
+static const char *kind_of_arch(const char *arch)
+{
+    return strcmp(arch, "cpu") == 0 ? "cpu" : "cuda";
+}
+
+// Sources are read once a process, and so are the spaces that they declare: a search asks for them
+// thousands of times a second.
+FORK_SAFE_MUTEX(spaces_lock);
+static struct known_space {
+    bool known;
+    space space;
+} spaces[COUNT_OF(algorithm_list)][2]; // of the cpu and of cuda
+
+static cubc_status space_of(const algorithm *a, const char *kind, space *out)
+{
+    const char *source;
+    size_t k = 0;
+    while (algorithm_list[k] != a) k++;
+    struct known_space *s = &spaces[k][strcmp(kind, "cpu") != 0];
+    TRY(source_load(a->source, &source));
+    pthread_mutex_lock(&spaces_lock);
+    cubc_status st = s->known ? CUBC_OK : space_parse(source, kind, &s->space);
+    s->known = st == CUBC_OK;
+    *out = s->space;
+    pthread_mutex_unlock(&spaces_lock);
+    if (st) error_prefix("%s: ", a->source);
+    return st;
+}
+
+cubc_status algorithm_space(const algorithm *a, const char *arch, space *out)
+{
+    return space_of(a, kind_of_arch(arch), out);
+}
+
+cubc_type problem_widest(const problem *p)
+{
+    cubc_type widest = (cubc_type)p->type;
+    for (int k = 0; k < p->operand_count; k++) {
+        cubc_type type = (cubc_type)p->operands[k].type;
+        if (!p->operands[k].scalar && cubc_type_size(type) > cubc_type_size(widest)) widest = type;
+    }
+    return widest;
+}
+
+// The cpu also runs the variants of GPUs, which is how they are tested without one: a label outside
+// the cpu's ranges may lie in those of cuda. *kind: whose variant it is.
+static cubc_status parse_label(const algorithm *a, const char *arch, const char *label, space *s,
+                               variant *v, const char **kind)
+{
+    space own;
+    *kind = kind_of_arch(arch);
+    TRY(algorithm_space(a, arch, &own));
+    *s = own;
+    cubc_status st = variant_parse(s, label, v);
+    if (st != CUBC_INVALID_ARGUMENT || strcmp(*kind, "cpu") != 0) return st;
+    *kind = "cuda";
+    TRY(space_of(a, *kind, s));
+    // When it is in neither, the message is about the cpu's.
+    return variant_parse(s, label, v) ? variant_parse(&own, label, v) : CUBC_OK;
+}
+
+typedef struct candidate {
+    const problem *p;
+    const char *arch;
+} candidate;
+
+// True if the problem can run a policy that goes by the type of its items alone: their accumulators
+// may be wider than those that it was made for.
+static bool can_run(const void *context, const char *label)
+{
+    const candidate *c = context;
+    space s;
+    variant v;
+    const char *kind;
+    if (!parse_label(c->p->algorithm, c->arch, label, &s, &v, &kind))
+        return !c->p->algorithm->invalid(c->p, kind, &s, &v);
+    error_clear();
+    return false;
+}
+
+cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL])
+{
+    const candidate who = {p, arch};
+    policy_key key = {.arch = arch,
+                      .algorithm = p->algorithm->name,
+                      .benchmark = p->benchmark,
+                      .type = cubc_type_name(problem_widest(p)),
+                      .type_size = cubc_type_size(problem_widest(p)),
+                      .size = p->size,
+                      .accepts = can_run,
+                      .context = &who};
+    const char *shipped;
+    if (!base) return policy_find(&key, label, MAX_LABEL);
+    TRY(policy_base(&key, &shipped));
+    snprintf(label, MAX_LABEL, "%s", shipped);
+    return CUBC_OK;
+}
+
+cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,
+                              variant *v, char resolved[MAX_LABEL])
+{
+    char base[MAX_LABEL];
+    const char *kind;
+    if (strcmp(label, "base") == 0) {
+        TRY(algorithm_policy(p, arch, true, base));
+        label = base;
+    }
+    TRY(parse_label(p->algorithm, arch, label, s, v, &kind));
+    const char *reason = p->algorithm->invalid(p, kind, s, v);
+    if (reason) FAIL(CUBC_NO_RESOURCES, "%s cannot run %s: %s", p->benchmark, label, reason);
+    variant_label(s, v, resolved);
+    return CUBC_OK;
+}
+
+// For kernels/types.h, behind the types that structs are made of.
+static void define_structs(const problem *p, text *out)
+{
+    bool done[CUBC_TYPE_LAST + 1] = {false};
+    text structs = {0};
+    type_define((cubc_type)p->type, done, &structs);
+    type_define((cubc_type)p->acc_type, done, &structs);
+    for (int k = 0; k < p->input_count; k++)
+        type_define((cubc_type)p->inputs[k].type, done, &structs);
+    for (int k = 0; k < p->operand_count; k++)
+        type_define((cubc_type)p->operands[k].type, done, &structs);
+    for (int k = 0; k < p->output_count; k++)
+        type_define((cubc_type)p->outputs[k].type, done, &structs);
+    if (structs.length) text_printf(out, "#define TUNE_STRUCTS %s\n", structs.data);
+    out->failed = out->failed || structs.failed;
+    text_free(&structs);
+}
+
+cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
+                             text *out, char workload_hash[65])
+{
+    const char *kernel, *kind = kind_of_arch(arch);
+    text workload = {0};
+    sha256 h;
+    uint8_t digest[32];
+    cubc_status st;
+    TRY(source_load(p->algorithm->source, &kernel));
+    define_structs(p, &workload);
+    p->algorithm->define(p, &workload);
+    GUARD(st, text_done(&workload), done);
+
+    int threads = variant_value(s, v, "tpb", 1);
+    bool cpu = strcmp(kind, "cpu") == 0;
+    text_printf(out, "#define SIMT_%s 1\n#define SIMT_THREADS %d\n#define SIMT_WARP %d\n",
+                cpu ? "CPU" : "CUDA", threads, cpu && threads == 1 ? 1 : 32);
+    variant_defines(s, v, out);
+    text_append(out, workload.data, workload.length);
+    text_puts(out, kernel);
+    st = text_done(out);
+
+    sha256_begin(&h);
+    sha256_add(&h, kind, strlen(kind) + 1);
+    sha256_add(&h, workload.data, workload.length);
+    sha256_add(&h, kernel, strlen(kernel));
+    sha256_end(&h, digest);
+    for (int i = 0; i < 32; i++) snprintf(workload_hash + 2 * i, 3, "%02x", digest[i]);
+done:
+    text_free(&workload);
+    return st;
+}
+
+// ---- the public calls ---------------------------------------------------------------------------
+#define ALGORITHM(name)                                                 \
+    static cubc_status name##_checked(const void *params, problem *out) \
+    {                                                                   \
+        return name##_problem(params, out);                             \
+    }
+#include "run/list.def"
+#undef ALGORITHM
+
+#define ALGORITHM(name) name##_checked,
+static cubc_status (*const problems[])(const void *params, problem *out) = {
+#include "run/list.def"
+};
+#undef ALGORITHM
+
+cubc_status algorithm_problem(const algorithm *a, const void *params, problem *out)
+{
+    size_t k = 0;
+    while (algorithm_list[k] != a) k++;
+    if (k >= COUNT_OF(problems)) FAIL(CUBC_INTERNAL, "%s has no call of its own", a->name);
+    if (!params) FAIL(CUBC_INVALID_ARGUMENT, "%s: NULL argument", a->name);
+    return problems[k](params, out);
+}
+
+static cubc_status public_temp_bytes(cubc_device *device, const algorithm *a, const void *params,
+                                     size_t *bytes)
+{
+    problem p;
+    if (!device || !bytes) FAIL(CUBC_INVALID_ARGUMENT, "%s: NULL argument", a->name);
+    TRY(algorithm_problem(a, params, &p));
+    return algorithm_temp_bytes(device, &p, bytes);
+}
+
+static cubc_status public_run(cubc_device *device, const algorithm *a, const void *params,
+                              void *temp, size_t temp_bytes, cubc_stream stream)
+{
+    problem p;
+    if (!device) FAIL(CUBC_INVALID_ARGUMENT, "%s: NULL argument", a->name);
+    TRY(algorithm_problem(a, params, &p));
+    return algorithm_run(device, &p, temp, temp_bytes, stream);
+}
+
+#define ALGORITHM(name)                                                                           \
+    cubc_status cubc_##name##_temp_bytes(cubc_device *device, const cubc_##name##_params *params, \
+                                         size_t *bytes)                                           \
+    {                                                                                             \
+        return public_temp_bytes(device, &name##_algorithm, params, bytes);                       \
+    }                                                                                             \
+    cubc_status cubc_##name(cubc_device *device, const cubc_##name##_params *params, void *temp,  \
+                            size_t temp_bytes, cubc_stream stream)                                \
+    {                                                                                             \
+        return public_run(device, &name##_algorithm, params, temp, temp_bytes, stream);           \
+    }
+#include "run/list.def"
+#undef ALGORITHM
+
+const char *cubc_version(void)
+{
+    return CUBC_VERSION;
+}

@@ -1,0 +1,277 @@
+// The definition of an algorithm, and its running.
+//
+// An algorithm is one kernel file plus one descriptor (csrc/primitives/<name>.c). The descriptor
+// says which operands and types there are, which variants make sense, what is launched and how many
+// bytes must move; everything else is derived: macros, search spaces, benchmarks, store keys,
+// temporary storage. Built-in primitives have no other way in.
+//
+// Life of a call: the caller fills a `problem`; its compile-time part selects an `instance` (a
+// variant, chosen by policy, compiled and loaded); the descriptor turns problem and instance into a
+// `plan` (launches and their arguments), which is queued on the stream.
+#ifndef CUBC_ALGORITHM_H
+#define CUBC_ALGORITHM_H
+
+#include "base/types.h"
+#include "compile/policy.h"
+#include "compile/variant.h"
+#include "cubc.h"
+#include "device/device.h"
+
+enum {
+    MAX_KERNELS = 4,
+    MAX_LAUNCHES = 32, // of one call: 2^31 tiles are merged in 31 rounds
+    MAX_ARGS = 32,
+    MAX_INPUTS = 12,
+    MAX_OPERANDS = 8, // of all lazy inputs
+    MAX_OUTPUTS = 4,
+    MAX_LAZY = 2, // inputs of one call
+    MAX_FIELDS = 32,
+    MAX_AXES = 5, // that operands of a lazy input need to be told apart along
+    MAX_AXIS_VALUES = 16
+};
+
+typedef struct algorithm algorithm;
+
+// ---- operators ----------------------------------------------------------------------------------
+typedef struct operator_info {
+    const char *name;             // "sum"
+    const char *expression;       // of a and b
+    const char *float_expression; // where floats need another (NaN), else NULL
+    const char *identity;         // of value_t; NULL: an empty reduction is an error
+    const char *mask;       // identity used inside the kernel; differs where `identity` is NULL
+    const char *float_mask; // where the one of floats leaves other numbers alone (-0.0), else NULL
+    bool arg;               // the result is the index
+    bool logical;           // it works in bool: what is not 0 is true
+    bool widens;            // reductions of integers accumulate in 64 bits, as NumPy's do
+    bool ordered;           // the items must have an order, which complex numbers have not
+} operator_info;
+
+// A built-in by name, or NULL.
+const operator_info *operator_find(const char *name);
+// For an error: "no operator 'smu'; did you mean 'sum'? ..."
+cubc_status operator_unknown(const char *name);
+
+// ---- problems ---------------------------------------------------------------------------------
+// An array that a problem reads or writes, or a scalar that it takes. Where it is and how long is
+// the run-time part; the rest belongs to the compile-time workload.
+typedef struct operand {
+    const char *name; // in an expression, or by which its descriptor finds it, borrowed; else NULL
+    void *data;       // an input's is only read
+    uint64_t n;       // items
+    uint8_t type;     // cubc_type
+    uint8_t width;    // values of the type in an item: 2 of U64 are 16 opaque bytes; 0: 1
+    uint8_t lazy;     // 1 + which of the problem's lazy inputs this is; 0: it is in memory
+    uint8_t axes;     // of an operand of a lazy input: those it has, bit 0 the last; see input.h
+    bool scalar;      // one value in host memory
+    bool sorted;      // an input of a benchmark is
+} operand;
+
+// An input that is an expression of operands, evaluated where a kernel reads it.
+typedef struct lazy_input {
+    const char *expression;     // borrowed
+    uint8_t first, count;       // of the problem's operands
+    uint8_t rank;               // axes of its index: 1 where no operand is broadcast
+    bool rows;                  // the last axis is a multiple of every vector
+    uint64_t extents[MAX_AXES]; // the last axis first; the run-time part
+} lazy_input;
+
+static inline size_t operand_item_bytes(const operand *o)
+{
+    return cubc_type_size((cubc_type)o->type) * (o->width ? o->width : 1);
+}
+
+// Everything about one call. The compile-time workload comes first: two problems that agree in it
+// run the same compiled code.
+typedef struct problem {
+    const algorithm *algorithm;
+    const operator_info *op; // NULL: `expression` is the operator
+    const char *expression;
+    operand inputs[MAX_INPUTS], outputs[MAX_OUTPUTS];
+    uint8_t input_count, output_count;
+    operand operands[MAX_OPERANDS]; // of the lazy inputs
+    lazy_input lazy[MAX_LAZY];
+    uint8_t operand_count, lazy_count;
+    uint8_t type, acc_type; // cubc_type: of the items, and what the operator works in
+    bool commutative, inclusive, descending;
+    bool wide;           // counts of items need 64 bits
+    policy_size size;    // of n, where another variant is the best for so many items
+    bool aligned;        // all arrays of more than one item start on 16 bytes
+    bool in_place;       // an output is an input: no read-only loads
+    uint16_t traits[20]; // what else the code depends on; the algorithm says
+    char benchmark[40];  // the benchmark that stands for this problem: "reduce.sum"
+
+    // Run-time workload.
+    uint64_t n;      // items that the algorithm goes through
+    type_value init; // of acc_type
+    bool has_init;
+    uint8_t begin_bit, end_bit; // of the keys of a sort
+    uint64_t numbers[16];       // what else its kernels take; the algorithm says
+} problem;
+
+// ---- instances and plans ------------------------------------------------------------------------
+typedef struct instance instance; // a loaded variant; opaque but for these
+struct instance {
+    struct instance *next; // in the device's table
+    problem key;           // its compile-time part, texts copied
+    uint64_t hash;
+    unsigned generation; // of the policies it was chosen under
+    space space;
+    variant variant;
+    char label[MAX_LABEL];
+    cubc_device *device; // borrowed
+    device_module *module;
+    device_kernel kernels[MAX_KERNELS];
+};
+
+typedef struct launch {
+    const device_kernel *kernel;
+    launch_shape shape;
+    // Bit k: argument k is an offset into the plan's messages or scratch and becomes an address.
+    uint32_t message_args, scratch_args;
+    size_t args_count;
+    uint64_t args[MAX_ARGS];
+} launch;
+
+typedef struct plan {
+    size_t message_bytes; // temporary storage for messages between blocks (message.h)
+    size_t scratch_bytes; // temporary storage with whatever was there, on 256 bytes
+    size_t cleared_bytes; // of the scratch, from its start, that are zero before the first launch
+    int launch_count;
+    launch launches[MAX_LAUNCHES];
+} plan;
+
+// ---- public parameters --------------------------------------------------------------------------
+// The meaning of a member of a public parameter struct (cubc.h), so that a binding can fill it in
+// by name. Offsets are within the struct; 0 stands for none where a field may lack something.
+typedef enum field_kind {
+    FIELD_INPUT,   // const void *: an array
+    FIELD_LAZY,    // the same, or a cubc_lazy; its type is at type_at, where no other input has its
+                   // own
+    FIELD_OUTPUT,  // void *: an array
+    FIELD_CHANGED, // the same, of which what was there before is read, or a part of it stays
+    FIELD_TEXT,    // const char *
+    FIELD_INT,     // int
+    FIELD_COUNT,   // uint64_t
+    FIELD_REAL,    // double
+    FIELD_TYPE,    // cubc_type
+    FIELD_VALUE    // const void *: in host memory, one value of the type at type_at
+} field_kind;
+
+typedef struct field {
+    const char *name;
+    field_kind kind;
+    uint16_t at;
+    uint16_t type_at;  // of an array: where the type of its items goes
+    uint16_t count_at; // of an array: where the number of its items goes
+    uint16_t row_at;   // of an array with an item a row: where the bytes of a row go, an int
+} field;
+
+// Arrays that name the same member for their type or count must agree in it.
+#define FIELD(params, name, kind) {#name, kind, offsetof(params, name), 0, 0, 0}
+#define FIELD_ARRAY(params, name, kind, type, count) \
+    {#name, kind, offsetof(params, name), offsetof(params, type), offsetof(params, count), 0}
+#define FIELD_UNTYPED(params, name, kind, count) \
+    {#name, kind, offsetof(params, name), 0, offsetof(params, count), 0}
+
+// A descriptor's table of fields, for which there has to be room in a call.
+#define FIELDS(table)                                                                           \
+    .fields = (table),                                                                          \
+    .field_count = COUNT_OF(table) + 0 * sizeof(struct {                                        \
+                                         _Static_assert(COUNT_OF(table) <= MAX_FIELDS, #table); \
+                                         char none;                                             \
+                                     })
+
+// ---- descriptors --------------------------------------------------------------------------------
+typedef struct benchmark {
+    const char *name;       // "reduce.sum"
+    const cubc_type *types; // the T{ct} axis
+    int type_count;
+    const int *elements; // the Elements{io}[pow2] axis, exponents of two
+    int element_count;
+} benchmark;
+
+struct algorithm {
+    const char *name;                 // "reduce"
+    const char *source;               // "reduce.cu"
+    const char *kernels[MAX_KERNELS]; // entry points in launch order
+    const benchmark *benchmarks;
+    int benchmark_count;
+    const field *fields; // of cubc_<name>_params; none where a binding has glue of its own
+    int field_count;
+
+    // A benchmark's problem, without pointers: operands, operator and n.
+    cubc_status (*workload)(const benchmark *b, cubc_type type, uint64_t n, problem *out);
+    // The compile-time workload as macros, in front of the source.
+    void (*define)(const problem *p, text *out);
+    // Why a variant makes no sense on this kind of device, or NULL; says so without compiling.
+    const char *(*invalid)(const problem *p, const char *kind, const space *s, const variant *v);
+    // out comes with all counts 0.
+    cubc_status (*plan)(const problem *p, const instance *i, plan *out);
+    // Compulsory traffic in bytes.
+    double (*traffic)(const problem *p);
+    // The items of a benchmark's input k, an expression of seed and i; NULL: as workload.c has it.
+    const char *(*random)(const problem *p, int k);
+};
+
+#define ALGORITHM(name) extern const algorithm name##_algorithm;
+#define INNER ALGORITHM
+#include "run/list.def"
+#undef ALGORITHM
+extern const algorithm *const algorithm_list[]; // ends with NULL
+// A benchmark by its full name; unknown: CUBC_NOT_FOUND with the nearest.
+cubc_status benchmark_find(const char *name, const algorithm **a, const benchmark **b);
+
+// ---- problems from the public parameters --------------------------------------------------------
+// Each in its descriptor's file; they check what a caller can get wrong.
+#define ALGORITHM(name) \
+    cubc_status name##_problem(const cubc_##name##_params *params, problem *out);
+#include "run/list.def"
+#undef ALGORITHM
+// The same by the algorithm: params is a cubc_<name>_params.
+cubc_status algorithm_problem(const algorithm *a, const void *params, problem *out);
+
+// ---- running ------------------------------------------------------------------------------------
+// The variant that the policies choose, compiled on first use. temp NULL: from the device's pool.
+cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
+                          void *stream);
+cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
+// Tells if running the problem would compile its variant, and not tune it either.
+cubc_status algorithm_missing(cubc_device *device, const problem *p, bool *missing);
+// Fails with CUBC_INVALID_ARGUMENT unless a call's arrays lie apart from its workspace.
+cubc_status problem_apart(const problem *p, const void *memory, size_t bytes);
+// True if the same variants of both are the same code.
+bool problem_same_code(const problem *a, const problem *b);
+
+// Asked before a workload is first opened on a device in this process, so that it may be tuned: its
+// policy is looked up afterwards. Called without a lock, in the thread of the call, which waits, as
+// others do that need the same; never while the stream is being captured. What it returns ends the
+// call unless it is CUBC_OK. *settled is true; false: it is to be asked again at the next call, and
+// not only when policies have changed. NULL: nobody is asked.
+typedef cubc_status (*algorithm_tuner)(const cubc_device *device, const problem *p, bool *settled);
+void algorithm_set_tuner(algorithm_tuner tuner);
+
+// The text that is compiled for a variant: macros and kernel. workload_hash: SHA-256 of the part
+// that all variants of this workload share.
+cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
+                             text *out, char workload_hash[65]);
+cubc_status algorithm_space(const algorithm *a, const char *arch, space *out);
+// "base" or a label to a variant that is valid for the problem, and the space that it is of: on the
+// cpu that of cuda for a label outside the cpu's own ranges.
+cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,
+                              variant *v, char resolved[MAX_LABEL]);
+// The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
+// loads are then no wider than those of the benchmark that the policy was found with.
+cubc_type problem_widest(const problem *p);
+// The shipped (`base`) or the current policy's label for a problem on an arch.
+cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL]);
+
+// A variant of one's own choice, outside of the device's table.
+cubc_status instance_open(cubc_device *device, const problem *p, const char *label, instance **out);
+void instance_close(instance *i);
+// The cluster that a launch of so many blocks is to be (kernels/cluster.h); 0 where the variant
+// does not ask for one, the device has none, or the blocks are too many for it.
+unsigned instance_cluster(const instance *i, uint64_t blocks);
+// Queues a problem on an instance; the workspace comes from the device's pool.
+cubc_status instance_run(instance *i, const problem *p, void *stream);
+
+#endif

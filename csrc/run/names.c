@@ -1,0 +1,79 @@
+// The names in a user's expression: see names.h. It scans for identifiers and does not parse.
+#include "run/names.h"
+
+#include <string.h>
+
+// The next identifier of a text; *at goes behind it. False at the end. Passed over are numbers
+// (0x1p3f), members (.x) and what is too long for an operand.
+static bool next_name(const char **at, char name[NAME_SIZE])
+{
+    for (const char *c = *at, *start; *c;) {
+        start = c++;
+        if (!name_letter(*start) && !name_digit(*start) && *start != '.') continue;
+        while (name_letter(*c) || name_digit(*c) || (*c == '.' && name_digit(*start))) c++;
+        size_t length = (size_t)(c - start);
+        if (!name_letter(*start) || length >= NAME_SIZE) continue;
+        memcpy(name, start, length);
+        name[length] = '\0';
+        *at = c;
+        return true;
+    }
+    return false;
+}
+
+static bool occurs(const char *text, const char *name)
+{
+    char found[NAME_SIZE];
+    while (next_name(&text, found))
+        if (strcmp(found, name) == 0) return true;
+    return false;
+}
+
+typedef struct named {
+    const char *expression;
+    const operand *operands;
+    int count;
+} named;
+
+static bool is_operand(const named *n, const char *name)
+{
+    for (int k = 0; k < n->count; k++)
+        if (strcmp(n->operands[k].name, name) == 0) return true;
+    return strcmp(name, "i") == 0;
+}
+
+// A name in the expression that is none of the operands, nor a function's.
+static bool next_unknown(const named *n, const char **at, char name[NAME_SIZE])
+{
+    while (next_name(at, name))
+        if ((*at)[strspn(*at, " ")] != '(' && !is_operand(n, name) && !name_reserved(name))
+            return true;
+    return false;
+}
+
+static cubc_status fail_unused(const named *n, const char *const *unused, size_t count)
+{
+    const char *at = n->expression, *near = NULL;
+    char name[NAME_SIZE] = "";
+    text list = {0};
+    for (size_t k = 0; k < count; k++) text_printf(&list, "%s'%s'", k ? ", " : "", unused[k]);
+    while (!near && next_unknown(n, &at, name)) near = nearest_name(name, unused, count);
+    if (near) text_printf(&list, "; did you mean '%s' for '%s'?", near, name);
+    cubc_status st = text_done(&list);
+    if (!st)
+        st = error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT,
+                       "the expression '%.200s' does not use the operand%s %s", n->expression,
+                       count > 1 ? "s" : "", list.data);
+    text_free(&list);
+    return st;
+}
+
+cubc_status names_used(const char *expression, const operand *operands, int count)
+{
+    const named n = {expression, operands, count};
+    const char *unused[MAX_OPERANDS];
+    size_t left_out = 0;
+    for (int k = 0; k < count; k++)
+        if (!occurs(expression, operands[k].name)) unused[left_out++] = operands[k].name;
+    return left_out ? fail_unused(&n, unused, left_out) : CUBC_OK;
+}

@@ -1,0 +1,12 @@
+// The names in a user's expression: enough of C's grammar to tell a misspelt operand.
+#ifndef CUBC_ALGO_NAMES_H
+#define CUBC_ALGO_NAMES_H
+
+#include "base/name.h"
+#include "run/algorithm.h"
+
+// Fails with CUBC_INVALID_ARGUMENT if the expression leaves an operand out: a misspelt name mostly
+// does. Part of every call, so it must be quick.
+cubc_status names_used(const char *expression, const operand *operands, int count);
+
+#endif

@@ -1,0 +1,428 @@
+// Checks and macros that the descriptors share: see problem.h.
+#include "run/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {CUBC_I8,  CUBC_I16,  CUBC_I32, CUBC_I64,
+                                                        CUBC_U8,  CUBC_U16,  CUBC_U32, CUBC_U64,
+                                                        CUBC_F16, CUBC_BF16, CUBC_F32, CUBC_F64};
+const int problem_elements[4] = {16, 20, 24, 28};
+
+// A bare word that is not an operand is a misspelt operator, not an expression.
+static bool is_word(const char *op)
+{
+    return strspn(op, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+               strlen(op) &&
+           strcmp(op, "a") != 0 && strcmp(op, "b") != 0;
+}
+
+// Structs have the operators that a user writes for them, complex numbers those without an order.
+static cubc_status check_operator(const problem *p, const char *op)
+{
+    cubc_type type = (cubc_type)p->type;
+    if (p->op && type_table[type].kind == KIND_STRUCT)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s is for numbers and the items are structs, %.200s: write an expression of the "
+             "members of a and b with a value for each, \"value_t{a.%s + b.%s, ...}\"",
+             op, type_table[type].description, type_table[type].members[0].name,
+             type_table[type].members[0].name);
+    if (p->op && p->op->ordered && type_table[type].kind == KIND_COMPLEX)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s needs an order, which complex items (%s) have not: write what is meant, such as "
+             "\"abs(a) < abs(b) ? a : b\", or take the real or the imaginary parts",
+             op, cubc_type_name(type));
+    return CUBC_OK;
+}
+
+// From the items over the accumulator to the result.
+static cubc_status check_conversions(const problem *p, const char *family)
+{
+    cubc_type steps[] = {(cubc_type)p->type, (cubc_type)p->acc_type,
+                         (cubc_type)p->outputs[p->output_count - 1].type};
+    if (p->op && p->op->arg) return CUBC_OK; // the result is another thing than the items
+    for (size_t k = 0; k + 1 < COUNT_OF(steps); k++) {
+        const type_info *from = &type_table[steps[k]], *to = &type_table[steps[k + 1]];
+        if (type_converts(steps[k], steps[k + 1])) continue;
+        if (from->kind == KIND_COMPLEX && to->kind != KIND_STRUCT)
+            FAIL(CUBC_INVALID_TYPE,
+                 "%s: complex numbers (%s) do not become real ones (%s): take the real or the "
+                 "imaginary parts first",
+                 family, from->name, to->name);
+        FAIL(CUBC_INVALID_TYPE,
+             "%s: %.200s does not become %.200s: items that are structs, accumulator and result "
+             "have one type; transform makes structs of other items",
+             family, from->description ? from->description : from->name,
+             to->description ? to->description : to->name);
+    }
+    return CUBC_OK;
+}
+
+cubc_status problem_real(const char *what, cubc_type type)
+{
+    if (!type_valid(type)) return CUBC_OK; // what an unknown type is, is said of its array
+    if (type_table[type].kind == KIND_STRUCT)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s are structs, %.200s, and have to be numbers: take one of their members", what,
+             type_table[type].description);
+    if (type_table[type].kind == KIND_COMPLEX)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s are complex (%s) and have to be real: take their real parts, imaginary parts or "
+             "absolute values",
+             what, cubc_type_name(type));
+    return CUBC_OK;
+}
+
+cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init)
+{
+    if (!op) FAIL(CUBC_INVALID_ARGUMENT, "%s: an operator is needed", family);
+    p->op = operator_find(op);
+    if (!p->op && is_word(op)) return operator_unknown(op);
+    if (!p->op) p->expression = op;
+    TRY(check_operator(p, op));
+    if (p->op && p->op->logical) p->acc_type = CUBC_BOOL;
+    if (p->acc_type == CUBC_F16 || p->acc_type == CUBC_BF16)
+        FAIL(CUBC_INVALID_TYPE, "%s accumulates F16 and BF16 items in F32, not in %s", family,
+             cubc_type_name((cubc_type)p->acc_type));
+    TRY(check_conversions(p, family));
+    if (p->op && p->op->arg && init) FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", op);
+    p->has_init = init != NULL;
+    if (init) memcpy(&p->init, init, cubc_type_size((cubc_type)p->acc_type));
+    snprintf(p->benchmark, sizeof p->benchmark, "%s.%s", family, p->op ? p->op->name : "custom");
+    return CUBC_OK;
+}
+
+cubc_status problem_reduction(problem *p, const char *family, const char *op, bool commutative,
+                              const void *init)
+{
+    if (!type_valid((cubc_type)p->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    TRY(problem_operator(p, family, op, init));
+    p->commutative = p->op || commutative;
+    // The value for no items: a kernel that starts with its own identity need not look for it.
+    if (p->n == 0 && p->op && p->op->float_mask) p->has_init = true;
+    if (!p->op || !p->op->arg) return CUBC_OK;
+    if (p->outputs[0].type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "%s gives an index: its output must be I64, not %s", op,
+             cubc_type_name((cubc_type)p->outputs[0].type));
+    p->acc_type = (uint8_t)type_arithmetic((cubc_type)p->type);
+    return CUBC_OK;
+}
+
+cubc_status problem_of_none(const problem *p, bool segments)
+{
+    bool index = p->op && p->op->arg; // which takes no initial value
+    FAIL(CUBC_INVALID_ARGUMENT, "%s of no items has no value%s; %sat least one item%s",
+         p->op ? p->op->name : "a user's operator", segments ? ", and segments may be empty" : "",
+         index ? "" : "give an initial value (init=) or ", index ? " is needed" : "");
+}
+
+bool problem_order_shows(const problem *p)
+{
+    return !p->op || (!p->op->arg && type_table[p->acc_type].kind >= KIND_FLOAT);
+}
+
+void problem_define_rounding(text *out)
+{
+    text_puts(out, "#define SIMT_ROUNDED 1\n");
+}
+
+uint64_t problem_fixed_tile(uint64_t bytes)
+{
+    enum { PARTS = 8, LANES = 32 };
+    uint64_t vector = bytes < 16 ? 16 / bytes : 1, rows = bytes <= 16 ? 8 : bytes <= 32 ? 4 : 2;
+    return PARTS * rows * LANES * vector;
+}
+
+void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n)
+{
+    char name[32];
+    const char *op = strchr(benchmark, '.') + 1;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(op, "."), op);
+    *p = (problem){.op = operator_find(name),
+                   .n = n,
+                   .type = (uint8_t)type,
+                   .inputs[0] = {.n = n, .type = (uint8_t)type},
+                   .input_count = 1,
+                   .output_count = 1,
+                   .commutative = true,
+                   .aligned = true};
+    cubc_type acc = p->op->widens ? type_widened(type) : type;
+    p->acc_type = (uint8_t)type_arithmetic(acc);
+    p->outputs[0] = (operand){.n = 1, .type = (uint8_t)(p->op->arg ? CUBC_I64 : acc)};
+}
+
+static int round_up(int bytes, int unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+int problem_bytes_with(cubc_type type, int word)
+{
+    int alignment = type_table[type].alignment;
+    return round_up(round_up(type_table[type].size, word) + word,
+                    alignment > word ? alignment : word);
+}
+
+int problem_acc_bytes(const problem *p)
+{
+    if (p->op && p->op->arg) return problem_bytes_with((cubc_type)p->acc_type, 8);
+    if (p->op) return (int)cubc_type_size((cubc_type)p->acc_type);
+    return problem_bytes_with((cubc_type)p->acc_type, 4);
+}
+
+cubc_status problem_size(const char *what, uint64_t n, cubc_type type)
+{
+    uint64_t bytes = cubc_type_size(type);
+    if (size_multiply(&bytes, n)) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "%s has too many items: %llu of %zu bytes", what,
+         (unsigned long long)n, cubc_type_size(type));
+}
+
+static cubc_status check_array(const char *what, const void *data, uint64_t n, cubc_type type)
+{
+    if (!type_valid(type)) FAIL(CUBC_INVALID_TYPE, "%s has an unknown type (%d)", what, (int)type);
+    if (!data && n) FAIL(CUBC_INVALID_ARGUMENT, "%s is NULL", what);
+    if ((uintptr_t)data % type_table[type].alignment)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "%s is not aligned to %d bytes, as its %zu-byte items are: pass a copy that is", what,
+             type_table[type].alignment, cubc_type_size(type));
+    return problem_size(what, n, type);
+}
+
+// Arrays of one item are not read in vectors, unless an item is one.
+cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
+                          cubc_type type)
+{
+    TRY(check_array(what, data, n, type));
+    *to = (operand){.data = (void *)data, .n = n, .type = (uint8_t)type};
+    bool vectors = n > 1 || cubc_type_size(type) % 16 == 0;
+    if (vectors && (uintptr_t)data % 16) p->aligned = false;
+    return CUBC_OK;
+}
+
+cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
+                          cubc_type type)
+{
+    if (type == CUBC_LAZY)
+        FAIL(CUBC_INVALID_TYPE, "%s cannot be lazy: evaluate it by cubc_transform before", what);
+    return problem_array(p, &p->inputs[p->input_count++], what, data, n, type);
+}
+
+cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type)
+{
+    return problem_array(p, &p->outputs[p->output_count++], what, data, n, type);
+}
+
+bool problem_opaque(int bytes, cubc_type *type, uint8_t *width)
+{
+    static const cubc_type by_size[] = {
+        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64, [16] = CUBC_U64};
+    if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1))) return false;
+    *type = by_size[bytes];
+    *width = bytes == 16 ? 2 : 1;
+    return true;
+}
+
+static cubc_status value_type(const problem *p, int bytes, cubc_type *type, uint8_t *width)
+{
+    if (!problem_opaque(bytes, type, width))
+        FAIL(CUBC_INVALID_TYPE, "%s moves values of 1, 2, 4, 8 or 16 bytes, not of %d",
+             p->algorithm->name, bytes);
+    return CUBC_OK;
+}
+
+cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
+                                int bytes)
+{
+    cubc_type type = CUBC_U8;
+    uint8_t width = 1;
+    TRY(value_type(p, bytes, &type, &width));
+    TRY(problem_input(p, what, data, n, type));
+    p->inputs[p->input_count - 1].width = width;
+    return CUBC_OK;
+}
+
+cubc_status problem_indices(const char *what, uint64_t n, int bytes)
+{
+    if (n == 0 || bytes >= 8 || (n - 1) >> (8 * bytes) == 0) return CUBC_OK;
+    FAIL(CUBC_INVALID_TYPE, "%s gives indices of %d bytes: those of %llu items do not fit", what,
+         bytes, (unsigned long long)n);
+}
+
+cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes)
+{
+    cubc_type type = CUBC_U8;
+    uint8_t width = 1;
+    TRY(value_type(p, bytes, &type, &width));
+    TRY(problem_output(p, what, data, n, type));
+    p->outputs[p->output_count - 1].width = width;
+    return CUBC_OK;
+}
+
+static bool same_place(const operand *a, const operand *b)
+{
+    return a->data == b->data && a->n == b->n && operand_item_bytes(a) == operand_item_bytes(b);
+}
+
+static bool overlap(const operand *a, const operand *b)
+{
+    uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+    return x < y + b->n * operand_item_bytes(b) && y < x + a->n * operand_item_bytes(a);
+}
+
+// `in` is input k, or an operand of it.
+static cubc_status check_overlap(problem *p, const operand *in, int k, int o, in_place allowed)
+{
+    const operand *out = &p->outputs[o];
+    if (in->scalar || in->lazy || !overlap(in, out)) return CUBC_OK;
+    if (!same_place(in, out) || (allowed == INPUT_OF_SAME_NUMBER && k != o))
+        FAIL(
+            CUBC_INVALID_ARGUMENT,
+            "input and output overlap: an output lies apart from all inputs, or it is the array of "
+            "one, from its first item on and with items of the same size");
+    p->in_place = true;
+    return CUBC_OK;
+}
+
+// Item i of a lazy input is made of the operands' items i: they are checked like an array.
+cubc_status problem_overlap(problem *p, in_place allowed)
+{
+    for (int o = 0; o < p->output_count; o++) {
+        const operand *out = &p->outputs[o];
+        for (int k = 0; k < p->input_count; k++) {
+            const operand *in = &p->inputs[k];
+            TRY(check_overlap(p, in, k, o, allowed));
+            const lazy_input *l = in->lazy ? &p->lazy[in->lazy - 1] : NULL;
+            for (int j = 0; l && j < l->count; j++)
+                TRY(check_overlap(p, &p->operands[l->first + j], k, o, allowed));
+        }
+        for (int other = 0; other < o; other++)
+            if (overlap(&p->outputs[other], out))
+                FAIL(CUBC_INVALID_ARGUMENT, "two outputs overlap: they must be apart");
+    }
+    return CUBC_OK;
+}
+
+cubc_status problem_apart(const problem *p, const void *memory, size_t bytes)
+{
+    const operand workspace = {.data = (void *)(uintptr_t)memory, .n = bytes, .type = CUBC_U8};
+    const operand *groups[] = {p->inputs, p->outputs, p->operands};
+    const int counts[] = {p->input_count, p->output_count, p->operand_count};
+    for (size_t g = 0; g < COUNT_OF(groups); g++)
+        for (int k = 0; k < counts[g]; k++)
+            if (!groups[g][k].scalar && !groups[g][k].lazy && overlap(&groups[g][k], &workspace))
+                FAIL(CUBC_INVALID_ARGUMENT,
+                     "the workspace overlaps an array of the call: they must be apart");
+    return CUBC_OK;
+}
+
+static double array_bytes(const operand *o)
+{
+    return o->scalar || o->lazy ? 0 : (double)o->n * (double)operand_item_bytes(o);
+}
+
+double problem_input_bytes(const problem *p, int k)
+{
+    const operand *in = &p->inputs[k];
+    const lazy_input *l = in->lazy ? &p->lazy[in->lazy - 1] : NULL;
+    double bytes = array_bytes(in);
+    for (int j = 0; l && j < l->count; j++) bytes += array_bytes(&p->operands[l->first + j]);
+    return bytes;
+}
+
+double problem_array_bytes(const problem *p)
+{
+    double bytes = 0;
+    for (int k = 0; k < p->input_count; k++) bytes += problem_input_bytes(p, k);
+    for (int k = 0; k < p->output_count; k++) bytes += array_bytes(&p->outputs[k]);
+    return bytes;
+}
+
+void problem_append_init(const problem *p, launch *l)
+{
+    size_t words = (cubc_type_size((cubc_type)p->acc_type) + 7) / 8;
+    memcpy(l->args + l->args_count, p->init.word, 8 * words);
+    l->args_count += words;
+    l->args[l->args_count++] = p->has_init;
+}
+
+// A macro's text ends with its line. The compiler's messages call the place "expression".
+void problem_define_expression(text *out, const char *name, const char *expression)
+{
+    text_printf(out, "#line 1 \"expression\"\n#define %s (", name);
+    for (const char *c = expression; *c; c++)
+        text_append(out, *c == '\n' || *c == '\r' ? " " : c, 1);
+    text_puts(out, ")\n");
+}
+
+void problem_define_keys(const problem *p, text *out)
+{
+    static const int mantissa[CUBC_TYPE_COUNT] = {
+        [CUBC_F16] = 10, [CUBC_BF16] = 7, [CUBC_F32] = 23, [CUBC_F64] = 52};
+    cubc_type type = (cubc_type)p->type;
+    type_kind of = type_table[type].kind;
+    int kind = of == KIND_FLOAT ? 2 : of == KIND_SIGNED ? 1 : of == KIND_BOOL ? 3 : 0;
+    text_printf(out, "#define TUNE_KEY u%d\n#define TUNE_KEY_KIND %d\n",
+                8 * (int)cubc_type_size(type), kind);
+    text_printf(out, "#define TUNE_MANTISSA_BITS %d\n#define TUNE_DESCENDING %d\n", mantissa[type],
+                p->descending);
+}
+
+void problem_define_values(const problem *p, text *out)
+{
+    const operand *values = &p->outputs[1];
+    int width = p->output_count < 2 ? 0 : values->width ? values->width : 1;
+    text_printf(out, "#define TUNE_VALUE %s\n#define TUNE_VALUE_WIDTH %d\n",
+                width ? type_table[values->type].dialect : "u8", width);
+}
+
+void problem_define(const problem *p, text *out)
+{
+    bool floating = type_table[p->acc_type].kind == KIND_FLOAT;
+    bool signed_zero = floating || type_table[p->acc_type].kind == KIND_COMPLEX;
+    text_printf(out, "#define TUNE_T %s\n#define TUNE_A %s\n#define TUNE_O %s\n",
+                type_table[p->type].dialect, type_table[p->acc_type].dialect,
+                type_table[p->outputs[0].type].dialect);
+    text_printf(out, "#define TUNE_ALIGNED %d\n", p->aligned);
+    if (!p->op) {
+        problem_define_expression(out, "TUNE_OPERATOR", p->expression);
+        return;
+    }
+    problem_define_expression(out, "TUNE_OPERATOR",
+                              floating && p->op->float_expression ? p->op->float_expression
+                                                                  : p->op->expression);
+    if (p->op->arg) text_puts(out, "#define TUNE_ARG 1\n");
+    if (p->op->float_mask && signed_zero)
+        text_printf(out, "#define TUNE_IDENTITY %s\n#define TUNE_OF_NONE %s\n", p->op->float_mask,
+                    p->op->identity);
+    else if (p->op->mask)
+        text_printf(out, "#define TUNE_IDENTITY %s\n", p->op->mask);
+}
+
+const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
+                            int item_bytes)
+{
+    int ipt = variant_value(s, v, "ipt", 1), vector = 1 << variant_value(s, v, "ipv", 0);
+    int vector_bytes = vector * (int)cubc_type_size(problem_widest(p));
+    if (ipt % vector) return "ipt is not a multiple of the vector's items";
+    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (vector > 1 && vector_bytes > 32) return "a vector is wider than two 16-byte accesses";
+    if (ipt * item_bytes > 512) return "the items of a thread do not fit its registers";
+    // 64 Ki registers of 4 bytes a multiprocessor; some are needed for other things.
+    if (ipt * item_bytes * variant_value(s, v, "tpb", 1) > 4 * 50000)
+        return "the items of a block do not fit the registers of a multiprocessor";
+    if (variant_value(s, v, "ld", 0) == 2 && vector_bytes % 16)
+        return "loads narrower than 16 bytes have no choice of caching";
+    return NULL;
+}
+
+const char *problem_random_bits(const problem *p, int k)
+{
+    switch ((cubc_type)p->inputs[k].type) {
+    case CUBC_F16: return "f16{static_cast<u16>(random_u64(seed, i))}";
+    case CUBC_BF16: return "bf16{static_cast<u16>(random_u64(seed, i))}";
+    case CUBC_F32: return "f32_of(static_cast<u32>(random_u64(seed, i)))";
+    case CUBC_F64: return "f64_of(random_u64(seed, i))";
+    default: return "random_u64(seed, i)";
+    }
+}

@@ -1,0 +1,98 @@
+// The common part of the descriptors: checks of operands and parts of the compile-time workload.
+#ifndef CUBC_ALGO_PROBLEM_H
+#define CUBC_ALGO_PROBLEM_H
+
+#include "base/size.h"
+#include "run/algorithm.h"
+
+// The types that benchmarks range over.
+extern const cubc_type problem_all_types[]; // the real numbers, 12 of them
+enum { PROBLEM_ALL_TYPES = 12 };
+extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
+
+// Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
+// of the items, of the accumulator and of the result, the last output so far, are there already.
+cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
+// The operator of a reduction whose arrays have been added: all that problem_operator does, and an
+// index as the result.
+cubc_status problem_reduction(problem *p, const char *family, const char *op, bool commutative,
+                              const void *init);
+// Fails: a reduction of no items that has no value. segments: some may be empty.
+cubc_status problem_of_none(const problem *p, bool segments);
+// True if the order of the operands shows in the result: with integers and indices it does not.
+bool problem_order_shows(const problem *p);
+// Has products and sums rounded each: see device_source_rounds.
+void problem_define_rounding(text *out);
+// Makes a reduction of reduce or segmented_reduce one of fixed_reduce; a scan, or a reduction of
+// runs, one of fixed_scan.
+void problem_fix_reduction(problem *p);
+void problem_fix_scan(problem *p);
+void problem_fix_runs(problem *p);
+// Items of a tile of kernels/fixed.h, by their bytes.
+uint64_t problem_fixed_tile(uint64_t bytes);
+// A reduction's benchmark: operator, types of accumulator and result, and n items to reduce.
+void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n);
+// The size of a struct of the kernels that has a value and then an integer of `word` bytes.
+int problem_bytes_with(cubc_type value, int word);
+// sizeof(acc_t) of kernels/operator.h; the kernels assert that the two agree.
+int problem_acc_bytes(const problem *p);
+// Refuses structs and complex numbers.
+cubc_status problem_real(const char *what, cubc_type type);
+// Appends init and has_init, the last arguments of a kernel that begins with a value.
+void problem_append_init(const problem *p, launch *l);
+// Refuses more items than any memory has room for.
+cubc_status problem_size(const char *what, uint64_t n, cubc_type type);
+// Adds an array: it exists, is aligned to its type and not too long.
+cubc_status problem_input(problem *p, const char *what, const void *data, uint64_t n,
+                          cubc_type type);
+// The same of an input that may also be lazy: data is a cubc_lazy if the type is CUBC_LAZY. The
+// type of its items is that of p->inputs afterwards.
+cubc_status problem_lazy_input(problem *p, const char *what, const void *data, uint64_t n,
+                               cubc_type type);
+// The type of what problem_lazy_input will add.
+cubc_type problem_input_type(const void *data, cubc_type type);
+// Checks an array that is part of something else.
+cubc_status problem_array(problem *p, operand *to, const char *what, const void *data, uint64_t n,
+                          cubc_type type);
+cubc_status problem_output(problem *p, const char *what, void *data, uint64_t n, cubc_type type);
+// Finds the type that moves items of 1, 2, 4, 8 or 16 bytes unseen; false: they are of other sizes.
+bool problem_opaque(int bytes, cubc_type *type, uint8_t *width);
+// The same of values that keys take along, rows of 1, 2, 4, 8 or 16 bytes. Their output is the
+// second one.
+cubc_status problem_value_input(problem *p, const char *what, const void *data, uint64_t n,
+                                int bytes);
+cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes);
+// Fails unless the indices 0 to n-1 fit values of that many bytes.
+cubc_status problem_indices(const char *what, uint64_t n, int bytes);
+// Checks all arrays that were added: an output lies apart from every other array, or it is an input
+// with items of the same size; which one, of several, the algorithm says.
+typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
+cubc_status problem_overlap(problem *p, in_place allowed);
+// The memory that input k is made of.
+double problem_input_bytes(const problem *p, int k);
+// The bytes of all arrays: the traffic of a kernel that reads or writes each once.
+double problem_array_bytes(const problem *p);
+// For kernels/input.h. The macros of input k, with that prefix ("TUNE_IN"). In both k is -1 for an
+// input that there is not: it is a pointer then, and NULL.
+void problem_define_input(const problem *p, int k, const char *prefix, text *out);
+// Replaces argument `at`, the pointer of input k if that is plain, by what stands for the input. Of
+// several inputs the one that comes last in the arguments is placed first.
+cubc_status problem_place_input(const problem *p, int k, launch *l, int at);
+// A benchmark's input 0 as an expression of x, y and z, as many as it has arrays.
+void problem_lazy_workload(problem *p, const char *expression, int arrays, cubc_type type);
+// TUNE_T, TUNE_A, TUNE_O, the operator, TUNE_ALIGNED.
+void problem_define(const problem *p, text *out);
+// Defines for kernels/radix.h the properties of the keys.
+void problem_define_keys(const problem *p, text *out);
+// TUNE_VALUE, TUNE_VALUE_WIDTH.
+void problem_define_values(const problem *p, text *out);
+void problem_define_expression(text *out, const char *name, const char *expression);
+// The limits that hold for any kernel with ipt, tpb and ipv; item_bytes is what a thread keeps of
+// an item in registers.
+const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
+                            int item_bytes);
+// For a descriptor's `random`: keys of all bits. A float from a random number would have few
+// exponents.
+const char *problem_random_bits(const problem *p, int k);
+
+#endif

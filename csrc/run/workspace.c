@@ -1,0 +1,197 @@
+// See workspace.h.
+#define _POSIX_C_SOURCE 200809L // pthread_mutex_timedlock
+#include "run/workspace.h"
+
+#include <pthread.h>
+#include <time.h>
+
+enum { STREAMS_WITHOUT_EVENT = 32, MAX_STREAMS = 64 };
+
+struct workspace {
+    workspace *next;
+    pthread_mutex_t busy; // from the acquire to the release
+    uint64_t stream_id;   // read with the list's lock or its own, written with both
+    uint64_t used;        // value of the pool's `uses`
+    device_event *event;  // after its last launch; NULL: belongs to its stream for good
+    void *memory;
+    size_t bytes;
+    uint32_t launches; // since it was cleared
+    unsigned forks;    // of the process when it was last used
+};
+
+// A message's tag has 30 bits for the epoch; before they repeat, the block is cleared.
+static const uint32_t most_launches = (1u << 30) - 2;
+FORK_SAFE_MUTEX(list_lock);
+
+// With the list's lock. In a forked child a launch of the parent may have left its lock and
+// messages.
+static void renew_after_fork(workspace *w)
+{
+    if (w->forks == fork_count()) return;
+    pthread_mutex_init(&w->busy, NULL);
+    w->forks = fork_count();
+    w->launches = most_launches;
+}
+
+// On the cpu a launch is over before the block is released, so a wait here may be long.
+static cubc_status wait_until_free(workspace *w)
+{
+    while (pthread_mutex_trylock(&w->busy) != 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 50000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_mutex_timedlock(&w->busy, &until) == 0) break;
+        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while another call was busy");
+    }
+    return CUBC_OK;
+}
+
+static cubc_status create(workspace_pool *pool, cubc_device *device, uint64_t id, bool with_event,
+                          workspace **out)
+{
+    workspace *w = *out = mem_zalloc(1, sizeof *w);
+    if (!w) return CUBC_NO_MEMORY;
+    cubc_status st = with_event ? device->api->event_create(device, &w->event) : CUBC_OK;
+    if (st) {
+        mem_free(w);
+        *out = NULL;
+        return st;
+    }
+    pthread_mutex_init(&w->busy, NULL);
+    w->forks = fork_count();
+    w->stream_id = id;
+    w->next = pool->first;
+    pool->first = w;
+    return CUBC_OK;
+}
+
+// The one that may be passed on and was used longest ago; its lock is taken. NULL: there is none.
+static workspace *oldest_free(workspace_pool *pool)
+{
+    workspace *oldest = NULL;
+    for (workspace *w = pool->first; w; w = w->next) {
+        if (w->forks != fork_count() || pthread_mutex_trylock(&w->busy) != 0) continue;
+        workspace *other = w;
+        if (w->event && (!oldest || w->used < oldest->used)) {
+            other = oldest;
+            oldest = w;
+        }
+        if (other) pthread_mutex_unlock(&other->busy);
+    }
+    return oldest;
+}
+
+static cubc_status find_or_make(workspace_pool *pool, cubc_device *device, void *stream,
+                                uint64_t id, workspace **out)
+{
+    int count = 0;
+    workspace *w = pool->first;
+    for (; w && w->stream_id != id; w = w->next) count++;
+    if (!w && count >= MAX_STREAMS && (w = oldest_free(pool))) {
+        cubc_status st = device->api->event_wait(device, w->event, stream);
+        if (!st) w->stream_id = id;
+        pthread_mutex_unlock(&w->busy);
+        if (st) return st;
+    }
+    if (!w) TRY(create(pool, device, id, count >= STREAMS_WITHOUT_EVENT, &w));
+    renew_after_fork(w);
+    w->used = ++pool->uses;
+    *out = w;
+    return CUBC_OK;
+}
+
+// The stream's block, locked. Until it is locked it may be passed on to another stream.
+static cubc_status lock_block(workspace_pool *pool, cubc_device *device, void *stream,
+                              workspace **out)
+{
+    uint64_t id = device->api->stream_id(device, stream);
+    for (;;) {
+        pthread_mutex_lock(&list_lock);
+        cubc_status st = find_or_make(pool, device, stream, id, out);
+        pthread_mutex_unlock(&list_lock);
+        TRY(st);
+        TRY(wait_until_free(*out));
+        if ((*out)->stream_id == id) return CUBC_OK;
+        pthread_mutex_unlock(&(*out)->busy);
+    }
+}
+
+static cubc_status allocate_cleared(cubc_device *device, size_t bytes, void *stream, void **out)
+{
+    TRY(device->api->alloc(device, bytes, stream, out));
+    cubc_status st = device->api->fill(device, *out, 0, bytes, stream);
+    if (st) device->api->free(device, *out, stream);
+    return st;
+}
+
+static cubc_status grow(workspace *w, cubc_device *device, size_t bytes, void *stream)
+{
+    size_t room = 65536;
+    void *memory;
+    while (room < bytes) room *= 2;
+    TRY(allocate_cleared(device, room, stream, &memory));
+    device->api->free(device, w->memory, stream); // after what is queued on the stream
+    w->memory = memory;
+    w->bytes = room;
+    w->launches = 0;
+    return CUBC_OK;
+}
+
+cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes,
+                              uint32_t launches, void *stream, workspace_lease *out)
+{
+    workspace *w;
+    *out = (workspace_lease){0};
+    if (device->api->is_capturing(device, stream))
+        return allocate_cleared(device, bytes, stream, &out->memory);
+    TRY(lock_block(pool, device, stream, &w));
+    cubc_status st = CUBC_OK;
+    if (w->bytes < bytes) {
+        st = grow(w, device, bytes, stream);
+    } else if (w->launches + launches > most_launches) {
+        st = device->api->fill(device, w->memory, 0, w->bytes, stream);
+        w->launches = 0;
+    }
+    if (st) {
+        pthread_mutex_unlock(&w->busy);
+        return st;
+    }
+    w->launches += launches;
+    *out = (workspace_lease){w->memory, w};
+    return CUBC_OK;
+}
+
+void workspace_release(cubc_device *device, workspace_lease *lease, void *stream,
+                       cubc_status launched)
+{
+    workspace *w = lease->owner;
+    if (w) {
+        if (launched) w->launches = most_launches;
+        if (w->event && device->api->event_record(device, w->event, stream)) {
+            device->api->event_destroy(device, w->event);
+            w->event = NULL;
+        }
+        pthread_mutex_unlock(&w->busy);
+    } else if (lease->memory)
+        device->api->free(device, lease->memory, stream);
+    *lease = (workspace_lease){0};
+}
+
+void workspace_close(workspace_pool *pool, cubc_device *device)
+{
+    while (pool->first) {
+        workspace *w = pool->first;
+        pool->first = w->next;
+        device->api->free(device, w->memory, NULL);
+        device->api->event_destroy(device, w->event);
+        pthread_mutex_destroy(&w->busy);
+        mem_free(w);
+    }
+}
+
+void workspace_set_launches(workspace_pool *pool, uint32_t launches)
+{
+    for (workspace *w = pool->first; w; w = w->next) w->launches = launches;
+}

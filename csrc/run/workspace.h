@@ -1,0 +1,39 @@
+// Temporary storage for the messages of a launch (kernels/message.h), one block of it a stream.
+//
+// Messages need memory that is zero before its first launch and is then left alone: every launch
+// leaves it ready for the next. So a stream keeps its block, and a call neither allocates nor
+// clears. Two cases get a block of their own, cleared first: storage that the caller provides, and
+// launches captured into a graph, whose replays may run beside anything.
+//
+// Nobody tells when a stream is gone, and programs exist that make a new one for every request. So
+// past a number of streams a block is passed on from the stream that used it longest ago: the new
+// one waits for an event that followed the old one's last launch. The first streams, which are all
+// that most programs have, never pay for an event.
+#ifndef CUBC_WORKSPACE_H
+#define CUBC_WORKSPACE_H
+
+#include "device/device.h"
+
+typedef struct workspace workspace;
+typedef struct workspace_pool { // zero-initialised
+    workspace *first;
+    uint64_t uses; // how often any block was asked for: what "longest ago" is measured in
+} workspace_pool;
+
+typedef struct workspace_lease {
+    void *memory;     // the messages
+    workspace *owner; // NULL: temporary, freed on release
+} workspace_lease;
+
+// For that many launches. Until the release no other thread queues work on the same block.
+cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes,
+                              uint32_t launches, void *stream, workspace_lease *out);
+// With the status of the launch: after a failure the block is cleared before it is used again,
+// because an abandoned launch has left half of its messages.
+void workspace_release(cubc_device *device, workspace_lease *lease, void *stream,
+                       cubc_status launched);
+void workspace_close(workspace_pool *pool, cubc_device *device);
+// For tests: pretend that a stream's block has seen this many launches.
+void workspace_set_launches(workspace_pool *pool, uint32_t launches);
+
+#endif

@@ -1,0 +1,400 @@
+// The store of measurements: see store.h. Opening, devices, and rows on their way in; store_read.c
+// has their way out, store_columns.h the columns, store_schema.c the tables, store_connect.c SQLite
+// with all that concerns durability and trust.
+//
+// A store holds one connection and one mutex: any thread may use it, one at a time.
+#define _POSIX_C_SOURCE 200809L
+#include "store/store_inner.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+// Rows lie in the log beside the file until they are moved into it, which waits for the disk: after
+// so many, or if the last time is so long ago.
+enum { CHECKPOINT_ROWS = 100 };
+static const double checkpoint_s = 1.0;
+
+// ---- the store --------------------------------------------------------------------------------
+static cubc_status make(sql *db, int version, bool writable, store **out)
+{
+    store *s = mem_zalloc(1, sizeof *s);
+    if (!s) {
+        sql_close(db);
+        return CUBC_NO_MEMORY;
+    }
+    s->db = db;
+    s->version = version;
+    s->writable = writable;
+    pthread_mutex_init(&s->mutex, NULL);
+    *out = s;
+    return CUBC_OK;
+}
+
+cubc_status store_open(const char *path, int mode, store **out)
+{
+    int version;
+    sql *db;
+    *out = NULL;
+    if (mode != STORE_READ && mode != STORE_CREATE)
+        FAIL(CUBC_INVALID_ARGUMENT, "store mode %d is neither STORE_READ nor STORE_CREATE", mode);
+    bool write = mode == STORE_CREATE;
+    TRY(schema_open(path, write, &db, &version));
+    if (write && version < STORE_VERSION) {
+        TRY(store_upgrade(db, path));
+        TRY(schema_open(path, write, &db, &version));
+    }
+    if (!write || version == STORE_VERSION) return make(db, version, write, out);
+    sql_close(db);
+    FAIL(CUBC_STORE_ERROR, "%s was replaced by an older store meanwhile: try again", path);
+}
+
+cubc_status store_open_image(const char *path, store_image *image, store **out)
+{
+    int version;
+    sql *db;
+    *out = NULL;
+    TRY(schema_open_image(path, image, &db, &version));
+    return make(db, version, false, out);
+}
+
+void store_close(store *s)
+{
+    if (!s) return;
+    sql_close(s->db);
+    for (int i = 0; i < 2; i++) store_free_buffers(&s->about_buffers[i]);
+    pthread_mutex_destroy(&s->mutex);
+    mem_free(s);
+}
+
+void store_set_wait(store *s, double seconds)
+{
+    pthread_mutex_lock(&s->mutex);
+    sql_set_wait(s->db, seconds);
+    pthread_mutex_unlock(&s->mutex);
+}
+
+// ---- device and environment -------------------------------------------------------------------
+static cubc_status add_device(store *s, const device_info *info)
+{
+    const char *texts[] = {info->model, info->name, info->kind, info->arch};
+    const int64_t integers[] = {
+        info->warp_size,
+        info->max_threads,
+        info->threads_per_unit,
+        info->shared_bytes_per_block,
+        info->shared_bytes_per_unit,
+        info->l2_bytes,
+        info->memory_bytes,
+        info->clock_khz,
+        info->memory_clock_khz,
+        info->bus_bits,
+    };
+    sql_query q;
+    bool row;
+    TRY(sql_start(s->db, ADD_DEVICE, &q));
+    sql_bind_text(&q, info->uuid);
+    sql_bind_integer(&q, info->units);
+    sql_bind_integer(&q, info->ecc);
+    for (size_t i = 0; i < COUNT_OF(texts); i++) sql_bind_text(&q, texts[i]);
+    for (size_t i = 0; i < COUNT_OF(integers); i++) sql_bind_integer(&q, integers[i]);
+    cubc_status st = sql_step(&q, &row);
+    sql_finish(&q);
+    return st;
+}
+
+// Takes the number of a row of another table, and those columns of it that a record has; the number
+// is -1 if there is none.
+static cubc_status take_found(sql_query *q, int first, int end, store_buffers *buffers,
+                              store_record *record, int64_t *id)
+{
+    bool row;
+    size_t bytes;
+    const char *bad = NULL;
+    *id = -1;
+    cubc_status st = sql_step(q, &row);
+    if (row && !sql_read_integer(q, id)) bad = "no number";
+    if (row && !bad) st = store_read_columns(q, first, end, buffers, record, &bad, &bytes);
+    sql_finish(q);
+    if (st || !bad) return st;
+    FAIL(CUBC_STORE_ERROR, "%s is damaged: a device or an environment of it has %s; restore a copy",
+         sql_path(q->s), bad);
+}
+
+static cubc_status find_device(store *s, const device_info *info, store_buffers *buffers,
+                               store_record *about)
+{
+    sql_query q;
+    TRY(sql_start(s->db, FIND_DEVICE, &q));
+    sql_bind_text(&q, info->uuid);
+    sql_bind_integer(&q, info->units);
+    sql_bind_integer(&q, info->ecc);
+    return take_found(&q, STORE_DEVICE_AT, STORE_ENVIRONMENT_AT, buffers, about, &about->device_id);
+}
+
+static cubc_status start_environment(store *s, int which, const device_info *info,
+                                     const char *version, sql_query *q)
+{
+    TRY(sql_start(s->db, which, q));
+    sql_bind_text(q, info->driver);
+    sql_bind_text(q, info->runtime);
+    sql_bind_text(q, info->compiler);
+    sql_bind_text(q, version);
+    return CUBC_OK;
+}
+
+static cubc_status add_environment(store *s, const device_info *info, const char *version)
+{
+    sql_query q;
+    bool row;
+    TRY(start_environment(s, ADD_ENVIRONMENT, info, version, &q));
+    cubc_status st = sql_step(&q, &row);
+    sql_finish(&q);
+    return st;
+}
+
+static cubc_status find_environment(store *s, const device_info *info, const char *version,
+                                    store_buffers *buffers, store_record *about)
+{
+    sql_query q;
+    TRY(start_environment(s, FIND_ENVIRONMENT, info, version, &q));
+    return take_found(&q, STORE_ENVIRONMENT_AT, STORE_KEY_AT, buffers, about,
+                      &about->environment_id);
+}
+
+static cubc_status find_or_add(store *s, const device_info *info, const char *version)
+{
+    if (s->writable) {
+        TRY(add_device(s, info));
+        TRY(add_environment(s, info, version));
+    }
+    store_record about = {0};
+    store_buffers buffers[2] = {0};
+    cubc_status st;
+    GUARD(st, find_device(s, info, &buffers[0], &about), failed);
+    GUARD(st, find_environment(s, info, version, &buffers[1], &about), failed);
+    for (int i = 0; i < 2; i++) {
+        store_free_buffers(&s->about_buffers[i]);
+        s->about_buffers[i] = buffers[i];
+    }
+    s->about = about;
+    return CUBC_OK;
+failed:
+    for (int i = 0; i < 2; i++) store_free_buffers(&buffers[i]);
+    return st;
+}
+
+static cubc_status device_locked(store *s, const device_info *info, const char *version)
+{
+    if (!s->writable) return find_or_add(s, info, version);
+    TRY(sql_begin(s->db));
+    return sql_end(s->db, find_or_add(s, info, version));
+}
+
+cubc_status store_device(store *s, const device_info *info, const char *version)
+{
+    if (!version) FAIL(CUBC_INVALID_ARGUMENT, "the version of cubc is missing");
+    pthread_mutex_lock(&s->mutex);
+    cubc_status st = device_locked(s, info, version);
+    pthread_mutex_unlock(&s->mutex);
+    return st;
+}
+
+// ---- rows -------------------------------------------------------------------------------------
+static cubc_status check_key(const store_row *row)
+{
+    const char *const texts[] = {row->benchmark, row->axes,    row->source_hash,
+                                 row->ct,        row->variant, row->rt};
+    static const char *const names[] = {"benchmark", "axes", "source_hash", "ct", "variant", "rt"};
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        if (!texts[i]) FAIL(CUBC_INVALID_ARGUMENT, "a row of the store needs a %s", names[i]);
+    return CUBC_OK;
+}
+
+static cubc_status check_device(const store *s)
+{
+    if (s->about.device_id) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "%s: the device is not set: call store_device first",
+         sql_path(s->db));
+}
+
+static bool are_good_series(const store_row *row)
+{
+    const store_series *const all[] = {&row->samples, &row->base_samples, &row->clocks,
+                                       &row->base_clocks};
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        if (!store_are_positive(*all[i])) return false;
+    return (!row->clocks.count || row->clocks.count == row->samples.count) &&
+           (!row->base_clocks.count || row->base_clocks.count == row->base_samples.count);
+}
+
+// The columns that a caller gives, with which a row begins.
+static cubc_status check_column(const store_row *row, const store_column *column)
+{
+    const void *value = (const char *)row + column->offset;
+    size_t bytes = 0;
+    bool good = true;
+    if (column->kind == STORE_TEXT) bytes = strlen(*(const char *const *)value);
+    if (column->kind == STORE_SERIES) bytes = 4 * ((const store_series *)value)->count;
+    if (column->kind == STORE_COUNT) good = *(const int *)value >= 0;
+    if (column->kind == STORE_REAL)
+        good = *(const double *)value >= 0.0 && *(const double *)value < INFINITY;
+    if (!good)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s of %.80s %.80s is negative or not finite", column->name,
+             row->benchmark, row->variant);
+    if (bytes > column->most && column->most)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s of %.80s %.80s has %zu bytes, a store takes %zu",
+             column->name, row->benchmark, row->variant, bytes, column->most);
+    return CUBC_OK;
+}
+
+static cubc_status check_row(const store_row *row)
+{
+    TRY(check_key(row));
+    if (!row->status || !row->message)
+        FAIL(CUBC_INVALID_ARGUMENT, "a row of the store needs a status and a message");
+    for (int i = 0; i < STORE_COLUMN_COUNT; i++)
+        if (store_columns[i].offset < sizeof *row) TRY(check_column(row, &store_columns[i]));
+    if (are_good_series(row)) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT,
+         "%s %s: samples and clocks must be positive and finite, and clocks one a sample",
+         row->benchmark, row->variant);
+}
+
+static void bind_key(const store *s, sql_query *q, const store_row *row)
+{
+    sql_bind_text(q, row->benchmark);
+    sql_bind_text(q, row->axes);
+    sql_bind_text(q, row->source_hash);
+    sql_bind_text(q, row->ct);
+    sql_bind_text(q, row->variant);
+    sql_bind_text(q, row->rt);
+    sql_bind_integer(q, s->about.device_id);
+    sql_bind_integer(q, s->about.environment_id);
+    sql_bind_integer(q, row->round);
+}
+
+cubc_status store_put(store *s, int64_t id, const store_record *record)
+{
+    sql_query q;
+    bool any;
+    uint8_t *encoded = NULL;
+    TRY(sql_start(s->db, ADD, &q));
+    if (id)
+        sql_bind_integer(&q, id);
+    else
+        sql_bind_null(&q);
+    sql_bind_integer(&q, (int64_t)store_checksum(record));
+    cubc_status st = store_bind(&q, record, &encoded);
+    if (!st) st = sql_step(&q, &any);
+    sql_finish(&q);
+    mem_free(encoded);
+    return st;
+}
+
+static cubc_status start_benchmark(store *s, int which, const store_row *row, sql_query *q)
+{
+    TRY(sql_start(s->db, which, q));
+    sql_bind_text(q, row->benchmark);
+    sql_bind_text(q, row->axes);
+    return CUBC_OK;
+}
+
+static cubc_status find_benchmark(store *s, store_record *record)
+{
+    sql_query q;
+    bool any;
+    store_buffers none = {0};
+    TRY(start_benchmark(s, ADD_BENCHMARK, &record->row, &q));
+    cubc_status st = sql_step(&q, &any);
+    sql_finish(&q);
+    if (st) return st;
+    TRY(start_benchmark(s, FIND_BENCHMARK, &record->row, &q));
+    return take_found(&q, 0, 0, &none, record, &record->benchmark_id);
+}
+
+static cubc_status insert(store *s, store_record *record, bool *added)
+{
+    TRY(find_benchmark(s, record));
+    TRY(store_put(s, 0, record));
+    *added = sql_changed(s->db) > 0;
+    return CUBC_OK;
+}
+
+static cubc_status add_locked(store *s, store_record *record, bool *added)
+{
+    if (!s->writable) FAIL(CUBC_STORE_ERROR, "%s is open for reading only", sql_path(s->db));
+    TRY(check_device(s));
+    store_record whole = s->about;
+    whole.row = record->row;
+    whole.center = record->center;
+    whole.base_center = record->base_center;
+    whole.created = record->created;
+    TRY(sql_begin(s->db));
+    cubc_status st = sql_end(s->db, insert(s, &whole, added));
+    if (st) *added = false;
+    if (st) return st;
+    if (++s->uncheckpointed < CHECKPOINT_ROWS && now_seconds() - s->checkpointed < checkpoint_s)
+        return CUBC_OK;
+    sql_checkpoint(s->db);
+    s->uncheckpointed = 0;
+    s->checkpointed = now_seconds();
+    return CUBC_OK;
+}
+
+// A copy whose length a store takes, whole characters of UTF-8 only.
+static void cut_message(const char *message, char cut[STORE_MESSAGE + 1])
+{
+    size_t length = strlen(message);
+    if (length > STORE_MESSAGE) {
+        length = STORE_MESSAGE;
+        while (length > 0 && ((unsigned char)message[length] & 0xc0) == 0x80) length--;
+    }
+    memcpy(cut, message, length);
+    cut[length] = 0;
+}
+
+cubc_status store_add(store *s, const store_row *row, bool *added)
+{
+    char message[STORE_MESSAGE + 1], created[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    store_record record = {.row = *row, .created = created};
+    *added = false;
+    if (row->message) {
+        cut_message(row->message, message);
+        record.row.message = message;
+    }
+    TRY(check_row(&record.row));
+    TRY(store_set_centers(&record));
+    if (!gmtime_r(&now, &utc) || !strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc))
+        FAIL(CUBC_INTERNAL, "this machine's clock has no date");
+    pthread_mutex_lock(&s->mutex);
+    cubc_status st = add_locked(s, &record, added);
+    pthread_mutex_unlock(&s->mutex);
+    return st;
+}
+
+static cubc_status has_locked(store *s, const store_row *key, bool *found)
+{
+    sql_query q;
+    TRY(check_device(s));
+    if (s->version == 1)
+        FAIL(CUBC_STORE_ERROR, "%s is of store version 1, whose rows have no rounds: read them all",
+             sql_path(s->db));
+    TRY(sql_start(s->db, HAS, &q));
+    bind_key(s, &q, key);
+    cubc_status st = sql_step(&q, found);
+    sql_finish(&q);
+    return st;
+}
+
+cubc_status store_has(store *s, const store_row *key, bool *found)
+{
+    *found = false;
+    TRY(check_key(key));
+    pthread_mutex_lock(&s->mutex);
+    cubc_status st = has_locked(s, key, found);
+    pthread_mutex_unlock(&s->mutex);
+    return st;
+}

@@ -1,0 +1,287 @@
+// Connections of SQLite to a store: see store_sql.h.
+//
+// Durability. In WAL mode with synchronous=NORMAL a commit is a write to the log, which the
+// operating system holds by the time COMMIT returns: killing the process, however rudely, loses
+// nothing. Only a power cut can take the last rows, and never the file's integrity; a measurement
+// is not worth a disk flush each. WAL needs memory shared by all its users, which a network file
+// system does not give: there it is the rollback journal, with synchronous=FULL.
+//
+// Trust. A file from somebody else is data. A reader's connection sees a copy in memory
+// (store_image.h). On any connection triggers and views are switched off, the schema cannot call
+// functions, lengths are bounded, pages are checked as they are read, SQLite asks for interrupts as
+// it computes, and a schema that takes longer than ours to be read is not ours.
+#define _POSIX_C_SOURCE 200809L
+#include "store/store_sql_inner.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#ifdef __linux__
+#include <sys/vfs.h>
+#endif
+
+#if SQLITE_VERSION_NUMBER < 3031000
+#error "cubc needs SQLite 3.31 or newer (for SQLITE_DBCONFIG_TRUSTED_SCHEMA)"
+#endif
+
+static const double default_wait_s = 10.0;
+enum {
+    STEPS = 5000,  // of SQLite's machine between two looks at interrupts: about a millisecond
+    PATIENCE = 20, // such looks until a schema is given up; ours takes less than one
+};
+
+// Called by SQLite while another process holds the lock it needs; 0 gives up.
+static int busy(void *context, int tries)
+{
+    sql *s = context;
+    if (tries == 0) s->waiting_since = now_seconds();
+    s->interrupted = interrupt_pending();
+    if (s->interrupted || now_seconds() - s->waiting_since >= s->wait_s) return 0;
+    nanosleep(&(struct timespec){0, (tries < 20 ? 1 + tries : 20) * 1000000L}, NULL);
+    return 1;
+}
+
+// Called by SQLite as it computes; other than 0 ends the statement.
+static int progress(void *context)
+{
+    sql *s = context;
+    s->interrupted = interrupt_pending();
+    return s->interrupted || (s->patience > 0 && --s->patience == 0);
+}
+
+// ---- opening ----------------------------------------------------------------------------------
+static cubc_status make_uri(const char *path, text *out)
+{
+    text_puts(out, path[0] == '/' ? "file://" : "file:./");
+    for (const char *p = path; *p; p++) {
+        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                     (*p >= '0' && *p <= '9') || strchr("/._-", *p);
+        if (plain)
+            text_append(out, p, 1);
+        else
+            text_printf(out, "%%%02X", (unsigned char)*p);
+    }
+    return text_done(out);
+}
+
+static cubc_status harden(sql *s)
+{
+    static const struct {
+        int option, value;
+    } options[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        {SQLITE_DBCONFIG_ENABLE_FKEY, 1},    {SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1},
+    };
+    static const struct {
+        int what, most;
+    } limits[] = {
+        {SQLITE_LIMIT_LENGTH, SQL_MOST_BYTES},
+        {SQLITE_LIMIT_SQL_LENGTH, 8192},
+        {SQLITE_LIMIT_COLUMN, 100},
+        {SQLITE_LIMIT_ATTACHED, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(options); i++)
+        if (sqlite3_db_config(s->db, options[i].option, options[i].value, NULL))
+            FAIL(CUBC_STORE_ERROR, "this SQLite (%s) is too old for cubc: 3.31 or newer is needed",
+                 sqlite3_libversion());
+    for (size_t i = 0; i < COUNT_OF(limits); i++)
+        sqlite3_limit(s->db, limits[i].what, limits[i].most);
+    sqlite3_extended_result_codes(s->db, 1);
+    sqlite3_busy_handler(s->db, busy, s);
+    sqlite3_progress_handler(s->db, STEPS, progress, s);
+    s->patience = PATIENCE;
+    return sql_execute(s, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;"
+                          "PRAGMA temp_store = MEMORY");
+}
+
+static void disconnect(sql *s)
+{
+    for (int i = 0; s->prepared && i < s->count; i++) {
+        sqlite3_finalize(s->prepared[i]);
+        s->prepared[i] = NULL;
+    }
+    sqlite3_finalize(s->rollback);
+    sqlite3_close(s->db);
+    s->rollback = NULL;
+    s->db = NULL;
+}
+
+void sql_trust(sql *s)
+{
+    s->patience = 0;
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+}
+
+static cubc_status connect(sql *s, const char *name, int flags, const char *file_system)
+{
+    int64_t tables;
+    // No mutexes of SQLite's own: our owner has one.
+    int code = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, file_system);
+    if (!s->db) FAIL(CUBC_NO_MEMORY, "out of host memory while opening %s", s->path);
+    if (code) SQL_FAIL(s);
+    TRY(harden(s));
+    TRY(sql_integer(s, "SELECT count(*) FROM sqlite_master", &tables)); // reads for the first time
+    if (sqlite3_prepare_v2(s->db, "ROLLBACK", -1, &s->rollback, NULL)) SQL_FAIL(s);
+    return CUBC_OK;
+}
+
+// SQLite takes names like ":memory:" and "file:..." for more than files; a URI of ours does not.
+static cubc_status connect_writer(sql *s)
+{
+    text uri = {0};
+    TRY(image_check_journal(s->path)); // the first read plays it back
+    cubc_status st = make_uri(s->path, &uri);
+    if (!st)
+        st = connect(s, uri.data, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+                     NULL);
+    text_free(&uri);
+    return st;
+}
+
+static cubc_status connect_image(sql *s)
+{
+    const char *file_system;
+    TRY(image_file_system(&s->image, &file_system));
+    return connect(s, "store", SQLITE_OPEN_READONLY, file_system);
+}
+
+static cubc_status make(const char *path, const char *const *statements, int count, sql **out)
+{
+    *out = NULL;
+    if (!sqlite3_threadsafe())
+        FAIL(CUBC_STORE_ERROR, "this SQLite was built without support for threads");
+    sql *s = mem_zalloc(1, sizeof *s);
+    if (!s) return CUBC_NO_MEMORY;
+    *s = (sql){.statements = statements, .count = count, .wait_s = default_wait_s};
+    s->path = mem_strdup(path);
+    s->prepared = mem_zalloc((size_t)count + 1, sizeof *s->prepared);
+    if (s->path && s->prepared) {
+        *out = s;
+        return CUBC_OK;
+    }
+    sql_close(s);
+    return CUBC_NO_MEMORY;
+}
+
+cubc_status sql_open(const char *path, bool write, const char *const *statements, int count,
+                     sql **out)
+{
+    cubc_status st;
+    sql *s;
+    *out = NULL;
+    TRY(make(path, statements, count, &s));
+    if (write) {
+        GUARD(st, connect_writer(s), failed);
+    } else {
+        GUARD(st, image_read(path, s->wait_s, &s->image), failed);
+        GUARD(st, connect_image(s), failed);
+    }
+    *out = s;
+    return CUBC_OK;
+failed:
+    sql_close(s);
+    return st;
+}
+
+cubc_status sql_open_image(const char *path, store_image *image, const char *const *statements,
+                           int count, sql **out)
+{
+    sql *s;
+    *out = NULL;
+    cubc_status st = make(path, statements, count, &s);
+    if (st) {
+        image_free(image);
+        return st;
+    }
+    s->image = *image;
+    *image = (store_image){0};
+    st = connect_image(s);
+    if (st)
+        sql_close(s);
+    else
+        *out = s;
+    return st;
+}
+
+void sql_close(sql *s)
+{
+    if (!s) return;
+    disconnect(s);
+    image_free(&s->image);
+    mem_free(s->prepared);
+    mem_free(s->path);
+    mem_free(s);
+}
+
+bool sql_is_readonly(const sql *s)
+{
+    return sqlite3_db_readonly(s->db, "main") == 1;
+}
+
+const char *sql_path(const sql *s)
+{
+    return s->path;
+}
+
+bool sql_is_damaged(const sql *s)
+{
+    int code = sqlite3_errcode(s->db) & 0xff;
+    return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
+}
+
+size_t sql_image_bytes(const sql *s)
+{
+    return s->image.size;
+}
+
+void sql_checkpoint(sql *s)
+{
+    sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+void sql_set_wait(sql *s, double seconds)
+{
+    s->wait_s = seconds;
+}
+
+static bool is_on_network(const char *path)
+{
+#ifdef __linux__
+    static const uint32_t network[] = {
+        0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x5346414f, // NFS, SMB, CIFS, SMB2, AFS
+        0x01021997, 0x00c36400, 0x0bd00bd0, 0x47504653, 0x19830326, // 9P Ceph Lustre GPFS BeeGFS
+    };
+    struct statfs info;
+    if (statfs(path, &info)) return false;
+    for (size_t i = 0; i < COUNT_OF(network); i++)
+        if ((uint32_t)info.f_type == network[i]) return true;
+#else
+    (void)path; // SQLite itself finds out where it has no shared memory
+#endif
+    return false;
+}
+
+static cubc_status set_mode(sql *s, const char *pragma, const char *wished, bool *got)
+{
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(s->db, pragma, -1, &statement, NULL)) SQL_FAIL(s);
+    int code = sqlite3_step(statement);
+    const char *mode = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    *got = mode && strcmp(mode, wished) == 0;
+    sqlite3_finalize(statement);
+    return CUBC_OK;
+}
+
+// The mode that results may not be the one wished for, which is no error: the store works in both.
+cubc_status sql_set_journal(sql *s)
+{
+    bool wal = false;
+    if (is_on_network(s->path))
+        TRY(sql_execute(s, "PRAGMA journal_mode = DELETE"));
+    else
+        TRY(set_mode(s, "PRAGMA journal_mode = WAL", "wal", &wal));
+    return sql_execute(s, wal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
+}

@@ -1,0 +1,148 @@
+// Rows of a store as they are read back, each checked: see store.h.
+//
+// A cursor keeps only the number it has reached and takes one row a step, copied. The number of the
+// next row is looked up apart from its values, so that a row whose values cannot be read is known.
+#include "store/store_inner.h"
+
+struct store_cursor {
+    store *s;
+    int64_t last_id;
+    int64_t found; // rows whose number was
+    bool finished;
+    size_t taken; // bytes of all rows so far
+    store_buffers buffers;
+};
+
+cubc_status store_begin(store *s, store_cursor **out)
+{
+    store_cursor *c = *out = mem_zalloc(1, sizeof *c);
+    if (!c) return CUBC_NO_MEMORY;
+    *c = (store_cursor){.s = s, .last_id = INT64_MIN};
+    return CUBC_OK;
+}
+
+void store_end(store_cursor *c)
+{
+    if (!c) return;
+    store_free_buffers(&c->buffers);
+    mem_free(c);
+}
+
+#define BAD_ROW(c, what) return bad_row((c), __LINE__, (what))
+static cubc_status bad_row(const store_cursor *c, int line, const char *what)
+{
+    return error_set(__FILE__, line, CUBC_STORE_ERROR,
+                     "%s is damaged: row %lld of its measurements has %s; restore a copy, or go on "
+                     "without that row",
+                     sql_path(c->s->db), (long long)c->last_id, what);
+}
+
+// Rows of an honest file share no bytes of it, so that they are no longer than it is together.
+static cubc_status count_bytes(store_cursor *c, size_t bytes)
+{
+    size_t most = sql_image_bytes(c->s->db);
+    c->taken += bytes;
+    if (!most || c->taken <= most) return CUBC_OK;
+    c->finished = true;
+    BAD_ROW(c, "values that other rows have the bytes of, and so may all that follow");
+}
+
+static cubc_status check_clocks(const store_cursor *c, const store_row *row)
+{
+    if ((row->clocks.count && row->clocks.count != row->samples.count) ||
+        (row->base_clocks.count && row->base_clocks.count != row->base_samples.count))
+        BAD_ROW(c, "clocks that are not one a sample");
+    return CUBC_OK;
+}
+
+static cubc_status read_row(store_cursor *c, sql_query *q, store_record *record)
+{
+    const char *bad;
+    int64_t checksum = 0;
+    size_t bytes;
+    bool summed = !sql_read_null(q); // from version 3 on
+    if (summed && !sql_read_integer(q, &checksum)) BAD_ROW(c, "no checksum");
+    TRY(store_read_columns(q, 0, STORE_COLUMN_COUNT, &c->buffers, record, &bad, &bytes));
+    if (bad) BAD_ROW(c, bad);
+    TRY(count_bytes(c, bytes));
+    TRY(check_clocks(c, &record->row));
+    if (summed && (uint64_t)checksum != store_checksum(record))
+        BAD_ROW(c, "values that are not those that were stored: their checksum differs");
+    return store_set_centers(record); // what is in the file need not be
+}
+
+// A damaged page can hide rows from the search for the next number, or say that it has fewer: the
+// table and its index are counted. Only an image stays the same meanwhile.
+static cubc_status check_count(store_cursor *c)
+{
+    int64_t there;
+    if (!sql_image_bytes(c->s->db)) return CUBC_OK;
+    cubc_status st = sql_integer(c->s->db,
+                                 "SELECT max((SELECT count(*) FROM measurement NOT INDEXED),"
+                                 " (SELECT count(*) FROM measurement INDEXED BY"
+                                 " sqlite_autoindex_measurement_1))",
+                                 &there);
+    if (st) c->finished = sql_is_damaged(c->s->db);
+    if (st || there == c->found) return st;
+    FAIL(CUBC_STORE_ERROR, "%s is damaged: it has %lld measurements, of which %lld are found",
+         sql_path(c->s->db), (long long)there, (long long)c->found);
+}
+
+static cubc_status find_next(store_cursor *c, bool *row)
+{
+    sql_query q;
+    int64_t id = c->last_id;
+    TRY(sql_start(c->s->db, NEXT_ID, &q));
+    sql_bind_integer(&q, c->last_id);
+    cubc_status st = sql_step(&q, row);
+    if (st) c->finished = sql_is_damaged(c->s->db); // a damaged page stays in the way for ever
+    bool numbered = !*row || (sql_read_integer(&q, &id) && id > c->last_id);
+    sql_finish(&q);
+    if (st) return st;
+    c->finished = !*row || !numbered;
+    c->last_id = id;
+    if (!*row) return check_count(c);
+    c->found++;
+    if (numbered) return CUBC_OK;
+    FAIL(CUBC_STORE_ERROR, "%s is damaged (rows out of order): move it away, or restore a copy",
+         sql_path(c->s->db));
+}
+
+static cubc_status take_row(store_cursor *c, sql_query *q, store_record *record)
+{
+    bool row;
+    TRY(sql_start(c->s->db, ROW_1 + c->s->version - 1, q));
+    sql_bind_integer(q, c->last_id);
+    cubc_status st = sql_step(q, &row);
+    if (st && sql_is_too_big(c->s->db)) BAD_ROW(c, "a value that is too large");
+    if (st && sql_is_damaged(c->s->db)) BAD_ROW(c, "values that cannot be read");
+    if (st) return st;
+    if (!row) BAD_ROW(c, "no values any more");
+    record->id = c->last_id;
+    return read_row(c, q, record);
+}
+
+static cubc_status next_locked(store_cursor *c, store_record *record, bool *more)
+{
+    bool row;
+    sql_query q = {0};
+    int64_t previous = c->last_id;
+    TRY(find_next(c, &row));
+    if (!row) return CUBC_OK;
+    cubc_status st = take_row(c, &q, record);
+    sql_finish(&q);
+    // The same row when asked again.
+    if (st == CUBC_NO_MEMORY || st == CUBC_INTERRUPTED) c->last_id = previous;
+    *more = !st;
+    return st;
+}
+
+cubc_status store_next(store_cursor *c, store_record *record, bool *more)
+{
+    *more = false;
+    if (c->finished) return CUBC_OK;
+    pthread_mutex_lock(&c->s->mutex);
+    cubc_status st = next_locked(c, record, more);
+    pthread_mutex_unlock(&c->s->mutex);
+    return st;
+}

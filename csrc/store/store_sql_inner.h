@@ -1,0 +1,28 @@
+// Shared by store_sql.c (statements) and store_connect.c (opening).
+#ifndef CUBC_STORE_SQL_INNER_H
+#define CUBC_STORE_SQL_INNER_H
+
+#include "store/store_image.h"
+#include "store/store_sql.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+struct sql {
+    struct sqlite3 *db;
+    struct sqlite3_stmt *rollback;
+    struct sqlite3_stmt **prepared; // count of them
+    const char *const *statements;
+    int count;
+    char *path;
+    double wait_s, waiting_since;
+    bool interrupted;
+    int patience; // looks at interrupts until a file is given up that is not known yet; 0: none
+    store_image image; // of a reader
+};
+
+// Says what SQLite's last error means to the store's user.
+cubc_status sql_explain(const sql *s, int line);
+#define SQL_FAIL(s) return sql_explain((s), __LINE__)
+
+#endif
