@@ -1,5 +1,6 @@
 """Deterministic scans by key, item after item in Python: the order is that of the words of
-kernels/fixed.h, fixed_look.h and fixed_scan.cu, for items of 4 and 8 bytes and up to 32 tiles."""
+kernels/grid/fixed.h, fixed_look.h and fixed_scan.cu, for items of 4 and 8 bytes and up to 32
+tiles."""
 
 import numpy as np
 

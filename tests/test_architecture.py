@@ -34,6 +34,16 @@ EXCEPTIONS = {
     ("python/py_module.c", "device/cuda/cuda_api.h"): "Python says where CUDA's libraries are",
     ("python/py_tuner.c", "device/cpu/hostcc.h"): "a worker says how many compilers it has started",
 }
+# The same of kernels/. A kernel includes by bare name: the core knows the folders.
+KERNEL_LAYERS = {
+    "dialect": "",
+    "block": "dialect",
+    "grid": "block",
+    "shared": "grid",
+    "cpu": "shared",
+    "primitives": "cpu",
+    "lattice": "shared",
+}
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|nvml|nvJitLink|cub/|thrust/|cupti|driver_types)")
 
 
@@ -88,9 +98,9 @@ def includes(text):
     return re.findall(r'^\s*#\s*include\s*[<"]([^">]+)[">]', code, flags=re.MULTILINE)
 
 
-def below(layer):
+def below(layer, layers=LAYERS):
     """All layers that one may include."""
-    return {layer}.union(*(below(other) for other in LAYERS[layer].split()))
+    return {layer}.union(*(below(other, layers) for other in layers[layer].split()))
 
 
 def layer_of(path):
@@ -152,7 +162,17 @@ def allocations_are_checked(path, text):
 
 
 def kernels_include_only_kernels(path, text):
-    return [header for header in includes(text) if not (ROOT / "kernels" / header).exists()]
+    """And of these only what is below."""
+    folders, offences = {p.name: p.parent.name for p in KERNELS}, []
+    here = folders.get(path.name, path.parent.name)
+    if here not in KERNEL_LAYERS:
+        return [f"no layer is known for {here}/: add it to KERNEL_LAYERS"]
+    for header in includes(text):
+        if header not in folders:
+            offences.append(f"{header} is none of kernels/, by bare name")
+        elif folders[header] not in below(here, KERNEL_LAYERS):
+            offences.append(f"{here} includes {header}, which is not below it")
+    return offences
 
 
 def no_device_conditionals(path, text):
@@ -210,6 +230,9 @@ RULES = [
     (nothing_prints_or_exits, CORE, ("base/base.c", "void f(int n) { assert(n > 0); }")),
     (allocations_are_checked, CORE, ("store/store.c", "char *p = malloc(n);")),
     (kernels_include_only_kernels, KERNELS, ("reduce.cu", "#include <cstdint>")),
+    (kernels_include_only_kernels, KERNELS, ("simt.h", '#include "block.h"')),
+    (kernels_include_only_kernels, KERNELS, ("reduce.cu", '#include "block/block.h"')),
+    (kernels_include_only_kernels, KERNELS, ("unheard_of/new.cu", "")),
     (
         no_device_conditionals,
         [path for path in KERNELS if path.suffix == ".cu"],
@@ -244,6 +267,15 @@ def test_the_tree_keeps_the_rule(function):
         for offence in function(path, path.read_text(encoding="utf-8"))
     ]
     assert not offences, "\n".join(offences)
+
+
+def test_kernels_are_found_by_bare_name():
+    names = [path.name for path in KERNELS]
+    assert len(names) == len(set(names))
+    listed = (ROOT / "csrc/compile/variant.c").read_text()
+    listed = listed.split("source_folders[] = {", 1)[1].split("}", 1)[0]
+    assert re.findall(r'"(\w+)"', listed) == list(KERNEL_LAYERS)
+    assert {path.parent.name for path in KERNELS} == set(KERNEL_LAYERS)
 
 
 def test_comments_and_literals_are_not_code():

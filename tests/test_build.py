@@ -76,8 +76,9 @@ def test_a_wheel_has_core_kernels_and_header(tmp_path):
     (wheel,) = wheels.iterdir()
     assert "-cp311-abi3-" in wheel.name
     names = set(zipfile.ZipFile(wheel).namelist())
-    kernels = {p.name for p in (ROOT / "kernels").iterdir() if p.suffix in (".cu", ".h")}
-    assert {f"cubc/kernels/{name}" for name in kernels} <= names
+    kernels = [p for p in (ROOT / "kernels").rglob("*.*") if p.suffix in (".cu", ".h")]
+    assert {f"cubc/{p.relative_to(ROOT).as_posix()}" for p in kernels} <= names
+    assert kernels
     include = ROOT / "csrc/include"
     headers = {p.relative_to(include).as_posix() for p in include.rglob("*.h")}
     assert {"cubc.h", "cubc/core.h"} <= headers

@@ -1,4 +1,5 @@
-"""Grids of one cluster, whose blocks pass messages through their shared memory (kernels/cluster.h).
+"""Grids of one cluster, whose blocks pass messages through their shared memory
+(kernels/grid/cluster.h).
 
 Tiles are small here, so that 2 to 16 of them are a cluster, 17 are not, and the last is not whole.
 On the cpu, which has no clusters, the same variants fall back to messages through memory.

@@ -352,7 +352,7 @@ def malformed(tmp_path_factory):
     shutil.copytree(ROOT / "kernels", kernels)
     numbers = []
     for name, (line, _) in MALFORMED.items():
-        file = kernels / f"{name.split('.')[0]}.cu"
+        (file,) = kernels.rglob(f"{name.split('.')[0]}.cu")
         source = file.read_text()
         first = source.index("// %RANGE% TUNE_THREADS")
         file.write_text(source[:first] + line + "\n" + source[first:])

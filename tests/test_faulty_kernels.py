@@ -20,12 +20,13 @@ def planted(folder, name, **lines):
     """Environment with a kernel that has a line added behind each of some others."""
     kernels = folder / "kernels"
     shutil.copytree(KERNELS, kernels)
-    text = (kernels / name).read_text()
+    (file,) = kernels.rglob(name)
+    text = file.read_text()
     for place, added in lines.items():
         after = {"kernel": KERNEL, "item": ITEM, "types": '#include "operator.h"\n'}[place]
         assert text.count(after) == 1
         text = text.replace(after, f"{after}{added}\n")
-    (kernels / name).write_text(text)
+    file.write_text(text)
     return {"CUBC_KERNELS": kernels, "CUBC_CACHE": folder / "cache"}
 
 

@@ -217,13 +217,27 @@ void variant_defines(const space *s, const variant *v, text *out)
 // ---- kernel sources -----------------------------------------------------------------------------
 enum { MAX_FILES = 128, MAX_FILE_NAME = 64 };
 
+// The subfolders, each of which includes only from those in front of it. Files have unique names.
+static const char *const source_folders[] = {"dialect", "block",      "grid",   "shared",
+                                             "cpu",     "primitives", "lattice"};
+
+// The path of a kernel file. One that is in no subfolder is looked for in the folder itself.
+static void find_source(const char *folder, const char *file, char path[PATH_MAX])
+{
+    for (size_t k = 0; k < COUNT_OF(source_folders); k++) {
+        snprintf(path, PATH_MAX, "%s/%s/%s", folder, source_folders[k], file);
+        if (access(path, R_OK) == 0) return;
+    }
+    snprintf(path, PATH_MAX, "%s/%s", folder, file);
+}
+
 cubc_status source_folder(char *out, size_t size)
 {
     const char *given = getenv("CUBC_KERNELS");
     Dl_info library;
     if (given && *given) {
         char dialect[PATH_MAX];
-        snprintf(dialect, sizeof dialect, "%s/simt.h", given);
+        find_source(given, "simt.h", dialect);
         if (access(dialect, R_OK) != 0)
             FAIL(CUBC_IO_ERROR,
                  "CUBC_KERNELS is \"%.512s\", where there is no simt.h: unset it, or set it to a "
@@ -256,7 +270,7 @@ static cubc_status flatten(const char *folder, const char *file, included *done,
     if (done->count == MAX_FILES || strlen(file) >= MAX_FILE_NAME)
         FAIL(CUBC_INTERNAL, "%s: too many kernel files, or too long a name", file);
     snprintf(done->names[done->count++], MAX_FILE_NAME, "%s", file);
-    snprintf(path, sizeof path, "%s/%s", folder, file);
+    find_source(folder, file, path);
     GUARD(st, file_read(path, &whole), done);
     text_printf(out, "#line 1 \"%s\"\n", file);
     int number = 1;

@@ -46,7 +46,8 @@ void variant_label(const space *s, const variant *v, char label[MAX_LABEL]);
 int variant_value(const space *s, const variant *v, const char *label, int otherwise);
 void variant_defines(const space *s, const variant *v, text *out); // "#define TUNE_... 16\n" each
 
-// Where the kernel files are: in the folder beside the library, or in CUBC_KERNELS.
+// Where the kernel files are: in the folder beside the library, or in CUBC_KERNELS. A file is
+// known by its bare name, whichever of the subfolders it is in.
 cubc_status source_folder(char *out, size_t size);
 
 // A kernel file with its includes flattened into it, each once, #line directives keeping places.

@@ -91,14 +91,14 @@ typedef struct device_kernel {
     unsigned allocated; // bytes of shared storage that each launch has to ask for
     kernel_info info;
     unsigned cluster; // the most of its blocks that can run as one, up to CLUSTER_BLOCKS
-    // A kernel of the dialect takes one struct; a plain CUDA kernel (kernels/entry.h) takes any
-    // arguments, laid out in the launch's args like the members of a struct.
+    // A kernel of the dialect takes one struct; a plain CUDA kernel (kernels/dialect/entry.h) takes
+    // any arguments, laid out in the launch's args like the members of a struct.
     bool plain;
     int argument_count;
     argument_type arguments[MAX_KERNEL_ARGUMENTS];
 } device_kernel;
 
-enum { CLUSTER_BLOCKS = 16 }; // as in kernels/cluster.h
+enum { CLUSTER_BLOCKS = 16 }; // as in kernels/grid/cluster.h
 
 typedef struct launch_shape {
     unsigned grid;             // blocks, in the x direction
@@ -217,7 +217,7 @@ void device_release(cubc_device *device);
 int device_arch_number(const char *arch); // 90 of "sm_90" and "sm_90a", 0 of "cpu", else -1
 const device_api *device_api_of_arch(const char *arch); // "sm_90": cuda; "cpu": cpu
 // Reads the compiled `<name>_signature` of a plain kernel: the count of its arguments, then for
-// each one word, the parameter<T>::word of kernels/entry.h.
+// each one word, the parameter<T>::word of kernels/dialect/entry.h.
 cubc_status device_signature(const char *name, const uint32_t *words, size_t count,
                              device_kernel *out);
 // All usable devices' names, e.g. "cuda:0\0cpu\0"; count of them returned.

@@ -1,4 +1,5 @@
-// The arguments of a plain CUDA kernel, from the words that kernels/entry.h compiles beside it.
+// The arguments of a plain CUDA kernel, from the words that kernels/dialect/entry.h compiles beside
+// it.
 #include "device/device.h"
 
 enum { CONSTANT_POINTER = 'c' };

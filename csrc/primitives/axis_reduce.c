@@ -1,5 +1,5 @@
-// Descriptor of axis_reduce: kernels/axis_reduce.cu. Along the last axis the rows are segments and
-// the problem is one of segmented_reduce; a single row is one of reduce.
+// Descriptor of axis_reduce: kernels/primitives/axis_reduce.cu. Along the last axis the rows are
+// segments and the problem is one of segmented_reduce; a single row is one of reduce.
 #include "run/problem.h"
 
 #include <stdio.h>

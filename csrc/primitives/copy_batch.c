@@ -1,4 +1,4 @@
-// Descriptor of copy_batch: kernels/copy_batch.cu.
+// Descriptor of copy_batch: kernels/primitives/copy_batch.cu.
 #include "run/problem.h"
 
 #include <string.h>

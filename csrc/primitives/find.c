@@ -1,4 +1,4 @@
-// Descriptor of find: kernels/find.cu.
+// Descriptor of find: kernels/primitives/find.cu.
 #include "run/problem.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-// Descriptor of fixed_reduce: kernels/fixed_reduce.cu. It has no call of its own: deterministic
-// reductions, of an array and of segments, come from the problems of reduce and segmented_reduce.
+// Descriptor of fixed_reduce: kernels/primitives/fixed_reduce.cu. It has no call of its own:
+// deterministic reductions, of an array and of segments, come from the problems of reduce and
+// segmented_reduce.
 #include "run/problem.h"
 
 #include <stdio.h>

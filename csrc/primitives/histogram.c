@@ -1,4 +1,4 @@
-// Descriptor of histogram: kernels/histogram.cu.
+// Descriptor of histogram: kernels/primitives/histogram.cu.
 #include "run/problem.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { CLEAR_KERNEL, COUNT_KERNEL }; // in the order of the descriptor's kernels
-enum { EVEN, BETWEEN, INDEX };       // `enum kind` of kernels/bins.h
+enum { EVEN, BETWEEN, INDEX };       // `enum kind` of kernels/primitives/bins.h
 // The code knows the number of bins as a power of two, from LEAST_LOG2 to FAR, which is any above.
 enum { LEAST_LOG2 = 5, FAR = 22, BY_VALUE_LOG2 = 8 };
 enum { MOST_CHANNELS = 4, MOST_BINS = 1 << 30 };

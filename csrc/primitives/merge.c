@@ -1,4 +1,4 @@
-// Descriptor of merge: kernels/merge.cu.
+// Descriptor of merge: kernels/primitives/merge.cu.
 #include "primitives/order.h"
 
 #include <string.h>

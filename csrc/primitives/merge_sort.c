@@ -1,4 +1,4 @@
-// Descriptor of merge_sort: kernels/merge_sort.cu.
+// Descriptor of merge_sort: kernels/primitives/merge_sort.cu.
 #include "primitives/order.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Descriptor of reduce: kernels/reduce.cu.
+// Descriptor of reduce: kernels/primitives/reduce.cu.
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -45,8 +45,8 @@ static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t 
     return CUBC_OK;
 }
 
-// TUNE_BYTES of kernels/bytes.h. An extreme is looked for among the items as they are, so the
-// accumulator's type must be theirs.
+// TUNE_BYTES of kernels/primitives/bytes.h. An extreme is looked for among the items as they are,
+// so the accumulator's type must be theirs.
 static int bytes_folded(const problem *p)
 {
     static const char *const extremes[] = {"min", "max"};

@@ -1,4 +1,4 @@
-// Descriptor of repeat: kernels/repeat.cu.
+// Descriptor of repeat: kernels/primitives/repeat.cu.
 #include "run/problem.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Descriptor of runs: kernels/runs.cu.
+// Descriptor of runs: kernels/primitives/runs.cu.
 #include "run/problem.h"
 
 #include <stdio.h>

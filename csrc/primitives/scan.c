@@ -1,4 +1,4 @@
-// Descriptor of scan: kernels/scan.cu.
+// Descriptor of scan: kernels/primitives/scan.cu.
 #include "primitives/scan.h"
 
 #include <stdio.h>

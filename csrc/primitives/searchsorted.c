@@ -1,4 +1,4 @@
-// Descriptor of searchsorted: kernels/searchsorted.cu.
+// Descriptor of searchsorted: kernels/primitives/searchsorted.cu.
 #include "primitives/order.h"
 
 #include <string.h>

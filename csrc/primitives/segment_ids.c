@@ -1,4 +1,4 @@
-// Descriptor of segment_ids: kernels/segment_ids.cu.
+// Descriptor of segment_ids: kernels/primitives/segment_ids.cu.
 #include "run/problem.h"
 
 #include <string.h>

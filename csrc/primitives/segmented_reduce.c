@@ -1,4 +1,4 @@
-// Descriptor of segmented_reduce: kernels/segmented_reduce.cu.
+// Descriptor of segmented_reduce: kernels/primitives/segmented_reduce.cu.
 #include "run/problem.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Descriptor of segmented_sort: kernels/segmented_sort.cu.
+// Descriptor of segmented_sort: kernels/primitives/segmented_sort.cu.
 #include "primitives/order.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Descriptor of select: kernels/select.cu.
+// Descriptor of select: kernels/primitives/select.cu.
 #include "run/problem.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Descriptor of sort: kernels/sort.cu.
+// Descriptor of sort: kernels/primitives/sort.cu.
 #include "run/problem.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
-// Descriptor of topk: kernels/topk.cu.
+// Descriptor of topk: kernels/primitives/topk.cu.
 #include "run/problem.h"
 
 #include <string.h>
 
 enum { COUNT_KERNEL, PASS_KERNEL };
 
-// Few passes for long keys; not more bins than short ones need. See kernels/topk.cu.
+// Few passes for long keys; not more bins than short ones need. See kernels/primitives/topk.cu.
 static int radix_bits(const problem *p)
 {
     return cubc_type_size((cubc_type)p->type) < 4 ? 8 : 11;

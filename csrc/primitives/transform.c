@@ -1,4 +1,4 @@
-// Descriptor of transform: kernels/transform.cu.
+// Descriptor of transform: kernels/primitives/transform.cu.
 #include "run/problem.h"
 
 #include <stdio.h>

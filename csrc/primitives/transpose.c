@@ -1,4 +1,4 @@
-// Descriptor of transpose: kernels/transpose.cu.
+// Descriptor of transpose: kernels/primitives/transpose.cu.
 #include "run/problem.h"
 
 #include <string.h>

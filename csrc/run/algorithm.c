@@ -143,7 +143,7 @@ cubc_status algorithm_variant(const problem *p, const char *arch, const char *la
     return CUBC_OK;
 }
 
-// For kernels/types.h, behind the types that structs are made of.
+// For kernels/dialect/types.h, behind the types that structs are made of.
 static void define_structs(const problem *p, text *out)
 {
     bool done[CUBC_TYPE_LAST + 1] = {false};

@@ -268,8 +268,8 @@ cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char
 // A variant of one's own choice, outside of the device's table.
 cubc_status instance_open(cubc_device *device, const problem *p, const char *label, instance **out);
 void instance_close(instance *i);
-// The cluster that a launch of so many blocks is to be (kernels/cluster.h); 0 where the variant
-// does not ask for one, the device has none, or the blocks are too many for it.
+// The cluster that a launch of so many blocks is to be (kernels/grid/cluster.h); 0 where the
+// variant does not ask for one, the device has none, or the blocks are too many for it.
 unsigned instance_cluster(const instance *i, uint64_t blocks);
 // Queues a problem on an instance; the workspace comes from the device's pool.
 cubc_status instance_run(instance *i, const problem *p, void *stream);

@@ -1,5 +1,5 @@
 // Lazy inputs: their checks, their macros and their words among a kernel's arguments. What the
-// kernels make of these is in kernels/input.h.
+// kernels make of these is in kernels/shared/input.h.
 #include "run/names.h"
 #include "run/problem.h"
 

@@ -28,13 +28,13 @@ void problem_define_rounding(text *out);
 void problem_fix_reduction(problem *p);
 void problem_fix_scan(problem *p);
 void problem_fix_runs(problem *p);
-// Items of a tile of kernels/fixed.h, by their bytes.
+// Items of a tile of kernels/grid/fixed.h, by their bytes.
 uint64_t problem_fixed_tile(uint64_t bytes);
 // A reduction's benchmark: operator, types of accumulator and result, and n items to reduce.
 void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n);
 // The size of a struct of the kernels that has a value and then an integer of `word` bytes.
 int problem_bytes_with(cubc_type value, int word);
-// sizeof(acc_t) of kernels/operator.h; the kernels assert that the two agree.
+// sizeof(acc_t) of kernels/shared/operator.h; the kernels assert that the two agree.
 int problem_acc_bytes(const problem *p);
 // Refuses structs and complex numbers.
 cubc_status problem_real(const char *what, cubc_type type);
@@ -72,8 +72,8 @@ cubc_status problem_overlap(problem *p, in_place allowed);
 double problem_input_bytes(const problem *p, int k);
 // The bytes of all arrays: the traffic of a kernel that reads or writes each once.
 double problem_array_bytes(const problem *p);
-// For kernels/input.h. The macros of input k, with that prefix ("TUNE_IN"). In both k is -1 for an
-// input that there is not: it is a pointer then, and NULL.
+// For kernels/shared/input.h. The macros of input k, with that prefix ("TUNE_IN"). In both k is -1
+// for an input that there is not: it is a pointer then, and NULL.
 void problem_define_input(const problem *p, int k, const char *prefix, text *out);
 // Replaces argument `at`, the pointer of input k if that is plain, by what stands for the input. Of
 // several inputs the one that comes last in the arguments is placed first.
@@ -82,7 +82,7 @@ cubc_status problem_place_input(const problem *p, int k, launch *l, int at);
 void problem_lazy_workload(problem *p, const char *expression, int arrays, cubc_type type);
 // TUNE_T, TUNE_A, TUNE_O, the operator, TUNE_ALIGNED.
 void problem_define(const problem *p, text *out);
-// Defines for kernels/radix.h the properties of the keys.
+// Defines for kernels/shared/radix.h the properties of the keys.
 void problem_define_keys(const problem *p, text *out);
 // TUNE_VALUE, TUNE_VALUE_WIDTH.
 void problem_define_values(const problem *p, text *out);

@@ -1,4 +1,5 @@
-// Temporary storage for the messages of a launch (kernels/message.h), one block of it a stream.
+// Temporary storage for the messages of a launch (kernels/grid/message.h), one block of it a
+// stream.
 //
 // Messages need memory that is zero before its first launch and is then left alone: every launch
 // leaves it ready for the next. So a stream keeps its block, and a call neither allocates nor

@@ -102,7 +102,7 @@ class Kernel:
     a source is compiled for each size of block that it is launched with, which has one dimension
     and is a multiple of 32, or is 1 on the cpu; ``__launch_bounds__(SIMT_THREADS)`` keeps a
     kernel's registers below what so many threads can have. Their names, and those of the dialect
-    that they are written in (``kernels/simt.h``), are taken then.
+    that they are written in (``kernels/dialect/simt.h``), are taken then.
 
     **Tuning.** The same source, with ``%RANGE%`` comments for its macros, goes to
     `cubc.tuner.benchmark`. What a search found goes into `defines`.

@@ -1,10 +1,10 @@
 """A user's CUDA C source: read with what it includes, and made into what is compiled.
 
 Its kernels are found by their ``__global__``; each gets C linkage, so that it is found by name, and
-an entry that says what it takes (kernels/entry.h). On CUDA nothing else is touched. On the cpu
-kernels/cuda.h stands for CUDA. A header of cubc's own that it includes, as block.h, is there on
-both, in front of all macros, so that these may have any name; then a block has as many threads as
-the source is compiled for.
+an entry that says what it takes (kernels/dialect/entry.h). On CUDA nothing else is touched. On the
+cpu kernels/dialect/cuda.h stands for CUDA. A header of cubc's own that it includes, as block.h, is
+there on both, in front of all macros, so that these may have any name; then a block has as many
+threads as the source is compiled for.
 """
 
 from __future__ import annotations
@@ -97,6 +97,12 @@ def _read(path: Path) -> str:
         raise ValueError(f"{path} is no text in UTF-8: {error}") from None
 
 
+def _header(name: str) -> Path:
+    """Find a header of cubc's own by its bare name."""
+    folder = Path(_core.source_folder())
+    return next(folder.rglob(name), folder / name)
+
+
 class _Reader:
     """Puts the files that a text includes by quotes in their place, each once.
 
@@ -124,9 +130,8 @@ class _Reader:
 
     def _included(self, name: str, folder: Path) -> str:
         path = folder / name
-        own = Path(_core.source_folder(), name)
-        if not path.exists() and re.fullmatch(_OWN, name) and own.exists():
-            self._take(own)
+        if not path.exists() and re.fullmatch(_OWN, name) and _header(name).exists():
+            self._take(_header(name))
             return ""
         return "" if path.resolve() in self._done else self.file(path, name)
 
@@ -137,7 +142,7 @@ class _Reader:
         text = _read(header)
         for name in re.findall(r'^#include "([^"]+)"', text, re.MULTILINE):
             if name != "simt.h":  # comes before all
-                self._take(header.parent / name)
+                self._take(_header(name))
         text = re.sub(r"^#(?:include|pragma once).*", "", text, flags=re.MULTILINE)
         self.own.append(f'#line 1 "{header.name}"\n{text}')
 

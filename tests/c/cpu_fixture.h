@@ -16,7 +16,7 @@ static inline char *source_text(const char *threads, const char *warp, const cha
     const char *folder = getenv("CUBC_KERNELS");
     char path[512];
     text dialect = {0}, all = {0};
-    snprintf(path, sizeof path, "%s/simt.h", folder ? folder : "kernels");
+    snprintf(path, sizeof path, "%s/dialect/simt.h", folder ? folder : "kernels");
     if (file_read(path, &dialect)) printf("%s\n", cubc_error_message());
     text_printf(&all, "#define SIMT_CPU 1\n#define SIMT_THREADS %s\n#define SIMT_WARP %s\n",
                 threads, warp);

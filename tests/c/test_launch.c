@@ -39,7 +39,7 @@ static cubc_status load(void)
     text dialect = {0}, whole = {0};
     binary code = {0};
     cubc_status st;
-    snprintf(path, sizeof path, "%s/simt.h", folder ? folder : "kernels");
+    snprintf(path, sizeof path, "%s/dialect/simt.h", folder ? folder : "kernels");
     GUARD(st, file_read(path, &dialect), done);
     text_puts(&whole, "#define SIMT_CUDA\n#define SIMT_THREADS 32\n#define SIMT_WARP 32\n");
     text_append(&whole, dialect.data, dialect.length);

@@ -33,7 +33,7 @@ static text with_dialect(const char *body)
     const char *folder = getenv("CUBC_KERNELS");
     char path[1024];
     text dialect = {0}, whole = {0};
-    snprintf(path, sizeof path, "%s/simt.h", folder ? folder : "kernels");
+    snprintf(path, sizeof path, "%s/dialect/simt.h", folder ? folder : "kernels");
     CHECK_STATUS(file_read(path, &dialect), CUBC_OK);
     text_puts(&whole, "#define SIMT_CUDA\n#define SIMT_THREADS 256\n#define SIMT_WARP 32\n");
     text_append(&whole, dialect.data, dialect.length);

@@ -229,8 +229,8 @@ static int cpu_index_of(const void *pointer)
     return -1; // the host's memory, as far as this is known
 }
 
-// The argument of a plain kernel's entry; the same struct as in kernels/cuda.h. It lives as long as
-// the launch, which is complete on return.
+// The argument of a plain kernel's entry; the same struct as in kernels/dialect/cuda.h. It lives as
+// long as the launch, which is complete on return.
 typedef struct plain_frame {
     uint32_t grid[3], block[3];
     uint64_t unused; // puts the arguments on 32 bytes

@@ -2,9 +2,9 @@
 // block as fibres that switch where the kernel synchronises.
 //
 // A block of one thread is a plain function call. In a larger block every thread is a fibre with a
-// stack of its own; block_sync, warp_exchange and spin_pause (see kernels/simt.h) are its only
-// switch points. With a seed the next fibre, and the order of blocks, is drawn at random, so that a
-// missing barrier shows; without, threads run round-robin in order.
+// stack of its own; block_sync, warp_exchange and spin_pause (see kernels/dialect/simt.h) are its
+// only switch points. With a seed the next fibre, and the order of blocks, is drawn at random, so
+// that a missing barrier shows; without, threads run round-robin in order.
 //
 // Faults stop the launch and are reported with file, line, block and thread: a barrier reached by
 // part of a block, a warp operation whose mask names an exited lane (or leaves the caller out), two
@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 
-// Handed to the compiled kernel; the same struct as in kernels/simt.h.
+// Handed to the compiled kernel; the same struct as in kernels/dialect/simt.h.
 typedef struct simt_api {
     uint64_t size;
     uint32_t (*thread_id)(void);

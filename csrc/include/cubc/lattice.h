@@ -29,8 +29,8 @@ typedef enum cubc_field_order {
     CUBC_NATIVE
 } cubc_field_order;
 
-// The tie of a kernel to the solver that it is a part of: kernels/solver.h. Each right-hand side
-// has a state, and nothing is done for those whose phase is another.
+// The tie of a kernel to the solver that it is a part of: kernels/lattice/solver.h. Each right-hand
+// side has a state, and nothing is done for those whose phase is another.
 enum { CUBC_STATE_BYTES = 2232 };
 typedef struct cubc_guard {
     void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
@@ -98,7 +98,8 @@ typedef struct cubc_dslash_wilson_params {
     double a;
     double anisotropy; // 1: none
     // Belongs to a solver; otherwise NULL. A tail is "scalars | statements | sums | function": what
-    // becomes of the result m, of x and z at each site (kernels/tail.h). z may be the output.
+    // becomes of the result m, of x and z at each site (kernels/lattice/tail.h). z may be the
+    // output.
     const cubc_guard *guard;
     const char *tail;
     const void *z;
@@ -108,8 +109,8 @@ typedef struct cubc_dslash_wilson_params {
 // Linear algebra of a solver in one pass over its fields: statements on the complex numbers of each
 // site, and sums over all sites. text: "scalars | statements | sums | function", as
 //     "alpha | x = x + alpha * p; r = r - alpha * q | norm(r) | cg_direction"
-// with scalars of the state, fields by name, and a function of kernels/solver.h. Fields are native
-// ones, all of as many sites; the norms of fixed-point fields are right behind them.
+// with scalars of the state, fields by name, and a function of kernels/lattice/solver.h. Fields are
+// native ones, all of as many sites; the norms of fixed-point fields are right behind them.
 typedef struct cubc_site_field {
     const char *name;
     void *data;

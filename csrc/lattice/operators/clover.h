@@ -1,4 +1,5 @@
-// The common part of the descriptors that have a field of Hermitian matrices: kernels/clover.h.
+// The common part of the descriptors that have a field of Hermitian matrices:
+// kernels/lattice/clover.h.
 #ifndef CUBC_ALGO_CLOVER_H
 #define CUBC_ALGO_CLOVER_H
 

@@ -1,4 +1,4 @@
-// Descriptor of clover_apply: kernels/clover_apply.cu.
+// Descriptor of clover_apply: kernels/lattice/clover_apply.cu.
 #include "lattice/operators/clover.h"
 
 enum { FIELDS, PARITY };                       // among a problem's numbers

@@ -1,4 +1,4 @@
-// Descriptor of clover_invert: kernels/clover_invert.cu.
+// Descriptor of clover_invert: kernels/lattice/clover_invert.cu.
 #include "lattice/operators/clover.h"
 
 cubc_status clover_invert_problem(const cubc_clover_invert_params *params, problem *out)

@@ -1,4 +1,4 @@
-// Descriptor of clover_term: kernels/clover_term.cu.
+// Descriptor of clover_term: kernels/lattice/clover_term.cu.
 #include "lattice/operators/clover.h"
 
 #include <math.h>

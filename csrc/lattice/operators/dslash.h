@@ -1,7 +1,7 @@
-// The common part of the descriptors of Wilson-like operators: kernels/dslash.h. An operator's own
-// parameters begin with those of the Wilson Dslash, its own traits, numbers, inputs and arguments
-// come after the ones that are named here. Traffic is that of all arrays: all links are read for
-// one parity too, from either end.
+// The common part of the descriptors of Wilson-like operators: kernels/lattice/dslash.h. An
+// operator's own parameters begin with those of the Wilson Dslash, its own traits, numbers, inputs
+// and arguments come after the ones that are named here. Traffic is that of all arrays: all links
+// are read for one parity too, from either end.
 #ifndef CUBC_ALGO_DSLASH_H
 #define CUBC_ALGO_DSLASH_H
 

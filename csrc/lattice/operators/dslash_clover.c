@@ -1,4 +1,4 @@
-// Descriptor of the Dslash of Wilson-clover fermions: kernels/dslash_clover.cu.
+// Descriptor of the Dslash of Wilson-clover fermions: kernels/lattice/dslash_clover.cu.
 #include "lattice/operators/clover.h"
 #include "lattice/operators/dslash.h"
 

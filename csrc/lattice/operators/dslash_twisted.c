@@ -1,4 +1,4 @@
-// Descriptor of the Dslash of twisted mass fermions: kernels/dslash_twisted.cu.
+// Descriptor of the Dslash of twisted mass fermions: kernels/lattice/dslash_twisted.cu.
 #include "lattice/operators/dslash.h"
 
 enum { A5 = DSLASH_NUMBERS, B, B5 }; // among a problem's numbers

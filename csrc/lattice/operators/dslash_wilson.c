@@ -1,4 +1,4 @@
-// Descriptor of the Wilson Dslash: kernels/dslash_wilson.cu.
+// Descriptor of the Wilson Dslash: kernels/lattice/dslash_wilson.cu.
 #include "lattice/operators/dslash.h"
 
 cubc_status dslash_wilson_problem(const cubc_dslash_wilson_params *params, problem *out)

@@ -1,4 +1,4 @@
-// Descriptor of field_update: kernels/field_update.cu.
+// Descriptor of field_update: kernels/lattice/field_update.cu.
 #include "lattice/operators/fused.h"
 #include "lattice/operators/lattice.h"
 

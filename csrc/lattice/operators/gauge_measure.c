@@ -1,4 +1,4 @@
-// Descriptor of gauge_measure: kernels/gauge_measure.cu.
+// Descriptor of gauge_measure: kernels/lattice/gauge_measure.cu.
 #include "lattice/operators/gauge.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Descriptor of gauge_project: kernels/gauge_project.cu.
+// Descriptor of gauge_project: kernels/lattice/gauge_project.cu.
 #include "lattice/operators/gauge.h"
 
 #include <string.h>

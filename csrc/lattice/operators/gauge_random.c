@@ -1,4 +1,4 @@
-// Descriptor of gauge_random: kernels/gauge_random.cu.
+// Descriptor of gauge_random: kernels/lattice/gauge_random.cu.
 #include "lattice/operators/gauge.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Descriptor of gauge_rotate: kernels/gauge_rotate.cu.
+// Descriptor of gauge_rotate: kernels/lattice/gauge_rotate.cu.
 #include "lattice/operators/gauge.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Descriptor of gauge_temporal: kernels/gauge_temporal.cu.
+// Descriptor of gauge_temporal: kernels/lattice/gauge_temporal.cu.
 #include "lattice/operators/gauge.h"
 
 cubc_status gauge_temporal_problem(const cubc_gauge_temporal_params *params, problem *out)

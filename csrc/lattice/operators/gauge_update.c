@@ -1,4 +1,4 @@
-// Descriptor of gauge_update: kernels/gauge_update.cu.
+// Descriptor of gauge_update: kernels/lattice/gauge_update.cu.
 #include "lattice/operators/gauge.h"
 
 #include <math.h>

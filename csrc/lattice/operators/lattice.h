@@ -36,7 +36,7 @@ cubc_status lattice_field_output(problem *p, const char *what, void *data, float
 void lattice_reals(cubc_type *type, uint64_t *n);
 // A factor as an argument of a kernel.
 uint64_t lattice_word(double v);
-// The macros of kernels/lattice.h.
+// The macros of kernels/lattice/lattice.h.
 void lattice_define(const problem *p, text *out);
 
 // For `invalid`: every variant makes sense.

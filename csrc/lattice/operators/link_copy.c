@@ -1,4 +1,4 @@
-// Descriptor of link_copy: kernels/link_copy.cu.
+// Descriptor of link_copy: kernels/lattice/link_copy.cu.
 #include "lattice/operators/lattice.h"
 
 #include <stdio.h>

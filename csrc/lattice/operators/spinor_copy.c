@@ -1,4 +1,4 @@
-// Descriptor of spinor_copy: kernels/spinor_copy.cu.
+// Descriptor of spinor_copy: kernels/lattice/spinor_copy.cu.
 #include "lattice/operators/lattice.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Descriptor of spinor_twist: kernels/spinor_twist.cu.
+// Descriptor of spinor_twist: kernels/lattice/spinor_twist.cu.
 #include "lattice/operators/lattice.h"
 
 enum { FIELDS, A, A5 }; // among a problem's numbers: fields of a parity, of all sources

@@ -4,7 +4,8 @@
 // (1952), section 10. It is the residual of the normal equations, s = M^+ r, that is iterated, so
 // that an iteration has no more passes over fields than one of M^+ M x = b; the other, r = b - M x,
 // is orthogonal to M p after a step along p, and so its norm, which is what the solve ends by,
-// follows from the step (kernels/solver.h). Of all x in the same space this one has the least |r|.
+// follows from the step (kernels/lattice/solver.h). Of all x in the same space this one has the
+// least |r|.
 //
 // The solution along p is added at the beginning of the next iteration, in one pass with the new
 // direction, and the length of M p comes out of the kernel that calculates it. What an iteration

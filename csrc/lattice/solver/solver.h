@@ -1,5 +1,5 @@
 // The common part of the solvers: the operator and the fields of a solve, and the launches that are
-// queued again and again until the device says that it is done (kernels/solver.h).
+// queued again and again until the device says that it is done (kernels/lattice/solver.h).
 //
 // A method is two lists of launches, an update and an iteration. A solve begins with an update. A
 // round is some iterations and an update, which does nothing where none is due. The first rounds
@@ -10,7 +10,7 @@
 
 #include "lattice/solver/ahead.h"
 
-// The phases of kernels/solver.h.
+// The phases of kernels/lattice/solver.h.
 typedef enum solver_phase {
     ITERATE,
     UPDATE,
@@ -25,7 +25,7 @@ typedef enum solver_phase {
 
 enum { MOST_SHIFTS = CUBC_MOST_SHIFTS, MOST_BASIS = 8, MOST_FIELDS = 64 };
 
-typedef struct solver_state { // as in kernels/solver.h
+typedef struct solver_state { // as in kernels/lattice/solver.h
     uint64_t phase, iterations, updates, limit, verdict, due, last_update, stalls, arrived;
     double source, target, drop, most_drop, residual, least, largest, gamma, alpha_real, beta_real;
     double alpha[2], beta[2], omega[2], sigma[2], rho[2];
@@ -54,8 +54,8 @@ typedef struct lattice_shape {
 typedef struct solver solver;
 typedef struct lattice_operator lattice_operator;
 
-// out = M in, or its adjoint, and what becomes of it (kernels/tail.h). All fields are of one type,
-// which may be any of those that the operator was opened with.
+// out = M in, or its adjoint, and what becomes of it (kernels/lattice/tail.h). All fields are of
+// one type, which may be any of those that the operator was opened with.
 typedef struct operator_call {
     const lattice_field *in, *out;
     const lattice_field *z; // or NULL
