@@ -1,5 +1,5 @@
 // Fields in files without Python: the container, the small XML, checksums, and what is undone when
-// memory or the disk fails. Formats and hostile files are in tests/test_lattice_*.py.
+// memory or the disk fails. Formats and hostile files are in tests/lattice/test_lattice_*.py.
 #define _XOPEN_SOURCE 700 // mkdtemp, setenv, truncate
 #include "base/chunks.h"
 #include "check.h"

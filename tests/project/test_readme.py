@@ -7,7 +7,7 @@ import pytest
 
 import cubc
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 def test_examples(tmp_path, monkeypatch):

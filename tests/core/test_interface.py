@@ -9,7 +9,7 @@ import pytest
 
 import cubc
 
-MAIN = Path(__file__).parent / "c_program/main.c"
+MAIN = Path(__file__).parents[1] / "c/program.c"
 
 
 @pytest.fixture(scope="module")

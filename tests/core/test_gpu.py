@@ -201,7 +201,7 @@ def test_cupy_streams(cupy):
 
 # ---- memory --------------------------------------------------------------------------------------
 def test_launch_attributes(tmp_path):
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     if not (root / "csrc").is_dir() or not shutil.which("cc"):
         pytest.skip("builds the core from csrc/ with cc")
     sources = [s for s in (root / "csrc").rglob("*.c") if s.parent.name not in ("python", "store")]

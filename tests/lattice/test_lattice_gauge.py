@@ -16,7 +16,7 @@ from lattice_reference import (
 from cubc import _core, lattice
 
 EXTENT = (8, 4, 6, 2)
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 ROUNDING = 1e-13
 
 
@@ -145,7 +145,7 @@ def test_rotations_that_are_not_in_su3_are_refused(rng):
             lattice.Rotation(wrong, device="cpu")
 
 
-MILC = Path(__file__).parents[2] / "shared/data/fields/lat.sample.l4444"
+MILC = Path(__file__).parents[3] / "shared/data/fields/lat.sample.l4444"
 
 
 @pytest.mark.skipif(not MILC.exists(), reason="../shared/data/fields is not there")

@@ -11,7 +11,7 @@ import pytest
 
 from cubc import _core
 
-FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 SECONDS = 90  # a cell
 KEPT = {"03_read_an_analysis"}  # outputs are kept: they are of a store that never changes

@@ -10,7 +10,7 @@ import pytest
 from cubc.tuner import verdict
 from cubc.tuner.verdict import FASTER, SAME, SLOWER, UNDECIDED, judge, round_ratio
 
-BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 
 from cubc import lattice
 
-REAL = Path(__file__).resolve().parents[2] / "shared/data/fields"
+REAL = Path(__file__).resolve().parents[3] / "shared/data/fields"
 SHAPE = (2, 4, 2, 6)  # T, Z, Y, X: all different from their mirror image
 
 

@@ -8,7 +8,7 @@ import pytest
 import stores
 from commands import Command
 
-KERNELS = Path(__file__).parents[1] / "kernels"
+KERNELS = Path(__file__).parents[2] / "kernels"
 ITEMS = "TUNE_ITEMS_PER_THREAD"  # 1024, 2048, 3072 and 5120 are visited; base has 4096
 KERNEL, ITEM = (
     "    (void)s;\n",

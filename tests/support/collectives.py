@@ -14,7 +14,7 @@ import numpy as np
 import cubc
 
 THREADS = (1, 32, 96, 1024)
-FOLDER = Path(__file__).parent / "kernels"
+FOLDER = Path(__file__).parents[1] / "kernels"
 
 
 class Case:

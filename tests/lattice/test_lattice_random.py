@@ -7,7 +7,7 @@ import pytest
 
 import cubc
 
-KERNELS = Path(__file__).parent / "kernels" / "random.cu"
+KERNELS = Path(__file__).parents[1] / "kernels" / "random.cu"
 DRAWS = 20_000
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import isolated
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 REDUCE = "import cubc, numpy as np; print(cubc.reduce(np.arange(100.0), {!r}, device='cpu'))"
 SUM = REDUCE.format("sum")
 

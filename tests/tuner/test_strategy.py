@@ -22,7 +22,7 @@ from cubc.tuner.strategy.warm import recommendations
 CT = {"T{ct}": "F32"}
 NAMES = sorted(STRATEGIES)
 SMALL = {"tpb": range(32, 257, 32), "ipt": (1, 2, 4), "ld": range(3)}
-MEASURED = Path(__file__).resolve().parents[2] / "shared/data/spaces"
+MEASURED = Path(__file__).resolve().parents[3] / "shared/data/spaces"
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-WEAK_FIELD = Path(__file__).parent / "data/weak_field.lime"
+WEAK_FIELD = Path(__file__).parents[1] / "data/weak_field.lime"
 BEGIN, END = 0x8000, 0x4000
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from cubc import _core
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def build(command, tmp_path, **environment):

@@ -40,7 +40,7 @@ def disk(tmp_path_factory):
     """Environment with the disk that fails when it is told to."""
     library = tmp_path_factory.mktemp("disk") / "disk.so"
     options = ["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library]
-    subprocess.run(["cc", *options, Path(__file__).with_name("disk.c")], check=True)
+    subprocess.run(["cc", *options, Path(__file__).parents[1] / "support/disk.c"], check=True)
     return {"LD_PRELOAD": " ".join(filter(None, [os.environ.get("LD_PRELOAD"), str(library)]))}
 
 
