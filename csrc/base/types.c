@@ -1,6 +1,8 @@
 // The table behind types.h.
 #include "base/types.h"
 
+#include "base/types_struct.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 // kernel asserts it. A constructor takes a value for each member and converts it, so that gaps are
 // no user's business and a sum of f16 or i8 goes back where it came from. It leaves the default
 // constructor trivial, as unions and uninitialised arrays of the kernels need it.
-#include "base/types.h"
+#include "base/types_struct.h"
 
 #include "base/name.h"
 

@@ -328,6 +328,11 @@ unlock:
     return st;
 }
 
+const char *cubc_version(void)
+{
+    return CUBC_VERSION;
+}
+
 // ---- compilation --------------------------------------------------------------------------------
 static void make_key(const char *arch, const char *compiler, const char *source, char key[65])
 {

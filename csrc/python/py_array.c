@@ -1,5 +1,5 @@
 // cubc.Array: a contiguous array in a device's memory.
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 #include <stdlib.h>
 #include <string.h>

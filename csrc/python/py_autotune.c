@@ -1,5 +1,5 @@
 // The core's question whether a workload should be tuned, put to a callable of Python's.
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 #include "base/types.h"
 #include "compile/cache.h"

@@ -6,7 +6,7 @@
 #ifndef CUBC_PY_CALL_H
 #define CUBC_PY_CALL_H
 
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 typedef struct py_output {
     py_view view;

@@ -1,6 +1,6 @@
 // DLPack both ways (the ABI of DLPack 0.8, https://dmlc.github.io/dlpack): zero-copy exchange with
 // PyTorch, JAX, CuPy and NumPy.
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // Fields of lattice QCD in files, as NumPy arrays: cubc.lattice reads and writes through these.
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 #include "cubc/fields.h"
 

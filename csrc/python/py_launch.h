@@ -3,7 +3,7 @@
 #ifndef CUBC_PY_LAUNCH_H
 #define CUBC_PY_LAUNCH_H
 
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 // Zero-initialise; py_launch_end always.
 typedef struct py_launch {

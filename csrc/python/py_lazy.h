@@ -6,7 +6,7 @@
 #ifndef CUBC_PY_LAZY_H
 #define CUBC_PY_LAZY_H
 
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 struct py_fused {
     cubc_lazy lazy;

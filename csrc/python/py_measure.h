@@ -3,7 +3,7 @@
 #define CUBC_PY_MEASURE_H
 
 #include "measure/timing.h"
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 // Reads (work, reference=None, *, options...). Options are those of timing_options and
 // stopping_options by name; one that is left out or 0 keeps what *out has. 0, or -1 with an

@@ -1,5 +1,5 @@
 // Structured dtypes of NumPy as struct types of the core, and back.
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 // ---- from a dtype -------------------------------------------------------------------------------
 static int wrong_field(PyObject *name, PyObject *dtype, const char *why)

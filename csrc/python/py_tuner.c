@@ -1,5 +1,5 @@
 // For cubc.tuner: declared benchmarks and spaces, policies, compilation.
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 #include "compile/policy.h"
 #include "device/cpu/hostcc.h"

@@ -1,6 +1,6 @@
 // Number types between Python and the core: dtypes by name, scalars, and what to say of the types
 // that cubc does not take.
-#include "python/py_common.h"
+#include "python/py_support.h"
 
 #include <string.h>
 

@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-PyObject *py_optional_attribute(PyObject *object, const char *name)
-{
-    PyObject *value = PyObject_GetAttrString(object, name);
-    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-    return value;
-}
-
 // ---- types --------------------------------------------------------------------------------------
 // A struct-module format of one item, as in Py_buffer.
 static int type_of_format(const char *format, Py_ssize_t size, cubc_type *out)
@@ -89,15 +82,6 @@ static int type_of_interface(PyObject *object, PyObject *interface, const char *
 }
 
 // ---- shapes -------------------------------------------------------------------------------------
-PyObject *py_shape(int ndim, const Py_ssize_t *shape)
-{
-    PyObject *extents = PyTuple_New(ndim);
-    for (int d = 0; extents && d < ndim; d++) {
-        PyObject *extent = PyLong_FromSsize_t(shape[d]);
-        if (!extent || PyTuple_SetItem(extents, d, extent) < 0) Py_CLEAR(extents);
-    }
-    return extents;
-}
 
 int py_view_set_shape(py_view *view, const char *what, int ndim)
 {
@@ -109,15 +93,6 @@ int py_view_set_shape(py_view *view, const char *what, int ndim)
     view->ndim = ndim;
     if (size_of_extents(view->shape, ndim, cubc_type_size(view->type), &view->n)) return 0;
     return py_too_large(what);
-}
-
-int py_too_large(const char *what)
-{
-    PyErr_Format(PyExc_ValueError,
-                 "%s has a negative extent, or would be larger than any memory: extents are 0 or "
-                 "more, and their product is at most 2^60 bytes",
-                 what);
-    return -1;
 }
 
 static int shape_from_tuple(py_view *view, const char *what, PyObject *shape)
@@ -134,16 +109,6 @@ static int shape_from_tuple(py_view *view, const char *what, PyObject *shape)
         return -1;
     }
     return py_view_set_shape(view, what, (int)ndim);
-}
-
-int py_not_contiguous(const char *what)
-{
-    PyErr_Format(
-        PyExc_ValueError,
-        "%s is not contiguous in C order; pass a contiguous copy (numpy.ascontiguousarray, "
-        "cupy.ascontiguousarray, tensor.contiguous())",
-        what);
-    return -1;
 }
 
 static int read_only(const char *what)

@@ -1,6 +1,6 @@
 // Workload and Variant: what a search measures, as Python objects.
-#include "python/py_common.h"
 #include "python/py_measure.h"
+#include "python/py_support.h"
 
 #include "measure/workload.h"
 

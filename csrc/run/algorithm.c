@@ -249,8 +249,3 @@ static cubc_status public_run(cubc_device *device, const algorithm *a, const voi
     }
 #include "run/list.def"
 #undef ALGORITHM
-
-const char *cubc_version(void)
-{
-    return CUBC_VERSION;
-}

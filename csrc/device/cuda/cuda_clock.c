@@ -74,12 +74,12 @@ cubc_status cuda_clock_mark(cubc_device *device, int which, void *stream)
     cuda_device *d = (cuda_device *)device;
     bool pushed;
     pthread_mutex_lock(&d->hold.lock);
-    cubc_status st = d->clock.created ? CUBC_OK : device_cuda_enter(d, &pushed);
+    cubc_status st = d->clock.created ? CUBC_OK : cuda_context_enter(d, &pushed);
     if (!st && !d->clock.created) {
         st = build(d);
         d->clock.created = st == CUBC_OK;
         if (st) destroy(d);
-        device_cuda_leave(pushed);
+        cuda_context_leave(pushed);
     }
     pthread_mutex_unlock(&d->hold.lock);
     return st ? st : launch(d, which, stream);

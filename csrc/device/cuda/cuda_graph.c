@@ -10,10 +10,10 @@ struct device_recording {
 cubc_status cuda_graph_record(cubc_device *device, void *stream)
 {
     bool pushed;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st = RUNTIME(cuda.cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed),
                              "cudaStreamBeginCapture");
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
@@ -33,10 +33,10 @@ cubc_status cuda_graph_end(cubc_device *device, void *stream, device_recording *
     *out = NULL;
     device_recording *recording = mem_zalloc(1, sizeof *recording);
     if (!recording) return CUBC_NO_MEMORY;
-    cubc_status st = device_cuda_enter((cuda_device *)device, &pushed);
+    cubc_status st = cuda_context_enter((cuda_device *)device, &pushed);
     if (!st) {
         st = end_capture(stream, recording);
-        device_cuda_leave(pushed);
+        cuda_context_leave(pushed);
     }
     if (st)
         mem_free(recording);
@@ -48,9 +48,9 @@ cubc_status cuda_graph_end(cubc_device *device, void *stream, device_recording *
 cubc_status cuda_graph_replay(cubc_device *device, device_recording *recording, void *stream)
 {
     bool pushed;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st = RUNTIME(cuda.cudaGraphLaunch(recording->graph, stream), "cudaGraphLaunch");
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
@@ -58,9 +58,9 @@ void cuda_graph_free(cubc_device *device, device_recording *recording)
 {
     bool pushed;
     if (!recording) return;
-    if (!device_cuda_enter((cuda_device *)device, &pushed)) {
+    if (!cuda_context_enter((cuda_device *)device, &pushed)) {
         if (cuda.cudaGraphExecDestroy(recording->graph)) cuda.cudaGetLastError();
-        device_cuda_leave(pushed);
+        cuda_context_leave(pushed);
     }
     mem_free(recording);
 }

@@ -84,11 +84,11 @@ static cubc_status build(cuda_device *d)
 static cubc_status create(cuda_device *d)
 {
     bool pushed;
-    TRY(device_cuda_enter(d, &pushed));
+    TRY(cuda_context_enter(d, &pushed));
     cubc_status st = build(d);
     d->hold.created = st == CUBC_OK;
     if (st) destroy(d);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
@@ -128,7 +128,7 @@ cubc_status cuda_hold_flush(cubc_device *device, void *stream)
     size_t bytes = (size_t)d->base.info.l2_bytes;
     if (bytes == 0) return CUBC_OK;
     bool pushed;
-    TRY(device_cuda_enter(d, &pushed));
+    TRY(cuda_context_enter(d, &pushed));
     cubc_status st = CUBC_OK;
     pthread_mutex_lock(&d->hold.lock);
     if (!d->hold.flush_buffer)
@@ -137,7 +137,7 @@ cubc_status cuda_hold_flush(cubc_device *device, void *stream)
     if (!st)
         st = RUNTIME(cuda.cudaMemsetAsync(d->hold.flush_buffer, 0, bytes, stream),
                      "cudaMemsetAsync(%zu)", bytes);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 

@@ -48,12 +48,12 @@ cubc_status cuda_module_load(cubc_device *device, const binary *code, device_mod
     TRY(cuda_module_check(code));
     device_module *module = mem_zalloc(1, sizeof *module);
     if (!module) return CUBC_NO_MEMORY;
-    cubc_status st = device_cuda_enter((cuda_device *)device, &pushed);
+    cubc_status st = cuda_context_enter((cuda_device *)device, &pushed);
     if (!st) {
         exchange_capture_mode(&mode);
         st = DRIVER(cuda.cuModuleLoadData(&module->handle, code->data), "cuModuleLoadData");
         exchange_capture_mode(&mode);
-        device_cuda_leave(pushed);
+        cuda_context_leave(pushed);
     }
     if (st)
         mem_free(module);
@@ -66,9 +66,9 @@ void cuda_module_unload(cubc_device *device, device_module *module)
 {
     bool pushed;
     if (!module) return;
-    if (!device_cuda_enter((cuda_device *)device, &pushed)) {
+    if (!cuda_context_enter((cuda_device *)device, &pushed)) {
         cuda.cuModuleUnload(module->handle);
-        device_cuda_leave(pushed);
+        cuda_context_leave(pushed);
     }
     mem_free(module);
 }
@@ -225,11 +225,11 @@ cubc_status cuda_module_kernel(cubc_device *device, device_module *module, const
     bool pushed;
     int mode = cudaStreamCaptureModeRelaxed;
     *out = (device_kernel){0};
-    TRY(device_cuda_enter(d, &pushed));
+    TRY(cuda_context_enter(d, &pushed));
     exchange_capture_mode(&mode);
     cubc_status st = open_kernel(d, module->handle, name, threads, out);
     exchange_capture_mode(&mode);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
@@ -276,10 +276,10 @@ cubc_status cuda_module_launch(cubc_device *device, const device_kernel *kernel,
                              .hStream = stream,
                              .attrs = attrs,
                              .numAttrs = attributes(d, shape, attrs)};
-    TRY(device_cuda_enter(d, &pushed));
+    TRY(cuda_context_enter(d, &pushed));
     cubc_status st = DRIVER(cuda.cuLaunchKernelEx(&config, kernel->function, parameters, NULL),
                             "cuLaunchKernelEx(%u blocks of %u threads, clusters of %u)",
                             shape->grid, kernel->threads, shape->cluster);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }

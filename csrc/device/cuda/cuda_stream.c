@@ -34,9 +34,9 @@ static bool is_capturing(void *stream)
 bool cuda_stream_is_capturing(cubc_device *device, void *stream)
 {
     bool pushed;
-    if (is_legacy(stream) || device_cuda_enter((cuda_device *)device, &pushed)) return false;
+    if (is_legacy(stream) || cuda_context_enter((cuda_device *)device, &pushed)) return false;
     bool capturing = is_capturing(stream);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return capturing;
 }
 
@@ -71,9 +71,9 @@ cubc_status cuda_stream_wait(void *stream)
 cubc_status cuda_stream_synchronize(cubc_device *device, void *stream)
 {
     bool pushed;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st = cuda_stream_wait(stream);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
@@ -85,10 +85,10 @@ cubc_status cuda_stream_create(cubc_device *device, void **out)
     cudaStream_t stream = NULL;
     bool pushed;
     *out = NULL;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st = RUNTIME(cuda.cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
                              "cudaStreamCreateWithFlags");
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     *out = stream;
     return st;
 }
@@ -96,9 +96,9 @@ cubc_status cuda_stream_create(cubc_device *device, void **out)
 void cuda_stream_destroy(cubc_device *device, void *stream)
 {
     bool pushed;
-    if (!stream || device_cuda_enter((cuda_device *)device, &pushed)) return;
+    if (!stream || cuda_context_enter((cuda_device *)device, &pushed)) return;
     if (cuda.cudaStreamDestroy(stream)) cuda.cudaGetLastError();
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
 }
 
 uint64_t cuda_stream_id(cubc_device *device, void *stream)
@@ -106,9 +106,9 @@ uint64_t cuda_stream_id(cubc_device *device, void *stream)
     unsigned long long id = (uintptr_t)stream;
     bool pushed;
     if (is_legacy(stream)) return UINT64_MAX; // far from those that CUDA counts up
-    if (device_cuda_enter((cuda_device *)device, &pushed)) return id;
+    if (cuda_context_enter((cuda_device *)device, &pushed)) return id;
     if (cuda.cuStreamGetId(stream, &id)) id = (uintptr_t)stream;
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return id;
 }
 
@@ -119,11 +119,11 @@ cubc_status cuda_event_create(cubc_device *device, device_event **out)
     *out = NULL;
     device_event *event = mem_zalloc(1, sizeof *event);
     if (!event) return CUBC_NO_MEMORY;
-    cubc_status st = device_cuda_enter((cuda_device *)device, &pushed);
+    cubc_status st = cuda_context_enter((cuda_device *)device, &pushed);
     if (!st) {
         st = RUNTIME(cuda.cudaEventCreateWithFlags(&event->handle, cudaEventDefault),
                      "cudaEventCreateWithFlags");
-        device_cuda_leave(pushed);
+        cuda_context_leave(pushed);
     }
     if (st)
         mem_free(event);
@@ -136,9 +136,9 @@ void cuda_event_destroy(cubc_device *device, device_event *event)
 {
     bool pushed;
     if (!event) return;
-    if (!device_cuda_enter((cuda_device *)device, &pushed)) {
+    if (!cuda_context_enter((cuda_device *)device, &pushed)) {
         if (cuda.cudaEventDestroy(event->handle)) cuda.cudaGetLastError();
-        device_cuda_leave(pushed);
+        cuda_context_leave(pushed);
     }
     mem_free(event);
 }
@@ -158,38 +158,38 @@ cubc_status cuda_stream_order(cubc_device *device, void *later, void *earlier)
 {
     bool pushed;
     if (later == earlier) return CUBC_OK;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st = CUBC_OK;
     if (is_capturing(later) == is_capturing(earlier)) st = wait_in_stream(later, earlier);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
 cubc_status cuda_event_record(cubc_device *device, device_event *event, void *stream)
 {
     bool pushed;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st = RUNTIME(cuda.cudaEventRecord(event->handle, stream), "cudaEventRecord");
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
 cubc_status cuda_event_wait(cubc_device *device, device_event *event, void *stream)
 {
     bool pushed;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st =
         RUNTIME(cuda.cudaStreamWaitEvent(stream, event->handle, 0), "cudaStreamWaitEvent");
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
 cubc_status cuda_event_synchronize(cubc_device *device, device_event *event)
 {
     bool pushed;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st = wait_for(NULL, event->handle);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
@@ -198,10 +198,10 @@ cubc_status cuda_event_elapsed(cubc_device *device, device_event *start, device_
 {
     float milliseconds = 0;
     bool pushed;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st = RUNTIME(cuda.cudaEventElapsedTime(&milliseconds, start->handle, stop->handle),
                              "cudaEventElapsedTime");
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     *seconds = 1e-3 * (double)milliseconds;
     return st;
 }

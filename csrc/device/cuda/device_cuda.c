@@ -17,24 +17,6 @@
 
 enum { LEAST_CAPABILITY = 75 }; // sm_75: what CUDA 13 still compiles for
 
-// ---- context ----------------------------------------------------------------------------------
-cubc_status device_cuda_enter(const cuda_device *d, bool *pushed)
-{
-    CUcontext current = NULL;
-    *pushed = false;
-    TRY(DRIVER(cuda.cuCtxGetCurrent(&current), "cuCtxGetCurrent"));
-    if (current == d->context) return CUBC_OK;
-    TRY(DRIVER(cuda.cuCtxPushCurrent_v2(d->context), "cuCtxPushCurrent"));
-    *pushed = true;
-    return CUBC_OK;
-}
-
-void device_cuda_leave(bool pushed)
-{
-    CUcontext ours;
-    if (pushed) cuda.cuCtxPopCurrent_v2(&ours);
-}
-
 // ---- what there is ----------------------------------------------------------------------------
 static int64_t attribute_or(int ordinal, int attribute, int64_t otherwise)
 {
@@ -159,12 +141,12 @@ static void cuda_close(cubc_device *device)
     cuda_device *d = (cuda_device *)device;
     bool pushed;
     if (!d) return;
-    if (device_cuda_enter(d, &pushed) == CUBC_OK) {
+    if (cuda_context_enter(d, &pushed) == CUBC_OK) {
         cuda_clock_close(d);
         cuda_hold_close(d);
         if (d->aside) cuda.cudaStreamDestroy(d->aside);
         if (d->pool) cuda.cudaMemPoolDestroy(d->pool);
-        device_cuda_leave(pushed);
+        cuda_context_leave(pushed);
     }
     cuda.cuDevicePrimaryCtxRelease_v2(d->handle);
     mem_free(d);
@@ -202,10 +184,10 @@ static cubc_status cuda_open(int index, cubc_device **out)
         return st;
     }
     bool pushed;
-    st = device_cuda_enter(d, &pushed);
+    st = cuda_context_enter(d, &pushed);
     if (!st) {
         st = open_in_context(d);
-        device_cuda_leave(pushed);
+        cuda_context_leave(pushed);
     }
     if (st)
         cuda_close(&d->base);
@@ -224,11 +206,11 @@ static cubc_status cuda_alloc(cubc_device *device, size_t bytes, void *stream, v
     if (!d->pool && cuda_stream_is_capturing(device, stream)) // freed before a replay needs it
         FAIL(CUBC_DEVICE_ERROR, "this GPU has no memory pools, so a graph cannot own memory: give "
                                 "outputs and workspace to a call that is captured");
-    TRY(device_cuda_enter(d, &pushed));
+    TRY(cuda_context_enter(d, &pushed));
     cubc_status st = d->pool ? RUNTIME(cuda.cudaMallocFromPoolAsync(out, size, d->pool, stream),
                                        "cudaMallocFromPoolAsync(%zu)", bytes)
                              : RUNTIME(cuda.cudaMalloc(out, size), "cudaMalloc(%zu)", bytes);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
@@ -236,10 +218,10 @@ static void cuda_free(cubc_device *device, void *pointer, void *stream)
 {
     cuda_device *d = (cuda_device *)device;
     bool pushed;
-    if (!pointer || device_cuda_enter(d, &pushed)) return;
+    if (!pointer || cuda_context_enter(d, &pushed)) return;
     if (d->pool ? cuda.cudaFreeAsync(pointer, stream) : cuda.cudaFree(pointer))
         cuda.cudaGetLastError();
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
 }
 
 // Unregistered host memory is unknown to the driver: its type is left at 0. (The call for a single
@@ -280,9 +262,9 @@ static cubc_status cuda_copy(cubc_device *device, void *to, const void *from, si
 {
     bool pushed;
     if (bytes == 0) return CUBC_OK;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st = copy(device, to, from, bytes, stream);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 
@@ -290,10 +272,10 @@ static cubc_status cuda_fill(cubc_device *device, void *to, int byte, size_t byt
 {
     bool pushed;
     if (bytes == 0) return CUBC_OK;
-    TRY(device_cuda_enter((cuda_device *)device, &pushed));
+    TRY(cuda_context_enter((cuda_device *)device, &pushed));
     cubc_status st =
         RUNTIME(cuda.cudaMemsetAsync(to, byte, bytes, stream), "cudaMemsetAsync(%zu)", bytes);
-    device_cuda_leave(pushed);
+    cuda_context_leave(pushed);
     return st;
 }
 

@@ -4,8 +4,8 @@
 // Ownership: a function returning PyObject* returns a new reference; a Python object that needs
 // another (a plan its workload, an array what it wraps) holds a reference to it. The GIL is dropped
 // around everything that may wait: compilation, launches, copies, measurements, SQLite.
-#ifndef CUBC_PY_COMMON_H
-#define CUBC_PY_COMMON_H
+#ifndef CUBC_PY_SUPPORT_H
+#define CUBC_PY_SUPPORT_H
 
 #define PY_SSIZE_T_CLEAN
 #ifndef Py_LIMITED_API
@@ -41,7 +41,7 @@
 #pragma weak PyUnicode_FSConverter
 #pragma weak PySlice_Type
 
-// ---- py_module.c --------------------------------------------------------------------------------
+// ---- py_support.c -------------------------------------------------------------------------------
 extern PyObject *py_numpy; // the numpy module
 // Raises the exception of the last error; always NULL.
 PyObject *py_raise(cubc_status status);
@@ -59,6 +59,14 @@ int py_add_type(PyObject *module, PyType_Spec *spec, PyObject **out);
 // Allocates an instance of a type of ours, all of it zero; and the end of its deallocator.
 PyObject *py_allocate(PyTypeObject *cls);
 void py_release(PyObject *self);
+int py_too_large(const char *what); // raises ValueError; -1
+// An attribute that need not be there: NULL without an exception if it is not. Other exceptions of
+// its property are the caller's to see.
+PyObject *py_optional_attribute(PyObject *object, const char *name);
+int py_not_contiguous(const char *what);               // raises ValueError; -1
+PyObject *py_shape(int ndim, const Py_ssize_t *shape); // a tuple
+int py_support_setup(PyObject *module);
+PyObject *py_set_default_device(PyObject *self, PyObject *args); // of `with cubc.device(...)`
 
 // ---- py_view.c ----------------------------------------------------------------------------------
 enum { VIEW_DIMENSIONS = 32 };
@@ -102,16 +110,10 @@ void py_view_release(py_view *view);
 cubc_status py_view_order(const py_view *view, void *stream, PyObject *stream_object);
 // Checks extents that are in shape already and counts the items, whose type is known.
 int py_view_set_shape(py_view *view, const char *what, int ndim);
-int py_too_large(const char *what); // raises ValueError; -1
-// An attribute that need not be there: NULL without an exception if it is not. Other exceptions of
-// its property are the caller's to see.
-PyObject *py_optional_attribute(PyObject *object, const char *name);
 // Opens the CUDA device that the view's items are on, and holds the memory against it: a pointer
 // that the driver does not know would end in an illegal access, which poisons the process's
 // context. named: the index that the object gives, or -1. 0, or -1 with an exception.
 int py_view_open_cuda(py_view *view, const char *what, long named);
-int py_not_contiguous(const char *what);               // raises ValueError; -1
-PyObject *py_shape(int ndim, const Py_ssize_t *shape); // a tuple
 
 // ---- py_types.c ---------------------------------------------------------------------------------
 #define PY_SUPPORTED                                                                            \

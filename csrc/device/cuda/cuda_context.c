@@ -1,0 +1,19 @@
+// The primary context of a CUDA device made current: see cuda_context.h.
+#include "device/cuda/cuda_context.h"
+
+cubc_status cuda_context_enter(const cuda_device *d, bool *pushed)
+{
+    CUcontext current = NULL;
+    *pushed = false;
+    TRY(DRIVER(cuda.cuCtxGetCurrent(&current), "cuCtxGetCurrent"));
+    if (current == d->context) return CUBC_OK;
+    TRY(DRIVER(cuda.cuCtxPushCurrent_v2(d->context), "cuCtxPushCurrent"));
+    *pushed = true;
+    return CUBC_OK;
+}
+
+void cuda_context_leave(bool pushed)
+{
+    CUcontext ours;
+    if (pushed) cuda.cuCtxPopCurrent_v2(&ours);
+}

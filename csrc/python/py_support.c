@@ -1,0 +1,225 @@
+// What all files of the binding use: exceptions, devices by name, texts, shapes. See py_support.h.
+#include "python/py_support.h"
+
+#include "compile/cache.h"
+#include "device/cuda/cuda_api.h"
+
+#include <pthread.h>
+#include <string.h>
+
+PyObject *py_numpy;
+
+// ---- exceptions ---------------------------------------------------------------------------------
+static PyObject *exceptions[CUBC_INTERNAL + 1];
+
+// ".Name" is a class of this module, anything else one of Python's.
+static int make_exceptions(PyObject *module)
+{
+    PyObject *builtins = PyImport_ImportModule("builtins");
+    if (!builtins) return -1;
+    for (int s = 1; s <= CUBC_INTERNAL; s++) {
+        const char *name = status_exception((cubc_status)s);
+        char full[64] = "cubc.";
+        if (name[0] != '.') {
+            exceptions[s] = PyObject_GetAttrString(builtins, name);
+        } else {
+            strncat(full, name + 1, sizeof full - 6);
+            PyObject *base = s == CUBC_NO_DEVICE_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError;
+            exceptions[s] = PyErr_NewException(full, base, NULL);
+            if (exceptions[s] && PyModule_AddObjectRef(module, name + 1, exceptions[s]) < 0)
+                return -1;
+        }
+        if (!exceptions[s]) return -1;
+    }
+    Py_DECREF(builtins);
+    return 0;
+}
+
+// A message may quote bytes that are not UTF-8, or be cut inside a character.
+static PyObject *decoded(const char *text)
+{
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+PyObject *py_raise(cubc_status status)
+{
+    PyObject *type = (unsigned)status <= CUBC_INTERNAL ? exceptions[status] : NULL;
+    if (PyErr_Occurred()) return NULL; // a signal handler has raised already
+    if (!type) type = exceptions[CUBC_INTERNAL];
+    // The message has the first error; all that the compiler said is in the exception's log.
+    PyObject *message = decoded(cubc_error_message());
+    PyObject *log = message ? decoded(cubc_error_log()) : NULL;
+    if (message && log && PyUnicode_GetLength(log) > 0) {
+        PyObject *short_message = message;
+        message = PyUnicode_FromFormat("%U (the whole output is in .log)", short_message);
+        Py_DECREF(short_message);
+    }
+    PyObject *error = message && log ? PyObject_CallFunction(type, "O", message) : NULL;
+    if (error && (status != CUBC_COMPILE_ERROR || PyObject_SetAttrString(error, "log", log) == 0))
+        PyErr_SetObject(type, error);
+    Py_XDECREF(error);
+    Py_XDECREF(log);
+    Py_XDECREF(message);
+    return NULL;
+}
+
+bool py_forget(void)
+{
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception) &&
+        !PyErr_ExceptionMatches(PyExc_MemoryError))
+        PyErr_Clear();
+    return PyErr_Occurred() != NULL;
+}
+
+static pthread_t main_thread; // the one that imported the module
+
+// Runs Python's signal handlers in the middle of a wait, so that Ctrl-C ends it. The exception that
+// they raise stays set; py_raise finds it.
+static bool check_signals(void)
+{
+    // Only Python's main thread runs handlers; others need not queue for the GIL to learn that.
+    if (!pthread_equal(pthread_self(), main_thread) || !Py_IsInitialized()) return false;
+    PyGILState_STATE state = PyGILState_Ensure();
+    bool pending = PyErr_Occurred() || PyErr_CheckSignals() < 0;
+    PyGILState_Release(state);
+    return pending;
+}
+
+// ---- devices ------------------------------------------------------------------------------------
+// A device that Python has named once stays open: compiled variants, worker threads and memory
+// pools hang on it, and no call should pay for them twice. True if it is new. The GIL guards the
+// table.
+static bool keep_open(cubc_device *device)
+{
+    static cubc_device *kept[64];
+    for (size_t i = 0; i < COUNT_OF(kept); i++) {
+        if (kept[i] == device) return false;
+        if (kept[i]) continue;
+        device_retain(device);
+        kept[i] = device;
+        return true;
+    }
+    return false;
+}
+
+void py_find_cuda(void)
+{
+    static bool found;
+    if (found) return;
+    found = true;
+    if (cuda_api_compiler_ready() == CUBC_OK) return; // under its usual name, and so is the runtime
+    PyObject *module = PyImport_ImportModule("cubc._device");
+    PyObject *none = module ? PyObject_CallMethod(module, "find_cuda", NULL) : NULL;
+    PyErr_Clear(); // then the core looks under the loader's usual names
+    Py_XDECREF(none);
+    Py_XDECREF(module);
+}
+
+// The device of `with cubc.device(...)`, in the thread that runs it.
+static _Thread_local char default_device[16];
+
+PyObject *py_set_default_device(PyObject *self, PyObject *args)
+{
+    const char *name;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s:device", &name)) return NULL;
+    PyObject *before = PyUnicode_FromString(default_device);
+    if (before) PyOS_snprintf(default_device, sizeof default_device, "%s", name);
+    return before;
+}
+
+cubc_status py_open_device(const char *name, cubc_device **out)
+{
+    if (!name && default_device[0]) name = default_device;
+    if (!name || strcmp(name, "cpu") != 0) py_find_cuda();
+    TRY(cubc_device_open(name, out));
+    // Without its cache everything works, but every process compiles anew: worth a word, once.
+    if (!keep_open(*out) || !cache_why()) return CUBC_OK;
+    if (PyErr_WarnEx(PyExc_UserWarning, cache_why(), 1) == 0) return CUBC_OK;
+    cubc_device_close(*out);
+    FAIL(CUBC_IO_ERROR, "%s", cache_why());
+}
+
+cubc_status py_text(PyObject *object, const char *what, const char *expected, const char **out)
+{
+    Py_ssize_t length = 0;
+    *out = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &length) : NULL;
+    if (py_forget()) return CUBC_NO_MEMORY; // else of a lone surrogate, which is no text
+    if (!*out) FAIL(CUBC_INVALID_TYPE, "%s must be a str %s", what, expected);
+    if (strlen(*out) != (size_t)length)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s contains a NUL character", what);
+    return CUBC_OK;
+}
+
+cubc_status py_device(PyObject *name, cubc_device **out)
+{
+    const char *text = NULL;
+    if (name && name != Py_None)
+        TRY(py_text(name, "device", "such as 'cuda:0' or 'cpu', or None", &text));
+    return py_open_device(text, out);
+}
+
+// ---- objects ------------------------------------------------------------------------------------
+int py_add_type(PyObject *module, PyType_Spec *spec, PyObject **out)
+{
+    const char *dot = strrchr(spec->name, '.');
+    *out = PyType_FromSpec(spec);
+    return *out ? PyModule_AddObjectRef(module, dot + 1, *out) : -1;
+}
+
+PyObject *py_allocate(PyTypeObject *cls)
+{
+    return ((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
+}
+
+void py_release(PyObject *self)
+{
+    PyTypeObject *cls = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(cls, Py_tp_free))(self);
+    Py_DECREF(cls);
+}
+
+PyObject *py_optional_attribute(PyObject *object, const char *name)
+{
+    PyObject *value = PyObject_GetAttrString(object, name);
+    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+    return value;
+}
+
+PyObject *py_shape(int ndim, const Py_ssize_t *shape)
+{
+    PyObject *extents = PyTuple_New(ndim);
+    for (int d = 0; extents && d < ndim; d++) {
+        PyObject *extent = PyLong_FromSsize_t(shape[d]);
+        if (!extent || PyTuple_SetItem(extents, d, extent) < 0) Py_CLEAR(extents);
+    }
+    return extents;
+}
+
+int py_too_large(const char *what)
+{
+    PyErr_Format(PyExc_ValueError,
+                 "%s has a negative extent, or would be larger than any memory: extents are 0 or "
+                 "more, and their product is at most 2^60 bytes",
+                 what);
+    return -1;
+}
+
+int py_not_contiguous(const char *what)
+{
+    PyErr_Format(
+        PyExc_ValueError,
+        "%s is not contiguous in C order; pass a contiguous copy (numpy.ascontiguousarray, "
+        "cupy.ascontiguousarray, tensor.contiguous())",
+        what);
+    return -1;
+}
+
+int py_support_setup(PyObject *module)
+{
+    main_thread = pthread_self();
+    py_numpy = PyImport_ImportModule("numpy");
+    if (!py_numpy || make_exceptions(module) < 0) return -1;
+    interrupt_set_hook(check_signals);
+    return 0;
+}
