@@ -7,7 +7,7 @@ from pathlib import Path
 import collectives
 import isolated
 import pytest
-from test_compile import why_no_nvrtc
+from nvrtc import why_no_nvrtc
 
 from cubc import _core, _source
 

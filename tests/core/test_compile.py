@@ -7,6 +7,7 @@ the same, in a third of the time.
 import re
 
 import pytest
+from nvrtc import FILL, why_no_nvrtc
 
 from cubc import _core
 
@@ -43,20 +44,10 @@ def cases():
 
 
 QUICK = "--Ofast-compile=max"
-FILL = ("transform.fill", {"T{ct}": "F32"}, "sm_90", "base")
-
-
-def why_no_nvrtc():
-    try:
-        _core.compile(*FILL)
-    except RuntimeError as error:
-        if "NVRTC" in str(error) and not isinstance(error, _core.CompileError):
-            return str(error)
-    return ""
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nvrtc():
+def quick_nvrtc():
     if why := why_no_nvrtc():
         pytest.skip(why)
     with pytest.MonkeyPatch.context() as patch:

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 from cudart import Stream
-from test_compile import why_no_nvrtc
+from nvrtc import why_no_nvrtc
 
 import cubc
 from cubc import _core

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import plain
 import pytest
-from test_compile import why_no_nvrtc
+from nvrtc import why_no_nvrtc
 
 import cubc
 from cubc import _core

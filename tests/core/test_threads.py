@@ -6,27 +6,15 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import inputs
 import isolated
 import numpy as np
 import pytest
 from inputs import on, value
+from threads import at_once
 
 import cubc
-
-
-def at_once(function, threads=8):
-    """Results of function(k) of threads that begin together."""
-    barrier = threading.Barrier(threads)
-
-    def run(k):
-        barrier.wait()
-        return function(k)
-
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(run, range(threads)))
 
 
 def test_calls_at_once(device):

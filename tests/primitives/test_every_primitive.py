@@ -3,7 +3,7 @@
 import pytest
 from inputs import on
 from primitives import PRIMITIVES, values
-from test_threads import at_once
+from threads import at_once
 
 import cubc
 

@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from test_compile import why_no_nvrtc
+from nvrtc import why_no_nvrtc
 
 from cubc import _core
 from cubc.tuner import machine_code
