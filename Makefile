@@ -7,7 +7,7 @@
 #   make tsan      those of its programs that use threads, under ThreadSanitizer
 #   make fuzz      a million damaged inputs of every kind, the same way; by libFuzzer where clang has it
 #   make lint      formatting and lint; `make format` mends what it can
-#   make bench     benchmarks/*.py side by side with NumPy, or with CUB where nvcc is found
+#   make bench     benchmarks/ side by side with NumPy, or with CUB where nvcc is found
 #
 # PYTHON chooses the interpreter, CC and CXX the compilers, JOBS how much runs at once.
 
@@ -168,8 +168,12 @@ format:
 # ---- measurements -------------------------------------------------------------------------------
 NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 
+# Those that need no file; lattice_dslash needs a GPU and PyTorch.
+MEASURED := cpu cub flush lattice_cg lattice_io measurement overhead search_rate startup \
+	verdict_errors verdicts
+
 bench: build $(if $(NVCC),build/libcub_reference.so)
-	set -e; for script in benchmarks/*.py; do $(BIN)/python $$script; done
+	set -e; for name in $(MEASURED); do $(BIN)/python benchmarks/$$name.py; done
 
 build/libcub_reference.so: benchmarks/cub_reference.cu
 	@mkdir -p $(@D)

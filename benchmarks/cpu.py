@@ -1,6 +1,7 @@
 """Primitives on host arrays beside NumPy, interleaved, on the same cores.
 
-    python benchmarks/cpu.py [--only REGEX] [--elements N] [--rounds N] [--policies STORE...]
+    python benchmarks/cpu.py [--only REGEX] [--elements N] [--rounds N] [--json]
+        [--policies STORE...]
 
 Both sides are timed from Python in turns, so that a drift of the machine meets both alike; the
 table has medians. NumPy's triad takes the two passes without a temporary array that it can do with.
@@ -15,6 +16,7 @@ import re
 import statistics
 import time
 
+import cells
 import numpy as np
 
 import cubc
@@ -152,15 +154,45 @@ def sorts(n):
         )
 
 
+def cell(name, n, ours, theirs, moved):
+    """Cell of a row; each side's figures are the wall and the processor time in ms."""
+    (a, busy), (b, numpy_busy), cores = ours, theirs, cubc.device_info()["units"]
+    benchmark, _, kind = name.partition(" ")
+    case = {}
+    if benchmark.startswith("sort."):
+        benchmark, case["case"] = benchmark.split(".")
+    kind = cubc_type(kind) if kind else "I32" if name == "unique" else "F32"
+    return {
+        "benchmark": benchmark,
+        "type": kind,
+        "size": f"10^{len(str(n)) - 1}" if str(n).strip("0") == "1" else str(n),
+        **case,
+        "cubc": round(a, 3),
+        "peer": round(b, 3),
+        "unit": "ms",
+        "ratio": round(b / a, 2),
+        "processor_ratio": round(numpy_busy / busy * cores, 2),
+        "gb_per_s": round(moved / a * 1e-6, 1),
+        **cells.origin(cubc.device_info(), peer_name="NumPy", peer_version=np.__version__),
+    }
+
+
+def cubc_type(dtype):
+    """Name of NumPy's one-letter type: u4 is U32."""
+    return f"{dtype[0].upper()}{8 * int(dtype[1:])}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="rows in whose names this is found")
     parser.add_argument("--elements", type=int, default=10**7)
     parser.add_argument("--rounds", type=int, default=61)
     parser.add_argument("--policies", nargs="*", default=[], help="stores whose policies to use")
+    cells.add_option(parser)
     options = parser.parse_args()
     if options.policies:
         cubc.use_policies(*options.policies)
+    found = []
     with cubc.device("cpu"):
         info = cubc.device_info()
         print(f"{info['model']}, {info['units']} cores, {info['compiler']}, NumPy {np.__version__}")
@@ -177,6 +209,9 @@ def main():
                 f"  processor x{numpy_busy / busy * info['units']:.2f}",
                 flush=True,
             )
+            found.append(cell(name, options.elements, (a, busy), (b, numpy_busy), moved))
+        if options.json:
+            cells.put(found, cells.folder_name(info), options.json)
 
 
 if __name__ == "__main__":

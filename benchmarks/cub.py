@@ -1,7 +1,7 @@
 """The primitives beside CUB, cold, interleaved in one process.
 
     make bench              or
-    python benchmarks/cub.py [--names NAME ...] [--types TYPE ...] [--out FILE] [--samples N]
+    python benchmarks/cub.py [--names NAME ...] [--types TYPE ...] [--samples N] [--json]
 
 Each cell samples cubc's current policy and CUB alternately on the same arrays and stream, by cubc's
 own measurement (csrc/measure/timing.h): L2 flushed, stream held, device time of events, medians.
@@ -10,11 +10,10 @@ own measurement (csrc/measure/timing.h): L2 flushed, stream held, device time of
 import argparse
 import ctypes
 import itertools
-import json
 import sys
-import time
 from pathlib import Path
 
+import cells
 import numpy as np
 
 import cubc
@@ -106,15 +105,15 @@ def measure(library, name, dtype, exponent, device, samples):
         for name in ("samples", "base_samples")
     )
     return {
-        "algorithm": name,
+        "benchmark": name,
         "type": dtype,
-        "log2n": exponent,
-        "variant": variant.label,
-        "cubc_us": round(cubc_us, 2),
-        "cub_us": round(cub_us, 2),
-        "speedup": round(cub_us / cubc_us, 3),
+        "size": f"2^{exponent}",
+        "cubc": round(cubc_us, 2),
+        "peer": round(cub_us, 2),
+        "unit": "us",
+        "ratio": round(cub_us / cubc_us, 3),
         "gb_per_s": round(work.bytes / cubc_us * 1e-3, 1),
-        "registers": variant.info["registers"],
+        "variant": variant.label,
     }
 
 
@@ -133,26 +132,39 @@ def seconds_of(library, name, benchmark, dtype, exponent, device, samples):
     return float(np.median(np.frombuffer(measured["base_samples"], "f4"))), work.bytes
 
 
-def print_bounds(library, device, samples):
+def bounds(library, device, samples):
+    """What can be reached, as cells."""
     seconds, size = seconds_of(library, "copy", "scan.exclusive.sum", "F32", 28, device, samples)
-    print(f"device copy of 2^28 F32: {size / seconds * 1e-9:.0f} GB/s")
+    found = [("device copy of 2^28 F32", round(size / seconds * 1e-9), "GB/s")]
     for name, benchmark, dtype, words in FLOORS:
         seconds, _ = seconds_of(library, name, benchmark, dtype, 16, device, samples)
-        print(f"{words}: {seconds * 1e6:.2f} us", flush=True)
+        found.append((words, round(seconds * 1e6, 2), "us"))
+    for words, value, unit in found:
+        print(f"{words}: {value} {unit}", flush=True)
+    return [
+        {"benchmark": "bounds", "case": words, "cubc": value, "unit": unit}
+        for words, value, unit in found
+    ]
 
 
 def geometric_mean(rows):
-    return np.exp(np.mean(np.log([row["speedup"] for row in rows])))
+    return np.exp(np.mean(np.log([row["ratio"] for row in rows])))
+
+
+def version(library):
+    """CUB's version, as its release is called: CUB_VERSION is 300000 for 3.0."""
+    number = library.cub_version()
+    return f"{number // 100000}.{number // 100 % 1000}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", help="also write device and cells as JSON lines to this file")
     parser.add_argument("--names", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--types", nargs="+", choices=TYPE_CODES, default=TYPE_CODES)
     parser.add_argument("--samples", type=int, default=41)
     parser.add_argument("--library", default=LIBRARY)
     parser.add_argument("--policies", nargs="*", default=[], help="stores whose policies to use")
+    cells.add_option(parser)
     options = parser.parse_args()
     if cubc.devices()[0] == "cpu" or not Path(options.library).exists():
         print(
@@ -162,7 +174,7 @@ def main():
     library = ctypes.CDLL(str(options.library))
     if options.policies:
         cubc.use_policies(*options.policies)
-    print_bounds(library, "cuda:0", options.samples)
+    floors = bounds(library, "cuda:0", options.samples)
     rows = []
     for name, dtype, exponent in itertools.product(options.names, options.types, SIZES):
         if dtype == ("I8" if name.startswith("histogram") else "U8"):
@@ -170,19 +182,20 @@ def main():
         row = measure(library, name, dtype, exponent, "cuda:0", options.samples)
         rows.append(row)
         print(
-            f"{name:20} {dtype:3} 2^{exponent}  cubc {row['cubc_us']:9.2f} us"
-            f"  CUB {row['cub_us']:9.2f} us  x{row['speedup']:.3f}"
+            f"{name:20} {dtype:3} 2^{exponent}  cubc {row['cubc']:9.2f} us"
+            f"  CUB {row['peer']:9.2f} us  x{row['ratio']:.3f}"
             f"  {row['gb_per_s']:7.1f} GB/s  {row['variant']}",
             flush=True,
         )
     for name in options.names:
-        of_name = [row for row in rows if row["algorithm"] == name]
+        of_name = [row for row in rows if row["benchmark"] == name]
         print(f"{name}: geometric mean x{geometric_mean(of_name):.3f}")
     print(f"all: geometric mean x{geometric_mean(rows):.3f}")
-    if options.out:
-        when = {"date": time.strftime("%Y-%m-%d"), "cubc": cubc.__version__}
-        lines = [when | cubc.device_info()]
-        Path(options.out).write_text("".join(json.dumps(row) + "\n" for row in lines + rows))
+    if options.json:
+        info, peer = cubc.device_info(), {"peer_name": "CUB", "peer_version": version(library)}
+        found = [cell | cells.origin(info) for cell in floors]
+        found += [row | cells.origin(info, **peer) for row in rows]
+        cells.put(found, cells.folder_name(info), options.json)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
 """What a flush of the L2 cache costs the kernel that follows it: by writing, by reading, by both.
 
-python benchmarks/flush.py
+    python benchmarks/flush.py [--json]
 
 A flush by writing, as of every measurement here and of NVBench's, leaves lines that have to go to
 memory before their places can be used. Needs PyTorch.
 """
 
+import argparse
 import importlib.util
 import statistics
+
+import cells
 
 import cubc
 
@@ -31,6 +34,9 @@ def microseconds(torch, x, out, stream, flushes):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    cells.add_option(parser)
+    options = parser.parse_args()
     if cubc.devices()[0] == "cpu" or not importlib.util.find_spec("torch"):
         print("flush.py: needs a CUDA device and PyTorch")
         return
@@ -39,6 +45,7 @@ def main():
     written, read = (torch.zeros(size // 4, device="cuda") for size in (WRITTEN, READ))
     ways = {"write": [written.zero_], "read": [read.sum], "write+read": [written.zero_, read.sum]}
     stream, out = torch.cuda.Stream(), cubc.empty((), "F32", device="cuda:0")
+    found = []
     with torch.cuda.stream(stream):
         for exponent in (16, 20, 22, 24, 26, 28):
             x = torch.ones(1 << exponent, device="cuda")
@@ -48,6 +55,12 @@ def main():
                     f"{exponent} {name} {us:.2f} us  {4 * x.numel() / us * 1e-3:.0f} GB/s",
                     flush=True,
                 )
+                cell = {"benchmark": "flush", "type": "F32", "size": f"2^{exponent}", "case": name}
+                cell |= {"cubc": round(us, 2), "unit": "us"}
+                cell["gb_per_s"] = round(4 * x.numel() / us * 1e-3)
+                found.append(cell | cells.origin(cubc.device_info()))
+    if options.json:
+        cells.put(found, cells.folder_name(cubc.device_info()), options.json)
 
 
 if __name__ == "__main__":

@@ -4,17 +4,29 @@ Links are rows of 1 + 0.25 G made orthonormal, of G uniform in [-1, 1) (plaquett
 0.132, antiperiodic in time, even-odd, to 1e-10 in double precision; the second call, when all
 kernels are there.
 
-    python benchmarks/lattice_cg.py [extent ...] [--solvers NAME ...] [--delta D] [--maxiter N]
+    python benchmarks/lattice_cg.py [extent ...] [--solvers NAME ...] [--delta D] [--json]
+        [--maxiter N]
 """
 
 import argparse
 import itertools
 
+import cells
 import numpy as np
 
+import cubc
 from cubc import lattice
 
 KAPPA = 0.132
+# QUDA's recorded microseconds an iteration of conjugate gradients, and its iterations, on another
+# H200 and another field of the same kind.
+QUDA = {
+    (16, "single"): (83.1, 105),
+    (16, "half"): (84.3, 105),
+    (32, "single"): (664, 177),
+    (32, "half"): (486, 177),
+}
+QUDA_ORIGIN = {"peer_name": "QUDA", "peer_version": "9521952c, recorded"}
 
 
 def links(extent, seed=7):
@@ -40,7 +52,9 @@ def main():
         "--delta", type=float, default=0.2, help="an update after so much of a drop"
     )
     parser.add_argument("--maxiter", type=int, default=2000)
+    cells.add_option(parser)
     options = parser.parse_args()
+    found = []
     for extent in options.extents:
         gauge = lattice.Gauge(links(extent))
         print(f"{extent}^4 on {gauge.device}, plaquette {gauge.plaquette()[0]:.4f}")
@@ -58,6 +72,26 @@ def main():
                 f"residual {info.residual:.2e}, {info.updates} updates",
                 flush=True,
             )
+            cell = {
+                "benchmark": "solve",
+                "type": "double" if sloppy == "double" else f"double, {sloppy} inside",
+                "size": f"{extent}^4",
+                "case": solver,
+                "cubc": round(each, 2),
+                "unit": "us an iteration",
+                "iterations": info.iterations,
+                "gflops": round(info.gflops, 1),
+                "end": info.reason,
+                "residual": info.residual,
+                "updates": info.updates,
+            }
+            if solver == "cg" and (extent, sloppy) in QUDA:
+                peer, iterations = QUDA[extent, sloppy]
+                cell |= {"peer": peer, "ratio": round(peer / each, 3)} | QUDA_ORIGIN
+                cell["peer_iterations"] = iterations
+            found.append(cell | cells.origin(cubc.device_info()))
+    if options.json:
+        cells.put(found, cells.folder_name(cubc.device_info()), options.json)
 
 
 if __name__ == "__main__":

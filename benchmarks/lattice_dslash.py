@@ -1,6 +1,6 @@
 """The Wilson Dslash of one parity on device-resident fields, beside QUDA's recorded speed.
 
-    python benchmarks/lattice_dslash.py [--volumes 16 32 64] [--policies x.db ...]
+    python benchmarks/lattice_dslash.py [--volumes 16 32 64] [--policies x.db ...] [--json]
 
 A time is that of a call among many in one CUDA graph, the median of several launches: fields stay
 in the L2 cache where they fit, as they do in a solver. GFLOPS are at 1320 flop a site. QUDA's are
@@ -11,6 +11,7 @@ H200 of another machine: one parity, antiperiodic in time, many calls too.
 import argparse
 import statistics
 
+import cells
 import numpy as np
 import torch
 
@@ -54,6 +55,7 @@ QUDA = {  # extent: {(precision, reconstruct): GFLOPS}
         ("half", 8): 9994.3,
     },
 }
+QUDA_ORIGIN = {"peer_name": "QUDA", "peer_version": "9521952c, recorded"}
 CALLS, LAUNCHES = 20, 15
 
 
@@ -125,7 +127,9 @@ def main():
     parser.add_argument("--reconstruct", nargs="*", type=int, default=[18, 12, 8])
     parser.add_argument("--sources", nargs="*", type=int, default=[1])
     parser.add_argument("--policies", nargs="*", default=[])
+    cells.add_option(parser)
     options = parser.parse_args()
+    found = []
     for store in options.policies:
         cubc.use_policies(store)
     print(f"{cubc.device_info()['model']}, driver {cubc.device_info()['driver']}")
@@ -148,8 +152,22 @@ def main():
                         f"{seconds * 1e6:11.2f} {gflops:9.0f}  {ratio}",
                         flush=True,
                     )
+                    cell = {
+                        "benchmark": "dslash_wilson",
+                        "type": f"{precision} {reconstruct}",
+                        "size": name,
+                        "case": f"{sources} source" + "s" * (sources > 1),
+                        "cubc": round(gflops),
+                        "unit": "GFLOPS",
+                        "us_a_call": round(seconds * 1e6, 2),
+                    }
+                    if peer:
+                        cell |= {"peer": peer, "ratio": round(gflops / peer, 2)} | QUDA_ORIGIN
+                    found.append(cell | cells.origin(cubc.device_info()))
                     del given
         del gauge
+    if options.json:
+        cells.put(found, cells.folder_name(cubc.device_info()), options.json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How many variants a search of reduce.sum for F32 evaluates a minute, at all four sizes.
 
-    python benchmarks/search_rate.py [--seconds S] [--device NAME]
+    python benchmarks/search_rate.py [--seconds S] [--device NAME] [--json]
 
 A variant counts when it was compiled, its result verified and its time measured, at every size or
 until it had lost its race; with --full there are no races. The store is new and temporary; with
@@ -18,6 +18,8 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+
+import cells
 
 import cubc
 from cubc import _core, tuner
@@ -55,11 +57,10 @@ class Busy:
             if self._nvml.nvmlDeviceGetUtilizationRates(self._gpu, ctypes.byref(rates)) == 0:
                 self._shares.append(rates[0] / 100)
 
-    def text(self):
-        """What was read."""
+    def mean(self):
+        """Ends the reading; the mean share, None where there is no NVML."""
         self._done.set()
-        mean = sum(self._shares) / len(self._shares) if self._shares else None
-        return "how busy it was is not known" if mean is None else f"the GPU was busy {mean:.0%}"
+        return sum(self._shares) / len(self._shares) if self._shares else None
 
 
 def main():
@@ -69,6 +70,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cold-cache", action="store_true")
     parser.add_argument("--full", action="store_true", help="no races")
+    cells.add_option(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if options.cold_cache:  # read when the first variant is compiled; workers inherit it
@@ -88,6 +90,7 @@ def main():
         )
         wall = time.perf_counter() - begin
         share = timed_work(store) / wall
+    used = busy.mean()
     (group,) = result.groups
     outcomes = Counter(group.status(variant) for variant in group.cells if variant != "base")
     done, lost = outcomes.pop("ok", 0), outcomes.pop("lost", 0)
@@ -101,9 +104,20 @@ def main():
     )
     print(
         f"{(done + lost) / wall * 60:.0f} variants a minute; the timed work itself took "
-        f"{share:.0%} of it, {busy.text()}"
+        f"{share:.0%} of it, "
+        + ("how busy it was is not known" if used is None else f"the GPU was busy {used:.0%}")
     )
     print(f"best: {best.label}, score {best.score:.3f}, {best.verdict}")
+    cell = {"benchmark": "search_rate", "type": "F32", "size": sizes}
+    cell["case"] = "no races" if options.full else "races"
+    cell |= {"cubc": round((done + lost) / wall * 60), "unit": "variants a minute"}
+    cell |= {"measured": done, "lost": lost, "seconds": round(wall, 1), "failed": failures}
+    cell["timed_work_percent"] = round(100 * share)
+    if used is not None:
+        cell["busy_percent"] = round(100 * used)
+    cell |= {"best": best.label, "score": round(best.score, 3), "cores_of_host": os.cpu_count()}
+    if options.json:
+        cells.put([cell | cells.origin(info)], cells.folder_name(info), options.json)
 
 
 if __name__ == "__main__":

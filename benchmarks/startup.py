@@ -1,6 +1,6 @@
 """A process's first call, its kernel taken from the cache that an earlier process filled.
 
-    python benchmarks/startup.py [--processes N]
+    python benchmarks/startup.py [--processes N] [--json]
 
 Each process imports cubc, starts CUDA through the driver alone (cuInit and the primary context, as
 any CUDA program must), and then times its first cubc.reduce of a host array: the opening of the
@@ -14,6 +14,8 @@ import statistics
 import subprocess
 import sys
 import time
+
+import cells
 
 ELEMENTS = 1 << 16
 
@@ -70,6 +72,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--processes", type=int, default=7)
     parser.add_argument("--child", metavar="DEVICE", help=argparse.SUPPRESS)
+    cells.add_option(parser)
     options = parser.parse_args()
     if options.child:
         child(options.child)
@@ -81,8 +84,14 @@ def main():
     measure(info["name"])  # fills the cache
     runs = [measure(info["name"]) for _ in range(options.processes)]
     print(f"{info['model']}, reduce.sum of {ELEMENTS} F32 in host memory, medians of {len(runs)}")
+    found = []
     for step in runs[0]:
-        print(f"{step:28}{statistics.median(run[step] for run in runs) * 1e3:9.2f} ms")
+        ms = round(statistics.median(run[step] for run in runs) * 1e3, 2)
+        print(f"{step:28}{ms:9.2f} ms")
+        cell = {"benchmark": "startup", "type": "F32", "size": "2^16", "case": step}
+        found.append(cell | {"cubc": ms, "unit": "ms"} | cells.origin(info))
+    if options.json:
+        cells.put(found, cells.folder_name(info), options.json)
 
 
 if __name__ == "__main__":

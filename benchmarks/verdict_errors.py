@@ -1,6 +1,6 @@
 """Error rates of verdicts where the truth is known: times are drawn, not measured.
 
-    python benchmarks/verdict_errors.py [--trials N] [--drift 0.02] [--correlation 0.9]
+    python benchmarks/verdict_errors.py [--trials N] [--drift 0.02] [--correlation 0.9] [--json]
 
 The machine drifts by 2 % while a verdict is made, and its noise (2 %) lasts: neighbours in time
 have a correlation of 0.9. On top come noise of each sample alone (0.5 %), outliers (one in twenty,
@@ -143,13 +143,17 @@ def false_winners(machine, trials, openings, variants=5):
 
 def main():
     """Print a table for each way."""
+    import cells  # here, as a test loads this file alone
+
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--drift", type=float, default=DRIFT)
     parser.add_argument("--correlation", type=float, default=0.9)
+    cells.add_option(parser)
     options = parser.parse_args()
+    shares = []
     machine = Machine(1, options.drift, options.correlation)
     for way in ("search", "live", "stores"):
         large = (0.1, 0.15) if way == "stores" else ()
@@ -159,16 +163,35 @@ def main():
         for openings in (0.002, 0.005, 0.015):
             for difference in (0.0, THRESHOLD, 0.01, 0.02, 0.05, *large):
                 found = words(machine, way, options.trials, difference, openings)
-                cells = " | ".join(f"{found[word] / options.trials:.1%}" for word in WORDS)
+                columns = " | ".join(f"{found[word] / options.trials:.1%}" for word in WORDS)
                 false = sum(found[word] for word in WORDS if word not in right(difference))
                 print(
-                    f"| {openings:.1%} | {difference:.1%} | {cells} "
+                    f"| {openings:.1%} | {difference:.1%} | {columns} "
                     f"| {false / options.trials:.1%} |",
                     flush=True,
                 )
+                cell = {"size": f"{difference:.1%}", "case": f"{way}, openings {openings:.1%}"}
+                for word in WORDS:
+                    cell[f"{word.lower()}_percent"] = round(100 * found[word] / options.trials, 1)
+                shares.append(cell | {"false_percent": round(100 * false / options.trials, 1)})
     for openings in (0.002, 0.015):
         share = false_winners(machine, options.trials // 2, openings)
         print(f"\none of five variants that are base wins, openings {openings:.1%}: {share:.1%}")
+        case = f"one of five that are base wins, openings {openings:.1%}"
+        shares.append({"size": "0%", "case": case, "false_percent": round(100 * share, 1)})
+    if options.json:
+        put(cells, shares, options)
+
+
+def put(cells, shares, options):
+    """Writes the shares as cells of no machine."""
+    drawn = {"trials": options.trials, "drift_percent": 100 * options.drift}
+    drawn["correlation"] = options.correlation
+    cells.put(
+        [{"benchmark": "verdict_errors"} | cell | drawn | cells.origin(None) for cell in shares],
+        "any-machine",
+        options.json,
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Verdicts on one variant against itself, and against itself with a planted difference.
 
-    python benchmarks/verdicts.py [--device NAME] [--trials N] [--elements 16 20] [--planted 1.02]
+    python benchmarks/verdicts.py [--device NAME] [--trials N] [--elements 16 20] [--json]
+        [--planted 1.02]
 
 A trial takes rounds as a search does when it measures its best variants again: base is opened twice
 afresh and sampled by turns, and after the first rounds, and every few more, a verdict is asked for
@@ -13,6 +14,7 @@ import argparse
 import time
 from collections import Counter
 
+import cells
 import numpy as np
 
 import cubc
@@ -51,6 +53,7 @@ def main():
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--elements", type=int, nargs="+", help="16 20 24 28; on the cpu 16")
     parser.add_argument("--planted", type=float, default=1.02)
+    cells.add_option(parser)
     options = parser.parse_args()
     info = cubc.device_info(options.device)
     sizes = options.elements or ([16] if info["kind"] == "cpu" else [16, 20, 24, 28])
@@ -58,6 +61,7 @@ def main():
     head = f"rounds | {options.planted} called faster | called the same | rounds | s |"
     print(f"| | same called different | called the same | {head}")
     print("|---|---|---|---|---|---|---|---|")
+    found = []
     for elements in sizes:
         workload = _core.Workload(
             "reduce.sum", {"T{ct}": "F32"}, {"Elements{io}[pow2]": elements}, info["name"]
@@ -77,6 +81,20 @@ def main():
             f"| {time.perf_counter() - begin:.0f} |",
             flush=True,
         )
+        cell = {"benchmark": "verdicts", "type": "F32", "size": f"2^{elements}", "trials": n}
+        cell |= {
+            "false_percent": round(100 * false / n, 1),
+            "called_same_percent": round(100 * words[1.0, SAME] / n, 1),
+            "rounds": round(rounds[1.0] / n, 1),
+            "planted": plant,
+            "found_percent": round(100 * words[plant, FASTER] / n, 1),
+            "planted_called_same_percent": round(100 * words[plant, SAME] / n, 1),
+            "planted_rounds": round(rounds[plant] / n, 1),
+            "seconds": round(time.perf_counter() - begin),
+        }
+        found.append(cell | cells.origin(info))
+    if options.json:
+        cells.put(found, cells.folder_name(info), options.json)
 
 
 if __name__ == "__main__":
