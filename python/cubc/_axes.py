@@ -12,6 +12,7 @@ import numpy as np
 
 from ._calls import as_array
 from ._core import call
+from ._options import Where, without_workspace
 
 
 def axis_number(axis: Any, ndim: int) -> int:
@@ -28,9 +29,7 @@ def axis_number(axis: Any, ndim: int) -> int:
     return number % ndim
 
 
-def on_rows(
-    x: Any, axis: Any, function: Callable[..., Any], out: Any, stream: Any, device: Any
-) -> Any:
+def on_rows(x: Any, axis: Any, function: Callable[..., Any], out: Any, where: Where) -> Any:
     """What `function(rows, length, out)` makes of the rows along an axis, each of so many items.
 
     The function gives an item for each, in its place.
@@ -42,8 +41,7 @@ def on_rows(
     if columns == 1 or 0 in shape:
         return function(x, max(length, 1), out)
     turned = (*shape[:axis], *shape[axis + 1 :], length)
-    options = {"stream": stream, "device": device}
     fields = {"in": x, "rows": length, "columns": columns, "out": ("in", turned, None)}
-    rows = function(call("transpose", fields, **options)[0], length, None)
+    rows = function(call("transpose", fields, **without_workspace(where))[0], length, None)
     fields = {"in": rows, "rows": columns, "columns": length, "out": ("in", shape, out)}
-    return call("transpose", fields, **options)[0]
+    return call("transpose", fields, **without_workspace(where))[0]

@@ -2,7 +2,6 @@
 
 import difflib
 import functools
-import inspect
 import operator
 import re
 import reprlib
@@ -13,6 +12,7 @@ import numpy as np
 
 from ._core import Array, Lazy, asarray
 from ._nulls import refuse_nulls
+from ._options import documented, signature
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,12 +35,21 @@ def name_function(error: Exception, function: str) -> None:
     error.args = (text if named else f"{function}(): {text}",)
 
 
-def primitive(function: F) -> F:
-    """Let errors name the function, an argument that is missing, and the nearest to a misspelt one.
+def primitive(*, workspace: str | None) -> Callable[[F], F]:
+    """Make a public call of a function that hands its options `**where` to the core.
 
-    Arrays of other libraries become such as have a dtype and a shape.
+    Signature and documentation list these options. `workspace` is the C function that says how
+    large a workspace has to be; None where none is needed.
+
+    Errors name the function, an argument that is missing, and the nearest to a misspelt one. Arrays
+    of other libraries become such as have a dtype and a shape.
     """
-    parameters = inspect.signature(function).parameters.values()
+    return functools.partial(_public, workspace)
+
+
+def _public(workspace: str | None, function: F) -> F:
+    whole_signature = signature(function)
+    parameters = whole_signature.parameters.values()
     names = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
     needed = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY and p.default is p.empty]
 
@@ -63,6 +72,8 @@ def primitive(function: F) -> F:
             name_function(error, function.__name__)
             raise
 
+    checked.__signature__ = whole_signature  # type: ignore[attr-defined]
+    checked.__doc__ = documented(function, workspace)
     return checked  # type: ignore[return-value]
 
 

@@ -8,7 +8,7 @@ from ._calls import described, primitive
 from ._core import Array, asarray, call
 
 
-@primitive
+@primitive(workspace=None)
 def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
     """Copy many arrays to others, in one launch.
 

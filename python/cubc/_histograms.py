@@ -7,12 +7,13 @@ was found by a multiplication could be the one beside it, the edges decide.
 """
 
 import itertools
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ._calls import described, primitive, whole
 from ._core import Array, Lazy, asarray, call, reduce
+from ._options import Where, without_workspace
 
 # What weights, or items, of a type are summed in where it is not their own.
 SUMS = {
@@ -26,7 +27,7 @@ SUMS = {
 }
 
 
-@primitive
+@primitive(workspace=None)
 def histogram(
     x,
     /,
@@ -36,9 +37,7 @@ def histogram(
     weights=None,
     dtype=None,
     out=None,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> tuple[Any, Any]:
     """Count the items in each of several bins, as numpy.histogram does.
 
@@ -59,8 +58,6 @@ def histogram(
         type of the weights; of shorter weights int64, uint64 or float32.
     out : array, optional
         Where the result goes: one dimension, an item a bin.
-    stream, workspace, device : optional
-        As for `reduce`. No temporary storage is needed.
 
     Returns
     -------
@@ -76,8 +73,6 @@ def histogram(
     ValueError
         For a range that is reversed or not finite, as it is found to be where an item is NaN; for
         edges that decrease; for weights of another shape; as for `reduce`.
-    NoDeviceError, DeviceMemoryError, DeviceError
-        As for `reduce`.
 
     Notes
     -----
@@ -87,17 +82,17 @@ def histogram(
     digits, since blocks add in any order.
     """
     items = _taken(x)
-    edges, fields = _bins(items, bins, range, stream, device)
+    edges, fields = _bins(items, bins, range, where)
     count = edges.shape[0] - 1
     if weights is not None:
         weights = _like(items, weights)
         fields["weights"] = weights
     fields |= {"in": items, "out": (_sum_type(weights, dtype, out), (count,), out), "bins0": count}
     fields["edges"] = _beside(items, fields.get("edges"))
-    return _run(fields, stream, workspace, device), edges
+    return _run(fields, where), edges
 
 
-@primitive
+@primitive(workspace=None)
 def bincount(
     x,
     /,
@@ -106,9 +101,7 @@ def bincount(
     *,
     dtype=None,
     out=None,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> Any:
     """Count how often each number of 0, 1, 2, ... occurs, as numpy.bincount does.
 
@@ -120,7 +113,7 @@ def bincount(
         Of the shape of `x`: their sums are wanted, not counts.
     minlength : int
         Counts in the result, at least; it has more where an item needs them.
-    dtype, out, stream, workspace, device : optional
+    dtype, out : optional
         As for `histogram`; with weights float64 by default, as NumPy has it.
 
     Returns
@@ -134,8 +127,6 @@ def bincount(
         If `x` is not of integers; as for `histogram`.
     ValueError
         If `x` has not one dimension, or a negative item; as for `histogram`.
-    NoDeviceError, DeviceMemoryError, DeviceError
-        As for `reduce`.
 
     Notes
     -----
@@ -154,7 +145,7 @@ def bincount(
     if items.size:
         # As an unsigned number a negative one is the largest.
         largest = "static_cast<u64>(a) > static_cast<u64>(b) ? a : b"
-        top = int(_number(reduce(items, largest, commutative=True, stream=stream, device=device)))
+        top = int(_number(reduce(items, largest, commutative=True, **without_workspace(where))))
         if top < 0:
             raise ValueError("bincount() counts numbers from 0 on, and an item is negative")
         count = max(count, top + 1)
@@ -171,10 +162,10 @@ def bincount(
         "is_index": 1,
         "bins0": count,
     }
-    return _run(fields, stream, workspace, device)
+    return _run(fields, where)
 
 
-@primitive
+@primitive(workspace=None)
 def histogram_channels(
     x,
     /,
@@ -183,9 +174,7 @@ def histogram_channels(
     *,
     dtype=None,
     out=None,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> tuple[list[Any], list[Any]]:
     """Histograms of the channels of pixels, in one pass: CUB's MultiHistogramEven and -Range.
 
@@ -198,7 +187,7 @@ def histogram_channels(
         `histogram`; all numbers, or all edges.
     range : sequence of (low, high), optional
         For each of these channels its range, needed with numbers of bins.
-    dtype, stream, workspace, device : optional
+    dtype : optional
         As for `histogram`.
     out : array, optional
         Where the counts go, one channel's behind the other's: one dimension.
@@ -210,7 +199,7 @@ def histogram_channels(
 
     Raises
     ------
-    TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
+    TypeError, ValueError
         As for `histogram`; if there are more channels in `bins` or `range` than in `x`.
     """
     if not hasattr(bins, "__len__"):
@@ -231,7 +220,7 @@ def histogram_channels(
     if any(np.ndim(b) == 0 and r is None for b, r in zip(wanted, ranges, strict=True)):
         raise ValueError("histogram_channels() needs the range of each channel")
     fields: dict[str, Any] = {"channels": channels, "active": len(wanted), "in": items}
-    found = [_bins(items, b, r, stream, device) for b, r in zip(wanted, ranges, strict=True)]
+    found = [_bins(items, b, r, where) for b, r in zip(wanted, ranges, strict=True)]
     edges = [e for e, _ in found]
     if len({"edges" in level for _, level in found}) > 1:
         raise ValueError("bins are numbers for some channels and edges for others: all must be one")
@@ -247,7 +236,7 @@ def histogram_channels(
         fields["edges"] = _beside(items, np.concatenate([level["edges"] for _, level in found]))
     total = sum(e.shape[0] - 1 for e in edges)
     fields["out"] = (_sum_type(None, dtype, out), (total,), out)
-    hist = _run(fields, stream, workspace, device)
+    hist = _run(fields, where)
     ends = np.cumsum([0, *(e.shape[0] - 1 for e in edges)]).tolist()
     return [hist[a:b] for a, b in itertools.pairwise(ends)], edges
 
@@ -290,18 +279,18 @@ def _sum_type(weights: Any, dtype: Any, out: Any) -> Any:
     return "int64" if weights is None else SUMS.get(weights.dtype.name, weights.dtype)
 
 
-def _run(fields: dict[str, Any], stream: Any, workspace: Any, device: Any) -> Any:
+def _run(fields: dict[str, Any], where: Where) -> Any:
     given = {name: value for name, value in fields.items() if value is not None}
-    return call("histogram", given, stream=stream, workspace=workspace, device=device)[0]
+    return call("histogram", given, **where)[0]
 
 
-def _bins(items: Any, bins: Any, range: Any, stream: Any, device: Any) -> tuple[Any, Any]:
+def _bins(items: Any, bins: Any, range: Any, where: Where) -> tuple[Any, Any]:
     """The edges as the caller gets them, and the core's parameters of one channel's bins."""
     if isinstance(bins, str):
         raise TypeError("bins are a number or edges: numpy.histogram_bin_edges makes edges by name")
     if np.ndim(bins) if not hasattr(bins, "ndim") else bins.ndim:
-        return _given_edges(items, bins, stream)
-    return _even_edges(items, bins, range, stream, device)
+        return _given_edges(items, bins, where.get("stream"))
+    return _even_edges(items, bins, range, where)
 
 
 def _given_edges(items: Any, bins: Any, stream: Any) -> tuple[Any, Any]:
@@ -327,7 +316,7 @@ def _edge_type(items: Any, edges: Any) -> Any:
     return wide
 
 
-def _even_edges(items: Any, bins: Any, range: Any, stream: Any, device: Any) -> tuple[Any, Any]:
+def _even_edges(items: Any, bins: Any, range: Any, where: Where) -> tuple[Any, Any]:
     dtype = _known(items.dtype)
     if range is not None:
         low, high = _limits(range)
@@ -335,7 +324,7 @@ def _even_edges(items: Any, bins: Any, range: Any, stream: Any, device: Any) -> 
         low, high = 0, 1
     else:
         low, high = (
-            dtype.type(_number(reduce(items, op, stream=stream, device=device)))
+            dtype.type(_number(reduce(items, op, **without_workspace(where))))
             for op in ("min", "max")
         )
     edges = np.histogram_bin_edges(np.empty(0, dtype), bins, (low, high))

@@ -27,7 +27,7 @@ def has_nulls(x: Any) -> bool:
         return bool(np.sum(np.asarray(counted)))
     if hasattr(x, "dtypes") and hasattr(x, "items") and not hasattr(x, "dtype"):  # a table
         return any(has_nulls(column) for _, column in x.items())
-    dtype = getattr(x, "dtype", None)
+    dtype: Any = getattr(x, "dtype", None)
     if isinstance(dtype, np.dtype) or not hasattr(dtype, "na_value") or not hasattr(x, "isna"):
         return False
     number = getattr(dtype, "kind", "O") == "f" and isinstance(dtype.na_value, float)

@@ -5,18 +5,17 @@ Visually Intuitive Approach to Parallel Merging", arXiv 1406.2628, 2014; O. Gree
 A. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ._calls import beside, dimensions, one_dimension, primitive
 from ._core import call
+from ._options import Where
 
 
-@primitive
-def merge_sort(
-    x, /, less=None, *, values=None, out=None, stream=None, workspace=None, device=None
-) -> Any:
+@primitive(workspace="cubc_merge_sort_temp_bytes, aligned to 256 bytes")
+def merge_sort(x, /, less=None, *, values=None, out=None, **where: Unpack[Where]) -> Any:
     """Sort an array by a comparison into a copy; the sort is stable.
 
     Parameters
@@ -33,9 +32,6 @@ def merge_sort(
     out : array, or a tuple of two arrays with values; optional
         Where the result goes, of the shapes and types of what goes in, which is fine itself; any
         other overlap is refused.
-    stream, workspace, device : optional
-        As for `reduce`; the size of the workspace is cubc_merge_sort_temp_bytes, aligned to 256
-        bytes.
 
     Returns
     -------
@@ -51,14 +47,12 @@ def merge_sort(
     ValueError
         For an `x` of no or several dimensions, an empty expression, values of another number; as
         for `reduce`.
-    NoDeviceError, DeviceMemoryError, DeviceError
-        As for `reduce`. As much temporary storage as `x` and the values take is needed, unless
-        they fit one block.
 
     Notes
     -----
     Blocks sort tiles, then rounds merge pairs of sorted runs by their merge path [1]_. With an
-    expression that is no strict weak order the result is undefined; nothing else is touched.
+    expression that is no strict weak order the result is undefined; nothing else is touched. As
+    much temporary storage as `x` and the values take is needed, unless they fit one block.
 
     References
     ----------
@@ -79,14 +73,12 @@ def merge_sort(
     }
     if values is not None:
         fields["values_out"] = ("values_in", "values_in", values_out)
-    done = call("merge_sort", fields, stream=stream, workspace=workspace, device=device)
+    done = call("merge_sort", fields, **where)
     return done if values is not None else done[0]
 
 
-@primitive
-def merge(
-    a, b, /, less=None, *, values=None, out=None, stream=None, workspace=None, device=None
-) -> Any:
+@primitive(workspace=None)
+def merge(a, b, /, less=None, *, values=None, out=None, **where: Unpack[Where]) -> Any:
     """Merge two sorted arrays into one; of equal items those of `a` come first.
 
     Parameters
@@ -100,8 +92,6 @@ def merge(
         for the first axis.
     out : array, or a tuple of two arrays with values; optional
         Where the result goes, apart from what goes in.
-    stream, workspace, device : optional
-        As for `reduce`; a workspace is not needed.
 
     Returns
     -------
@@ -110,8 +100,8 @@ def merge(
 
     Raises
     ------
-    CompileError, TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
-        As for `merge_sort`, without its temporary storage.
+    CompileError, TypeError, ValueError
+        As for `merge_sort`.
 
     Notes
     -----
@@ -140,14 +130,12 @@ def merge(
             "b_values": of_b,
             "values_out": ("a_values", rows, values_out),
         }
-    done = call("merge", fields, stream=stream, workspace=workspace, device=device)
+    done = call("merge", fields, **where)
     return done if values is not None else done[0]
 
 
-@primitive
-def searchsorted(
-    a, v, /, side="left", *, less=None, out=None, stream=None, workspace=None, device=None
-) -> Any:
+@primitive(workspace=None)
+def searchsorted(a, v, /, side="left", *, less=None, out=None, **where: Unpack[Where]) -> Any:
     """Indices where values could be inserted in a sorted array; NumPy's ``searchsorted``.
 
     Parameters
@@ -162,8 +150,6 @@ def searchsorted(
         As for `merge_sort`.
     out : array, optional
         Where the indices go: int64, of the shape of `v`, apart from `a`.
-    stream, workspace, device : optional
-        As for `reduce`; a workspace is not needed.
 
     Returns
     -------
@@ -178,8 +164,6 @@ def searchsorted(
         For types that `asarray` does not take, an `out` of another type.
     ValueError
         For an `a` of no or several dimensions, another `side`; as for `reduce`.
-    NoDeviceError, DeviceMemoryError, DeviceError
-        As for `reduce`.
 
     Notes
     -----
@@ -189,7 +173,7 @@ def searchsorted(
     one_dimension("searchsorted", a, "for all items call it on a.ravel()")
     if side not in ("left", "right"):
         raise ValueError(f"side is {side!r}: expected 'left' or 'right'")
-    v = beside(a, v, stream)
+    v = beside(a, v, where.get("stream"))
     fields = {
         "in": a,
         "values": v,
@@ -197,7 +181,7 @@ def searchsorted(
         "less": less,
         "out": ("int64", "values", out),
     }
-    return call("searchsorted", fields, stream=stream, workspace=workspace, device=device)[0]
+    return call("searchsorted", fields, **where)[0]
 
 
 def _outputs(function: str, pairs: bool, out: Any) -> tuple[Any, Any]:

@@ -4,18 +4,19 @@ How many runs there are is known only when the work is done, so the calls whose 
 wait for it, unless the caller gives ``count=``.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive
 from ._core import Lazy, asarray, call, operator_types, scan
+from ._options import Where, without_workspace
 from ._selections import _first
 
 MOST_REPEATS = 1 << 60  # of all items, so that int64 holds every sum and size
 
 
-@primitive
+@primitive(workspace="cubc_runs_temp_bytes")
 def reduce_by_key(
     keys,
     values,
@@ -26,9 +27,7 @@ def reduce_by_key(
     count=None,
     dtype=None,
     deterministic=False,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> tuple[Any, Any]:
     """Reduce the values of each run of equal consecutive keys.
 
@@ -52,9 +51,6 @@ def reduce_by_key(
         multiplied in 64 bits by default.
     deterministic : bool
         As for `scan`.
-    stream, workspace, device : optional
-        As for `reduce`; the size of the workspace is cubc_runs_temp_bytes: 32 bytes or fewer a
-        tile of some thousand items.
 
     Returns
     -------
@@ -70,13 +66,13 @@ def reduce_by_key(
         If there is not one value a key, or an array has not one dimension.
     CompileError
         If the expression does not compile.
-    NoDeviceError, DeviceMemoryError, DeviceError
-        As for `reduce`.
 
     Notes
     -----
     Sums of floats may differ in the last digits from run to run, unless `deterministic` is set, as
     those of `scan`. The bits of a result are then those of the run's last item in `scan_by_key`.
+
+    The workspace has 32 bytes or fewer a tile of some thousand items.
 
     A single pass: a scan of pairs of count and sum, whose sum begins anew at each key that differs
     from the one before it [1]_, with decoupled look-back [2]_.
@@ -102,10 +98,10 @@ def reduce_by_key(
         "keys_out": ("keys", "keys", keys_out),
         "out": (result, "keys", results_out),
     }
-    return _runs(fields, count, stream, workspace, device)
+    return _runs(fields, count, where)
 
 
-@primitive
+@primitive(workspace="cubc_scan_temp_bytes")
 def scan_by_key(
     keys,
     values,
@@ -117,9 +113,7 @@ def scan_by_key(
     out=None,
     dtype=None,
     deterministic=False,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> Any:
     """Scan the values of each run of equal consecutive keys: prefixes that begin anew with it.
 
@@ -141,8 +135,6 @@ def scan_by_key(
         Type of the result, in which `op` works too; that of `values` by default, as for `scan`.
     deterministic : bool
         As for `scan`.
-    stream, workspace, device : optional
-        As for `scan`; the size of the workspace is cubc_scan_temp_bytes.
 
     Returns
     -------
@@ -151,7 +143,7 @@ def scan_by_key(
 
     Raises
     ------
-    TypeError, ValueError, CompileError, NoDeviceError, DeviceMemoryError, DeviceError
+    TypeError, ValueError, CompileError
         As for `reduce_by_key`.
 
     Notes
@@ -171,12 +163,12 @@ def scan_by_key(
         "init": init,
         "out": (result, "in", out),
     }
-    return call("scan", fields, stream=stream, workspace=workspace, device=device)[0]
+    return call("scan", fields, **where)[0]
 
 
-@primitive
+@primitive(workspace="cubc_runs_temp_bytes")
 def unique_by_key(
-    keys, values, /, *, out=None, count=None, stream=None, workspace=None, device=None
+    keys, values, /, *, out=None, count=None, **where: Unpack[Where]
 ) -> tuple[Any, Any]:
     """Key and value of the first item of each run of equal consecutive keys.
 
@@ -189,7 +181,7 @@ def unique_by_key(
     out : tuple of two arrays, optional
         Where keys and values go, of the types and the number of items of `keys` and `values`, which
         they may be.
-    count, stream, workspace, device : optional
+    count : optional
         As for `reduce_by_key`.
 
     Returns
@@ -199,7 +191,7 @@ def unique_by_key(
 
     Raises
     ------
-    TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
+    TypeError, ValueError
         As for `reduce_by_key`.
 
     Notes
@@ -209,20 +201,18 @@ def unique_by_key(
     keys_out, values_out = output_pair("unique_by_key", out, "(keys, values)")
     _check("unique_by_key", keys, values)
     if isinstance(values, Lazy):
-        values = values.array(stream=stream, device=device)
+        values = values.array(**without_workspace(where))
     fields = {
         "keys": keys,
         "values": values,
         "keys_out": ("keys", "keys", keys_out),
         "out": ("values", "keys", values_out),
     }
-    return _runs(fields, count, stream, workspace, device)
+    return _runs(fields, count, where)
 
 
-@primitive
-def run_length_encode(
-    x, /, *, out=None, count=None, stream=None, workspace=None, device=None
-) -> tuple[Any, Any]:
+@primitive(workspace="cubc_runs_temp_bytes")
+def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tuple[Any, Any]:
     """Item and length of each run of equal consecutive items.
 
     `repeat` is its inverse: ``cubc.repeat(*cubc.run_length_encode(x))`` is `x`.
@@ -234,7 +224,7 @@ def run_length_encode(
     out : tuple of two arrays, optional
         Where items and lengths go, each with as many items as `x`. The lengths are int64 or int32;
         the items may be `x`.
-    count, stream, workspace, device : optional
+    count : optional
         As for `reduce_by_key`.
 
     Returns
@@ -244,7 +234,7 @@ def run_length_encode(
 
     Raises
     ------
-    TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
+    TypeError, ValueError
         As for `reduce_by_key`.
 
     Notes
@@ -259,13 +249,11 @@ def run_length_encode(
         "keys_out": ("keys", "keys", values_out),
         "out": (lengths, "keys", lengths_out),
     }
-    return _runs(fields, count, stream, workspace, device)
+    return _runs(fields, count, where)
 
 
-@primitive
-def nontrivial_runs(
-    x, /, *, out=None, count=None, stream=None, workspace=None, device=None
-) -> tuple[Any, Any]:
+@primitive(workspace="cubc_runs_temp_bytes")
+def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tuple[Any, Any]:
     """Offset and length of each run of more than one equal consecutive items.
 
     Parameters
@@ -274,7 +262,7 @@ def nontrivial_runs(
         As for `run_length_encode`.
     out : tuple of two arrays, optional
         Where offsets (int64) and lengths (int64 or int32) go, each with half as many items as `x`.
-    count, stream, workspace, device : optional
+    count : optional
         As for `reduce_by_key`.
 
     Returns
@@ -284,7 +272,7 @@ def nontrivial_runs(
 
     Raises
     ------
-    TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
+    TypeError, ValueError
         As for `reduce_by_key`.
 
     Notes
@@ -300,11 +288,11 @@ def nontrivial_runs(
         "offsets": ("int64", most, offsets_out),
         "out": (lengths, most, lengths_out),
     }
-    return _runs(fields, count, stream, workspace, device)
+    return _runs(fields, count, where)
 
 
-@primitive
-def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None) -> Any:
+@primitive(workspace="cubc_scan_temp_bytes")
+def repeat(x, repeats, /, *, out=None, **where: Unpack[Where]) -> Any:
     """Repeat each item of an array its own number of times; run-length decoding.
 
     Parameters
@@ -317,8 +305,6 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
     out : array, optional
         Where the result goes, of the type of `x`. With it the call does not wait. Places past the
         sum of `repeats` are filled with the last item; what would not fit is left out.
-    stream, workspace, device : optional
-        As for `reduce`; the workspace is that of the scan of `repeats`.
 
     Returns
     -------
@@ -333,8 +319,6 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
     ValueError
         If there is not one number an item; if one in host memory is negative, or their sum is too
         large; if an array has not one dimension.
-    NoDeviceError, DeviceMemoryError, DeviceError
-        As for `reduce`.
 
     Notes
     -----
@@ -344,12 +328,11 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
     """
     one_dimension("repeat", x, "give all items as x.ravel()")
     one_dimension("repeat", repeats, "give a number for each item, as numpy.full(len(x), n)")
-    options = {"stream": stream, "workspace": workspace, "device": device}
     if "float" in operator_types("sum", _dtype(repeats))[1]:
         raise TypeError("repeat(): the repeats are floats: give integers")
     if not isinstance(repeats, Lazy) and isinstance(repeats := as_array(repeats), np.ndarray):
         _check_repeats(repeats)
-    ends = scan(repeats, dtype="int64", **options)
+    ends = scan(repeats, dtype="int64", **where)
     if _size(x) != _size(repeats):
         raise ValueError(
             f"repeat(): {_size(repeats)} repeats for {_size(x)} items: one is needed for each"
@@ -358,19 +341,17 @@ def repeat(x, repeats, /, *, out=None, stream=None, workspace=None, device=None)
         one_dimension("repeat", out, "give out as out.ravel()")
         total = _size(out)
     else:
-        total = int(asarray(ends[-1:], device=device).numpy()[0]) if _size(x) else 0
+        total = int(asarray(ends[-1:], device=where.get("device")).numpy()[0]) if _size(x) else 0
         if total < 0:
             raise ValueError(f"repeat(): the repeats add up to {total}: none may be negative")
     fields = {"in": x, "ends": ends, "out": ("in", (total,), out)}
-    return call("repeat", fields, stream=stream, device=device)[0]
+    return call("repeat", fields, **without_workspace(where))[0]
 
 
-def _runs(fields: dict[str, Any], count, stream, workspace, device) -> tuple[Any, Any]:
+def _runs(fields: dict[str, Any], count, where: Where) -> tuple[Any, Any]:
     """What the core gives of each run; the whole of the outputs where there is a place to count."""
     fields["count"] = ("int64", (), count)
-    keys, offsets, results, number = call(
-        "runs", fields, stream=stream, workspace=workspace, device=device
-    )
+    keys, offsets, results, number = call("runs", fields, **where)
     heads, name = (offsets, "offsets") if keys is None else (keys, "keys_out")
     if count is not None:
         return heads, results

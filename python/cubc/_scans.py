@@ -91,7 +91,7 @@ def _along(
         where = {"segment_size": length, "out": to, "stream": stream, "device": device}
         return segmented_scan(rows, op=op, dtype=type if to is None else dtype, **where, **options)
 
-    return on_rows(x, axis, scan_rows, out, stream, device)
+    return on_rows(x, axis, scan_rows, out, {"stream": stream, "device": device})
 
 
 def _signature() -> inspect.Signature:

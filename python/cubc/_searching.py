@@ -1,16 +1,17 @@
 """Searches: the first item that a condition holds for, the largest items."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ._calls import one_dimension, primitive, whole
 from ._core import call
+from ._options import Where, without_workspace
 from ._sorting import sort_pairs
 
 
-@primitive
-def find_if(x, condition, /, *, out=None, stream=None, workspace=None, device=None) -> Any:
+@primitive(workspace="cubc_find_temp_bytes")
+def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
     """Index of the first item that a condition holds for; -1 if there is none.
 
     Parameters
@@ -21,8 +22,6 @@ def find_if(x, condition, /, *, out=None, stream=None, workspace=None, device=No
         A C expression of the item ``x`` and its index ``i``, as ``"x > 3 && i % 2 == 0"``.
     out : array, optional
         Where to write: one int64.
-    stream, workspace, device
-        As for `scan`.
 
     Returns
     -------
@@ -33,7 +32,7 @@ def find_if(x, condition, /, *, out=None, stream=None, workspace=None, device=No
     ------
     CompileError
         If the expression does not compile.
-    TypeError, ValueError, DeviceMemoryError
+    TypeError, ValueError
         As `scan`.
 
     Notes
@@ -47,10 +46,10 @@ def find_if(x, condition, /, *, out=None, stream=None, workspace=None, device=No
             "mask cubc.argmax finds the first"
         )
     fields = {"in": x, "predicate": condition, "out": ("int64", (), out)}
-    return call("find", fields, stream=stream, workspace=workspace, device=device)[0]
+    return call("find", fields, **where)[0]
 
 
-@primitive
+@primitive(workspace="cubc_topk_temp_bytes")
 def topk(
     x,
     k,
@@ -60,9 +59,7 @@ def topk(
     sorted=True,
     values=None,
     out=None,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> tuple[Any, Any]:
     """The k largest keys, or the k smallest, with their indices or with values of theirs.
 
@@ -82,8 +79,6 @@ def topk(
         back in place of indices.
     out : tuple of two arrays, optional
         Where keys and indices (int64) or values go, of `k` items each.
-    stream, workspace, device : optional
-        As for `sort`; the size of the workspace is cubc_topk_temp_bytes.
 
     Returns
     -------
@@ -93,16 +88,15 @@ def topk(
 
     Raises
     ------
-    TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
-        As for `sort`; for a `k` that is negative or above the number of keys. The temporary storage
-        is a quarter of a sort's, besides a constant.
+    TypeError, ValueError
+        As for `sort`; for a `k` that is negative or above the number of keys.
 
     Notes
     -----
     Radix selection (Zhang, Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive
     Study and New Methods", SC23): as a rule the keys are read twice, once to count their highest
     digit and once to select by it. Keys that agree in their first digits take a further read for
-    each of those.
+    each of those. The temporary storage is a quarter of a sort's, besides a constant.
     """
     one_dimension("topk", x, "for the rows of a matrix call it on each, for all items on x.ravel()")
     if out is not None and not (isinstance(out, tuple) and len(out) == 2):
@@ -119,7 +113,7 @@ def topk(
         "keys_out": ("keys_in", (k,), keys_out),
         "values_out": ("values_in" if values is not None else "int64", rows, values_out),
     }
-    found = call("topk", fields, stream=stream, workspace=workspace, device=device)
+    found = call("topk", fields, **where)
     if not sorted or k < 2:
         return found
-    return sort_pairs(*found, descending=largest, out=found, stream=stream, device=device)
+    return sort_pairs(*found, descending=largest, out=found, **without_workspace(where))

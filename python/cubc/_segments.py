@@ -5,15 +5,16 @@ from ``s * k`` on. Shares of equal work come from a merge path over items and en
 M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive, whole
 from ._core import call, operator_types
+from ._options import Where
 
 
-@primitive
+@primitive(workspace="cubc_segmented_reduce_temp_bytes")
 def segmented_reduce(
     x,
     offsets=None,
@@ -26,9 +27,7 @@ def segmented_reduce(
     dtype=None,
     commutative=False,
     deterministic=False,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> Any:
     """Reduce every segment of an array to one item.
 
@@ -52,8 +51,8 @@ def segmented_reduce(
         An expression together with offsets needs it.
     out : array, optional
         Where to write: one item a segment, apart from the inputs.
-    dtype, commutative, stream, workspace, device
-        As for `reduce`; the size of the workspace is cubc_segmented_reduce_temp_bytes.
+    dtype, commutative
+        As for `reduce`.
     deterministic : bool
         As for `reduce`. A segment's result then has the bits that `reduce` gives for it alone,
         with ``deterministic=True`` too.
@@ -70,7 +69,7 @@ def segmented_reduce(
         if `x` is not a multiple of segment_size; if an expression with offsets has no init.
     TypeError
         For offsets of another type; as `reduce`.
-    CompileError, DeviceMemoryError
+    CompileError
         As `reduce`.
 
     Notes
@@ -95,10 +94,10 @@ def segmented_reduce(
         "init": init,
         "out": (kind, (count,), out),
     }
-    return call("segmented_reduce", fields, stream=stream, workspace=workspace, device=device)[0]
+    return call("segmented_reduce", fields, **where)[0]
 
 
-@primitive
+@primitive(workspace="cubc_scan_temp_bytes")
 def segmented_scan(
     x,
     offsets=None,
@@ -111,9 +110,7 @@ def segmented_scan(
     out=None,
     dtype=None,
     deterministic=False,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> Any:
     """Scan every segment of an array: prefixes that begin anew with each.
 
@@ -135,8 +132,6 @@ def segmented_scan(
         Type of the result, in which `op` works too; that of `x` by default, as for `scan`.
     deterministic : bool
         As for `scan`.
-    stream, workspace, device : optional
-        As for `scan`; the size of the workspace is cubc_scan_temp_bytes.
 
     Returns
     -------
@@ -145,7 +140,7 @@ def segmented_scan(
 
     Raises
     ------
-    TypeError, ValueError, CompileError, DeviceMemoryError
+    TypeError, ValueError, CompileError
         As `scan` and `segmented_reduce`.
 
     Notes
@@ -170,10 +165,10 @@ def segmented_scan(
         "init": init,
         "out": (kind, "in", out),
     }
-    return call("scan", fields, stream=stream, workspace=workspace, device=device)[0]
+    return call("scan", fields, **where)[0]
 
 
-@primitive
+@primitive(workspace="cubc_segmented_sort_temp_bytes, aligned to 256 bytes")
 def segmented_sort(
     x,
     offsets=None,
@@ -182,9 +177,7 @@ def segmented_sort(
     segment_size=None,
     descending=False,
     out=None,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> Any:
     """Sort every segment of an array by itself, into a copy; the sort is stable.
 
@@ -200,9 +193,6 @@ def segmented_sort(
     out : array, optional
         Where the result goes: of the shape and type of `x`. `x` itself is fine; any other overlap
         is refused.
-    stream, workspace, device
-        As for `sort`; the size of the workspace is cubc_segmented_sort_temp_bytes, aligned to 256
-        bytes.
 
     Returns
     -------
@@ -211,7 +201,7 @@ def segmented_sort(
 
     Raises
     ------
-    TypeError, ValueError, DeviceMemoryError
+    TypeError, ValueError
         As `sort` and `segmented_reduce`.
 
     Notes
@@ -228,11 +218,10 @@ def segmented_sort(
     """
     fields = _sorting("segmented_sort", x, offsets, segment_size, descending)
     fields |= {"keys_out": ("keys_in", "keys_in", out)}
-    options = {"stream": stream, "workspace": workspace, "device": device}
-    return call("segmented_sort", fields, **options)[0]
+    return call("segmented_sort", fields, **where)[0]
 
 
-@primitive
+@primitive(workspace="cubc_segmented_sort_temp_bytes, aligned to 256 bytes")
 def segmented_argsort(
     x,
     offsets=None,
@@ -241,15 +230,13 @@ def segmented_argsort(
     segment_size=None,
     descending=False,
     out=None,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> Any:
     """Indices that sort every segment: ``x[segmented_argsort(x, o)]`` is ``segmented_sort(x, o)``.
 
     Parameters
     ----------
-    x, offsets, segment_size, descending, stream, workspace, device
+    x, offsets, segment_size, descending
         As for `segmented_sort`.
     out : array, optional
         Where the indices go: of the shape of `x`, int64.
@@ -261,7 +248,7 @@ def segmented_argsort(
 
     Raises
     ------
-    TypeError, ValueError, DeviceMemoryError
+    TypeError, ValueError
         As `segmented_sort`.
     """
     fields = _sorting("segmented_argsort", x, offsets, segment_size, descending)
@@ -270,11 +257,10 @@ def segmented_argsort(
         "indices_out": ("int64", "keys_in", out),
         "value_bytes": 8,
     }
-    options = {"stream": stream, "workspace": workspace, "device": device}
-    return call("segmented_sort", fields, **options)[2]
+    return call("segmented_sort", fields, **where)[2]
 
 
-@primitive
+@primitive(workspace="cubc_segmented_sort_temp_bytes, aligned to 256 bytes")
 def segmented_sort_pairs(
     keys,
     values,
@@ -284,15 +270,13 @@ def segmented_sort_pairs(
     segment_size=None,
     descending=False,
     out=None,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> tuple[Any, Any]:
     """Sort every segment of keys by itself, and values along with them; the sort is stable.
 
     Parameters
     ----------
-    keys, offsets, segment_size, descending, stream, workspace, device
+    keys, offsets, segment_size, descending
         As for `segmented_sort`.
     values, out
         As for `sort_pairs`.
@@ -304,7 +288,7 @@ def segmented_sort_pairs(
 
     Raises
     ------
-    TypeError, ValueError, DeviceMemoryError
+    TypeError, ValueError
         As `segmented_sort` and `sort_pairs`.
     """
     keys_out, values_out = output_pair("segmented_sort_pairs", out)
@@ -314,12 +298,11 @@ def segmented_sort_pairs(
         "keys_out": ("keys_in", "keys_in", keys_out),
         "values_out": ("values_in", "values_in", values_out),
     }
-    options = {"stream": stream, "workspace": workspace, "device": device}
-    sorted_keys, sorted_values, _ = call("segmented_sort", fields, **options)
+    sorted_keys, sorted_values, _ = call("segmented_sort", fields, **where)
     return sorted_keys, sorted_values
 
 
-def argsort_in_segments(x, size, descending, out, **options) -> Any:
+def argsort_in_segments(x, size, descending, out, **where) -> Any:
     """Of segments of one size the indices in each that sort it, in the shape of `x`."""
     fields = _sorting("argsort", x, None, size, descending)
     fields |= {
@@ -328,7 +311,7 @@ def argsort_in_segments(x, size, descending, out, **options) -> Any:
         "value_bytes": 8,
         "relative": True,
     }
-    return call("segmented_sort", fields, **options)[2]
+    return call("segmented_sort", fields, **where)[2]
 
 
 def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:

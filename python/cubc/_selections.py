@@ -5,18 +5,17 @@ caller gives ``count=``. The method is that of `scan`: a single pass with decoup
 (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002).
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ._calls import primitive
 from ._core import call
+from ._options import Where
 
 
-@primitive
-def select(
-    x, condition, /, *, out=None, count=None, stream=None, workspace=None, device=None
-) -> Any:
+@primitive(workspace="cubc_select_temp_bytes")
+def select(x, condition, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
     """Items of an array that a condition holds for, in order; NumPy's ``x[condition]``.
 
     Parameters
@@ -31,8 +30,6 @@ def select(
     count : array, optional
         An int64 of the device's memory that gets the number of selected items. With it the call
         does not wait, and gives the whole of `out`; what lies past the count is undefined.
-    stream, workspace, device
-        As for `scan`.
 
     Returns
     -------
@@ -45,23 +42,21 @@ def select(
         If the expression does not compile.
     ValueError
         If the lengths differ.
-    TypeError, DeviceMemoryError
+    TypeError
         As `scan`.
     """
-    return _items(x, condition, out, count, stream, workspace, device)
+    return _items(x, condition, out, count, where)
 
 
-@primitive
-def partition(
-    x, condition, second=None, /, *, stream=None, workspace=None, device=None
-) -> tuple[Any, ...]:
+@primitive(workspace="cubc_select_temp_bytes")
+def partition(x, condition, second=None, /, **where: Unpack[Where]) -> tuple[Any, ...]:
     """Items that a condition holds for, and the others; both in order.
 
     This is CUB's partition, not NumPy's, which is about the k-th smallest item.
 
     Parameters
     ----------
-    x, condition, stream, workspace, device
+    x, condition
         As for `select`.
     second : str, optional
         Another condition, asked of the items that the first, an expression too, does not hold for.
@@ -74,7 +69,7 @@ def partition(
 
     Raises
     ------
-    CompileError, ValueError, TypeError, DeviceMemoryError
+    CompileError, ValueError, TypeError
         As `select`.
     """
     fields = _fields(x, condition, None, None)
@@ -84,19 +79,15 @@ def partition(
             raise TypeError("two conditions must both be expressions of x and i")
         fields["predicate"] = f"({condition}) ? 1 : ({second}) ? 2 : 0"
         fields |= {"second": like, "count": ("int64", (2,), None)}
-    found, rest, others, number = call(
-        "select", fields, stream=stream, workspace=workspace, device=device
-    )
+    found, rest, others, number = call("select", fields, **where)
     counts = np.atleast_1d(np.asarray(number)).tolist()
     parts = [found, rest] if second is None else [found, others, rest]
     counts.append(rest.size - sum(counts))
     return tuple(_first(part, n, made=True) for part, n in zip(parts, counts, strict=True))
 
 
-@primitive
-def unique_consecutive(
-    x, /, *, out=None, count=None, stream=None, workspace=None, device=None
-) -> Any:
+@primitive(workspace="cubc_select_temp_bytes")
+def unique_consecutive(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
     """Items that differ from the one before them: of each run of equal items the first.
 
     Of a sorted array these are its unique items. NaN differs from everything, 0.0 and -0.0 are
@@ -104,7 +95,7 @@ def unique_consecutive(
 
     Parameters
     ----------
-    x, out, count, stream, workspace, device
+    x, out, count
         As for `select`.
 
     Returns
@@ -114,19 +105,19 @@ def unique_consecutive(
 
     Raises
     ------
-    TypeError, ValueError, DeviceMemoryError
+    TypeError, ValueError
         As `select`.
     """
-    return _items(x, None, out, count, stream, workspace, device)
+    return _items(x, None, out, count, where)
 
 
-@primitive
-def flatnonzero(x, /, *, out=None, count=None, stream=None, workspace=None, device=None) -> Any:
+@primitive(workspace="cubc_select_temp_bytes")
+def flatnonzero(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
     """Indices (int64) of the items that are not 0, in the flattened array.
 
     Parameters
     ----------
-    x, count, stream, workspace, device
+    x, count
         As for `select`.
     out : array, optional
         As for `select`, of int64.
@@ -138,12 +129,12 @@ def flatnonzero(x, /, *, out=None, count=None, stream=None, workspace=None, devi
 
     Raises
     ------
-    TypeError, ValueError, DeviceMemoryError
+    TypeError, ValueError
         As `select`.
     """
     if isinstance(x, str):
         raise TypeError("indices are selected by an array, not by an expression")
-    return _items(None, x, out, count, stream, workspace, device)
+    return _items(None, x, out, count, where)
 
 
 def _fields(x: Any, condition: Any, out: Any, count: Any) -> dict[str, Any]:
@@ -157,12 +148,12 @@ def _fields(x: Any, condition: Any, out: Any, count: Any) -> dict[str, Any]:
     }
 
 
-def _items(x, condition, out, count, stream, workspace, device) -> Any:
+def _items(x, condition, out, count, where: Where) -> Any:
     """The selected items; the whole of the output where the caller has a place for the count."""
     fields = _fields(x, condition, out, count)
     if x is None:
         fields["type"] = "int64"
-    found, _, _, number = call("select", fields, stream=stream, workspace=workspace, device=device)
+    found, _, _, number = call("select", fields, **where)
     return found if count is not None else _first(found, int(number), made=out is None)
 
 

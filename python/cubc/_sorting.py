@@ -4,17 +4,18 @@ A. Adinets and D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sor
 arXiv 2206.01784, 2022.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ._axes import axis_number, on_rows
 from ._calls import dimensions, one_dimension, output_pair, primitive
 from ._core import call
+from ._options import Where
 from ._segments import argsort_in_segments, segmented_sort
 
 
-@primitive
+@primitive(workspace="cubc_sort_temp_bytes, aligned to 256 bytes")
 def sort(
     x,
     /,
@@ -24,9 +25,7 @@ def sort(
     begin_bit=0,
     end_bit=None,
     out=None,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> Any:
     """Sort an array into a copy; the sort is stable.
 
@@ -44,8 +43,6 @@ def sort(
     out : array, optional
         Where the result goes: of the shape and type of `x`. `x` itself is fine; any other overlap
         is refused.
-    stream, workspace, device : optional
-        As for `reduce`; the size of the workspace is cubc_sort_temp_bytes, aligned to 256 bytes.
 
     Returns
     -------
@@ -58,11 +55,11 @@ def sort(
         For types that `asarray` does not take, an `out` of another type, bits of floating keys.
     ValueError
         For an axis or bits that there are not; as for `reduce`.
-    NoDeviceError, DeviceMemoryError, DeviceError
-        As for `reduce`. As much temporary storage as `x` takes is needed.
 
     Notes
     -----
+    As much temporary storage as `x` takes is needed.
+
     -0.0 comes before 0.0, and NaN after all numbers as in NumPy (so a descending sort begins with
     it); several NaNs are ordered by their bits. All bytes of a bool but 0 are the same key, and
     are written as 1; NumPy orders bools by their bytes. On a GPU one pass a digit of 8 bits with
@@ -78,20 +75,19 @@ def sort(
     .. [2] P. McIlroy, K. Bostic and M. McIlroy, "Engineering Radix Sort", Computing Systems 6,
        1993.
     """
-    options = {"stream": stream, "workspace": workspace, "device": device}
     if _has_rows("sort", x, axis, begin_bit, end_bit):
 
         def sort_rows(rows, length, to):
             how = {"segment_size": length, "descending": descending, "out": to}
-            return segmented_sort(rows, **how, **options)
+            return segmented_sort(rows, **how, **where)
 
-        return on_rows(x, axis, sort_rows, out, stream, device)
+        return on_rows(x, axis, sort_rows, out, where)
     fields = {"keys_in": x, "keys_out": ("keys_in", _flat_shape(x), out)}
     fields |= _order(descending, begin_bit, end_bit)
-    return call("sort", fields, **options)[0]
+    return call("sort", fields, **where)[0]
 
 
-@primitive
+@primitive(workspace="cubc_sort_temp_bytes, aligned to 256 bytes")
 def argsort(
     x,
     /,
@@ -101,15 +97,13 @@ def argsort(
     begin_bit=0,
     end_bit=None,
     out=None,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> Any:
     """Indices that sort an array: ``x[argsort(x)]`` is ``sort(x)``.
 
     Parameters
     ----------
-    x, axis, descending, begin_bit, end_bit, stream, workspace, device
+    x, axis, descending, begin_bit, end_bit
         As for `sort`.
     out : array, optional
         Where the indices go: of the shape of `x`, int64.
@@ -121,16 +115,15 @@ def argsort(
 
     Raises
     ------
-    TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
+    TypeError, ValueError
         As for `sort`.
     """
-    options = {"stream": stream, "workspace": workspace, "device": device}
     if _has_rows("argsort", x, axis, begin_bit, end_bit):
 
         def argsort_rows(rows, length, to):
-            return argsort_in_segments(rows, length, descending, to, **options)
+            return argsort_in_segments(rows, length, descending, to, **where)
 
-        return on_rows(x, axis, argsort_rows, out, stream, device)
+        return on_rows(x, axis, argsort_rows, out, where)
     shape = _flat_shape(x)
     fields = {
         "keys_in": x,
@@ -138,10 +131,10 @@ def argsort(
         "values_out": ("int64", shape, out),
     }
     fields |= _order(descending, begin_bit, end_bit)
-    return call("sort", fields, **options)[1]
+    return call("sort", fields, **where)[1]
 
 
-@primitive
+@primitive(workspace="cubc_sort_temp_bytes, aligned to 256 bytes")
 def sort_pairs(
     keys,
     values,
@@ -151,9 +144,7 @@ def sort_pairs(
     begin_bit=0,
     end_bit=None,
     out=None,
-    stream=None,
-    workspace=None,
-    device=None,
+    **where: Unpack[Where],
 ) -> tuple[Any, Any]:
     """Sort keys, and values along with them; the sort is stable.
 
@@ -163,7 +154,7 @@ def sort_pairs(
         Of one dimension.
     values : array_like
         One a key along the first axis: an item, or a row of items, of 1, 2, 4, 8 or 16 bytes.
-    descending, begin_bit, end_bit, stream, workspace, device
+    descending, begin_bit, end_bit
         As for `sort`.
     out : tuple of two arrays, optional
         Where keys and values go, of their shapes and types. `keys` and `values` themselves are
@@ -176,7 +167,7 @@ def sort_pairs(
 
     Raises
     ------
-    TypeError, ValueError, NoDeviceError, DeviceMemoryError, DeviceError
+    TypeError, ValueError
         As for `sort`; for values of another size or number.
     """
     one_dimension("sort_pairs", keys, SEVERAL)
@@ -188,7 +179,7 @@ def sort_pairs(
         "values_out": ("values_in", "values_in", values_out),
     }
     fields |= _order(descending, begin_bit, end_bit)
-    return call("sort", fields, stream=stream, workspace=workspace, device=device)
+    return call("sort", fields, **where)
 
 
 SEVERAL = "for the rows of a matrix call it on each, for all items on x.ravel()"
