@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -383,6 +384,17 @@ def test_each_process_takes_a_gpu_of_its_own(monkeypatch, tmp_path):
     assert remote._claim("cpu") == ("cpu", None)
     one.close()
     other.close()
+
+
+def test_a_claim_follows_no_link(monkeypatch, tmp_path):
+    """Its file has a known name in a folder that all may write to."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    mine = tmp_path / "mine"
+    mine.write_text("kept")
+    (tmp_path / f"cubc-{os.getuid()}-GPU-0.lock").symlink_to(mine)
+    with pytest.raises(OSError, match=r"GPU-0\.lock"):
+        remote._lock("GPU-0")
+    assert mine.read_text() == "kept"
 
 
 def test_timing_is_passed_on(db, processes):

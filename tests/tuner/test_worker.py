@@ -210,20 +210,6 @@ def test_results_tell_how_many_launches_were_checked(db, monkeypatch):
     assert checked == [1, 2]  # of base; of a variant, before its samples and after them
 
 
-def test_a_request_that_nobody_can_answer_leaves_the_queue(monkeypatch):
-    """So that the next one does not get what comes of it."""
-
-    def refuse(self):
-        raise remote_bench.BaseFailed("there is no memory any more")
-
-    bench = remote_bench.RemoteBench("cpu")
-    bench.put(Request("base", [Run(0, 0)], {}))
-    monkeypatch.setattr(remote_bench.RemoteBench, "_ensure", refuse)
-    with pytest.raises(remote_bench.BaseFailed):
-        list(bench.take(1.0))
-    assert not bench._queue
-
-
 def test_the_deadline_leaves_time_for_noise():
     request = Request("base", [Run(0, 0), Run(0, 1)], {"timeout": 30.0})
     assert deadlines.run_deadline(0.1, request) == deadlines.RUN_FLOOR + 60.0

@@ -145,9 +145,14 @@ def _claim(device: str | None) -> tuple[str, IO | None]:
 
 def _lock(gpu: str) -> IO | None:
     path = Path(tempfile.gettempdir(), f"cubc-{os.getuid()}-{gpu}.lock")
-    file = path.open("w")
+    # All may write to that folder: a link is not followed, and nothing is emptied.
+    file = open(path, "a", opener=_no_link)  # noqa: SIM115
     with contextlib.suppress(OSError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return file
     file.close()
     return None
+
+
+def _no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

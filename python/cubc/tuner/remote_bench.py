@@ -146,7 +146,8 @@ class RemoteBench:
         waiting = self._queue[0]
         until = waiting.request.until
         end = math.inf if until is None else until
-        for deaths in range(1, DEATHS + 1):
+        deaths = 0
+        while True:
             try:
                 if time.monotonic() > end and not self._sent:
                     raise Late
@@ -181,6 +182,7 @@ class RemoteBench:
                 return
             except WorkerDied as death:
                 self._end()
+                deaths += 1
                 if waiting.ended:  # after a fault it leaves of its own accord
                     return self._pop()
                 if (death.crashed and suspect) or deaths == DEATHS:
