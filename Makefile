@@ -35,10 +35,11 @@ system:
 	@sh tools/setup.sh system
 
 # The C core is compiled while pip installs, which keeps one processor waiting; pytest comes last, so
-# that its summary is the last thing to be read.
+# that its summary is the last thing to be read. It has one process more than there are processors,
+# for the time that tests wait: for a compiler, a deadline, the end of a process.
 test:
 	@$(MAKE) --no-print-directory -j$(JOBS) stubs ctest
-	$(PYTEST) -n $(JOBS) --maxprocesses 8 --dist worksteal
+	$(PYTEST) -n $$(($(JOBS) + 1)) --maxprocesses 8 --dist worksteal
 
 stubs: lint
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml cubc._core
