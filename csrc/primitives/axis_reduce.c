@@ -1,5 +1,6 @@
 // Descriptor of axis_reduce: kernels/primitives/axis_reduce.cu. Along the last axis the rows are
 // segments and the problem is one of segmented_reduce; a single row is one of reduce.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -9,16 +10,6 @@ enum { COLUMNS }; // among a problem's numbers: the items of what follows the ax
 enum { FIXED };   // among its traits: the shape alone says in which order rows are combined
 
 enum { PARTS_KERNEL, JOIN_KERNEL };
-
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 // ---- problems -----------------------------------------------------------------------------------
 static cubc_status check_shape(const cubc_axis_reduce_params *params)

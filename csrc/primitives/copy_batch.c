@@ -1,4 +1,5 @@
 // Descriptor of copy_batch: kernels/primitives/copy_batch.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ static const char *copy_batch_random(const problem *p, int k)
 static cubc_status copy_batch_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
 {
     uint64_t bytes = n * cubc_type_size(type), size = is_small(b->name) ? SMALL : LARGE;
-    uint64_t count = bytes / size + (bytes % size != 0);
+    uint64_t count = ceil_div(bytes, size);
     operand places = {.n = count, .type = CUBC_I64}, items = {.n = n, .type = (uint8_t)type};
     *out = (problem){.n = count,
                      .type = (uint8_t)type,
@@ -88,7 +89,7 @@ static cubc_status copy_batch_plan(const problem *p, const instance *i, plan *ou
     uint64_t bytes = p->numbers[BYTES];
     uint64_t tile =
         16 * (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t tiles = bytes / tile + (bytes % tile != 0);
+    uint64_t tiles = ceil_div(bytes, tile);
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "copy_batch of %llu bytes needs more than 2^31 blocks",
              (unsigned long long)bytes);

@@ -1,4 +1,5 @@
 // Descriptor of find: kernels/primitives/find.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <string.h>
@@ -61,7 +62,7 @@ static cubc_status find_plan(const problem *p, const instance *i, plan *out)
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t warps = kernel->threads == 1 ? 1 : (kernel->threads + 31) / 32;
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tiles = ceil_div(p->n, tile);
     uint64_t grid = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     if (grid > tiles) grid = tiles ? tiles : 1; // the result is written in any case

@@ -1,6 +1,7 @@
 // Descriptor of fixed_reduce: kernels/primitives/fixed_reduce.cu. It has no call of its own:
 // deterministic reductions, of an array and of segments, come from the problems of reduce and
 // segmented_reduce.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -76,11 +77,6 @@ static const char *fixed_reduce_invalid(const problem *p, const char *kind, cons
 }
 
 // ---- plans --------------------------------------------------------------------------------------
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 typedef struct room { // of the scratch: where its parts begin
     uint64_t capacity, counts, owners, longs, totals, bytes;
 } room;

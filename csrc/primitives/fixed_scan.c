@@ -1,5 +1,6 @@
 // Descriptor of fixed_scan: kernels/primitives/fixed_scan.cu. It has no call of its own:
 // deterministic scans come from the problems of scan, and reductions by key from those of runs.
+#include "base/integer.h"
 #include "primitives/scan.h"
 
 #include <stdio.h>
@@ -95,7 +96,7 @@ static const char *fixed_scan_invalid(const problem *p, const char *kind, const 
 
 static cubc_status fixed_scan_plan(const problem *p, const instance *i, plan *out)
 {
-    uint64_t tile = tile_items(p), tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tile = tile_items(p), tiles = ceil_div(p->n, tile);
     if (reduces(p) && tiles == 0) tiles = 1; // which says that there are no runs
     uint64_t slots = tiles + (tiles / 32 + 1) + (tiles / 1024 + 1); // see kernels/grid/fixed_look.h
     return scan_launch(p, &i->kernels[0], tiles, slots, out);

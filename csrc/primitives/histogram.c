@@ -1,4 +1,5 @@
 // Descriptor of histogram: kernels/primitives/histogram.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <math.h>
@@ -287,16 +288,6 @@ static const char *histogram_invalid(const problem *p, const char *kind, const s
 }
 
 // ---- plans --------------------------------------------------------------------------------------
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static cubc_status add_launch(const problem *p, const device_kernel *kernel, uint64_t grid,
                               plan *out)
 {
@@ -318,7 +309,7 @@ static cubc_status histogram_plan(const problem *p, const instance *i, plan *out
     enum { CLEARED_A_THREAD = 4 };
     const device_kernel *count = &i->kernels[COUNT_KERNEL], *clear = &i->kernels[CLEAR_KERNEL];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * count->threads;
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tiles = ceil_div(p->n, tile);
     uint64_t resident = (uint64_t)i->device->info.units * (uint64_t)count->info.blocks_per_unit *
                         (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     // A block's counts have 32 bits.

@@ -1,4 +1,5 @@
 // Descriptor of merge: kernels/primitives/merge.cu.
+#include "base/integer.h"
 #include "primitives/order.h"
 
 #include <string.h>
@@ -65,7 +66,7 @@ static cubc_status merge_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tiles = ceil_div(p->n, tile);
     const operand *in = p->inputs;
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "merge of %llu items needs more than 2^31 blocks",

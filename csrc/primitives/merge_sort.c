@@ -1,4 +1,5 @@
 // Descriptor of merge_sort: kernels/primitives/merge_sort.cu.
+#include "base/integer.h"
 #include "primitives/order.h"
 
 #include <string.h>
@@ -57,11 +58,6 @@ typedef struct memory { // where keys and values are
     bool scratch; // these are offsets there
 } memory;
 
-static uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
-
 static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t tiles,
                           memory from, memory to, uint64_t run)
 {
@@ -79,7 +75,7 @@ static cubc_status merge_sort_plan(const problem *p, const instance *i, plan *ou
     const device_kernel *kernels = i->kernels;
     uint64_t tile =
         (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[TILES_KERNEL].threads;
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tiles = ceil_div(p->n, tile);
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "merge_sort of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);
@@ -89,7 +85,8 @@ static cubc_status merge_sort_plan(const problem *p, const instance *i, plan *ou
 
     memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
     memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
-    memory spare = {.values = round_up(p->n * operand_item_bytes(&p->inputs[0])), .scratch = true};
+    memory spare = {.values = round_up(p->n * operand_item_bytes(&p->inputs[0]), 256),
+                    .scratch = true};
     if (rounds) out->scratch_bytes = spare.values;
     if (rounds && p->output_count > 1)
         out->scratch_bytes += p->n * operand_item_bytes(&p->outputs[1]);

@@ -1,4 +1,5 @@
 // Descriptor of reduce: kernels/primitives/reduce.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -72,11 +73,6 @@ static const char *reduce_invalid(const problem *p, const char *kind, const spac
                                   const variant *v)
 {
     return problem_invalid(p, kind, s, v, (int)cubc_type_size((cubc_type)p->type));
-}
-
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
 }
 
 static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)

@@ -1,4 +1,5 @@
 // Descriptor of repeat: kernels/primitives/repeat.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -77,7 +78,7 @@ static cubc_status repeat_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tiles = ceil_div(p->n, tile);
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "repeat to %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);

@@ -1,5 +1,6 @@
 // Descriptor of scan: kernels/primitives/scan.cu.
 #include "primitives/scan.h"
+#include "base/integer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -194,7 +195,7 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tiles = ceil_div(p->n, tile);
     TRY(scan_launch(p, kernel, tiles, tiles, out));
     out->launches[0].shape.cluster = instance_cluster(i, tiles);
     return CUBC_OK;

@@ -1,4 +1,5 @@
 // Descriptor of searchsorted: kernels/primitives/searchsorted.cu.
+#include "base/integer.h"
 #include "primitives/order.h"
 
 #include <string.h>
@@ -91,7 +92,7 @@ static cubc_status searchsorted_plan(const problem *p, const instance *i, plan *
     enum { TURNS_ON_CPU = 8 }; // blocks a worker: others take over from one that is held up
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tiles = ceil_div(p->n, tile);
     uint64_t blocks =
         (uint64_t)i->device->info.units *
         (uint64_t)(kernel->threads == 1 ? TURNS_ON_CPU : kernel->info.blocks_per_unit);

@@ -1,4 +1,5 @@
 // Descriptor of segment_ids: kernels/primitives/segment_ids.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <string.h>
@@ -78,7 +79,7 @@ static cubc_status segment_ids_plan(const problem *p, const instance *i, plan *o
 {
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tiles = ceil_div(p->n, tile);
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "segment_ids of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);

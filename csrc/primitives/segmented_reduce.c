@@ -1,4 +1,5 @@
 // Descriptor of segmented_reduce: kernels/primitives/segmented_reduce.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -114,11 +115,6 @@ static const char *segmented_reduce_invalid(const problem *p, const char *kind, 
         window * (size + 2) + 16 * threads + ends * problem_acc_bytes(p) > 200 * 1024)
         return "the items of a block do not fit its shared memory";
     return problem_invalid(p, kind, s, v, size);
-}
-
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
 }
 
 static cubc_status segmented_reduce_plan(const problem *p, const instance *i, plan *out)

@@ -1,4 +1,5 @@
 // Descriptor of segmented_sort: kernels/primitives/segmented_sort.cu.
+#include "base/integer.h"
 #include "primitives/order.h"
 
 #include <string.h>
@@ -153,11 +154,6 @@ typedef struct cutting { // of the array into windows
     int rounds; // that there can be
 } cutting;
 
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 static int rounds_for(uint64_t windows)
 {
     int rounds = 0;
@@ -181,11 +177,6 @@ static cutting cut(const problem *p, uint64_t tile)
     uint64_t windows = ceil_div(p->n, c.window), across = (most - 1) / c.window + 2;
     c.rounds = rounds_for(across < windows ? across : windows);
     return c;
-}
-
-static uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
 }
 
 enum {
@@ -235,9 +226,9 @@ static void place_scratch(const problem *p, uint64_t windows, launch *l, plan *o
 {
     l->args[MOST_ROUNDS] = 0;
     l->args[ROUNDS] = out->cleared_bytes = 256;
-    l->args[SPARE_KEYS] = 256 + round_up(windows);
+    l->args[SPARE_KEYS] = 256 + round_up(windows, 256);
     l->args[SPARE_VALUES] =
-        l->args[SPARE_KEYS] + round_up(p->n * operand_item_bytes(&p->outputs[KEYS]));
+        l->args[SPARE_KEYS] + round_up(p->n * operand_item_bytes(&p->outputs[KEYS]), 256);
     out->scratch_bytes = l->args[SPARE_VALUES];
     if (p->output_count > 1) out->scratch_bytes += p->n * operand_item_bytes(&p->outputs[VALUES]);
     l->scratch_args = 1u << SPARE_KEYS | 1u << SPARE_VALUES | 1u << ROUNDS | 1u << MOST_ROUNDS;

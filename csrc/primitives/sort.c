@@ -1,4 +1,5 @@
 // Descriptor of sort: kernels/primitives/sort.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <string.h>
@@ -171,29 +172,14 @@ static cubc_status add_launch(const problem *p, plan *out, const device_kernel *
     return p->inputs[0].lazy ? problem_place_input(p, 0, l, (int)l->args_count++) : CUBC_OK;
 }
 
-static uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
-
 // The other memory that passes go back and forth to, behind `first` bytes of the scratch.
 static memory place_spare(const problem *p, uint64_t first, plan *out)
 {
     memory spare = {.keys = first, .scratch = true};
-    spare.values = round_up(spare.keys + p->n * operand_item_bytes(&p->inputs[0]));
+    spare.values = round_up(spare.keys + p->n * operand_item_bytes(&p->inputs[0]), 256);
     out->scratch_bytes = spare.values;
     if (p->output_count > 1) out->scratch_bytes += p->n * operand_item_bytes(&p->outputs[1]);
     return spare;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 // Threads alone (sort_alone.h): the range of the keys, the counts, the pass to bins, and the bins.
@@ -214,9 +200,9 @@ static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tile
     uint64_t values = key_bits(p) == 16 && p->output_count == 1 ? 1 << 16 : 0;
     tiles = smaller(tiles, (values ? 2 : 8) * (uint64_t)i->device->info.units);
     out->cleared_bytes = 2 * 8; // the range; behind it where bins begin, and the number of tiles
-    uint64_t rows = round_up(out->cleared_bytes + (radix + 1) * 8);
+    uint64_t rows = round_up(out->cleared_bytes + (radix + 1) * 8, 256);
     uint64_t row_bytes = (radix + values) * (p->wide ? 8 : 4);
-    memory spare = place_spare(p, round_up(rows + tiles * row_bytes), out);
+    memory spare = place_spare(p, round_up(rows + tiles * row_bytes, 256), out);
     out->message_bytes = 8;
     TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, FIND_RANGE));
     TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, COUNT));
@@ -232,7 +218,7 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
     uint64_t tile =
         (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[PASS_KERNEL].threads;
     int radix_bits = variant_value(&i->space, &i->variant, "rb", 8);
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tiles = ceil_div(p->n, tile);
     uint64_t digits = (uint64_t)digits_of(p, p->end_bit - p->begin_bit, radix_bits);
     memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
     memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
@@ -244,10 +230,10 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
     if (tiles == 1)
         return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, (memory){0}, digits, 0);
     // The counts of all items, and a row of counters for each tile of each pass.
-    uint64_t rows = round_up((digits * 8) << radix_bits);
+    uint64_t rows = round_up((digits * 8) << radix_bits, 256);
     uint64_t row_bytes = (tiles << radix_bits) * (p->wide ? 8 : 4);
     out->cleared_bytes = rows + digits * row_bytes;
-    memory spare = place_spare(p, round_up(out->cleared_bytes), out);
+    memory spare = place_spare(p, round_up(out->cleared_bytes, 256), out);
     out->message_bytes = 8;
     // A block's counts have 32 bits.
     uint64_t resident =

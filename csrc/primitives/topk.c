@@ -1,4 +1,5 @@
 // Descriptor of topk: kernels/primitives/topk.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <string.h>
@@ -80,11 +81,6 @@ static const char *topk_invalid(const problem *p, const char *kind, const space 
 }
 
 // ---- plans --------------------------------------------------------------------------------------
-static uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
-
 // Candidates that a buffer has room for: half of a sort's temporary storage is enough for all.
 static uint64_t buffer_room(uint64_t n)
 {
@@ -101,7 +97,7 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
         (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[PASS_KERNEL].threads;
     uint64_t digit = (uint64_t)radix_bits(p);
     uint64_t passes = (8 * key + digit - 1) / digit;
-    uint64_t tiles = n / tile + (n % tile != 0), message_words = 1 + (tiles << (1 + p->wide));
+    uint64_t tiles = ceil_div(n, tile), message_words = 1 + (tiles << (1 + p->wide));
     uint64_t room = buffer_room(n), offset = p->wide ? 8 : 4;
     if (k == 0) return CUBC_OK;
 
@@ -111,10 +107,10 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
     at[TILES] = at[STATE] + passes * STATE_BYTES;
     at[MESSAGES] = at[TILES] + passes * 8;
     out->cleared_bytes = at[MESSAGES] + passes * message_words * 8;
-    at[BUFFERS] = round_up(out->cleared_bytes);
-    at[BUFFERS + 1] = at[BUFFERS] + round_up(room * key);
-    at[BUFFERS + 2] = at[BUFFERS + 1] + round_up(room * key);
-    at[BUFFERS + 3] = at[BUFFERS + 2] + round_up(room * offset);
+    at[BUFFERS] = round_up(out->cleared_bytes, 256);
+    at[BUFFERS + 1] = at[BUFFERS] + round_up(room * key, 256);
+    at[BUFFERS + 2] = at[BUFFERS + 1] + round_up(room * key, 256);
+    at[BUFFERS + 3] = at[BUFFERS + 2] + round_up(room * offset, 256);
     out->scratch_bytes = at[BUFFERS + 3] + room * offset;
 
     out->launch_count = 1 + (int)passes;

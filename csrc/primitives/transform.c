@@ -1,4 +1,5 @@
 // Descriptor of transform: kernels/primitives/transform.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ cubc_status transform_problem(const cubc_transform_params *params, problem *out)
 static void repeat_rows_and_columns(problem *p)
 {
     uint64_t columns = p->n < 1 << 14 ? 16 : 1024;
-    uint64_t rows = p->n / columns + (p->n % columns != 0);
+    uint64_t rows = ceil_div(p->n, columns);
     p->lazy[0].rank = 2;
     p->lazy[0].rows = true;
     p->lazy[0].extents[0] = columns;
@@ -93,7 +94,7 @@ static cubc_status transform_plan(const problem *p, const instance *i, plan *out
 {
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t tiles = p->n / tile + (p->n % tile != 0);
+    uint64_t tiles = ceil_div(p->n, tile);
     if (tiles > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "transform of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);

@@ -1,4 +1,5 @@
 // Descriptor of transpose: kernels/primitives/transpose.cu.
+#include "base/integer.h"
 #include "run/problem.h"
 
 #include <string.h>
@@ -69,16 +70,6 @@ static const char *transpose_invalid(const problem *p, const char *kind, const s
     if (strcmp(kind, "cpu") != 0 && (tile + tile / 16) * size > 200 * 1024)
         return "the tile does not fit the shared memory of a multiprocessor";
     return problem_invalid(p, kind, s, v, size);
-}
-
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 // The greatest length of a tile across so many: TILE items, ROOM with an odd distance between rows.
