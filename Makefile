@@ -24,7 +24,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/python -m pytest -q -p xdist
 
-.PHONY: build system test test-gpu stubs ctest tsan fuzz lint format demo bench clean
+.PHONY: build system test test-gpu stubs ctest tsan fuzz fuzz-texts lint format demo bench clean
 .DEFAULT_GOAL := build
 
 build:
@@ -118,18 +118,23 @@ $(T_TESTS): $(T_BUILD)/%: tests/c/%.c $(T_OBJECTS)
 # ---- fuzzing ------------------------------------------------------------------------------------
 # Every harness with libFuzzer (clang's), else with the driver of `make ctest`. FUZZ_RUNS inputs each;
 # FUZZ="gauge space" chooses some. A find is written to build/fuzz/<name>, or named by its seed.
+# Texts that Python reads have a harness in Python.
 FUZZ_RUNS ?= 1000000
 FUZZ_CC ?= clang
-FUZZ ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+C_FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ ?= $(C_FUZZ) texts
 F_BUILD := build/fuzz
 F_OBJECTS := $(C_SOURCES:csrc/%.c=$(F_BUILD)/%.o)
-F_FUZZERS := $(FUZZ:%=$(F_BUILD)/fuzz_%)
-F_RUNS := $(FUZZ:%=fuzz-%)
+F_FUZZERS := $(patsubst %,$(F_BUILD)/fuzz_%,$(filter $(C_FUZZ),$(FUZZ)))
+F_RUNS := $(patsubst %,fuzz-%,$(filter $(C_FUZZ),$(FUZZ)))
 F_FLAGS := $(filter-out -W%,$(C_FLAGS)) -fsanitize=fuzzer-no-link # ctest has judged warnings
 LIBFUZZER := $(shell echo 'int LLVMFuzzerTestOneInput(void);int LLVMFuzzerTestOneInput(void){return 0;}' \
 	| $(FUZZ_CC) -x c -fsanitize=fuzzer - -o /dev/null 2>/dev/null && echo yes)
 
-fuzz: $(F_RUNS)
+fuzz: $(FUZZ:%=fuzz-%)
+
+fuzz-texts: build
+	$(BIN)/python tests/fuzz/fuzz_texts.py $(FUZZ_RUNS) $$(date +%s)
 
 $(F_RUNS): fuzz-%: $(C_BUILD)/fuzz_% $(if $(LIBFUZZER),$(F_BUILD)/fuzz_%)
 ifeq ($(LIBFUZZER),yes)
