@@ -49,7 +49,7 @@ test-gpu:
 	$(PYTEST) -m gpu
 
 demo: build
-	$(BIN)/python -m cubc.tuner.demo
+	$(BIN)/python -m cubc.tuner._demo
 
 # ---- the C core without Python ------------------------------------------------------------------
 # One object a source, one program a tests/c/test_*.c, all instrumented. Kernels that the programs

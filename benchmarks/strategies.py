@@ -2,7 +2,7 @@
 
     python benchmarks/strategies.py TABLE... [--seeds N] [--ahead N] [--strategies NAME...] [--warm]
 
-A TABLE is a CSV file as cubc.tuner.replay reads it. Each strategy visits 5 % of a space with each
+A TABLE is a CSV file as cubc.tuner._replay reads it. Each strategy visits 5 % of a space with each
 seed, failures counted. The speed of a run is the best time of the table over the best time found;
 the figures are the shares of runs with at least 99 % and 95 % of the best speed, and the mean
 speed, after 1, 2 and 5 % of the space; and the milliseconds of processor time a visit took.
@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cubc.tuner.replay import read_table, replay
-from cubc.tuner.strategy import STRATEGIES, warmed
+from cubc.tuner._replay import read_table, replay
+from cubc.tuner._strategy import STRATEGIES, warmed
 
 SHARES = (0.01, 0.02, 0.05)
 HEAD = "| strategy | space | runs |" + "".join(

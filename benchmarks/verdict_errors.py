@@ -23,7 +23,7 @@ from collections import Counter
 
 import numpy as np
 
-from cubc.tuner.verdict import (
+from cubc.tuner._verdict import (
     DRIFT,
     FASTER,
     LEAST,

@@ -19,7 +19,7 @@ import numpy as np
 
 import cubc
 from cubc import _core
-from cubc.tuner.verdict import FASTER, LEAST, MOST, SAME, SLOWER, STEP, judge, round_ratio
+from cubc.tuner._verdict import FASTER, LEAST, MOST, SAME, SLOWER, STEP, judge, round_ratio
 
 SAMPLES = 20  # pairs in a round, as in a search
 

@@ -39,7 +39,7 @@ typedef struct store_row {
     const char *rt;            // run-time workload "Elements{io}[pow2]=28"
     int round;                 // 0: of the search; from 1: measured again
     const char *status;        // "ok", "lost", "pruned", "compile_error", "fault", "timeout",
-                               // "wrong" or "resources", see cubc/tuner/status.py
+                               // "wrong" or "resources", see cubc/tuner/_status.py
     const char *message;       // for a failure; else ""
     store_series samples;      // seconds
     store_series base_samples; // of the base, sampled alongside; empty for the base itself

@@ -157,7 +157,7 @@ def use_policies(*stores):
     StoreError
         A file is not a store, or a row of it carries a label that is not a declared variant.
     """
-    from .tuner.policies import use_policies as apply
+    from .tuner._policies import use_policies as apply
 
     return apply(stores)
 

@@ -82,7 +82,7 @@ class Tuner:
     def _search(self, device: str, benchmark: str, workload: dict[str, Any]) -> str:
         """Label of the variant that won."""
         from .tuner import search
-        from .tuner.analyze import winners
+        from .tuner._analyze import winners
 
         store = self.folder / "autotune.db"
         result = search(benchmark, workload, db=store, device=device, seconds=self.seconds, again=3)
@@ -164,7 +164,7 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     ``CUBC_TUNE=1`` does the same from the import on, ``CUBC_TUNE=5s`` with 5 seconds a workload.
     """
     if seconds is not None:
-        from .tuner.checks import positive
+        from .tuner._checks import positive
 
         seconds = positive("seconds", seconds)
     if not isinstance(enabled, bool):

@@ -12,7 +12,7 @@ from nvrtc import why_no_nvrtc
 
 import cubc
 from cubc import _core
-from cubc.tuner.source import Source
+from cubc.tuner._source import Source
 
 
 def on(device, values):

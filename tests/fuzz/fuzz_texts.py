@@ -14,7 +14,9 @@ import time
 from itertools import product
 from pathlib import Path
 
-from cubc.tuner import axes, frames, machine_code
+from cubc.tuner import _axes as axes
+from cubc.tuner import _frames as frames
+from cubc.tuner import _machine_code as machine_code
 
 WORDS = [
     *'[]{},:"=-',

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from cubc import _core
-from cubc.tuner import strategy
-from cubc.tuner.benchmark import Benchmark, SourceSpace
-from cubc.tuner.source import Source
-from cubc.tuner.strategy.points import place
+from cubc.tuner import _strategy as strategy
+from cubc.tuner._benchmark import Benchmark, SourceSpace
+from cubc.tuner._source import Source
+from cubc.tuner._strategy.points import place
 
 KERNEL = "__global__ void f() {}\n"
 

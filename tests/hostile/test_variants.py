@@ -15,7 +15,8 @@ import pytest
 import stores
 
 from cubc import tuner
-from cubc.tuner import deadlines, limits
+from cubc.tuner import _deadlines as deadlines
+from cubc.tuner import _limits as limits
 
 TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 0.5}
 PICKLED = pathlib.Path("/tmp/cubc-pickle")  # what a variant's pickle makes

@@ -12,7 +12,7 @@ from unittest import mock
 import isolated
 from phases import TIMING
 
-from cubc.tuner import cli
+from cubc.tuner import _cli as cli
 
 HERE = Path(__file__).parent
 PATIENCE = 60  # seconds that a step may take on a slow machine

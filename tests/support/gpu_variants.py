@@ -15,7 +15,7 @@ import numpy as np
 
 import cubc
 from cubc import _core
-from cubc.tuner.space import parse_label
+from cubc.tuner._space import parse_label
 
 SITES = [f"tpb_{threads}.spt_1" for threads in (32, 96, 256, 512)]
 DSLASH = [

@@ -11,7 +11,7 @@ import numpy as np
 
 import cubc
 from cubc import _core
-from cubc.tuner.space import parse_label
+from cubc.tuner._space import parse_label
 
 TYPES = {
     "I8": np.int8,

@@ -16,7 +16,11 @@ import functools
 import sys
 from pathlib import Path
 
-from cubc.tuner import cli, deadlines, local, process, visit
+from cubc.tuner import _cli as cli
+from cubc.tuner import _deadlines as deadlines
+from cubc.tuner import _local as local
+from cubc.tuner import _process as process
+from cubc.tuner import _workload_search as visit
 
 TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 1.0}
 LONG = {"min_samples": 1 << 30, "max_samples": 1 << 30, "timeout": 60.0}

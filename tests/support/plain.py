@@ -1,7 +1,7 @@
 """Plain CUDA C that uses a good part of the language, and how to run it without a search."""
 
 from cubc import _core
-from cubc.tuner.source import Source
+from cubc.tuner._source import Source
 
 KERNELS = r"""
 #include <cuda_runtime.h>

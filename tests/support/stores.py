@@ -3,7 +3,7 @@
 import numpy as np
 
 from cubc import _core
-from cubc.tuner import axes as ax
+from cubc.tuner import _axes as ax
 
 ELEMENTS = "Elements{io}[pow2]"
 
@@ -14,7 +14,7 @@ def samples(seconds):
 
 def variants(benchmark="reduce.sum", ct="F32", count=3):
     """The first valid variants of the cpu's space, without base."""
-    from cubc.tuner.space import Space
+    from cubc.tuner._space import Space
 
     space = Space(benchmark, {"T{ct}": ct}, "cpu")
     base = _core.base(benchmark, {"T{ct}": ct}, "cpu")

@@ -3,7 +3,7 @@
 import numpy as np
 import stores
 
-from cubc.tuner import axes as ax
+from cubc.tuner import _axes as ax
 
 BENCHMARK = "select.demo"  # no benchmark of cubc's: its axes are the store's
 AXES = (ax.Axis("Elements{io}[pow2]", (16, 20, 24)), ax.Axis("Entropy", (0, 1)))

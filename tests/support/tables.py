@@ -4,7 +4,7 @@ import itertools
 import math
 import random
 
-from cubc.tuner.replay import TableSpace
+from cubc.tuner._replay import TableSpace
 
 RANGES = {
     "tpb": range(32, 1025, 32),

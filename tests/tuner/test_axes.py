@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cubc.tuner import axes as ax
+from cubc.tuner import _axes as ax
 
 T = ax.Axis("T{ct}", ("I8", "F32", "I64"))
 ELEMENTS = ax.Axis("Elements{io}[pow2]", (16, 20, 24, 28))

@@ -274,7 +274,9 @@ def test_base_fails(tmp_path, device):
 
     with pytest.raises(tuner.BaseFailed, match="a key that is not there") as caught:
         search(own(SAXPY.replace("BROKEN", ""), fails), db, device, axes)
-    assert "test_benchmark.py" in str(caught.value) and "own.py" not in str(caught.value)
+    assert "test_benchmark.py" in str(caught.value) and "_user_benchmark.py" not in str(
+        caught.value
+    )
 
     def expects(state):
         saxpy(state)

@@ -8,7 +8,7 @@ import stores
 from stores import again, row, write
 
 from cubc import _core
-from cubc.tuner.cli import main
+from cubc.tuner._cli import main
 
 A, B, C = stores.variants()
 

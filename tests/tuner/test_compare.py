@@ -9,8 +9,8 @@ import pytest
 import stores
 
 from cubc import _core, tuner
-from cubc.tuner.cli import main
-from cubc.tuner.verdict import UNDECIDED, judge_apart
+from cubc.tuner._cli import main
+from cubc.tuner._verdict import UNDECIDED, judge_apart
 
 LABELS = stores.variants(count=12)
 

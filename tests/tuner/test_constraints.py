@@ -5,9 +5,9 @@ import stores
 from searches import search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner.constraints import Constraint, compiled, parse
-from cubc.tuner.space import Space, parse_label
-from cubc.tuner.strategy import STRATEGIES, order, points
+from cubc.tuner._constraints import Constraint, compiled, parse
+from cubc.tuner._space import Space, parse_label
+from cubc.tuner._strategy import STRATEGIES, order, points
 
 VALUES = {"tpb": 256, "ipt": 16}
 

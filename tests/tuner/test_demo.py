@@ -4,7 +4,7 @@ import pytest
 import stores
 
 from cubc import _core, tuner
-from cubc.tuner import demo
+from cubc.tuner import _demo as demo
 
 A, B, _ = stores.variants(ct="F64")
 F64 = {"ct": "F64"}

@@ -15,9 +15,11 @@ import stores
 from searches import AXES, TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner import deadlines, pool, remote
-from cubc.tuner.target import Late, Request, Run
-from cubc.tuner.unit import units
+from cubc.tuner import _deadlines as deadlines
+from cubc.tuner import _pool as pool
+from cubc.tuner import _remote as remote
+from cubc.tuner._target import Late, Request, Run
+from cubc.tuner._workload import units
 
 SPAWN = multiprocessing.get_context("spawn")
 

@@ -22,7 +22,7 @@ from commands import Command, search_here
 from searches import search
 
 from cubc import _core
-from cubc.tuner import process
+from cubc.tuner import _process as process
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("cc"),

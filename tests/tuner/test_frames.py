@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from cubc import _core
-from cubc.tuner import frames
-from cubc.tuner.target import Run
+from cubc.tuner import _frames as frames
+from cubc.tuner._target import Run
 
 SERIES = np.array([1e-3, 2e-3], "<f4").tobytes()
 FIELDS = {

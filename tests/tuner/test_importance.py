@@ -9,8 +9,8 @@ import stores
 from matplotlib import pyplot as plt
 
 from cubc import tuner
-from cubc.tuner import importance
-from cubc.tuner.importance import Table
+from cubc.tuner import _importance as importance
+from cubc.tuner._importance import Table
 
 
 def table(target, count=600, names="abcd"):

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from cubc import _core, tuner
-from cubc.tuner import limits, live
-from cubc.tuner.cli import main
-from cubc.tuner.verdict import LEAST, MOST
+from cubc.tuner import _limits as limits
+from cubc.tuner import _live as live
+from cubc.tuner._cli import main
+from cubc.tuner._verdict import LEAST, MOST
 
 AXES = {"T": "F32", "Elements": [16, 20]}
 OTHER = "CUBC_CPU_THREADS=1"

@@ -10,9 +10,9 @@ import pytest
 from nvrtc import why_no_nvrtc
 
 from cubc import _core
-from cubc.tuner import machine_code
-from cubc.tuner.cli import main
-from cubc.tuner.machine_code import changed, manifest
+from cubc.tuner import _machine_code as machine_code
+from cubc.tuner._cli import main
+from cubc.tuner._machine_code import changed, manifest
 
 AXES = {"T": "F32"}
 

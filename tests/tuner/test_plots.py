@@ -18,9 +18,9 @@ from matplotlib.patches import Rectangle, StepPatch
 from scipy.stats.mstats import hdquantiles
 
 from cubc import tuner
-from cubc.tuner import samples as raw
-from cubc.tuner.plots import drift, style
-from cubc.tuner.quantiles import PERCENTILES, quantiles
+from cubc.tuner import _samples as raw
+from cubc.tuner._plots import drift, style
+from cubc.tuner._quantiles import PERCENTILES, quantiles
 
 BEST = "ipt_12.tpb_384.ld_0"
 FAILED = "ipt_16.tpb_640.ld_0"
@@ -372,13 +372,13 @@ def test_damaged_rows_do_not_keep_others_from_being_drawn(tmp_path):
     assert len(analysis.samples(BEST)) == 6 * 2 * synthetic.SAMPLES
 
 
-@pytest.mark.parametrize(("package", "module"), [("matplotlib", "plots"), ("scipy", "quantiles")])
+@pytest.mark.parametrize(("package", "module"), [("matplotlib", "_plots"), ("scipy", "_quantiles")])
 def test_a_missing_package_is_named(analysis, monkeypatch, package, module):
     for name in [name for name in sys.modules if name.startswith(f"cubc.tuner.{module}")]:
         monkeypatch.delitem(sys.modules, name)
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
-    call = analysis.plot_progress if module == "plots" else analysis.ratios
+    call = analysis.plot_progress if module == "_plots" else analysis.ratios
     with pytest.raises(ModuleNotFoundError, match=rf"needs {package}.*pip install 'cubc\[plot\]'"):
         call()
 

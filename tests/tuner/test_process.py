@@ -9,7 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from cubc.tuner import limits, process, supervisor
+from cubc.tuner import _limits as limits
+from cubc.tuner import _process as process
+from cubc.tuner import _supervisor as supervisor
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from scipy.optimize import brentq
 from scipy.stats import beta
 from scipy.stats.mstats import hdquantiles
 
-from cubc.tuner import quantiles as q
-from cubc.tuner.bootstrap import block_length, interval, resample
-from cubc.tuner.progress_curve import best_of_random
+from cubc.tuner import _quantiles as q
+from cubc.tuner._bootstrap import block_length, interval, resample
+from cubc.tuner._progress_curve import best_of_random
 
 SIZES = [2, 3, 5, 9, 10, 33, 100, 999, 1000, 10_000]
 P = np.array([0, 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1])

@@ -5,8 +5,9 @@ What a search makes of processes that die is in test_worker.py.
 
 import pytest
 
-from cubc.tuner import process, remote_bench
-from cubc.tuner.target import Request, Run
+from cubc.tuner import _process as process
+from cubc.tuner import _remote_bench as remote_bench
+from cubc.tuner._target import Request, Run
 
 
 def test_a_request_that_nobody_can_answer_leaves_the_queue(monkeypatch):

@@ -1,15 +1,13 @@
 """The best are measured again: nobody wins by luck, and rounds are taken until a verdict holds."""
 
-import importlib
-
 import numpy as np
 import pytest
 import stores
 
 from cubc import tuner
-from cubc.tuner import replay_target, verdict
-
-search = importlib.import_module("cubc.tuner.search")  # the name is the function's otherwise
+from cubc.tuner import _replay_target as replay_target
+from cubc.tuner import _search as search
+from cubc.tuner import _verdict as verdict
 
 TABLE = "tpb,ipt,time_ms\n" + "".join(
     f"{tpb},{ipt},{2.0 - 0.001 * ipt - 0.0001 * tpb / 32}\n"

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from cubc.tuner.replay import TableSpace, read_table, replay, stored_table
-from cubc.tuner.strategy import STRATEGIES
+from cubc.tuner._replay import TableSpace, read_table, replay, stored_table
+from cubc.tuner._strategy import STRATEGIES
 
 TEXT = "tpb,ipt,time_ms,samples_ms\n32,1,2.0,2.0 2.1\n64,1,,\n64,4,1.5,1.5\n"
 

@@ -5,8 +5,8 @@ import stores
 from searches import keys
 
 from cubc import _core, tuner
-from cubc.tuner.search import elsewhere
-from cubc.tuner.space import parse_label
+from cubc.tuner._search import elsewhere
+from cubc.tuner._space import parse_label
 
 TABLE = "tpb,loop_unroll_factor_channel,time_ms\n32,1,2.0\n32,2,4.0\n64,1,\n64,2,1.0\n"
 

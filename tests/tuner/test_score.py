@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cubc.tuner.axes import Axis
-from cubc.tuner.score import importance, score, weight
+from cubc.tuner._axes import Axis
+from cubc.tuner._score import importance, score, weight
 
 ELEMENTS = Axis("Elements{io}[pow2]", (16, 20, 24, 28))
 ENTROPY = Axis("Entropy", (0, 1))

@@ -11,9 +11,11 @@ import stores
 from searches import TIMING, keys, search
 
 from cubc import _core, tuner
-from cubc.tuner import process, progress, unit
-from cubc.tuner.strategy import Exhaustive
-from cubc.tuner.unit import units
+from cubc.tuner import _process as process
+from cubc.tuner import _progress as progress
+from cubc.tuner import _workload as unit
+from cubc.tuner._strategy import Exhaustive
+from cubc.tuner._workload import units
 
 F32 = {"T{ct}": "F32"}
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cubc import _core
-from cubc.tuner.replay import TableSpace, read_table, replay
-from cubc.tuner.space import Space, parse_label, permutation
-from cubc.tuner.strategy import STRATEGIES, make, warmed
-from cubc.tuner.strategy.points import Named
-from cubc.tuner.strategy.warm import recommendations
+from cubc.tuner._replay import TableSpace, read_table, replay
+from cubc.tuner._space import Space, parse_label, permutation
+from cubc.tuner._strategy import STRATEGIES, make, warmed
+from cubc.tuner._strategy.points import Named
+from cubc.tuner._strategy.warm import recommendations
 
 CT = {"T{ct}": "F32"}
 NAMES = sorted(STRATEGIES)
@@ -79,7 +79,7 @@ def test_labels_are_those_of_the_space(space):
 
 def test_a_huge_space_is_counted_by_sample(space, monkeypatch):
     exact = space.count()
-    monkeypatch.setattr("cubc.tuner.space.COUNTED", 0)
+    monkeypatch.setattr("cubc.tuner._space.COUNTED", 0)
     assert space.count() == pytest.approx(exact, rel=0.1)
 
 

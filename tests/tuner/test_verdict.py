@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cubc.tuner import verdict
-from cubc.tuner.verdict import FASTER, SAME, SLOWER, UNDECIDED, judge, round_ratio
+from cubc.tuner import _verdict as verdict
+from cubc.tuner._verdict import FASTER, SAME, SLOWER, UNDECIDED, judge, round_ratio
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 

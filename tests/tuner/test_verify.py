@@ -5,8 +5,8 @@ import stores
 
 from cubc import _core, tuner
 from cubc.tuner import verify as function
-from cubc.tuner.cli import main
-from cubc.tuner.verdict import LEAST, MOST
+from cubc.tuner._cli import main
+from cubc.tuner._verdict import LEAST, MOST
 
 AXES = {"T": "F32"}
 

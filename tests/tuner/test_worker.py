@@ -17,10 +17,15 @@ import stores
 from searches import TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
-from cubc.tuner import deadlines, frames, local, process, remote_bench, visit
-from cubc.tuner.session import Session
-from cubc.tuner.target import Late, Request, Run
-from cubc.tuner.unit import units
+from cubc.tuner import _deadlines as deadlines
+from cubc.tuner import _frames as frames
+from cubc.tuner import _local as local
+from cubc.tuner import _process as process
+from cubc.tuner import _remote_bench as remote_bench
+from cubc.tuner import _workload_search as visit
+from cubc.tuner._session import Session
+from cubc.tuner._target import Late, Request, Run
+from cubc.tuner._workload import units
 
 
 @pytest.fixture
@@ -280,7 +285,7 @@ def test_not_the_same_process(db):
 
 SEARCHING = """
 import time
-from cubc.tuner import process
+from cubc.tuner import _process as process
 worker = process.Process()
 print(worker.pid, worker._supervisor.pid, flush=True)
 time.sleep(60)

@@ -81,7 +81,7 @@ def update(
     how the work is laid out. Links are made orthonormal again as each is updated. What was measured
     on a GPU and on the cpu agrees in its distribution; rounding makes single fields differ in time.
     """
-    from ..tuner.progress import bar
+    from ..tuner._progress import bar
 
     if sweeps < 0 or over_relaxation < 0 or first < 0:
         raise ValueError(

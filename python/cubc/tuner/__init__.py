@@ -6,17 +6,17 @@
 >>> cubc.use_policies("my.db")                                               # doctest: +SKIP
 """
 
-from .analyze import Analysis, Best, analyze
-from .benchmark import Benchmark, benchmark
-from .compare import Comparison, compare
-from .example import example_db
-from .live import compare_live
-from .policies import use_policies
-from .profile import profile
-from .remote_bench import BaseFailed
-from .search import Result, Search, search
-from .state import Launch, State
-from .verify import verify, verify_winners
+from ._analyze import Analysis, Best, analyze
+from ._benchmark import Benchmark, benchmark
+from ._compare import Comparison, compare
+from ._example import example_db
+from ._live import compare_live
+from ._policies import use_policies
+from ._profile import profile
+from ._remote_bench import BaseFailed
+from ._search import Result, Search, search
+from ._state import Launch, State
+from ._verify import verify, verify_winners
 
 __all__ = [
     "Analysis",

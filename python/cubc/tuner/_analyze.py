@@ -1,0 +1,375 @@
+"""Analysis of the variants in stores: tables, and the policies that follow."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cubc import _core
+
+from ._axes import split_name, workload_text
+from ._checks import count, need
+from ._confidence import score_interval
+from ._figures import Figures
+from ._header import header
+from ._records import PARTIAL, Group, Measurement, policy_name, restrict
+from ._samples import cells_of, read_samples
+from ._status import LOST, OK
+from ._stores import StorePaths, expand, read
+from ._verdict import Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best complete variant of a benchmark and compile-time workload on a device.
+
+    Attributes
+    ----------
+    benchmark, ct, arch, device
+        Workload that it is best for; `ct` by full axis name.
+    label : str
+        The winner if there is one; else what has the best score, which may be ``"base"``.
+    score : float
+        CUB's score, 1.0 for base.
+    speedups : dict of str to float
+        Speed over base's, by run-time workload.
+    verdict : Verdict or None
+        Verdict of measuring it again, with the score's interval; None if that was not done.
+    wins : bool
+        True if the verdict is FASTER: only then do policies follow from it, and base stays
+        otherwise. `Analysis.policies` has them for each number of items.
+    """
+
+    benchmark: str
+    ct: dict[str, str]
+    arch: str
+    device: str
+    label: str
+    score: float
+    speedups: dict[str, float]
+    verdict: Verdict | None
+    wins: bool
+
+
+class Analysis(Figures):
+    """Measurements of one or several stores, grouped so that only like is compared with like.
+
+    ``analysis[i]`` is an analysis of one group, ``analysis[i:j]`` of several. Plots and what
+    needs raw samples: see `Figures`.
+    """
+
+    def __init__(self, groups: list[Group]):
+        self.groups = groups
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __getitem__(self, place: int | slice) -> Analysis:
+        found = self.groups[place]
+        return Analysis(found if isinstance(found, list) else [found])
+
+    def best(self) -> Best | list[Best]:
+        """Winner of each group, or the best complete variant; one alone if there is one group.
+
+        Raises
+        ------
+        ValueError
+            If no variant was measured at all workloads.
+        """
+        found = []
+        for group in self.groups:
+            if ranked := group.ranked():
+                score, label = ranked[0]
+                about = (group.benchmark, group.ct, group.arch, group.device)
+                again = group.verdict(label)
+                wins = group.wins(label)
+                found.append(Best(*about, label, score, group.speedups(label), again, wins))
+        if not found:
+            raise ValueError("no variant was measured at all its workloads")
+        return found[0] if len(self.groups) == 1 else found
+
+    def top(self, n: int = 5) -> pd.DataFrame:
+        """Best `n` variants of each group, of those measured at all workloads of the group.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns benchmark, ct, device, variant, score, low, high, verdict, mins, means, maxs.
+            A variant that was measured again has the score, the interval and the verdict of those
+            rounds (see `_verdict`): FASTER, SAME, SLOWER or UNDECIDED. Those that are FASTER come
+            first, and nothing else becomes a policy. Without a verdict `low` and `high` bound the
+            95 % confidence interval given the samples: that the best of many has also been lucky is
+            not in it (see `_confidence`). The last three are over the speedups at the run-time
+            workloads. Base is among them, with score 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` is no whole number of at least 1.
+        """
+        rows = []
+        n = count("the number of variants to show", n)
+        for group in self.groups:
+            best = group.ranked()[:n]
+            found = read_samples(cells_of(group, [variant for _, variant in best]))
+            for score, variant in best:
+                speedups = list(group.speedups(variant).values())
+                mean = sum(speedups) / len(speedups)
+                numbers = (min(speedups), mean, max(speedups))
+                again = group.verdict(variant)
+                word = again.word if again else ""
+                interval = (again.low, again.high) if again else ()
+                interval = interval or score_interval(group, variant, found)
+                rows.append((*_about(group), variant, score, *interval, word, *numbers))
+        columns = ["variant", "score", "low", "high", "verdict", "mins", "means", "maxs"]
+        return _frame(rows, [*_ABOUT, *columns])
+
+    def scores(self) -> pd.DataFrame:
+        """All variants with status and score, best first; a failed one has no score.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns benchmark, ct, device, variant, status, score, and the speedup at each run-time
+            workload.
+        """
+        rows = []
+        for group in self.groups:
+            for variant in group.cells:
+                head = zip(_ABOUT, _about(group), strict=True)
+                row: dict[str, Any] = {**dict(head), "variant": variant}
+                row["status"] = group.status(variant)
+                rows.append(row | {"score": group.score(variant)} | group.speedups(variant))
+        frame = _frame(rows)
+        if rows:
+            order = [*_ABOUT, "score"]
+            frame = frame.astype({"score": float})
+            frame = frame.sort_values(order, ascending=[True, True, True, False], kind="stable")
+        return frame.reset_index(drop=True)
+
+    def coverage(self) -> pd.DataFrame:
+        """Share of the valid parameter space that was measured.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns benchmark, ct, device, measured, failed (counts of variants; the failed ones
+            were tried too), valid (an estimate above 10 000 variants) and coverage. Measurements
+            of another version of the kernel have no valid count.
+        """
+        rows = []
+        for group in self.groups:
+            tried = {tuple(group.parameters(variant).items()) for variant in group.cells} - {()}
+            failed = sum(group.status(v) not in (OK, PARTIAL, LOST) for v in group.cells)
+            valid = group.space().count() if group.current else None
+            share = min(1.0, len(tried) / valid) if valid else None
+            rows.append((*_about(group), len(tried), failed, valid, share))
+        frame = _frame(rows, [*_ABOUT, "measured", "failed", "valid", "coverage"])
+        return frame.astype({"valid": "Int64", "coverage": float})
+
+    def policies(self) -> str:
+        """Rows ready for ``csrc/compile/policies.def``: the winners, for each number of items.
+
+        A winner was measured again and found FASTER; of variants that only look faster a warning
+        says how to confirm them.
+
+        A name that ends with ``.tiny``, ``.small`` or ``.middle`` is for up to 2^16, 2^20 or 2^25
+        items, if calls of the benchmark go by their number at all. Among the shipped rows one for
+        small ones also serves tiny ones, and one without an ending all that have no row.
+        """
+        warn_unconfirmed(self.groups, by_size=True)
+        return "\n".join(
+            f'POLICY("{one.group.arch}", "{one.name}", "{one.group.workload}", "{one.label}")'
+            for one in winners(self.groups, by_size=True)
+        )
+
+    def header(self) -> str:
+        """C header with the constants of the winners, for use in code of one's own.
+
+        They are those over all sizes of a group.
+        """
+        warn_unconfirmed(self.groups)
+        return header(winners(self.groups))
+
+    def to_frame(self) -> pd.DataFrame:
+        """All measurements, one row for each variant, run-time workload, round and device.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: benchmark; each axis by its plain name; variant; each parameter by its label;
+            round (0 in the search, from 1 where it was measured again); status and message;
+            center_us and base_us (medians, microseconds); speedup; gbps (10^9 bytes that must move,
+            a second); samples (count); registers, local_bytes, shared_bytes, blocks_per_unit;
+            flops (that must be done), temperature (degrees Celsius), power (watts) and clock_mhz,
+            hot_us (mean of runs that follow each other), 0 or nan where they are unknown; created,
+            device, arch, device_uuid, driver, compiler, source_hash, store, id.
+        """
+        rows = [row for group in self.groups for row in _tidy(group)]
+        frame = _frame(rows)
+        for name in {name for row in rows for name, value in row.items() if type(value) is int}:
+            if frame[name].isna().any():  # a parameter that other benchmarks lack
+                frame[name] = frame[name].astype("Int64")
+        return frame
+
+    def _repr_html_(self) -> str:
+        return self.top().to_html(index=False, float_format="{:.3f}".format)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.groups)} groups, {sum(len(g.cells) for g in self.groups)} variants"
+        return f"<{type(self).__name__}: {counts}>"
+
+
+_ABOUT = ["benchmark", "ct", "device"]
+
+
+def _about(group: Group) -> tuple[str, str, str]:
+    return group.benchmark, group.workload, group.device
+
+
+def _frame(rows: list, columns: list[str] | None = None) -> pd.DataFrame:
+    """Make a table; pandas takes longer to import than cubc, so only here."""
+    return need("pandas").DataFrame(rows, columns=columns)
+
+
+def _tidy(group: Group) -> list[dict[str, Any]]:
+    rows = []
+    where = ("device", "arch", "device_uuid", "driver", "compiler", "source_hash")
+    names = list(dict.fromkeys(name for cell in group.measurements() for name in cell.parameters))
+    for cell in group.measurements():
+        variant, parameters = cell.variant, cell.parameters
+        base = cell.base_center if variant != "base" else cell.center
+        moved = cell.extra["bytes"]
+        row: dict[str, Any] = {"benchmark": group.benchmark}
+        row |= {split_name(k)[0]: v for k, v in (group.ct | cell.rt).items()}
+        row |= {"variant": variant} | {name: parameters.get(name) for name in names}
+        row |= {"round": cell.round, "status": cell.status, "message": cell.message}
+        row["center_us"] = cell.center * 1e6 if cell.center else float("nan")
+        row["base_us"] = base * 1e6 if base else float("nan")
+        row["speedup"] = _speedup(group, cell) or float("nan")
+        row["gbps"] = moved / cell.center * 1e-9 if moved and cell.center else float("nan")
+        row["samples"] = cell.samples
+        row |= {name: value for name, value in cell.extra.items() if name != "bytes"}
+        row |= {name: getattr(group, name) for name in where}
+        rows.append(row | {"store": cell.store, "id": cell.id})
+    return rows
+
+
+def _speedup(group: Group, cell: Measurement) -> float | None:
+    """Speedup of its own round; of the search, the one that the group has by now."""
+    return cell.ratio if cell.round else group.speedup(cell.variant, workload_text(cell.rt))
+
+
+class Winner(NamedTuple):
+    """The best variant that was measured again and found FASTER than base."""
+
+    group: Group
+    label: str
+    score: float
+    size: str = ""  # name of the size that it is for, as `Group.by_size` has it
+
+    @property
+    def name(self) -> str:
+        """Name in its row of policies."""
+        return policy_name(self.group.benchmark, self.size)
+
+
+def winners(groups: list[Group], *, by_size: bool = False) -> list[Winner]:
+    """Winners, one a workload, or one for each of its sizes; where there is none base stays.
+
+    All that turns measurements into policies asks here. Where several devices of one architecture
+    were measured, the highest score wins.
+    """
+    best: dict[tuple, Winner] = {}
+    for size, group in _parts(groups, by_size):
+        key = (group.arch, group.benchmark, group.workload, size)
+        score, label = group.winner() or (0.0, "")
+        if label and (key not in best or score > best[key].score):
+            best[key] = Winner(group, label, score, size)
+    return list(best.values())
+
+
+def _parts(groups: list[Group], by_size: bool) -> Iterator[tuple[str, Group]]:
+    for whole in groups:
+        yield from whole.by_size().items() if by_size else [("", whole)]
+
+
+def warn_unconfirmed(groups: list[Group], *, by_size: bool = False, stacklevel: int = 3) -> None:
+    """Warn of variants that look faster than base and were not measured again.
+
+    Workloads that have a winner are not named.
+    """
+    won = {
+        (one.group.arch, one.name, one.group.workload) for one in winners(groups, by_size=by_size)
+    }
+    names: dict[str, None] = {}
+    for size, group in _parts(groups, by_size):
+        name = policy_name(group.benchmark, size)
+        if (group.arch, name, group.workload) not in won and (label := group.unconfirmed()):
+            names[f"{name} {group.workload} {label}".replace("  ", " ")] = None
+    if names:
+        several = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        warnings.warn(
+            f"{next(iter(names))}{several}: measured once, which may be luck, so base stays; the "
+            "same search with again=5 (cubc search --again 5) measures the best again, and what is "
+            "FASTER becomes a policy",
+            RuntimeWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def no_winner(names: Iterable[str], groups: Sequence[Group], where: str = "") -> str:
+    """Message where no variant of some stores wins, with the search that goes on there."""
+    names = [*dict.fromkeys(names)]
+    built_in = [group.benchmark for group in groups if group.benchmark in _core.benchmarks()]
+    search = "tuner.search of the same benchmark into the same store"
+    if built_in:
+        search = f"cubc search -R '{re.escape(built_in[0])}$' --db {shlex.quote(names[0])}"
+    return (
+        f"{', '.join(names)}: nothing there was found FASTER than base{where}, so base stays; to "
+        f"measure more variants, and the best again: {search}"
+    )
+
+
+def analyze(
+    paths: StorePaths, R: str | None = None, axes: Mapping[str, Any] | None = None
+) -> Analysis:
+    """Read stores for analysis.
+
+    Parameters
+    ----------
+    paths
+        One store or glob pattern, or several.
+    R
+        Regular expression that a benchmark's name must match from its start; all by default.
+    axes
+        Axis name to one value or several: only these workloads are looked at.
+
+    Returns
+    -------
+    Analysis
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        If a path names no store.
+    StoreError
+        If a file is no store, or of a newer version; if no row can be used. Where only some cannot,
+        they are left out with a warning.
+    LookupError
+        If no benchmark matches `R`, or an axis is unknown.
+    ValueError
+        If a value is not declared, or nothing is left to analyse.
+    """
+    names = expand(paths)
+    groups = restrict(read(names), R, axes)
+    if not groups:
+        raise ValueError(f"{', '.join(names)}: nothing was measured of this")
+    return Analysis(groups)

@@ -1,0 +1,375 @@
+"""A user's own kernels as a benchmark: a source, axes, and a function that sets up a workload."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import operator
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from cubc import _core
+
+from . import _axes as ax
+from ._checks import need
+from ._constraints import Constraint, check_names, parse
+from ._source import Source
+from ._space import Space, parse_label
+from ._state import Skipped, State
+from ._user_benchmark import Shipped
+from ._workload import Unit
+
+Function = Callable[[State], Any]
+
+
+def _instructions(code: CodeType) -> tuple:
+    """Give what a function does, wherever it stands: no lines, names of files or comments."""
+    constants = tuple(
+        _instructions(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts
+    )
+    return code.co_code, code.co_names, code.co_varnames, constants
+
+
+class SourceSpace(Space):
+    """The parameter space that a source declares.
+
+    Its variants are all of the ranges that fulfil the constraints: what else makes no sense, the
+    compiler or the launch says.
+    """
+
+    def __init__(self, source: Source, arch: str, constraints: Iterable[Constraint]):
+        self._declare(source.parameters(arch), constraints)
+
+    def valid(self, label: str) -> bool:
+        """Say whether a variant is one of the declared ones and fulfils the constraints."""
+        values = parse_label(label)
+        known = values.keys() == self.ranges.keys()
+        inside = known and all(values[name] in self.ranges[name] for name in values)
+        return inside and all(holds(values) for holds in self._constraints)
+
+
+class Benchmark:
+    """Benchmark that `benchmark` makes of a function. Calling it calls the function.
+
+    Attributes
+    ----------
+    name : str
+        ``file.function``, as a store has it.
+    source : Source
+        Text that is compiled.
+    axes : tuple of Axis
+        Those declared.
+    instructions : str
+        Text of the function, for the hash of what is measured.
+    given_base : dict of str to int
+        Values of base that were given.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        source: str | os.PathLike,
+        axes: Mapping[str, Any] | None,
+        base: Mapping[str, int] | None,
+        constraints: str | Iterable[str],
+    ):
+        if not re.fullmatch(r"[A-Za-z_]\w*", function.__name__, re.ASCII):
+            raise ValueError(
+                f"a benchmark is stored under its function's name, and {function.__name__!r} is no "
+                "name: define the function with def and ASCII letters"
+            )
+        self.function = function
+        self.instructions = repr(_instructions(function.__code__))
+        self.source = Source(_located(source, function), function.__name__)
+        self.name = f"{self.source.name}.{function.__name__}"
+        self.axes = _declared(self.name, {} if axes is None else axes)
+        if base is not None and not isinstance(base, Mapping):
+            raise TypeError(f"base is {base!r:.80}, must be a dict, as {{'tpb': 128}}")
+        self.given_base = dict(base or {})
+        self.constraints = parse(constraints)
+        ranges = SourceSpace(self.source, "cpu", ()).ranges
+        check_names(self.name, self.constraints, ranges)
+        for label in self.given_base.keys() - ranges.keys():
+            raise ax.unknown(self.name, "parameter", label, ranges)
+        self.given_base = {
+            name: self._whole(name, value) for name, value in self.given_base.items()
+        }
+
+    def _whole(self, label: str, value: Any) -> int:
+        """A given value of base as an int; of other types a long range would be searched for it."""
+        try:
+            return operator.index(value)
+        except TypeError:
+            raise TypeError(
+                f"{self.name}: base has {label}={value!r:.80}, must be a whole number"
+            ) from None
+
+    def __call__(self, state: State) -> Any:
+        """Call the function."""
+        return self.function(state)
+
+    def __repr__(self) -> str:
+        return f"<benchmark {self.name}>"
+
+    def __reduce__(self) -> tuple:
+        # By name the function is not found any more: there this is.
+        return _unpickled, (need("cloudpickle").dumps(self.__dict__),)
+
+    def base(self, arch: str) -> str:
+        """Label of base: the first value of each parameter for which none was given."""
+        parts = []
+        for label, values in SourceSpace(self.source, arch, ()).ranges.items():
+            value = self.given_base.get(label, values[0])
+            if value not in values:
+                step = values[1] - values[0] if len(values) > 1 else 1
+                known = f"{values[0]}:{values[-1]}:{step}"
+                raise ValueError(f"{self.name}: base has {label}={value}, declared is {known}")
+            parts.append(f"{label}_{value}")
+        return ".".join(parts)
+
+    def units(
+        self, axes: Mapping[str, Any] | None, arch: str, constraints: tuple[Constraint, ...]
+    ) -> list[Unit]:
+        """Units at the wanted workloads; `_workload.units` has the errors."""
+        chosen = ax.choose(self.name, self.axes, ax.given(axes))
+        limits = (*self.constraints, *constraints)
+        check_names(self.name, limits, SourceSpace(self.source, arch, ()).ranges)
+        at_run = tuple(axis for axis in self.axes if not axis.compile_time)
+        cts = ax.combinations([axis for axis in self.axes if axis.compile_time], chosen)
+        found: list[Unit] = []
+        for ct in cts:
+            skips = {i: self._skips(ct, rt) for i, rt in enumerate(ax.combinations(at_run, chosen))}
+            rts = [rt for i, rt in enumerate(ax.combinations(at_run, chosen)) if not skips[i]]
+            if rts:
+                found.append(OwnUnit(self.name, at_run, ct, rts, arch, limits, self))
+        if not found:
+            raise ValueError(f"{self.name} skips all workloads: {next(iter(skips.values()))}")
+        return found
+
+    def _skips(self, ct: Mapping[str, str], rt: Mapping[str, int]) -> str:
+        """Reason why the function skips a workload, told before it makes an array; else ""."""
+        try:
+            self.function(_Probe(ct, rt, ""))
+        except Skipped as skipped:
+            return str(skipped) or "no reason is given"
+        except Exception:
+            pass
+        return ""
+
+
+class _Probe(State):
+    """A state that goes no further than to the first array."""
+
+    def _keep(self, *_: Any) -> Any:
+        raise RuntimeError
+
+
+class _Either:
+    """Function of several benchmarks in one: which of them is on the axis ``Benchmark``."""
+
+    def __init__(self, several: Sequence[Benchmark]):
+        self._several = list(several)
+
+    def __call__(self, state: State) -> Any:
+        one = self._several[state.rt["Benchmark"]]
+        for axis in one.axes:
+            if not axis.compile_time and state.exponents[axis.plain] not in axis.values:
+                state.skip(f"{one.name} does not declare it")
+        return one(state)
+
+
+def joined(several: Sequence[Benchmark]) -> Benchmark:
+    """Make benchmarks of one source into one, whose variants are scored over all of them.
+
+    Raises
+    ------
+    TypeError
+        If one is no benchmark of a user's own kernels.
+    ValueError
+        If they do not share the source, base, constraints, and names of axes.
+    """
+    if (
+        not isinstance(several, Sequence)
+        or not several
+        or not all(isinstance(one, Benchmark) for one in several)
+    ):
+        raise TypeError(f"{several!r:.80}: only benchmarks made by tuner.benchmark can be joined")
+    first = several[0]
+    found = copy.copy(first)
+    for other in several[1:]:
+        for what, mine, theirs in zip(SHARED, _shared(first), _shared(other), strict=True):
+            if mine != theirs:
+                raise ValueError(
+                    f"{first.name} and {other.name} differ in their {what}, so they cannot be "
+                    "searched together: search one after the other"
+                )
+    found.function = _Either(several)
+    found.instructions = "".join(one.instructions for one in several)
+    found.name = f"{first.source.name}.{'_'.join(one.name.rpartition('.')[2] for one in several)}"
+    which = ax.Axis("Benchmark", tuple(range(len(several))))
+    found.axes = (
+        which,
+        *(_union([one.axes[k] for one in several]) for k in range(len(first.axes))),
+    )
+    return found
+
+
+SHARED = ("source", "base", "constraints", "axes")
+
+
+def _shared(one: Benchmark) -> tuple:
+    axes = [(axis.name, axis.values if axis.compile_time else ()) for axis in one.axes]
+    return one.source.text, one.given_base, [c.text for c in one.constraints], axes
+
+
+def _union(axes: Sequence[ax.Axis]) -> ax.Axis:
+    if axes[0].compile_time:
+        return axes[0]
+    return ax.Axis(axes[0].name, tuple(sorted({value for axis in axes for value in axis.values})))
+
+
+def _unpickled(state: bytes) -> Benchmark:
+    found = Benchmark.__new__(Benchmark)
+    found.__dict__.update(need("cloudpickle").loads(state))
+    return found
+
+
+def _located(source: str | os.PathLike, function: Function) -> str | os.PathLike:
+    """Path of a source; one that is relative is looked for beside the function's file first."""
+    if isinstance(source, str) and "\n" in source:
+        return source
+    try:
+        beside = Path(inspect.getfile(function)).parent / source
+    except TypeError:
+        return source
+    return beside if beside.exists() else source
+
+
+def _declared(owner: str, axes: Mapping[str, Any]) -> tuple[ax.Axis, ...]:
+    """Axes that a benchmark declares; ValueError if a value can stand for no workload."""
+    found = []
+    for name, given in ax.given(axes).items():
+        several = (
+            given if isinstance(given, Sequence | range) and not isinstance(given, str) else [given]
+        )
+        values = tuple(map(str, several)) if "{ct}" in name else tuple(several)
+        axis = ax.Axis(name, values)
+        axis.plain  # noqa: B018 - checks the name
+        if not 1 <= len(set(values)) == len(values) <= ax.MOST_VALUES:
+            raise ValueError(f"{owner}: axis {name} needs values, each once")
+        if not axis.compile_time and not all(type(value) is int for value in values):
+            raise ValueError(
+                f"{owner}: the values of axis {name} must be integers, not {given!r:.80}"
+            )
+        if "[pow2]" in name and any(int(value) < 0 for value in values):
+            raise ValueError(f"{owner}: axis {name} has exponents of two, of 0 and more")
+        if axis.compile_time:
+            ax.parse_workload(ax.workload_text(dict.fromkeys([name], values[0])))
+        found.append(axis)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class OwnUnit(Unit):
+    """A user's benchmark at one compile-time workload."""
+
+    of: Benchmark = None  # type: ignore[assignment] # required; a field before it has a default
+
+    @cached_property
+    def space(self) -> Space:
+        """The parameter space."""
+        return SourceSpace(self.of.source, self.arch, self.constraints)
+
+    @cached_property
+    def base(self) -> str:
+        """Label of base."""
+        return self.of.base(self.arch)
+
+    @property
+    def bases(self) -> list[str]:  # type: ignore[override]
+        """Label of base at each of `rts`, the same at all."""
+        return [self.base] * len(self.rts)
+
+    @cached_property
+    def source_hash(self) -> str:
+        """Hash of the source with this workload, and of the function, which says what is right."""
+        complete = self.of.source.complete(self.arch, self.ct)
+        digest = hashlib.sha256(complete.encode())
+        digest.update(self.of.instructions.encode())
+        return digest.hexdigest()
+
+    def text(self, variant: str) -> str:
+        """Program that is compiled for a variant."""
+        return self.of.source.complete(self.arch, self.ct, self._label(variant))
+
+    def threads(self, variant: str) -> int:
+        """Threads of a block, where the source is compiled for them; else 0."""
+        return parse_label(self._label(variant))["tpb"] if self.of.source.collective else 0
+
+    def _label(self, variant: str) -> str:
+        return self.base if variant == "base" else variant
+
+    def compile(self, variant: str, deadline: float, abandon: bytes | bytearray = b"") -> float:
+        """Compile a variant into the cache; seconds that it took, 0 if it was there."""
+        title = f"{self.benchmark} {variant}"
+        return _core.source_compile(self.text(variant), self.arch, title, deadline, abandon)
+
+    @property
+    def opening(self) -> tuple:
+        """Arguments that the measuring process is sent to open it."""
+        return Shipped(list(sys.path), need("cloudpickle").dumps(self)), self.ct, self.rts
+
+
+def benchmark(
+    source: str | os.PathLike,
+    axes: Mapping[str, Any] | None = None,
+    *,
+    base: Mapping[str, int] | None = None,
+    constraints: str | Iterable[str] = (),
+) -> Callable[[Function], Benchmark]:
+    """Make a function a benchmark of kernels of one's own.
+
+    Parameters
+    ----------
+    source
+        Path of a CUDA C file, looked for beside the function's own file and then in the current
+        folder; or the source itself. Its ``// %RANGE% MACRO label start:end:step`` comments declare
+        the parameters. Its ``__global__`` functions, which stand in the global namespace and are
+        neither templates nor static, can be launched. Files included by quotes are read, others
+        only by CUDA's own names. If cubc's collectives are among them, see `cubc.Kernel`, a block
+        has as many threads as the parameter ``tpb`` says.
+    axes
+        Values by axis name, as ``{"T{ct}": ["F32", "F64"], "Elements{io}[pow2]": [16, 20]}``.
+        Those of ``{ct}`` axes are macros of the source: of the axis above ``T`` and ``TUNE_T`` are
+        ``float`` and then ``double``. Those of the others are integers.
+    base
+        Values by label of the variant that all others are held against; the first value of a
+        parameter that is left out.
+    constraints
+        As for `search`.
+
+    Returns
+    -------
+    callable
+        Decorator of a function of a `State`, which makes the arrays of a workload and says what is
+        measured. It runs in the measuring process; and up to its first array in yours, to
+        learn which workloads it skips.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no source of this name.
+    LookupError
+        If base or a constraint names a parameter that the source does not declare.
+    ValueError
+        If the source has no kernel or a malformed range; for axes that cannot be.
+    """
+    return lambda function: Benchmark(function, source, axes, base, constraints)

@@ -1,0 +1,312 @@
+"""The command ``cubc``, with the flags that users of CUB's scripts know."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from cubc import _core
+
+from . import _axes as ax
+from ._analyze import Analysis, analyze, no_winner, winners
+from ._compare import compare
+from ._live import compare_live
+from ._machine_code import Manifest, changed, manifest, read_manifest, write_manifest
+from ._profile import profile
+from ._remote_bench import BaseFailed
+from ._search import AGAIN, search
+from ._space import Space
+from ._stores import expand
+from ._strategy import DEFAULT, STRATEGIES
+from ._verdict import DRIFT, MOST
+from ._verify import verify, verify_winners
+from ._workload import matching
+
+TOP = 7  # variants that an analysis shows
+
+# Errors that a user can put right; anything else is a bug and keeps its traceback.
+ERRORS = (
+    ValueError,
+    LookupError,
+    OSError,
+    MemoryError,
+    BaseFailed,
+    _core.NoDeviceError,
+    _core.DeviceError,
+    _core.CompileError,
+    _core.StoreError,
+    ModuleNotFoundError,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 2 after an error and 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return options.run(options) or 0
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of our output has left, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ERRORS as error:
+        of_file = isinstance(error, OSError) and error.strerror and error.filename
+        told = f"{error.filename}: {error.strerror}" if of_file else error
+        print(f"cubc: {told}", file=sys.stderr)
+        return 2
+    return 0  # the reader had what it wanted
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"cubc: {message}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "cubc",
+        description="Tune cubc's kernels for a device.",
+        epilog="Exit status: 0; 1 if verify or --fail-on-slower found something; 2 after an error, "
+        "and if policy has nothing to write; 130 after Ctrl-C.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "-R", metavar="REGEX", help="benchmarks whose name the expression matches from its start"
+    )
+    common.add_argument(
+        "-a",
+        action="append",
+        default=[],
+        metavar="AXIS",
+        help="only these values of an axis: 'T{ct}=[F32,I64]', 'Elements{io}[pow2]=[16:28:4]'",
+    )
+
+    find = commands.add_parser("search", parents=[common], help="measure variants into a store")
+    find.add_argument("-l", "--list-benches", action="store_true", help="list benchmarks and axes")
+    find.add_argument("--db", default="cubc_meta_bench.db", help="the store (default: %(default)s)")
+    find.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
+    find.add_argument("--strategy", choices=list(STRATEGIES), default=DEFAULT)
+    find.add_argument("--variants", type=int, help="so many at each compile-time workload")
+    find.add_argument("--seconds", type=float, help="stop after this time")
+    find.add_argument(
+        "--warm", nargs="+", default=[], metavar="STORE", help="try early what was best in these"
+    )
+    find.add_argument(
+        "--constraint",
+        action="append",
+        default=[],
+        metavar="EXPRESSION",
+        help="only variants that fulfil it: 'tpb * ipt <= 4096', 'local_bytes == 0'",
+    )
+    find.add_argument(
+        "--full", action="store_true", help="measure in full what cannot win any more"
+    )
+    find.add_argument(
+        "--again", type=int, default=AGAIN, metavar="N", help="measure the best N again"
+    )
+    find.add_argument("--seed", type=int, default=0, help="decides the order")
+    find.add_argument("--quiet", action="store_true", help="show no progress")
+    find.set_defaults(run=_search)
+
+    look = commands.add_parser("analyze", parents=[common], help="tables of what stores hold")
+    look.add_argument("files", nargs="+", help="stores or glob patterns")
+    look.add_argument("--top", type=int, metavar="N", help=f"best N variants (default: {TOP})")
+    look.add_argument("--coverage", action="store_true", help="share of the space measured")
+    look.add_argument("--policies", action="store_true", help="rows for policies.def")
+    look.set_defaults(run=_analyze)
+
+    both = commands.add_parser(
+        "compare", parents=[common], help="a verdict on each workload, before and after"
+    )
+    side = (
+        "store or glob pattern; with --live a Python with cubc, or a variable as CUBC_CXX=clang++"
+    )
+    both.add_argument("before", help=side)
+    both.add_argument("after", help=side)
+    both.add_argument("--variant", default="base", help="a label (default: %(default)s)")
+    both.add_argument(
+        "--live",
+        action="store_true",
+        help="measure both by turns, which decides what two stores, measured one after the other, "
+        "leave UNDECIDED; needs -R",
+    )
+    both.add_argument("--device", help="for --live: cuda:0, cpu, ... (default: the default device)")
+    both.add_argument(
+        "--rounds",
+        type=int,
+        default=MOST,
+        metavar="N",
+        help="for --live: at most N, each of which is a process of either side "
+        "(default: %(default)s)",
+    )
+    both.add_argument(
+        "--drift",
+        type=float,
+        default=DRIFT,
+        metavar="SHARE",
+        help="of stores: what two searches differ by anyhow, relative (default: %(default)s)",
+    )
+    both.add_argument(
+        "--fail-on-slower", action="store_true", help="exit status 1 if a workload is SLOWER"
+    )
+    both.set_defaults(run=_compare)
+
+    rows = commands.add_parser(
+        "policy", parents=[common], help="what stores found, for policies.def or a C header"
+    )
+    rows.add_argument("files", nargs="+", help="stores or glob patterns")
+    rows.add_argument("--header", action="store_true", help="a C header with the constants")
+    rows.set_defaults(run=_policy)
+
+    check = commands.add_parser(
+        "verify", parents=[common], help="what a change of policies slows down, and what it changes"
+    )
+    measured = check.add_mutually_exclusive_group()
+    measured.add_argument("--variant", help="the label that is to be the policy; it is measured")
+    measured.add_argument("--db", nargs="+", metavar="STORE", help="measure the winners of these")
+    check.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
+    check.add_argument("--arch", nargs="+", help="for the manifests (default: all with policies)")
+    check.add_argument("--write", metavar="FILE", help="write a manifest of the machine code")
+    check.add_argument(
+        "--against", metavar="FILE", help="a manifest to compare with, or the part that is chosen"
+    )
+    check.add_argument(
+        "--listings", metavar="FOLDER", help="write the instructions there, a file a policy"
+    )
+    check.set_defaults(run=_verify)
+
+    once = commands.add_parser(
+        "profile", parents=[common], help="run a variant once, for ncu and the like"
+    )
+    once.add_argument("--variant", default="base", help="a label (default: %(default)s)")
+    once.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
+    once.set_defaults(run=_profile)
+
+    devices = commands.add_parser("devices", help="list the devices that can be used")
+    devices.set_defaults(run=_devices)
+    return parser
+
+
+def _search(options: argparse.Namespace) -> None:
+    if options.list_benches:
+        return _list(options)
+    result = search(
+        options.R or ".*",
+        ax.parse_arguments(options.a),
+        db=options.db,
+        device=options.device,
+        strategy=options.strategy,
+        variants=options.variants,
+        seconds=options.seconds,
+        seed=options.seed,
+        warm=options.warm,
+        constraints=options.constraint,
+        racing=not options.full,
+        again=options.again,
+        progress=False if options.quiet else None,
+    )
+    return _show_top(result, 5)
+
+
+def _list(options: argparse.Namespace) -> None:
+    device = _core.device_info(options.device)
+    for name in matching(options.R or ".*"):
+        axes = ax.declared(name)
+        ct = {axis.name: str(axis.values[0]) for axis in axes if axis.compile_time}
+        print(f"{name}: {Space(name, ct, device['arch']).size} variants on {device['name']}")
+        for axis in axes:
+            print(f"    {axis.name} = [{','.join(map(str, axis.values))}]")
+
+
+def _analyze(options: argparse.Namespace) -> None:
+    analysis = analyze(options.files, options.R, ax.parse_arguments(options.a))
+    if options.coverage:
+        print(analysis.coverage().to_string(index=False, float_format="{:.1%}".format))
+    if options.policies:
+        if rows := analysis.policies():
+            print(rows)
+        else:
+            _warn(no_winner(expand(options.files), analysis.groups))
+    if options.top is not None or not (options.coverage or options.policies):
+        _show_top(analysis, TOP if options.top is None else options.top)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    axes = ax.parse_arguments(options.a)
+    sides = (options.before, options.after, options.R, axes)
+    if not options.live:
+        found = compare(*sides, variant=options.variant, drift=options.drift)
+    elif not options.R:
+        raise ValueError("compare --live needs -R, a benchmark such as -R reduce.sum")
+    else:
+        what = {"variant": options.variant, "device": options.device}
+        found = compare_live(*sides, **what, rounds=options.rounds)
+    print(found.markdown())
+    return 1 if options.fail_on_slower and found.slower else 0
+
+
+def _policy(options: argparse.Namespace) -> None:
+    analysis = analyze(options.files, options.R, ax.parse_arguments(options.a))
+    text = analysis.header() if options.header else analysis.policies()
+    if not winners(analysis.groups, by_size=not options.header):
+        raise ValueError(no_winner(expand(options.files), analysis.groups))
+    print(text)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    pattern, axes, device = options.R or ".*", ax.parse_arguments(options.a), options.device
+    if options.variant or options.db:
+        if options.variant:
+            found = verify(pattern, options.variant, axes, device=device)
+        else:
+            found = verify_winners(options.db, options.R, axes, device=device)
+        print(found.markdown())
+        return 1 if found.slower else 0
+    if not (options.write or options.against or options.listings):
+        raise ValueError("verify needs --variant, --db, --write, --against or --listings")
+    before = _manifest(options.against) if options.against else None
+    hashes = manifest(options.arch, pattern, axes, listings=options.listings)
+    if options.write:
+        write_manifest(options.write, hashes)
+    if before and (options.R or axes or options.arch):
+        before = {name: digest for name, digest in before.items() if name in hashes}
+    different = [] if before is None else changed(before, hashes)
+    for name in different:
+        missing = options.against if name not in (before or {}) else "this cubc"
+        both = name in (before or {}) and name in hashes
+        print(name if both else f"{name} (not in {missing})")
+    print(f"{len(hashes)} policies, {len(different)} changed")
+    return 1 if different else 0
+
+
+def _manifest(path: str) -> Manifest:
+    try:
+        return read_manifest(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"there is no manifest {path}: before the change, cubc verify --write {path} makes it"
+        ) from None
+
+
+def _profile(options: argparse.Namespace) -> None:
+    axes = ax.parse_arguments(options.a)
+    if not options.R:
+        raise ValueError("profile needs -R, a benchmark such as -R reduce.sum")
+    for line in profile(options.R, axes, options.variant, device=options.device):
+        print(line)
+
+
+def _show_top(analysis: Analysis, n: int) -> None:
+    print(analysis.top(n).to_string(index=False, float_format="{:.3f}".format))
+
+
+def _devices(options: argparse.Namespace) -> None:
+    for name in _core.devices():
+        info = _core.device_info(name)
+        print(f"{name:8} {info['model']} ({info['arch']}, {info['compiler']})")

@@ -1,0 +1,232 @@
+"""Two stores side by side: what a change of the kernels, the compiler or the driver did.
+
+Only times of one physical device are compared. Within a store base is sampled again and again,
+beside every variant; each time is one round, those with a fresh opening before the others. The
+rounds of the two stores were not taken by turns: what the machine did between the two searches
+looks like a change. So a verdict allows for a drift of each search (see `judge_apart` in
+`_verdict`), 2 % unless said otherwise; with it about 9 % have to lie between two searches for a
+verdict, and what is less is UNDECIDED. Measuring both by turns decides that: see `_live`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _axes as ax
+from ._checks import need, share
+from ._records import Group, geometric_mean, restrict
+from ._status import OK
+from ._stores import StorePaths, expand, read
+from ._verdict import DRIFT, LEAST, SLOWER, WORDS, Verdict, confidence_of_all, judge_apart
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One workload in both stores.
+
+    Times, in seconds, are medians over the rounds; from `verify` those of the last round.
+    """
+
+    benchmark: str
+    ct: str
+    rt: str
+    device: str
+    a: float
+    b: float
+    verdict: Verdict  # on b; FASTER: b takes less time than a
+
+
+NOISY = "UNDECIDED: the rounds were too few or too noisy to tell"
+APART = (
+    "UNDECIDED: no more than two searches may differ anyhow, with a drift of {:.1%} allowed to "
+    "each; cubc compare --live measures by turns"
+)
+
+
+class Comparison:
+    """Verdicts on what two sides have in common.
+
+    Attributes
+    ----------
+    workloads : list of Compared
+    note : str
+        Stands below the table if a verdict is UNDECIDED: what would decide it.
+    """
+
+    def __init__(self, workloads: list[Compared], note: str = NOISY):
+        self.workloads, self.note = workloads, note
+
+    @property
+    def slower(self) -> list[Compared]:
+        """Workloads at which the second side is SLOWER."""
+        return [one for one in self.workloads if one.verdict.word == SLOWER]
+
+    @property
+    def ratio(self) -> float:
+        """Geometric mean of the speed of the second side over that of the first."""
+        return geometric_mean(one.verdict.ratio for one in self.workloads)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table with a row a workload.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns benchmark, ct, rt, device, a_us, b_us (medians, microseconds), ratio, low, high
+            (speed of b over that of a with the ends of its interval), rounds (of both), verdict.
+        """
+        names = ["benchmark", "ct", "rt", "device", "a_us", "b_us"]
+        names += ["ratio", "low", "high", "rounds", "verdict"]
+        rows = [
+            [one.benchmark, one.ct, one.rt, one.device, 1e6 * one.a, 1e6 * one.b]
+            + [getattr(one.verdict, name) for name in ("ratio", "low", "high", "rounds", "word")]
+            for one in self.workloads
+        ]
+        return need("pandas").DataFrame(rows, columns=names)
+
+    def markdown(self) -> str:
+        """Table in Markdown, with the counts and the geometric mean below it."""
+        lines = ["| benchmark | workload | a, us | b, us | b is | interval | |"]
+        lines.append("|---|---|--:|--:|--:|---|---|")
+        for one in self.workloads:
+            v = one.verdict
+            lines.append(
+                f"| {one.benchmark} | {one.ct} {one.rt} | {one.a * 1e6:.2f} | {one.b * 1e6:.2f} "
+                f"| x{v.ratio:.3f} | {v.low:.3f} to {v.high:.3f} "
+                f"| {v.word} |"
+            )
+        words = [one.verdict.word for one in self.workloads]
+        counts = ", ".join(f"{words.count(w)} {w}" for w in WORDS)
+        lines += ["", f"{counts}; geometric mean x{self.ratio:.3f}"]
+        if any(not one.verdict.decided for one in self.workloads):
+            lines.append(self.note)
+        return "\n".join(lines)
+
+    __str__ = markdown
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {len(self.workloads)} workloads, {len(self.slower)} slower>"
+
+
+def compare(
+    a: StorePaths,
+    b: StorePaths,
+    R: str | None = None,
+    axes: Mapping[str, Any] | None = None,
+    *,
+    variant: str = "base",
+    drift: float = DRIFT,
+) -> Comparison:
+    """Compare what two stores say of the same workloads on the same device.
+
+    The stores were measured one after the other, so a verdict allows for what the machine may have
+    drifted in between; `compare_live` measures by turns and needs no such allowance.
+
+    Parameters
+    ----------
+    a, b
+        Stores, or glob patterns: before and after.
+    R, axes
+        Restrict benchmarks and axis values, as in `analyze`.
+    variant
+        Variant that is compared: base, or a label that both have.
+    drift
+        Relative standard deviation of the times of one search about those of another of the same
+        code, from 0 to 1: clocks, temperature, other users, where memory lies.
+
+    Raises
+    ------
+    FileNotFoundError, StoreError
+        If a path names no store, or a file is none.
+    LookupError
+        For an unknown benchmark or axis, or a variant that neither store has.
+    TypeError, ValueError
+        If `drift` is no share; if the stores have no workload of one device in common.
+
+    Warns
+    -----
+    RuntimeWarning
+        Names the workloads of the first store that are left out because the second has no time of
+        them on the same device: not measured there, failed, or measured on another.
+    """
+    drift = share("drift", drift)
+    before, after = (_latest(restrict(read(expand(paths)), R, axes)) for paths in (a, b))
+    _check_label(variant, [*before.values(), *after.values()])
+    shared: list[tuple[Group, str, list[float], list[float]]] = []
+    missing: list[str] = []
+    for key, group in before.items():
+        times = _times(group, variant)
+        others = _times(after[key], variant) if key in after else {}
+        shared += [(group, rt, times[rt], others[rt]) for rt in times if rt in others]
+        if lost := [rt for rt in times if rt not in others]:
+            which = f" {', '.join(lost)}" if len(lost) < len(times) else ""
+            missing.append(f"{group.benchmark} {group.workload}{which} on {group.device}")
+    if missing:
+        names = "; ".join(missing)
+        warnings.warn(
+            f"{names}: left out, since {b} has no time of {variant} on the same device",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    if not shared:
+        raise ValueError(f"{a} and {b} have no workload of the same device in common")
+    confidence = confidence_of_all(len(shared))
+    found = [_compared(*one, confidence, drift) for one in shared]
+    return Comparison(found, APART.format(drift))
+
+
+def _check_label(variant: str, groups: list[Group]) -> None:
+    known = {cell.variant for group in groups for cell in group.measurements()} | {"base"}
+    if variant not in known:
+        near = ", ".join(difflib.get_close_matches(variant, known, n=3)) or "base"
+        raise LookupError(f"neither store has the variant {variant!r:.80}; nearest: {near}")
+
+
+def _latest(groups: list[Group]) -> dict[tuple[str, str, str], Group]:
+    """Group of each benchmark, workload and device; of several versions that measured last."""
+    ordered = sorted(groups, key=lambda group: max(_created(group), default=""))
+    return {(group.benchmark, group.workload, group.device_uuid): group for group in ordered}
+
+
+def _created(group: Group) -> Iterator[str]:
+    return (cell.extra["created"] for cell in group.measurements())
+
+
+def _compared(
+    group: Group, rt: str, a: list[float], b: list[float], confidence: float, drift: float
+) -> Compared:
+    medians = float(np.median(a)), float(np.median(b))
+    verdict = judge_apart(faster=b, slower=a, confidence=confidence, drift=drift)
+    return Compared(group.benchmark, group.workload, rt, group.device, *medians, verdict)
+
+
+def _times(group: Group, variant: str) -> dict[str, list[float]]:
+    """Median times of the rounds at each workload; those with fresh openings if they suffice."""
+    rounds, others = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
+    for cell in group.measurements():
+        if cell.status != OK:
+            continue
+        if variant == "base":
+            time = cell.base_center or (cell.center if cell.variant == "base" else None)
+        else:
+            time = cell.center if cell.variant == variant else None
+        if time:
+            (rounds if cell.round else others)[ax.workload_text(cell.rt)].append(time)
+    chosen = (
+        (rt, rounds[rt] if len(rounds[rt]) >= LEAST else others[rt] + rounds[rt])
+        for rt in group.rts
+    )
+    return {rt: times for rt, times in chosen if times}

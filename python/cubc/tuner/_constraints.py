@@ -1,0 +1,165 @@
+"""Constraints: expressions that a variant has to fulfil, as ``"tpb * ipt <= 4096"``.
+
+An expression over parameters alone is looked at before anything is compiled; one that names what
+the compiler made of a variant (`COMPILED`) after compiling and before running. They may come from a
+command line or somebody else's file, so they are no Python: numbers, names, arithmetic, comparisons
+and ``and``, ``or``, ``not``, and nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from . import _axes as ax
+
+COMPILED = (
+    "registers",  # a thread's
+    "local_bytes",  # a thread's spills and stack
+    "shared_bytes",  # a block's
+    "blocks_per_unit",  # resident at once on a multiprocessor
+    "threads",  # a block's
+    "occupancy",  # resident threads over the most that a multiprocessor takes, 0 to 1
+)
+LONGEST = 500  # characters of an expression
+
+_BINARY: dict[type, Callable] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARE: dict[type, Callable] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_UNARY: dict[type, Callable] = {
+    ast.Not: operator.not_,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+
+
+class Constraint:
+    """A parsed expression; call it with values by name.
+
+    Raises
+    ------
+    TypeError
+        If `text` is no text.
+    ValueError
+        If it is no such expression; the message has what it may be made of.
+    """
+
+    def __init__(self, text: str):
+        if not isinstance(text, str):
+            raise TypeError(f"a constraint is a text as 'tpb * ipt <= 4096', not {text!r:.80}")
+        self.text = text.strip()
+        try:
+            if len(text) > LONGEST:
+                raise ValueError(f"it is longer than {LONGEST} characters")
+            self._body = ast.parse(self.text, mode="eval").body
+            self.names = frozenset(_names(self._body))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            reason = error.msg if isinstance(error, SyntaxError) else str(error)
+            made_of = "numbers, parameters, + - * / // %, comparisons, and, or, not"
+            raise ValueError(
+                f"{text!r:.80} is no constraint ({reason}); one is made of {made_of}"
+            ) from None
+
+    @property
+    def is_late(self) -> bool:
+        """Say whether it needs what the compiler made of a variant."""
+        return not self.names.isdisjoint(COMPILED)
+
+    def __call__(self, values: Mapping[str, float]) -> bool:
+        """Say whether it holds; a division by zero, or one too large for a float, does not."""
+        try:
+            return bool(_value(self._body, values))
+        except ArithmeticError:
+            return False
+
+    def parts(self) -> Iterable[Constraint]:
+        """Constraints that have to hold each for itself: the terms of an ``and``, or this one."""
+        if not isinstance(self._body, ast.BoolOp) or isinstance(self._body.op, ast.Or):
+            return [self]
+        terms = (Constraint(ast.unparse(term)) for term in self._body.values)
+        return [part for term in terms for part in term.parts()]
+
+    def __repr__(self) -> str:
+        return f"Constraint({self.text!r})"
+
+
+def _names(node: ast.expr) -> Iterable[str]:
+    """Names in an expression; ValueError if something else is in it."""
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.Constant(value=bool() | int() | float()):
+            pass
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            yield from _names(left)
+            yield from _names(right)
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
+            yield from _names(operand)
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _names(value)
+        case ast.Compare(left=left, ops=ops, comparators=others) if _COMPARE.keys() >= set(
+            map(type, ops)
+        ):
+            for value in (left, *others):
+                yield from _names(value)
+        case _:
+            raise ValueError(f"{ast.unparse(node)!r:.60} cannot be in it")
+
+
+def _value(node: ast.expr, values: Mapping[str, float]) -> Any:
+    match node:
+        case ast.Name(id=name):
+            return values[name]
+        case ast.Constant(value=value):
+            return value
+        case ast.BinOp(left=left, op=op, right=right):
+            return _BINARY[type(op)](_value(left, values), _value(right, values))
+        case ast.UnaryOp(op=op, operand=operand):
+            return _UNARY[type(op)](_value(operand, values))
+        case ast.BoolOp(op=op, values=several):
+            combine = all if isinstance(op, ast.And) else any
+            return combine(_value(value, values) for value in several)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            terms = [_value(term, values) for term in (left, *others)]
+            pairs = zip(ops, terms, terms[1:], strict=False)
+            return all(_COMPARE[type(op)](one, other) for op, one, other in pairs)
+    raise AssertionError(node)
+
+
+def parse(constraints: str | Iterable[str]) -> tuple[Constraint, ...]:
+    """Parse one expression or several; the terms of an ``and`` are constraints of their own."""
+    several = [constraints] if isinstance(constraints, str) else constraints
+    if not isinstance(several, Iterable):
+        raise TypeError(f"constraints are texts as 'tpb * ipt <= 4096', not {constraints!r:.80}")
+    return tuple(part for text in several for part in Constraint(text).parts())
+
+
+def check_names(owner: str, constraints: Sequence[Constraint], parameters: Iterable[str]) -> None:
+    """Raise LookupError, with the nearest name, if a constraint names what is not there."""
+    known = {*parameters, *COMPILED}
+    for constraint in constraints:
+        for name in sorted(constraint.names - known):
+            raise ax.unknown(owner, "parameter", name, known)
+
+
+def compiled(info: Mapping[str, Any], threads_per_unit: int) -> dict[str, float]:
+    """Values that late constraints may name, of the ``info`` of a variant."""
+    found = {name: info[name] for name in COMPILED if name in info}
+    resident = info["threads"] * info["blocks_per_unit"]
+    return found | {"occupancy": resident / threads_per_unit if threads_per_unit else 1.0}

@@ -1,0 +1,31 @@
+"""Deadlines of variants: some seconds, and a multiple (CUB's) of what base took."""
+
+from __future__ import annotations
+
+from ._target import Request
+
+BUILD_FACTOR, BUILD_FLOOR = 10.0, 10.0
+RUN_FACTOR, RUN_FLOOR = 50.0, 5.0
+BASE_SECONDS = 300.0  # for base itself, to compile and then to run, before its timing's timeouts
+
+
+def build_deadline(base: float) -> float:
+    """Seconds to compile a variant in, of those that base took."""
+    return max(BUILD_FLOOR, BUILD_FACTOR * base)
+
+
+def run_deadline(base: float, request: Request) -> float:
+    """Seconds to verify and measure a variant in, of those that base took.
+
+    A noisy variant may use its timing's timeout at each workload.
+    """
+    return max(RUN_FLOOR, RUN_FACTOR * base) + _timeouts(request)
+
+
+def base_deadline(request: Request) -> float:
+    """Seconds to measure base in."""
+    return BASE_SECONDS + _timeouts(request)
+
+
+def _timeouts(request: Request) -> float:
+    return len(request.runs) * float(request.timing.get("timeout", 0.0))

@@ -1,0 +1,248 @@
+"""The plots of an analysis as its methods, with the tables that they draw.
+
+A plot is about one group of comparable measurements. Where an analysis holds several, restrict it
+with `R` and `axes`, or take one: ``analysis[0]``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+from ._axes import split_name
+from ._checks import need, regex
+from ._records import Group, Measurement
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+Variants = str | Iterable[str] | None
+EXTRA = ("matplotlib", "scipy")
+
+
+class Figures:
+    """Methods of `_analyze.Analysis` that draw, or that need the raw samples.
+
+    All plots return Matplotlib axes and take ``ax=`` or, where they are a matrix of plots over the
+    run-time axes, ``figure=``. They need ``pip install 'cubc[plot]'``.
+
+    `variants` is a label, several labels, or a regular expression that is searched for in the
+    labels, as ``"ipt_(18|19).*tpb_512"``; by default the best variant is shown. All of these raise
+    LookupError for an unknown variant, and ValueError if the analysis holds several groups.
+    """
+
+    groups: list[Group]
+
+    def samples(self, variants: Variants = None) -> pd.DataFrame:
+        """Raw samples of some variants and of base, a row each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: each run-time axis by its plain name; variant; role (``"variant"``, or
+            ``"base"`` for base's samples taken in turns with the variant's); place (in time, from
+            0, for each role); time_us; clock_mhz (nan where it was not recorded).
+        """
+        import numpy as np
+
+        from ._samples import find
+
+        pd = need("pandas")
+        group, labels, samples = self._read(variants)
+        parts = []
+        for label in labels:
+            for rt, cell in group.cells[label].items():
+                found = find(group, label, rt, samples)
+                series = (
+                    ("variant", found.variant, found.clocks),
+                    ("base", found.base, found.base_clocks),
+                )
+                for role, times, clocks in series:
+                    known = clocks if clocks.size == times.size else np.full(times.size, np.nan)
+                    columns = {"role": role, "place": np.arange(times.size)}
+                    columns |= {"time_us": times * 1e6, "clock_mhz": known}
+                    if times.size:
+                        parts.append(pd.DataFrame(_plain(cell) | columns))
+        if not parts:
+            raise ValueError(f"{', '.join(labels)}: there are no samples, only failures")
+        return pd.concat(parts, ignore_index=True)
+
+    def ratios(self, variants: Variants = None) -> pd.DataFrame:
+        """Data that `plot_variant` draws: speedup over base at each percentile.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: each run-time axis by its plain name; variant; percentile (0.5 ... 99.5 of the
+            times: 99.5 is the slowest percent); speedup; low and high (95 % interval); known
+            (whether there are enough samples for this percentile, see `_quantiles.margin`).
+        """
+        from ._samples import pair
+
+        pd, q = need("pandas"), _load("_quantiles")
+        group, labels, samples = self._read(variants)
+        parts = []
+        for label in labels:
+            for rt, cell in group.cells[label].items():
+                mine, base = pair(group, label, rt, samples)
+                if not (mine.size and base.size):
+                    continue
+                band = q.ratio_band(mine, base)
+                columns = {"percentile": 100 * q.PERCENTILES}
+                columns |= {"speedup": band.value, "low": band.low, "high": band.high}
+                columns["known"] = q.known(q.PERCENTILES, min(mine.size, base.size))
+                parts.append(pd.DataFrame(_plain(cell) | columns))
+        if not parts:
+            raise ValueError(f"{', '.join(labels)}: no samples to hold against base")
+        return pd.concat(parts, ignore_index=True)
+
+    def importance(self) -> pd.DataFrame:
+        """Share of the score's variation in which each parameter has a part.
+
+        See `_importance.importance`, and `interactions` for pairs of parameters.
+        """
+        from ._importance import importance
+
+        return importance(self._one())
+
+    def interactions(self) -> pd.DataFrame:
+        """Share of the score's variation that two parameters have together.
+
+        See `_importance.interactions`.
+        """
+        from ._importance import interactions
+
+        return interactions(self._one())
+
+    def progress(self) -> pd.DataFrame:
+        """Best score so far in measured order, and in random order on average.
+
+        See `_progress_curve.progress`.
+        """
+        from ._progress_curve import progress
+
+        return progress(self._one())
+
+    def plot_variant(self, variants: Variants = None, *, figure: Any = None) -> Any:
+        """Variant plots: speedup over base at each percentile. See `_plots.plot_variant`."""
+        group, labels, samples = self._read(variants)
+        return _load("_plots").plot_variant(group, labels, samples, figure)
+
+    def plot_density(self, variants: Variants = None, *, figure: Any = None) -> Any:
+        """Draw how times are distributed. See `_plots.plot_density`."""
+        group, labels, samples = self._read(variants)
+        return _load("_plots").plot_density(group, labels, samples, figure)
+
+    def plot_drift(
+        self, variant: str | None = None, *, ax: Axes | None = None, figure: Any = None
+    ) -> Any:
+        """Samples of one variant in measured order, or base's drift over the whole search.
+
+        See `_plots.plot_drift` (with a variant) and `_plots.plot_search_drift` (without).
+        """
+        if variant is None:
+            return _load("_plots").plot_search_drift(self._one(), ax)
+        group, labels, samples = self._read(variant)
+        return _load("_plots").plot_drift(group, labels[0], samples, figure)
+
+    def plot_heatmap(
+        self, x: str, y: str, *, over: Literal["best", "median"] = "best", ax: Axes | None = None
+    ) -> Axes:
+        """Score over two parameters. See `_plots.plot_heatmap`."""
+        return _load("_plots").plot_heatmap(self._one(), x, y, over, ax)
+
+    def plot_progress(self, *, ax: Axes | None = None) -> Axes:
+        """Best score so far against a random order. See `_plots.plot_progress`."""
+        return _load("_plots").plot_progress(self._one(), ax)
+
+    def plot_importance(self, *, ax: Axes | None = None) -> Axes:
+        """Parameter importance as bars. See `_plots.plot_importance`."""
+        return _load("_plots").plot_importance(self._one(), ax)
+
+    def plot_parallel(self, *, ax: Axes | None = None) -> Axes:
+        """Parallel coordinates of all variants. See `_plots.plot_parallel`."""
+        return _load("_plots").plot_parallel(self._one(), ax)
+
+    def plot_bandwidth(
+        self, variants: Variants = None, *, peak: float | None = None, ax: Axes | None = None
+    ) -> Axes:
+        """Throughput in GB/s at each run-time workload. See `_plots.plot_bandwidth`."""
+        group = self._one()
+        return _load("_plots").plot_bandwidth(group, _labels(group, variants), peak, ax)
+
+    def plot_roofline(
+        self,
+        variants: Variants = None,
+        *,
+        peak_gbps: float | None = None,
+        peak_gflops: float | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Roofline, where bytes and flops are declared. See `_plots.plot_roofline`."""
+        group = self._one()
+        labels = _labels(group, variants)
+        return _load("_plots").plot_roofline(group, labels, peak_gbps, peak_gflops, ax)
+
+    def _one(self) -> Group:
+        if len(self.groups) == 1:
+            return self.groups[0]
+        listed = (
+            f"[{i}] {g.benchmark} {g.workload} on {g.device}" for i, g in enumerate(self.groups)
+        )
+        raise ValueError(
+            "this is about one benchmark and compile-time workload on one device, but here are "
+            f"{len(self.groups)}: restrict them with R and axes, or take one by its number:\n"
+            + "\n".join(listed)
+        )
+
+    def _read(self, variants: Variants) -> tuple[Group, list[str], dict]:
+        """The one group, labels of variants in it (at least one), and their samples."""
+        from ._samples import cells_of, read_samples
+
+        group = self._one()
+        labels = _labels(group, variants) or [v for _, v in group.ranked() if v != "base"][:1]
+        if not labels:
+            raise ValueError(
+                f"{group.benchmark} {group.workload}: no variant was measured throughout"
+            )
+        return group, labels, read_samples(cells_of(group, labels))
+
+
+def _plain(cell: Measurement) -> dict[str, Any]:
+    """Run-time workload, by plain names, and label of a measurement."""
+    return {split_name(name)[0]: v for name, v in cell.rt.items()} | {"variant": cell.variant}
+
+
+def _labels(group: Group, variants: Variants) -> list[str]:
+    """Labels that a user means, without doubles, in the order given or else best first."""
+    wanted = [variants] if isinstance(variants, str) else variants or ()
+    if not isinstance(wanted, Iterable):
+        raise TypeError(f"variants is {variants!r:.80}, must be a label or several")
+    ranked = [label for _, label in group.ranked()]
+    known = [*ranked, *(label for label in group.cells if label not in set(ranked))]
+    found: dict[str, None] = {}
+    for text in wanted:
+        matches = [text] if text in group.cells else []
+        matches = matches or list(filter(regex(text).search, known))
+        if not matches:
+            near = difflib.get_close_matches(text, known, n=1, cutoff=0.3)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise LookupError(f"{group.benchmark} {group.workload} has no variant {text!r}{hint}")
+        found.update(dict.fromkeys(matches))
+    return list(found)
+
+
+def _load(module: str) -> Any:
+    """Import a module of the tuner that needs packages which cubc itself does without."""
+    try:
+        return importlib.import_module(f".{module}", __package__)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRA:
+            raise
+        raise ModuleNotFoundError(
+            f"this needs {package}, which is not installed: pip install 'cubc[plot]'", name=package
+        ) from None

@@ -1,0 +1,50 @@
+"""The best variants as a C header, for people who paste constants into code of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cubc import _core
+
+if TYPE_CHECKING:
+    from ._analyze import Winner
+
+HEAD = """\
+// Variants that cubc {version} measured as fastest. Made by "cubc policy --header".
+#ifndef CUBC_TUNED_H
+#define CUBC_TUNED_H
+"""
+TAIL = """
+#endif
+"""
+
+
+def header(winners: Sequence[Winner]) -> str:
+    """Text of the header: a macro for each parameter of each group, label and score.
+
+    The macros are named by architecture, benchmark, type and the parameter's macro in the kernel
+    without ``TUNE_``: ``CUBC_SM_90_REDUCE_SUM_F32_ITEMS_PER_THREAD``. A store does not know the
+    macros of a user's own kernel; there the parameter's label stands for it.
+    """
+    return HEAD.format(version=_core.__version__) + "".join(map(_block, winners)) + TAIL
+
+
+def _block(winner: Winner) -> str:
+    group, label, score, _ = winner
+    shipped = group.benchmark in _core.benchmarks()
+    parameters = _core.parameters(group.benchmark, "cpu") if shipped else []
+    macros = {name: macro for macro, name, *_ in parameters}  # the same on every architecture
+    what = [part for part in (group.benchmark, group.workload) if part]
+    prefix = _identifier("cubc", group.arch, *what)
+    about = f"{' '.join(what)} on {group.device} ({group.arch})"
+    lines = ["", f"// {about}: {label}, score {score:.3f}"]
+    for name, value in group.parameters(label).items():
+        macro = macros.get(name, name).removeprefix("TUNE_")
+        lines.append(f"#define {prefix}_{_identifier(macro)} {value}")
+    return "\n".join(lines) + "\n"
+
+
+def _identifier(*parts: str) -> str:
+    return re.sub(r"\W+", "_", "_".join(parts)).upper()

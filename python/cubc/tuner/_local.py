@@ -1,0 +1,219 @@
+"""The device of this machine as a search uses it: compile threads and a measuring process.
+
+Threads compile the next variants while the process measures the present one, and a thread of its
+own talks to the process, so that it never waits for the search to think or to write. On the CPU
+device, where compilers would take the cores that are being measured, a batch is compiled first and
+measured then.
+
+Life of a job: the search submits it (`_asked`, `_todo`, a compilation begins) and at some time asks
+for its results (it leaves `_asked`). The measuring thread takes jobs from `_todo` in order, one for
+each release of `_ready`: on a GPU a job may be measured as soon as it is submitted, on the CPU only
+once its results are asked for, by when its batch is compiled. The thread waits for the compilation,
+puts the request to the process, and the next one too if it is compiled by then (`put`), so that the
+process goes from one to the other without a pause. A dropped job is passed over, unless the process
+has it already: then its results are taken and nobody reads them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from ._cores import cores
+from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
+from ._process import ENDING, WorkerDied
+from ._remote_bench import BaseFailed, Closed, RemoteBench
+from ._status import FAILURES, OK, TIMEOUT, failure
+from ._target import Late, Request, Results
+from ._workload import Unit
+
+AHEAD, MOST_AHEAD = 2, 12  # variants compiled in advance, for each thread and in all: a strategy
+# that is asked for more has learnt from less
+BATCH = 4  # for each thread, where nothing is compiled while it measures
+LEAVING = 2 * ENDING  # seconds that the thread may take to see that the process is gone
+
+
+class Job:
+    """A request on its way: its compilation, and its results as they come."""
+
+    def __init__(self, request: Request, compiled: Future, opens: Unit | None = None):
+        self.request, self.compiled, self.opens = request, compiled, opens
+        self.events: SimpleQueue = SimpleQueue()  # results, then None or an exception
+        self.dropped = self.put = False
+        self.began = 0.0  # moment of the monotonic clock at which the process got it
+
+    def results(self, until: float | None = None) -> Results:
+        """Results as they come, up to the first failure; Late past the moment `until`."""
+        while True:
+            try:
+                event = self.events.get(timeout=_left(until))
+            except Empty:
+                raise Late from None
+            if event is None:
+                return
+            if isinstance(event, BaseException):
+                raise event
+            yield event
+
+
+def _left(until: float | None) -> float | None:
+    """Seconds up to a moment; None if there is no such moment."""
+    return None if until is None else max(0.0, until - time.monotonic())
+
+
+class Local:
+    """A device of this machine; see `Target`."""
+
+    several = False
+    others: tuple[Mapping[str, Any], ...] = ()
+
+    def __init__(self, info: Mapping[str, Any]):
+        self.info = info
+        self._alone = info["kind"] == "cpu"  # then nothing is compiled while it measures
+        threads = cores() if self._alone else max(1, cores() - 1)
+        self._ahead = BATCH * threads if self._alone else min(MOST_AHEAD, AHEAD * threads)
+        self._pool = ThreadPoolExecutor(threads, "cubc-compile")
+        self._bench = RemoteBench(info["name"])
+        self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
+        self._unit: Unit | None = None
+        self._build = BASE_SECONDS
+        self._base = 0.0  # seconds that base ran
+        self._batch = 1  # number compiled at a time there
+        self._filling = True  # a batch is being submitted, where one is compiled at a time
+        self._asked: deque[Job] = deque()  # results not asked for yet
+        self._todo: deque[Job | None] = deque()  # not measured yet; None ends the thread
+        self._ready = threading.Semaphore(0)  # counts those that may be measured
+        self._thread = threading.Thread(target=self._measure, name="cubc-measure", daemon=True)
+        self._thread.start()
+
+    def begin(self, unit: Unit, base: Request) -> Results:
+        """Set up a unit and measure its base; what base takes fixes the deadlines."""
+        self.drop()
+        self._unit, self._build = unit, BASE_SECONDS
+        self._batch = 1
+        job = self._add(base, opens=unit)
+        if job.compiled not in wait([job.compiled], _left(base.until)).done:
+            raise Late
+        try:
+            built = job.compiled.result()
+        except FAILURES as error:
+            self.drop()
+            raise BaseFailed(failure(error)["message"]) from error
+        _, results = self.next(base.until)
+        for run, fields in results:
+            if fields["status"] == TIMEOUT:
+                raise BaseFailed(f"{fields['message']}: it hangs, or its workloads are too large")
+            if fields["status"] != OK:
+                raise BaseFailed(fields["message"])
+            yield run, fields
+        self._build = build_deadline(built)
+        self._base = time.monotonic() - job.began
+
+    def wants(self) -> bool:
+        """Say whether more can be compiled in advance."""
+        if self._alone:
+            if not self._asked:  # the first batch is small: there may be little time
+                self._filling, self._batch = True, min(2 * self._batch, self._ahead)
+            self._filling = self._filling and len(self._asked) < self._batch
+            return self._filling
+        return len(self._asked) < self._ahead
+
+    def submit(self, request: Request) -> None:
+        """Begin to compile a variant, and measure it in its turn."""
+        self._add(request)
+
+    def _add(self, request: Request, opens: Unit | None = None) -> Job:
+        assert self._unit is not None
+        compiled = self._pool.submit(
+            self._unit.compile, request.variant, self._build, self._abandon
+        )
+        job = Job(request, compiled, opens)
+        self._asked.append(job)
+        self._todo.append(job)
+        if not self._alone:
+            self._ready.release()
+        return job
+
+    def next(self, until: float | None = None) -> tuple[Request, Results]:
+        """Give the oldest request and its results."""
+        job = self._asked.popleft()
+        self._filling = False
+        if self._alone:
+            self._ready.release()
+        return job.request, job.results(until)
+
+    def drop(self) -> None:
+        """Forget what was asked for, and what is being compiled for it."""
+        self._abandon[0], self._abandon = 1, bytearray(1)
+        while self._asked:
+            job = self._asked.popleft()
+            job.dropped = True
+            job.compiled.cancel()
+            if self._alone:
+                self._ready.release()
+        self._filling = True
+
+    def close(self) -> None:
+        """End the threads and the process."""
+        self.drop()
+        self._todo.append(None)
+        self._ready.release()
+        self._bench.close()
+        self._thread.join(LEAVING)
+        self._pool.shutdown(cancel_futures=True)
+
+    # ---- the measuring thread -------------------------------------------------------------------
+    def _measure(self) -> None:
+        while True:
+            self._ready.acquire()
+            job = self._todo.popleft()
+            if job is None:
+                return
+            try:
+                for event in self._evaluate(job):
+                    job.events.put(event)
+                job.events.put(None)
+            except (Closed, WorkerDied) as error:  # only by closing
+                job.events.put(error)
+                return
+            except BaseException as error:  # abandoned compilations raise it, too
+                job.events.put(error)
+
+    def _evaluate(self, job: Job) -> Results:
+        if self._alone:
+            wait([one.compiled for one in [job, *self._todo] if one])
+        if job.dropped and not job.put:
+            return
+        try:
+            job.compiled.result()
+        except FAILURES as error:
+            yield job.request.runs[0], failure(error)
+            return
+        if job.opens is not None:
+            self._bench.open(job.opens.opening)
+        self._put(job)
+        job.began = time.monotonic()
+        self._put_next()
+        request = job.request
+        opens = job.opens is not None
+        seconds = base_deadline(request) if opens else run_deadline(self._base, request)
+        yield from self._bench.take(seconds)
+
+    def _put_next(self) -> None:
+        """Let the process have the next request as well, if it can be run by now."""
+        with_next: Iterator[Job | None] = iter(self._todo.copy())
+        job = next(with_next, None)
+        if job is None or job.opens or job.dropped or not job.compiled.done():
+            return
+        if not job.compiled.cancelled() and job.compiled.exception() is None:
+            self._put(job)
+
+    def _put(self, job: Job) -> None:
+        if not job.put:
+            job.put = True
+            self._bench.put(job.request)

@@ -1,0 +1,220 @@
+"""Machine code of the shipped policies: what a change leaves alone, said without a device.
+
+A manifest taken before a change and one taken after it name the policies whose code differs. Two
+files may differ where no instruction does, so where a disassembler is present, nvdisasm or objdump,
+the instructions are compared as well, and can be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from cubc import _core
+
+from ._cores import cores
+from ._progress import bar
+from ._records import policy_name, policy_size
+from ._workload import Unit, units
+
+# Names of the hashes of an entry; the second may be missing.
+CODE, INSTRUCTIONS = "code", "instructions"
+Manifest = dict[str, dict[str, str]]
+
+
+def manifest(
+    archs: Sequence[str] | None = None,
+    benchmark: str = ".*",
+    axes: Mapping[str, Any] | None = None,
+    *,
+    listings: str | Path | None = None,
+    progress: bool | None = None,
+) -> Manifest:
+    """Hashes of the machine code of every shipped policy; needs compilers and no device.
+
+    Only hashes of code that one version of the compiler made can be the same.
+
+    Parameters
+    ----------
+    archs
+        As ``["sm_80", "sm_90"]``; all that have policies by default.
+    benchmark
+        Name or regular expression.
+    axes
+        Restricts the compile-time workloads.
+    listings
+        Folder, made if it is not there, that gets a file of instructions for each policy.
+    progress
+        Show a line of progress; None shows it in terminals and notebooks.
+
+    Returns
+    -------
+    dict of str to dict
+        By architecture, benchmark and compile-time workload, as ``"sm_90 reduce.sum F32"``:
+        SHA-256 of the code, as ``"code"``, and of its listing, as ``"instructions"``, if there is a
+        disassembler for it.
+
+    Raises
+    ------
+    LookupError, ValueError
+        As `search`.
+    CompileError
+        If a policy does not compile.
+    FileNotFoundError
+        If listings are asked for and there is no disassembler.
+    OSError
+        If a listing cannot be written.
+    """
+    every = [
+        policy
+        for arch in (_core.archs() if archs is None else archs)
+        for unit in units(benchmark, axes, arch)
+        for policy in _policies(unit)
+    ]
+    if listings is not None:
+        for arch in {policy.unit.arch for policy in every}:
+            _need_disassembler(arch)
+        Path(listings).mkdir(parents=True, exist_ok=True)
+    with (
+        ThreadPoolExecutor(cores()) as threads,
+        bar(len(every), progress, "compiling") as shown,
+    ):
+        found = {}
+        abandon = bytearray(1)
+        translated = threads.map(partial(_translated, abandon=abandon), every)
+        try:
+            for policy, (code, text) in zip(every, translated, strict=True):
+                name = str(policy)
+                found[name] = {CODE: hashlib.sha256(code).hexdigest()}
+                if text is not None:
+                    found[name][INSTRUCTIONS] = hashlib.sha256(text).hexdigest()
+                if listings is not None and text is not None:
+                    (Path(listings) / f"{name.replace(' ', '_')}.txt").write_bytes(text)
+                shown()
+        except BaseException:
+            abandon[0] = 1
+            threads.shutdown(cancel_futures=True)
+            raise
+    return found
+
+
+def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Names in two manifests whose instructions differ, or which only one of them has.
+
+    Where one of them does not know the instructions, the code decides.
+    """
+    names = dict.fromkeys([*before, *after])
+    return [name for name in names if not _same(before.get(name), after.get(name))]
+
+
+def _same(one: Mapping[str, str] | None, other: Mapping[str, str] | None) -> bool:
+    if one is None or other is None:
+        return False
+    known = INSTRUCTIONS in one and INSTRUCTIONS in other
+    return one[CODE] == other[CODE] or (known and one[INSTRUCTIONS] == other[INSTRUCTIONS])
+
+
+def read_manifest(path: str | Path) -> Manifest:
+    """Read a manifest that `write_manifest` wrote; ValueError if it is none."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError(f"{path} is no manifest: it is nested too deeply") from None
+    except ValueError as error:  # not UTF-8, not JSON, or a number of thousands of digits
+        raise ValueError(f"{path} is no manifest: {error}") from None
+    if not isinstance(found, dict) or not all(map(_is_entry, found.values())):
+        raise ValueError(
+            f"{path} is no manifest: it has to be an object of objects with a {CODE!r}; "
+            "cubc verify --write makes one"
+        )
+    return found
+
+
+def _is_entry(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get(CODE), str)
+
+
+def write_manifest(path: str | Path, hashes: Manifest) -> None:
+    """Write a manifest as JSON."""
+    Path(path).write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
+
+
+# ---- policies -----------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Policy:
+    unit: Unit
+    size: str  # that it is for, if it is not for any
+    label: str
+
+    def __str__(self) -> str:
+        name = policy_name(self.unit.benchmark, self.size)
+        return " ".join([self.unit.arch, name, *self.unit.ct.values()])
+
+
+def _policies(unit: Unit) -> list[_Policy]:
+    """The one for any number of items, and those for some that are others."""
+    any_number = _core.base(*unit.where)
+    found = {"": any_number}
+    for rt, label in zip(unit.rts, unit.bases, strict=True):
+        if label != any_number:
+            found[policy_size(unit.benchmark, unit.ct, rt)] = label
+    return [_Policy(unit, size, label) for size, label in found.items()]
+
+
+# ---- instructions -------------------------------------------------------------------------------
+def _translated(policy: _Policy, abandon: bytearray) -> tuple[bytes, bytes | None]:
+    """Machine code of a policy and its listing; given up when `abandon` is set."""
+    code = _core.code(*policy.unit.where, policy.label, 0.0, abandon)
+    return code, disassembled(code, policy.unit.arch)
+
+
+def disassembled(code: bytes, arch: str) -> bytes | None:
+    """Listing of machine code; None if there is no disassembler, or it does not know the code."""
+    if (command := _disassembler(arch)) is None:
+        return None
+    with tempfile.NamedTemporaryFile(prefix="cubc-", suffix=".o") as file:
+        file.write(code)
+        file.flush()
+        done = subprocess.run([*command, file.name], capture_output=True, check=False)
+    if done.returncode != 0 or not done.stdout:
+        return None
+    return done.stdout.replace(os.fsencode(file.name), b"code")  # objdump says what it read
+
+
+def _disassembler(arch: str) -> list[str] | None:
+    """Command, but for the file, that lists the code of an architecture; None if there is none."""
+    path, options = (
+        (shutil.which("objdump"), ["-d", "--no-show-raw-insn"])
+        if arch == "cpu"
+        else (_nvdisasm(), ["-c"])
+    )
+    return [path, *options] if path else None
+
+
+def _need_disassembler(arch: str) -> None:
+    if _disassembler(arch) is None:
+        how = "objdump (of binutils)" if arch == "cpu" else "nvdisasm (pip install cubc[disasm])"
+        raise FileNotFoundError(f"listings of {arch} need {how}, and it is not there")
+
+
+@cache
+def _nvdisasm() -> str | None:
+    """Path of nvdisasm, of the CUDA Toolkit or of its package."""
+    try:
+        from cuda import pathfinder
+    except ImportError:
+        return shutil.which("nvdisasm")
+    find: Callable[[str], str | None] = getattr(
+        pathfinder, "find_nvidia_binary_utility", shutil.which
+    )
+    return find("nvdisasm") or shutil.which("nvdisasm")

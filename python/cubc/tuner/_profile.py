@@ -1,0 +1,53 @@
+"""One run of a variant, for a profiler to look at: ``ncu cubc profile -R reduce.sum``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import cubc
+from cubc import _core
+
+from . import _axes as ax
+from ._workload import units
+
+
+def profile(
+    benchmark: str,
+    axes: Mapping[str, Any] | None = None,
+    variant: str = "base",
+    *,
+    device: str | None = None,
+) -> list[str]:
+    """Run a variant once at each workload, without warming up and without measuring.
+
+    The kernel that is looked at is the last one of each workload: what comes before fills the
+    inputs. ``ncu -k regex:reduce`` and the like pick it by its name.
+
+    Parameters
+    ----------
+    benchmark, axes, device
+        As in `search`.
+    variant
+        A label, or ``"base"``.
+
+    Returns
+    -------
+    list of str
+        Variant that was run: benchmark, workload and label.
+
+    Raises
+    ------
+    LookupError, ValueError, NoDeviceError
+        As `search`; ValueError also for a label that is no variant of the benchmark.
+    """
+    name = _core.device_info(device)["name"]
+    done = []
+    for unit in units(benchmark, axes, _core.device_info(device)["arch"]):
+        for rt in unit.rts:
+            workload = _core.Workload(unit.benchmark, unit.ct, rt, name)
+            opened = workload.variant(variant)
+            opened.run()
+            cubc.synchronize(name)
+            done.append(f"{unit} {ax.workload_text(rt)} {opened.label}")
+    return done

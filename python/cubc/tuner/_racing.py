@@ -1,0 +1,71 @@
+"""Racing: a variant is not measured to the end once it cannot win any more.
+
+A score is a weighted mean of speedups. While some of them are missing it is bounded from above, by
+the speedups that are known and by more than any variant had so far at the workloads that are not.
+A variant whose bound is below the best score leaves the race; how far below is a margin, so that
+those close to the best are measured in full, for they are the ones to be measured again. Within a
+workload the same bound says what speedup it has to have there, and sampling stops as soon as its
+samples exclude that.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ._target import Run
+
+MARGIN = 0.97  # part of the best score above which a variant stays in the race
+SPARE = 1.05  # more than the best speedup seen at a workload; nothing has been as fast
+UNKNOWN = 1.5  # in place of that while few variants are known
+KNOWN = 20  # variants measured in full before what they reached is a bound
+ERROR = 1.02  # a measured speedup may be as much higher in truth
+
+
+class Race(NamedTuple):
+    """Scores that a variant competes with.
+
+    Attributes
+    ----------
+    weights, caps : list of float
+        Weight, and what a speedup is taken to be at most, of each run-time workload of the unit.
+    score : float
+        The score to reach.
+    """
+
+    weights: list[float]
+    caps: list[float]
+    score: float
+
+    def needs(self, known: dict[int, float], place: int) -> float:
+        """Speedup that a variant has to exceed at a workload, given those at others by place.
+
+        Where it is 0 or less the variant cannot lose there.
+        """
+        at_most = {**dict(enumerate(self.caps)), **{p: ERROR * known[p] for p in known}}
+        others = sum(w * at_most[p] for p, w in enumerate(self.weights) if p != place)
+        return (self.score * sum(self.weights) - others) / self.weights[place]
+
+
+class Field:
+    """Scores that the variants of a unit have reached, which the next one has to beat."""
+
+    def __init__(self, weights: list[float]):
+        self._weights = weights
+        self._best = [1.0] * len(weights)
+        self._known = 0
+        self.score = 1.0  # base's
+
+    def add(self, speedups: list[float], score: float) -> None:
+        """Take in a variant that was measured at all workloads."""
+        self._best = list(map(max, self._best, speedups))
+        self._known += 1
+        self.score = max(self.score, score)
+
+    def race(self) -> Race:
+        """Make the race for the next variant."""
+        spare = SPARE if self._known >= KNOWN else UNKNOWN
+        return Race(self._weights, [spare * best for best in self._best], MARGIN * self.score)
+
+    def order(self, runs: list[Run]) -> list[Run]:
+        """Runs by weight, the greatest first: so a race ends earliest."""
+        return sorted(runs, key=lambda run: (run.round, -self._weights[run.place]))

@@ -1,0 +1,356 @@
+"""Measurements, in groups within which times may be compared.
+
+A group is one benchmark and compile-time workload on one physical device in one state (its
+multiprocessors or granted cores, its ECC), with one driver, one compiler, one version of the kernel
+source and one declaration of its axes. A base of one group is never held against a variant of
+another, even in one file. The versions of cubc and of the CUDA runtime do not matter: they are in
+the store, and neither is in what is measured.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from cubc import _core
+
+from . import _axes as ax
+from ._checks import regex
+from ._score import score
+from ._space import Space, parse_label
+from ._status import LOST, OK, WRONG
+from ._verdict import FASTER, Verdict, judge
+
+PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One variant at one run-time workload. Times are medians in seconds, None without samples.
+
+    In a round from 1 on it was measured again; `ratio` is then the speed over base's of that round.
+    """
+
+    store: str
+    id: int
+    variant: str
+    rt: dict[str, int]
+    round: int
+    status: str
+    message: str
+    center: float | None
+    base_center: float | None
+    ratio: float | None
+    samples: int
+    extra: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """The variant; of base, which goes by the workload, what it was, "" if not known."""
+        return self.message if self.variant == "base" else self.variant
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Values of the label; none if it is not known."""
+        try:
+            return parse_label(self.label)
+        except ValueError:
+            return {}
+
+
+@dataclass
+class Group:
+    """Comparable measurements of one benchmark and compile-time workload."""
+
+    benchmark: str
+    ct: dict[str, str]
+    arch: str
+    device: str
+    device_uuid: str
+    device_state: tuple[int, int]  # multiprocessors, or cores granted; ECC: 1 on, 0 off, -1 unknown
+    driver: str
+    compiler: str
+    source_hash: str
+    axes: tuple[ax.Axis, ...]  # run-time ones with all their declared values: they give the weights
+    cells: dict[str, dict[str, Measurement]] = field(default_factory=dict)  # by variant and rt
+    # Measurements of later rounds, by variant, round and rt.
+    rounds: dict[str, dict[int, dict[str, Measurement]]] = field(default_factory=dict)
+    wrong: set[str] = field(default_factory=set)  # variants that were wrong once, anywhere
+    _rts: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple:
+        """Values that a measurement must share to be compared with those of this group."""
+        ct, axes = ax.workload_text(self.ct), ax.axes_text(self.axes)
+        device = (self.arch, self.device_uuid, self.device_state, self.driver, self.compiler)
+        return (self.benchmark, ct, *device, self.source_hash, axes)
+
+    @property
+    def workload(self) -> str:
+        """The compile-time workload without axis names: ``F32``."""
+        return ",".join(self.ct.values())
+
+    @property
+    def rts(self) -> list[str]:
+        """All run-time workloads that were measured, smallest first."""
+        return sorted(self._rts, key=lambda text: tuple(self._rts[text].values()))
+
+    @property
+    def workloads(self) -> list[dict[str, int]]:
+        """All run-time workloads that were measured."""
+        return [*self._rts.values()]
+
+    @cached_property
+    def current(self) -> bool:
+        """Say whether these times are of the kernel source that this cubc has."""
+        try:
+            return self.source_hash == _core.source_hash(self.benchmark, self.ct, self.arch)
+        except (LookupError, ValueError):  # a workload or an architecture that it does not have
+            return False
+
+    def add(self, measurement: Measurement) -> None:
+        """Take in a measurement; a later one of the same workload and round replaces an earlier."""
+        rt = ax.workload_text(measurement.rt)
+        if measurement.status == WRONG:
+            self.wrong.add(measurement.variant)
+        if measurement.round:
+            rounds = self.rounds.setdefault(measurement.variant, {})
+            rounds.setdefault(measurement.round, {})[rt] = measurement
+            return
+        self.cells.setdefault(measurement.variant, {})[rt] = measurement
+        self._rts[rt] = measurement.rt
+
+    def has(self, measurement: Measurement) -> bool:
+        """Say whether a measurement of the same variant, workload and round is there."""
+        rt, rounds = ax.workload_text(measurement.rt), self.rounds.get(measurement.variant, {})
+        cells = self.cells.get(measurement.variant, {})
+        return rt in (rounds.get(measurement.round, {}) if measurement.round else cells)
+
+    def measurements(self) -> Iterator[Measurement]:
+        """All measurements, those of the search before those of later rounds."""
+        for cells in self.cells.values():
+            yield from cells.values()
+        for rounds in self.rounds.values():
+            for _, cells in sorted(rounds.items()):
+                yield from cells.values()
+
+    def only(self, rts: Iterable[Mapping[str, int]]) -> Group:
+        """Copy this group with some of its run-time workloads only.
+
+        A variant that was wrong at another one stays so.
+        """
+        kept = dataclasses.replace(self, cells={}, rounds={}, wrong=set(self.wrong), _rts={})
+        texts = {ax.workload_text(rt) for rt in rts}
+        for measurement in self.measurements():
+            if ax.workload_text(measurement.rt) in texts:
+                kept.add(measurement)
+        return kept
+
+    def among(self, admits: Callable[[str], bool]) -> Group:
+        """Copy this group with some of its variants only; its workloads stay."""
+        cells = {variant: found for variant, found in self.cells.items() if admits(variant)}
+        rounds = {variant: found for variant, found in self.rounds.items() if admits(variant)}
+        return dataclasses.replace(self, cells=cells, rounds=rounds)
+
+    def speedup(self, variant: str, rt: str) -> float | None:
+        """Speed of a variant over base's; None where that is not known.
+
+        Where it was measured again it is the mean over the rounds. Else it is the median of base
+        over the median of the variant; base's samples taken alongside come first, for drift cancels
+        between the two.
+        """
+        cell = self.cells[variant].get(rt)
+        if cell is None or cell.status != OK or not cell.center:
+            return None
+        if variant == "base":
+            return 1.0
+        if found := [cells[rt].ratio for cells in self.complete_rounds(variant)]:
+            return geometric_mean(ratio for ratio in found if ratio is not None)
+        base = self.cells.get("base", {}).get(rt)
+        reference = cell.base_center or (base and base.center)
+        return reference / cell.center if reference else None
+
+    def speedups(self, variant: str) -> dict[str, float]:
+        """Known speedups of a variant by run-time workload."""
+        cells = self.cells.get(variant, {})
+        known = ((rt, self.speedup(variant, rt)) for rt in self.rts if rt in cells)
+        return {rt: speedup for rt, speedup in known if speedup is not None}
+
+    def complete_rounds(self, variant: str) -> list[dict[str, Measurement]]:
+        """Rounds that have all workloads of the variant, by workload."""
+        rts = self.cells.get(variant, {}).keys()
+        rounds = (cells for _, cells in sorted(self.rounds.get(variant, {}).items()))
+        return [
+            cells
+            for cells in rounds
+            if cells.keys() >= rts and all(cells[rt].ratio is not None for rt in rts)
+        ]
+
+    def verdict(self, variant: str) -> Verdict | None:
+        """Verdict on a variant that was measured again; of each round its score counts.
+
+        None if it failed in one. What the search measured does not count: the best of many is
+        chosen by it, and partly lucky.
+        """
+        if self.failure(variant) is not None:
+            return None
+        rounds = self.complete_rounds(variant)
+        return judge([self._round_score(cells) for cells in rounds]) if rounds else None
+
+    def wins(self, variant: str) -> bool:
+        """Say whether a variant was measured again and found FASTER than base."""
+        verdict = self.verdict(variant)
+        return verdict is not None and verdict.word == FASTER
+
+    def _round_score(self, cells: Mapping[str, Measurement]) -> float:
+        return score(self.axes, ((cell.rt, cell.ratio or 0.0) for cell in cells.values()))
+
+    def score(self, variant: str) -> float | None:
+        """CUB's score over the workloads that were measured; None if it failed at one of them.
+
+        Only the rounds count of a variant that was measured again: that it came to be measured
+        again may have been luck.
+        """
+        cells = self.cells.get(variant, {})
+        if self.failure(variant) is not None:
+            return None
+        if (verdict := self.verdict(variant)) is not None:
+            return verdict.ratio
+        speedups = self.speedups(variant)
+        if not speedups or len(speedups) < len(cells):
+            return None
+        return score(self.axes, ((cells[rt].rt, speedup) for rt, speedup in speedups.items()))
+
+    def estimate(self, variant: str) -> float | None:
+        """Score for a strategy to learn from: of a variant that lost, over what was measured."""
+        if self.failure(variant) != LOST:
+            return self.score(variant)
+        cells, speedups = self.cells[variant], self.speedups(variant)
+        if not speedups:
+            return None
+        return score(self.axes, ((cells[rt].rt, speedup) for rt, speedup in speedups.items()))
+
+    def failure(self, variant: str) -> str | None:
+        """First status of a variant that is not ``ok``; None if all are.
+
+        One that was wrong once is ``wrong``, whatever it was at other times and workloads.
+        """
+        if variant in self.wrong:
+            return WRONG
+        cells = [*self.cells.get(variant, {}).values()]
+        for again in self.rounds.get(variant, {}).values():
+            cells += again.values()
+        return next((cell.status for cell in cells if cell.status != OK), None)
+
+    def status(self, variant: str) -> str:
+        """First failure of a variant, ``ok``, or ``partial`` if a workload is missing."""
+        whole = OK if len(self.cells[variant]) == len(self._rts) else PARTIAL
+        return self.failure(variant) or whole
+
+    def ranked(self) -> list[tuple[float, str]]:
+        """Score and label of each variant that has all workloads of the group, best first.
+
+        Those that win (see `wins`) come before all others: the first of them is the winner. Where
+        some were measured again, these and base come before the rest, whose scores may be luck.
+        """
+        rts = len(self.rts)
+        complete = (label for label, cells in self.cells.items() if len(cells) == rts)
+        scored = ((self.score(label), label) for label in complete)
+        known = [(score, label) for score, label in scored if score is not None]
+        decided = {label for label in self.rounds if self.verdict(label)}
+        sure = {"base", *decided} if decided else {label for _, label in known}
+        place = {label: 0 if self.wins(label) else 1 if label in sure else 2 for _, label in known}
+        return sorted(known, key=lambda one: (place[one[1]], -one[0], one[1]))
+
+    def winner(self) -> tuple[float, str] | None:
+        """Score and label of the best variant that wins; None if base stays."""
+        return next((one for one in self.ranked()[:1] if self.wins(one[1])), None)
+
+    def unconfirmed(self) -> str | None:
+        """Label that beats base by its score and was not measured again; None if base stays."""
+        score, label = next(iter(self.ranked()), (1.0, "base"))
+        return label if score > 1 and self.verdict(label) is None else None
+
+    def space(self) -> Space:
+        """Parameter space that the variants come from, as this cubc declares it."""
+        return Space(self.benchmark, self.ct, self.arch)
+
+    def parameters(self, variant: str) -> dict[str, int]:
+        """Values of a variant; of base those that it had at all workloads, if there are such."""
+        cells = [*self.cells[variant].values()]
+        same = len({cell.label for cell in cells}) == 1
+        return cells[0].parameters if same else {}
+
+    def by_size(self) -> dict[str, Group]:
+        """Copies with the workloads that policies of one size are for, by what these are called.
+
+        Rows of `Analysis.policies` end with it: "tiny", or "" of those for any number of items.
+        """
+        sizes: dict[str, list[dict[str, int]]] = {}
+        for rt in self._rts.values():
+            sizes.setdefault(policy_size(self.benchmark, self.ct, rt), []).append(rt)
+        return {size: self.only(rts) for size, rts in sizes.items()}
+
+
+def policy_size(benchmark: str, ct: Mapping[str, str], rt: Mapping[str, int]) -> str:
+    """Name of the policies for a workload's number of items; "" of those for any number."""
+    try:
+        return _core.policy_size(benchmark, dict(ct), ax.items(rt))
+    except (LookupError, ValueError):  # no policies of this cubc's
+        return ""
+
+
+def policy_name(benchmark: str, size: str) -> str:
+    """Name in a row of policies for a size: ``reduce.sum.tiny``."""
+    return f"{benchmark}.{size}" if size else benchmark
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Mean of ratios."""
+    logs = [math.log(value) for value in values]
+    return math.exp(math.fsum(logs) / len(logs))
+
+
+def restrict(
+    groups: Sequence[Group], pattern: str | None, wanted: Mapping[str, Any] | None
+) -> list[Group]:
+    """Keep the groups whose benchmark matches an expression, with the wanted axis values.
+
+    Raises
+    ------
+    LookupError
+        If no benchmark matches, or none of those that do has an axis.
+    TypeError
+        If the expression is no text, or the wanted values are no dict.
+    ValueError
+        If the expression is malformed, or a value is not declared.
+    """
+    matches = regex("" if pattern is None else pattern).match
+    matching = [group for group in groups if matches(group.benchmark)]
+    if groups and not matching:
+        raise ax.unknown("the store", "benchmark", str(pattern), {g.benchmark for g in groups})
+    wanted = ax.given(wanted)
+    every = [axis for g in matching for axis in _all_axes(g)]
+    for name in wanted:
+        if matching and ax.find(every, name) is None:
+            raise ax.unknown("the store", "axis", name, {axis.name for axis in every})
+    return [kept for g in matching if (kept := _narrow(g, wanted)).cells]
+
+
+def _all_axes(group: Group) -> list[ax.Axis]:
+    declared = _core.benchmarks().get(group.benchmark, {})
+    ct = [ax.Axis(name, tuple(declared.get(name) or [value])) for name, value in group.ct.items()]
+    return [*ct, *group.axes]
+
+
+def _narrow(group: Group, wanted: Mapping[str, Any]) -> Group:
+    axes = _all_axes(group)
+    mine = {name: values for name, values in wanted.items() if ax.find(axes, name)}
+    chosen = ax.choose(group.benchmark, axes, mine)
+    if any(value not in chosen[name] for name, value in group.ct.items()):
+        return group.only([])
+    return group.only(ax.combinations(group.axes, chosen))

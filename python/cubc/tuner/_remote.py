@@ -1,0 +1,158 @@
+"""Work that the processes of an executor do for a search: see ``_pool.py``.
+
+A process keeps its measuring process, and the unit that is open there, from one task to the next.
+Where tasks run in threads, each thread has its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+import tempfile
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from cubc import _core
+
+from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
+from ._remote_bench import BaseFailed, RemoteBench
+from ._status import FAILURES, OK, TIMEOUT, failure
+from ._target import Request, Run
+from ._workload import Unit
+
+Found = list[tuple[Run, dict[str, Any]]]
+
+
+class Reply(NamedTuple):
+    """Results of a task, and the device; `base` where it was measured for this task."""
+
+    info: dict[str, Any]
+    base: Found
+    results: Found
+
+
+class Seat:
+    """A device, its measuring process, and the unit that is open there."""
+
+    def __init__(self, wanted: str | None, device: str, claim: IO | None):
+        self.wanted = wanted
+        self.info = dict(_core.device_info(device))
+        self._bench = RemoteBench(device)
+        # Called at the latest when the thread or the process ends that this is of.
+        self.close = weakref.finalize(self, _close, self._bench, claim)
+        self._visit = ""
+        self._build, self._base = BASE_SECONDS, 0.0  # base: seconds that it ran
+
+    def work(self, visit: str, unit: Unit, request: Request) -> Reply:
+        """Do a task, after base if this is the first one of the visit."""
+        base = [] if visit == self._visit else self._open(visit, unit, request)
+        if request.variant == "base":
+            return Reply(self.info, base, [])
+        try:
+            unit.compile(request.variant, self._build)
+        except FAILURES as error:
+            return Reply(self.info, base, [(request.runs[0], failure(error))])
+        self._bench.put(request)
+        seconds = run_deadline(self._base, request)
+        return Reply(self.info, base, list(self._bench.take(seconds)))
+
+    def _open(self, visit: str, unit: Unit, request: Request) -> Found:
+        self._visit = ""
+        every = [Run(0, place) for place in range(len(unit.rts))]
+        try:
+            built = sum(unit.compile(label, BASE_SECONDS) for label in set(unit.bases))
+        except FAILURES as error:
+            raise BaseFailed(failure(error)["message"]) from error
+        self._bench.open(unit.opening)
+        measured = Request("base", every, request.timing, until=request.until)
+        self._bench.put(measured)
+        begin = time.monotonic()
+        found = list(self._bench.take(base_deadline(measured)))
+        status = found[-1][1]["status"]
+        if status != OK:
+            hangs = ": it hangs, or its workloads are too large" if status == TIMEOUT else ""
+            raise BaseFailed(found[-1][1]["message"] + hangs)
+        self._build = build_deadline(built)
+        self._base = time.monotonic() - begin
+        self._visit = visit
+        return found
+
+
+def _close(bench: RemoteBench, claim: IO | None) -> None:
+    """End a measuring process and give its device back."""
+    bench.close()
+    if claim is not None:
+        claim.close()
+
+
+_here = threading.local()
+
+
+def _seat(device: str | None) -> Seat:
+    seat = getattr(_here, "seat", None)
+    if seat is not None and seat.wanted == device:
+        return seat
+    if seat is not None:
+        seat.close()
+    _here.seat = Seat(device, *_claim(device))
+    return _here.seat
+
+
+def describe(device: str | None) -> tuple[dict[str, Any], str]:
+    """Info of the device that this process measures on, and the name of its machine."""
+    return _seat(device).info, socket.gethostname()
+
+
+def work(
+    visit: str, unit: Unit, request: Request, device: str | None, left: float | None = None
+) -> Reply:
+    """Do one task, within the seconds that are left of the search.
+
+    Raises
+    ------
+    BaseFailed
+        If base does not run here.
+    Late
+        If it takes longer than what is left.
+    """
+    # The search's clock may be another machine's.
+    until = None if left is None else time.monotonic() + left
+    return _seat(device).work(visit, unit, request._replace(until=until))
+
+
+def _claim(device: str | None) -> tuple[str, IO | None]:
+    """Name of the device to use; a GPU that nobody else has claimed, if none is named.
+
+    A claim is a lock on a file, which the system gives up with the process, however it ends.
+    """
+    gpus = [name for name in _core.devices() if name.startswith("cuda:")]
+    if device is not None or not gpus:
+        return device or "cpu", None
+    for name in gpus:
+        file = _lock(_core.device_info(name)["uuid"])
+        if file is not None:
+            return name, file
+    raise _core.NoDeviceError(
+        f"all {len(gpus)} GPUs of this machine measure for other processes already: use as many "
+        "processes as there are GPUs"
+    )
+
+
+def _lock(gpu: str) -> IO | None:
+    path = Path(tempfile.gettempdir(), f"cubc-{os.getuid()}-{gpu}.lock")
+    # All may write to that folder: a link is not followed, and nothing is emptied.
+    file = open(path, "a", opener=_no_link)  # noqa: SIM115
+    with contextlib.suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return file
+    file.close()
+    return None
+
+
+def _no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

@@ -1,0 +1,222 @@
+"""A measured table or store as the device of a search: ``device="replay:table.csv"``.
+
+Nothing is compiled or run. What was measured answers, what failed fails again, and what was not
+measured is not valid; so strategies and budgets are tried without a GPU, in seconds. A table is one
+unit with one workload, named by its file; a store replays what it holds of each benchmark.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from . import _axes as ax
+from ._constraints import Constraint, check_names
+from ._records import Group, restrict
+from ._replay import TableSpace, read_table, stored_table
+from ._status import FAULT, OK
+from ._stores import read, store_path
+from ._target import Request, Results
+from ._workload import Unit, matching
+
+PREFIX = "replay:"
+ARCH = "replay"
+AHEAD = 4  # requests before the first result, as with a device that compiles ahead
+TABLES = (".csv", ".csv.gz")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayUnit(Unit):
+    """A unit whose variants have been measured already."""
+
+    table: TableSpace = field(compare=False)
+    source: str = field(compare=False)  # the file, for messages
+    times: Mapping[str, Mapping[str, Any]] = field(compare=False)  # by variant and workload
+    labels: Sequence[str]  # base's, by workload
+
+    @property
+    def space(self) -> TableSpace:
+        """Variants that were measured, as a space."""
+        return self.table
+
+    @property
+    def bases(self) -> list[str]:  # type: ignore[override]
+        """Label of base at each of `rts`; of a table the median variant."""
+        return [*self.labels]
+
+    @property
+    def source_hash(self) -> str:
+        """No source is compiled."""
+        return ARCH
+
+    def result(self, variant: str, place: int) -> dict[str, Any]:
+        """Fields of a store's row as they were measured."""
+        found = self.times.get(variant, {}).get(ax.workload_text(self.rts[place]))
+        if found is None:
+            return {"status": FAULT, "message": f"it failed, or is not there, in {self.source}"}
+        status, time, base = found
+        if status != OK:
+            return {"status": status, "message": f"as in {self.source}"}
+        fields = {"status": OK, "samples": _sample(time)}
+        return fields | ({} if variant == "base" else {"base_samples": _sample(base)})
+
+
+def _sample(seconds: float) -> bytes:
+    return np.float32(seconds).tobytes()
+
+
+class Replay:
+    """The target; see `Target`."""
+
+    several = False
+    others: tuple[Mapping[str, Any], ...] = ()
+
+    def __init__(self, info: Mapping[str, Any]):
+        self.info = info
+        self._unit: ReplayUnit | None = None
+        self._asked: deque[Request] = deque()
+
+    def begin(self, unit: Unit, base: Request) -> Results:
+        """Take a unit of the file; its base is known."""
+        assert isinstance(unit, ReplayUnit)
+        self._asked.clear()
+        self._unit = unit
+        return self._results(base)
+
+    def wants(self) -> bool:
+        """Say whether less is asked for than a device would compile ahead."""
+        return len(self._asked) < AHEAD
+
+    def submit(self, request: Request) -> None:
+        """Ask for a variant."""
+        self._asked.append(request)
+
+    def next(self, until: float | None = None) -> tuple[Request, Results]:
+        """Answer the oldest request."""
+        request = self._asked.popleft()
+        return request, self._results(request)
+
+    def _results(self, request: Request) -> Results:
+        assert self._unit is not None
+        for run in request.runs:
+            fields = self._unit.result(request.variant, run.place)
+            yield run, fields
+            if fields["status"] != OK:
+                return
+
+    def drop(self) -> None:
+        """Forget what was asked for."""
+        self._asked.clear()
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+
+def is_replay(device: Any) -> TypeGuard[str]:
+    """Say whether a device's name means a file."""
+    return isinstance(device, str) and device.startswith(PREFIX)
+
+
+def replay_info(device: str) -> dict[str, Any]:
+    """Info of a file as a device; OSError if it cannot be read."""
+    path = Path(store_path(device.removeprefix(PREFIX)))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    texts = dict.fromkeys(("driver", "compiler", "runtime"), "-")
+    names = {"name": "replay", "kind": "replay", "model": f"replay of {path.name}", "arch": ARCH}
+    return (
+        texts | names | {"path": str(path), "uuid": f"replay-{digest[:32]}", "units": 1, "ecc": -1}
+    )
+
+
+def replay_units(
+    device: str,
+    benchmark: str,
+    axes: Mapping[str, Any] | None,
+    constraints: Sequence[Constraint] = (),
+) -> list[ReplayUnit]:
+    """Units of a file that a name or a regular expression means.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    LookupError
+        If it has no such benchmark or axis, with the nearest name.
+    ValueError
+        If it is no such table, or a store of several devices; if it has none of the workloads; for
+        a constraint on what a compiler makes of a variant.
+    StoreError
+        If it is no store.
+    """
+    path = store_path(device.removeprefix(PREFIX))
+    found = _units(path, benchmark, axes)
+    if not found:
+        raise ValueError(f"{path} has no variants of {benchmark} at these values of its axes")
+    for unit in found:
+        check_names(unit.benchmark, constraints, unit.space.ranges)
+        if late := [one.text for one in constraints if one.is_late]:
+            raise ValueError(f"{late[0]!r}: nothing is compiled in a replay; constrain parameters")
+        unit.space.constrain(constraints)
+    return [dataclasses.replace(unit, constraints=tuple(constraints)) for unit in found]
+
+
+def _units(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> list[ReplayUnit]:
+    if path.endswith(TABLES):
+        return [_table_unit(path, benchmark, axes)]
+    groups = restrict(read(path), benchmark, axes)
+    seen: dict[tuple[str, str], Group] = {}
+    for group in groups:
+        other = seen.setdefault((group.benchmark, group.workload), group)
+        if other is not group:
+            raise ValueError(
+                f"{path} has {group.benchmark} {group.workload} of {other.device} "
+                f"({other.device_uuid}) and of {group.device} ({group.device_uuid}), or of two "
+                "versions: a replay is of one of them; give it a store that holds one"
+            )
+    return [unit for group in groups if (unit := _stored_unit(path, group))]
+
+
+def _table_unit(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> ReplayUnit:
+    table, name = read_table(path), Path(path).name.partition(".")[0]
+    matching(benchmark, [name], path)
+    for axis in ax.given(axes):
+        raise ax.unknown(name, "axis", axis, [])
+    worked = {label: time for label, time in table.times.items() if time is not None}
+    if not worked:
+        raise ValueError(f"{path}: every variant failed, so there is no base")
+    base = min(worked, key=lambda label: (worked[label] != table.base, label))
+    times = {label: {"": (OK, time, table.base)} for label, time in worked.items()}
+    times["base"] = times[base]
+    labels = [base]
+    return ReplayUnit(
+        name, (), {}, [{}], ARCH, table=table, source=path, times=times, labels=labels
+    )
+
+
+def _stored_unit(path: str, group: Group) -> ReplayUnit | None:
+    """Unit of a group; None if it has no base or nothing else."""
+    if "base" not in group.cells or len(group.cells) == 1:
+        return None
+    table = stored_table(group)
+    times = {variant: dict(_times(group, variant)) for variant in group.cells}
+    bases = [*group.cells["base"].values()]
+    about = (group.benchmark, group.axes, group.ct, [cell.rt for cell in bases], ARCH)
+    labels = [cell.label for cell in bases]
+    return ReplayUnit(*about, table=table, source=path, times=times, labels=labels)
+
+
+def _times(group: Group, variant: str) -> Iterator[tuple[str, tuple[str, Any, Any]]]:
+    """Results of a variant at each workload: its status, its time, and base's beside it."""
+    for rt, cell in group.cells[variant].items():
+        speedup, base = group.speedup(variant, rt), group.cells["base"][rt].center
+        if cell.status == OK and speedup and base:
+            yield rt, (OK, base / speedup, base)
+        else:
+            yield rt, (cell.status, None, None)

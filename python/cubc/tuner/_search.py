@@ -1,0 +1,383 @@
+"""Searches: what is asked for, checked before anything is built, and what came of it."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from typing import Any
+
+from cubc import _core
+
+from . import _axes as ax
+from ._analyze import Analysis
+from ._benchmark import Benchmark, joined
+from ._checks import count, integer, positive, share
+from ._constraints import Constraint, parse
+from ._local import Local
+from ._pool import Pool, Source
+from ._records import Group
+from ._remote_bench import BaseFailed
+from ._replay_target import Replay, is_replay, replay_info, replay_units
+from ._session import Session
+from ._stores import MOST_SAMPLES, StorePaths, expand, read, store_path
+from ._strategy import DEFAULT, Exhaustive, Factory, make, warmed
+from ._target import Target
+from ._workload import Unit, units
+from ._workload_results import Standing
+from ._workload_search import Visit
+
+AGAIN = 5  # variants that are measured again, unless said otherwise
+RULES = ("median", "stdrel", "entropy", "count")
+
+
+def _rule(name: str, value: Any) -> str:
+    """`value` as the name of a stopping rule; LookupError or TypeError if it is none."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r:.80}, must be one of {', '.join(RULES)}")
+    if value not in RULES:
+        raise ax.unknown("the measurement", "stopping rule", value, RULES)
+    return value
+
+
+TIMING: dict[str, Callable[[str, Any], Any]] = {  # options of Workload.measure, with checks
+    "min_samples": count,
+    "max_samples": count,
+    "max_noise": positive,
+    "timeout": positive,
+    "stopping": _rule,
+    "min_time": positive,
+    "max_angle": positive,
+    "min_r2": positive,
+    "samples": count,
+    "throttle_below": share,
+}
+
+
+class Result(Analysis):
+    """Analysis of the workloads that a search was asked for.
+
+    Attributes
+    ----------
+    failed : dict of str to str
+        Why a compile-time workload could not be searched, by its name.
+    """
+
+    def __init__(self, groups: list[Group], failed: dict[str, str]):
+        super().__init__(groups)
+        self.failed = failed
+
+
+class Search:
+    """A search that is checked and ready to run; `search` describes the parameters."""
+
+    def __init__(
+        self,
+        benchmark: str | Benchmark | list[Benchmark] | tuple[Benchmark, ...],
+        axes: Mapping[str, Any] | None = None,
+        *,
+        db: str | os.PathLike = "cubc_meta_bench.db",
+        device: str | None = None,
+        executor: Source | None = None,
+        strategy: str | Factory | Any = DEFAULT,
+        variants: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        timing: Mapping[str, Any] | None = None,
+        warm: StorePaths = (),
+        constraints: str | Iterable[str] = (),
+        racing: bool = True,
+        again: int = AGAIN,
+        progress: bool | None = None,
+    ):
+        self.variants = None if variants is None else count("variants", variants)
+        self.seconds = None if seconds is None else positive("seconds", seconds)
+        self.seed = integer("seed", seed)
+        self.racing, self.progress = bool(racing), progress
+        self.again = 0 if again == 0 else count("again", again)
+        self.timing = _checked_timing({} if timing is None else timing)
+        self.strategy = make(strategy)
+        self.db = store_path(db)
+        self.warm = expand(warm) if warm else []
+        limits = parse(constraints)
+        one = joined(benchmark) if isinstance(benchmark, list | tuple) else benchmark
+        self.units: Sequence[Unit]
+        self._target: Callable[[], Target]
+        if is_replay(device):
+            info = replay_info(device)
+            name = one.name if isinstance(one, Benchmark) else one
+            if os.path.exists(self.db) and os.path.samefile(self.db, info["path"]):
+                raise ValueError(f"{self.db} is what is replayed: name another store, as db='x.db'")
+            self.units = replay_units(device, name, axes, limits)
+            self._target = partial(Replay, info)
+        elif executor is None:
+            info = _core.device_info(device)
+            self.units = _units(one, axes, info["arch"], limits)
+            self._target = partial(Local, info)
+        else:
+            pool = Pool(executor, device)
+            try:
+                self.units = _units(one, axes, pool.info["arch"], limits)
+            except BaseException:
+                pool.close()
+                raise
+            self._target = lambda: pool
+
+    def run(self) -> Result:
+        """Search all compile-time workloads, one after another.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, after what was measured is safe.
+        BaseFailed
+            If base runs for none of the workloads.
+        StoreError
+            If the store cannot be read or written.
+        """
+        failed = {}
+        try:
+            with (
+                closing(self._target()) as target,
+                closing(_core.Store(self.db, True)) as store,
+                Session(
+                    store, target, self.timing, racing=self.racing, again=self.again
+                ) as session,
+            ):
+                visits = self._visits(session)
+                end = None if self.seconds is None else time.monotonic() + self.seconds
+                session.show(sum(visit.expected for visit in visits), self.progress, end)
+                for visit, until in zip(visits, _deadlines(len(visits), end), strict=True):
+                    if visit is not visits[0] and session.is_late(end):
+                        break
+                    try:
+                        visit.run(until)
+                        if visit.is_empty:
+                            texts = ", ".join(repr(one.text) for one in visit.unit.constraints)
+                            message = f"no variant of {visit.unit} was found that fulfils {texts}"
+                            warnings.warn(message, RuntimeWarning, stacklevel=3)
+                    except BaseFailed as error:
+                        failed[str(visit.unit)] = str(error)
+                    session.progress.end()
+        except KeyboardInterrupt:
+            kept = f"{self.db} holds what was measured; the same search resumes there"
+            print(f"cubc: stopped: {kept}", file=sys.stderr)
+            raise
+        return self._result(target, failed)
+
+    def _visits(self, session: Session) -> list[Visit]:
+        stored = read(self.db)
+        others = [*read(self.warm), *stored] if self.warm else stored
+        visits = []
+        for unit in self.units:
+            standing = Standing(unit, session.target.info, stored, several=session.target.several)
+            # Constraints may leave a parameter no value, which strategies need not know of.
+            factory = self.strategy if unit.space.size else Exhaustive
+            factory = warmed(factory, elsewhere(standing.groups, others))
+            strategy = factory(unit.space, self.seed)
+            visits.append(Visit(session, unit, strategy, standing, self.variants))
+        return visits
+
+    def _result(self, target: Target, failed: dict[str, str]) -> Result:
+        for name, reason in failed.items():
+            message = f"{name}: base does not run: {reason}"
+            if len(failed) == len(self.units):
+                raise BaseFailed(message)
+            warnings.warn(message, RuntimeWarning, stacklevel=4)
+        stored = read(self.db, bad="pass")  # bad rows have been named at the start
+        found = []
+        for unit in self.units:
+            standing = Standing(unit, target.info, stored, several=target.several)
+            for info in target.others:
+                standing.include(info)
+            found += [group.among(unit.admits) for group in standing.groups if group.cells]
+        return Result(found, failed)
+
+
+def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, float]]:
+    """Scores of the same benchmark and workload in other groups, those of the likest first.
+
+    Likest is the same device model, then the same architecture, then another of the same kind.
+    """
+    found, here, known = [], mine[0], [group.key for group in mine]
+    for group in groups:
+        same = (group.benchmark, group.ct, group.arch == "cpu")
+        if group.key not in known and same == (here.benchmark, here.ct, here.arch == "cpu"):
+            scores = {label: score for score, label in group.ranked() if label != "base"}
+            unlike = (group.device != here.device, group.arch != here.arch)
+            found.append((unlike, scores))
+    return [scores for _, scores in sorted(found, key=lambda item: item[0]) if scores]
+
+
+def _units(
+    benchmark: str | Benchmark,
+    axes: Mapping[str, Any] | None,
+    arch: str,
+    constraints: tuple[Constraint, ...],
+) -> list[Unit]:
+    if isinstance(benchmark, Benchmark):
+        return benchmark.units(axes, arch, constraints)
+    return units(benchmark, axes, arch, constraints)
+
+
+def _checked_timing(timing: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(timing, Mapping):
+        like = "{'min_samples': 20, 'timeout': 1.0}"
+        raise TypeError(f"timing is {timing!r:.80}, must be a dict of options, as {like}")
+    checked: dict[str, Any] = {}
+    for name, value in timing.items():
+        if name not in TIMING:
+            raise ax.unknown("the measurement", "option", name, TIMING)
+        checked[name] = TIMING[name](name, value)
+    for name in ("min_samples", "max_samples", "samples"):
+        if checked.get(name, 0) > MOST_SAMPLES:
+            raise ValueError(f"{name} is {checked[name]}: a store keeps {MOST_SAMPLES} at most")
+    least, most = checked.get("min_samples", 0), checked.get("max_samples", math.inf)
+    if least > most:
+        raise ValueError(f"min_samples is {least}, more than max_samples, {most}")
+    return checked
+
+
+def _deadlines(visits: int, end: float | None) -> Iterator[float | None]:
+    """Moment at which each visit has to end, so that the time left is shared evenly."""
+    for left in range(visits, 0, -1):
+        now = time.monotonic()
+        yield None if end is None else now + (end - now) / left
+
+
+def search(
+    benchmark: str | Benchmark | list[Benchmark] | tuple[Benchmark, ...],
+    axes: Mapping[str, Any] | None = None,
+    *,
+    db: str | os.PathLike = "cubc_meta_bench.db",
+    device: str | None = None,
+    executor: Source | None = None,
+    strategy: str | Factory | Any = DEFAULT,
+    variants: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    timing: Mapping[str, Any] | None = None,
+    warm: StorePaths = (),
+    constraints: str | Iterable[str] = (),
+    racing: bool = True,
+    again: int = AGAIN,
+    progress: bool | None = None,
+) -> Result:
+    """Search the parameter space of a benchmark for variants that are faster than base.
+
+    Base is what a call of so many items runs as cubc ships it. Each variant is compiled, verified
+    against base and timed alternately with it, in a process of its own, at all run-time workloads,
+    unless it loses before; the best are measured again. Everything is kept in the store; what is
+    there already is not measured again, so that the same call resumes an interrupted search.
+
+    Parameters
+    ----------
+    benchmark
+        Name such as ``"reduce.sum"``, a regular expression that names match from their start, or
+        a benchmark of your own kernels, made by `benchmark`. A list of such benchmarks of one
+        source is searched for the variant that is best for all of them together: which one it is
+        becomes the axis ``Benchmark``, with the values 0, 1, ...
+    axes
+        Axis name (``"T{ct}"`` or ``"T"``) to one declared value or several. All declared values of
+        the axes that are left out are searched.
+    db
+        Path of the store, made if it is not there.
+    device
+        ``"cuda:0"``, ``"cpu"``; the default device if None. ``"replay:table.csv"`` answers from a
+        measured table or a store instead of measuring.
+    executor
+        Where variants are measured, if not in this machine's one measuring process: anything like
+        ``concurrent.futures.Executor`` (a process pool, Dask's ``client.get_executor(pure=False)``,
+        mpi4py's), or a callable that makes one, which is called again if a process of it dies. Each
+        process takes a GPU of its own, unless `device` names one. Each variant is held against base
+        of the device that measured it; devices of another model are groups of their own in the
+        result, and those of another architecture measure nothing. A task that is not answered is
+        given to another process once.
+    strategy
+        ``"model"`` learns from what was measured; ``"annealing"``, ``"genetic"``, ``"random"``,
+        ``"exhaustive"``; a sampler of Optuna; or a callable of (space, seed) that makes a strategy.
+    variants
+        Number of variants to visit at each compile-time workload, those that the store has already
+        included; the whole space if None.
+    seconds
+        Wall time after which no further variant is begun, shared by the compile-time workloads.
+        What is not done a second later is given up, and done when the search is resumed. Base of
+        the first is measured in any case.
+    seed
+        Decides the order. The same seed gives the same order.
+    timing
+        When the samples of a measurement are enough: stopping, which is "median" (its relative
+        standard error is below max_noise) or a rule of NVBench's: "stdrel" (max_noise, min_time in
+        seconds), "entropy" (max_angle in degrees, min_r2), "count" (samples). Within any rule
+        min_samples and max_samples, and timeout in seconds. Samples at less than throttle_below
+        (0 to 1) of the device's clock are taken again. The device's defaults, or NVBench's, where
+        left out.
+    warm
+        Stores or glob patterns: what was best there, on other devices or with another version of
+        the kernel, is tried early. It only orders: a warm search visits what a cold one does, and a
+        few variants more. What `db` holds of others counts as well.
+    constraints
+        Expressions that variants have to fulfil, as ``"tpb * ipt <= 4096"``: over parameters, which
+        is looked at before compiling (one over a single parameter, as ``"tpb == 256"``, narrows the
+        space itself), or over what the compiler made of a variant, before running:
+        registers, local_bytes (spills and stack of a thread), shared_bytes (of a block), threads,
+        blocks_per_unit (resident on a multiprocessor), occupancy (0 to 1). A variant that fails
+        then has the status ``"pruned"``. Variants in `db` that break those on parameters are not in
+        the result.
+    racing
+        Give a variant up as soon as it cannot come near the best any more; its status is then
+        ``"lost"``. False measures every variant at all workloads.
+    again
+        Number of the best variants that are measured again in the end, in rounds that open variant
+        and base afresh, so that none wins by luck. Each gets a verdict, and only what is found
+        ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept for it.
+    progress
+        Show a line of progress; None shows it in terminals and notebooks.
+
+    Returns
+    -------
+    Result
+        With ``best()``, ``scores()``, ``to_frame()``, ``top()`` and ``coverage()``.
+
+    Raises
+    ------
+    LookupError
+        For an unknown benchmark, axis, strategy, option or parameter, with the nearest name.
+    TypeError
+        For an argument of another type than the above.
+    ValueError
+        For an axis value that is not declared, with the declared ones; for a budget or an option of
+        the timing that is not positive; for an expression that is no constraint.
+    FileNotFoundError
+        If `warm` or a replay names no file.
+    NoDeviceError
+        If the device is not there. Nothing has been compiled or measured after any of these.
+    BaseFailed
+        If base runs for none of the workloads; the message has the compiler's log.
+    StoreError
+        If the store cannot be read or written, or no row of it can be used.
+    KeyboardInterrupt
+        On Ctrl-C; what was measured is in the store.
+    """
+    return Search(
+        benchmark,
+        axes,
+        db=db,
+        device=device,
+        executor=executor,
+        strategy=strategy,
+        variants=variants,
+        seconds=seconds,
+        seed=seed,
+        timing=timing,
+        warm=warm,
+        constraints=constraints,
+        racing=racing,
+        again=again,
+        progress=progress,
+    ).run()

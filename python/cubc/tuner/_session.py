@@ -1,0 +1,71 @@
+"""Things that the visits of a search share: who measures, where results go, the progress."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from cubc import _core
+
+from ._progress import Progress
+from ._target import Target
+
+
+class Session:
+    """Things that the visits of a search share: target, store, progress, and how to measure.
+
+    Parameters
+    ----------
+    store, target
+        Where results are kept, and who measures.
+    timing
+        Options of ``Workload.measure``.
+    racing
+        True if a variant that cannot win any more is given up.
+    again
+        Number of the best that are measured again; 0 for none.
+    """
+
+    def __init__(
+        self,
+        store: _core.Store,
+        target: Target,
+        timing: dict[str, Any],
+        *,
+        racing: bool,
+        again: int,
+    ):
+        self.store, self.target, self.timing = store, target, timing
+        self.racing, self.again = racing, again
+        self.progress = Progress(0, False)
+        self._until: float | None = None
+        self._begun = False
+        self._device = ""
+        self.measured_on(target.info)
+
+    def show(self, total: int, progress: bool | None, until: float | None) -> None:
+        """Begin a search that ends at the moment `until`, and its line of progress."""
+        self.progress = Progress(total, progress, until)
+        self._until = until
+
+    def base_until(self) -> float | None:
+        """Moment at which the search ends; None for the first base, which is always measured."""
+        begun, self._begun = self._begun, True
+        return self._until if begun else None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type | None, *exception: object) -> None:
+        self.progress.close()
+
+    def measured_on(self, info: Mapping[str, Any]) -> None:
+        """Let the next rows be of a device."""
+        if info["uuid"] != self._device:
+            self.store.set_device(dict(info))
+            self._device = info["uuid"]
+
+    def is_late(self, until: float | None) -> bool:
+        """Say whether a moment has passed."""
+        return until is not None and time.monotonic() > until

@@ -1,0 +1,115 @@
+"""The parameter space of a benchmark at one compile-time workload, addressed by number.
+
+A space may hold billions of variants, so nothing here lists it: a variant's number is turned into
+its label, and what makes no sense is sorted out one label at a time. What a constraint says of one
+parameter alone narrows the space itself: with a few parameters held fast, hardly one in a billion
+variants would be left to find.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cubc import _core
+
+from ._constraints import Constraint
+
+_LABEL = re.compile(r"[A-Za-z]\w{0,30}_\d{1,9}(?:\.[A-Za-z]\w{0,30}_\d{1,9})*", re.ASCII)
+COUNTED = 10_000  # above this many variants the valid ones are estimated
+SAMPLED = 5_000
+NARROWED = 10_000  # values of a parameter, at most, that constraints are asked about one by one
+
+
+def parse_label(label: str) -> dict[str, int]:
+    """Values of a variant by parameter label: ``{"ipt": 16, "tpb": 256}``.
+
+    Raises
+    ------
+    ValueError
+        If `label` is not written as a variant is. Ranges are not checked here.
+    """
+    if not _LABEL.fullmatch(label):
+        raise ValueError(f"{label!r:.80} is no variant; one looks like ipt_16.tpb_256")
+    values = {}
+    for part in label.split("."):
+        name, _, value = part.rpartition("_")
+        values[name] = int(value)
+    return values
+
+
+class Space:
+    """Parameter space of a benchmark at a compile-time workload on an architecture."""
+
+    def __init__(
+        self,
+        benchmark: str,
+        ct: Mapping[str, str],
+        arch: str,
+        constraints: Iterable[Constraint] = (),
+    ):
+        self.benchmark, self.ct, self.arch = benchmark, dict(ct), arch
+        self._declare(_core.parameters(benchmark, arch), constraints)
+
+    def _declare(
+        self,
+        parameters: Iterable[tuple[str, str, int, int, int]],
+        constraints: Iterable[Constraint],
+    ) -> None:
+        """Take the values that are declared, and that constraints leave."""
+        self._constraints = [one for one in constraints if not one.is_late]
+        self.ranges = {
+            label: self._left(label, range(start, end + 1, step))
+            for _, label, start, end, step in parameters
+        }
+        self.size = math.prod(map(len, self.ranges.values()))
+
+    def _left(self, label: str, values: range) -> Sequence[int]:
+        """Values of a parameter that fulfil the constraints on it alone."""
+        alone = [holds for holds in self._constraints if holds.names == {label}]
+        if not alone or len(values) > NARROWED:
+            return values
+        return [value for value in values if all(holds({label: value}) for holds in alone)]
+
+    def label(self, index: int) -> str:
+        """Label of variant number `index`; the last parameter varies fastest."""
+        parts = []
+        for name, values in reversed(self.ranges.items()):
+            index, place = divmod(index, len(values))
+            parts.append(f"{name}_{values[place]}")
+        return ".".join(reversed(parts))
+
+    def numbers(self, rng: random.Random | None = None) -> Iterator[int]:
+        """Numbers of the variants, each once, in order or in a random one; some invalid."""
+        return iter(range(self.size)) if rng is None else permutation(self.size, rng)
+
+    def valid(self, label: str) -> bool:
+        """Say whether a variant makes sense for the workload, said without compiling it."""
+        if self._constraints:
+            values = parse_label(label)
+            if not all(holds(values) for holds in self._constraints):
+                return False
+        return _core.variant_invalid(self.benchmark, self.ct, self.arch, label) is None
+
+    def count(self) -> int:
+        """Count the valid variants; above 10 000 variants estimate it from a sample."""
+        if self.size <= COUNTED:
+            return sum(self.valid(self.label(index)) for index in range(self.size))
+        rng = random.Random(0)
+        hits = sum(self.valid(self.label(rng.randrange(self.size))) for _ in range(SAMPLED))
+        return round(self.size * hits / SAMPLED)
+
+
+def permutation(n: int, rng: random.Random) -> Iterator[int]:
+    """Yield the numbers below `n` in random order, each once.
+
+    This is Fisher and Yates's shuffle on an array that is thought rather than stored: only the
+    places that were swapped are kept, so the first k of n numbers take memory for k.
+    """
+    moved: dict[int, int] = {}
+    for i in range(n):
+        j = rng.randrange(i, n)
+        yield moved.get(j, j)
+        moved[j] = moved.pop(i, i)

@@ -1,0 +1,326 @@
+"""State that a benchmark's function is given: workload, arrays, and ways to say what to measure.
+
+The function runs once for each run-time workload, in the measuring process. What it gives to `exec`
+runs once for each variant, and records launches; measuring repeats them without Python.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+import cubc
+from cubc import _core
+from cubc._kernel import Extent, extent
+
+from . import _axes as ax
+from . import _inputs as inputs
+from ._difference import difference
+
+DTYPES = {
+    "I8": "int8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+    "U8": "uint8",
+    "U16": "uint16",
+    "U32": "uint32",
+    "U64": "uint64",
+    "F32": "float32",
+    "F64": "float64",
+}
+SEED = 42
+
+
+class Skipped(Exception):
+    """A run-time workload that the benchmark does not want to be measured."""
+
+
+class Launch:
+    """A variant as ``exec``'s function is given it: its values by label, and its launches."""
+
+    def __init__(
+        self, program: _core.Program, kernels: list[str], values: Mapping[str, int], n: int
+    ):
+        self._program, self._kernels, self._n = program, kernels, n
+        self.values = dict(values)
+
+    def __getattr__(self, label: str) -> int:
+        values = self.__dict__.get("values", {})
+        if label in values:
+            return values[label]
+        near = difflib.get_close_matches(label, values, n=1)
+        hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(values) or 'none'}"
+        raise AttributeError(f"the variant has no parameter {label}{hint}")
+
+    def kernel(
+        self,
+        name: str,
+        *arguments: Any,
+        grid: Extent | None = None,
+        block: Extent | None = None,
+        shared: int = 0,
+    ) -> None:
+        """Launch a kernel.
+
+        Parameters
+        ----------
+        name
+            Name of a ``__global__`` function of the source.
+        *arguments
+            Arguments: arrays of the state for pointers, numbers, and the bytes of a struct.
+        grid
+            Blocks, in up to three dimensions. By default one for each ``tpb * ipt`` of the
+            elements: of the axis ``Elements``, or of the largest array if there is none.
+        block
+            Threads of a block, in up to three dimensions; by default the parameter ``tpb``.
+        shared
+            Bytes of shared memory a block besides what the kernel declares.
+
+        Raises
+        ------
+        LookupError
+            If there is no such kernel, with the nearest.
+        TypeError, OverflowError
+            If an argument is not what the kernel takes.
+        ValueError
+            If grid or block is missing, or is no extent.
+        """
+        if name not in self._kernels:
+            raise ax.unknown("the source", "kernel", name, self._kernels)
+        if block is None:
+            block = self._default("block", name, self.values.get("tpb"))
+        if grid is None:
+            items = self._default("grid", name, self.values.get("tpb")) * self.values.get("ipt", 1)
+            sizes = [a.size for a in arguments if isinstance(a, cubc.Array)]
+            grid = max(1, -(-(self._n or max(sizes, default=1)) // items))
+        shape = (extent("grid", grid), extent("block", block), int(shared))
+        self._program.add(name, arguments, *shape)
+
+    def _default(self, what: str, name: str, value: int | None) -> int:
+        if value is None:
+            raise ValueError(f"{name} has no default {what} without a parameter tpb: give {what}=")
+        return value
+
+
+@dataclass
+class Kept:
+    """An array of the state, and how it gets what it has before the work."""
+
+    array: cubc.Array
+    fill: Callable[[], Any]
+
+
+class State:
+    """One run-time workload of a benchmark.
+
+    Attributes
+    ----------
+    ct : dict of str to str
+        The compile-time workload by plain axis name: ``{"T": "F32"}``.
+    rt : dict of str to int
+        The run-time workload by plain axis name; of a ``[pow2]`` axis the number itself and not the
+        exponent. ``state["Elements"]`` is short for it.
+    exponents : dict of str to int
+        The same as declared: the exponents of ``[pow2]`` axes.
+    device : str
+        Name of the device.
+    """
+
+    def __init__(self, ct: Mapping[str, str], rt: Mapping[str, int], device: str):
+        self.ct = {ax.split_name(name)[0]: value for name, value in ct.items()}
+        self.exponents = {ax.split_name(name)[0]: value for name, value in rt.items()}
+        self.rt = {
+            ax.split_name(name)[0]: 2**value if "[pow2]" in name else value
+            for name, value in rt.items()
+        }
+        self.device = device
+        self.work: Callable[[Launch], Any] | None = None
+        self.checks: list[tuple[cubc.Array, Any, float | None, float]] = []
+        self._kept: list[Kept] = []
+        self._read: list[cubc.Array] = []
+        self._written: list[cubc.Array] = []
+
+    def __getitem__(self, axis: str) -> int | str:
+        plain = ax.split_name(axis)[0]
+        if plain in self.rt:
+            return self.rt[plain]
+        if plain in self.ct:
+            return self.ct[plain]
+        raise ax.unknown("the workload", "axis", axis, [*self.rt, *self.ct])
+
+    # ---- arrays ---------------------------------------------------------------------------------
+    def random(
+        self,
+        shape: Extent | None = None,
+        dtype: Any = None,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        entropy: float = 1.0,
+        distribution: str = "uniform",
+    ) -> cubc.Array:
+        """Make an array of random numbers, which are the same whenever and wherever it is made.
+
+        Parameters
+        ----------
+        shape
+            By default the value of the axis ``Elements``.
+        dtype
+            A dtype or a name such as ``"F32"``; by default the type on the axis ``T``.
+        low, high
+            Bounds; of integers the upper one is included. By default 0 and 1 for floats, and all
+            bits at random for integers.
+        entropy
+            Entropy of each random bit: 1.000, 0.811, 0.544, 0.337, 0.201 (it is the conjunction of
+            1 to 5 draws, as in CUB's benchmarks) or 0.
+        distribution
+            ``"uniform"`` or ``"normal"``, of mean 0 and deviation 1.
+        """
+        entropy = inputs.check(low, high, entropy, distribution)
+        seed = SEED + 2 * len(self._kept)
+        draw = partial(
+            inputs.draw, seed=seed, low=low, high=high, entropy=entropy, distribution=distribution
+        )
+        return self._keep(shape, dtype, draw)
+
+    def zeros(self, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
+        """Make an array of zeros; `random` has the defaults."""
+        return self._keep(shape, dtype, lambda out: cubc.transform("0", out=out))
+
+    def empty(self, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
+        """Make an array to be written; what a variant leaves unwritten of it is wrong."""
+        return self._keep(shape, dtype, _poison)
+
+    def array(self, values: Any, dtype: Any = None) -> cubc.Array:
+        """Put an array of the host on the device."""
+        host = np.ascontiguousarray(values, dtype if dtype is None else _dtype(dtype))
+
+        def fill(out: cubc.Array) -> None:
+            cubc.transform("x", x=cubc.asarray(host, device=self.device), out=out)
+
+        return self._keep(host.shape, host.dtype, fill)
+
+    def _keep(self, shape: Any, dtype: Any, fill: Callable[[cubc.Array], Any]) -> cubc.Array:
+        if shape is None:
+            shape = self["Elements"]
+        out = cubc.empty(shape, _dtype(self["T"] if dtype is None else dtype), device=self.device)
+        fill(out)
+        self._kept.append(Kept(out, partial(fill, out)))
+        return out
+
+    # ---- what is measured -----------------------------------------------------------------------
+    def reads(self, *arrays: cubc.Array) -> None:
+        """Say what the work has to read: with `writes` it makes the throughput."""
+        self._read += map(self._known, arrays)
+
+    def writes(self, *arrays: cubc.Array) -> None:
+        """Say what the work writes.
+
+        Before a variant is verified these get their first contents again. What it leaves in them
+        has to be what base leaves, unless `verify` says what is right.
+        """
+        self._written += map(self._known, arrays)
+
+    def exec(self, work: Callable[[Launch], Any]) -> None:
+        """Give the work: a function of a `Launch`, which launches one kernel or several."""
+        if self.work is not None:
+            raise ValueError("exec was called twice: launch all kernels in one function")
+        if not callable(work):
+            raise TypeError(f"exec takes a function of the launch, not {work!r:.60}")
+        self.work = work
+
+    def verify(
+        self, output: cubc.Array, expected: Any, *, rtol: float | None = None, atol: float = 0.0
+    ) -> None:
+        """Say what is right.
+
+        Parameters
+        ----------
+        output
+            An array that the work writes.
+        expected
+            The right contents; or a function of the output, a NumPy array, that gives the right
+            contents or whether they are right.
+        rtol, atol
+            An item may be off by ``atol + rtol * abs(expected)``. By default rtol is 0 for
+            integers, 1e-5 for float32 and 1e-12 for float64. NaN is right where NaN is expected.
+        """
+        self.checks.append((self._known(output), expected, rtol, atol))
+
+    def skip(self, reason: str) -> NoReturn:
+        """Leave this run-time workload out. Has to come before the first array is made."""
+        if self._kept:
+            raise ValueError("skip has to be called before the first array is made")
+        raise Skipped(str(reason))
+
+    def _known(self, array: cubc.Array) -> cubc.Array:
+        if not any(kept.array is array for kept in self._kept):
+            raise ValueError(f"{array!r:.60} is no array that this state made")
+        return array
+
+    # ---- for the measuring process --------------------------------------------------------------
+    @property
+    def bytes(self) -> int:
+        """Bytes that have to be read and written."""
+        return sum(array.nbytes for array in [*self._read, *self._written])
+
+    @property
+    def outputs(self) -> list[cubc.Array]:
+        """Arrays that the work writes, each once."""
+        several = [*self._written, *(check[0] for check in self.checks)]
+        return [a for i, a in enumerate(several) if not any(a is b for b in several[:i])]
+
+    def record(self, program: _core.Program, kernels: list[str], values: Mapping[str, int]) -> None:
+        """Have the work's launches recorded in a program."""
+        if self.work is None:
+            raise ValueError("the benchmark did not call state.exec(...)")
+        self.work(Launch(program, kernels, values, self.rt.get("Elements", 0)))
+        if not program.info:
+            raise ValueError("the function given to state.exec(...) launched nothing")
+
+    def renew(self) -> None:
+        """Give the outputs their first contents."""
+        for kept in self._kept:
+            if any(kept.array is output for output in self.outputs):
+                kept.fill()
+
+    def wrong(self, base: Mapping[int, cubc.Array]) -> str:
+        """Description of what is wrong with the outputs, "" if nothing is.
+
+        Those that nothing is expected of are held against what base left.
+        """
+        for output, expected, rtol, atol in self.checks:
+            right = expected(output.numpy()) if callable(expected) else expected
+            if isinstance(right, bool | np.bool_):
+                message = "" if right else "the benchmark's function says that it is not right"
+            else:
+                message = difference(output, right, rtol, atol)
+            if message:
+                return f"output {self._place(output)}: {message}"
+        for output in self.unverified:
+            if id(output) in base and (message := difference(output, base[id(output)], None, 0.0)):
+                return f"output {self._place(output)}: {message} (of base)"
+        return ""
+
+    @property
+    def unverified(self) -> list[cubc.Array]:
+        """Outputs that nothing is expected of."""
+        return [a for a in self.outputs if not any(a is check[0] for check in self.checks)]
+
+    def _place(self, output: cubc.Array) -> int:
+        return next(i for i, a in enumerate(self.outputs, 1) if a is output)
+
+
+def _dtype(dtype: Any) -> Any:
+    return DTYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype
+
+
+def _poison(out: cubc.Array) -> None:
+    nothing = "0.0 / 0.0" if out.dtype.kind == "f" else "0xa5a5a5a5a5a5a5a5ull"
+    cubc.transform(nothing, out=out)

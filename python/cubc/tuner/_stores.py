@@ -1,0 +1,291 @@
+"""Stores read back as groups of measurements.
+
+Stores may be damaged or come from somebody else: a row is parsed to declared shapes (integers,
+names) or it is refused with its number and store, and the others are read all the same. What rows
+share is parsed once, so that reading takes time by the size of a store alone.
+"""
+
+from __future__ import annotations
+
+import glob
+import math
+import os
+import re
+import warnings
+from collections.abc import Generator, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cubc import _core
+
+from . import _axes as ax
+from ._records import Group, Measurement
+from ._space import parse_label
+from ._status import OK, STATUSES
+from ._verdict import round_ratio
+
+StorePaths = str | os.PathLike | Iterable[str | os.PathLike]
+
+MOST_SAMPLES = _core.MOST_SERIES // 4  # in a series
+_KEPT = (
+    "registers",
+    "local_bytes",
+    "shared_bytes",
+    "blocks_per_unit",
+    "bytes",
+    "flops",
+    "temperature",
+    "power",
+    "checked",
+)
+_SHOWN = ("device_uuid", "device_model", "device_name", "driver", "compiler", "source_hash")
+_SHARED = (*_SHOWN, "benchmark", "axes", "ct", "arch", "units", "ecc")  # by the rows of a group
+_BENCHMARK = re.compile(r"\w+(?:\.\w+)*", re.ASCII)
+_ARCH = re.compile(r"cpu|replay|sm_[1-9]\d{1,2}[a-z]?", re.ASCII)
+_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+
+
+def store_path(path: str | os.PathLike) -> str:
+    """Path of a store as text, ``~`` expanded; TypeError or ValueError if it is none."""
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str):
+        raise TypeError(f"a store is named by a path or a text, not by {path!r:.80}")
+    if not text or "\0" in text:
+        raise ValueError(f"{text!r:.80} is no path of a store")
+    return os.path.expanduser(text)
+
+
+def expand(paths: StorePaths) -> list[str]:
+    """Files that some paths and glob patterns name.
+
+    Raises
+    ------
+    FileNotFoundError
+        If one of them names none.
+    IsADirectoryError
+        If one of them names a folder.
+    TypeError, ValueError
+        If one of them is no path.
+    """
+    several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes)
+    listed: Iterable = paths if several else (paths,)  # type: ignore[assignment]
+    found: dict[str, None] = {}
+    for path in listed:
+        pattern = store_path(path)
+        if Path(pattern).is_dir():
+            raise IsADirectoryError(
+                f"{pattern} is a folder; name the stores in it, as {pattern}/*.db"
+            )
+        matches = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern))
+        if not matches:
+            raise FileNotFoundError(f"there is no store {pattern}")
+        found.update(dict.fromkeys(matches))
+    if not found:
+        raise FileNotFoundError("no store was named")
+    return list(found)
+
+
+def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -> list[Group]:
+    """Read all measurements of some stores.
+
+    Parameters
+    ----------
+    paths
+        A store, a glob pattern, or several of these.
+    bad
+        Treatment of rows that are refused: leave them out with a warning for each store, raise,
+        or leave them out without a word.
+
+    Raises
+    ------
+    StoreError
+        If a file is no store, or of a newer version; if rows are refused and `bad` says so or
+        nothing else is there. The message has the first row's number, store and reason.
+    """
+    groups = _Groups()
+    refused: dict[str, list[str]] = {}
+    for path in expand(paths):
+        reasons: list[str] = []
+        for row in rows(path, reasons):
+            try:
+                groups.take(path, row)
+            except ValueError as error:
+                reasons.append(f"row {row['id']} was refused: {error}")
+        if reasons and bad == "raise":
+            raise _core.StoreError(f"{path}: {reasons[0]}")
+        if reasons:
+            refused[path] = reasons
+    found = groups.found()
+    if refused and not found:
+        path, reasons = next(iter(refused.items()))
+        text = f"{path}: none of its rows can be used, {len(reasons)} were refused; the first:"
+        raise _core.StoreError(f"{text} {reasons[0]}")
+    if bad == "warn":
+        for path, reasons in refused.items():
+            text = f"{path}: {len(reasons)} of its rows left out; the first: {reasons[0]}"
+            warnings.warn(text, RuntimeWarning, stacklevel=3)
+    return found
+
+
+def rows(path: str, reasons: list[str]) -> Generator[dict[str, Any], None, None]:
+    """Rows that the core can read; why it cannot read the others is added to `reasons`."""
+    store = _core.Store(path)
+    try:
+        found = store.rows()
+        while True:
+            try:
+                row = next(found)
+            except StopIteration:
+                return
+            except _core.StoreError as error:  # the core goes on behind a row that is damaged
+                reason = str(error).removeprefix(f"{path} is damaged: ")
+                if reason in reasons[-1:]:
+                    raise  # it does not
+                reasons.append(reason)
+            else:
+                yield row
+    finally:
+        store.close()
+
+
+class _Groups:
+    """Groups as they fill; what is wrong with one is told of each of its rows."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple, Group] = {}
+        self._known: dict[tuple, Group | str] = {}  # by the columns that make a group
+
+    def found(self) -> list[Group]:
+        """Groups that have rows."""
+        return [group for group in self._groups.values() if group.cells or group.rounds]
+
+    def take(self, path: str, row: dict[str, Any]) -> None:
+        """Add a row to its group; ValueError if it is malformed."""
+        group, variant, status = self._group(row), row["variant"], row["status"]
+        _check_variant(group, variant)
+        if status not in STATUSES:
+            raise ValueError(f"{status!r:.80} is no status; one is {', '.join(sorted(STATUSES))}")
+        if status == OK and _time(row["center"]) is None:
+            raise ValueError(f"its status is {OK}, but it has no samples")
+        if row["round"] and variant == "base":
+            raise ValueError("base cannot be measured again: it is what the rounds are against")
+        group.add(measurement(row, path, _run_time_workload(row["rt"], group.axes)))
+
+    def _group(self, row: dict[str, Any]) -> Group:
+        shared = tuple(row[name] for name in _SHARED)
+        known = self._known.get(shared)
+        if known is None:
+            try:
+                new = _group(row)
+                known = self._groups.setdefault(new.key, new)
+            except ValueError as error:
+                known = str(error)
+            self._known[shared] = known
+        if isinstance(known, str):
+            raise ValueError(known)
+        return known
+
+
+def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measurement:
+    """Fields that an analysis keeps of a row; ValueError if its samples are no pairs."""
+    samples, base = (np.frombuffer(row.get(n, b""), "<f4") for n in ("samples", "base_samples"))
+    again, status = row.get("round", 0), row["status"]
+    if again and status == OK and not 0 < samples.size == base.size:
+        raise ValueError(f"its round has {samples.size} samples and {base.size} of base")
+    return Measurement(
+        store=store,
+        id=row.get("id", 0),
+        variant=row["variant"],
+        rt=rt,
+        round=again,
+        status=status,
+        message=_printable(row.get("message", "")),
+        center=_median(row, "center", samples),
+        base_center=_median(row, "base_center", base),
+        ratio=round_ratio(samples, base) if again and status == OK else None,
+        samples=samples.size,
+        extra={name: row.get(name) for name in _KEPT}
+        | {"created": _printable(row.get("created", ""))}
+        | {"clock_mhz": _clock(row), "hot_us": 1e6 * row.get("hot", 0.0)},
+    )
+
+
+def _printable(text: str) -> str:
+    """A text of a row without what would steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
+
+def _median(row: Mapping[str, Any], name: str, samples: NDArray) -> float | None:
+    """The core's median of a row read back; of one to be written it is computed."""
+    if name in row:
+        return _time(row[name])
+    return float(np.median(samples)) if samples.size else None
+
+
+def _clock(row: Mapping[str, Any]) -> float:
+    clocks = np.frombuffer(row.get("clocks", b""), "<f4")
+    return float(np.median(clocks)) * 1e-6 if clocks.size else math.nan
+
+
+def _group(row: dict[str, Any]) -> Group:
+    benchmark, arch = row["benchmark"], row["arch"]
+    if not _BENCHMARK.fullmatch(benchmark) or not _ARCH.fullmatch(arch):
+        raise ValueError(f"{benchmark!r:.80} on {arch!r:.80} is no benchmark on an architecture")
+    for name in _SHOWN:
+        if not row[name].isprintable():
+            raise ValueError(f"{row[name]!r:.80} is no {name}")
+    ct, axes = ax.parse_workload(row["ct"]), ax.parse_axes(row["axes"])
+    declared = _core.benchmarks().get(benchmark, {})
+    for name, value in ct.items():
+        if "{ct}" not in name:
+            raise ValueError(f"{name} is no compile-time axis, as T{{ct}}")
+        if value not in declared.get(name, [value]):
+            known = ", ".join(map(str, declared[name]))
+            raise ValueError(f"{benchmark} does not declare {value} on {name}; it declares {known}")
+    return Group(
+        benchmark=benchmark,
+        ct=ct,
+        arch=arch,
+        device=row["device_model"] or row["device_name"],
+        device_uuid=row["device_uuid"],
+        device_state=(row["units"], row["ecc"]),
+        driver=row["driver"],
+        compiler=row["compiler"],
+        source_hash=row["source_hash"],
+        axes=axes,
+    )
+
+
+def _check_variant(group: Group, variant: str) -> None:
+    if variant == "base" or variant in group.cells:  # the latter has been checked
+        return
+    parse_label(variant)
+    if not group.current:  # then its parameters are not known
+        return
+    try:
+        reason = _core.variant_invalid(group.benchmark, group.ct, group.arch, variant)
+    except LookupError as error:
+        reason = str(error)
+    if reason is not None:
+        raise ValueError(f"{variant}: {reason}")
+
+
+def _run_time_workload(text: str, axes: tuple[ax.Axis, ...]) -> dict[str, int]:
+    values = ax.parse_workload(text)
+    if not all(map(_INTEGER.fullmatch, values.values())):
+        raise ValueError(f"{text!r:.80} is no workload of whole numbers")
+    rt = {name: int(value) for name, value in values.items()}
+    if [axis.name for axis in axes] != list(rt) or any(rt[a.name] not in a.known for a in axes):
+        raise ValueError(f"{text!r:.80} is no workload of its declared axes")
+    return rt
+
+
+def _time(seconds: float | None) -> float | None:
+    return seconds if seconds is not None and math.isfinite(seconds) and seconds > 0 else None

@@ -1,0 +1,137 @@
+"""The points of a space by their places, and the record of which were named: shared by strategies.
+
+A point is a tuple of places, one a parameter: the position of its value in the parameter's range.
+`Named` keeps what every strategy that learns has to keep: no point twice, and none that is invalid.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from .._space import Space
+
+Point = tuple[int, ...]
+
+MANY = 64  # values of a parameter that are looked at around a point
+MISSES = 200_000  # points that may be of no use before a draw gives up, after some seconds
+
+
+class Named:
+    """Base of the strategies that learn; a subclass says which point it would like next.
+
+    Attributes
+    ----------
+    scores : dict of Point to float or None
+        Scores that were told, None for a failure; asked and untold points are not in it.
+    asked : int
+        Number of points that this strategy named itself.
+    """
+
+    def __init__(self, space: Space, seed: int = 0):
+        self.space, self.rng = space, random.Random(seed)
+        self.shape = tuple(map(len, space.ranges.values()))
+        self.scores: dict[Point, float | None] = {}
+        self.asked = 0
+        self._named: set[Point] = set()
+        self._valid: dict[Point, bool] = {}
+        self._rest = space.numbers(random.Random(seed))
+
+    def ask(self) -> str | None:
+        """Label of the next variant: what the strategy likes best, else any that is left."""
+        point = self.propose()
+        if point is None:
+            point = self.draw()
+        if point is None:
+            return None
+        self._named.add(point)
+        self.asked += 1
+        return self.label(point)
+
+    def tell(self, variant: str, score: float | None) -> None:
+        """Take note of a variant's score, None for one that failed, whoever named the variant."""
+        point = self.point(variant)
+        if point is not None:
+            self._named.add(point)
+            self.scores[point] = score
+            self.learn(point, score)
+
+    def propose(self) -> Point | None:
+        """Give a free point that looks good; None without a preference."""
+        raise NotImplementedError
+
+    def learn(self, point: Point, score: float | None) -> None:
+        """Act on an outcome, for strategies that do."""
+
+    def draw(self) -> Point | None:
+        """Next free point of a random order of the whole space; None if none is left or found."""
+        return self.first(map(self._point, islice(self._rest, MISSES)))
+
+    def first(self, points: Iterable[Point]) -> Point | None:
+        """First free point of some."""
+        return next(filter(self.free, points), None)
+
+    def free(self, point: Point) -> bool:
+        """Say whether a point was not named yet and is valid; the latter is looked up once."""
+        if point in self._named:
+            return False
+        if point not in self._valid:
+            self._valid[point] = self.space.valid(self.label(point))
+        return self._valid[point]
+
+    def best(self, count: int) -> list[Point]:
+        """Return the points told with the highest scores, best first."""
+        worked = [(-score, point) for point, score in self.scores.items() if score is not None]
+        return [point for _, point in sorted(worked)[:count]]
+
+    def label(self, point: Sequence[int]) -> str:
+        """Label of a point."""
+        number = 0
+        for place, length in zip(point, self.shape, strict=True):
+            number = number * length + place
+        return self.space.label(number)
+
+    def point(self, label: str) -> Point | None:
+        """Point of a label; None if the space does not have it."""
+        return place(self.space, label)
+
+    def neighbours(self, point: Point) -> list[Point]:
+        """Points that differ from one in a single parameter, whether valid or not.
+
+        All of them, but of a parameter with more than `MANY` values that many, drawn anew.
+        """
+        return [
+            (*point[:at], place, *point[at + 1 :])
+            for at, length in enumerate(self.shape)
+            for place in self._places(length)
+            if place != point[at]
+        ]
+
+    def _places(self, length: int) -> Iterable[int]:
+        return range(length) if length <= MANY else self.rng.sample(range(length), MANY)
+
+    def _point(self, number: int) -> Point:
+        places = []
+        for length in reversed(self.shape):
+            number, place = divmod(number, length)
+            places.append(place)
+        return tuple(reversed(places))
+
+
+def place(space: Space, label: str) -> Point | None:
+    """Point of a label in a space; None if the space does not have it."""
+    parts = [part.rpartition("_") for part in label.split(".")]
+    if [name for name, _, _ in parts] != list(space.ranges):
+        return None
+    try:
+        values = [int(text) for _, _, text in parts]
+        found = tuple(map(_index, space.ranges.values(), values))
+    except ValueError:
+        return None
+    same = all(str(value) == text for value, (_, _, text) in zip(values, parts, strict=True))
+    return found if same else None
+
+
+def _index(values: Sequence[int], value: int) -> int:
+    return values.index(value)  # a range does it by arithmetic

@@ -1,0 +1,178 @@
+"""Is a change of policies safe? Which workloads it slows down.
+
+A search scores a variant over all sizes, so a winner may lose at some. `verify` measures each
+workload that a change touches in rounds, and gives a verdict on each. That a change leaves other
+types and architectures alone is what the manifests of `_machine_code` say.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cubc import _core
+
+from . import _axes as ax
+from ._analyze import Winner, no_winner, warn_unconfirmed, winners
+from ._compare import Compared, Comparison
+from ._local import Local
+from ._records import policy_size, restrict
+from ._status import OK
+from ._stores import StorePaths, expand, measurement, read
+from ._target import Request, Run
+from ._verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge
+from ._workload import Unit, units
+
+TIMING = {"min_samples": 20, "max_samples": 20, "timeout": 0.5}  # for each workload in a round
+
+
+def verify(
+    benchmark: str,
+    variant: str,
+    axes: Mapping[str, Any] | None = None,
+    *,
+    device: str | None = None,
+) -> Comparison:
+    """Hold a variant against base at every run-time workload, a verdict for each.
+
+    Parameters
+    ----------
+    benchmark
+        Name of one benchmark.
+    variant
+        The label that is to become the policy.
+    axes
+        Compile-time workloads that it is for, as ``{"T": "F32"}``; all by default.
+    device
+        Where to measure; the default device if None.
+
+    Returns
+    -------
+    Comparison
+        With base as the first and the variant as the second; ``slower`` are the regressions.
+
+    Raises
+    ------
+    LookupError, NoDeviceError
+        As `search`.
+    ValueError
+        As `search`; and if the variant is none, or fails somewhere: the message says how.
+    BaseFailed
+        If base does not run.
+    """
+    info = _core.device_info(device)
+    return _verify(info, [(unit, variant) for unit in units(benchmark, axes, info["arch"])])
+
+
+def verify_winners(
+    paths: StorePaths,
+    R: str | None = None,
+    axes: Mapping[str, Any] | None = None,
+    *,
+    device: str | None = None,
+) -> Comparison:
+    """Hold the winners of some stores against base, at every declared workload they are for.
+
+    The winners are those that `Analysis.policies` prints, of the architecture of the device.
+
+    Parameters
+    ----------
+    paths
+        Stores, or glob patterns.
+    R, axes
+        Restrict benchmarks and compile-time workloads, as in `analyze`.
+    device
+        Where to measure; the default device if None.
+
+    Raises
+    ------
+    FileNotFoundError, StoreError, LookupError
+        As `analyze`.
+    ValueError, BaseFailed, NoDeviceError
+        As `verify`; and ValueError if the stores have no winner for the device.
+    """
+    info = _core.device_info(device)
+    arch = info["arch"]
+    groups = [group for group in restrict(read(expand(paths)), R, axes) if group.arch == arch]
+    passed = {str(group.benchmark) for group in groups if not group.current}
+    if stale := sorted(passed.intersection(_core.benchmarks())):
+        warnings.warn(
+            f"{', '.join(stale)}: measurements of another version of the kernel were passed over; "
+            "search again to renew them",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    current = [group for group in groups if group.current]
+    warn_unconfirmed(current, by_size=True)
+    wanted = [
+        (unit, one.label)
+        for one in winners(current, by_size=True)
+        for unit in units(one.group.benchmark, _workloads(one), arch)
+    ]
+    if not wanted:
+        own = ", ".join(sorted(passed.difference(_core.benchmarks())))
+        also = f" ({own}: not built in; compare its stores instead)" if own else ""
+        raise ValueError(no_winner(expand(paths), groups, f" on {arch}") + also)
+    return _verify(info, wanted)
+
+
+def _workloads(one: Winner) -> dict[str, Any]:
+    """Axes of the declared workloads that a policy is for."""
+    benchmark, ct = one.group.benchmark, one.group.ct
+    [unit] = units(benchmark, ct, one.group.arch)
+    values: dict[str, Any] = dict(ct)
+    for rt in unit.rts:
+        if policy_size(benchmark, ct, rt) == one.size:
+            for name, value in rt.items():
+                values.setdefault(name, []).append(value)
+    return values
+
+
+def _verify(info: Mapping[str, Any], wanted: Sequence[tuple[Unit, str]]) -> Comparison:
+    confidence = confidence_of_all(sum(len(unit.rts) for unit, _ in wanted))
+    found: list[Compared] = []
+    target = Local(info)
+    try:
+        for unit, variant in wanted:
+            found += _verified(target, unit, variant, confidence)
+    finally:
+        target.close()
+    return Comparison(found)
+
+
+def _verified(target: Local, unit: Unit, variant: str, confidence: float) -> Iterator[Compared]:
+    if reason := _core.variant_invalid(*unit.where, variant):
+        raise ValueError(f"{variant} is no variant for {unit}: {reason}")
+    every = range(len(unit.rts))
+    list(target.begin(unit, Request("base", [Run(0, place) for place in every], TIMING)))
+    target.submit(Request(variant, [Run(0, place) for place in every], TIMING))  # its results
+    _check(unit, variant, target)
+    ratios: list[list[float]] = [[] for _ in every]
+    times: list[tuple[float, float]] = [(0.0, 0.0) for _ in every]
+    verdicts: list[Verdict] = []
+    rounds = 0
+    while rounds < MOST and not (rounds and all(one.decided for one in verdicts)):
+        more = range(rounds + 1, rounds + 1 + (STEP if rounds else LEAST))
+        rounds = more[-1]
+        target.submit(Request(variant, [Run(n, place) for n in more for place in every], TIMING))
+        for place, cell in _check(unit, variant, target):
+            ratios[place].append(cell.ratio)
+            times[place] = (cell.base_center, cell.center)
+        verdicts = [judge(some, confidence=confidence) for some in ratios]
+    for place in every:
+        about = (unit.benchmark, ",".join(unit.ct.values()), ax.workload_text(unit.rts[place]))
+        yield Compared(*about, target.info["model"], *times[place], verdicts[place])
+
+
+def _check(unit: Unit, variant: str, target: Local) -> list[tuple[int, Any]]:
+    """Measurements of the oldest request by place; ValueError if one failed."""
+    found = []
+    _, results = target.next()
+    for run, fields in results:
+        if fields["status"] != OK:
+            what = f"{unit} {ax.workload_text(unit.rts[run.place])} {variant}"
+            raise ValueError(f"{what}: {fields['status']}: {fields.get('message', '')}")
+        row = unit.row(variant, run.place, run.round) | fields
+        found.append((run.place, measurement(row, "", unit.rts[run.place])))
+    return found

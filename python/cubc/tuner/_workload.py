@@ -1,0 +1,179 @@
+"""Units of a search: benchmarks at compile-time workloads, with the workloads to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from cubc import _core
+
+from . import _axes as ax
+from ._checks import regex
+from ._constraints import Constraint, check_names
+from ._records import Group
+from ._space import Space
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A benchmark at one compile-time workload on an architecture."""
+
+    benchmark: str
+    axes: tuple[ax.Axis, ...]  # the declared run-time axes, with all their values
+    ct: dict[str, str]
+    rts: list[dict[str, int]]  # the run-time workloads to measure
+    arch: str
+    constraints: tuple[Constraint, ...] = ()  # conditions on its variants
+
+    @property
+    def where(self) -> tuple[str, dict[str, str], str]:
+        """Arguments of the core's functions that come before a variant."""
+        return self.benchmark, self.ct, self.arch
+
+    @cached_property
+    def space(self) -> Space:
+        """The parameter space."""
+        return Space(*self.where, self.constraints)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Constraints on what the compiler makes of a variant."""
+        return tuple(one.text for one in self.constraints if one.is_late)
+
+    def admits(self, variant: str) -> bool:
+        """Say whether a label is base's, or fulfils the constraints on parameters."""
+        return variant == "base" or not self.constraints or self.space.valid(variant)
+
+    @cached_property
+    def bases(self) -> list[str]:
+        """Label of base at each of `rts`: what a call of so many items runs."""
+        return [_core.base(*self.where, ax.items(rt)) for rt in self.rts]
+
+    @cached_property
+    def source_hash(self) -> str:
+        """Hash of the kernel source with this workload."""
+        return _core.source_hash(*self.where)
+
+    def compile(self, variant: str, deadline: float, abandon: bytes | bytearray = b"") -> float:
+        """Compile a variant into the cache; seconds that it took, 0 if it was there.
+
+        It is abandoned with KeyboardInterrupt when the first byte of `abandon` is set.
+
+        Raises
+        ------
+        Exception
+            One of `status.FAILURES`.
+        """
+        return _core.compile(*self.where, variant, deadline, abandon)
+
+    @property
+    def opening(self) -> tuple:
+        """Arguments that the measuring process is sent to open it."""
+        return self.benchmark, self.ct, self.rts
+
+    def row(self, variant: str, place: int, again: int = 0) -> dict[str, Any]:
+        """Key of a store's row: a variant at the run-time workload with a place in `rts`.
+
+        `again` is the round in which it is measured again, 0 in the search.
+        """
+        return {
+            "round": again,
+            "benchmark": self.benchmark,
+            "axes": ax.axes_text(self.axes),
+            "source_hash": self.source_hash,
+            "ct": ax.workload_text(self.ct),
+            "variant": variant,
+            "rt": ax.workload_text(self.rts[place]),
+        }
+
+    def group(self, device: Mapping[str, Any], groups: Sequence[Group]) -> Group:
+        """Measurements of this unit on a device, among those read from a store; maybe none yet."""
+        new = Group(
+            benchmark=self.benchmark,
+            ct=self.ct,
+            arch=self.arch,
+            device=device["model"],
+            device_uuid=device["uuid"],
+            device_state=(device["units"], device["ecc"]),
+            driver=device["driver"],
+            compiler=device["compiler"],
+            source_hash=self.source_hash,
+            axes=self.axes,
+        )
+        return next((group for group in groups if group.key == new.key), new).only(self.rts)
+
+    def __str__(self) -> str:
+        return " ".join([self.benchmark, *self.ct.values()])
+
+
+def units(
+    benchmark: str,
+    axes: Mapping[str, Any] | None,
+    arch: str,
+    constraints: tuple[Constraint, ...] = (),
+) -> list[Unit]:
+    """Units of the benchmarks that a name or a regular expression means.
+
+    An axis has to be declared by at least one of the benchmarks; the others are taken whole.
+    Constraints have to be on parameters that all of them have.
+
+    Raises
+    ------
+    LookupError
+        For an unknown benchmark, axis or parameter, with the nearest name.
+    TypeError
+        If `benchmark` is no text, or `axes` no dict.
+    ValueError
+        For an undeclared value, with the declared ones.
+    """
+    names = matching(benchmark)
+    wanted = ax.given(axes)
+    every = [axis for name in names for axis in ax.declared(name)]
+    for axis in wanted:
+        if ax.find(every, axis) is None:
+            raise ax.unknown(", ".join(names), "axis", axis, {known.name for known in every})
+    found = []
+    for name in names:
+        declared = ax.declared(name)
+        mine = {axis: values for axis, values in wanted.items() if ax.find(declared, axis)}
+        chosen = ax.choose(name, declared, mine)
+        at_run = tuple(axis for axis in declared if not axis.compile_time)
+        rts = ax.combinations(at_run, chosen)
+        cts = ax.combinations([axis for axis in declared if axis.compile_time], chosen)
+        new = [Unit(name, at_run, ct, rts, arch, constraints) for ct in cts]
+        for unit in new[:1]:  # one compile-time workload has the parameters of all
+            check_names(name, constraints, unit.space.ranges)
+        found += new
+    return found
+
+
+def matching(pattern: str, names: Sequence[str] | None = None, owner: str = "cubc") -> list[str]:
+    """Benchmark of this name, or all whose names the expression matches from their start.
+
+    Parameters
+    ----------
+    pattern
+        Name or regular expression.
+    names
+        Those to choose from; the built-in ones by default.
+    owner
+        Whose they are, for the message.
+
+    Raises
+    ------
+    LookupError
+        If there is none.
+    TypeError
+        If `pattern` is no text.
+    ValueError
+        If `pattern` is no regular expression.
+    """
+    names = list(_core.benchmarks()) if names is None else names
+    if pattern in names:
+        return [pattern]
+    found = list(filter(regex(pattern).match, names))
+    if not found:
+        raise ax.unknown(owner, "benchmark", pattern, names)
+    return found

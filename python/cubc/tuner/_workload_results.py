@@ -1,0 +1,129 @@
+"""Standing of a unit's variants: what every device that measures for a search has found.
+
+A variant is held against base of the device that measured it. Where several devices measure, most
+variants were on one of them only, and the best again on one of them: of each variant that device
+counts which knows most of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ._records import Group, Measurement
+from ._status import LOST, PRUNED
+from ._verdict import Verdict
+from ._workload import Unit
+
+
+class Standing:
+    """Groups of a unit, one a device.
+
+    Parameters
+    ----------
+    unit
+        Unit that is searched.
+    info
+        Info of the device that measures, or of one of several.
+    stored
+        Groups that the store holds.
+    several
+        True if other devices of the same model measure too.
+    """
+
+    def __init__(
+        self, unit: Unit, info: Mapping[str, Any], stored: Iterable[Group], *, several: bool
+    ):
+        self._unit, self._stored = unit, list(stored)
+        self._groups = {info["uuid"]: unit.group(info, self._stored)}
+        if several:
+            for group in self._stored:
+                other = {**info, "uuid": group.device_uuid}
+                if group.key == unit.group(other, self._stored).key:
+                    self._groups[group.device_uuid] = group.only(unit.rts)
+
+    def include(self, info: Mapping[str, Any]) -> None:
+        """Take in what the store holds of another device that has measured."""
+        self._groups.setdefault(info["uuid"], self._unit.group(info, self._stored))
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups, that of the device itself first."""
+        return [*self._groups.values()]
+
+    def add(
+        self, info: Mapping[str, Any], measurement: Measurement, *, replace: bool = True
+    ) -> None:
+        """Take in what a device measured; in place of what is known of it only if `replace`."""
+        group = self._groups.get(info["uuid"])
+        if group is None:
+            group = self._groups[info["uuid"]] = self._unit.group(info, self._stored)
+        if replace or not group.has(measurement):
+            group.add(measurement)
+
+    def variants(self) -> list[str]:
+        """All labels but base, in measured order."""
+        labels = dict.fromkeys(label for group in self.groups for label in group.cells)
+        return [label for label in labels if label != "base"]
+
+    def _of(self, variant: str) -> Group:
+        """Group that knows most of a variant: the one in which it was wrong, if there is one."""
+        return max(
+            self.groups,
+            key=lambda group: (
+                variant in group.wrong,
+                len(group.rounds.get(variant, ())),
+                len(group.cells.get(variant, ())),
+            ),
+        )
+
+    def has(self, variant: str, again: int, rt: str) -> bool:
+        """Say whether the device that counts has measured a variant at a workload in a round."""
+        group = self._of(variant)
+        if again:
+            return rt in group.rounds.get(variant, {}).get(again, ())
+        return rt in group.cells.get(variant, ())
+
+    def is_open(self, variant: str, rt: str, *, racing: bool) -> bool:
+        """Say whether a variant was not worth a measurement for a reason that does not hold now."""
+        cell = self._of(variant).cells.get(variant, {}).get(rt)
+        if cell is None or cell.status not in (LOST, PRUNED):
+            return False
+        if cell.status == LOST:
+            return not racing
+        return cell.message not in {f"{limit} does not hold" for limit in self._unit.limits}
+
+    def score(self, variant: str) -> float | None:
+        """As `Group.score`."""
+        return self._of(variant).score(variant)
+
+    def estimate(self, variant: str) -> float | None:
+        """As `Group.estimate`."""
+        return self._of(variant).estimate(variant)
+
+    def failure(self, variant: str) -> str | None:
+        """As `Group.failure`."""
+        return self._of(variant).failure(variant)
+
+    def speedups(self, variant: str) -> list[float] | None:
+        """Speedup at each workload of the unit; None if one is not known."""
+        found = [*self._of(variant).speedups(variant).values()]
+        return found if len(found) == len(self._unit.rts) else None
+
+    def verdict(self, variant: str) -> Verdict | None:
+        """As `Group.verdict`."""
+        return self._of(variant).verdict(variant)
+
+    def is_begun(self, variant: str) -> bool:
+        """Say whether a variant was measured again."""
+        return bool(self._of(variant).rounds.get(variant))
+
+    def ranked(self) -> list[str]:
+        """Labels that the unit admits and that have a score at all its workloads, best first.
+
+        Base is not among them.
+        """
+        admitted = filter(self._unit.admits, self.variants())
+        complete = (v for v in admitted if self.speedups(v) is not None)
+        scored = ((self.score(variant), variant) for variant in complete)
+        return [v for _, v in sorted((-s, v) for s, v in scored if s is not None)]
