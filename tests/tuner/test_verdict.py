@@ -15,7 +15,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 @pytest.fixture(scope="module")
 def errors():
-    """The simulation that the error rates in benchmarks/NOTES.md come from."""
+    """The simulation that the error rates in benchmarks/notes/verdicts.md come from."""
     path = BENCHMARKS / "verdict_errors.py"
     spec = importlib.util.spec_from_file_location("verdict_errors", path)
     module = importlib.util.module_from_spec(spec)
