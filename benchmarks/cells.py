@@ -12,6 +12,7 @@ import functools
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -59,8 +60,9 @@ def commit():
         command = ["git", "-C", str(Path(__file__).parent), *words]
         return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
-    changed = git("status", "--porcelain", "--untracked-files=no")
-    return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
+    if not shutil.which("git") or not (head := git("rev-parse", "--short", "HEAD")):
+        return "unknown"
+    return head + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
 
 
 def origin(info, **peer):

@@ -45,6 +45,18 @@ def test_a_file_has_each_cell_once_with_its_origin(path, monkeypatch):
             assert cell["ratio"] == pytest.approx(ratio, rel=0.006)
 
 
+@pytest.mark.parametrize(
+    ("model", "kind", "units", "name"),
+    [
+        ("NVIDIA H200", "cuda", 132, "nvidia-h200"),
+        ("Intel(R) Xeon(R) Processor @ 2.50GHz", "cpu", 2, "intel-xeon-2-cores"),
+    ],
+)
+def test_a_device_has_one_folder(model, kind, units, name, monkeypatch):
+    cells = script("cells", monkeypatch)
+    assert cells.folder_name({"model": model, "kind": kind, "units": units}) == name
+
+
 def test_a_new_figure_takes_the_place_of_the_one_before(tmp_path, monkeypatch):
     cells = script("cells", monkeypatch)
     first = [
