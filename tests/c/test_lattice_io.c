@@ -4,9 +4,9 @@
 #include "base/chunks.h"
 #include "check.h"
 #include "cubc/fields.h"
+#include "lattice/io/checksums.h"
 #include "lattice/io/lime.h"
 #include "lattice/io/links.h"
-#include "lattice/io/sums.h"
 #include "lattice/io/xml.h"
 
 #include <dirent.h>
@@ -43,21 +43,21 @@ static void in_folder(void (*body)(void))
 }
 
 // ---- the parts ----------------------------------------------------------------------------------
-static void test_sums(void)
+static void test_checksums(void)
 {
     const char *digits = "123456789";
     uint32_t out[2], one[2], two[2];
     char bytes[72];
     for (size_t k = 0; k < sizeof bytes; k++) bytes[k] = (char)(k * k);
-    sums_of(SUMS_SCIDAC, digits, 9, 0, 1, true, out);
+    checksums_of(CHECKSUM_SCIDAC, digits, 9, 0, 1, true, out);
     CHECK(out[0] == 0xcbf43926 && out[1] == 0xcbf43926); // the check value of CRC-32
-    sums_of(SUMS_SCIDAC, digits, 9, 30, 1, true, out);
+    checksums_of(CHECKSUM_SCIDAC, digits, 9, 30, 1, true, out);
     CHECK(out[0] == (0xcbf43926u << 1 | 1) && out[1] == (0xcbf43926u << 30 | 0xcbf43926u >> 2));
-    for (int kind = 0; kind < SUMS_COUNT; kind++) { // of two parts as of the whole
-        sums_of((sums_kind)kind, bytes, 24, 40, 3, false, out);
-        sums_of((sums_kind)kind, bytes, 24, 40, 1, false, one);
-        sums_of((sums_kind)kind, bytes + 24, 24, 41, 2, false, two);
-        sums_merge((sums_kind)kind, one, two);
+    for (int kind = 0; kind < CHECKSUM_COUNT; kind++) { // of two parts as of the whole
+        checksums_of((checksum_kind)kind, bytes, 24, 40, 3, false, out);
+        checksums_of((checksum_kind)kind, bytes, 24, 40, 1, false, one);
+        checksums_of((checksum_kind)kind, bytes + 24, 24, 41, 2, false, two);
+        checksums_merge((checksum_kind)kind, one, two);
         CHECK(out[0] == one[0] && out[1] == one[1]);
     }
 }
@@ -315,7 +315,7 @@ static void test_arguments(void)
 int main(int argc, char **argv)
 {
     const check_test tests[] = {
-        {"sums", test_sums},
+        {"checksums", test_checksums},
         {"xml", test_xml},
         {"lime", test_lime},
         {"links", test_links},

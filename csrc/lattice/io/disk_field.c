@@ -116,17 +116,18 @@ typedef struct transfer {
     const outfile *out; // or
     const double *from;
     int flags;
-    pthread_mutex_t lock; // of the sums
-    uint32_t sums[2];
+    pthread_mutex_t lock; // of the checksums
+    uint32_t checksums[2];
 } transfer;
 
-static void add_sums(transfer *t, const void *bytes, uint64_t first, uint64_t count)
+static void add_checksums(transfer *t, const void *bytes, uint64_t first, uint64_t count)
 {
-    uint32_t sums[2];
+    uint32_t checksums[2];
     const disk_field *f = t->f;
-    sums_of(f->sums, bytes, disk_field_site_bytes(f), first, count, f->info.big_endian, sums);
+    checksums_of(f->checksums, bytes, disk_field_site_bytes(f), first, count, f->info.big_endian,
+                 checksums);
     pthread_mutex_lock(&t->lock);
-    sums_merge(f->sums, t->sums, sums);
+    checksums_merge(f->checksums, t->checksums, checksums);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -230,7 +231,7 @@ static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, voi
     if (f->place) at = (double *)((char *)room + (size_t)count * site);
     bool verify = !(t->flags & CUBC_FIELD_UNVERIFIED), big = f->info.big_endian;
     TRY(infile_at(t->in, f->info.data_offset + first * site, room, (size_t)count * site, f->what));
-    if (verify && f->info.has_checksum) add_sums(t, room, first, count);
+    if (verify && f->info.has_checksum) add_checksums(t, room, first, count);
     bool finite =
         f->info.precision == 64 ? unpack64(room, big, at, packed) : unpack32(room, big, at, packed);
     if (verify && !finite) return not_finite(f, at, first);
@@ -240,19 +241,19 @@ static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, voi
     return CUBC_OK;
 }
 
-static cubc_status check_sums(const disk_field *f, const uint32_t sums[2])
+static cubc_status verify_checksums(const disk_field *f, const uint32_t checksums[2])
 {
     const uint32_t *stated = f->info.checksum;
-    if (f->sums == SUMS_NERSC && sums[0] != stated[0])
+    if (f->checksums == CHECKSUM_NERSC && checksums[0] != stated[0])
         FAIL(CUBC_IO_ERROR,
              "%s: its checksum is %08" PRIx32 ", the header says %08" PRIx32
              ": the file is corrupt",
-             f->what, sums[0], stated[0]);
-    if (f->sums != SUMS_NERSC && (sums[0] != stated[0] || sums[1] != stated[1]))
+             f->what, checksums[0], stated[0]);
+    if (f->checksums != CHECKSUM_NERSC && (checksums[0] != stated[0] || checksums[1] != stated[1]))
         FAIL(CUBC_IO_ERROR,
              "%s: its checksums are %08" PRIx32 " and %08" PRIx32 ", the file says %08" PRIx32
              " and %08" PRIx32 ": it is corrupt",
-             f->what, sums[0], sums[1], stated[0], stated[1]);
+             f->what, checksums[0], checksums[1], stated[0], stated[1]);
     return CUBC_OK;
 }
 
@@ -299,7 +300,7 @@ cubc_status disk_field_load(const infile *file, const disk_field *f, int flags, 
     transfer t = {.in = file, .f = f, .to = out, .flags = flags};
     bool verify = !(flags & CUBC_FIELD_UNVERIFIED), links = f->info.kind == CUBC_FIELD_GAUGE;
     TRY(run(&t, load_chunk));
-    if (verify && f->info.has_checksum) TRY(check_sums(f, t.sums));
+    if (verify && f->info.has_checksum) TRY(verify_checksums(f, t.checksums));
     if (links && f->info.precision == 32 && (flags & CUBC_FIELD_PROJECTED))
         TRY(run(&t, project_chunk));
     return verify ? check_measured(f, out) : CUBC_OK;
@@ -377,7 +378,7 @@ static cubc_status store_chunk(void *context, uint64_t first, uint64_t count, vo
         TRY(pack_rows(f, from, first, (size_t)count * SITE_LINKS, room));
     else if (!pack(f, from, room, (size_t)count * reals))
         return unfit(f, from, first);
-    add_sums(t, room, first, count);
+    add_checksums(t, room, first, count);
     return outfile_at(t->out, f->info.data_offset + first * site, room, (size_t)count * site);
 }
 
@@ -385,7 +386,7 @@ cubc_status disk_field_store(const outfile *file, disk_field *f, const double *f
 {
     transfer t = {.out = file, .f = f, .from = from};
     TRY(run(&t, store_chunk));
-    memcpy(f->info.checksum, t.sums, sizeof t.sums);
+    memcpy(f->info.checksum, t.checksums, sizeof t.checksums);
     f->info.has_checksum = 1;
     return CUBC_OK;
 }

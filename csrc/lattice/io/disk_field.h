@@ -7,9 +7,9 @@
 #define CUBC_LATTICE_DISK_FIELD_H
 
 #include "cubc/fields.h"
+#include "lattice/io/checksums.h"
 #include "lattice/io/infile.h"
 #include "lattice/io/outfile.h"
-#include "lattice/io/sums.h"
 
 typedef struct disk_field disk_field;
 // Puts the numbers of a site of the file to where they belong in the field; any thread may, at the
@@ -18,7 +18,7 @@ typedef void (*disk_place)(const disk_field *f, uint64_t site, const double *fro
 
 struct disk_field {
     cubc_field_info info;
-    sums_kind sums;
+    checksum_kind checksums;
     disk_place place; // NULL: in the order of the memory
     bool scattered;   // place goes beyond the site
     char what[96];    // names the data in messages

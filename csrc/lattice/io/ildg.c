@@ -25,8 +25,8 @@ typedef struct description {
 typedef struct data_record {
     lime_record record;
     description by;
-    bool has_sums;
-    uint32_t sums[2];
+    bool has_checksums;
+    uint32_t checksums[2];
 } data_record;
 
 typedef struct contents {
@@ -99,11 +99,11 @@ static cubc_status take_document(const xml *x, const char *type, contents *c)
     }
     // scidac-checksum
     data_record *last = c->count ? &c->data[c->count - 1] : NULL;
-    if (!last || last->has_sums)
+    if (!last || last->has_checksums)
         FAIL(CUBC_IO_ERROR, "%s: there is no field before it whose checksums these could be",
              x->what);
-    last->has_sums = true;
-    return scidac_checksum(x, last->sums);
+    last->has_checksums = true;
+    return scidac_checksum(x, last->checksums);
 }
 
 static cubc_status take_data(const lime_record *r, contents *c)
@@ -194,13 +194,13 @@ static cubc_status describe(const data_record *d, const description *by, disk_fi
     *f = disk_field_new(formatted ? expected : "scidac",
                         is_ildg(&d->record) ? CUBC_FIELD_GAUGE : CUBC_FIELD_SPINOR);
     snprintf(f->what, sizeof f->what, "%s", d->record.what);
-    f->sums = SUMS_SCIDAC;
+    f->checksums = CHECKSUM_SCIDAC;
     f->info.precision = by->precision;
     f->info.big_endian = 1;
     f->info.data_offset = d->record.data;
     f->info.data_bytes = d->record.length;
-    f->info.has_checksum = d->has_sums;
-    memcpy(f->info.checksum, d->sums, sizeof d->sums);
+    f->info.has_checksum = d->has_checksums;
+    memcpy(f->info.checksum, d->checksums, sizeof d->checksums);
     if (!formatted) TRY(scidac_kind(&by->about, f->what, f));
     TRY(disk_field_set_extent(f, formatted ? by->extent : by->about.extent));
     return formatted ? check_agreement(by, f) : CUBC_OK;
@@ -268,7 +268,7 @@ static cubc_status write_field(const outfile *file, disk_field *f, const double 
 {
     uint64_t at = 0;
     const char *data = ildg ? "ildg-binary-data" : "scidac-binary-data";
-    f->sums = SUMS_SCIDAC;
+    f->checksums = CHECKSUM_SCIDAC;
     f->info.big_endian = 1;
     TRY(put_document(file, &at, "scidac-private-file-xml", LIME_BEGIN, f, scidac_print_file));
     TRY(put_document(file, &at, "scidac-file-xml", LIME_END, f, print_title));

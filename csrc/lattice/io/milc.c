@@ -31,7 +31,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
              "header at byte %d: the order of sites is %" PRIu32
              ", expected 0, one after the other",
              ORDER, order);
-    f.sums = SUMS_MILC;
+    f.checksums = CHECKSUM_MILC;
     f.info.precision = 32;
     f.info.big_endian = big;
     f.info.has_checksum = 1;
@@ -49,7 +49,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
 static cubc_status write_field(const outfile *file, disk_field *f, const double *from)
 {
     unsigned char header[HEADER] = {0};
-    f->sums = SUMS_MILC;
+    f->checksums = CHECKSUM_MILC;
     f->info.big_endian = 0;
     f->info.data_offset = HEADER;
     TRY(disk_field_store(file, f, from));

@@ -76,7 +76,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     uint64_t columns = wilson ? 3 * (uint64_t)words_load32(header + SPINS, big) : 3;
     uint64_t begin = wilson ? WILSON_HEADER : STAGGERED_HEADER, check = wilson ? 16 : 12;
     uint64_t each = (file->size - begin) / columns; // check record and numbers
-    f.sums = SUMS_MILC;
+    f.checksums = CHECKSUM_MILC;
     f.info.precision = 32;
     f.info.big_endian = big;
     for (int k = 0; k < 4; k++) extent[k] = words_load32(header + EXTENTS + 4 * k, big);

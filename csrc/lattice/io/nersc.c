@@ -177,7 +177,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     size_t length = 0;
     disk_field f = disk_field_new("nersc", CUBC_FIELD_GAUGE);
     TRY(read_header(file, header, &length));
-    f.sums = SUMS_NERSC;
+    f.checksums = CHECKSUM_NERSC;
     f.info.data_offset = length;
     f.info.data_bytes = file->size - length;
     snprintf(f.what, sizeof f.what, "data at byte %zu", length);
@@ -206,7 +206,7 @@ static void print_header(const disk_field *f, text *out)
 static cubc_status write_field(const outfile *file, disk_field *f, const double *from)
 {
     text header = {0};
-    f->sums = SUMS_NERSC;
+    f->checksums = CHECKSUM_NERSC;
     f->info.big_endian = 1;
     TRY(links_measure(from, f->info.extent, &f->info.plaquette, &f->info.link_trace));
     print_header(f, &header);

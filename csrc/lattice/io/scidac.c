@@ -66,13 +66,13 @@ cubc_status scidac_record(const xml *x, scidac *out)
     return CUBC_OK;
 }
 
-cubc_status scidac_checksum(const xml *x, uint32_t sums[2])
+cubc_status scidac_checksum(const xml *x, uint32_t checksums[2])
 {
     uint64_t a, b;
     TRY(xml_number(x, "suma", 16, 0, UINT32_MAX, &a));
     TRY(xml_number(x, "sumb", 16, 0, UINT32_MAX, &b));
-    sums[0] = (uint32_t)a;
-    sums[1] = (uint32_t)b;
+    checksums[0] = (uint32_t)a;
+    checksums[1] = (uint32_t)b;
     return CUBC_OK;
 }
 

@@ -14,7 +14,7 @@ typedef struct scidac {
 
 cubc_status scidac_file(const xml *document, scidac *out);
 cubc_status scidac_record(const xml *document, scidac *out);
-cubc_status scidac_checksum(const xml *document, uint32_t sums[2]);
+cubc_status scidac_checksum(const xml *document, uint32_t checksums[2]);
 // The kind of field that the record describes, and its place in memory. what names its data.
 cubc_status scidac_kind(const scidac *s, const char *what, disk_field *out);
 

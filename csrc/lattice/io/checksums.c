@@ -1,5 +1,5 @@
-// The checksums of lattice files: see sums.h.
-#include "lattice/io/sums.h"
+// The checksums of lattice files: see checksums.h.
+#include "lattice/io/checksums.h"
 
 #include "lattice/io/words.h"
 
@@ -71,27 +71,27 @@ static void milc(const unsigned char *p, uint64_t first, size_t words, bool big_
     }
 }
 
-void sums_of(sums_kind kind, const void *bytes, size_t site_bytes, uint64_t first, uint64_t sites,
-             bool big_endian, uint32_t out[2])
+void checksums_of(checksum_kind kind, const void *bytes, size_t site_bytes, uint64_t first,
+                  uint64_t sites, bool big_endian, uint32_t out[2])
 {
     const unsigned char *p = bytes;
     size_t site_words = site_bytes / 4, words = (size_t)sites * site_words;
     out[0] = out[1] = 0;
-    if (kind == SUMS_SCIDAC) {
+    if (kind == CHECKSUM_SCIDAC) {
         scidac(p, site_bytes, first, sites, out);
-    } else if (kind == SUMS_MILC) {
+    } else if (kind == CHECKSUM_MILC) {
         milc(p, first * site_words, words, big_endian, out);
     } else {
         for (size_t k = 0; k < words; k++) out[0] += words_load32(p + 4 * k, big_endian);
     }
 }
 
-void sums_merge(sums_kind kind, uint32_t sums[2], const uint32_t more[2])
+void checksums_merge(checksum_kind kind, uint32_t checksums[2], const uint32_t more[2])
 {
-    if (kind == SUMS_NERSC) {
-        sums[0] += more[0];
+    if (kind == CHECKSUM_NERSC) {
+        checksums[0] += more[0];
     } else {
-        sums[0] ^= more[0];
-        sums[1] ^= more[1];
+        checksums[0] ^= more[0];
+        checksums[1] ^= more[1];
     }
 }
