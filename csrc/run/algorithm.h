@@ -25,6 +25,7 @@ enum {
     MAX_OPERANDS = 8, // of all lazy inputs
     MAX_OUTPUTS = 4,
     MAX_LAZY = 2, // inputs of one call
+    MAX_TEXTS = 16,
     MAX_FIELDS = 32,
     MAX_AXES = 5, // that operands of a lazy input need to be told apart along
     MAX_AXIS_VALUES = 16
@@ -93,12 +94,14 @@ typedef struct problem {
     uint8_t operand_count, lazy_count;
     uint8_t type, acc_type; // cubc_type: of the items, and what the operator works in
     bool commutative, inclusive, descending;
-    bool wide;           // counts of items need 64 bits
-    policy_size size;    // of n, where another variant is the best for so many items
-    bool aligned;        // all arrays of more than one item start on 16 bytes
-    bool in_place;       // an output is an input: no read-only loads
-    uint16_t traits[20]; // what else the code depends on; the algorithm says
-    char benchmark[40];  // the benchmark that stands for this problem: "reduce.sum"
+    bool wide;                    // counts of items need 64 bits
+    policy_size size;             // of n, where another variant is the best for so many items
+    bool aligned;                 // all arrays of more than one item start on 16 bytes
+    bool in_place;                // an output is an input: no read-only loads
+    uint16_t traits[20];          // what else the code depends on; the algorithm says
+    const char *texts[MAX_TEXTS]; // the same as texts, borrowed; NULL: none of that kind
+    uint8_t text_count;           // up to the last kind
+    char benchmark[40];           // the benchmark that stands for this problem: "reduce.sum"
 
     // Run-time workload.
     uint64_t n;      // items that the algorithm goes through

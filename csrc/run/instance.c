@@ -66,6 +66,8 @@ static uint64_t hash_key(const problem *p)
     h = mix(h, hash64((const char *)p->traits, sizeof p->traits));
     h = mix(h, (uintptr_t)p->op);
     if (p->expression) h = mix(h, hash64(p->expression, strlen(p->expression)));
+    for (int k = 0; k < p->text_count; k++)
+        h = mix(h, p->texts[k] ? hash64(p->texts[k], strlen(p->texts[k])) : 0);
     for (int k = 0; k < p->input_count; k++) h = mix_operand(h, &p->inputs[k]);
     for (int k = 0; k < p->operand_count; k++) h = mix_operand(h, &p->operands[k]);
     for (int k = 0; k < p->lazy_count; k++) {
@@ -90,8 +92,10 @@ bool problem_same_code(const problem *a, const problem *b)
 {
     if (a->algorithm != b->algorithm || flags(a) != flags(b) || a->op != b->op ||
         memcmp(a->traits, b->traits, sizeof a->traits) != 0 ||
-        !same_text(a->expression, b->expression))
+        !same_text(a->expression, b->expression) || a->text_count != b->text_count)
         return false;
+    for (int k = 0; k < a->text_count; k++)
+        if (!same_text(a->texts[k], b->texts[k])) return false;
     for (int k = 0; k < a->input_count; k++)
         if (!same_operand(&a->inputs[k], &b->inputs[k])) return false;
     for (int k = 0; k < a->operand_count; k++)
@@ -110,6 +114,7 @@ static void free_key(problem *key)
     for (int k = 0; k < key->input_count; k++) mem_free((char *)key->inputs[k].name);
     for (int k = 0; k < key->operand_count; k++) mem_free((char *)key->operands[k].name);
     for (int k = 0; k < key->lazy_count; k++) mem_free((char *)key->lazy[k].expression);
+    for (int k = 0; k < key->text_count; k++) mem_free((char *)key->texts[k]);
     mem_free((char *)key->expression);
 }
 
@@ -126,6 +131,7 @@ static cubc_status copy_key(const problem *p, problem *out)
     cubc_status st = CUBC_OK;
     *out = *p;
     own_text(&out->expression, &st);
+    for (int k = 0; k < p->text_count; k++) own_text(&out->texts[k], &st);
     for (int k = 0; k < p->input_count; k++) {
         out->inputs[k].data = NULL;
         own_text(&out->inputs[k].name, &st);

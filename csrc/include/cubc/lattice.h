@@ -40,6 +40,17 @@ typedef struct cubc_guard {
     uint64_t step;  // for the function that takes the sums
 } cubc_guard;
 
+// What one pass over its fields does for a solver: statements on the complex numbers of each site,
+// then real sums over all sites, which a function of kernels/lattice/solver_steps.h takes. Lists
+// end at their first NULL. Sums and that function come together; any other part may be missing.
+enum { CUBC_MOST_SCALARS = 4, CUBC_MOST_SUMS = 8 };
+typedef struct cubc_site_update {
+    const char *scalars[CUBC_MOST_SCALARS]; // of the state, that the statements use: {"alpha"}
+    const char *statements;                 // "x = x + alpha * p; r = r - alpha * q"
+    const char *sums[CUBC_MOST_SUMS];       // terms: {"norm(r)"}
+    const char *finish;                     // the function: "cg_direction"
+} cubc_site_update;
+
 // A gauge field in another order, precision or reconstruction. Links of fewer than 18 reals are
 // those of SU(3) matrices. The copy is apart from what is copied.
 typedef struct cubc_link_copy_params {
@@ -97,19 +108,15 @@ typedef struct cubc_dslash_wilson_params {
     int temporal_gauge; // not 0: links in time are 1 but for those of the last slice
     double a;
     double anisotropy; // 1: none
-    // Belongs to a solver; otherwise NULL. A tail is "scalars | statements | sums | function": what
-    // becomes of the result m, of x and z at each site (kernels/lattice/tail.h). z may be the
-    // output.
+    // Belongs to a solver; otherwise NULL. The tail says what becomes of the result m, of x and of
+    // z at each site (kernels/lattice/tail.h); NULL: out = m. z may be the output.
     const cubc_guard *guard;
-    const char *tail;
+    const cubc_site_update *tail;
     const void *z;
     const float *z_norms;
 } cubc_dslash_wilson_params;
 
-// Linear algebra of a solver in one pass over its fields: statements on the complex numbers of each
-// site, and sums over all sites. text: "scalars | statements | sums | function", as
-//     "alpha | x = x + alpha * p; r = r - alpha * q | norm(r) | cg_direction"
-// with scalars of the state, fields by name, and a function of kernels/lattice/solver.h. Fields are
+// Linear algebra of a solver in one pass over its fields, which the update calls by name. They are
 // native ones, all of as many sites; the norms of fixed-point fields are right behind them.
 typedef struct cubc_site_field {
     const char *name;
@@ -119,7 +126,7 @@ typedef struct cubc_site_field {
 } cubc_site_field;
 
 typedef struct cubc_field_update_params {
-    const char *text;
+    const cubc_site_update *update;
     const cubc_site_field *fields; // at most 12, of which 4 are written
     int field_count;
     const cubc_guard *guard;

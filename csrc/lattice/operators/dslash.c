@@ -50,14 +50,13 @@ static cubc_status add_fields(const cubc_dslash_wilson_params *params, problem *
 static cubc_status add_guard(const cubc_dslash_wilson_params *params, problem *out)
 {
     if (!params->guard) return CUBC_OK;
-    TRY(fused_check("the tail of dslash", params->tail));
+    TRY(solver_update_texts(out, "the tail of dslash", params->tail));
     if (params->z)
         TRY(lattice_field_input(out, "z of dslash", params->z, params->z_norms, params->n,
                                 params->type, SPINOR_REALS));
-    out->expression = params->tail;
     out->traits[DSLASH_GUARDED] = 1;
     out->traits[DSLASH_Z] = params->z != NULL;
-    fused_guard(params->guard, out->numbers + DSLASH_GUARD);
+    solver_update_guard(params->guard, out->numbers + DSLASH_GUARD);
     return CUBC_OK;
 }
 
@@ -158,7 +157,7 @@ void dslash_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_T %s\n", type_table[p->type].dialect);
     for (int k = DSLASH_RECONSTRUCT; k < DSLASH_TRAITS; k++)
         text_printf(out, "#define TUNE_%s %d\n", names[k], p->traits[k]);
-    if (p->traits[DSLASH_GUARDED]) fused_define(p->expression, out);
+    if (p->traits[DSLASH_GUARDED]) solver_update_define(p, out);
 }
 
 const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v)
@@ -183,7 +182,7 @@ const char *dslash_invalid(const problem *p, const char *kind, const space *s, c
 static cubc_status place_guard(const problem *p, uint64_t blocks, launch *l)
 {
     const operand *z = p->traits[DSLASH_Z] ? &p->inputs[p->traits[DSLASH_XPAY] ? Z : X] : NULL;
-    TRY(fused_place(p->expression, p->numbers + DSLASH_GUARD, blocks, l));
+    TRY(solver_update_place(p, p->numbers + DSLASH_GUARD, blocks, l));
     l->args[l->args_count++] = z ? (uintptr_t)z[0].data : 0;
     l->args[l->args_count++] = z ? (uintptr_t)z[1].data : 0;
     return CUBC_OK;

@@ -5,8 +5,8 @@
 #ifndef CUBC_ALGO_DSLASH_H
 #define CUBC_ALGO_DSLASH_H
 
-#include "lattice/operators/fused.h"
 #include "lattice/operators/lattice.h"
+#include "lattice/operators/solver_update.h"
 
 // The traits of a problem, after those of any lattice.
 enum {

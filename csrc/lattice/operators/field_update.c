@@ -1,6 +1,6 @@
 // Descriptor of field_update: kernels/lattice/field_update.cu.
-#include "lattice/operators/fused.h"
 #include "lattice/operators/lattice.h"
+#include "lattice/operators/solver_update.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +69,7 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
         .algorithm = &field_update_algorithm, .aligned = true, .benchmark = "field_update.cg"};
     TRY(lattice_extents(out, extents));
     TRY(check_shape(params));
-    TRY(fused_check("field_update", params->text));
+    TRY(solver_update_texts(out, "field_update", params->update));
     if (!params->guard || !params->guard->states)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: there is no state");
     out->traits[REALS] = (uint16_t)params->reals;
@@ -79,9 +79,8 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
     if (!out->aligned)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: a field in native order starts on 16 bytes");
     out->n = places(out) * params->sources;
-    out->expression = params->text;
     out->type = out->acc_type = (uint8_t)widest(out);
-    fused_guard(params->guard, out->numbers + GUARD);
+    solver_update_guard(params->guard, out->numbers + GUARD);
     return CUBC_OK;
 }
 
@@ -92,19 +91,20 @@ static cubc_status field_update_workload(const benchmark *b, cubc_type type, uin
                                          problem *out)
 {
     static const char *const names[] = {"x", "p", "s"};
-    (void)b;
+    static const cubc_site_update update = {.scalars = {"alpha_real", "beta_real"},
+                                            .statements = "x = x + (alpha_real + real_t(2)) * p; "
+                                                          "p = s + (beta_real + real_t(3)) * p"};
     if (n < 16) n = 16;
     *out = (problem){.n = n / 2,
                      .type = (uint8_t)(type == CUBC_F64 ? CUBC_F64 : CUBC_F32),
                      .aligned = true,
-                     .expression = "alpha_real, beta_real | x = x + (alpha_real + real_t(2)) * p; "
-                                   "p = s + (beta_real + real_t(3)) * p | |",
                      .traits = {[REALS] = SPINOR_REALS, [PARITIES] = 1, [WRITTEN] = 3},
                      .numbers = {[SOURCES] = 1},
                      .input_count = 4,
                      .output_count = 2};
     out->acc_type = out->type;
     lattice_extents_of(out, n);
+    TRY(solver_update_texts(out, b->name, &update));
     // The norms of a fixed-point field are behind it, two items a site.
     uint64_t items = out->n * (SPINOR_REALS + (type == CUBC_I16 ? 2 : 0));
     for (int k = 0; k < 3; k++)
@@ -152,7 +152,7 @@ static void field_update_define(const problem *p, text *out)
     define_fields(p, "TUNE_WRITTEN", ONLY_WRITTEN, out);
     define_fields(p, "TUNE_HELD", ONLY_HELD, out);
     define_fields(p, "TUNE_FLOATS", ONLY_FLOATS, out);
-    fused_define(p->expression, out);
+    solver_update_define(p, out);
 }
 
 static const char *field_update_invalid(const problem *p, const char *kind, const space *s,
@@ -185,7 +185,7 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
             guard[GUARD_STATES] = (uintptr_t)p->inputs[k].data;
     for (int k = 0; k < p->output_count; k++)
         l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
-    TRY(fused_place(p->expression, guard, blocks, l));
+    TRY(solver_update_place(p, guard, blocks, l));
     l->args[l->args_count++] = p->numbers[SOURCES];
     return CUBC_OK;
 }

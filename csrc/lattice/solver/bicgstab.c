@@ -12,6 +12,40 @@
 
 enum { X, P, V, R, T, Q, FIELDS }; // among work
 
+// ---- the steps: scalars are calculated by bicgstab_* of kernels/lattice/solver_steps.h
+// ------------
+static const cubc_site_update add_correction = {
+    .statements = "y = y + x; x = complex<real_t>(0)",
+};
+static const cubc_site_update restart = {
+    .scalars = {"sigma"},
+    .statements = "r = e; p = p + sigma * (e - p); q = q + sigma * (e - q)",
+    .sums = {"dot_real(q, r)", "dot_imag(q, r)"},
+    .finish = "bicgstab_restart",
+};
+static const cubc_site_update project = {
+    .sums = {"dot_real(z, out)", "dot_imag(z, out)"},
+    .finish = "bicgstab_first",
+};
+static const cubc_site_update half_step = {
+    .scalars = {"alpha"},
+    .statements = "r = r - alpha * v",
+};
+static const cubc_site_update stabilise = {
+    .sums = {"dot_real(out, x)", "dot_imag(out, x)", "norm(out)", "dot_real(z, out)",
+             "dot_imag(z, out)", "dot_real(z, x)", "dot_imag(z, x)"},
+    .finish = "bicgstab_second",
+};
+static const cubc_site_update end_step = {
+    .scalars = {"alpha", "omega", "beta"},
+    .statements = "x = x + alpha * p + omega * r; r = r - omega * t; "
+                  "p = r + beta * (p - omega * v)",
+    .sums = {"norm(r)"},
+    .finish = "bicgstab_end",
+};
+
+// ---- the method
+// -----------------------------------------------------------------------------------
 static cubc_status open(solver *s)
 {
     for (int k = 0; k < FIELDS; k++) TRY(solver_zero_field(s, s->sloppy, &s->work[k]));
@@ -21,41 +55,27 @@ static cubc_status open(solver *s)
 static cubc_status update(solver *s)
 {
     const lattice_field *f = s->work;
-    TRY(solver_fuse(s, UPDATE, "| y = y + x; x = complex<real_t>(0) | |",
-                    SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]))));
+    TRY(solver_update(s, UPDATE, &add_correction, SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]))));
     TRY(solver_residual(s));
-    return solver_fuse(
-        s, UPDATE,
-        "sigma | r = e; p = p + sigma * (e - p); q = q + sigma * (e - q) | "
-        "dot_real(q, r); dot_imag(q, r) | bicgstab_restart",
+    return solver_update(
+        s, UPDATE, &restart,
         SITE_FIELDS(READ("e", s->r), WRITE("r", f[R]), WRITE("p", f[P]), WRITE("q", f[Q])));
 }
 
 static cubc_status iterate(solver *s, uint64_t last_of_round)
 {
     const lattice_field *f = s->work;
-    TRY(s->op->apply(s, &(operator_call){.in = &f[P],
-                                         .out = &f[V],
-                                         .z = &f[Q],
-                                         .tail = "| | dot_real(z, out); dot_imag(z, out) | "
-                                                 "bicgstab_first",
-                                         .phase = ITERATE}));
-    TRY(solver_fuse(s, ITERATE, "alpha | r = r - alpha * v | |",
-                    SITE_FIELDS(WRITE("r", f[R]), READ("v", f[V]))));
-    TRY(s->op->apply(s,
-                     &(operator_call){.in = &f[R],
-                                      .out = &f[T],
-                                      .z = &f[Q],
-                                      .tail = "| | dot_real(out, x); dot_imag(out, x); norm(out); "
-                                              "dot_real(z, out); dot_imag(z, out); dot_real(z, x); "
-                                              "dot_imag(z, x) | bicgstab_second",
-                                      .phase = ITERATE}));
+    TRY(s->op->apply(
+        s, &(operator_call){
+               .in = &f[P], .out = &f[V], .z = &f[Q], .tail = &project, .phase = ITERATE}));
+    TRY(solver_update(s, ITERATE, &half_step, SITE_FIELDS(WRITE("r", f[R]), READ("v", f[V]))));
+    TRY(s->op->apply(
+        s, &(operator_call){
+               .in = &f[R], .out = &f[T], .z = &f[Q], .tail = &stabilise, .phase = ITERATE}));
     s->guard.step = last_of_round;
-    return solver_fuse(s, ITERATE,
-                       "alpha, omega, beta | x = x + alpha * p + omega * r; r = r - omega * t; "
-                       "p = r + beta * (p - omega * v) | norm(r) | bicgstab_end",
-                       SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), WRITE("r", f[R]),
-                                   READ("v", f[V]), READ("t", f[T])));
+    return solver_update(s, ITERATE, &end_step,
+                         SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), WRITE("r", f[R]),
+                                     READ("v", f[V]), READ("t", f[T])));
 }
 
 const solver_method solver_bicgstab = {"bicgstab", open, update, iterate, 2, 1};

@@ -18,6 +18,36 @@
 
 enum { X, P, W, S }; // among work: what was found since the last update, direction, M p, M^+ r
 
+// ---- the steps: scalars are calculated by cg_* of kernels/lattice/solver_steps.h
+// ------------------
+static const cubc_site_update add_correction = {
+    .scalars = {"alpha_real"},
+    .statements = "y = y + x + alpha_real * p; x = complex<real_t>(0)",
+};
+static const cubc_site_update copy_residual = {
+    .statements = "w = r",
+};
+static const cubc_site_update restart = {
+    .sums = {"norm(out)", "dot_real(out, z)", "dot_imag(out, z)"},
+    .finish = "cg_restart",
+};
+static const cubc_site_update next_direction = {
+    .scalars = {"alpha_real", "beta_real", "sigma"},
+    .statements = "x = x + alpha_real * p; p = sigma * s + beta_real * p",
+};
+static const cubc_site_update length = {
+    .sums = {"norm(out)"},
+    .finish = "cg_length",
+};
+static const cubc_site_update next_residual = {
+    .scalars = {"alpha_real"},
+    .statements = "out = z - alpha_real * m",
+    .sums = {"norm(out)"},
+    .finish = "cg_direction",
+};
+
+// ---- the method
+// -----------------------------------------------------------------------------------
 static cubc_status open(solver *s)
 {
     TRY(solver_zero_field(s, s->sloppy, &s->work[X]));
@@ -29,40 +59,32 @@ static cubc_status open(solver *s)
 static cubc_status update(solver *s)
 {
     const lattice_field *f = s->work;
-    TRY(solver_fuse(s, UPDATE,
-                    "alpha_real | y = y + x + alpha_real * p; x = complex<real_t>(0) | |",
-                    SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]), READ("p", f[P]))));
+    TRY(solver_update(s, UPDATE, &add_correction,
+                      SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]), READ("p", f[P]))));
     TRY(solver_residual(s));
-    TRY(solver_fuse(s, UPDATE, "| w = r | |", SITE_FIELDS(WRITE("w", f[W]), READ("r", s->r))));
-    return s->op->apply(
-        s, &(operator_call){.in = &f[W],
-                            .out = &f[S],
-                            .z = &f[P],
-                            .tail = "| | norm(out); dot_real(out, z); dot_imag(out, z) | "
-                                    "cg_restart",
-                            .dagger = true,
-                            .phase = UPDATE});
+    TRY(solver_update(s, UPDATE, &copy_residual, SITE_FIELDS(WRITE("w", f[W]), READ("r", s->r))));
+    return s->op->apply(s, &(operator_call){.in = &f[W],
+                                            .out = &f[S],
+                                            .z = &f[P],
+                                            .tail = &restart,
+                                            .dagger = true,
+                                            .phase = UPDATE});
 }
 
 static cubc_status iterate(solver *s, uint64_t last_of_round)
 {
     const lattice_field *f = s->work;
-    TRY(solver_fuse(s, ITERATE,
-                    "alpha_real, beta_real, sigma | x = x + alpha_real * p; "
-                    "p = sigma * s + beta_real * p | |",
-                    SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), READ("s", f[S]))));
+    TRY(solver_update(s, ITERATE, &next_direction,
+                      SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), READ("s", f[S]))));
     TRY(s->op->apply(
-        s, &(operator_call){
-               .in = &f[P], .out = &f[W], .tail = "| | norm(out) | cg_length", .phase = ITERATE}));
-    return s->op->apply(
-        s, &(operator_call){.in = &f[W],
-                            .out = &f[S],
-                            .z = &f[S],
-                            .tail = "alpha_real | out = z - alpha_real * m | norm(out) | "
-                                    "cg_direction",
-                            .dagger = true,
-                            .phase = ITERATE,
-                            .step = last_of_round});
+        s, &(operator_call){.in = &f[P], .out = &f[W], .tail = &length, .phase = ITERATE}));
+    return s->op->apply(s, &(operator_call){.in = &f[W],
+                                            .out = &f[S],
+                                            .z = &f[S],
+                                            .tail = &next_residual,
+                                            .dagger = true,
+                                            .phase = ITERATE,
+                                            .step = last_of_round});
 }
 
 const solver_method solver_cg = {"cg", open, update, iterate, 2, 2};

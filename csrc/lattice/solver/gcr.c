@@ -10,6 +10,46 @@
 
 enum { P, V = MOST_BASIS + 1, FIELDS = V + MOST_BASIS }; // among work: each direction's
 
+// ---- the steps: scalars are calculated by gcr_* of kernels/lattice/solver_steps.h
+// -----------------
+static const cubc_site_update add_directions = {
+    .statements = "y = y + BASIS(0) * p0 + BASIS(1) * p1 + BASIS(2) * p2 + BASIS(3) * p3 + "
+                  "BASIS(4) * p4 + BASIS(5) * p5 + BASIS(6) * p6 + BASIS(7) * p7",
+};
+static const cubc_site_update restart = {
+    .statements = "p = e",
+    .sums = {"norm(p)"},
+    .finish = "gcr_restart",
+};
+static const cubc_site_update project_first = {
+    .sums = {"dot_real(z, out)", "dot_imag(z, out)"},
+    .finish = "gcr_project",
+};
+static const cubc_site_update project_next = {
+    .scalars = {"omega"},
+    .statements = "v = v - omega * u",
+    .sums = {"dot_real(w, v)", "dot_imag(w, v)"},
+    .finish = "gcr_project",
+};
+static const cubc_site_update length_of_only = {
+    .sums = {"norm(out)", "dot_real(out, z)", "dot_imag(out, z)"},
+    .finish = "gcr_length",
+};
+static const cubc_site_update length = {
+    .scalars = {"omega"},
+    .statements = "v = v - omega * u",
+    .sums = {"norm(v)", "dot_real(v, p)", "dot_imag(v, p)"},
+    .finish = "gcr_length",
+};
+static const cubc_site_update next_residual = {
+    .scalars = {"alpha"},
+    .statements = "n = p - alpha * v",
+    .sums = {"norm(n)"},
+    .finish = "gcr_end",
+};
+
+// ---- the method
+// -----------------------------------------------------------------------------------
 static cubc_status open(solver *s)
 {
     s->cycle = 0;
@@ -21,15 +61,12 @@ static cubc_status update(solver *s)
 {
     const lattice_field *p = s->work + P;
     s->cycle = 0;
-    TRY(solver_fuse(s, UPDATE,
-                    "| y = y + BASIS(0) * p0 + BASIS(1) * p1 + BASIS(2) * p2 + BASIS(3) * p3 + "
-                    "BASIS(4) * p4 + BASIS(5) * p5 + BASIS(6) * p6 + BASIS(7) * p7 | |",
-                    SITE_FIELDS(WRITE("y", s->y), READ("p0", p[0]), READ("p1", p[1]),
-                                READ("p2", p[2]), READ("p3", p[3]), READ("p4", p[4]),
-                                READ("p5", p[5]), READ("p6", p[6]), READ("p7", p[7]))));
+    TRY(solver_update(s, UPDATE, &add_directions,
+                      SITE_FIELDS(WRITE("y", s->y), READ("p0", p[0]), READ("p1", p[1]),
+                                  READ("p2", p[2]), READ("p3", p[3]), READ("p4", p[4]),
+                                  READ("p5", p[5]), READ("p6", p[6]), READ("p7", p[7]))));
     TRY(solver_residual(s));
-    return solver_fuse(s, UPDATE, "| p = e | norm(p) | gcr_restart",
-                       SITE_FIELDS(READ("e", s->r), WRITE("p", p[0])));
+    return solver_update(s, UPDATE, &restart, SITE_FIELDS(READ("e", s->r), WRITE("p", p[0])));
 }
 
 // The step of a launch: direction k, against direction j.
@@ -43,34 +80,28 @@ static cubc_status orthogonalise(solver *s, int k)
     const lattice_field *p = s->work + P, *v = s->work + V;
     for (int j = 1; j < k; j++) {
         s->guard.step = step_of(k, j);
-        TRY(solver_fuse(s, ITERATE,
-                        "omega | v = v - omega * u | dot_real(w, v); dot_imag(w, v) | gcr_project",
-                        SITE_FIELDS(WRITE("v", v[k]), READ("u", v[j - 1]), READ("w", v[j]))));
+        TRY(solver_update(s, ITERATE, &project_next,
+                          SITE_FIELDS(WRITE("v", v[k]), READ("u", v[j - 1]), READ("w", v[j]))));
     }
     s->guard.step = step_of(k, k);
-    return solver_fuse(
-        s, ITERATE,
-        "omega | v = v - omega * u | norm(v); dot_real(v, p); dot_imag(v, p) | gcr_length",
-        SITE_FIELDS(WRITE("v", v[k]), READ("u", v[k - 1]), READ("p", p[k])));
+    return solver_update(s, ITERATE, &length,
+                         SITE_FIELDS(WRITE("v", v[k]), READ("u", v[k - 1]), READ("p", p[k])));
 }
 
 static cubc_status iterate(solver *s, uint64_t last_of_round)
 {
     const lattice_field *p = s->work + P, *v = s->work + V;
     int k = s->cycle++;
-    TRY(s->op->apply(
-        s, &(operator_call){.in = &p[k],
-                            .out = &v[k],
-                            .z = k ? &v[0] : &p[0],
-                            .tail = k ? "| | dot_real(z, out); dot_imag(z, out) | gcr_project"
-                                      : "| | norm(out); dot_real(out, z); dot_imag(out, z) | "
-                                        "gcr_length",
-                            .phase = ITERATE,
-                            .step = step_of(k, 0)}));
+    TRY(s->op->apply(s, &(operator_call){.in = &p[k],
+                                         .out = &v[k],
+                                         .z = k ? &v[0] : &p[0],
+                                         .tail = k ? &project_first : &length_of_only,
+                                         .phase = ITERATE,
+                                         .step = step_of(k, 0)}));
     if (k) TRY(orthogonalise(s, k));
     s->guard.step = last_of_round;
-    return solver_fuse(s, ITERATE, "alpha | n = p - alpha * v | norm(n) | gcr_end",
-                       SITE_FIELDS(WRITE("n", p[k + 1]), READ("p", p[k]), READ("v", v[k])));
+    return solver_update(s, ITERATE, &next_residual,
+                         SITE_FIELDS(WRITE("n", p[k + 1]), READ("p", p[k]), READ("v", v[k])));
 }
 
 const solver_method solver_gcr = {"gcr", open, update, iterate, 1, 1};

@@ -9,6 +9,43 @@
 
 enum { P, W, R, M, FIRST }; // among work; then solution and direction of each shift
 
+// ---- the steps: scalars are calculated by multishift_* of kernels/lattice/solver_steps.h
+// ----------
+static const cubc_site_update begin_shift = {
+    .statements = "p = b",
+};
+static const cubc_site_update begin = {
+    .statements = "p = b; r = b",
+    .sums = {"norm(b)"},
+    .finish = "multishift_begin",
+};
+static const cubc_site_update length = {
+    .sums = {"norm(out)"},
+    .finish = "multishift_length",
+};
+static const cubc_site_update next_residual = {
+    .scalars = {"alpha_real"},
+    .statements = "out = z - alpha_real * m",
+    .sums = {"norm(out)"},
+    .finish = "multishift_end",
+};
+static const cubc_site_update step_of_shift = {
+    .statements = "x = x + SHIFTED(shift_alpha) * p; "
+                  "p = SHIFTED(zeta) * r + SHIFTED(shift_beta) * p",
+};
+static const cubc_site_update next_direction = {
+    .scalars = {"beta_real"},
+    .statements = "p = r + beta_real * p",
+    .sums = {"norm(p)"},
+    .finish = "multishift_next",
+};
+static const cubc_site_update true_residual = {
+    .sums = {"norm(b - m - SHIFTED(shift) * x)"},
+    .finish = "keep_residual",
+};
+
+// ---- the method
+// -----------------------------------------------------------------------------------
 const lattice_field *multishift_solution(solver *s, int shift)
 {
     return &s->work[FIRST + 2 * shift];
@@ -25,38 +62,32 @@ static cubc_status update(solver *s)
 {
     const lattice_field *f = s->work;
     for (int k = 0; k < s->shifts; k++)
-        TRY(solver_fuse(s, UPDATE, "| p = b | |",
-                        SITE_FIELDS(READ("b", s->b), WRITE("p", f[FIRST + 2 * k + 1]))));
-    return solver_fuse(s, UPDATE, "| p = b; r = b | norm(b) | multishift_begin",
-                       SITE_FIELDS(READ("b", s->b), WRITE("p", f[P]), WRITE("r", f[R])));
+        TRY(solver_update(s, UPDATE, &begin_shift,
+                          SITE_FIELDS(READ("b", s->b), WRITE("p", f[FIRST + 2 * k + 1]))));
+    return solver_update(s, UPDATE, &begin,
+                         SITE_FIELDS(READ("b", s->b), WRITE("p", f[P]), WRITE("r", f[R])));
 }
 
 static cubc_status iterate(solver *s, uint64_t last_of_round)
 {
     const lattice_field *f = s->work;
     (void)last_of_round;
-    TRY(s->op->apply(s, &(operator_call){.in = &f[P],
-                                         .out = &f[W],
-                                         .tail = "| | norm(out) | multishift_length",
+    TRY(s->op->apply(
+        s, &(operator_call){.in = &f[P], .out = &f[W], .tail = &length, .phase = ITERATE}));
+    TRY(s->op->apply(s, &(operator_call){.in = &f[W],
+                                         .out = &f[R],
+                                         .z = &f[R],
+                                         .tail = &next_residual,
+                                         .dagger = true,
                                          .phase = ITERATE}));
-    TRY(s->op->apply(s,
-                     &(operator_call){.in = &f[W],
-                                      .out = &f[R],
-                                      .z = &f[R],
-                                      .tail = "alpha_real | out = z - alpha_real * m | norm(out) | "
-                                              "multishift_end",
-                                      .dagger = true,
-                                      .phase = ITERATE}));
     for (int k = 0; k < s->shifts; k++) {
         s->guard.step = (uint64_t)k;
-        TRY(solver_fuse(s, ITERATE_SHIFT,
-                        "| x = x + SHIFTED(shift_alpha) * p; "
-                        "p = SHIFTED(zeta) * r + SHIFTED(shift_beta) * p | |",
-                        SITE_FIELDS(WRITE("x", f[FIRST + 2 * k]), READ("r", f[R]),
-                                    WRITE("p", f[FIRST + 2 * k + 1]))));
+        TRY(solver_update(s, ITERATE_SHIFT, &step_of_shift,
+                          SITE_FIELDS(WRITE("x", f[FIRST + 2 * k]), READ("r", f[R]),
+                                      WRITE("p", f[FIRST + 2 * k + 1]))));
     }
-    return solver_fuse(s, ITERATE, "beta_real | p = r + beta_real * p | norm(p) | multishift_next",
-                       SITE_FIELDS(WRITE("p", f[P]), READ("r", f[R])));
+    return solver_update(s, ITERATE, &next_direction,
+                         SITE_FIELDS(WRITE("p", f[P]), READ("r", f[R])));
 }
 
 cubc_status multishift_residual(solver *s, int shift)
@@ -66,8 +97,8 @@ cubc_status multishift_residual(solver *s, int shift)
     TRY(s->op->apply(
         s, &(operator_call){.in = &f[W], .out = &f[M], .dagger = true, .phase = ITERATE}));
     s->guard.step = (uint64_t)shift;
-    return solver_fuse(s, ITERATE, "| | norm(b - m - SHIFTED(shift) * x) | keep_residual",
-                       SITE_FIELDS(READ("b", s->b), READ("m", f[M]), READ("x", *x)));
+    return solver_update(s, ITERATE, &true_residual,
+                         SITE_FIELDS(READ("b", s->b), READ("m", f[M]), READ("x", *x)));
 }
 
 const solver_method solver_multishift = {"multishift", open, update, iterate, 2, 0};

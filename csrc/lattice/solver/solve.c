@@ -1,5 +1,4 @@
 // cubc_solve: from fields of any order to a system, its solution by one of the methods, and back.
-#include "lattice/operators/fused.h"
 #include "lattice/operators/lattice.h"
 #include "lattice/solver/solver.h"
 #include "lattice/solver/wilson.h"
@@ -154,23 +153,31 @@ static cubc_status take_fields(solver *s, const cubc_solve_params *p, whole_fiel
 // Calculated in double precision: squares of single ones would be lost.
 static cubc_status take_source(solver *s, const cubc_solve_params *p, const whole_fields *w)
 {
-    if (!p->even_odd)
-        return solver_fuse(s, UPDATE, "| | norm(c128(b.real, b.imag)) | take_source",
-                           SITE_FIELDS(READ("b", s->b)));
-    return solver_fuse(s, UPDATE,
-                       "| | norm(c128(e.real, e.imag)) + norm(c128(o.real, o.imag)) | take_source",
-                       SITE_FIELDS(READ("e", w->b_of[0]), READ("o", w->b_of[1])));
+    static const cubc_site_update all = {
+        .sums = {"norm(c128(b.real, b.imag))"},
+        .finish = "take_source",
+    };
+    static const cubc_site_update both_parities = {
+        .sums = {"norm(c128(e.real, e.imag)) + norm(c128(o.real, o.imag))"},
+        .finish = "take_source",
+    };
+    if (!p->even_odd) return solver_update(s, UPDATE, &all, SITE_FIELDS(READ("b", s->b)));
+    return solver_update(s, UPDATE, &both_parities,
+                         SITE_FIELDS(READ("e", w->b_of[0]), READ("o", w->b_of[1])));
 }
 
-static const char scaled[] = "alpha_real | v = alpha_real * v | |";
+static const cubc_site_update scale = {
+    .scalars = {"alpha_real"},
+    .statements = "v = alpha_real * v",
+};
 
 static cubc_status multiply(solver *s, const cubc_solve_params *p, const whole_fields *w,
                             solver_phase phase, bool source)
 {
     const lattice_field *whole = source ? &s->b : &s->y, *of = source ? w->b_of : w->x_of;
-    if (!p->even_odd) return solver_fuse(s, phase, scaled, SITE_FIELDS(WRITE("v", *whole)));
+    if (!p->even_odd) return solver_update(s, phase, &scale, SITE_FIELDS(WRITE("v", *whole)));
     for (int parity = 0; parity < 2; parity++)
-        TRY(solver_fuse(s, phase, scaled, SITE_FIELDS(WRITE("v", of[parity]))));
+        TRY(solver_update(s, phase, &scale, SITE_FIELDS(WRITE("v", of[parity]))));
     return CUBC_OK;
 }
 
@@ -325,6 +332,15 @@ static cubc_status judge(solver *s, const cubc_solve_params *p, char *x, cubc_so
     return CUBC_OK;
 }
 
+static const cubc_site_update residual = {
+    .sums = {"norm(b - m)"},
+    .finish = "keep_residual",
+};
+static const cubc_site_update residual_of_parities = {
+    .sums = {"norm(be - me) + norm(bo - mo)"},
+    .finish = "keep_residual",
+};
+
 // The rest of the solution, and its residual on the whole lattice.
 static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fields *w,
                                cubc_solve_info *info)
@@ -339,13 +355,12 @@ static cubc_status give_fields(solver *s, const cubc_solve_params *p, whole_fiel
         w->m_of[0] = s->r;
         w->m_of[1] = s->b; // which is no longer needed
         TRY(s->op->whole(s, w->x_of, w->m_of));
-        TRY(solver_fuse(s, ITERATE, "| | norm(be - me) + norm(bo - mo) | keep_residual",
-                        SITE_FIELDS(READ("be", w->b_of[0]), READ("bo", w->b_of[1]),
-                                    READ("me", w->m_of[0]), READ("mo", w->m_of[1]))));
+        TRY(solver_update(s, ITERATE, &residual_of_parities,
+                          SITE_FIELDS(READ("be", w->b_of[0]), READ("bo", w->b_of[1]),
+                                      READ("me", w->m_of[0]), READ("mo", w->m_of[1]))));
     } else {
         TRY(s->op->apply(s, &(operator_call){.in = &s->y, .out = &s->r, .phase = ITERATE}));
-        TRY(solver_fuse(s, ITERATE, "| | norm(b - m) | keep_residual",
-                        SITE_FIELDS(READ("b", s->b), READ("m", s->r))));
+        TRY(solver_update(s, ITERATE, &residual, SITE_FIELDS(READ("b", s->b), READ("m", s->r))));
     }
     return s->ahead ? CUBC_OK : judge(s, p, p->x, info);
 }
@@ -376,7 +391,7 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
     double delta = p->delta > 0 ? p->delta : 0.2,
            least = fmin(delta, ROUNDINGS * epsilon(p->sloppy));
     // A block has one thread on the cpu and whole warps elsewhere.
-    s->guard.parts_n = MOST_SUMS * (on_cpu ? sites : sites / 32 + sources);
+    s->guard.parts_n = CUBC_MOST_SUMS * (on_cpu ? sites : sites / 32 + sources);
     void *memory;
     TRY(solver_alloc(s, s->guard.parts_n * sizeof(double), &memory));
     s->guard.parts = memory;

@@ -95,12 +95,12 @@ cubc_status solver_launch(solver *s, const algorithm *a, const void *params)
     return algorithm_run(s->device, &p, NULL, 0, s->stream);
 }
 
-cubc_status solver_fuse(solver *s, solver_phase phase, const char *text,
-                        const cubc_site_field *fields, int count)
+cubc_status solver_update(solver *s, solver_phase phase, const cubc_site_update *update,
+                          const cubc_site_field *fields, int count)
 {
     cubc_guard guard = s->guard;
     guard.phase = phase;
-    const cubc_field_update_params params = {.text = text,
+    const cubc_field_update_params params = {.update = update,
                                              .fields = fields,
                                              .field_count = count,
                                              .guard = &guard,
@@ -116,11 +116,14 @@ cubc_status solver_fuse(solver *s, solver_phase phase, const char *text,
 
 cubc_status solver_residual(solver *s)
 {
-    return s->op->apply(s, &(operator_call){.in = &s->y,
-                                            .out = &s->r,
-                                            .z = &s->b,
-                                            .tail = "| out = z - m | norm(out) | take_residual",
-                                            .phase = UPDATE});
+    static const cubc_site_update residual = {
+        .statements = "out = z - m",
+        .sums = {"norm(out)"},
+        .finish = "take_residual",
+    };
+    return s->op->apply(
+        s, &(operator_call){
+               .in = &s->y, .out = &s->r, .z = &s->b, .tail = &residual, .phase = UPDATE});
 }
 
 // ---- states -------------------------------------------------------------------------------------

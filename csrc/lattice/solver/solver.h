@@ -58,8 +58,8 @@ typedef struct lattice_operator lattice_operator;
 // one type, which may be any of those that the operator was opened with.
 typedef struct operator_call {
     const lattice_field *in, *out;
-    const lattice_field *z; // or NULL
-    const char *tail;       // NULL: nothing but out = M in
+    const lattice_field *z;       // or NULL
+    const cubc_site_update *tail; // NULL: nothing but out = M in
     bool dagger;
     solver_phase phase; // that it is for
     uint64_t step;
@@ -123,8 +123,9 @@ cubc_status solver_launch(solver *s, const algorithm *a, const void *params);
 #define SITE_FIELDS(...)                    \
     (const cubc_site_field[]){__VA_ARGS__}, \
         (int)(sizeof((const cubc_site_field[]){__VA_ARGS__}) / sizeof(cubc_site_field))
-cubc_status solver_fuse(solver *s, solver_phase phase, const char *text,
-                        const cubc_site_field *fields, int count);
+// One pass over fields, which the update calls by these names.
+cubc_status solver_update(solver *s, solver_phase phase, const cubc_site_update *update,
+                          const cubc_site_field *fields, int count);
 // y += x in full precision has happened: r = b - M y, and whether that is enough.
 cubc_status solver_residual(solver *s);
 

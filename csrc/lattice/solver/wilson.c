@@ -44,7 +44,7 @@ static cubc_status dslash(solver *s, const hop *h)
         guard.phase = call->phase;
         guard.step = call->step;
         p.guard = &guard;
-        p.tail = h->ends && call->tail ? call->tail : "| | |";
+        p.tail = h->ends ? call->tail : NULL;
         p.z = z->data, p.z_norms = z->norms;
     }
     return site_term_dslash(s, &p, h->site);
