@@ -8,16 +8,37 @@
 enum { ROUND = MOST_BASIS, UNRECORDED = 2 };
 
 // ---- memory -------------------------------------------------------------------------------------
-cubc_status solver_alloc(solver *s, size_t bytes, void **out)
+static cubc_status real_alloc(solver *s, size_t bytes, void **out)
 {
-    if (s->ahead) {
-        *out = ahead_alloc(s->ahead, bytes);
-        return CUBC_OK;
-    }
     if (s->memory_count == MOST_FIELDS) FAIL(CUBC_INTERNAL, "a solver has too many fields");
     TRY(s->device->api->alloc(s->device, bytes, s->stream, out));
     s->memory[s->memory_count++] = *out;
     return CUBC_OK;
+}
+
+static cubc_status real_fill(solver *s, void *memory, int byte, size_t bytes)
+{
+    return s->device->api->fill(s->device, memory, byte, bytes, s->stream);
+}
+
+static cubc_status real_copy(solver *s, void *to, const void *from, size_t bytes)
+{
+    return s->device->api->copy(s->device, to, from, bytes, s->stream);
+}
+
+cubc_status solver_alloc(solver *s, size_t bytes, void **out)
+{
+    return s->actions->alloc(s, bytes, out);
+}
+
+cubc_status solver_zero(solver *s, void *memory, size_t bytes)
+{
+    return s->actions->fill(s, memory, 0, bytes);
+}
+
+cubc_status solver_copy(solver *s, void *to, const void *from, size_t bytes)
+{
+    return s->actions->copy(s, to, from, bytes);
 }
 
 static uint64_t sites(const solver *s)
@@ -62,18 +83,8 @@ void solver_free(solver *s)
     s->scales = NULL;
 }
 
-cubc_status solver_zero(solver *s, void *memory, size_t bytes)
-{
-    return s->ahead ? CUBC_OK : s->device->api->fill(s->device, memory, 0, bytes, s->stream);
-}
-
-cubc_status solver_copy(solver *s, void *to, const void *from, size_t bytes)
-{
-    return s->ahead ? CUBC_OK : s->device->api->copy(s->device, to, from, bytes, s->stream);
-}
-
 // ---- launches -----------------------------------------------------------------------------------
-// Kernels that were not listed ahead, such as factors of sources of unusual size.
+// Kernels that the dry run did not meet, such as factors of sources of unusual size.
 static cubc_status compile_missing(solver *s, const problem *p)
 {
     bool missing;
@@ -86,13 +97,17 @@ static cubc_status compile_missing(solver *s, const problem *p)
     return CUBC_OK;
 }
 
+static cubc_status real_launch(solver *s, const problem *p)
+{
+    TRY(compile_missing(s, p));
+    return algorithm_run(s->device, p, NULL, 0, s->stream);
+}
+
 cubc_status solver_launch(solver *s, const algorithm *a, const void *params)
 {
     problem p;
     TRY(algorithm_problem(a, params, &p));
-    if (s->ahead) return ahead_add(s->ahead, &p);
-    TRY(compile_missing(s, &p));
-    return algorithm_run(s->device, &p, NULL, 0, s->stream);
+    return s->actions->launch(s, &p);
 }
 
 cubc_status solver_update(solver *s, solver_phase phase, const cubc_site_update *update,
@@ -145,7 +160,7 @@ static bool has_stopped(const solver *s)
 }
 
 // ---- rounds -------------------------------------------------------------------------------------
-static cubc_status queue_round(solver *s)
+cubc_status solver_queue_round(solver *s)
 {
     for (int k = 0; k < ROUND; k++) TRY(s->method->iterate(s, k == ROUND - 1));
     return s->method->update(s);
@@ -155,7 +170,7 @@ static cubc_status record_round(solver *s, device_recording **out)
 {
     const device_api *api = s->device->api;
     TRY(api->record(s->device, s->stream));
-    cubc_status st = queue_round(s), ended = api->record_end(s->device, s->stream, out);
+    cubc_status st = solver_queue_round(s), ended = api->record_end(s->device, s->stream, out);
     if (st && !ended) api->recording_free(s->device, *out);
     if (st) *out = NULL;
     return st ? st : ended;
@@ -167,14 +182,14 @@ typedef struct rounds {
     void *aside;           // a stream for looking at the states
 } rounds;
 
-static cubc_status run_rounds(solver *s, rounds *r)
+static cubc_status replay_rounds(solver *s, rounds *r)
 {
     const device_api *api = s->device->api;
     const uint64_t most = 2 * s->states[0].limit + 100; // each round has an iteration or an end
     for (int k = 0; k < 2; k++) TRY(api->event_create(s->device, &r->ends[k]));
     TRY(api->stream_create(s->device, &r->aside));
     TRY(s->method->update(s));
-    for (int k = 0; k < UNRECORDED; k++) TRY(queue_round(s));
+    for (int k = 0; k < UNRECORDED; k++) TRY(solver_queue_round(s));
     TRY(api->event_record(s->device, r->ends[0], s->stream));
     TRY(record_round(s, &r->recording));
     for (uint64_t round = 1; round < most; round++) {
@@ -195,15 +210,20 @@ void solver_settle(solver *s)
     }
 }
 
-cubc_status solver_run(solver *s)
+static cubc_status real_rounds(solver *s)
 {
     const device_api *api = s->device->api;
     rounds r = {0};
-    if (s->ahead) return queue_round(s);
-    cubc_status st = run_rounds(s, &r);
+    cubc_status st = replay_rounds(s, &r);
     if (st) solver_settle(s);
     api->recording_free(s->device, r.recording);
     for (int k = 0; k < 2; k++) api->event_destroy(s->device, r.ends[k]);
     api->stream_destroy(s->device, r.aside);
     return st;
 }
+
+const solver_actions solver_real_actions = {.alloc = real_alloc,
+                                            .fill = real_fill,
+                                            .copy = real_copy,
+                                            .launch = real_launch,
+                                            .run_rounds = real_rounds};

@@ -8,7 +8,7 @@
 #ifndef CUBC_LATTICE_SOLVER_H
 #define CUBC_LATTICE_SOLVER_H
 
-#include "lattice/solver/ahead.h"
+#include "run/algorithm.h"
 
 // The phases of kernels/lattice/solver.h.
 typedef enum solver_phase {
@@ -52,6 +52,7 @@ typedef struct lattice_shape {
 } lattice_shape;
 
 typedef struct solver solver;
+typedef struct dry_run dry_run;
 typedef struct lattice_operator lattice_operator;
 
 // out = M in, or its adjoint, and what becomes of it (kernels/lattice/tail.h). All fields are of
@@ -82,10 +83,21 @@ typedef struct solver_method {
     int iteration_applies, update_applies; // M or its adjoint so often
 } solver_method;
 
+// All that a solve does on the device, so that there can be a dry run of it (dry_run.h).
+typedef struct solver_actions {
+    cubc_status (*alloc)(solver *s, size_t bytes, void **out);
+    cubc_status (*fill)(solver *s, void *memory, int byte, size_t bytes);
+    cubc_status (*copy)(solver *s, void *to, const void *from, size_t bytes);
+    cubc_status (*launch)(solver *s, const problem *p);
+    cubc_status (*run_rounds)(solver *s); // until every state has stopped
+} solver_actions;
+extern const solver_actions solver_real_actions;
+
 struct solver {
     cubc_device *device; // borrowed
     void *stream;
-    ahead *ahead; // where launches are listed; nothing happens then. NULL: they are queued
+    const solver_actions *actions;
+    dry_run *dry_run; // the list of its launches; NULL: it is real
     const lattice_operator *op;
     const void *system; // the operator's own
     double flops;       // of one application, a site of its fields
@@ -134,7 +146,8 @@ cubc_status solver_upload(solver *s);   // the states
 cubc_status solver_download(solver *s); // when all is done
 // After a failure: waits, interrupted or not, for what is queued and still uses all of this.
 void solver_settle(solver *s);
-cubc_status solver_run(solver *s); // until every state has stopped
+// Queues the method's iterations and its update once.
+cubc_status solver_queue_round(solver *s);
 
 extern const solver_method solver_cg, solver_bicgstab, solver_gcr, solver_multishift;
 // The solution of a shift, with its true residual in the states.

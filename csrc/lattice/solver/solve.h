@@ -1,0 +1,33 @@
+// The parts of cubc_solve (solve.c): fields on their way from and to the caller (solve_fields.c),
+// and sources of unusual size (solve_scale.c).
+#ifndef CUBC_LATTICE_SOLVE_H
+#define CUBC_LATTICE_SOLVE_H
+
+#include "lattice/solver/solver.h"
+
+typedef struct whole_fields {                // on both parities
+    lattice_field b, x;                      // sources one after the other
+    lattice_field b_of[2], x_of[2], m_of[2]; // of each parity, where the even system is solved
+} whole_fields;
+
+// ---- solve_fields.c -----------------------------------------------------------------------------
+cubc_status solve_take_fields(solver *s, const cubc_solve_params *p, whole_fields *w);
+// Writes the solution, the odd sites too, and reports on its residual on the whole lattice.
+cubc_status solve_give_fields(solver *s, const cubc_solve_params *p, whole_fields *w,
+                              cubc_solve_info *info);
+// The same of each shift.
+cubc_status solve_give_shifted(solver *s, const cubc_solve_params *p, const whole_fields *w,
+                               cubc_solve_info *info);
+const char *solve_reason(uint64_t phase); // why a solve ended
+
+// ---- solve_scale.c ------------------------------------------------------------------------------
+double solve_epsilon(cubc_type type);
+// |r|^2 that a solve goes on to, relative to the source.
+double solve_first_target(const solver *s, const cubc_solve_params *p);
+// Multiplies sources that are too small or too large to be calculated with, and their guesses.
+cubc_status solve_scale_source(solver *s, const cubc_solve_params *p, const whole_fields *w);
+// Makes x as large as it is for the caller, or as it is for the sources that were solved for.
+cubc_status solve_resize(solver *s, const cubc_solve_params *p, const whole_fields *w,
+                         bool for_caller);
+
+#endif

@@ -1,0 +1,129 @@
+// Sources that are far too small or too large to be calculated with are multiplied by a power of
+// two before a solve, and their solutions divided again.
+#include "lattice/solver/solve.h"
+
+#include <float.h>
+#include <math.h>
+
+double solve_epsilon(cubc_type type)
+{
+    return type == CUBC_F64 ? DBL_EPSILON : type == CUBC_F32 ? FLT_EPSILON : 1.0 / 32768;
+}
+
+// Somewhat below the tolerance, since what counts in the end is rounded once more. The residuals of
+// multishift fall for ever, so there it is no less than what the precision can tell from nothing.
+double solve_first_target(const solver *s, const cubc_solve_params *p)
+{
+    const double margin = 0.9;
+    double target = margin * p->tolerance;
+    if (s->shifts) target = fmax(target, solve_epsilon(s->precise) / 4);
+    return target * target;
+}
+
+// ---- kernels ------------------------------------------------------------------------------------
+// Calculated in double precision: squares of single ones would be lost.
+static cubc_status take_source(solver *s, const cubc_solve_params *p, const whole_fields *w)
+{
+    static const cubc_site_update all = {
+        .sums = {"norm(c128(b.real, b.imag))"},
+        .finish = "take_source",
+    };
+    static const cubc_site_update both_parities = {
+        .sums = {"norm(c128(e.real, e.imag)) + norm(c128(o.real, o.imag))"},
+        .finish = "take_source",
+    };
+    if (!p->even_odd) return solver_update(s, UPDATE, &all, SITE_FIELDS(READ("b", s->b)));
+    return solver_update(s, UPDATE, &both_parities,
+                         SITE_FIELDS(READ("e", w->b_of[0]), READ("o", w->b_of[1])));
+}
+
+static const cubc_site_update scale = {
+    .scalars = {"alpha_real"},
+    .statements = "v = alpha_real * v",
+};
+
+static cubc_status multiply(solver *s, const cubc_solve_params *p, const whole_fields *w,
+                            solver_phase phase, bool source)
+{
+    const lattice_field *whole = source ? &s->b : &s->y, *of = source ? w->b_of : w->x_of;
+    if (!p->even_odd) return solver_update(s, phase, &scale, SITE_FIELDS(WRITE("v", *whole)));
+    for (int parity = 0; parity < 2; parity++)
+        TRY(solver_update(s, phase, &scale, SITE_FIELDS(WRITE("v", of[parity]))));
+    return CUBC_OK;
+}
+
+// ---- scales -------------------------------------------------------------------------------------
+// A power of two for numbers whose squares, and those of what is left of them at the end of a
+// solve, would not fit a type.
+static double scale_for(double mean_square, cubc_type precise)
+{
+    const int usual = 40, most = precise == CUBC_F64 ? 500 : 120; // which fits the type itself
+    if (!(mean_square > 0) || isinf(mean_square)) return 1;
+    int exponent = ilogb(mean_square);
+    if (exponent > -usual && exponent < usual) return 1;
+    return ldexp(1, (int)fmax(-most, fmin(most, -exponent / 2)));
+}
+
+static bool any_scaled(const solver *s)
+{
+    for (uint64_t k = 0; k < s->shape.sources; k++)
+        if (s->scales[k] != 1) return true;
+    return false;
+}
+
+// Double sources of which the squares are not doubles, or hardly, are first made such that they
+// are.
+static cubc_status bring_into_range(solver *s, const cubc_solve_params *p, const whole_fields *w)
+{
+    bool any = false;
+    for (uint64_t k = 0; k < s->shape.sources; k++) {
+        double square = s->states[k].source;
+        if (square < 0x1p-900) s->scales[k] = 0x1p500;
+        if (!(square < 0x1p900)) s->scales[k] = 0x1p-500;
+        any = any || s->scales[k] != 1;
+    }
+    if (!any) return CUBC_OK;
+    for (uint64_t k = 0; k < s->shape.sources; k++) {
+        s->states[k].phase = UPDATE;
+        s->states[k].target = solve_first_target(s, p);
+        s->states[k].alpha_real = s->scales[k];
+    }
+    TRY(solver_upload(s));
+    TRY(multiply(s, p, w, UPDATE, true));
+    if (p->guess) TRY(multiply(s, p, w, UPDATE, false));
+    TRY(take_source(s, p, w));
+    return solver_download(s);
+}
+
+cubc_status solve_scale_source(solver *s, const cubc_solve_params *p, const whole_fields *w)
+{
+    TRY(take_source(s, p, w));
+    TRY(solver_download(s));
+    if (s->precise == CUBC_F64) TRY(bring_into_range(s, p, w));
+    double reals = (double)p->n / (double)s->shape.sources;
+    for (uint64_t k = 0; k < s->shape.sources; k++) {
+        solver_state *state = &s->states[k];
+        double by = scale_for(state->source / reals, s->precise);
+        s->scales[k] *= by;
+        state->alpha_real = by;
+        state->source *= by * by;
+        state->target *= by * by;
+    }
+    if (any_scaled(s)) {
+        TRY(solver_upload(s));
+        TRY(multiply(s, p, w, UPDATE, true));
+        if (p->guess) TRY(multiply(s, p, w, UPDATE, false));
+    }
+    for (uint64_t k = 0; k < s->shape.sources; k++) s->states[k].alpha_real = 0;
+    return solver_upload(s);
+}
+
+cubc_status solve_resize(solver *s, const cubc_solve_params *p, const whole_fields *w,
+                         bool for_caller)
+{
+    if (!any_scaled(s)) return CUBC_OK;
+    for (uint64_t k = 0; k < s->shape.sources; k++)
+        s->states[k].alpha_real = for_caller ? 1 / s->scales[k] : s->scales[k];
+    TRY(solver_upload(s));
+    return multiply(s, p, w, ITERATE, false);
+}
