@@ -5,7 +5,7 @@
 // running one, and a captured graph may run it at any time.
 #define _POSIX_C_SOURCE 200809L // nanosleep
 #include "compile/policy.h"
-#include "run/algorithm.h"
+#include "run/instance_key.h"
 #include "run/workspace.h"
 
 #include <pthread.h>
@@ -26,124 +26,6 @@ typedef struct attachment { // of a device
     unsigned forks; // of the process that wrote `openings`
     workspace_pool workspaces;
 } attachment;
-
-// ---- keys ---------------------------------------------------------------------------------------
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 32;
-}
-
-static uint64_t flags(const problem *p)
-{
-    return (uint64_t)p->type | (uint64_t)p->acc_type << 8 | (uint64_t)p->commutative << 24 |
-           (uint64_t)p->inclusive << 25 | (uint64_t)p->aligned << 26 | (uint64_t)p->in_place << 27 |
-           (uint64_t)p->descending << 28 | (uint64_t)p->wide << 29 | (uint64_t)p->size << 30 |
-           (uint64_t)p->input_count << 32 | (uint64_t)p->output_count << 40 |
-           (uint64_t)p->operand_count << 48 | (uint64_t)p->lazy_count << 56;
-}
-
-static uint64_t operand_flags(const operand *o)
-{
-    return (uint64_t)o->type | (uint64_t)o->width << 8 | (uint64_t)o->scalar << 16 |
-           (uint64_t)o->lazy << 24 | (uint64_t)o->axes << 32;
-}
-
-static uint64_t lazy_flags(const lazy_input *l)
-{
-    return (uint64_t)l->first | (uint64_t)l->count << 8 | (uint64_t)l->rank << 16 |
-           (uint64_t)l->rows << 24;
-}
-
-static uint64_t mix_operand(uint64_t h, const operand *o)
-{
-    return mix(h, operand_flags(o) + (o->name ? hash64(o->name, strlen(o->name)) : 0));
-}
-
-static uint64_t hash_key(const problem *p)
-{
-    uint64_t h = mix((uintptr_t)p->algorithm, flags(p));
-    h = mix(h, hash64((const char *)p->traits, sizeof p->traits));
-    h = mix(h, (uintptr_t)p->op);
-    if (p->expression) h = mix(h, hash64(p->expression, strlen(p->expression)));
-    for (int k = 0; k < p->text_count; k++)
-        h = mix(h, p->texts[k] ? hash64(p->texts[k], strlen(p->texts[k])) : 0);
-    for (int k = 0; k < p->input_count; k++) h = mix_operand(h, &p->inputs[k]);
-    for (int k = 0; k < p->operand_count; k++) h = mix_operand(h, &p->operands[k]);
-    for (int k = 0; k < p->lazy_count; k++) {
-        const lazy_input *l = &p->lazy[k];
-        h = mix(h, lazy_flags(l) + hash64(l->expression, strlen(l->expression)));
-    }
-    for (int k = 0; k < p->output_count; k++) h = mix(h, operand_flags(&p->outputs[k]));
-    return h;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_operand(const operand *a, const operand *b)
-{
-    return operand_flags(a) == operand_flags(b) && same_text(a->name, b->name);
-}
-
-bool problem_same_code(const problem *a, const problem *b)
-{
-    if (a->algorithm != b->algorithm || flags(a) != flags(b) || a->op != b->op ||
-        memcmp(a->traits, b->traits, sizeof a->traits) != 0 ||
-        !same_text(a->expression, b->expression) || a->text_count != b->text_count)
-        return false;
-    for (int k = 0; k < a->text_count; k++)
-        if (!same_text(a->texts[k], b->texts[k])) return false;
-    for (int k = 0; k < a->input_count; k++)
-        if (!same_operand(&a->inputs[k], &b->inputs[k])) return false;
-    for (int k = 0; k < a->operand_count; k++)
-        if (!same_operand(&a->operands[k], &b->operands[k])) return false;
-    for (int k = 0; k < a->lazy_count; k++)
-        if (lazy_flags(&a->lazy[k]) != lazy_flags(&b->lazy[k]) ||
-            strcmp(a->lazy[k].expression, b->lazy[k].expression) != 0)
-            return false;
-    for (int k = 0; k < a->output_count; k++)
-        if (!same_operand(&a->outputs[k], &b->outputs[k])) return false;
-    return true;
-}
-
-static void free_key(problem *key)
-{
-    for (int k = 0; k < key->input_count; k++) mem_free((char *)key->inputs[k].name);
-    for (int k = 0; k < key->operand_count; k++) mem_free((char *)key->operands[k].name);
-    for (int k = 0; k < key->lazy_count; k++) mem_free((char *)key->lazy[k].expression);
-    for (int k = 0; k < key->text_count; k++) mem_free((char *)key->texts[k]);
-    mem_free((char *)key->expression);
-}
-
-// A text of the key becomes its own; after a failure there are none.
-static void own_text(const char **text, cubc_status *st)
-{
-    if (!*text) return;
-    *text = *st ? NULL : mem_strdup(*text);
-    if (!*text) *st = CUBC_NO_MEMORY;
-}
-
-static cubc_status copy_key(const problem *p, problem *out)
-{
-    cubc_status st = CUBC_OK;
-    *out = *p;
-    own_text(&out->expression, &st);
-    for (int k = 0; k < p->text_count; k++) own_text(&out->texts[k], &st);
-    for (int k = 0; k < p->input_count; k++) {
-        out->inputs[k].data = NULL;
-        own_text(&out->inputs[k].name, &st);
-    }
-    for (int k = 0; k < p->operand_count; k++) {
-        out->operands[k].data = NULL;
-        own_text(&out->operands[k].name, &st);
-    }
-    for (int k = 0; k < p->lazy_count; k++) own_text(&out->lazy[k].expression, &st);
-    for (int k = 0; k < p->output_count; k++) out->outputs[k].data = NULL;
-    return st;
-}
 
 // ---- opening ------------------------------------------------------------------------------------
 static cubc_status find_kernels(instance *i)
@@ -171,8 +53,8 @@ cubc_status instance_open(cubc_device *device, const problem *p, const char *lab
     instance *i = mem_zalloc(1, sizeof *i);
     if (!i) return CUBC_NO_MEMORY;
     i->device = device;
-    GUARD(st, copy_key(p, &i->key), done);
-    i->hash = hash_key(p);
+    GUARD(st, instance_key_copy(p, &i->key), done);
+    i->hash = instance_key_hash(p);
     GUARD(st, algorithm_variant(p, arch, label, &i->space, &i->variant, i->label), done);
     GUARD(st, algorithm_source(p, arch, &i->space, &i->variant, &source, workload_hash), done);
     const char *lazy = p->lazy_count ? p->lazy[0].expression : NULL;
@@ -198,7 +80,7 @@ void instance_close(instance *i)
 {
     if (!i) return;
     if (i->module) i->device->api->unload(i->device, i->module);
-    free_key(&i->key);
+    instance_key_free(&i->key);
     mem_free(i);
 }
 
@@ -346,7 +228,7 @@ static instance *find_current(const attachment *at, const problem *p, uint64_t h
 static cubc_status find_instance(attachment *at, cubc_device *device, const problem *p,
                                  void *stream, instance **out)
 {
-    uint64_t hash = hash_key(p);
+    uint64_t hash = instance_key_hash(p);
     opening mine = {.key = p, .hash = hash};
     for (;;) {
         pthread_mutex_lock(&at->lock);
@@ -496,7 +378,7 @@ cubc_status algorithm_missing(cubc_device *device, const problem *p, bool *missi
     attachment *at;
     TRY(attach(device, &at));
     pthread_mutex_lock(&at->lock);
-    *missing = !atomic_load(&tuner) && !find_current(at, p, hash_key(p));
+    *missing = !atomic_load(&tuner) && !find_current(at, p, instance_key_hash(p));
     pthread_mutex_unlock(&at->lock);
     return CUBC_OK;
 }

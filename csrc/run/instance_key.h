@@ -1,0 +1,13 @@
+// The compile-time part of a problem, by which the table of instances is searched. Problems whose
+// keys are equal (problem_same_code) have equal hashes.
+#ifndef CUBC_INSTANCE_KEY_H
+#define CUBC_INSTANCE_KEY_H
+
+#include "run/algorithm.h"
+
+uint64_t instance_key_hash(const problem *p);
+// A copy with texts of its own and no addresses; to be freed after a failure too.
+cubc_status instance_key_copy(const problem *p, problem *out);
+void instance_key_free(problem *key);
+
+#endif
