@@ -201,6 +201,7 @@ struct algorithm {
     int benchmark_count;
     const field *fields; // of cubc_<name>_params; none where a binding has glue of its own
     int field_count;
+    const void *details; // a table of the descriptor's own, for functions that several share
 
     // A benchmark's problem, without pointers: operands, operator and n.
     cubc_status (*workload)(const benchmark *b, cubc_type type, uint64_t n, problem *out);

@@ -3,7 +3,7 @@
 #ifndef CUBC_ALGO_CLOVER_H
 #define CUBC_ALGO_CLOVER_H
 
-#include "lattice/operators/lattice.h"
+#include "lattice/operators/site_map.h"
 
 enum { CLOVER_REALS = 72 }; // a site
 

@@ -15,13 +15,13 @@ static const struct quantity {
 
 cubc_status gauge_measure_problem(const cubc_gauge_measure_params *params, problem *out)
 {
-    const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
     if ((int)params->quantity < 0 || params->quantity >= COUNT_OF(quantities))
         FAIL(CUBC_INVALID_ARGUMENT,
              "quantity %d: 0 are plaquettes, 1 is the Polyakov loop, 2 the distance from SU(3)",
              (int)params->quantity);
     const struct quantity *q = &quantities[params->quantity];
-    TRY(gauge_problem(&gauge_measure_algorithm, extents, params->type, q->benchmark, out));
+    TRY(gauge_problem(&gauge_measure_algorithm, SITE_EXTENTS(params), params->type, q->benchmark,
+                      out));
     TRY(gauge_input(out, "the gauge field", params->links, params->links_n, GAUGE_REALS));
     if (params->out_type != CUBC_F64 || params->out_n != (uint64_t)q->numbers)
         FAIL(CUBC_INVALID_ARGUMENT, "%s gives %d numbers of F64, not %llu of %s", q->benchmark,
@@ -34,19 +34,13 @@ cubc_status gauge_measure_problem(const cubc_gauge_measure_params *params, probl
 static cubc_status gauge_measure_workload(const benchmark *b, cubc_type type, uint64_t n,
                                           problem *out)
 {
-    gauge_workload(type, n, out);
-    gauge_add_input(out, GAUGE_REALS);
+    site_map_workload(type, n, out);
+    site_map_add_input(out, GAUGE_REALS);
     for (size_t k = 0; k < COUNT_OF(quantities); k++)
         if (strcmp(quantities[k].benchmark, b->name) == 0) out->traits[QUANTITY] = (uint16_t)k;
     out->outputs[out->output_count++] =
         (operand){.n = (uint64_t)quantities[out->traits[QUANTITY]].numbers, .type = CUBC_F64};
     return CUBC_OK;
-}
-
-static void gauge_measure_define(const problem *p, text *out)
-{
-    gauge_define(p, out);
-    text_printf(out, "#define TUNE_QUANTITY %d\n", p->traits[QUANTITY]);
 }
 
 static uint64_t ceil_div(uint64_t a, uint64_t b)
@@ -86,25 +80,16 @@ static const field gauge_measure_fields[] = {
     FIELD_ARRAY(cubc_gauge_measure_params, links, FIELD_INPUT, type, links_n),
     FIELD_ARRAY(cubc_gauge_measure_params, out, FIELD_OUTPUT, out_type, out_n),
     FIELD(cubc_gauge_measure_params, quantity, FIELD_INT),
-    FIELD(cubc_gauge_measure_params, lx, FIELD_INT),
-    FIELD(cubc_gauge_measure_params, ly, FIELD_INT),
-    FIELD(cubc_gauge_measure_params, lz, FIELD_INT),
-    FIELD(cubc_gauge_measure_params, lt, FIELD_INT),
+    SITE_EXTENT_FIELDS(cubc_gauge_measure_params),
 };
 
-#define BENCHMARK(name) {"gauge_measure." name, lattice_plain_types, 2, lattice_volumes, 3}
-static const benchmark gauge_measure_benchmarks[] = {BENCHMARK("plaquettes"), BENCHMARK("polyakov"),
-                                                     BENCHMARK("unitarity")};
+static const benchmark gauge_measure_benchmarks[] = {
+    SITE_BENCHMARK("gauge_measure.plaquettes", lattice_plain_types),
+    SITE_BENCHMARK("gauge_measure.polyakov", lattice_plain_types),
+    SITE_BENCHMARK("gauge_measure.unitarity", lattice_plain_types)};
 
-const algorithm gauge_measure_algorithm = {.name = "gauge_measure",
-                                           .source = "gauge_measure.cu",
-                                           .kernels = {"gauge_measure"},
-                                           .benchmarks = gauge_measure_benchmarks,
-                                           .benchmark_count = COUNT_OF(gauge_measure_benchmarks),
-                                           FIELDS(gauge_measure_fields),
-                                           .workload = gauge_measure_workload,
-                                           .define = gauge_measure_define,
-                                           .invalid = gauge_invalid,
-                                           .plan = gauge_measure_plan,
-                                           .traffic = gauge_measure_traffic,
-                                           .random = gauge_random_integers};
+static const site_map gauge_measure_map = {.macros = {"QUANTITY"}};
+
+const algorithm gauge_measure_algorithm = SITE_MAP(
+    gauge_measure, "gauge_measure", .invalid = site_map_fitting_variant, .plan = gauge_measure_plan,
+    .traffic = gauge_measure_traffic, .random = gauge_random_integers);

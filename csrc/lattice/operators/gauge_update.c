@@ -9,20 +9,19 @@ enum { BETA, SEED, SWEEP };           // among a problem's numbers
 
 cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem *out)
 {
-    const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
     if (!(params->beta >= 0) || !isfinite(params->beta))
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_update: beta is %g: it is a number of 0 or more",
              params->beta);
     if (params->sweep > UINT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_update: sweep %llu: a seed has 2^32 of them",
              (unsigned long long)params->sweep);
-    TRY(gauge_problem(&gauge_update_algorithm, extents, params->type,
+    TRY(gauge_problem(&gauge_update_algorithm, SITE_EXTENTS(params), params->type,
                       params->over_relax ? "gauge_update.over_relax" : "gauge_update.heat_bath",
                       out));
     TRY(gauge_input(out, "the gauge field", params->links, params->n, GAUGE_REALS));
     TRY(gauge_output(out, "the gauge field", params->links, params->n, GAUGE_REALS));
     out->traits[OVER_RELAX] = params->over_relax != 0;
-    out->numbers[BETA] = gauge_word(params->beta);
+    out->numbers[BETA] = lattice_word(params->beta);
     out->numbers[SEED] = params->seed;
     out->numbers[SWEEP] = params->sweep;
     return gauge_arrays(out);
@@ -32,25 +31,18 @@ cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem
 static cubc_status gauge_update_workload(const benchmark *b, cubc_type type, uint64_t n,
                                          problem *out)
 {
-    gauge_workload(type, n, out);
-    gauge_add_input(out, GAUGE_REALS);
-    gauge_add_output(out, MATRIX_REALS / 2);
+    site_map_workload(type, n, out);
+    site_map_add_input(out, GAUGE_REALS);
+    site_map_add_output(out, MATRIX_REALS / 2);
     out->traits[OVER_RELAX] = strcmp(b->name, "gauge_update.over_relax") == 0;
-    out->numbers[BETA] = gauge_word(6);
+    out->numbers[BETA] = lattice_word(6);
     return CUBC_OK;
-}
-
-static void gauge_update_define(const problem *p, text *out)
-{
-    gauge_define(p, out);
-    text_printf(out, "#define TUNE_OVER_RELAX %d\n", p->traits[OVER_RELAX]);
 }
 
 // Directions one after the other, of each first the even sites.
 static cubc_status gauge_update_plan(const problem *p, const instance *i, plan *out)
 {
     const operand *links = &p->inputs[0], *to = &p->outputs[0];
-    plan one = {0};
     int parts = to->n == links->n ? 8 : 1;
     uint64_t part_bytes = links->n / 8 * operand_item_bytes(links);
     for (int k = 0; k < parts; k++) {
@@ -63,8 +55,7 @@ static cubc_status gauge_update_plan(const problem *p, const instance *i, plan *
                                  p->numbers[SWEEP],
                                  parity,
                                  direction};
-        TRY(lattice_plan_copy(p, i, p->n / 2, &one, args, COUNT_OF(args)));
-        out->launches[out->launch_count++] = one.launches[0];
+        TRY(site_map_launch(p, i, p->n / 2, args, COUNT_OF(args), out));
     }
     return CUBC_OK;
 }
@@ -75,25 +66,15 @@ static const field gauge_update_fields[] = {
     FIELD(cubc_gauge_update_params, seed, FIELD_COUNT),
     FIELD(cubc_gauge_update_params, sweep, FIELD_COUNT),
     FIELD(cubc_gauge_update_params, over_relax, FIELD_INT),
-    FIELD(cubc_gauge_update_params, lx, FIELD_INT),
-    FIELD(cubc_gauge_update_params, ly, FIELD_INT),
-    FIELD(cubc_gauge_update_params, lz, FIELD_INT),
-    FIELD(cubc_gauge_update_params, lt, FIELD_INT),
+    SITE_EXTENT_FIELDS(cubc_gauge_update_params),
 };
 
-#define BENCHMARK(name) {"gauge_update." name, lattice_plain_types, 2, lattice_volumes, 3}
-static const benchmark gauge_update_benchmarks[] = {BENCHMARK("heat_bath"),
-                                                    BENCHMARK("over_relax")};
+static const benchmark gauge_update_benchmarks[] = {
+    SITE_BENCHMARK("gauge_update.heat_bath", lattice_plain_types),
+    SITE_BENCHMARK("gauge_update.over_relax", lattice_plain_types)};
 
-const algorithm gauge_update_algorithm = {.name = "gauge_update",
-                                          .source = "gauge_update.cu",
-                                          .kernels = {"gauge_update"},
-                                          .benchmarks = gauge_update_benchmarks,
-                                          .benchmark_count = COUNT_OF(gauge_update_benchmarks),
-                                          FIELDS(gauge_update_fields),
-                                          .workload = gauge_update_workload,
-                                          .define = gauge_update_define,
-                                          .invalid = gauge_invalid,
-                                          .plan = gauge_update_plan,
-                                          .traffic = problem_array_bytes,
-                                          .random = gauge_random_reals};
+static const site_map gauge_update_map = {.macros = {"OVER_RELAX"}};
+
+const algorithm gauge_update_algorithm = SITE_MAP(
+    gauge_update, "gauge_update", .invalid = site_map_fitting_variant, .plan = gauge_update_plan,
+    .traffic = problem_array_bytes, .random = gauge_random_reals);

@@ -82,13 +82,6 @@ cubc_status lattice_aligned(const problem *p)
          p->algorithm->name);
 }
 
-const char *lattice_any_variant(const problem *p, const char *kind, const space *s,
-                                const variant *v)
-{
-    (void)p, (void)kind, (void)s, (void)v;
-    return NULL;
-}
-
 cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals)
 {
     uint64_t wanted = 8 * lattice_sites(p) * (uint64_t)reals;
@@ -163,27 +156,4 @@ void lattice_define(const problem *p, text *out)
 {
     for (int d = 0; d < 4; d++)
         text_printf(out, "#define TUNE_L%c %d\n", "XYZT"[d], p -> traits[LATTICE_X + d]);
-}
-
-void lattice_define_copy(const problem *p, text *out)
-{
-    cubc_type from = (cubc_type)p->inputs[0].type, to = (cubc_type)p->outputs[0].type;
-    cubc_type wide = from == CUBC_F64 || to == CUBC_F64 ? CUBC_F64 : CUBC_F32;
-    text_printf(out, "#define TUNE_FROM %s\n#define TUNE_TO %s\n#define TUNE_WIDE %s\n",
-                type_table[from].dialect, type_table[to].dialect, type_table[wide].dialect);
-}
-
-cubc_status lattice_plan_copy(const problem *p, const instance *i, uint64_t sites, plan *out,
-                              const uint64_t *args, size_t count)
-{
-    uint64_t spt = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
-    uint64_t each = spt * i->kernels[0].threads, blocks = (sites + each - 1) / each;
-    if (blocks > INT32_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "%s of %llu sites needs more than 2^31 blocks",
-             p->algorithm->name, (unsigned long long)sites);
-    out->launch_count = 1;
-    out->launches[0] =
-        (launch){.kernel = &i->kernels[0], .shape.grid = (unsigned)blocks, .args_count = count};
-    memcpy(out->launches[0].args, args, count * sizeof *args);
-    return CUBC_OK;
 }

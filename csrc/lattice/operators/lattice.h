@@ -39,17 +39,8 @@ uint64_t lattice_word(double v);
 // The macros of kernels/lattice/lattice.h.
 void lattice_define(const problem *p, text *out);
 
-// For `invalid`: every variant makes sense.
-const char *lattice_any_variant(const problem *p, const char *kind, const space *s,
-                                const variant *v);
-
-// ---- copies -------------------------------------------------------------------------------------
-extern const cubc_type lattice_types[3], lattice_plain_types[2]; // with fixed point and without
-extern const int lattice_volumes[3]; // benchmarks': 2^16, 2^20, 2^24 sites
-// TUNE_FROM, TUNE_TO and the one to calculate in, TUNE_WIDE.
-void lattice_define_copy(const problem *p, text *out);
-// A thread for every `spt` of the sites.
-cubc_status lattice_plan_copy(const problem *p, const instance *i, uint64_t sites, plan *out,
-                              const uint64_t *args, size_t count);
+// What benchmarks range over: types with fixed point and without, and 2^16, 2^20, 2^24 sites.
+extern const cubc_type lattice_types[3], lattice_plain_types[2];
+extern const int lattice_volumes[3];
 
 #endif

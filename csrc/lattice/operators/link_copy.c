@@ -1,10 +1,7 @@
 // Descriptor of link_copy: kernels/lattice/link_copy.cu.
-#include "lattice/operators/lattice.h"
-
-#include <stdio.h>
+#include "lattice/operators/site_map.h"
 
 enum { FROM_ORDER = LATTICE_TRAITS, TO_ORDER, FROM_REALS, TO_REALS };
-enum { MATRIX = 18 };
 
 static cubc_status check_side(const problem *p, const char *what, uint64_t n, cubc_type type,
                               cubc_field_order order, int reals)
@@ -13,7 +10,7 @@ static cubc_status check_side(const problem *p, const char *what, uint64_t n, cu
     TRY(lattice_reconstruct(reals));
     if ((int)order < CUBC_PLAIN || order > CUBC_NATIVE)
         FAIL(CUBC_INVALID_ARGUMENT, "%s has an unknown order (%d)", what, (int)order);
-    if (order != CUBC_NATIVE && (type == CUBC_I16 || reals != MATRIX))
+    if (order != CUBC_NATIVE && (type == CUBC_I16 || reals != MATRIX_REALS))
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s is not in native order and has all 18 reals of a link, of F64 or F32", what);
     if (n != 8 * lattice_sites(p) * (uint64_t)reals)
@@ -24,18 +21,11 @@ static cubc_status check_side(const problem *p, const char *what, uint64_t n, cu
 
 cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
 {
-    const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
     cubc_type from = params->from_type, to = params->to_type;
     uint64_t from_n = params->from_n, to_n = params->to_n;
     lattice_reals(&from, &from_n);
     lattice_reals(&to, &to_n);
-    *out = (problem){.algorithm = &link_copy_algorithm,
-                     .type = (uint8_t)from,
-                     .acc_type = (uint8_t)from,
-                     .benchmark = "link_copy.pack",
-                     .aligned = true};
-    TRY(lattice_extents(out, extents));
-    out->n = 2 * lattice_sites(out);
+    TRY(site_map_problem(&link_copy_algorithm, SITE_EXTENTS(params), from, "link_copy.pack", out));
     TRY(check_side(out, "the gauge field to copy", from_n, from, params->from_order,
                    params->from_reals));
     TRY(check_side(out, "the copy", to_n, to, params->to_order, params->to_reals));
@@ -56,45 +46,14 @@ cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
 static cubc_status link_copy_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
 {
     (void)b;
-    if (n < 16) n = 16;
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .aligned = true,
-                     .inputs = {{.n = 4 * n * MATRIX, .type = (uint8_t)type}},
-                     .outputs = {{.n = 4 * n * 12, .type = (uint8_t)type}},
-                     .input_count = 1,
-                     .output_count = 1,
-                     .traits = {[FROM_ORDER] = CUBC_PLAIN,
-                                [TO_ORDER] = CUBC_NATIVE,
-                                [FROM_REALS] = MATRIX,
-                                [TO_REALS] = 12}};
-    lattice_extents_of(out, n);
+    site_map_workload(type, n, out);
+    site_map_add_input(out, 4 * MATRIX_REALS);
+    site_map_add_output(out, 4 * 12);
+    out->traits[FROM_ORDER] = CUBC_PLAIN;
+    out->traits[TO_ORDER] = CUBC_NATIVE;
+    out->traits[FROM_REALS] = MATRIX_REALS;
+    out->traits[TO_REALS] = 12;
     return CUBC_OK;
-}
-
-static void link_copy_define(const problem *p, text *out)
-{
-    lattice_define(p, out);
-    lattice_define_copy(p, out);
-    text_printf(out, "#define TUNE_FROM_ORDER %d\n#define TUNE_TO_ORDER %d\n",
-                p->traits[FROM_ORDER], p->traits[TO_ORDER]);
-    text_printf(out, "#define TUNE_FROM_REALS %d\n#define TUNE_TO_REALS %d\n",
-                p->traits[FROM_REALS], p->traits[TO_REALS]);
-}
-
-static const char *link_copy_invalid(const problem *p, const char *kind, const space *s,
-                                     const variant *v)
-{
-    (void)p, (void)kind, (void)s, (void)v;
-    return NULL;
-}
-
-static cubc_status link_copy_plan(const problem *p, const instance *i, plan *out)
-{
-    return lattice_plan_copy(
-        p, i, p->n, out, (uint64_t[]){(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data},
-        2);
 }
 
 static const field link_copy_fields[] = {
@@ -104,23 +63,15 @@ static const field link_copy_fields[] = {
     FIELD(cubc_link_copy_params, to_order, FIELD_INT),
     FIELD(cubc_link_copy_params, from_reals, FIELD_INT),
     FIELD(cubc_link_copy_params, to_reals, FIELD_INT),
-    FIELD(cubc_link_copy_params, lx, FIELD_INT),
-    FIELD(cubc_link_copy_params, ly, FIELD_INT),
-    FIELD(cubc_link_copy_params, lz, FIELD_INT),
-    FIELD(cubc_link_copy_params, lt, FIELD_INT),
+    SITE_EXTENT_FIELDS(cubc_link_copy_params),
 };
 
 static const benchmark link_copy_benchmarks[] = {
-    {"link_copy.pack", lattice_plain_types, 2, lattice_volumes, 3}};
+    SITE_BENCHMARK("link_copy.pack", lattice_plain_types)};
 
-const algorithm link_copy_algorithm = {.name = "link_copy",
-                                       .source = "link_copy.cu",
-                                       .kernels = {"link_copy_sites"},
-                                       .benchmarks = link_copy_benchmarks,
-                                       .benchmark_count = COUNT_OF(link_copy_benchmarks),
-                                       FIELDS(link_copy_fields),
-                                       .workload = link_copy_workload,
-                                       .define = link_copy_define,
-                                       .invalid = link_copy_invalid,
-                                       .plan = link_copy_plan,
-                                       .traffic = problem_array_bytes};
+static const site_map link_copy_map = {
+    .converts = true, .macros = {"FROM_ORDER", "TO_ORDER", "FROM_REALS", "TO_REALS"}};
+
+const algorithm link_copy_algorithm =
+    SITE_MAP(link_copy, "link_copy_sites", .invalid = site_map_any_variant, .plan = site_map_plan,
+             .traffic = problem_array_bytes);

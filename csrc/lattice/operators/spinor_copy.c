@@ -1,7 +1,5 @@
 // Descriptor of spinor_copy: kernels/lattice/spinor_copy.cu.
-#include "lattice/operators/lattice.h"
-
-#include <stdio.h>
+#include "lattice/operators/site_map.h"
 
 enum { FROM_ORDER = LATTICE_TRAITS, TO_ORDER };
 enum { FIELDS }; // among a problem's numbers: those of a parity, of all sources
@@ -18,18 +16,13 @@ static cubc_status check_order(const char *what, cubc_field_order order, cubc_ty
 
 cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *out)
 {
-    const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
     cubc_type from = params->from_type, to = params->to_type;
     uint64_t n = params->from_n, to_n = params->to_n, sources;
     lattice_reals(&from, &n);
     lattice_reals(&to, &to_n);
-    *out = (problem){.algorithm = &spinor_copy_algorithm,
-                     .n = n / SPINOR_REALS,
-                     .type = (uint8_t)from,
-                     .acc_type = (uint8_t)from,
-                     .benchmark = "spinor_copy.pack",
-                     .aligned = true};
-    TRY(lattice_extents(out, extents));
+    TRY(site_map_problem(&spinor_copy_algorithm, SITE_EXTENTS(params), from, "spinor_copy.pack",
+                         out));
+    out->n = n / SPINOR_REALS;
     // Where no order has rows of both parities, fields of one are copied as well.
     bool plain = params->from_order == CUBC_PLAIN || params->to_order == CUBC_PLAIN;
     int parities = plain ? 2 : 1;
@@ -59,46 +52,13 @@ static cubc_status spinor_copy_workload(const benchmark *b, cubc_type type, uint
                                         problem *out)
 {
     (void)b;
-    if (n < 16) n = 16;
-    *out =
-        (problem){.n = n,
-                  .type = (uint8_t)type,
-                  .acc_type = (uint8_t)type,
-                  .aligned = true,
-                  .inputs = {{.n = n * SPINOR_REALS, .type = (uint8_t)type}, {.type = CUBC_F32}},
-                  .outputs = {{.n = n * SPINOR_REALS, .type = (uint8_t)type}, {.type = CUBC_F32}},
-                  .input_count = 2,
-                  .output_count = 2,
-                  .traits = {[FROM_ORDER] = CUBC_PLAIN, [TO_ORDER] = CUBC_NATIVE},
-                  .numbers = {[FIELDS] = 2}};
-    lattice_extents_of(out, n);
+    site_map_workload(type, n, out);
+    site_map_add_field_input(out, SPINOR_REALS);
+    site_map_add_field_output(out, SPINOR_REALS);
+    out->traits[FROM_ORDER] = CUBC_PLAIN;
+    out->traits[TO_ORDER] = CUBC_NATIVE;
+    out->numbers[FIELDS] = 2;
     return CUBC_OK;
-}
-
-static void spinor_copy_define(const problem *p, text *out)
-{
-    lattice_define(p, out);
-    lattice_define_copy(p, out);
-    text_printf(out, "#define TUNE_FROM_ORDER %d\n#define TUNE_TO_ORDER %d\n",
-                p->traits[FROM_ORDER], p->traits[TO_ORDER]);
-}
-
-static const char *spinor_copy_invalid(const problem *p, const char *kind, const space *s,
-                                       const variant *v)
-{
-    (void)p, (void)kind, (void)s, (void)v;
-    return NULL;
-}
-
-static cubc_status spinor_copy_plan(const problem *p, const instance *i, plan *out)
-{
-    uint64_t sites = lattice_sites(p) * p->numbers[FIELDS];
-    return lattice_plan_copy(p, i, sites, out,
-                             (uint64_t[]){(uintptr_t)p->inputs[0].data,
-                                          (uintptr_t)p->inputs[1].data,
-                                          (uintptr_t)p->outputs[0].data,
-                                          (uintptr_t)p->outputs[1].data, p->numbers[FIELDS]},
-                             5);
 }
 
 static const field spinor_copy_fields[] = {
@@ -108,23 +68,15 @@ static const field spinor_copy_fields[] = {
     FIELD_ARRAY(cubc_spinor_copy_params, to_norms, FIELD_OUTPUT, norm_type, norms_n),
     FIELD(cubc_spinor_copy_params, from_order, FIELD_INT),
     FIELD(cubc_spinor_copy_params, to_order, FIELD_INT),
-    FIELD(cubc_spinor_copy_params, lx, FIELD_INT),
-    FIELD(cubc_spinor_copy_params, ly, FIELD_INT),
-    FIELD(cubc_spinor_copy_params, lz, FIELD_INT),
-    FIELD(cubc_spinor_copy_params, lt, FIELD_INT),
+    SITE_EXTENT_FIELDS(cubc_spinor_copy_params),
 };
 
 static const benchmark spinor_copy_benchmarks[] = {
-    {"spinor_copy.pack", lattice_plain_types, 2, lattice_volumes, 3}};
+    SITE_BENCHMARK("spinor_copy.pack", lattice_plain_types)};
 
-const algorithm spinor_copy_algorithm = {.name = "spinor_copy",
-                                         .source = "spinor_copy.cu",
-                                         .kernels = {"spinor_copy_sites"},
-                                         .benchmarks = spinor_copy_benchmarks,
-                                         .benchmark_count = COUNT_OF(spinor_copy_benchmarks),
-                                         FIELDS(spinor_copy_fields),
-                                         .workload = spinor_copy_workload,
-                                         .define = spinor_copy_define,
-                                         .invalid = spinor_copy_invalid,
-                                         .plan = spinor_copy_plan,
-                                         .traffic = problem_array_bytes};
+static const site_map spinor_copy_map = {
+    .converts = true, .macros = {"FROM_ORDER", "TO_ORDER"}, .numbers = 1};
+
+const algorithm spinor_copy_algorithm =
+    SITE_MAP(spinor_copy, "spinor_copy_sites", .invalid = site_map_any_variant,
+             .plan = site_map_plan, .traffic = problem_array_bytes);

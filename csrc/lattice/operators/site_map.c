@@ -1,0 +1,115 @@
+// What the descriptors of kernels with a thread for every few sites share: see site_map.h.
+#include "lattice/operators/site_map.h"
+
+#include <stdio.h>
+#include <string.h>
+
+cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type type,
+                             const char *benchmark, problem *out)
+{
+    *out = (problem){
+        .algorithm = a, .type = (uint8_t)type, .acc_type = (uint8_t)type, .aligned = true};
+    snprintf(out->benchmark, sizeof out->benchmark, "%s", benchmark);
+    TRY(lattice_extents(out, extents));
+    out->n = 2 * lattice_sites(out);
+    return CUBC_OK;
+}
+
+// ---- benchmarks ---------------------------------------------------------------------------------
+void site_map_workload(cubc_type type, uint64_t n, problem *out)
+{
+    if (n < 16) n = 16;
+    *out = (problem){.n = n, .type = (uint8_t)type, .acc_type = (uint8_t)type, .aligned = true};
+    lattice_extents_of(out, n);
+}
+
+void site_map_add_input(problem *p, int reals)
+{
+    p->inputs[p->input_count++] = (operand){.n = p->n * (uint64_t)reals, .type = p->type};
+}
+
+void site_map_add_output(problem *p, int reals)
+{
+    p->outputs[p->output_count++] = (operand){.n = p->n * (uint64_t)reals, .type = p->type};
+}
+
+static operand norms_of(const problem *p)
+{
+    return (operand){.n = p->type == CUBC_I16 ? p->n : 0, .type = CUBC_F32};
+}
+
+void site_map_add_field_input(problem *p, int reals)
+{
+    site_map_add_input(p, reals);
+    p->inputs[p->input_count++] = norms_of(p);
+}
+
+void site_map_add_field_output(problem *p, int reals)
+{
+    site_map_add_output(p, reals);
+    p->outputs[p->output_count++] = norms_of(p);
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static void define_conversion(const problem *p, text *out)
+{
+    cubc_type from = (cubc_type)p->inputs[0].type, to = (cubc_type)p->outputs[0].type;
+    cubc_type wide = from == CUBC_F64 || to == CUBC_F64 ? CUBC_F64 : CUBC_F32;
+    text_printf(out, "#define TUNE_FROM %s\n#define TUNE_TO %s\n#define TUNE_WIDE %s\n",
+                type_table[from].dialect, type_table[to].dialect, type_table[wide].dialect);
+}
+
+void site_map_define(const problem *p, text *out)
+{
+    const site_map *map = p->algorithm->details;
+    lattice_define(p, out);
+    if (map->converts)
+        define_conversion(p, out);
+    else
+        text_printf(out, "#define TUNE_T %s\n", type_table[p->type].dialect);
+    for (size_t k = 0; k < COUNT_OF(map->macros) && map->macros[k]; k++)
+        text_printf(out, "#define TUNE_%s %d\n", map->macros[k], p->traits[LATTICE_TRAITS + k]);
+}
+
+const char *site_map_any_variant(const problem *p, const char *kind, const space *s,
+                                 const variant *v)
+{
+    (void)p, (void)kind, (void)s, (void)v;
+    return NULL;
+}
+
+const char *site_map_fitting_variant(const problem *p, const char *kind, const space *s,
+                                     const variant *v)
+{
+    (void)p;
+    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (variant_value(s, v, "tpb", 1) * variant_value(s, v, "mb", 1) > 2048)
+        return "more threads than a multiprocessor holds";
+    return NULL;
+}
+
+// ---- launches -----------------------------------------------------------------------------------
+cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites,
+                            const uint64_t *args, size_t count, plan *out)
+{
+    uint64_t spt = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
+    uint64_t each = spt * i->kernels[0].threads, blocks = (sites + each - 1) / each;
+    if (blocks > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s of %llu sites needs more than 2^31 blocks",
+             p->algorithm->name, (unsigned long long)sites);
+    launch *l = &out->launches[out->launch_count++];
+    *l = (launch){.kernel = &i->kernels[0], .shape.grid = (unsigned)blocks, .args_count = count};
+    memcpy(l->args, args, count * sizeof *args);
+    return CUBC_OK;
+}
+
+cubc_status site_map_plan(const problem *p, const instance *i, plan *out)
+{
+    const site_map *map = p->algorithm->details;
+    uint64_t args[MAX_ARGS];
+    size_t count = 0;
+    for (int k = 0; k < p->input_count; k++) args[count++] = (uintptr_t)p->inputs[k].data;
+    for (int k = 0; k < p->output_count; k++) args[count++] = (uintptr_t)p->outputs[k].data;
+    for (int k = 0; k < map->numbers; k++) args[count++] = p->numbers[k];
+    return site_map_launch(p, i, map->sites ? map->sites(p) : p->n, args, count, out);
+}

@@ -1,0 +1,63 @@
+// Kernels with a thread for every few sites of a lattice: what their descriptors share. A
+// descriptor has a table, its algorithm's `details`, of what follows the extents of the lattice.
+#ifndef CUBC_LATTICE_SITE_MAP_H
+#define CUBC_LATTICE_SITE_MAP_H
+
+#include "lattice/operators/lattice.h"
+
+enum { MATRIX_REALS = 18, GAUGE_REALS = 4 * MATRIX_REALS }; // of a matrix, and of a site's links
+
+typedef struct site_map {
+    bool converts;         // macros TUNE_FROM, TUNE_TO, TUNE_WIDE of its types; otherwise TUNE_T
+    const char *macros[4]; // of the traits after the extents, in their order
+    int numbers;           // how many of a problem's are arguments, after all arrays
+    uint64_t (*sites)(const problem *p); // NULL: p->n
+} site_map;
+
+// The extents in the public parameters of an algorithm, and their fields.
+#define SITE_EXTENTS(params)                                   \
+    (const int[])                                              \
+    {                                                          \
+        (params)->lx, (params)->ly, (params)->lz, (params)->lt \
+    }
+#define SITE_EXTENT_FIELDS(params)                                                            \
+    FIELD(params, lx, FIELD_INT), FIELD(params, ly, FIELD_INT), FIELD(params, lz, FIELD_INT), \
+        FIELD(params, lt, FIELD_INT)
+#define SITE_BENCHMARK(name, types) {name, types, COUNT_OF(types), lattice_volumes, 3}
+// The members of the algorithm that follow from its name and table, and those that are its own.
+#define SITE_MAP(algorithm, kernel, ...)                  \
+    {.name = #algorithm,                                  \
+     .source = #algorithm ".cu",                          \
+     .kernels = {kernel},                                 \
+     .benchmarks = algorithm##_benchmarks,                \
+     .benchmark_count = COUNT_OF(algorithm##_benchmarks), \
+     FIELDS(algorithm##_fields),                          \
+     .workload = algorithm##_workload,                    \
+     .define = site_map_define,                           \
+     .details = &algorithm##_map,                         \
+     __VA_ARGS__}
+
+// An empty problem, on the lattice of these extents, x first.
+cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type type,
+                             const char *benchmark, problem *out);
+// A benchmark's problem, on n sites or 16, and its fields of so many reals a site.
+void site_map_workload(cubc_type type, uint64_t n, problem *out);
+void site_map_add_input(problem *p, int reals);
+void site_map_add_output(problem *p, int reals);
+// The same and the norms that a field of fixed-point numbers has.
+void site_map_add_field_input(problem *p, int reals);
+void site_map_add_field_output(problem *p, int reals);
+
+void site_map_define(const problem *p, text *out);
+// Arguments: all inputs, all outputs, numbers.
+cubc_status site_map_plan(const problem *p, const instance *i, plan *out);
+// One launch with a thread for every `spt` of the sites.
+cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites,
+                            const uint64_t *args, size_t count, plan *out);
+// For `invalid`: every variant makes sense, or all that a multiprocessor holds.
+const char *site_map_any_variant(const problem *p, const char *kind, const space *s,
+                                 const variant *v);
+const char *site_map_fitting_variant(const problem *p, const char *kind, const space *s,
+                                     const variant *v);
+
+#endif
