@@ -8,34 +8,12 @@
 #ifndef CUBC_LATTICE_SOLVER_H
 #define CUBC_LATTICE_SOLVER_H
 
+#include "lattice/solver/state.h"
 #include "run/algorithm.h"
 
-// The phases of kernels/lattice/solver.h.
-typedef enum solver_phase {
-    ITERATE,
-    UPDATE,
-    CONVERGED,
-    AT_LIMIT,
-    BROKEN,
-    NOT_FINITE,
-    STAGNANT,
-    NO_SOURCE,
-    ITERATE_SHIFT
-} solver_phase;
+_Static_assert(sizeof(solver_state) == CUBC_STATE_BYTES, "callers have its size");
 
-enum { MOST_SHIFTS = CUBC_MOST_SHIFTS, MOST_BASIS = 8, MOST_FIELDS = 64 };
-
-typedef struct solver_state { // as in kernels/lattice/solver.h
-    uint64_t phase, iterations, updates, limit, verdict, due, last_update, stalls, arrived;
-    double source, target, drop, most_drop, residual, least, largest, gamma, alpha_real, beta_real;
-    double alpha[2], beta[2], omega[2], sigma[2], rho[2];
-    double basis[MOST_BASIS][2], step[MOST_BASIS][2], projection[MOST_BASIS][MOST_BASIS][2];
-    double length[MOST_BASIS];
-    uint64_t shifts, open_shifts;
-    double shift[MOST_SHIFTS], zeta[MOST_SHIFTS], zeta_old[MOST_SHIFTS];
-    double shift_alpha[MOST_SHIFTS], shift_beta[MOST_SHIFTS];
-} solver_state;
-_Static_assert(sizeof(solver_state) == CUBC_STATE_BYTES, "the kernels have this struct too");
+enum { MOST_FIELDS = 64 };
 
 // Fields of all right-hand sides, one after the other, in native order.
 typedef struct lattice_field {

@@ -1,0 +1,39 @@
+"""The state of a solve is the same struct in the core and in its kernels."""
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# The core's is in a namespace: both have the names of phases and limits.
+BOTH = """
+#include <cstddef>
+#include "cubc.h"
+#define TUNE_STATE_BYTES CUBC_STATE_BYTES
+#include "solver.h"
+namespace core {
+#include "lattice/solver/state.h"
+}
+#define MEMBER(type, name, more) \\
+    static_assert(offsetof(solver_state, name) == offsetof(core::solver_state, name) && \\
+                  sizeof(solver_state::name) == sizeof(core::solver_state::name), #name);
+SOLVER_STATE(MEMBER)
+static_assert(sizeof(solver_state) == sizeof(core::solver_state));
+static_assert(int(MOST_SHIFTS) == core::MOST_SHIFTS && int(MOST_BASIS) == core::MOST_BASIS);
+"""
+
+
+def test_the_core_and_the_kernels_have_the_same_state():
+    header = (ROOT / "csrc/lattice/solver/state.h").read_text()
+    phases = re.findall(r"\w+", re.search(r"enum solver_phase {(.*?)}", header, re.DOTALL)[1])
+    assert len(phases) == 9
+    same = [f"static_assert(int({name}) == int(core::{name}));" for name in phases]
+    folders = ["kernels/dialect", "kernels/lattice", "csrc", "csrc/include"]
+    options = ["-DSIMT_CPU=1", "-DSIMT_THREADS=1", "-DSIMT_WARP=32", "-Wno-invalid-offsetof"]
+    command = ["c++", "-std=c++17", "-x", "c++", "-fsyntax-only", *options]
+    command += [f"-I{ROOT / folder}" for folder in folders]
+    result = subprocess.run(
+        [*command, "-"], input=BOTH + "".join(same), capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
