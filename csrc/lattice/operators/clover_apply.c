@@ -6,7 +6,7 @@ enum { FIELDS, PARITY }; // among a problem's numbers
 cubc_status clover_apply_problem(const cubc_clover_apply_params *params, problem *out)
 {
     uint64_t sources;
-    TRY(site_map_problem(&clover_apply_algorithm, SITE_EXTENTS(params), params->type,
+    TRY(site_map_problem(&clover_apply_algorithm, LATTICE_EXTENTS(params), params->type,
                          "clover_apply.site", out));
     out->n = params->n / SPINOR_REALS;
     TRY(lattice_parity(params->parity));
@@ -47,12 +47,12 @@ static const field clover_apply_fields[] = {
     FIELD_ARRAY(cubc_clover_apply_params, x_norms, FIELD_INPUT, norm_type, norms_n),
     FIELD_ARRAY(cubc_clover_apply_params, out, FIELD_OUTPUT, type, n),
     FIELD_ARRAY(cubc_clover_apply_params, out_norms, FIELD_OUTPUT, norm_type, norms_n),
-    SITE_EXTENT_FIELDS(cubc_clover_apply_params),
+    LATTICE_EXTENT_FIELDS(cubc_clover_apply_params),
     FIELD(cubc_clover_apply_params, parity, FIELD_INT),
 };
 
 static const benchmark clover_apply_benchmarks[] = {
-    SITE_BENCHMARK("clover_apply.site", lattice_types)};
+    LATTICE_BENCHMARK("clover_apply.site", lattice_types)};
 
 static const site_map clover_apply_map = {.numbers = 2};
 

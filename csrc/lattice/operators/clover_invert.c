@@ -3,7 +3,7 @@
 
 cubc_status clover_invert_problem(const cubc_clover_invert_params *params, problem *out)
 {
-    TRY(site_map_problem(&clover_invert_algorithm, SITE_EXTENTS(params), params->clover_type,
+    TRY(site_map_problem(&clover_invert_algorithm, LATTICE_EXTENTS(params), params->clover_type,
                          "clover_invert.field", out));
     TRY(lattice_norms("the clover term", params->clover_norms_n, params->clover_n,
                       params->clover_type, CLOVER_REALS));
@@ -43,11 +43,11 @@ static const field clover_invert_fields[] = {
     FIELD_ARRAY(cubc_clover_invert_params, out, FIELD_OUTPUT, type, n),
     FIELD_ARRAY(cubc_clover_invert_params, out_norms, FIELD_OUTPUT, norm_type, norms_n),
     FIELD_ARRAY(cubc_clover_invert_params, log_det, FIELD_OUTPUT, log_det_type, log_det_n),
-    SITE_EXTENT_FIELDS(cubc_clover_invert_params),
+    LATTICE_EXTENT_FIELDS(cubc_clover_invert_params),
 };
 
 static const benchmark clover_invert_benchmarks[] = {
-    SITE_BENCHMARK("clover_invert.field", lattice_types)};
+    LATTICE_BENCHMARK("clover_invert.field", lattice_types)};
 
 static const site_map clover_invert_map = {.converts = true};
 

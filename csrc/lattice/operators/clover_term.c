@@ -7,7 +7,7 @@ enum { MAGNETIC, ELECTRIC }; // among a problem's numbers
 
 cubc_status clover_term_problem(const cubc_clover_term_params *params, problem *out)
 {
-    TRY(site_map_problem(&clover_term_algorithm, SITE_EXTENTS(params), params->links_type,
+    TRY(site_map_problem(&clover_term_algorithm, LATTICE_EXTENTS(params), params->links_type,
                          "clover_term.field", out));
     if (params->links_type == CUBC_I16)
         FAIL(CUBC_INVALID_TYPE, "clover_term: of links in fixed point (I16) there is no clover "
@@ -50,13 +50,13 @@ static const field clover_term_fields[] = {
     FIELD_ARRAY(cubc_clover_term_params, links, FIELD_INPUT, links_type, links_n),
     FIELD_ARRAY(cubc_clover_term_params, out, FIELD_OUTPUT, type, n),
     FIELD_ARRAY(cubc_clover_term_params, out_norms, FIELD_OUTPUT, norm_type, norms_n),
-    SITE_EXTENT_FIELDS(cubc_clover_term_params),
+    LATTICE_EXTENT_FIELDS(cubc_clover_term_params),
     FIELD(cubc_clover_term_params, magnetic, FIELD_REAL),
     FIELD(cubc_clover_term_params, electric, FIELD_REAL),
 };
 
 static const benchmark clover_term_benchmarks[] = {
-    SITE_BENCHMARK("clover_term.field", lattice_plain_types)};
+    LATTICE_BENCHMARK("clover_term.field", lattice_plain_types)};
 
 static const site_map clover_term_map = {.converts = true, .numbers = 2};
 

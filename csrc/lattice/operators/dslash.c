@@ -68,14 +68,13 @@ static const char *operator_name(const algorithm *a)
 cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
                            problem *out)
 {
-    const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
     *out = (problem){.algorithm = a,
                      .n = params->n / SPINOR_REALS,
                      .type = (uint8_t)params->type,
                      .acc_type = (uint8_t)params->type,
                      .aligned = true};
     TRY(lattice_precision("spinors", params->type));
-    TRY(lattice_extents(out, extents));
+    TRY(lattice_extents(out, LATTICE_EXTENTS(params)));
     TRY(check_numbers(params));
     TRY(add_fields(params, out));
     TRY(add_guard(params, out));

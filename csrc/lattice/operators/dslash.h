@@ -55,10 +55,7 @@ cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *own
         FIELD_ARRAY(cubc_dslash_wilson_params, x_norms, FIELD_INPUT, norm_type, norms_n),    \
         FIELD_ARRAY(cubc_dslash_wilson_params, out, FIELD_OUTPUT, type, n),                  \
         FIELD_ARRAY(cubc_dslash_wilson_params, out_norms, FIELD_OUTPUT, norm_type, norms_n), \
-        FIELD(cubc_dslash_wilson_params, lx, FIELD_INT),                                     \
-        FIELD(cubc_dslash_wilson_params, ly, FIELD_INT),                                     \
-        FIELD(cubc_dslash_wilson_params, lz, FIELD_INT),                                     \
-        FIELD(cubc_dslash_wilson_params, lt, FIELD_INT),                                     \
+        LATTICE_EXTENT_FIELDS(cubc_dslash_wilson_params),                                    \
         FIELD(cubc_dslash_wilson_params, reconstruct, FIELD_INT),                            \
         FIELD(cubc_dslash_wilson_params, parity, FIELD_INT),                                 \
         FIELD(cubc_dslash_wilson_params, dagger, FIELD_INT),                                 \
@@ -67,9 +64,22 @@ cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *own
         FIELD(cubc_dslash_wilson_params, a, FIELD_REAL),                                     \
         FIELD(cubc_dslash_wilson_params, anisotropy, FIELD_REAL)
 
-#define DSLASH_BENCHMARK(name) {"dslash." name, lattice_types, 3, lattice_volumes, 3}
+#define DSLASH_BENCHMARK(name) LATTICE_BENCHMARK("dslash." name, lattice_types)
 #define DSLASH_BENCHMARKS(name)                                                                 \
     DSLASH_BENCHMARK(name ".r18"), DSLASH_BENCHMARK(name ".r12"), DSLASH_BENCHMARK(name ".r8"), \
         DSLASH_BENCHMARK(name ".r12.s4")
+
+// The members of dslash_<own>_algorithm that follow from its name, and those that are its own.
+#define DSLASH(own, ...)                                     \
+    {.name = "dslash_" #own,                                 \
+     .source = "dslash_" #own ".cu",                         \
+     .kernels = {"dslash_" #own},                            \
+     .benchmarks = dslash_##own##_benchmarks,                \
+     .benchmark_count = COUNT_OF(dslash_##own##_benchmarks), \
+     FIELDS(dslash_##own##_fields),                          \
+     .invalid = dslash_invalid,                              \
+     .random = dslash_random,                                \
+     .plan = dslash_##own##_plan,                            \
+     __VA_ARGS__}
 
 #endif

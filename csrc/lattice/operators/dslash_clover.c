@@ -62,15 +62,6 @@ static const field dslash_clover_fields[] = {
 
 static const benchmark dslash_clover_benchmarks[] = {DSLASH_BENCHMARKS("clover")};
 
-const algorithm dslash_clover_algorithm = {.name = "dslash_clover",
-                                           .source = "dslash_clover.cu",
-                                           .kernels = {"dslash_clover"},
-                                           .benchmarks = dslash_clover_benchmarks,
-                                           .benchmark_count = COUNT_OF(dslash_clover_benchmarks),
-                                           FIELDS(dslash_clover_fields),
-                                           .workload = dslash_clover_workload,
-                                           .define = dslash_clover_define,
-                                           .invalid = dslash_invalid,
-                                           .plan = dslash_clover_plan,
-                                           .traffic = dslash_clover_traffic,
-                                           .random = dslash_random};
+const algorithm dslash_clover_algorithm =
+    DSLASH(clover, .workload = dslash_clover_workload, .define = dslash_clover_define,
+           .traffic = dslash_clover_traffic);

@@ -34,15 +34,6 @@ static const field dslash_twisted_fields[] = {
 
 static const benchmark dslash_twisted_benchmarks[] = {DSLASH_BENCHMARKS("twisted")};
 
-const algorithm dslash_twisted_algorithm = {.name = "dslash_twisted",
-                                            .source = "dslash_twisted.cu",
-                                            .kernels = {"dslash_twisted"},
-                                            .benchmarks = dslash_twisted_benchmarks,
-                                            .benchmark_count = COUNT_OF(dslash_twisted_benchmarks),
-                                            FIELDS(dslash_twisted_fields),
-                                            .workload = dslash_twisted_workload,
-                                            .define = dslash_define,
-                                            .invalid = dslash_invalid,
-                                            .plan = dslash_twisted_plan,
-                                            .traffic = problem_array_bytes,
-                                            .random = dslash_random};
+const algorithm dslash_twisted_algorithm =
+    DSLASH(twisted, .workload = dslash_twisted_workload, .define = dslash_define,
+           .traffic = problem_array_bytes);

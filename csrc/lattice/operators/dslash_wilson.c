@@ -15,15 +15,5 @@ static const field dslash_wilson_fields[] = {DSLASH_FIELDS};
 
 static const benchmark dslash_wilson_benchmarks[] = {DSLASH_BENCHMARKS("wilson")};
 
-const algorithm dslash_wilson_algorithm = {.name = "dslash_wilson",
-                                           .source = "dslash_wilson.cu",
-                                           .kernels = {"dslash_wilson"},
-                                           .benchmarks = dslash_wilson_benchmarks,
-                                           .benchmark_count = COUNT_OF(dslash_wilson_benchmarks),
-                                           FIELDS(dslash_wilson_fields),
-                                           .workload = dslash_workload,
-                                           .define = dslash_define,
-                                           .invalid = dslash_invalid,
-                                           .plan = dslash_wilson_plan,
-                                           .traffic = problem_array_bytes,
-                                           .random = dslash_random};
+const algorithm dslash_wilson_algorithm = DSLASH(
+    wilson, .workload = dslash_workload, .define = dslash_define, .traffic = problem_array_bytes);

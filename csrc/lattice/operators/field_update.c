@@ -64,10 +64,9 @@ static cubc_type widest(const problem *p)
 
 cubc_status field_update_problem(const cubc_field_update_params *params, problem *out)
 {
-    const int extents[4] = {params->lx, params->ly, params->lz, params->lt};
     *out = (problem){
         .algorithm = &field_update_algorithm, .aligned = true, .benchmark = "field_update.cg"};
-    TRY(lattice_extents(out, extents));
+    TRY(lattice_extents(out, LATTICE_EXTENTS(params)));
     TRY(check_shape(params));
     TRY(solver_update_texts(out, "field_update", params->update));
     if (!params->guard || !params->guard->states)
@@ -191,7 +190,7 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
 }
 
 static const benchmark field_update_benchmarks[] = {
-    {"field_update.cg", lattice_types, 3, lattice_volumes, 3}};
+    LATTICE_BENCHMARK("field_update.cg", lattice_types)};
 
 const algorithm field_update_algorithm = {.name = "field_update",
                                           .source = "field_update.cu",

@@ -1,4 +1,5 @@
 // Descriptor of gauge_measure: kernels/lattice/gauge_measure.cu.
+#include "base/integer.h"
 #include "lattice/operators/gauge.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ cubc_status gauge_measure_problem(const cubc_gauge_measure_params *params, probl
              "quantity %d: 0 are plaquettes, 1 is the Polyakov loop, 2 the distance from SU(3)",
              (int)params->quantity);
     const struct quantity *q = &quantities[params->quantity];
-    TRY(gauge_problem(&gauge_measure_algorithm, SITE_EXTENTS(params), params->type, q->benchmark,
+    TRY(gauge_problem(&gauge_measure_algorithm, LATTICE_EXTENTS(params), params->type, q->benchmark,
                       out));
     TRY(gauge_input(out, "the gauge field", params->links, params->links_n, GAUGE_REALS));
     if (params->out_type != CUBC_F64 || params->out_n != (uint64_t)q->numbers)
@@ -41,11 +42,6 @@ static cubc_status gauge_measure_workload(const benchmark *b, cubc_type type, ui
     out->outputs[out->output_count++] =
         (operand){.n = (uint64_t)quantities[out->traits[QUANTITY]].numbers, .type = CUBC_F64};
     return CUBC_OK;
-}
-
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
 }
 
 // Blocks take equal runs of what there is to measure: sites, or those of a time slice.
@@ -80,13 +76,13 @@ static const field gauge_measure_fields[] = {
     FIELD_ARRAY(cubc_gauge_measure_params, links, FIELD_INPUT, type, links_n),
     FIELD_ARRAY(cubc_gauge_measure_params, out, FIELD_OUTPUT, out_type, out_n),
     FIELD(cubc_gauge_measure_params, quantity, FIELD_INT),
-    SITE_EXTENT_FIELDS(cubc_gauge_measure_params),
+    LATTICE_EXTENT_FIELDS(cubc_gauge_measure_params),
 };
 
 static const benchmark gauge_measure_benchmarks[] = {
-    SITE_BENCHMARK("gauge_measure.plaquettes", lattice_plain_types),
-    SITE_BENCHMARK("gauge_measure.polyakov", lattice_plain_types),
-    SITE_BENCHMARK("gauge_measure.unitarity", lattice_plain_types)};
+    LATTICE_BENCHMARK("gauge_measure.plaquettes", lattice_plain_types),
+    LATTICE_BENCHMARK("gauge_measure.polyakov", lattice_plain_types),
+    LATTICE_BENCHMARK("gauge_measure.unitarity", lattice_plain_types)};
 
 static const site_map gauge_measure_map = {.macros = {"QUANTITY"}};
 

@@ -7,7 +7,7 @@ enum { NEAREST = LATTICE_TRAITS }; // a trait
 
 cubc_status gauge_project_problem(const cubc_gauge_project_params *params, problem *out)
 {
-    TRY(gauge_problem(&gauge_project_algorithm, SITE_EXTENTS(params), params->type,
+    TRY(gauge_problem(&gauge_project_algorithm, LATTICE_EXTENTS(params), params->type,
                       params->nearest ? "gauge_project.nearest" : "gauge_project.rows", out));
     TRY(gauge_input(out, "the gauge field", params->links, params->n, GAUGE_REALS));
     TRY(gauge_output(out, "the output of gauge_project", params->out, params->n, GAUGE_REALS));
@@ -29,12 +29,12 @@ static const field gauge_project_fields[] = {
     FIELD_ARRAY(cubc_gauge_project_params, links, FIELD_INPUT, type, n),
     FIELD_ARRAY(cubc_gauge_project_params, out, FIELD_OUTPUT, type, n),
     FIELD(cubc_gauge_project_params, nearest, FIELD_INT),
-    SITE_EXTENT_FIELDS(cubc_gauge_project_params),
+    LATTICE_EXTENT_FIELDS(cubc_gauge_project_params),
 };
 
 static const benchmark gauge_project_benchmarks[] = {
-    SITE_BENCHMARK("gauge_project.rows", lattice_plain_types),
-    SITE_BENCHMARK("gauge_project.nearest", lattice_plain_types)};
+    LATTICE_BENCHMARK("gauge_project.rows", lattice_plain_types),
+    LATTICE_BENCHMARK("gauge_project.nearest", lattice_plain_types)};
 
 static const site_map gauge_project_map = {.macros = {"NEAREST"}};
 

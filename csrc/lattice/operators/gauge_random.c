@@ -17,7 +17,7 @@ cubc_status gauge_random_problem(const cubc_gauge_random_params *params, problem
         FAIL(CUBC_INVALID_ARGUMENT,
              "gauge_random: %g of the identity and %g of noise: they are finite, and one is not 0",
              params->identity, params->noise);
-    TRY(gauge_problem(&gauge_random_algorithm, SITE_EXTENTS(params), params->type,
+    TRY(gauge_problem(&gauge_random_algorithm, LATTICE_EXTENTS(params), params->type,
                       "gauge_random.links", out));
     TRY(gauge_output(out, "the output of gauge_random", params->out, params->n,
                      MATRIX_REALS * params->matrices));
@@ -45,11 +45,11 @@ static const field gauge_random_fields[] = {
     FIELD(cubc_gauge_random_params, seed, FIELD_COUNT),
     FIELD(cubc_gauge_random_params, identity, FIELD_REAL),
     FIELD(cubc_gauge_random_params, noise, FIELD_REAL),
-    SITE_EXTENT_FIELDS(cubc_gauge_random_params),
+    LATTICE_EXTENT_FIELDS(cubc_gauge_random_params),
 };
 
 static const benchmark gauge_random_benchmarks[] = {
-    SITE_BENCHMARK("gauge_random.links", lattice_plain_types)};
+    LATTICE_BENCHMARK("gauge_random.links", lattice_plain_types)};
 
 static const site_map gauge_random_map = {.macros = {"MATRICES"}, .numbers = 3};
 

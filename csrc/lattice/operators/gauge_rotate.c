@@ -17,7 +17,7 @@ cubc_status gauge_rotate_problem(const cubc_gauge_rotate_params *params, problem
              reals);
     if (params->temporal_gauge && (!links || params->inverse))
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_rotate: it is links that come into temporal gauge");
-    TRY(gauge_problem(&gauge_rotate_algorithm, SITE_EXTENTS(params), params->type,
+    TRY(gauge_problem(&gauge_rotate_algorithm, LATTICE_EXTENTS(params), params->type,
                       links ? "gauge_rotate.links" : "gauge_rotate.spinors", out));
     TRY(gauge_fields(out, "the field to rotate", params->n, reals, &out->numbers[FIELDS]));
     if (links && out->numbers[FIELDS] != 1)
@@ -52,12 +52,12 @@ static const field gauge_rotate_fields[] = {
     FIELD(cubc_gauge_rotate_params, reals, FIELD_INT),
     FIELD(cubc_gauge_rotate_params, inverse, FIELD_INT),
     FIELD(cubc_gauge_rotate_params, temporal_gauge, FIELD_INT),
-    SITE_EXTENT_FIELDS(cubc_gauge_rotate_params),
+    LATTICE_EXTENT_FIELDS(cubc_gauge_rotate_params),
 };
 
 static const benchmark gauge_rotate_benchmarks[] = {
-    SITE_BENCHMARK("gauge_rotate.links", lattice_plain_types),
-    SITE_BENCHMARK("gauge_rotate.spinors", lattice_plain_types)};
+    LATTICE_BENCHMARK("gauge_rotate.links", lattice_plain_types),
+    LATTICE_BENCHMARK("gauge_rotate.spinors", lattice_plain_types)};
 
 static uint64_t rotated_sites(const problem *p)
 {

@@ -3,7 +3,7 @@
 
 cubc_status gauge_temporal_problem(const cubc_gauge_temporal_params *params, problem *out)
 {
-    TRY(gauge_problem(&gauge_temporal_algorithm, SITE_EXTENTS(params), params->type,
+    TRY(gauge_problem(&gauge_temporal_algorithm, LATTICE_EXTENTS(params), params->type,
                       "gauge_temporal.rotation", out));
     TRY(gauge_input(out, "the gauge field", params->links, params->links_n, GAUGE_REALS));
     TRY(gauge_output(out, "the rotation", params->out, params->n, MATRIX_REALS));
@@ -29,11 +29,11 @@ static double gauge_temporal_traffic(const problem *p)
 static const field gauge_temporal_fields[] = {
     FIELD_ARRAY(cubc_gauge_temporal_params, links, FIELD_INPUT, type, links_n),
     FIELD_ARRAY(cubc_gauge_temporal_params, out, FIELD_OUTPUT, type, n),
-    SITE_EXTENT_FIELDS(cubc_gauge_temporal_params),
+    LATTICE_EXTENT_FIELDS(cubc_gauge_temporal_params),
 };
 
 static const benchmark gauge_temporal_benchmarks[] = {
-    SITE_BENCHMARK("gauge_temporal.rotation", lattice_plain_types)};
+    LATTICE_BENCHMARK("gauge_temporal.rotation", lattice_plain_types)};
 
 static uint64_t sites_of_slice(const problem *p)
 {

@@ -15,7 +15,7 @@ cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem
     if (params->sweep > UINT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_update: sweep %llu: a seed has 2^32 of them",
              (unsigned long long)params->sweep);
-    TRY(gauge_problem(&gauge_update_algorithm, SITE_EXTENTS(params), params->type,
+    TRY(gauge_problem(&gauge_update_algorithm, LATTICE_EXTENTS(params), params->type,
                       params->over_relax ? "gauge_update.over_relax" : "gauge_update.heat_bath",
                       out));
     TRY(gauge_input(out, "the gauge field", params->links, params->n, GAUGE_REALS));
@@ -66,12 +66,12 @@ static const field gauge_update_fields[] = {
     FIELD(cubc_gauge_update_params, seed, FIELD_COUNT),
     FIELD(cubc_gauge_update_params, sweep, FIELD_COUNT),
     FIELD(cubc_gauge_update_params, over_relax, FIELD_INT),
-    SITE_EXTENT_FIELDS(cubc_gauge_update_params),
+    LATTICE_EXTENT_FIELDS(cubc_gauge_update_params),
 };
 
 static const benchmark gauge_update_benchmarks[] = {
-    SITE_BENCHMARK("gauge_update.heat_bath", lattice_plain_types),
-    SITE_BENCHMARK("gauge_update.over_relax", lattice_plain_types)};
+    LATTICE_BENCHMARK("gauge_update.heat_bath", lattice_plain_types),
+    LATTICE_BENCHMARK("gauge_update.over_relax", lattice_plain_types)};
 
 static const site_map gauge_update_map = {.macros = {"OVER_RELAX"}};
 

@@ -42,5 +42,16 @@ void lattice_define(const problem *p, text *out);
 // What benchmarks range over: types with fixed point and without, and 2^16, 2^20, 2^24 sites.
 extern const cubc_type lattice_types[3], lattice_plain_types[2];
 extern const int lattice_volumes[3];
+#define LATTICE_BENCHMARK(name, types) {name, types, COUNT_OF(types), lattice_volumes, 3}
+
+// The extents in the public parameters of an algorithm, and their fields.
+#define LATTICE_EXTENTS(params)                                \
+    (const int[])                                              \
+    {                                                          \
+        (params)->lx, (params)->ly, (params)->lz, (params)->lt \
+    }
+#define LATTICE_EXTENT_FIELDS(params)                                                         \
+    FIELD(params, lx, FIELD_INT), FIELD(params, ly, FIELD_INT), FIELD(params, lz, FIELD_INT), \
+        FIELD(params, lt, FIELD_INT)
 
 #endif

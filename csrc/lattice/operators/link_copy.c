@@ -25,7 +25,8 @@ cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
     uint64_t from_n = params->from_n, to_n = params->to_n;
     lattice_reals(&from, &from_n);
     lattice_reals(&to, &to_n);
-    TRY(site_map_problem(&link_copy_algorithm, SITE_EXTENTS(params), from, "link_copy.pack", out));
+    TRY(site_map_problem(&link_copy_algorithm, LATTICE_EXTENTS(params), from, "link_copy.pack",
+                         out));
     TRY(check_side(out, "the gauge field to copy", from_n, from, params->from_order,
                    params->from_reals));
     TRY(check_side(out, "the copy", to_n, to, params->to_order, params->to_reals));
@@ -63,11 +64,11 @@ static const field link_copy_fields[] = {
     FIELD(cubc_link_copy_params, to_order, FIELD_INT),
     FIELD(cubc_link_copy_params, from_reals, FIELD_INT),
     FIELD(cubc_link_copy_params, to_reals, FIELD_INT),
-    SITE_EXTENT_FIELDS(cubc_link_copy_params),
+    LATTICE_EXTENT_FIELDS(cubc_link_copy_params),
 };
 
 static const benchmark link_copy_benchmarks[] = {
-    SITE_BENCHMARK("link_copy.pack", lattice_plain_types)};
+    LATTICE_BENCHMARK("link_copy.pack", lattice_plain_types)};
 
 static const site_map link_copy_map = {
     .converts = true, .macros = {"FROM_ORDER", "TO_ORDER", "FROM_REALS", "TO_REALS"}};

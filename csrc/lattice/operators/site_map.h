@@ -14,16 +14,6 @@ typedef struct site_map {
     uint64_t (*sites)(const problem *p); // NULL: p->n
 } site_map;
 
-// The extents in the public parameters of an algorithm, and their fields.
-#define SITE_EXTENTS(params)                                   \
-    (const int[])                                              \
-    {                                                          \
-        (params)->lx, (params)->ly, (params)->lz, (params)->lt \
-    }
-#define SITE_EXTENT_FIELDS(params)                                                            \
-    FIELD(params, lx, FIELD_INT), FIELD(params, ly, FIELD_INT), FIELD(params, lz, FIELD_INT), \
-        FIELD(params, lt, FIELD_INT)
-#define SITE_BENCHMARK(name, types) {name, types, COUNT_OF(types), lattice_volumes, 3}
 // The members of the algorithm that follow from its name and table, and those that are its own.
 #define SITE_MAP(algorithm, kernel, ...)                  \
     {.name = #algorithm,                                  \

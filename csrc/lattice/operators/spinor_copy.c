@@ -20,7 +20,7 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
     uint64_t n = params->from_n, to_n = params->to_n, sources;
     lattice_reals(&from, &n);
     lattice_reals(&to, &to_n);
-    TRY(site_map_problem(&spinor_copy_algorithm, SITE_EXTENTS(params), from, "spinor_copy.pack",
+    TRY(site_map_problem(&spinor_copy_algorithm, LATTICE_EXTENTS(params), from, "spinor_copy.pack",
                          out));
     out->n = n / SPINOR_REALS;
     // Where no order has rows of both parities, fields of one are copied as well.
@@ -68,11 +68,11 @@ static const field spinor_copy_fields[] = {
     FIELD_ARRAY(cubc_spinor_copy_params, to_norms, FIELD_OUTPUT, norm_type, norms_n),
     FIELD(cubc_spinor_copy_params, from_order, FIELD_INT),
     FIELD(cubc_spinor_copy_params, to_order, FIELD_INT),
-    SITE_EXTENT_FIELDS(cubc_spinor_copy_params),
+    LATTICE_EXTENT_FIELDS(cubc_spinor_copy_params),
 };
 
 static const benchmark spinor_copy_benchmarks[] = {
-    SITE_BENCHMARK("spinor_copy.pack", lattice_plain_types)};
+    LATTICE_BENCHMARK("spinor_copy.pack", lattice_plain_types)};
 
 static const site_map spinor_copy_map = {
     .converts = true, .macros = {"FROM_ORDER", "TO_ORDER"}, .numbers = 1};

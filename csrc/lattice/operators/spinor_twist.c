@@ -5,7 +5,7 @@ enum { FIELDS, A, A5 }; // among a problem's numbers: fields of a parity, of all
 
 cubc_status spinor_twist_problem(const cubc_spinor_twist_params *params, problem *out)
 {
-    TRY(site_map_problem(&spinor_twist_algorithm, SITE_EXTENTS(params), params->type,
+    TRY(site_map_problem(&spinor_twist_algorithm, LATTICE_EXTENTS(params), params->type,
                          "spinor_twist.apply", out));
     out->n = params->n / SPINOR_REALS;
     TRY(lattice_sources(out, "the spinors to twist", params->n, 1, &out->numbers[FIELDS]));
@@ -39,13 +39,13 @@ static const field spinor_twist_fields[] = {
     FIELD_ARRAY(cubc_spinor_twist_params, x_norms, FIELD_INPUT, norm_type, norms_n),
     FIELD_ARRAY(cubc_spinor_twist_params, out, FIELD_OUTPUT, type, n),
     FIELD_ARRAY(cubc_spinor_twist_params, out_norms, FIELD_OUTPUT, norm_type, norms_n),
-    SITE_EXTENT_FIELDS(cubc_spinor_twist_params),
+    LATTICE_EXTENT_FIELDS(cubc_spinor_twist_params),
     FIELD(cubc_spinor_twist_params, a, FIELD_REAL),
     FIELD(cubc_spinor_twist_params, a5, FIELD_REAL),
 };
 
 static const benchmark spinor_twist_benchmarks[] = {
-    SITE_BENCHMARK("spinor_twist.apply", lattice_types)};
+    LATTICE_BENCHMARK("spinor_twist.apply", lattice_types)};
 
 static const site_map spinor_twist_map = {.numbers = 3};
 

@@ -54,7 +54,8 @@ cubc_status site_term_dslash(solver *s, const cubc_dslash_wilson_params *p, site
 }
 
 // ---- a source -----------------------------------------------------------------------------------
-static cubc_status twisted_undo(solver *s, const lattice_field *in, const lattice_field *out)
+static cubc_status twisted_apply_inverse(solver *s, const lattice_field *in,
+                                         const lattice_field *out)
 {
     const wilson *w = wilson_of(s);
     double below = 1 + w->twist * w->twist;
@@ -72,7 +73,8 @@ static cubc_status twisted_undo(solver *s, const lattice_field *in, const lattic
     return solver_launch(s, &spinor_twist_algorithm, &params);
 }
 
-static cubc_status clover_undo(solver *s, const lattice_field *in, const lattice_field *out)
+static cubc_status clover_apply_inverse(solver *s, const lattice_field *in,
+                                        const lattice_field *out)
 {
     const wilson *w = wilson_of(s);
     const cubc_clover_apply_params params = {.clover = w->inverse[0].data,
@@ -90,12 +92,12 @@ static cubc_status clover_undo(solver *s, const lattice_field *in, const lattice
     return solver_launch(s, &clover_apply_algorithm, &params);
 }
 
-cubc_status site_term_undo(solver *s, const lattice_field *in, const lattice_field **out)
+cubc_status site_term_apply_inverse(solver *s, const lattice_field *in, const lattice_field **out)
 {
     cubc_operator_kind kind = wilson_of(s)->kind;
     *out = kind == CUBC_WILSON ? in : &s->scratch[0];
-    if (kind == CUBC_TWISTED) return twisted_undo(s, in, *out);
-    if (kind == CUBC_CLOVER) return clover_undo(s, in, *out);
+    if (kind == CUBC_TWISTED) return twisted_apply_inverse(s, in, *out);
+    if (kind == CUBC_CLOVER) return clover_apply_inverse(s, in, *out);
     return CUBC_OK;
 }
 

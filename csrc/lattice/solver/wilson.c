@@ -71,14 +71,14 @@ static cubc_status apply_even(solver *s, const operator_call *call)
 static cubc_status even_source(solver *s, const lattice_field b[2], const lattice_field *out)
 {
     const lattice_field *odd;
-    TRY(site_term_undo(s, &b[1], &odd));
+    TRY(site_term_apply_inverse(s, &b[1], &odd));
     return dslash(s, &(hop){.in = odd, .x = &b[0], .out = out, .a = wilson_of(s)->kappa});
 }
 
 static cubc_status odd_part(solver *s, const lattice_field b[2], const lattice_field x[2])
 {
     const lattice_field *odd;
-    TRY(site_term_undo(s, &b[1], &odd));
+    TRY(site_term_apply_inverse(s, &b[1], &odd));
     return dslash(s, &(hop){.in = &x[0],
                             .x = odd,
                             .out = &x[1],

@@ -40,7 +40,7 @@ cubc_status site_term_open(solver *s, const cubc_operator *from, wilson *w);
 // Launches a hop with A or its inverse, or the adjoint of either.
 cubc_status site_term_dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role);
 // *out = A^-1 in on odd sites, in the precise type; *out is in where A is 1, else scratch.
-cubc_status site_term_undo(solver *s, const lattice_field *in, const lattice_field **out);
+cubc_status site_term_apply_inverse(solver *s, const lattice_field *in, const lattice_field **out);
 int site_term_flops(cubc_operator_kind kind); // a site
 
 #endif
