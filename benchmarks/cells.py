@@ -9,6 +9,7 @@ what is true now: a new figure takes the place of the one before. History is git
 """
 
 import functools
+import itertools
 import json
 import re
 import shlex
@@ -19,6 +20,9 @@ import time
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "results"
+# Not in a printed table: the same in all cells of a device, or long.
+COMMON = ("benchmark", "peer_version", "device", "driver", "cuda", "cores", "compiler")
+LONG = ("variant", "best", "command")
 KEY = ("benchmark", "type", "size", "case", "peer_name")
 
 
@@ -91,14 +95,12 @@ def add_option(parser):
 
 
 def table(cells):
-    """Lines of a table of one benchmark's cells."""
-    peer = next((cell["peer_name"] for cell in cells if "peer_name" in cell), "")
-    yield f"| type | size | case | cubc | {peer} | unit | ratio | date | commit |"
-    yield "|---|---|---|--:|--:|---|--:|---|---|"
+    """Lines of a table of one benchmark's cells; what all have in common is not in it."""
+    columns = [name for name in dict.fromkeys(itertools.chain(*cells)) if name not in COMMON + LONG]
+    yield "| " + " | ".join(columns) + " |"
+    yield "|---" * len(columns) + "|"
     for cell in cells:
-        ratio = f"x{cell['ratio']:.3g}" if "ratio" in cell else ""
-        first = [cell.get(name, "") for name in ("type", "size", "case", "cubc", "peer", "unit")]
-        yield "| " + " | ".join(map(str, [*first, ratio, cell["date"], cell["commit"]])) + " |"
+        yield "| " + " | ".join(str(cell.get(name, "")) for name in columns) + " |"
 
 
 def main():

@@ -1,6 +1,7 @@
 """How good the strategies are, replayed on measured spaces: a table against random search.
 
     python benchmarks/strategies.py TABLE... [--seeds N] [--ahead N] [--strategies NAME...] [--warm]
+        [--json]
 
 A TABLE is a CSV file as cubc.tuner._replay reads it. Each strategy visits 5 % of a space with each
 seed, failures counted. The speed of a run is the best time of the table over the best time found;
@@ -16,6 +17,7 @@ import math
 import time
 from pathlib import Path
 
+import cells
 import numpy as np
 
 from cubc.tuner._replay import read_table, replay
@@ -59,6 +61,20 @@ def line(name, space, found, cost):
     return f"| {name} | {space} | {len(found)} | " + " | ".join(cells) + f" | {ms} |"
 
 
+def cell(name, space, found, cost, options):
+    start = "warm" if options.warm else "cold"
+    one = {"benchmark": "strategies", "type": name, "size": space.strip("*")}
+    one |= {"case": f"{start}, {options.ahead} ahead", "runs": len(found)}
+    for share, column in zip(SHARES, found.T, strict=True):
+        for within in (1, 5):
+            hits = 100 * np.mean(column >= 1 - within / 100)
+            one[f"within_{within}_percent_after_{100 * share:.0f}_percent"] = round(hits)
+        one[f"mean_after_{100 * share:.0f}_percent"] = round(column.mean(), 3)
+    if not math.isnan(cost):
+        one["ms_a_visit"] = round(cost, 1)
+    return one | cells.origin(None)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tables", nargs="+", type=Path)
@@ -66,11 +82,13 @@ def main():
     parser.add_argument("--ahead", type=int, default=4, help="asks before the first tell")
     parser.add_argument("--strategies", nargs="+", choices=sorted(STRATEGIES))
     parser.add_argument("--warm", action="store_true", help="start from the other tables")
+    cells.add_option(parser)
     options = parser.parse_args()
     names = options.strategies or [name for name in STRATEGIES if name != "exhaustive"]
     tables = {path.name.partition(".")[0]: read_table(path) for path in options.tables}
     print(HEAD + " ms a visit |")
     print("|" + "---|" * (HEAD.count("|")))
+    rows = []
     for name in names:
         everything = []
         for space, table in tables.items():
@@ -79,7 +97,12 @@ def main():
             found, cost = speeds(factory, table, options.seeds, options.ahead)
             everything.append(found)
             print(line(name, space, found, cost), flush=True)
-        print(line(name, "**all**", np.concatenate(everything), math.nan), flush=True)
+            rows.append(cell(name, space, found, cost, options))
+        total = name, "**all**", np.concatenate(everything), math.nan
+        print(line(*total), flush=True)
+        rows.append(cell(*total, options))
+    if options.json:
+        cells.put(rows, "any-machine", options.json)
 
 
 if __name__ == "__main__":

@@ -57,6 +57,15 @@ def test_a_device_has_one_folder(model, kind, units, name, monkeypatch):
     assert cells.folder_name({"model": model, "kind": kind, "units": units}) == name
 
 
+@pytest.mark.parametrize("device", sorted({path.parent.name for path in FILES}))
+def test_every_cell_is_a_line_of_a_printed_table(device, monkeypatch):
+    cells = script("cells", monkeypatch)
+    for found in cells.load(device).values():
+        head, _, *lines = cells.table(found)
+        assert len(lines) == len(found)
+        assert {line.count("|") for line in lines} == {head.count("|")}
+
+
 def test_a_new_figure_takes_the_place_of_the_one_before(tmp_path, monkeypatch):
     cells = script("cells", monkeypatch)
     first = [
