@@ -256,20 +256,28 @@ static inline float __fdividef(float x, float y) { return x / y; }
 static inline bool isnan(double x) { return x != x; }
 static inline bool isinf(double x) { return __builtin_isinf(x); }
 static inline int abs(int x) { return x < 0 ? -x : x; }
-#define SMALLEST(type)                                               \
-    static inline type min(type a, type b) { return b < a ? b : a; } \
-    static inline type max(type a, type b) { return a < b ? b : a; }
-SMALLEST(int)
-SMALLEST(unsigned)
-SMALLEST(long)
-SMALLEST(unsigned long)
-SMALLEST(long long)
-SMALLEST(unsigned long long)
+// As CUDA has them: also of a signed and an unsigned number, as the unsigned type.
+#define SMALLEST(type, a_type, b_type)                                               \
+    static inline type min(a_type a, b_type b) { return (type)b < (type)a ? b : a; } \
+    static inline type max(a_type a, b_type b) { return (type)a < (type)b ? b : a; }
+#define SMALLEST_OF(type)                                 \
+    SMALLEST(type, type, type)                            \
+    SMALLEST(unsigned type, unsigned type, unsigned type) \
+    SMALLEST(unsigned type, type, unsigned type)          \
+    SMALLEST(unsigned type, unsigned type, type)
+SMALLEST_OF(int)
+SMALLEST_OF(long)
+SMALLEST_OF(long long)
+#undef SMALLEST_OF
 #undef SMALLEST
 static inline float min(float a, float b) { return __builtin_fminf(a, b); }
 static inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
 static inline double min(double a, double b) { return __builtin_fmin(a, b); }
 static inline double max(double a, double b) { return __builtin_fmax(a, b); }
+static inline double min(float a, double b) { return __builtin_fmin(a, b); }
+static inline double max(float a, double b) { return __builtin_fmax(a, b); }
+static inline double min(double a, float b) { return __builtin_fmin(a, b); }
+static inline double max(double a, float b) { return __builtin_fmax(a, b); }
 #define BOTH(name)         \
     using cubc_cuda::name; \
     using cubc_cuda::name##f;

@@ -145,6 +145,46 @@ def test_cuda_takes_it(arch):
     assert _core.source_compile(plain.SOURCE.complete(arch, {}), arch, "plain") >= 0
 
 
+# CUDA's overloads of two numbers, and what they give.
+LEAST = """
+template <class A, class B> struct same { enum { value = 0 }; };
+template <class A> struct same<A, A> { enum { value = 1 }; };
+template <class R, class A, class B> __device__ void least(A a, B b)
+{
+    static_assert(same<decltype(min(a, b)), R>::value, "min");
+    static_assert(same<decltype(max(a, b)), R>::value, "max");
+}
+__global__ void mixed(unsigned* out)
+{
+    least<int>(1, 2), least<unsigned>(1u, 2), least<unsigned>(1, 2u);
+    least<long>(1l, 2l), least<unsigned long>(1ul, 2l), least<unsigned long>(1l, 2ul);
+    least<long long>(1ll, 2ll), least<unsigned long long>(1ull, 2ll);
+    least<unsigned long long>(1ll, 2ull), least<float>(1.0f, 2.0f), least<double>(1.0, 2.0);
+    least<double>(1.0f, 2.0), least<double>(1.0, 2.0f);
+    out[0] = min(-1, 5u);
+    out[1] = max(7u, -1);
+    out[2] = min(threadIdx.x + 3, 2);
+}
+"""
+
+
+def test_the_least_of_two_types(device):
+    arch = _core.device_info(device)["arch"]
+    source = Source(LEAST, "mixed")
+    out = zeros(device, 3, np.uint32)
+    program = _core.Program(source.complete(arch, {}), "mixed", device)
+    program.add("mixed", (out,), (1, 1, 1), (1, 1, 1), 0)
+    program.run()
+    assert out.numpy().tolist() == [5, 2**32 - 1, 2]
+
+
+def test_cuda_has_the_same_least_of_two_types():
+    if why := why_no_nvrtc():
+        pytest.skip(why)
+    text = Source(LEAST, "mixed").complete("sm_75", {})
+    assert _core.source_compile(text, "sm_75", "mixed") >= 0
+
+
 def test_any_order_of_threads(seed):
     chosen = "warps or atomics or every_kind"
     command = [sys.executable, "-m", "pytest", "-q", "-k", f"({chosen}) and cpu", __file__]

@@ -141,8 +141,8 @@ def _side(given: str | os.PathLike) -> Side:
     python = shutil.which(os.path.expanduser(text))
     if python is None:
         raise FileNotFoundError(
-            f"{text!r:.200} is neither a Python, as old/bin/python, nor a variable with its value, "
-            "as CUBC_KERNELS=old/kernels"
+            f"there is no program {text!r:.200}: a side is the Python of an environment with cubc, "
+            "or a variable with its value, as CUBC_KERNELS=old/kernels"
         )
     return Side(text, python, {})
 
