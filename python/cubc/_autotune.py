@@ -85,7 +85,9 @@ class Tuner:
         from .tuner._analyze import winners
 
         store = self.folder / "autotune.db"
-        result = search(benchmark, workload, db=store, device=device, seconds=self.seconds, again=3)
+        result = search(
+            benchmark, workload, db=store, device=device, seconds=self.seconds, confirm=3
+        )
         return next((one.label for one in winners(result.groups)), "base")
 
     @contextlib.contextmanager

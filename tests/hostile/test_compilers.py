@@ -124,7 +124,7 @@ def test_one_that_leaves_a_server_in_a_measuring_process(compiler, tmp_path):
 
         found = tuner.search(
             "reduce.sum", {"T": "F32", "Elements": 16}, db=sys.argv[1], device="cpu", variants=2,
-            timing={"max_samples": 3}, again=0, racing=False, progress=False,
+            timing={"max_samples": 3}, confirm=0, racing=False, progress=False,
         )
         print(*found.scores().status)
     """

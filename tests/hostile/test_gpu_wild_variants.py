@@ -42,7 +42,7 @@ def found(tmp_path_factory):
 
     db = str(folder / "store.db")
     tuner.search(
-        wild, db=db, device=GPU, strategy="exhaustive", timing=TIMING, racing=False, again=0
+        wild, db=db, device=GPU, strategy="exhaustive", timing=TIMING, racing=False, confirm=0
     )
     return {row["variant"]: row for row in stores.read(db)}
 

@@ -55,7 +55,13 @@ def found(tmp_path_factory):
         patch.setattr(limits, "memory", lambda: 600 << 20)
         patch.setenv("CUBC_TEST_MARK", mark := f"marked-{os.getpid()}-{time.time()}")
         tuner.search(
-            adding, db=db, device="cpu", strategy="exhaustive", timing=TIMING, racing=False, again=0
+            adding,
+            db=db,
+            device="cpu",
+            strategy="exhaustive",
+            timing=TIMING,
+            racing=False,
+            confirm=0,
         )
         left = marked(mark.encode())
     rows = {row["variant"]: row for row in stores.read(db)}
@@ -99,7 +105,9 @@ def test_nothing_that_variants_started_is_left(found):
 
 
 STRANGER = "open({marker!r}, 'w').close(); raise ImportError('this is of the current folder')"
-SEARCH = "search -R reduce.sum$ -a T=F32 -a Elements=16 --variants 1 --again 0 --quiet --device cpu"
+SEARCH = (
+    "search -R reduce.sum$ -a T=F32 -a Elements=16 --variants 1 --confirm 0 --quiet --device cpu"
+)
 CUBC = [shutil.which("cubc", path=pathlib.Path(sys.executable).parent)]
 
 
@@ -148,6 +156,6 @@ def adding(state):
     state.verify(y, x.numpy() + ONE)
     state.exec(lambda launch: launch.kernel("k", x, y, y.size, grid=1, block=1))
 
-found = tuner.search(adding, db="own.db", device="cpu", again=0, timing={"max_samples": 3})
+found = tuner.search(adding, db="own.db", device="cpu", confirm=0, timing={"max_samples": 3})
 assert len(found.scores()) == 2
 """

@@ -19,9 +19,9 @@ PATIENCE = 60  # seconds that a step may take on a slow machine
 OPTIONS = ["--device", "cpu", "--strategy", "exhaustive", "--variants", "4", "--full", "--quiet"]
 
 
-def words(db, benchmark="transform.fill", types="F32", again=0):
+def words(db, benchmark="transform.fill", types="F32", confirm=0):
     """The arguments of a search."""
-    what = ["-R", benchmark, "-a", f"T={types}", "-a", "Elements=16", "--again", str(again)]
+    what = ["-R", benchmark, "-a", f"T={types}", "-a", "Elements=16", "--confirm", str(confirm)]
     return ["search", "--db", str(db), *what, *OPTIONS]
 
 
@@ -47,7 +47,7 @@ class Command:
         *,
         benchmark="transform.fill",
         types="F32",
-        again=0,
+        confirm=0,
         db=None,
         env=None,
     ):
@@ -56,7 +56,7 @@ class Command:
         self._reached = self.folder / "reached"
         for old in (self._workers, self._reached):
             old.unlink(missing_ok=True)
-        search = words(self.db, benchmark, types, again)
+        search = words(self.db, benchmark, types, confirm)
         self._process = subprocess.Popen(
             [sys.executable, HERE / "phases.py", phase, str(folder), str(int(number)), *search],
             env=isolated.environment(**(env or {})),

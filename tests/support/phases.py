@@ -2,13 +2,13 @@
 
     python phases.py <phase> <folder> <number> <arguments of cubc>...
 
-In "compile", "base", "variant" and "again" the file `reached` appears in the folder, and the search
-stays in that phase: in a compiler that sleeps once it finds the file `hold`, or in the measuring
-process, which is asked to measure for a minute. In "write" the signal of that number comes from
-within, when half of a row is written. In "full" all writes fail with that number from that row on,
-in "new" from the start; these three want disk.c to be loaded. In "gone" the store's files are
-removed before that row. In "hurry" a variant may run for 3 s. The file `workers` has the numbers of
-the measuring processes.
+In "compile", "base", "variant" and "confirm" the file `reached` appears in the folder, and the
+search stays in that phase: in a compiler that sleeps once it finds the file `hold`, or in the
+measuring process, which is asked to measure for a minute. In "write" the signal of that number
+comes from within, when half of a row is written. In "full" all writes fail with that number from
+that row on, in "new" from the start; these three want disk.c to be loaded. In "gone" the store's
+files are removed before that row. In "hurry" a variant may run for 3 s. The file `workers` has the
+numbers of the measuring processes.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ from cubc.tuner import _cli as cli
 from cubc.tuner import _deadlines as deadlines
 from cubc.tuner import _local as local
 from cubc.tuner import _process as process
-from cubc.tuner import _workload_search as visit
+from cubc.tuner import _workload_search
 
 TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 1.0}
 LONG = {"min_samples": 1 << 30, "max_samples": 1 << 30, "timeout": 60.0}
@@ -70,7 +70,7 @@ def hold_measurement(folder, phase):
             now = {
                 "base": request.variant == "base",
                 "variant": len(variants) == 2,
-                "again": request.runs[0].round == 1,
+                "confirm": request.runs[0].round == 1,
             }
             if now[phase]:
                 arguments = [request._replace(timing=LONG)]
@@ -84,7 +84,7 @@ def hold_measurement(folder, phase):
 
 def before_third_row(action):
     """Do something just before the row after the first `ROWS` is written."""
-    record, rows = visit.Visit._record, 0
+    record, rows = _workload_search.WorkloadSearch._record, 0
 
     def recorded(self, *arguments):
         nonlocal rows
@@ -93,7 +93,7 @@ def before_third_row(action):
             action()
         record(self, *arguments)
 
-    visit.Visit._record = recorded
+    _workload_search.WorkloadSearch._record = recorded
 
 
 def remove_store(folder):
@@ -116,7 +116,7 @@ def main(phase, folder, number, arguments):
         "compile": lambda: hold_compiler(folder),
         "base": lambda: hold_measurement(folder, "base"),
         "variant": lambda: hold_measurement(folder, "variant"),
-        "again": lambda: hold_measurement(folder, "again"),
+        "confirm": lambda: hold_measurement(folder, "confirm"),
         "write": lambda: before_third_row(lambda: disk(signal=int(number), writes=1)),
         "full": lambda: before_third_row(lambda: disk(error=int(number))),
         "new": lambda: disk(error=int(number)),

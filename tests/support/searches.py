@@ -14,7 +14,7 @@ def search(db, axes=AXES, **options):
         "timing": TIMING,
         "variants": 4,
         "racing": False,
-        "again": 0,
+        "confirm": 0,
     } | options
     return tuner.search("reduce.sum", axes, db=db, **options)
 

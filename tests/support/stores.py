@@ -50,7 +50,7 @@ def row(variant, elements, center=1e-3, base=1e-3, *, ct="F32", benchmark="reduc
     return fields | more
 
 
-def again(variant, elements, center=1e-3, base=1e-3, *, rounds=8, **more):
+def confirmed(variant, elements, center=1e-3, base=1e-3, *, rounds=8, **more):
     """Rows of a variant in the search and in the rounds in which it was measured again."""
     return [row(variant, elements, center, base, round=n, **more) for n in range(rounds + 1)]
 

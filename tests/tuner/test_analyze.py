@@ -109,7 +109,7 @@ def test_coverage_of_another_kernel_is_not_known(tmp_path):
 def test_policies(db):
     with pytest.warns(RuntimeWarning, match="and 1 more: measured once"):
         assert tuner.analyze(db).policies() == ""
-    rounds = [stores.again(B, 16, 1e-4, 2e-4)[1:], stores.again(B, 20, 1e-3, 3e-3)[1:]]
+    rounds = [stores.confirmed(B, 16, 1e-4, 2e-4)[1:], stores.confirmed(B, 20, 1e-3, 3e-3)[1:]]
     write(db, [one for some in rounds for one in some])
     lines = tuner.analyze(db).policies().splitlines()
     names = ("reduce.sum.tiny", "reduce.sum.small")
@@ -126,7 +126,7 @@ def test_no_policy_where_nothing_beats_base(tmp_path):
 @pytest.mark.parametrize("options", [[], ["--header"]])
 def test_the_command_says_that_nothing_wins(tmp_path, capsys, options):
     """So that no header without constants is taken for the result."""
-    db = write(tmp_path / "a slow one.db", stores.again(A, 16, 2e-3))
+    db = write(tmp_path / "a slow one.db", stores.confirmed(A, 16, 2e-3))
     assert main(["policy", *options, str(db)]) == 2
     said = capsys.readouterr()
     assert not said.out
@@ -275,7 +275,7 @@ def test_a_file_that_is_no_store(tmp_path):
 def test_hostile_rows_are_left_out_with_a_warning(tmp_path, hostile):
     bad = row(A, 16, 1e-5) | hostile
     more = row(C, 16, 1e-5) | {"status": "worse"}
-    db = write(tmp_path / "h.db", [row("base", 16), bad, *stores.again(B, 16, 1e-4), more])
+    db = write(tmp_path / "h.db", [row("base", 16), bad, *stores.confirmed(B, 16, 1e-4), more])
     reason = r"h\.db: 2 of its rows left out; the first: row 2 was refused: ."
     with pytest.warns(RuntimeWarning, match=reason) as caught:
         analysis = tuner.analyze(db)
@@ -299,7 +299,7 @@ def every_table(analysis):
      {"driver": "\x07"}],
 )  # fmt: skip
 def test_hostile_devices(tmp_path, device):
-    db = write(tmp_path / "h.db", [row("base", 16), *stores.again(B, 16, 1e-4)])
+    db = write(tmp_path / "h.db", [row("base", 16), *stores.confirmed(B, 16, 1e-4)])
     write(db, [row(A, 16, 1e-5)], **{"uuid": "other"} | device)
     with pytest.warns(RuntimeWarning, match=r"h\.db: 1 of its rows left out; the first: row 11"):
         analysis = tuner.analyze(db)

@@ -35,12 +35,12 @@ class Searches(list):
 
     wins = True
 
-    def __call__(self, benchmark, axes, *, db, device, seconds, again):
+    def __call__(self, benchmark, axes, *, db, device, seconds, confirm):
         self.append((benchmark, axes, device, seconds))
         of = {"ct": axes["T"], "benchmark": benchmark}
         [label] = stores.variants(benchmark, axes["T"], 1)
         rows = [stores.row("base", axes["Elements"], **of)]
-        rows += stores.again(label, axes["Elements"], 1e-3, 2e-3, **of) * self.wins
+        rows += stores.confirmed(label, axes["Elements"], 1e-3, 2e-3, **of) * self.wins
         stores.write(db, rows)
         return tuner.analyze(db, benchmark, {"T": axes["T"]})
 

@@ -33,7 +33,7 @@ def own(source, function, axes=AXES, **options):
 
 
 def search(benchmark, db, device, axes=None, **options):
-    options = {"timing": TIMING, "racing": False, "again": 0, "variants": 16} | options
+    options = {"timing": TIMING, "racing": False, "confirm": 0, "variants": 16} | options
     return tuner.search(benchmark, axes, db=db, device=device, **options)
 
 
@@ -226,10 +226,10 @@ def test_another_function_is_another_benchmark(tmp_path):
     hashes = []
     for function in (strict, loose):
         function.__name__ = "same"
-        [unit] = own(SAXPY.replace("BROKEN", ""), function, axes={"T{ct}": ["F32"]}).units(
+        [workload] = own(SAXPY.replace("BROKEN", ""), function, axes={"T{ct}": ["F32"]}).workloads(
             None, "cpu", ()
         )
-        hashes.append(unit.source_hash)
+        hashes.append(workload.source_hash)
     assert hashes[0] != hashes[1]
 
 
@@ -397,7 +397,7 @@ def test_in_a_script_and_in_a_pool(tmp_path):
             state.verify(y, beside.right(x.numpy(), y.numpy()))
 
         if __name__ == "__main__":
-            options = {"device": "cpu", "variants": 3, "timing": TIMING, "again": 0}
+            options = {"device": "cpu", "variants": 3, "timing": TIMING, "confirm": 0}
             tuner.search(saxpy, db="alone.db", **options)
             tuner.search(saxpy, db="pool.db", executor=lambda: ProcessPoolExecutor(1), **options)
     """

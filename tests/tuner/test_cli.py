@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import stores
-from stores import again, row, write
+from stores import confirmed, row, write
 
 from cubc import _core
 from cubc.tuner._cli import main
@@ -15,7 +15,9 @@ A, B, C = stores.variants()
 
 @pytest.fixture
 def db(tmp_path):
-    return write(tmp_path / "s.db", [row("base", 16), *again(A, 16, 5e-4), *again(B, 16, 1e-4)])
+    return write(
+        tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 5e-4), *confirmed(B, 16, 1e-4)]
+    )
 
 
 def test_devices(capsys):

@@ -145,14 +145,14 @@ def test_a_header_compiles(tmp_path, capsys):
 
 def test_a_header_of_kernels_of_ones_own(tmp_path):
     more = {"benchmark": "mine.kernel", "ct": "", "source_hash": "0" * 64}
-    rows = [one | more for one in (stores.row("base", 16), *stores.again("ipt_3", 16, 5e-4))]
+    rows = [one | more for one in (stores.row("base", 16), *stores.confirmed("ipt_3", 16, 5e-4))]
     path = stores.write(tmp_path / "own.db", rows)
     assert "\n#define CUBC_CPU_MINE_KERNEL_IPT 3\n" in tuner.analyze(path).header()
 
 
 def test_a_header_of_a_replay(tmp_path):
     """Its architecture is none that a compiler knows."""
-    rows = [stores.row("base", 16), *stores.again(LABELS[0], 16, 5e-4)]
+    rows = [stores.row("base", 16), *stores.confirmed(LABELS[0], 16, 5e-4)]
     path = stores.write(tmp_path / "replay.db", rows, arch="replay")
     assert "CUBC_REPLAY_REDUCE_SUM_F32_ITEMS_PER_THREAD" in tuner.analyze(path).header()
 

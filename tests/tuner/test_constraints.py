@@ -148,7 +148,7 @@ def test_a_parameter_stands_for_itself_where_a_figure_has_its_name(tmp_path):
         state.writes(x)
         state.exec(lambda launch: launch.kernel("set", x, grid=1, block=32))
 
-    options = {"device": "cpu", "again": 0, "progress": False}
+    options = {"device": "cpu", "confirm": 0, "progress": False}
     found = tuner.search(half, db=tmp_path / "c.db", constraints="threads <= 64", **options)
     status = found.to_frame().set_index("variant").status
     assert dict(status) == {
@@ -166,11 +166,11 @@ def test_occupancy():
 
 
 def test_results_are_of_variants_that_fulfil_the_constraints(tmp_path):
-    search(tmp_path / "c.db", variants=4, again=1)
-    label = search(tmp_path / "c.db", constraints="ipt == 640", variants=2, again=1).best().label
+    search(tmp_path / "c.db", variants=4, confirm=1)
+    label = search(tmp_path / "c.db", constraints="ipt == 640", variants=2, confirm=1).best().label
     assert label == "base" or label.startswith("ipt_640.")
     with pytest.warns(RuntimeWarning, match="was found that fulfils"):
-        found = search(tmp_path / "c.db", constraints="ipt * tpb < 0", again=1, variants=2)
+        found = search(tmp_path / "c.db", constraints="ipt * tpb < 0", confirm=1, variants=2)
     assert set(found.to_frame().variant) == {"base"}
 
 
@@ -188,7 +188,7 @@ def test_constraints_on_a_replay_of_a_store(tmp_path):
 def test_constraints_on_a_replayed_table(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("tpb,ipt,time_ms\n" + "".join(f"32,{i},{9 - i}\n" for i in range(1, 8)))
-    options = {"device": f"replay:{path}", "db": tmp_path / "t.db", "again": 0}
+    options = {"device": f"replay:{path}", "db": tmp_path / "t.db", "confirm": 0}
     assert tuner.search("t", constraints="ipt < 6", **options).best().label == "tpb_32.ipt_5"
     with pytest.raises(LookupError, match="t has no parameter 'x'"):
         tuner.search("t", constraints="x < 6", **options)

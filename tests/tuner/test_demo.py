@@ -32,7 +32,7 @@ def found(monkeypatch):
 
 def test_the_winner_is_named_with_its_verdict(found, capsys):
     """Not who has the best score, measured once."""
-    found([*stores.again(A, 16, 5e-4, **F64), stores.row(B, 16, 1e-4, **F64)])
+    found([*stores.confirmed(A, 16, 5e-4, **F64), stores.row(B, 16, 1e-4, **F64)])
     demo.main()
     out = capsys.readouterr().out
     told = out[out.index("found FASTER") :]
@@ -41,7 +41,7 @@ def test_the_winner_is_named_with_its_verdict(found, capsys):
 
 
 def test_nothing_is_named_where_base_stays(found, capsys):
-    found([*stores.again(A, 16, 1e-3, **F64), stores.row(B, 16, 1e-4, **F64)])
+    found([*stores.confirmed(A, 16, 1e-3, **F64), stores.row(B, 16, 1e-4, **F64)])
     demo.main()
     out = capsys.readouterr().out
     assert out.endswith("Nothing was found FASTER here: the next calls run what they ran before.\n")

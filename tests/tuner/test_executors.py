@@ -19,7 +19,7 @@ from cubc.tuner import _deadlines as deadlines
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
 from cubc.tuner._target import Late, Request, Run
-from cubc.tuner._workload import units
+from cubc.tuner._workload import compile_time_workloads
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -80,7 +80,7 @@ def test_variants_are_compiled_for_the_processes(db, processes, monkeypatch):
 
 
 def test_the_best_are_measured_again_by_one_process(db, processes):
-    result = search(db, executor=processes, variants=3, again=1)
+    result = search(db, executor=processes, variants=3, confirm=1)
     again = [row for row in stores.read(db) if row["round"]]
     assert len({row["variant"] for row in again}) >= 1
     assert sorted(row["round"] for row in again)[:8] == [*range(1, 9)] or len(again) > 8
@@ -112,7 +112,7 @@ from cubc import tuner
 if __name__ == "__main__":
     with MPIPoolExecutor(2) as pool:
         tuner.search("reduce.sum", {"T": "F32", "Elements": 16}, db=sys.argv[1], device="cpu",
-                     executor=pool, variants=4, again=0, racing=False)
+                     executor=pool, variants=4, confirm=0, racing=False)
 """
 
 
@@ -224,22 +224,22 @@ def test_seconds_hold_where_everything_is_lost(db):
 
 def test_a_task_ends_with_the_search():
     """What hangs does not keep the process from the next search's tasks."""
-    unit = units("reduce.sum", AXES, "cpu")[0]
+    workload = compile_time_workloads("reduce.sum", AXES, "cpu")[0]
     try:
         with pytest.raises(Late):
-            remote.work("a visit", unit, Request("base", [Run(0, 0)], TIMING), "cpu", 0.0)
+            remote.work("an id", workload, Request("base", [Run(0, 0)], TIMING), "cpu", 0.0)
     finally:
-        remote._here.seat.close()
-        del remote._here.seat
+        remote._here.claimed.close()
+        del remote._here.claimed
 
 
-def dying(visit, unit, request, device, left):
+def dying(workload_id, workload, request, device, left):
     """Stands for `remote.work`: the first process that gets a certain variant dies."""
     marker = os.environ["CUBC_TEST_MARKER"]
     if request.variant != "base" and not os.path.exists(marker):
         open(marker, "w").close()
         os.kill(os.getpid(), signal.SIGKILL)
-    return _work(visit, unit, request, device, left)
+    return _work(workload_id, workload, request, device, left)
 
 
 _work = remote.work
@@ -319,10 +319,10 @@ def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
 
 
 def test_an_error_in_a_process_is_no_fault_of_a_variant(db, monkeypatch):
-    def crowded(visit, unit, request, device, left):
+    def crowded(workload_id, workload, request, device, left):
         if request.variant != "base":
             raise _core.NoDeviceError("all 1 GPUs of this machine measure for other processes")
-        return _work(visit, unit, request, device, left)
+        return _work(workload_id, workload, request, device, left)
 
     monkeypatch.setattr(remote, "work", crowded)
     with (

@@ -59,12 +59,12 @@ def check_whole(db):
     return found
 
 
-def check_resumes(folder, kept, env=None, again=0):
+def check_resumes(folder, kept, env=None, confirm=0):
     """The same search again keeps what there was and adds what is missing."""
     if env:
-        code, _, err = Command(folder, env=env, again=again).end()
+        code, _, err = Command(folder, env=env, confirm=confirm).end()
     else:
-        code, err = search_here(folder / "s.db", again=again)
+        code, err = search_here(folder / "s.db", confirm=confirm)
     assert (code, err) == (0, "")
     rows = stores.read(folder / "s.db")
     assert rows[: len(kept)] == kept
@@ -73,7 +73,7 @@ def check_resumes(folder, kept, env=None, again=0):
 
 
 # ---- stopped ------------------------------------------------------------------------------------
-KEPT = {"compile": 1, "base": 0, "variant": 2, "again": 5, "write": 2}  # rows before the phase
+KEPT = {"compile": 1, "base": 0, "variant": 2, "confirm": 5, "write": 2}  # rows before the phase
 
 
 def slow_compiler(folder):
@@ -95,8 +95,8 @@ def slow_compiler(folder):
 )
 def test_a_search_that_is_stopped(phase, number, tmp_path, disk):
     env = slow_compiler(tmp_path) if phase == "compile" else disk
-    again = 1 if phase == "again" else 0
-    stopped = Command(tmp_path, phase, number, env=env, again=again)
+    confirm = 1 if phase == "confirm" else 0
+    stopped = Command(tmp_path, phase, number, env=env, confirm=confirm)
     if phase != "write":
         stopped.reach(lambda: stopped.db.exists() and len(keys(stopped.db)) == KEPT[phase])
         stopped.kill(number)
@@ -110,8 +110,8 @@ def test_a_search_that_is_stopped(phase, number, tmp_path, disk):
     kept = stores.read(stopped.db)
     finished = phase == "write" and number == signal.SIGINT  # Python waits for the row
     assert len(kept) == KEPT[phase] + finished
-    check_resumes(tmp_path, kept, env if phase == "compile" else None, again)
-    assert again == (len(stores.read(stopped.db)) > 5)
+    check_resumes(tmp_path, kept, env if phase == "compile" else None, confirm)
+    assert confirm == (len(stores.read(stopped.db)) > 5)
 
 
 def test_the_log_that_a_kill_leaves(tmp_path, disk):

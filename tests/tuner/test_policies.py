@@ -2,7 +2,7 @@
 
 import pytest
 import stores
-from stores import again, row, write
+from stores import confirmed, row, write
 
 from cubc import _core, tuner
 
@@ -23,7 +23,9 @@ def running(exponent=16, type="F32"):
 
 def test_the_best_comes_into_force(tmp_path):
     shipped = running()
-    db = write(tmp_path / "s.db", [row("base", 16), *again(A, 16, 5e-4), *again(B, 16, 1e-4)])
+    db = write(
+        tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 5e-4), *confirmed(B, 16, 1e-4)]
+    )
     assert tuner.use_policies(db) == 1
     assert running() == B
     assert _core.base("reduce.sum", F32, "cpu") == shipped
@@ -34,13 +36,13 @@ def test_the_best_comes_into_force(tmp_path):
 def test_each_size_runs_what_is_best_there(tmp_path):
     """Of sizes that were not measured nothing is known: they run what they did."""
     shipped = running()
-    rows = [*again(A, 16, 1e-4), *again(B, 16, 5e-4)]
-    rows += [*again(A, 28, 5e-4), *again(B, 28, 1e-4)]
+    rows = [*confirmed(A, 16, 1e-4), *confirmed(B, 16, 5e-4)]
+    rows += [*confirmed(A, 28, 5e-4), *confirmed(B, 28, 1e-4)]
     assert tuner.use_policies(write(tmp_path / "s.db", rows)) == 2
     assert (running(10), running(16), running(28), running(30)) == (A, A, B, B)
     assert running(20) == running(24) == shipped
     _core.clear_policies()
-    assert tuner.use_policies(write(tmp_path / "few.db", again(A, 16, 1e-4))) == 1
+    assert tuner.use_policies(write(tmp_path / "few.db", confirmed(A, 16, 1e-4))) == 1
     assert (running(16), running(17), running(28)) == (A, shipped, shipped)
 
 
@@ -65,22 +67,22 @@ def test_sizes_of_what_goes_by_no_number():
 
 
 def test_a_benchmark_for_each_type(tmp_path):
-    db = write(tmp_path / "s.db", [*again(A, 16, 1e-4), *again(A, 16, 1e-4, ct="I64")])
+    db = write(tmp_path / "s.db", [*confirmed(A, 16, 1e-4), *confirmed(A, 16, 1e-4, ct="I64")])
     assert tuner.use_policies([db]) == 2
     assert running() == running(type="I64") == A
 
 
 def test_the_best_of_several_devices_wins(tmp_path):
     db = tmp_path / "s.db"
-    write(db, again(A, 16, 5e-4), uuid="one")
-    write(db, again(B, 16, 4e-4), uuid="two")
+    write(db, confirmed(A, 16, 5e-4), uuid="one")
+    write(db, confirmed(B, 16, 4e-4), uuid="two")
     assert tuner.use_policies(db) == 1
     assert running() == B
 
 
 def test_the_last_store_wins(tmp_path):
-    one = write(tmp_path / "1.db", again(A, 16, 1e-4))
-    two = write(tmp_path / "2.db", again(B, 16, 5e-4))
+    one = write(tmp_path / "1.db", confirmed(A, 16, 1e-4))
+    two = write(tmp_path / "2.db", confirmed(B, 16, 5e-4))
     assert tuner.use_policies([one, two]) == 1
     assert running() == B
     tuner.use_policies([two, one])
@@ -89,7 +91,7 @@ def test_the_last_store_wins(tmp_path):
 
 def test_nothing_slower_than_base_is_used(tmp_path):
     shipped = running()
-    db = write(tmp_path / "s.db", [row("base", 16), *again(A, 16, 2e-3, 1e-3)])
+    db = write(tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 2e-3, 1e-3)])
     assert tuner.use_policies(db) == 0
     assert running() == shipped
 
@@ -98,16 +100,18 @@ def test_nothing_slower_than_base_is_used(tmp_path):
 def test_nothing_that_was_not_confirmed_is_used(tmp_path, rounds):
     """The best of a search is partly lucky; a single round has no interval."""
     shipped = running()
-    db = write(tmp_path / "s.db", [row("base", 16), *again(A, 16, 5e-4, rounds=rounds)])
+    db = write(tmp_path / "s.db", [row("base", 16), *confirmed(A, 16, 5e-4, rounds=rounds)])
     best = tuner.analyze(db).best()
     assert best.label == A and not best.wins
     if rounds:
         assert tuner.use_policies(db) == 0 and best.verdict.word == "UNDECIDED"
     else:
-        with pytest.warns(RuntimeWarning, match=rf"tiny F32 {A}: measured once.*again=5") as caught:
+        with pytest.warns(
+            RuntimeWarning, match=rf"tiny F32 {A}: measured once.*confirm=5"
+        ) as caught:
             assert tuner.use_policies(db) == 0
         assert len(caught) == 1
-        with pytest.warns(RuntimeWarning, match="cubc search --again"):
+        with pytest.warns(RuntimeWarning, match="cubc search --confirm"):
             assert tuner.analyze(db).policies() == ""
     assert running() == shipped
 
@@ -115,7 +119,9 @@ def test_nothing_that_was_not_confirmed_is_used(tmp_path, rounds):
 def test_the_winner_is_the_best_that_is_faster(tmp_path):
     """Not who has the highest score, which may be unsure; and all tables agree."""
     unsure = [row(A, 16)] + [row(A, 16, 1e-3 / (1.4 + 0.2 * (-1) ** n), round=n) for n in (1, 2)]
-    db = write(tmp_path / "s.db", [row("base", 16), *unsure, *again(B, 16, 8e-4), row(C, 16, 1e-6)])
+    db = write(
+        tmp_path / "s.db", [row("base", 16), *unsure, *confirmed(B, 16, 8e-4), row(C, 16, 1e-6)]
+    )
     analysis = tuner.analyze(db)
     top = analysis.top()
     assert top.variant.tolist() == [B, A, "base", C]
@@ -130,14 +136,16 @@ def test_nothing_incomplete_is_used(tmp_path):
     fill = {"benchmark": "transform.fill"}
     [label] = stores.variants("transform.fill", count=1)
     db = tmp_path / "s.db"
-    write(db, [row("base", 16, **fill), row("base", 20, **fill), *again(label, 16, 1e-4, **fill)])
+    write(
+        db, [row("base", 16, **fill), row("base", 20, **fill), *confirmed(label, 16, 1e-4, **fill)]
+    )
     assert tuner.use_policies(db) == 0
-    write(db, again(label, 20, 1e-4, **fill))
+    write(db, confirmed(label, 20, 1e-4, **fill))
     assert tuner.use_policies(db) == 1
 
 
 def test_another_version_of_the_kernel_is_skipped(tmp_path):
-    db = write(tmp_path / "s.db", again(A, 16, 1e-4, source_hash="0" * 64))
+    db = write(tmp_path / "s.db", confirmed(A, 16, 1e-4, source_hash="0" * 64))
     with pytest.warns(RuntimeWarning, match="another version of the kernel") as caught:
         assert tuner.use_policies(db) == 0
     assert len(caught) == 1

@@ -8,7 +8,7 @@ from searches import search, variant_rows
 from cubc import tuner
 from cubc.tuner import _racing as racing
 from cubc.tuner import _worker as worker
-from cubc.tuner._racing import Field, Race
+from cubc.tuner._racing import BestSoFar, Race
 from cubc.tuner._strategy import Exhaustive
 from cubc.tuner._target import Request, Run
 
@@ -30,7 +30,7 @@ def test_who_is_far_ahead_at_one_workload_needs_nothing_at_the_other():
 
 
 def test_the_field_begins_with_base_and_grows():
-    field = Field([0.6, 0.9])
+    field = BestSoFar([0.6, 0.9])
     assert field.race() == Race([0.6, 0.9], [racing.UNKNOWN] * 2, racing.MARGIN)
     for _ in range(racing.KNOWN):
         field.add([1.2, 0.8], 1.1)
@@ -40,7 +40,7 @@ def test_the_field_begins_with_base_and_grows():
 
 
 def test_the_weightiest_workload_comes_first():
-    field = Field([0.6, 0.99, 0.8])
+    field = BestSoFar([0.6, 0.99, 0.8])
     assert [run.place for run in field.order([Run(0, place) for place in range(3)])] == [1, 2, 0]
     assert [run.place for run in field.order([Run(0, 2), Run(0, 0)])] == [2, 0]
 

@@ -58,9 +58,9 @@ def rounds(db):
 
 def test_who_was_lucky_does_not_win(table, db, monkeypatch):
     monkeypatch.setattr(search, "Replay", Lucky)
-    without = tuner.search(".*", device=table, db=db + "0", again=0).best()
+    without = tuner.search(".*", device=table, db=db + "0", confirm=0).best()
     assert without.label == Lucky.lucky and without.score > 1.9 and without.verdict is None
-    best = tuner.search(".*", device=table, db=db, again=3).best()
+    best = tuner.search(".*", device=table, db=db, confirm=3).best()
     assert best.label == "tpb_128.ipt_8"
     assert best.verdict.word == verdict.SAME  # by 0.4 %, which is of no account
     assert best.score == pytest.approx(best.verdict.ratio)
@@ -72,31 +72,31 @@ def test_who_was_lucky_does_not_win(table, db, monkeypatch):
 def test_noise_is_answered_by_more_rounds(table, db, monkeypatch):
     monkeypatch.setattr(search, "Replay", Lucky)
     monkeypatch.setattr(Lucky, "noise", 0.01)
-    best = tuner.search(".*", device=table, db=db, again=1).best()
+    best = tuner.search(".*", device=table, db=db, confirm=1).best()
     found = rounds(db)
     assert verdict.LEAST < max(map(len, found.values())) <= verdict.MOST
     assert best.verdict.low < 1 < best.verdict.high
 
 
 def test_verdicts_are_in_the_table_and_decide_about_policies(table, db, monkeypatch):
-    result = tuner.search(".*", device=table, db=db, again=2)
+    result = tuner.search(".*", device=table, db=db, confirm=2)
     top = result.top(4)
     assert top.verdict.tolist() == ["SAME", "SAME", "", ""]
     assert not result.policies()
     frame = result.to_frame()
     assert (frame["round"] > 0).sum() == 2 * verdict.LEAST
-    once = tuner.search(".*", device=table, db=db + "0", again=0)
+    once = tuner.search(".*", device=table, db=db + "0", confirm=0)
     assert not once.best().wins
     with pytest.warns(RuntimeWarning, match="measured once"):
         assert not once.policies()
 
 
 def test_the_same_search_again_adds_no_round(table, db):
-    tuner.search(".*", device=table, db=db, again=2)
+    tuner.search(".*", device=table, db=db, confirm=2)
     before = stores.read(db)
-    tuner.search(".*", device=table, db=db, again=2)
+    tuner.search(".*", device=table, db=db, confirm=2)
     assert stores.read(db) == before
-    tuner.search(".*", device=table, db=db, again=3)
+    tuner.search(".*", device=table, db=db, confirm=3)
     assert len(rounds(db)) == 3
 
 
@@ -114,10 +114,10 @@ def test_rounds_that_were_cut_short_are_completed(table, db, monkeypatch):
 
     monkeypatch.setattr(search, "Replay", Stopped)
     with pytest.raises(KeyboardInterrupt):
-        tuner.search(".*", device=table, db=db, again=1)
+        tuner.search(".*", device=table, db=db, confirm=1)
     assert [*rounds(db).values()] == [[1, 2, 3, 4]]
     monkeypatch.undo()
-    tuner.search(".*", device=table, db=db, again=1)
+    tuner.search(".*", device=table, db=db, confirm=1)
     assert [*rounds(db).values()] == [[*range(1, verdict.LEAST + 1)]]
 
 
@@ -135,14 +135,19 @@ def test_a_variant_that_fails_when_measured_again_has_no_score(table, db, monkey
                 yield run, fields
 
     monkeypatch.setattr(search, "Replay", Failing)
-    result = tuner.search(".*", device=table, db=db, again=2)
+    result = tuner.search(".*", device=table, db=db, confirm=2)
     assert result.best().label == "tpb_96.ipt_8".replace("96", "64")
     scores = result.scores().set_index("variant")
     assert scores.status["tpb_128.ipt_8"] == "fault"
     assert np.isnan(scores.score["tpb_128.ipt_8"])
 
 
-@pytest.mark.parametrize("again", [-1, 1.5, "3"])
-def test_how_many_is_checked(table, db, again):
-    with pytest.raises((TypeError, ValueError), match="again"):
-        tuner.search(".*", device=table, db=db, again=again)
+@pytest.mark.parametrize("confirm", [-1, 1.5, "3"])
+def test_how_many_is_checked(table, db, confirm):
+    with pytest.raises((TypeError, ValueError), match="confirm"):
+        tuner.search(".*", device=table, db=db, confirm=confirm)
+
+
+def test_the_older_name_of_the_number_is_taken(table, db):
+    tuner.search(".*", device=table, db=db, again=1)
+    assert len(rounds(db)) == 1

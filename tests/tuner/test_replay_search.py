@@ -59,7 +59,11 @@ def test_a_store(tmp_path):
     rows += [stores.row(bad, n, status="wrong") for n in (16, 20)]
     path = stores.write(tmp_path / "measured.db", rows)
     result = tuner.search(
-        "reduce.*", {"Elements": 20}, device=f"replay:{path}", db=tmp_path / "replayed.db", again=1
+        "reduce.*",
+        {"Elements": 20},
+        device=f"replay:{path}",
+        db=tmp_path / "replayed.db",
+        confirm=1,
     )
     assert result.best().label == good
     assert result.best().score == pytest.approx(1.1)
@@ -127,8 +131,8 @@ def test_a_warm_start_tries_what_was_best_elsewhere(tmp_path):
         (tmp_path / name / "grid.csv").write_text(text)
     there, here = (f"replay:{tmp_path}/{name}/grid.csv" for name in ("there", "here"))
     known = tmp_path / "known.db"
-    tuner.search("grid", device=there, db=known, strategy="exhaustive", again=0)
-    options = {"device": here, "strategy": "random", "variants": 3, "again": 0}
+    tuner.search("grid", device=there, db=known, strategy="exhaustive", confirm=0)
+    options = {"device": here, "strategy": "random", "variants": 3, "confirm": 0}
     cold = tuner.search("grid", db=tmp_path / "cold.db", **options)
     warm = tuner.search("grid", db=tmp_path / "warm.db", warm=known, **options)
     assert warm.best().label == "tpb_160.ipt_9"

@@ -13,9 +13,9 @@ from searches import TIMING, keys, search
 from cubc import _core, tuner
 from cubc.tuner import _process as process
 from cubc.tuner import _progress as progress
-from cubc.tuner import _workload as unit
+from cubc.tuner import _workload
 from cubc.tuner._strategy import Exhaustive
-from cubc.tuner._workload import units
+from cubc.tuner._workload import compile_time_workloads
 
 F32 = {"T{ct}": "F32"}
 
@@ -254,9 +254,11 @@ def test_numbers_of_numpy_are_numbers(db):
 
 
 def test_an_expression_means_several_benchmarks():
-    names = {one.benchmark for one in units(".*", {"T": "F32"}, "cpu")}
+    names = {one.benchmark for one in compile_time_workloads(".*", {"T": "F32"}, "cpu")}
     assert names == set(_core.benchmarks())
-    assert {str(one) for one in units("reduce.s.m", {"T": "F32"}, "cpu")} == {"reduce.sum F32"}
+    assert {str(one) for one in compile_time_workloads("reduce.s.m", {"T": "F32"}, "cpu")} == {
+        "reduce.sum F32"
+    }
 
 
 def test_a_variant_that_does_not_compile_is_a_result(db, monkeypatch):
@@ -274,7 +276,7 @@ def test_a_variant_that_does_not_compile_is_a_result(db, monkeypatch):
                 raise error
         return compiled(benchmark, ct, arch, variant, *more)
 
-    monkeypatch.setattr(unit, "_core", FakeCore(some_fail))
+    monkeypatch.setattr(_workload, "_core", FakeCore(some_fail))
     search(db)
     rows = {r["variant"]: r for r in stores.read(db)}
     assert sorted(r["status"] for r in rows.values()) == [
@@ -304,14 +306,14 @@ def base_fails(ct_value):
 
 
 def test_a_base_that_does_not_compile_stops_with_the_log(db, monkeypatch):
-    monkeypatch.setattr(unit, "_core", base_fails("F32"))
+    monkeypatch.setattr(_workload, "_core", base_fails("F32"))
     with pytest.raises(tuner.BaseFailed, match=r"(?s)reduce\.sum F32.*base is broken"):
         search(db)
     assert not keys(db)
 
 
 def test_the_other_workloads_are_still_searched(db, monkeypatch):
-    monkeypatch.setattr(unit, "_core", base_fails("F32"))
+    monkeypatch.setattr(_workload, "_core", base_fails("F32"))
     with pytest.warns(RuntimeWarning, match="base is broken"):
         result = search(db, {"T": ["F32", "I64"], "Elements": 16}, variants=1)
     assert set(result.failed) == {"reduce.sum F32"}

@@ -16,7 +16,7 @@ from cubc import _core
 from cubc.tuner._replay import TableSpace, read_table, replay
 from cubc.tuner._space import Space, parse_label, permutation
 from cubc.tuner._strategy import STRATEGIES, make, warmed
-from cubc.tuner._strategy.points import Named
+from cubc.tuner._strategy.points import PointStrategy
 from cubc.tuner._strategy.warm import recommendations
 
 CT = {"T{ct}": "F32"}
@@ -260,14 +260,14 @@ def test_samplers_of_optuna():
 
 
 def test_neighbours_differ_in_one_parameter():
-    named = Named(tables.table(lambda p: 1.0, SMALL))
+    named = PointStrategy(tables.table(lambda p: 1.0, SMALL))
     around = named.neighbours((1, 0, 2))
     assert len(set(around)) == len(around) == 7 + 2 + 2
     assert all(sum(a != b for a, b in zip(n, (1, 0, 2), strict=True)) == 1 for n in around)
 
 
 def test_points_and_labels_are_inverse(space):
-    named = Named(space)
+    named = PointStrategy(space)
     for label in map(space.label, range(space.size)):
         assert named.label(named.point(label)) == label
     assert named.point("base") is None

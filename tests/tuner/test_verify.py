@@ -52,7 +52,7 @@ def test_what_is_no_variant(small):
 def winner(path, **device):
     """A store in which a slow variant was twice as fast as base, at one size."""
     label = stores.variants(count=1)[0]
-    rows = [stores.row("base", 16), *stores.again(label, 16, 5e-4)]
+    rows = [stores.row("base", 16), *stores.confirmed(label, 16, 5e-4)]
     return str(stores.write(path, rows, **device)), label
 
 
@@ -71,7 +71,7 @@ def test_winners_of_others_are_not_taken(small, tmp_path):
     with pytest.raises(ValueError, match="found FASTER than base on cpu"):
         tuner.verify_winners(path, device="cpu")
     rows = [stores.row("base", 16, source_hash="0" * 64)]
-    rows += stores.again(label, 16, 5e-4, source_hash="0" * 64)
+    rows += stores.confirmed(label, 16, 5e-4, source_hash="0" * 64)
     old = stores.write(tmp_path / "old.db", rows)
     with (
         pytest.warns(RuntimeWarning, match=r"reduce\.sum: measurements of another version"),

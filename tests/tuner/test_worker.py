@@ -22,10 +22,10 @@ from cubc.tuner import _frames as frames
 from cubc.tuner import _local as local
 from cubc.tuner import _process as process
 from cubc.tuner import _remote_bench as remote_bench
-from cubc.tuner import _workload_search as visit
+from cubc.tuner import _workload_search
 from cubc.tuner._session import Session
 from cubc.tuner._target import Late, Request, Run
-from cubc.tuner._workload import units
+from cubc.tuner._workload import compile_time_workloads
 
 
 @pytest.fixture
@@ -388,12 +388,12 @@ def test_seconds_hold_where_one_workload_s_variants_hang(db, at_evaluation, monk
 
 def test_a_request_is_given_up_at_its_end():
     """It has not had its seconds, so that it is no failure."""
-    unit = units("reduce.sum", {"T": "F32", "Elements": 16}, "cpu")[0]
-    for label in unit.bases:
-        unit.compile(label, 300.0)
+    workload = compile_time_workloads("reduce.sum", {"T": "F32", "Elements": 16}, "cpu")[0]
+    for label in workload.bases:
+        workload.compile(label, 300.0)
     bench = remote_bench.RemoteBench("cpu")
     try:
-        bench.open(unit.opening)
+        bench.open(workload.opening)
         os.kill(bench._process.pid, signal.SIGSTOP)
         end = time.monotonic() + 0.5
         for _ in range(2):  # the second one's end has passed when its turn comes
@@ -410,9 +410,9 @@ def test_a_request_is_given_up_at_its_end():
 
 
 def test_measuring_again_has_an_end_of_its_own(db, monkeypatch):
-    monkeypatch.setattr(visit, "AGAIN_LEAST", 0.0)
-    monkeypatch.setattr(visit, "GRACE", 0.0)
-    search(db, again=2, variants=2, timing=TIMING | {"min_samples": 20, "max_samples": 20})
+    monkeypatch.setattr(_workload_search, "CONFIRM_LEAST", 0.0)
+    monkeypatch.setattr(_workload_search, "GRACE", 0.0)
+    search(db, confirm=2, variants=2, timing=TIMING | {"min_samples": 20, "max_samples": 20})
     assert {row["variant"] for row in variant_rows(db)}
 
 
@@ -445,5 +445,5 @@ def test_what_is_wrong_is_tried_in_a_fresh_process(db, monkeypatch, times):
     search(db, variants=3)
     second = "ok" if times == 1 else "wrong"
     assert [r["status"] for r in variant_rows(db)] == ["ok", second, "ok"]
-    assert [request.checks for request in asked] == [1, 1, 1, remote_bench.CONFIRMING, 1]
+    assert [request.checks for request in asked] == [1, 1, 1, remote_bench.CHECKS_OF_WRONG, 1]
     assert len(started) == 1 + times

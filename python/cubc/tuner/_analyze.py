@@ -88,9 +88,9 @@ class Analysis(Figures):
             if ranked := group.ranked():
                 score, label = ranked[0]
                 about = (group.benchmark, group.ct, group.arch, group.device)
-                again = group.verdict(label)
+                verdict = group.verdict(label)
                 wins = group.wins(label)
-                found.append(Best(*about, label, score, group.speedups(label), again, wins))
+                found.append(Best(*about, label, score, group.speedups(label), verdict, wins))
         if not found:
             raise ValueError("no variant was measured at all its workloads")
         return found[0] if len(self.groups) == 1 else found
@@ -123,9 +123,9 @@ class Analysis(Figures):
                 speedups = list(group.speedups(variant).values())
                 mean = sum(speedups) / len(speedups)
                 numbers = (min(speedups), mean, max(speedups))
-                again = group.verdict(variant)
-                word = again.word if again else ""
-                interval = (again.low, again.high) if again else ()
+                verdict = group.verdict(variant)
+                word = verdict.word if verdict else ""
+                interval = (verdict.low, verdict.high) if verdict else ()
                 interval = interval or score_interval(group, variant, found)
                 rows.append((*_about(group), variant, score, *interval, word, *numbers))
         columns = ["variant", "score", "low", "high", "verdict", "mins", "means", "maxs"]
@@ -317,9 +317,9 @@ def warn_unconfirmed(groups: list[Group], *, by_size: bool = False, stacklevel: 
     if names:
         several = f" and {len(names) - 1} more" if len(names) > 1 else ""
         warnings.warn(
-            f"{next(iter(names))}{several}: measured once, which may be luck, so base stays; the "
-            "same search with again=5 (cubc search --again 5) measures the best again, and what is "
-            "FASTER becomes a policy",
+            f"{next(iter(names))}{several}: measured once, which may be luck, so base stays; "
+            "the same search with confirm=5 (cubc search --confirm 5) measures the best again, and "
+            "what is FASTER becomes a policy",
             RuntimeWarning,
             stacklevel=stacklevel,
         )

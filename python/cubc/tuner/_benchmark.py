@@ -24,8 +24,8 @@ from ._constraints import Constraint, check_names, parse
 from ._source import Source
 from ._space import Space, parse_label
 from ._state import Skipped, State
-from ._user_benchmark import Shipped
-from ._workload import Unit
+from ._user_benchmark import PickledWorkload
+from ._workload import CompileTimeWorkload
 
 Function = Callable[[State], Any]
 
@@ -135,21 +135,23 @@ class Benchmark:
             parts.append(f"{label}_{value}")
         return ".".join(parts)
 
-    def units(
+    def workloads(
         self, axes: Mapping[str, Any] | None, arch: str, constraints: tuple[Constraint, ...]
-    ) -> list[Unit]:
-        """Units at the wanted workloads; `_workload.units` has the errors."""
+    ) -> list[CompileTimeWorkload]:
+        """Compile-time workloads that are wanted; errors as of `compile_time_workloads`."""
         chosen = ax.choose(self.name, self.axes, ax.given(axes))
         limits = (*self.constraints, *constraints)
         check_names(self.name, limits, SourceSpace(self.source, arch, ()).ranges)
         at_run = tuple(axis for axis in self.axes if not axis.compile_time)
         cts = ax.combinations([axis for axis in self.axes if axis.compile_time], chosen)
-        found: list[Unit] = []
+        found: list[CompileTimeWorkload] = []
         for ct in cts:
             skips = {i: self._skips(ct, rt) for i, rt in enumerate(ax.combinations(at_run, chosen))}
             rts = [rt for i, rt in enumerate(ax.combinations(at_run, chosen)) if not skips[i]]
             if rts:
-                found.append(OwnUnit(self.name, at_run, ct, rts, arch, limits, self))
+                found.append(
+                    UserCompileTimeWorkload(self.name, at_run, ct, rts, arch, limits, self)
+                )
         if not found:
             raise ValueError(f"{self.name} skips all workloads: {next(iter(skips.values()))}")
         return found
@@ -278,20 +280,20 @@ def _declared(owner: str, axes: Mapping[str, Any]) -> tuple[ax.Axis, ...]:
 
 
 @dataclass(frozen=True)
-class OwnUnit(Unit):
+class UserCompileTimeWorkload(CompileTimeWorkload):
     """A user's benchmark at one compile-time workload."""
 
-    of: Benchmark = None  # type: ignore[assignment] # required; a field before it has a default
+    user_benchmark: Benchmark = None  # type: ignore[assignment] # required; a field before it has a default
 
     @cached_property
     def space(self) -> Space:
         """The parameter space."""
-        return SourceSpace(self.of.source, self.arch, self.constraints)
+        return SourceSpace(self.user_benchmark.source, self.arch, self.constraints)
 
     @cached_property
     def base(self) -> str:
         """Label of base."""
-        return self.of.base(self.arch)
+        return self.user_benchmark.base(self.arch)
 
     @property
     def bases(self) -> list[str]:  # type: ignore[override]
@@ -301,18 +303,20 @@ class OwnUnit(Unit):
     @cached_property
     def source_hash(self) -> str:
         """Hash of the source with this workload, and of the function, which says what is right."""
-        complete = self.of.source.complete(self.arch, self.ct)
+        complete = self.user_benchmark.source.complete(self.arch, self.ct)
         digest = hashlib.sha256(complete.encode())
-        digest.update(self.of.instructions.encode())
+        digest.update(self.user_benchmark.instructions.encode())
         return digest.hexdigest()
 
     def text(self, variant: str) -> str:
         """Program that is compiled for a variant."""
-        return self.of.source.complete(self.arch, self.ct, self._label(variant))
+        return self.user_benchmark.source.complete(self.arch, self.ct, self._label(variant))
 
     def threads(self, variant: str) -> int:
         """Threads of a block, where the source is compiled for them; else 0."""
-        return parse_label(self._label(variant))["tpb"] if self.of.source.collective else 0
+        return (
+            parse_label(self._label(variant))["tpb"] if self.user_benchmark.source.collective else 0
+        )
 
     def _label(self, variant: str) -> str:
         return self.base if variant == "base" else variant
@@ -325,7 +329,7 @@ class OwnUnit(Unit):
     @property
     def opening(self) -> tuple:
         """Arguments that the measuring process is sent to open it."""
-        return Shipped(list(sys.path), need("cloudpickle").dumps(self)), self.ct, self.rts
+        return PickledWorkload(list(sys.path), need("cloudpickle").dumps(self)), self.ct, self.rts
 
 
 def benchmark(

@@ -18,7 +18,7 @@ from ._live import compare_live
 from ._machine_code import Manifest, changed, manifest, read_manifest, write_manifest
 from ._profile import profile
 from ._remote_bench import BaseFailed
-from ._search import AGAIN, search
+from ._search import CONFIRM, search
 from ._space import Space
 from ._stores import expand
 from ._strategy import DEFAULT, STRATEGIES
@@ -108,7 +108,12 @@ def _parser() -> argparse.ArgumentParser:
         "--full", action="store_true", help="measure in full what cannot win any more"
     )
     find.add_argument(
-        "--again", type=int, default=AGAIN, metavar="N", help="measure the best N again"
+        "--confirm",
+        "--again",
+        type=int,
+        default=CONFIRM,
+        metavar="N",
+        help="measure the best N again",
     )
     find.add_argument("--seed", type=int, default=0, help="decides the order")
     find.add_argument("--quiet", action="store_true", help="show no progress")
@@ -208,7 +213,7 @@ def _search(options: argparse.Namespace) -> None:
         warm=options.warm,
         constraints=options.constraint,
         racing=not options.full,
-        again=options.again,
+        confirm=options.confirm,
         progress=False if options.quiet else None,
     )
     return _show_top(result, 5)

@@ -1,4 +1,4 @@
-"""Choice of the variants that are measured again, and of their rounds.
+"""Confirmation: which variants are measured again, and in how many rounds.
 
 The best of many is partly lucky. So the best few are measured again, in rounds, and then whoever
 leads: a variant that led by luck falls back, and another takes its place. A variant gets rounds
@@ -10,29 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ._verdict import LEAST, MOST, STEP
-from ._workload_results import Standing
+from ._workload_results import WorkloadResults
 
 CANDIDATES = 4  # times as many as asked for, at most, if the leader changes again and again
 
 
-def open_verdicts(standing: Standing, wanted: int) -> Iterator[tuple[str, int]]:
-    """Variants whose verdict is open, with the rounds that they should have by then.
+def undecided(results: WorkloadResults, wanted: int) -> Iterator[tuple[str, int]]:
+    """Variants without a verdict yet, with the number of rounds to measure before the next look.
 
     Parameters
     ----------
-    standing
-        Measurements that are known by now.
+    results
+        Measurements so far.
     wanted
         Least number of the best that are measured again; 0 for none.
     """
-    ranked = standing.ranked()
-    begun = [variant for variant in ranked if standing.is_begun(variant)]
+    ranked = results.ranked()
+    begun = [variant for variant in ranked if results.has_rounds(variant)]
     new = [variant for variant in ranked if variant not in begun][: max(0, wanted - len(begun))]
     if wanted and not new and ranked[:1] != begun[:1] and len(begun) < CANDIDATES * wanted:
         new = ranked[:1]
     for variant in new:
         yield variant, LEAST
-    verdicts = {variant: standing.verdict(variant) for variant in begun}
+    verdicts = {variant: results.verdict(variant) for variant in begun}
     lead = max((found.low for found in verdicts.values() if found), default=0.0)
     for variant, found in verdicts.items():
         if found is None or found.rounds < LEAST:

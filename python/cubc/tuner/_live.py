@@ -30,7 +30,7 @@ from ._compare import Compared, Comparison
 from ._frames import Garbled
 from ._process import Process, WorkerDied, WorkerLate
 from ._verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge, round_time
-from ._workload import Unit, units
+from ._workload import CompileTimeWorkload, compile_time_workloads
 
 OPENINGS = 4  # times that a variant is opened in one process
 TIMING = {"min_samples": 10, "max_samples": 10, "timeout": 0.5}  # for each opening
@@ -91,15 +91,15 @@ def compare_live(
     sides = _side(a), _side(b)
     most = count("rounds", rounds)
     info = _core.device_info(device)
-    wanted = units(R, axes, info["arch"])
+    wanted = compile_time_workloads(R, axes, info["arch"])
     request = {
         "device": info["name"],
         "variant": variant,
         "openings": OPENINGS,
         "timing": TIMING,
-        "work": [[unit.benchmark, unit.ct, unit.rts] for unit in wanted],
+        "work": [[workload.benchmark, workload.ct, workload.rts] for workload in wanted],
     }
-    places = sum(len(unit.rts) for unit in wanted)
+    places = sum(len(workload.rts) for workload in wanted)
     times: tuple[list[list[float]], ...] = ([], [])  # each side's, by round and place
     verdicts: list[Verdict] = []
     while len(times[0]) < most and not (verdicts and all(one.decided for one in verdicts)):
@@ -119,15 +119,15 @@ def verdicts_of(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> l
 
 
 def _compared(
-    wanted: Sequence[Unit],
+    wanted: Sequence[CompileTimeWorkload],
     device: str,
     times: tuple[list[list[float]], ...],
     verdicts: Sequence[Verdict],
 ) -> list[Compared]:
     names = [
-        (unit.benchmark, ",".join(unit.ct.values()), ax.workload_text(rt), device)
-        for unit in wanted
-        for rt in unit.rts
+        (workload.benchmark, ",".join(workload.ct.values()), ax.workload_text(rt), device)
+        for workload in wanted
+        for rt in workload.rts
     ]
     a, b = (np.median(one, axis=0).tolist() for one in times)
     return [Compared(*name, *pair) for name, *pair in zip(names, a, b, verdicts, strict=True)]

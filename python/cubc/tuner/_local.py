@@ -30,7 +30,7 @@ from ._process import ENDING, WorkerDied
 from ._remote_bench import BaseFailed, Closed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure
 from ._target import Late, Request, Results
-from ._workload import Unit
+from ._workload import CompileTimeWorkload
 
 AHEAD, MOST_AHEAD = 2, 12  # variants compiled in advance, for each thread and in all: a strategy
 # that is asked for more has learnt from less
@@ -41,7 +41,9 @@ LEAVING = 2 * ENDING  # seconds that the thread may take to see that the process
 class Job:
     """A request on its way: its compilation, and its results as they come."""
 
-    def __init__(self, request: Request, compiled: Future, opens: Unit | None = None):
+    def __init__(
+        self, request: Request, compiled: Future, opens: CompileTimeWorkload | None = None
+    ):
         self.request, self.compiled, self.opens = request, compiled, opens
         self.events: SimpleQueue = SimpleQueue()  # results, then None or an exception
         self.dropped = self.put = False
@@ -74,13 +76,13 @@ class Local:
 
     def __init__(self, info: Mapping[str, Any]):
         self.info = info
-        self._alone = info["kind"] == "cpu"  # then nothing is compiled while it measures
-        threads = cores() if self._alone else max(1, cores() - 1)
-        self._ahead = BATCH * threads if self._alone else min(MOST_AHEAD, AHEAD * threads)
+        self._in_batches = info["kind"] == "cpu"  # compiled first, then measured
+        threads = cores() if self._in_batches else max(1, cores() - 1)
+        self._ahead = BATCH * threads if self._in_batches else min(MOST_AHEAD, AHEAD * threads)
         self._pool = ThreadPoolExecutor(threads, "cubc-compile")
         self._bench = RemoteBench(info["name"])
         self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
-        self._unit: Unit | None = None
+        self._workload: CompileTimeWorkload | None = None
         self._build = BASE_SECONDS
         self._base = 0.0  # seconds that base ran
         self._batch = 1  # number compiled at a time there
@@ -91,12 +93,12 @@ class Local:
         self._thread = threading.Thread(target=self._measure, name="cubc-measure", daemon=True)
         self._thread.start()
 
-    def begin(self, unit: Unit, base: Request) -> Results:
-        """Set up a unit and measure its base; what base takes fixes the deadlines."""
+    def begin(self, workload: CompileTimeWorkload, base: Request) -> Results:
+        """Set up a workload and measure its base, whose time sets the deadlines."""
         self.drop()
-        self._unit, self._build = unit, BASE_SECONDS
+        self._workload, self._build = workload, BASE_SECONDS
         self._batch = 1
-        job = self._add(base, opens=unit)
+        job = self._add(base, opens=workload)
         if job.compiled not in wait([job.compiled], _left(base.until)).done:
             raise Late
         try:
@@ -116,7 +118,7 @@ class Local:
 
     def wants(self) -> bool:
         """Say whether more can be compiled in advance."""
-        if self._alone:
+        if self._in_batches:
             if not self._asked:  # the first batch is small: there may be little time
                 self._filling, self._batch = True, min(2 * self._batch, self._ahead)
             self._filling = self._filling and len(self._asked) < self._batch
@@ -127,15 +129,15 @@ class Local:
         """Begin to compile a variant, and measure it in its turn."""
         self._add(request)
 
-    def _add(self, request: Request, opens: Unit | None = None) -> Job:
-        assert self._unit is not None
+    def _add(self, request: Request, opens: CompileTimeWorkload | None = None) -> Job:
+        assert self._workload is not None
         compiled = self._pool.submit(
-            self._unit.compile, request.variant, self._build, self._abandon
+            self._workload.compile, request.variant, self._build, self._abandon
         )
         job = Job(request, compiled, opens)
         self._asked.append(job)
         self._todo.append(job)
-        if not self._alone:
+        if not self._in_batches:
             self._ready.release()
         return job
 
@@ -143,7 +145,7 @@ class Local:
         """Give the oldest request and its results."""
         job = self._asked.popleft()
         self._filling = False
-        if self._alone:
+        if self._in_batches:
             self._ready.release()
         return job.request, job.results(until)
 
@@ -154,7 +156,7 @@ class Local:
             job = self._asked.popleft()
             job.dropped = True
             job.compiled.cancel()
-            if self._alone:
+            if self._in_batches:
                 self._ready.release()
         self._filling = True
 
@@ -185,7 +187,7 @@ class Local:
                 job.events.put(error)
 
     def _evaluate(self, job: Job) -> Results:
-        if self._alone:
+        if self._in_batches:
             wait([one.compiled for one in [job, *self._todo] if one])
         if job.dropped and not job.put:
             return

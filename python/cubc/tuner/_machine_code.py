@@ -25,7 +25,7 @@ from cubc import _core
 from ._cores import cores
 from ._progress import bar
 from ._records import policy_name, policy_size
-from ._workload import Unit, units
+from ._workload import CompileTimeWorkload, compile_time_workloads
 
 # Names of the hashes of an entry; the second may be missing.
 CODE, INSTRUCTIONS = "code", "instructions"
@@ -78,11 +78,11 @@ def manifest(
     every = [
         policy
         for arch in (_core.archs() if archs is None else archs)
-        for unit in units(benchmark, axes, arch)
-        for policy in _policies(unit)
+        for workload in compile_time_workloads(benchmark, axes, arch)
+        for policy in _policies(workload)
     ]
     if listings is not None:
-        for arch in {policy.unit.arch for policy in every}:
+        for arch in {policy.workload.arch for policy in every}:
             _need_disassembler(arch)
         Path(listings).mkdir(parents=True, exist_ok=True)
     with (
@@ -152,30 +152,30 @@ def write_manifest(path: str | Path, hashes: Manifest) -> None:
 # ---- policies -----------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Policy:
-    unit: Unit
+    workload: CompileTimeWorkload
     size: str  # that it is for, if it is not for any
     label: str
 
     def __str__(self) -> str:
-        name = policy_name(self.unit.benchmark, self.size)
-        return " ".join([self.unit.arch, name, *self.unit.ct.values()])
+        name = policy_name(self.workload.benchmark, self.size)
+        return " ".join([self.workload.arch, name, *self.workload.ct.values()])
 
 
-def _policies(unit: Unit) -> list[_Policy]:
+def _policies(workload: CompileTimeWorkload) -> list[_Policy]:
     """The one for any number of items, and those for some that are others."""
-    any_number = _core.base(*unit.where)
+    any_number = _core.base(*workload.where)
     found = {"": any_number}
-    for rt, label in zip(unit.rts, unit.bases, strict=True):
+    for rt, label in zip(workload.rts, workload.bases, strict=True):
         if label != any_number:
-            found[policy_size(unit.benchmark, unit.ct, rt)] = label
-    return [_Policy(unit, size, label) for size, label in found.items()]
+            found[policy_size(workload.benchmark, workload.ct, rt)] = label
+    return [_Policy(workload, size, label) for size, label in found.items()]
 
 
 # ---- instructions -------------------------------------------------------------------------------
 def _translated(policy: _Policy, abandon: bytearray) -> tuple[bytes, bytes | None]:
     """Machine code of a policy and its listing; given up when `abandon` is set."""
-    code = _core.code(*policy.unit.where, policy.label, 0.0, abandon)
-    return code, disassembled(code, policy.unit.arch)
+    code = _core.code(*policy.workload.where, policy.label, 0.0, abandon)
+    return code, disassembled(code, policy.workload.arch)
 
 
 def disassembled(code: bytes, arch: str) -> bytes | None:

@@ -21,7 +21,7 @@ def use_policies(paths: StorePaths) -> int:
     numbers run what they did. What was searched for at one size is the best there: a search at all
     of them looks for what is good on average, and each is then given its best of that.
 
-    Variants that look faster and were not measured again, as by a search with ``again=0``, are no
+    Variants that look faster and were not measured again, as by a search with ``confirm=0``, are no
     policies; a warning says how to confirm them. Measurements of another version of the kernel
     source are skipped with a warning.
 
@@ -45,12 +45,12 @@ def use_policies(paths: StorePaths) -> int:
     """
     chosen: dict[tuple, Winner] = {}
     stale: set[str] = set()
-    own: set[str] = set()
+    users: set[str] = set()
     current: list[Group] = []
     for path in expand(paths):
         groups = read(path, bad="raise")
         passed = {group.benchmark for group in groups if not group.current}
-        own |= passed.difference(_core.benchmarks())
+        users |= passed.difference(_core.benchmarks())
         stale |= passed.intersection(_core.benchmarks())
         current += (fresh := [group for group in groups if group.current])
         for one in winners(fresh, by_size=True):
@@ -62,9 +62,9 @@ def use_policies(paths: StorePaths) -> int:
             RuntimeWarning,
             stacklevel=2,
         )
-    if own:
+    if users:
         warnings.warn(
-            f"{', '.join(sorted(own))}: kernels of one's own have no policy that cubc would use; "
+            f"{', '.join(sorted(users))}: kernels of one's own have no policy that cubc would use; "
             "cubc policy --header writes their constants",
             RuntimeWarning,
             stacklevel=2,

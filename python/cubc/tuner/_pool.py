@@ -47,13 +47,13 @@ from ._deadlines import BASE_SECONDS, run_deadline
 from ._remote_bench import BaseFailed
 from ._status import FAULT, TIMEOUT
 from ._target import Late, Request, Results
-from ._workload import Unit
+from ._workload import CompileTimeWorkload
 
 AHEAD = 2  # tasks for each process, so that none waits for the search
 MOST_COMPILING = 12  # a strategy that is asked for more has learnt from less
 PROCESSES = 4  # taken to be there where an executor does not tell
 ATTEMPTS = 2  # at a task whose process died, is lost, or has a GPU that cannot run it
-UNHEARD = 1200.0  # seconds until the first task of a unit, which measures base, is taken as lost
+UNHEARD = 1200.0  # seconds until the first task of a workload, which has base, counts as lost
 PATIENCE, FACTOR = 60.0, 10.0  # seconds until another is, and times as long as the longest yet
 
 Source = Executor | Callable[[], Executor]
@@ -99,9 +99,9 @@ class Pool:
         self._compiling: dict[Future, Request] = {}  # then they are ready
         self._ready: deque[Request] = deque()
         self._suspects: deque[Request] = deque()  # one of them may have ended its process
-        self._unit: Unit | None = None
-        self._visit = ""
-        self._longest = 0.0  # seconds in which a task of the unit was answered
+        self._workload: CompileTimeWorkload | None = None
+        self._workload_id = ""
+        self._longest = 0.0  # seconds in which a task of the workload was answered
         self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
         self._known: dict[str, Mapping[str, Any]] = {}  # devices that have answered, by uuid
         found: tuple[Mapping[str, Any], str]
@@ -120,10 +120,10 @@ class Pool:
             self._compilers = ThreadPoolExecutor(cores(), "cubc-compile")
             self._ahead += min(cores(), MOST_COMPILING)
 
-    def begin(self, unit: Unit, base: Request) -> Results:
-        """Let one process open the unit; the others follow with their first task."""
+    def begin(self, workload: CompileTimeWorkload, base: Request) -> Results:
+        """Let one process open the workload; the others follow with their first task."""
         self.drop()
-        self._unit, self._visit, self._longest = unit, uuid.uuid4().hex, 0.0
+        self._workload, self._workload_id, self._longest = workload, uuid.uuid4().hex, 0.0
         self._send(base)
         _, results = self.next(base.until)
         return results
@@ -139,9 +139,9 @@ class Pool:
             self._ready.append(request)
             self._feed()
             return
-        assert self._unit is not None
+        assert self._workload is not None
         future = self._compilers.submit(
-            self._unit.compile, request.variant, BASE_SECONDS, self._abandon
+            self._workload.compile, request.variant, BASE_SECONDS, self._abandon
         )
         self._compiling[future] = request
 
@@ -154,9 +154,9 @@ class Pool:
             self._send(self._suspects.popleft(), ATTEMPTS)
 
     def _send(self, request: Request, attempt: int = 1) -> None:
-        assert self._unit is not None
+        assert self._workload is not None
         left = None if request.until is None else request.until - time.monotonic()
-        task = partial(remote.work, self._visit, self._unit, request, self._device, left)
+        task = partial(remote.work, self._workload_id, self._workload, request, self._device, left)
         try:
             future = self._executor.submit(task)
         except Exception:

@@ -9,7 +9,7 @@ import cubc
 from cubc import _core
 
 from . import _axes as ax
-from ._workload import units
+from ._workload import compile_time_workloads
 
 
 def profile(
@@ -43,11 +43,11 @@ def profile(
     """
     name = _core.device_info(device)["name"]
     done = []
-    for unit in units(benchmark, axes, _core.device_info(device)["arch"]):
-        for rt in unit.rts:
-            workload = _core.Workload(unit.benchmark, unit.ct, rt, name)
-            opened = workload.variant(variant)
+    for workload in compile_time_workloads(benchmark, axes, _core.device_info(device)["arch"]):
+        for rt in workload.rts:
+            inputs = _core.Workload(workload.benchmark, workload.ct, rt, name)
+            opened = inputs.variant(variant)
             opened.run()
             cubc.synchronize(name)
-            done.append(f"{unit} {ax.workload_text(rt)} {opened.label}")
+            done.append(f"{workload} {ax.workload_text(rt)} {opened.label}")
     return done

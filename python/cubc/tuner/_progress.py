@@ -74,7 +74,7 @@ class Progress:
         """Note a new best variant."""
         self._best = f"best {score:.3f} {variant}"
 
-    def again(self, variants: int) -> None:
+    def confirming(self, variants: int) -> None:
         """Say that so many variants are being measured again."""
         if self._bar is not None:
             self._bar.set_postfix_str(f"measuring the best {variants} again", refresh=True)

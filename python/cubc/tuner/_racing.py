@@ -27,7 +27,7 @@ class Race(NamedTuple):
     Attributes
     ----------
     weights, caps : list of float
-        Weight, and what a speedup is taken to be at most, of each run-time workload of the unit.
+        Weight, and what a speedup is taken to be at most, of each run-time workload.
     score : float
         The score to reach.
     """
@@ -46,8 +46,8 @@ class Race(NamedTuple):
         return (self.score * sum(self.weights) - others) / self.weights[place]
 
 
-class Field:
-    """Scores that the variants of a unit have reached, which the next one has to beat."""
+class BestSoFar:
+    """Best speedups and score so far, which the next variant has to beat."""
 
     def __init__(self, weights: list[float]):
         self._weights = weights

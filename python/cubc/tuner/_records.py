@@ -242,8 +242,8 @@ class Group:
         if variant in self.wrong:
             return WRONG
         cells = [*self.cells.get(variant, {}).values()]
-        for again in self.rounds.get(variant, {}).values():
-            cells += again.values()
+        for in_round in self.rounds.get(variant, {}).values():
+            cells += in_round.values()
         return next((cell.status for cell in cells if cell.status != OK), None)
 
     def status(self, variant: str) -> str:

@@ -1,6 +1,6 @@
 """Work that the processes of an executor do for a search: see ``_pool.py``.
 
-A process keeps its measuring process, and the unit that is open there, from one task to the next.
+A process keeps its measuring process, and the benchmark open there, from one task to the next.
 Where tasks run in threads, each thread has its own.
 """
 
@@ -23,7 +23,7 @@ from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadlin
 from ._remote_bench import BaseFailed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure
 from ._target import Request, Run
-from ._workload import Unit
+from ._workload import CompileTimeWorkload
 
 Found = list[tuple[Run, dict[str, Any]]]
 
@@ -36,8 +36,8 @@ class Reply(NamedTuple):
     results: Found
 
 
-class Seat:
-    """A device, its measuring process, and the unit that is open there."""
+class ClaimedDevice:
+    """A device that this process measures on, its measuring process, and what is open there."""
 
     def __init__(self, wanted: str | None, device: str, claim: IO | None):
         self.wanted = wanted
@@ -45,30 +45,31 @@ class Seat:
         self._bench = RemoteBench(device)
         # Called at the latest when the thread or the process ends that this is of.
         self.close = weakref.finalize(self, _close, self._bench, claim)
-        self._visit = ""
+        self._workload_id = ""
         self._build, self._base = BASE_SECONDS, 0.0  # base: seconds that it ran
 
-    def work(self, visit: str, unit: Unit, request: Request) -> Reply:
-        """Do a task, after base if this is the first one of the visit."""
-        base = [] if visit == self._visit else self._open(visit, unit, request)
+    def work(self, workload_id: str, workload: CompileTimeWorkload, request: Request) -> Reply:
+        """Do a task, after base if it is the first of its workload."""
+        is_open = workload_id == self._workload_id
+        base = [] if is_open else self._open(workload_id, workload, request)
         if request.variant == "base":
             return Reply(self.info, base, [])
         try:
-            unit.compile(request.variant, self._build)
+            workload.compile(request.variant, self._build)
         except FAILURES as error:
             return Reply(self.info, base, [(request.runs[0], failure(error))])
         self._bench.put(request)
         seconds = run_deadline(self._base, request)
         return Reply(self.info, base, list(self._bench.take(seconds)))
 
-    def _open(self, visit: str, unit: Unit, request: Request) -> Found:
-        self._visit = ""
-        every = [Run(0, place) for place in range(len(unit.rts))]
+    def _open(self, workload_id: str, workload: CompileTimeWorkload, request: Request) -> Found:
+        self._workload_id = ""
+        every = [Run(0, place) for place in range(len(workload.rts))]
         try:
-            built = sum(unit.compile(label, BASE_SECONDS) for label in set(unit.bases))
+            built = sum(workload.compile(label, BASE_SECONDS) for label in set(workload.bases))
         except FAILURES as error:
             raise BaseFailed(failure(error)["message"]) from error
-        self._bench.open(unit.opening)
+        self._bench.open(workload.opening)
         measured = Request("base", every, request.timing, until=request.until)
         self._bench.put(measured)
         begin = time.monotonic()
@@ -79,7 +80,7 @@ class Seat:
             raise BaseFailed(found[-1][1]["message"] + hangs)
         self._build = build_deadline(built)
         self._base = time.monotonic() - begin
-        self._visit = visit
+        self._workload_id = workload_id
         return found
 
 
@@ -93,23 +94,27 @@ def _close(bench: RemoteBench, claim: IO | None) -> None:
 _here = threading.local()
 
 
-def _seat(device: str | None) -> Seat:
-    seat = getattr(_here, "seat", None)
-    if seat is not None and seat.wanted == device:
-        return seat
-    if seat is not None:
-        seat.close()
-    _here.seat = Seat(device, *_claim(device))
-    return _here.seat
+def _claimed(device: str | None) -> ClaimedDevice:
+    claimed = getattr(_here, "claimed", None)
+    if claimed is not None and claimed.wanted == device:
+        return claimed
+    if claimed is not None:
+        claimed.close()
+    _here.claimed = ClaimedDevice(device, *_claim(device))
+    return _here.claimed
 
 
 def describe(device: str | None) -> tuple[dict[str, Any], str]:
     """Info of the device that this process measures on, and the name of its machine."""
-    return _seat(device).info, socket.gethostname()
+    return _claimed(device).info, socket.gethostname()
 
 
 def work(
-    visit: str, unit: Unit, request: Request, device: str | None, left: float | None = None
+    workload_id: str,
+    workload: CompileTimeWorkload,
+    request: Request,
+    device: str | None,
+    left: float | None = None,
 ) -> Reply:
     """Do one task, within the seconds that are left of the search.
 
@@ -122,7 +127,7 @@ def work(
     """
     # The search's clock may be another machine's.
     until = None if left is None else time.monotonic() + left
-    return _seat(device).work(visit, unit, request._replace(until=until))
+    return _claimed(device).work(workload_id, workload, request._replace(until=until))
 
 
 def _claim(device: str | None) -> tuple[str, IO | None]:

@@ -17,7 +17,7 @@ from ._status import OK, TIMEOUT, WRONG
 from ._target import Late, Request, Results, Run
 
 ATTEMPTS = 3  # deaths in a row while base is set up before it is given up
-CONFIRMING = 16  # launches compared of a variant that was wrong in a process of others
+CHECKS_OF_WRONG = 16  # launches compared of a variant that was wrong in a process of others
 DEATHS = 2  # in a row over one variant before they are put down to it
 SET_UP_SECONDS = 300.0  # to start, open a device and draw the inputs
 
@@ -64,7 +64,7 @@ class RemoteBench:
         Parameters
         ----------
         what
-            A unit's `opening`.
+            A compile-time workload's `opening`.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class RemoteBench:
             except BaseException:  # nobody will answer it
                 self._pop()
                 raise
-            suspect = alone = self._fresh
+            suspect = first = self._fresh
             try:
                 self._send(process)
                 process.begin()
@@ -164,7 +164,7 @@ class RemoteBench:
                     _, run, fields = reply
                     if run not in waiting.request.runs:
                         raise process.reject()
-                    if fields["status"] == WRONG and not alone:
+                    if fields["status"] == WRONG and not first:
                         break
                     suspect, self._fresh = True, False
                     waiting.done(run, fields)
@@ -174,7 +174,7 @@ class RemoteBench:
                         return self._end()
                 if reply[0] == "result":
                     self._end()
-                    waiting.confirm()
+                    waiting.check_more()
                     continue
                 if reply[0] != "done":
                     raise process.reject()
@@ -186,9 +186,9 @@ class RemoteBench:
                 if waiting.ended:  # after a fault it leaves of its own accord
                     return self._pop()
                 if (death.crashed and suspect) or deaths == DEATHS:
-                    again = f"\n({deaths} times in a row)" if deaths > 1 else ""
+                    times = f"\n({deaths} times in a row)" if deaths > 1 else ""
                     self._pop()
-                    yield waiting.next, {"status": death.status, "message": f"{death}{again}"}
+                    yield waiting.next, {"status": death.status, "message": f"{death}{times}"}
                     return
             except WorkerLate:
                 self._end()
@@ -213,9 +213,9 @@ class Waiting:
         self.request = request
         self.ended = False
 
-    def confirm(self) -> None:
-        """Have so many launches compared that what is wrong now and then shows again."""
-        self.request = self.request._replace(checks=CONFIRMING)
+    def check_more(self) -> None:
+        """Compare so many launches that an error that shows now and then shows once more."""
+        self.request = self.request._replace(checks=CHECKS_OF_WRONG)
 
     @property
     def next(self) -> Run:

@@ -1,8 +1,9 @@
 """A measured table or store as the device of a search: ``device="replay:table.csv"``.
 
-Nothing is compiled or run. What was measured answers, what failed fails again, and what was not
-measured is not valid; so strategies and budgets are tried without a GPU, in seconds. A table is one
-unit with one workload, named by its file; a store replays what it holds of each benchmark.
+Nothing is compiled or run: a variant gives the result that was measured, fails if it failed, and is
+invalid if it was not measured. So strategies and budgets are tried without a GPU, in seconds. A
+table is one benchmark with one workload, named by its file. A store replays each benchmark that it
+holds.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ._replay import TableSpace, read_table, stored_table
 from ._status import FAULT, OK
 from ._stores import read, store_path
 from ._target import Request, Results
-from ._workload import Unit, matching
+from ._workload import CompileTimeWorkload, matching
 
 PREFIX = "replay:"
 ARCH = "replay"
@@ -33,8 +34,8 @@ TABLES = (".csv", ".csv.gz")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReplayUnit(Unit):
-    """A unit whose variants have been measured already."""
+class ReplayWorkload(CompileTimeWorkload):
+    """A compile-time workload whose variants have been measured already."""
 
     table: TableSpace = field(compare=False)
     source: str = field(compare=False)  # the file, for messages
@@ -80,14 +81,14 @@ class Replay:
 
     def __init__(self, info: Mapping[str, Any]):
         self.info = info
-        self._unit: ReplayUnit | None = None
+        self._workload: ReplayWorkload | None = None
         self._asked: deque[Request] = deque()
 
-    def begin(self, unit: Unit, base: Request) -> Results:
-        """Take a unit of the file; its base is known."""
-        assert isinstance(unit, ReplayUnit)
+    def begin(self, workload: CompileTimeWorkload, base: Request) -> Results:
+        """Take a compile-time workload of the file; its base is known."""
+        assert isinstance(workload, ReplayWorkload)
         self._asked.clear()
-        self._unit = unit
+        self._workload = workload
         return self._results(base)
 
     def wants(self) -> bool:
@@ -104,9 +105,9 @@ class Replay:
         return request, self._results(request)
 
     def _results(self, request: Request) -> Results:
-        assert self._unit is not None
+        assert self._workload is not None
         for run in request.runs:
-            fields = self._unit.result(request.variant, run.place)
+            fields = self._workload.result(request.variant, run.place)
             yield run, fields
             if fields["status"] != OK:
                 return
@@ -135,13 +136,13 @@ def replay_info(device: str) -> dict[str, Any]:
     )
 
 
-def replay_units(
+def replay_workloads(
     device: str,
     benchmark: str,
     axes: Mapping[str, Any] | None,
     constraints: Sequence[Constraint] = (),
-) -> list[ReplayUnit]:
-    """Units of a file that a name or a regular expression means.
+) -> list[ReplayWorkload]:
+    """Compile-time workloads of a file whose benchmarks a name or a regular expression matches.
 
     Raises
     ------
@@ -156,20 +157,20 @@ def replay_units(
         If it is no store.
     """
     path = store_path(device.removeprefix(PREFIX))
-    found = _units(path, benchmark, axes)
+    found = _workloads(path, benchmark, axes)
     if not found:
         raise ValueError(f"{path} has no variants of {benchmark} at these values of its axes")
-    for unit in found:
-        check_names(unit.benchmark, constraints, unit.space.ranges)
+    for workload in found:
+        check_names(workload.benchmark, constraints, workload.space.ranges)
         if late := [one.text for one in constraints if one.is_late]:
             raise ValueError(f"{late[0]!r}: nothing is compiled in a replay; constrain parameters")
-        unit.space.constrain(constraints)
-    return [dataclasses.replace(unit, constraints=tuple(constraints)) for unit in found]
+        workload.space.constrain(constraints)
+    return [dataclasses.replace(workload, constraints=tuple(constraints)) for workload in found]
 
 
-def _units(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> list[ReplayUnit]:
+def _workloads(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> list[ReplayWorkload]:
     if path.endswith(TABLES):
-        return [_table_unit(path, benchmark, axes)]
+        return [_table_workload(path, benchmark, axes)]
     groups = restrict(read(path), benchmark, axes)
     seen: dict[tuple[str, str], Group] = {}
     for group in groups:
@@ -180,10 +181,10 @@ def _units(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> list[Re
                 f"({other.device_uuid}) and of {group.device} ({group.device_uuid}), or of two "
                 "versions: a replay is of one of them; give it a store that holds one"
             )
-    return [unit for group in groups if (unit := _stored_unit(path, group))]
+    return [workload for group in groups if (workload := _stored_workload(path, group))]
 
 
-def _table_unit(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> ReplayUnit:
+def _table_workload(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> ReplayWorkload:
     table, name = read_table(path), Path(path).name.partition(".")[0]
     matching(benchmark, [name], path)
     for axis in ax.given(axes):
@@ -195,13 +196,13 @@ def _table_unit(path: str, benchmark: str, axes: Mapping[str, Any] | None) -> Re
     times = {label: {"": (OK, time, table.base)} for label, time in worked.items()}
     times["base"] = times[base]
     labels = [base]
-    return ReplayUnit(
+    return ReplayWorkload(
         name, (), {}, [{}], ARCH, table=table, source=path, times=times, labels=labels
     )
 
 
-def _stored_unit(path: str, group: Group) -> ReplayUnit | None:
-    """Unit of a group; None if it has no base or nothing else."""
+def _stored_workload(path: str, group: Group) -> ReplayWorkload | None:
+    """Compile-time workload of a group; None if it has no base or nothing else."""
     if "base" not in group.cells or len(group.cells) == 1:
         return None
     table = stored_table(group)
@@ -209,7 +210,7 @@ def _stored_unit(path: str, group: Group) -> ReplayUnit | None:
     bases = [*group.cells["base"].values()]
     about = (group.benchmark, group.axes, group.ct, [cell.rt for cell in bases], ARCH)
     labels = [cell.label for cell in bases]
-    return ReplayUnit(*about, table=table, source=path, times=times, labels=labels)
+    return ReplayWorkload(*about, table=table, source=path, times=times, labels=labels)
 
 
 def _times(group: Group, variant: str) -> Iterator[tuple[str, tuple[str, Any, Any]]]:

@@ -23,16 +23,16 @@ from ._local import Local
 from ._pool import Pool, Source
 from ._records import Group
 from ._remote_bench import BaseFailed
-from ._replay_target import Replay, is_replay, replay_info, replay_units
+from ._replay_target import Replay, is_replay, replay_info, replay_workloads
 from ._session import Session
 from ._stores import MOST_SAMPLES, StorePaths, expand, read, store_path
 from ._strategy import DEFAULT, Exhaustive, Factory, make, warmed
 from ._target import Target
-from ._workload import Unit, units
-from ._workload_results import Standing
-from ._workload_search import Visit
+from ._workload import CompileTimeWorkload, compile_time_workloads
+from ._workload_results import WorkloadResults
+from ._workload_search import WorkloadSearch
 
-AGAIN = 5  # variants that are measured again, unless said otherwise
+CONFIRM = 5  # variants that are confirmed, unless said otherwise
 RULES = ("median", "stdrel", "entropy", "count")
 
 
@@ -92,37 +92,37 @@ class Search:
         warm: StorePaths = (),
         constraints: str | Iterable[str] = (),
         racing: bool = True,
-        again: int = AGAIN,
+        confirm: int = CONFIRM,
         progress: bool | None = None,
     ):
         self.variants = None if variants is None else count("variants", variants)
         self.seconds = None if seconds is None else positive("seconds", seconds)
         self.seed = integer("seed", seed)
         self.racing, self.progress = bool(racing), progress
-        self.again = 0 if again == 0 else count("again", again)
+        self.confirm = 0 if confirm == 0 else count("confirm", confirm)
         self.timing = _checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
         self.db = store_path(db)
         self.warm = expand(warm) if warm else []
         limits = parse(constraints)
         one = joined(benchmark) if isinstance(benchmark, list | tuple) else benchmark
-        self.units: Sequence[Unit]
+        self.workloads: Sequence[CompileTimeWorkload]
         self._target: Callable[[], Target]
         if is_replay(device):
             info = replay_info(device)
             name = one.name if isinstance(one, Benchmark) else one
             if os.path.exists(self.db) and os.path.samefile(self.db, info["path"]):
                 raise ValueError(f"{self.db} is what is replayed: name another store, as db='x.db'")
-            self.units = replay_units(device, name, axes, limits)
+            self.workloads = replay_workloads(device, name, axes, limits)
             self._target = partial(Replay, info)
         elif executor is None:
             info = _core.device_info(device)
-            self.units = _units(one, axes, info["arch"], limits)
+            self.workloads = _workloads(one, axes, info["arch"], limits)
             self._target = partial(Local, info)
         else:
             pool = Pool(executor, device)
             try:
-                self.units = _units(one, axes, pool.info["arch"], limits)
+                self.workloads = _workloads(one, axes, pool.info["arch"], limits)
             except BaseException:
                 pool.close()
                 raise
@@ -146,23 +146,24 @@ class Search:
                 closing(self._target()) as target,
                 closing(_core.Store(self.db, True)) as store,
                 Session(
-                    store, target, self.timing, racing=self.racing, again=self.again
+                    store, target, self.timing, racing=self.racing, confirm=self.confirm
                 ) as session,
             ):
-                visits = self._visits(session)
+                searches = self._searches(session)
                 end = None if self.seconds is None else time.monotonic() + self.seconds
-                session.show(sum(visit.expected for visit in visits), self.progress, end)
-                for visit, until in zip(visits, _deadlines(len(visits), end), strict=True):
-                    if visit is not visits[0] and session.is_late(end):
+                session.show(sum(one.expected for one in searches), self.progress, end)
+                for one, until in zip(searches, _deadlines(len(searches), end), strict=True):
+                    if one is not searches[0] and session.is_late(end):
                         break
                     try:
-                        visit.run(until)
-                        if visit.is_empty:
-                            texts = ", ".join(repr(one.text) for one in visit.unit.constraints)
-                            message = f"no variant of {visit.unit} was found that fulfils {texts}"
+                        one.run(until)
+                        if one.is_empty:
+                            limits = (repr(limit.text) for limit in one.workload.constraints)
+                            message = f"no variant of {one.workload} was found that fulfils "
+                            message += ", ".join(limits)
                             warnings.warn(message, RuntimeWarning, stacklevel=3)
                     except BaseFailed as error:
-                        failed[str(visit.unit)] = str(error)
+                        failed[str(one.workload)] = str(error)
                     session.progress.end()
         except KeyboardInterrupt:
             kept = f"{self.db} holds what was measured; the same search resumes there"
@@ -170,32 +171,34 @@ class Search:
             raise
         return self._result(target, failed)
 
-    def _visits(self, session: Session) -> list[Visit]:
+    def _searches(self, session: Session) -> list[WorkloadSearch]:
         stored = read(self.db)
         others = [*read(self.warm), *stored] if self.warm else stored
-        visits = []
-        for unit in self.units:
-            standing = Standing(unit, session.target.info, stored, several=session.target.several)
+        target, searches = session.target, []
+        for workload in self.workloads:
+            results = WorkloadResults(workload, target.info, stored, several=target.several)
             # Constraints may leave a parameter no value, which strategies need not know of.
-            factory = self.strategy if unit.space.size else Exhaustive
-            factory = warmed(factory, elsewhere(standing.groups, others))
-            strategy = factory(unit.space, self.seed)
-            visits.append(Visit(session, unit, strategy, standing, self.variants))
-        return visits
+            factory = self.strategy if workload.space.size else Exhaustive
+            factory = warmed(factory, elsewhere(results.groups, others))
+            strategy = factory(workload.space, self.seed)
+            searches.append(WorkloadSearch(session, workload, strategy, results, self.variants))
+        return searches
 
     def _result(self, target: Target, failed: dict[str, str]) -> Result:
         for name, reason in failed.items():
             message = f"{name}: base does not run: {reason}"
-            if len(failed) == len(self.units):
+            if len(failed) == len(self.workloads):
                 raise BaseFailed(message)
             warnings.warn(message, RuntimeWarning, stacklevel=4)
-        stored = read(self.db, bad="pass")  # bad rows have been named at the start
+        # Only rows that are read back have the number by which their samples are found. Rows that
+        # are refused were reported at the start.
+        stored = read(self.db, bad="pass")
         found = []
-        for unit in self.units:
-            standing = Standing(unit, target.info, stored, several=target.several)
+        for workload in self.workloads:
+            results = WorkloadResults(workload, target.info, stored, several=target.several)
             for info in target.others:
-                standing.include(info)
-            found += [group.among(unit.admits) for group in standing.groups if group.cells]
+                results.include(info)
+            found += [group.among(workload.admits) for group in results.groups if group.cells]
         return Result(found, failed)
 
 
@@ -214,15 +217,15 @@ def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, 
     return [scores for _, scores in sorted(found, key=lambda item: item[0]) if scores]
 
 
-def _units(
+def _workloads(
     benchmark: str | Benchmark,
     axes: Mapping[str, Any] | None,
     arch: str,
     constraints: tuple[Constraint, ...],
-) -> list[Unit]:
+) -> list[CompileTimeWorkload]:
     if isinstance(benchmark, Benchmark):
-        return benchmark.units(axes, arch, constraints)
-    return units(benchmark, axes, arch, constraints)
+        return benchmark.workloads(axes, arch, constraints)
+    return compile_time_workloads(benchmark, axes, arch, constraints)
 
 
 def _checked_timing(timing: Mapping[str, Any]) -> dict[str, Any]:
@@ -243,9 +246,9 @@ def _checked_timing(timing: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _deadlines(visits: int, end: float | None) -> Iterator[float | None]:
-    """Moment at which each visit has to end, so that the time left is shared evenly."""
-    for left in range(visits, 0, -1):
+def _deadlines(count: int, end: float | None) -> Iterator[float | None]:
+    """Moment at which each of some searches has to end, to share the time that is left evenly."""
+    for left in range(count, 0, -1):
         now = time.monotonic()
         yield None if end is None else now + (end - now) / left
 
@@ -265,7 +268,8 @@ def search(
     warm: StorePaths = (),
     constraints: str | Iterable[str] = (),
     racing: bool = True,
-    again: int = AGAIN,
+    confirm: int = CONFIRM,
+    again: int | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Search the parameter space of a benchmark for variants that are faster than base.
@@ -319,7 +323,7 @@ def search(
         left out.
     warm
         Stores or glob patterns: what was best there, on other devices or with another version of
-        the kernel, is tried early. It only orders: a warm search visits what a cold one does, and a
+        the kernel, is tried early. It only orders: a warm search tries what a cold one does, and a
         few variants more. What `db` holds of others counts as well.
     constraints
         Expressions that variants have to fulfil, as ``"tpb * ipt <= 4096"``: over parameters, which
@@ -332,10 +336,12 @@ def search(
     racing
         Give a variant up as soon as it cannot come near the best any more; its status is then
         ``"lost"``. False measures every variant at all workloads.
-    again
+    confirm
         Number of the best variants that are measured again in the end, in rounds that open variant
         and base afresh, so that none wins by luck. Each gets a verdict, and only what is found
         ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept for it.
+    again
+        Older name of `confirm`.
     progress
         Show a line of progress; None shows it in terminals and notebooks.
 
@@ -378,6 +384,6 @@ def search(
         warm=warm,
         constraints=constraints,
         racing=racing,
-        again=again,
+        confirm=confirm if again is None else again,
         progress=progress,
     ).run()

@@ -1,4 +1,4 @@
-"""Things that the visits of a search share: who measures, where results go, the progress."""
+"""Things that the workloads of a search share: who measures, where results go, the progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._target import Target
 
 
 class Session:
-    """Things that the visits of a search share: target, store, progress, and how to measure.
+    """Things that the workloads of a search share: target, store, progress, and how to measure.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ class Session:
         Options of ``Workload.measure``.
     racing
         True if a variant that cannot win any more is given up.
-    again
-        Number of the best that are measured again; 0 for none.
+    confirm
+        Number of the best variants to confirm; 0 for none.
     """
 
     def __init__(
@@ -34,10 +34,10 @@ class Session:
         timing: dict[str, Any],
         *,
         racing: bool,
-        again: int,
+        confirm: int,
     ):
         self.store, self.target, self.timing = store, target, timing
-        self.racing, self.again = racing, again
+        self.racing, self.confirm = racing, confirm
         self.progress = Progress(0, False)
         self._until: float | None = None
         self._begun = False

@@ -192,20 +192,20 @@ class _Groups:
 def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measurement:
     """Fields that an analysis keeps of a row; ValueError if its samples are no pairs."""
     samples, base = (np.frombuffer(row.get(n, b""), "<f4") for n in ("samples", "base_samples"))
-    again, status = row.get("round", 0), row["status"]
-    if again and status == OK and not 0 < samples.size == base.size:
+    round_number, status = row.get("round", 0), row["status"]
+    if round_number and status == OK and not 0 < samples.size == base.size:
         raise ValueError(f"its round has {samples.size} samples and {base.size} of base")
     return Measurement(
         store=store,
         id=row.get("id", 0),
         variant=row["variant"],
         rt=rt,
-        round=again,
+        round=round_number,
         status=status,
         message=_printable(row.get("message", "")),
         center=_median(row, "center", samples),
         base_center=_median(row, "base_center", base),
-        ratio=round_ratio(samples, base) if again and status == OK else None,
+        ratio=round_ratio(samples, base) if round_number and status == OK else None,
         samples=samples.size,
         extra={name: row.get(name) for name in _KEPT}
         | {"created": _printable(row.get("created", ""))}

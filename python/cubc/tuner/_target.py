@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from ._racing import Race
-    from ._workload import Unit
+    from ._workload import CompileTimeWorkload
 
 
 class Late(Exception):
@@ -15,7 +15,7 @@ class Late(Exception):
 
 
 class Run(NamedTuple):
-    """A round, and the place of a run-time workload in the unit's.
+    """A round, and the place of a run-time workload among `CompileTimeWorkload.rts`.
 
     From round 1 on variant and base are opened afresh, and nothing is verified before the samples.
     """
@@ -59,8 +59,8 @@ class Target(Protocol):
     def others(self) -> Collection[Mapping[str, Any]]:
         """Infos of other devices that have measured by now."""
 
-    def begin(self, unit: Unit, base: Request) -> Results:
-        """Drop what was asked for before, set up a unit, and measure base.
+    def begin(self, workload: CompileTimeWorkload, base: Request) -> Results:
+        """Drop what was asked for before, set up a compile-time workload, and measure base.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class Target(Protocol):
         """Say whether another request should be made before the next results are read."""
 
     def submit(self, request: Request) -> None:
-        """Ask for a variant of the unit; does not wait for anything."""
+        """Ask for a variant; does not wait for anything."""
 
     def next(self, until: float | None = None) -> tuple[Request, Results]:
         """Give the request that is done next, and its results as they come, up to a failure.

@@ -19,20 +19,20 @@ from ._state import State
 from ._status import FAILURES
 
 if TYPE_CHECKING:
-    from ._benchmark import OwnUnit
+    from ._benchmark import UserCompileTimeWorkload
 
 _HERE = Path(__file__).parent
 
 
-class OwnWorkload:
-    """One run-time workload of a user's benchmark; it has what `_core.Workload` has."""
+class UserRunTimeWorkload:
+    """One run-time workload of a user's benchmark, with the methods of `_core.Workload`."""
 
-    def __init__(self, unit: OwnUnit, rt: dict[str, int], device: str):
-        self._unit, self._device = unit, device
-        self._state = State(unit.ct, rt, device)
+    def __init__(self, workload: UserCompileTimeWorkload, rt: dict[str, int], device: str):
+        self._workload, self._device = workload, device
+        self._state = State(workload.ct, rt, device)
         self._right: dict[int, cubc.Array] | None = None  # outputs of base, by place
-        with _told():
-            unit.of.function(self._state)
+        with _reported():
+            workload.user_benchmark.function(self._state)
         self.measure, self.measure_hot = _core.measure, _core.measure_hot
 
     @property
@@ -42,12 +42,12 @@ class OwnWorkload:
 
     def variant(self, label: str) -> _core.Program:
         """Load a variant and record what it launches; base has to be right."""
-        unit = self._unit
-        title = f"{unit.benchmark} {label}"
-        program = _core.Program(unit.text(label), title, self._device, unit.threads(label))
-        with _told():
-            values = parse_label(unit.base if label == "base" else label)
-            self._state.record(program, unit.of.source.kernels, values)
+        workload = self._workload
+        title = f"{workload.benchmark} {label}"
+        program = _core.Program(workload.text(label), title, self._device, workload.threads(label))
+        with _reported():
+            values = parse_label(workload.base if label == "base" else label)
+            self._state.record(program, workload.user_benchmark.source.kernels, values)
             if label == "base" and self._right is None:
                 self._check(program)
         return program
@@ -63,46 +63,46 @@ class OwnWorkload:
     def verify(self, program: _core.Program) -> str:
         """Run once and say what is wrong, "" if nothing is."""
         self.poison()
-        with _told():
+        with _reported():
             program.run()
         return self.wrong()
 
     def poison(self) -> None:
         """Give the outputs what they have before the work."""
-        with _told():
+        with _reported():
             self._state.renew()
 
     def wrong(self) -> str:
         """Say what is wrong with the outputs as they are, "" if nothing is."""
-        with _told():
+        with _reported():
             return self._state.wrong(self._right or {})
 
 
-class Shipped(NamedTuple):
-    """A unit on its way to the measuring process, and where its function's modules are found.
+class PickledWorkload(NamedTuple):
+    """A pickled compile-time workload, and where the modules of its function are found.
 
-    It is pickled apart, with its function, because what a notebook or a script defines cannot be
-    imported there.
+    The function is pickled with it, because the measuring process cannot import what a notebook or
+    a script defines.
     """
 
     path: list[str]
-    unit: bytes
+    workload: bytes
 
-    def load(self) -> Callable[[dict[str, int], str], OwnWorkload]:
-        """Give what makes the workloads of a unit."""
+    def load(self) -> Callable[[dict[str, int], str], UserRunTimeWorkload]:
+        """Return what opens a run-time workload, given it and a device."""
         sys.path += [place for place in self.path if place not in sys.path]
-        return partial(OwnWorkload, need("cloudpickle").loads(self.unit))
+        return partial(UserRunTimeWorkload, need("cloudpickle").loads(self.workload))
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Let what a user's function raises be told with its traceback, as a variant's failure."""
+def _reported() -> Iterator[None]:
+    """Report an error of a user's function, with its traceback, as a failure of the variant."""
     try:
         yield
     except FAILURES:
         raise
     except Exception as error:
-        told = traceback.TracebackException.from_exception(error)
-        frames: list[Any] = [f for f in told.stack if Path(f.filename).parent != _HERE]
-        told.stack = traceback.StackSummary.from_list(frames)
-        raise _core.ResourceError("".join(told.format()).strip()) from None
+        report = traceback.TracebackException.from_exception(error)
+        frames: list[Any] = [f for f in report.stack if Path(f.filename).parent != _HERE]
+        report.stack = traceback.StackSummary.from_list(frames)
+        raise _core.ResourceError("".join(report.format()).strip()) from None

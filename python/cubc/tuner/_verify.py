@@ -22,7 +22,7 @@ from ._status import OK
 from ._stores import StorePaths, expand, measurement, read
 from ._target import Request, Run
 from ._verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge
-from ._workload import Unit, units
+from ._workload import CompileTimeWorkload, compile_time_workloads
 
 TIMING = {"min_samples": 20, "max_samples": 20, "timeout": 0.5}  # for each workload in a round
 
@@ -62,7 +62,8 @@ def verify(
         If base does not run.
     """
     info = _core.device_info(device)
-    return _verify(info, [(unit, variant) for unit in units(benchmark, axes, info["arch"])])
+    workloads = compile_time_workloads(benchmark, axes, info["arch"])
+    return _verify(info, [(workload, variant) for workload in workloads])
 
 
 def verify_winners(
@@ -106,9 +107,9 @@ def verify_winners(
     current = [group for group in groups if group.current]
     warn_unconfirmed(current, by_size=True)
     wanted = [
-        (unit, one.label)
+        (workload, one.label)
         for one in winners(current, by_size=True)
-        for unit in units(one.group.benchmark, _workloads(one), arch)
+        for workload in compile_time_workloads(one.group.benchmark, _axes_of(one), arch)
     ]
     if not wanted:
         own = ", ".join(sorted(passed.difference(_core.benchmarks())))
@@ -117,37 +118,41 @@ def verify_winners(
     return _verify(info, wanted)
 
 
-def _workloads(one: Winner) -> dict[str, Any]:
+def _axes_of(one: Winner) -> dict[str, Any]:
     """Axes of the declared workloads that a policy is for."""
     benchmark, ct = one.group.benchmark, one.group.ct
-    [unit] = units(benchmark, ct, one.group.arch)
+    [workload] = compile_time_workloads(benchmark, ct, one.group.arch)
     values: dict[str, Any] = dict(ct)
-    for rt in unit.rts:
+    for rt in workload.rts:
         if policy_size(benchmark, ct, rt) == one.size:
             for name, value in rt.items():
                 values.setdefault(name, []).append(value)
     return values
 
 
-def _verify(info: Mapping[str, Any], wanted: Sequence[tuple[Unit, str]]) -> Comparison:
-    confidence = confidence_of_all(sum(len(unit.rts) for unit, _ in wanted))
+def _verify(
+    info: Mapping[str, Any], wanted: Sequence[tuple[CompileTimeWorkload, str]]
+) -> Comparison:
+    confidence = confidence_of_all(sum(len(workload.rts) for workload, _ in wanted))
     found: list[Compared] = []
     target = Local(info)
     try:
-        for unit, variant in wanted:
-            found += _verified(target, unit, variant, confidence)
+        for workload, variant in wanted:
+            found += _verified(target, workload, variant, confidence)
     finally:
         target.close()
     return Comparison(found)
 
 
-def _verified(target: Local, unit: Unit, variant: str, confidence: float) -> Iterator[Compared]:
-    if reason := _core.variant_invalid(*unit.where, variant):
-        raise ValueError(f"{variant} is no variant for {unit}: {reason}")
-    every = range(len(unit.rts))
-    list(target.begin(unit, Request("base", [Run(0, place) for place in every], TIMING)))
+def _verified(
+    target: Local, workload: CompileTimeWorkload, variant: str, confidence: float
+) -> Iterator[Compared]:
+    if reason := _core.variant_invalid(*workload.where, variant):
+        raise ValueError(f"{variant} is no variant for {workload}: {reason}")
+    every = range(len(workload.rts))
+    list(target.begin(workload, Request("base", [Run(0, place) for place in every], TIMING)))
     target.submit(Request(variant, [Run(0, place) for place in every], TIMING))  # its results
-    _check(unit, variant, target)
+    _check(workload, variant, target)
     ratios: list[list[float]] = [[] for _ in every]
     times: list[tuple[float, float]] = [(0.0, 0.0) for _ in every]
     verdicts: list[Verdict] = []
@@ -156,23 +161,25 @@ def _verified(target: Local, unit: Unit, variant: str, confidence: float) -> Ite
         more = range(rounds + 1, rounds + 1 + (STEP if rounds else LEAST))
         rounds = more[-1]
         target.submit(Request(variant, [Run(n, place) for n in more for place in every], TIMING))
-        for place, cell in _check(unit, variant, target):
+        for place, cell in _check(workload, variant, target):
             ratios[place].append(cell.ratio)
             times[place] = (cell.base_center, cell.center)
         verdicts = [judge(some, confidence=confidence) for some in ratios]
     for place in every:
-        about = (unit.benchmark, ",".join(unit.ct.values()), ax.workload_text(unit.rts[place]))
-        yield Compared(*about, target.info["model"], *times[place], verdicts[place])
+        ct, rt = ",".join(workload.ct.values()), ax.workload_text(workload.rts[place])
+        yield Compared(
+            workload.benchmark, ct, rt, target.info["model"], *times[place], verdicts[place]
+        )
 
 
-def _check(unit: Unit, variant: str, target: Local) -> list[tuple[int, Any]]:
+def _check(workload: CompileTimeWorkload, variant: str, target: Local) -> list[tuple[int, Any]]:
     """Measurements of the oldest request by place; ValueError if one failed."""
     found = []
     _, results = target.next()
     for run, fields in results:
         if fields["status"] != OK:
-            what = f"{unit} {ax.workload_text(unit.rts[run.place])} {variant}"
+            what = f"{workload} {ax.workload_text(workload.rts[run.place])} {variant}"
             raise ValueError(f"{what}: {fields['status']}: {fields.get('message', '')}")
-        row = unit.row(variant, run.place, run.round) | fields
-        found.append((run.place, measurement(row, "", unit.rts[run.place])))
+        row = workload.row(variant, run.place, run.round) | fields
+        found.append((run.place, measurement(row, "", workload.rts[run.place])))
     return found

@@ -5,7 +5,7 @@ variants run here and never in the user's process. The search (see _remote_bench
 over a socket and may kill this process at any moment. Requests and replies are tuples (see
 _frames.py):
 
-    ("open", *Unit.opening, device)        ->  ("opened",) or ("refused", message)
+    ("open", *workload.opening, device)    ->  ("opened",) or ("refused", message)
     ("evaluate", Request)                  ->  ("result", Run, fields)..., ("done",)
 
 An evaluation ends with its first failure, or when the variant has lost its race. After a fault the
@@ -36,7 +36,7 @@ from ._constraints import Constraint, compiled
 from ._space import parse_label
 from ._status import FAILURES, FAULT, LOST, OK, PRUNED, WRONG, explain, failure
 from ._target import Request, Run
-from ._user_benchmark import Shipped
+from ._user_benchmark import PickledWorkload
 
 # A launch on outputs that were renewed: nothing may run before it, nor any launch twice.
 ONCE = {"min_samples": 1, "max_samples": 1, "warmup": 0, "throttle_below": 0.0}
@@ -46,14 +46,16 @@ HOT_SECONDS = 0.01  # runs that follow each other: of base, and of what is measu
 class Bench:
     """A benchmark at one compile-time workload, with the inputs of all its run-time workloads."""
 
-    def __init__(self, benchmark: str | Shipped, ct: dict, rts: Sequence[dict], device: str):
+    def __init__(
+        self, benchmark: str | PickledWorkload, ct: dict, rts: Sequence[dict], device: str
+    ):
         make: Any
-        if isinstance(benchmark, Shipped):
+        if isinstance(benchmark, PickledWorkload):
             make = benchmark.load()
         else:
             make = partial(_core.Workload, benchmark, ct)
         self._threads_per_unit = _core.device_info(device)["threads_per_unit"]
-        self._workloads: dict[int, Any] = {}  # each a _core.Workload or an OwnWorkload
+        self._workloads: dict[int, Any] = {}  # each a _core.Workload or an UserRunTimeWorkload
         # The largest first: if memory does not suffice, that shows before anything is measured.
         for place in sorted(range(len(rts)), key=lambda i: -sum(rts[i].values())):
             self._workloads[place] = make(rts[place], device)

@@ -1,4 +1,4 @@
-"""Units of a search: benchmarks at compile-time workloads, with the workloads to run."""
+"""Benchmarks at one compile-time workload, which a search takes one after another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._space import Space
 
 
 @dataclass(frozen=True)
-class Unit:
+class CompileTimeWorkload:
     """A benchmark at one compile-time workload on an architecture."""
 
     benchmark: str
@@ -73,13 +73,13 @@ class Unit:
         """Arguments that the measuring process is sent to open it."""
         return self.benchmark, self.ct, self.rts
 
-    def row(self, variant: str, place: int, again: int = 0) -> dict[str, Any]:
+    def row(self, variant: str, place: int, round_number: int = 0) -> dict[str, Any]:
         """Key of a store's row: a variant at the run-time workload with a place in `rts`.
 
-        `again` is the round in which it is measured again, 0 in the search.
+        `round_number` is 0 in the search, and counts from 1 where the best are confirmed.
         """
         return {
-            "round": again,
+            "round": round_number,
             "benchmark": self.benchmark,
             "axes": ax.axes_text(self.axes),
             "source_hash": self.source_hash,
@@ -89,7 +89,7 @@ class Unit:
         }
 
     def group(self, device: Mapping[str, Any], groups: Sequence[Group]) -> Group:
-        """Measurements of this unit on a device, among those read from a store; maybe none yet."""
+        """Find the measurements of this workload on a device among those of a store; maybe none."""
         new = Group(
             benchmark=self.benchmark,
             ct=self.ct,
@@ -108,13 +108,13 @@ class Unit:
         return " ".join([self.benchmark, *self.ct.values()])
 
 
-def units(
+def compile_time_workloads(
     benchmark: str,
     axes: Mapping[str, Any] | None,
     arch: str,
     constraints: tuple[Constraint, ...] = (),
-) -> list[Unit]:
-    """Units of the benchmarks that a name or a regular expression means.
+) -> list[CompileTimeWorkload]:
+    """Compile-time workloads of the benchmarks that a name or a regular expression matches.
 
     An axis has to be declared by at least one of the benchmarks; the others are taken whole.
     Constraints have to be on parameters that all of them have.
@@ -142,9 +142,9 @@ def units(
         at_run = tuple(axis for axis in declared if not axis.compile_time)
         rts = ax.combinations(at_run, chosen)
         cts = ax.combinations([axis for axis in declared if axis.compile_time], chosen)
-        new = [Unit(name, at_run, ct, rts, arch, constraints) for ct in cts]
-        for unit in new[:1]:  # one compile-time workload has the parameters of all
-            check_names(name, constraints, unit.space.ranges)
+        new = [CompileTimeWorkload(name, at_run, ct, rts, arch, constraints) for ct in cts]
+        for workload in new[:1]:  # one compile-time workload has the parameters of all
+            check_names(name, constraints, workload.space.ranges)
         found += new
     return found
 

@@ -1,8 +1,8 @@
-"""Standing of a unit's variants: what every device that measures for a search has found.
+"""Results of a compile-time workload on all devices that measure for a search.
 
-A variant is held against base of the device that measured it. Where several devices measure, most
-variants were on one of them only, and the best again on one of them: of each variant that device
-counts which knows most of it.
+A variant is compared with base on the device that measured it. Where several devices measure, most
+variants run on one of them only. If more than one has measured a variant, the device with the most
+measurements of it counts.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 from ._records import Group, Measurement
 from ._status import LOST, PRUNED
 from ._verdict import Verdict
-from ._workload import Unit
+from ._workload import CompileTimeWorkload
 
 
-class Standing:
-    """Groups of a unit, one a device.
+class WorkloadResults:
+    """Groups of one compile-time workload, one a device.
 
     Parameters
     ----------
-    unit
-        Unit that is searched.
+    workload
+        Workload that is searched.
     info
         Info of the device that measures, or of one of several.
     stored
@@ -32,19 +32,24 @@ class Standing:
     """
 
     def __init__(
-        self, unit: Unit, info: Mapping[str, Any], stored: Iterable[Group], *, several: bool
+        self,
+        workload: CompileTimeWorkload,
+        info: Mapping[str, Any],
+        stored: Iterable[Group],
+        *,
+        several: bool,
     ):
-        self._unit, self._stored = unit, list(stored)
-        self._groups = {info["uuid"]: unit.group(info, self._stored)}
+        self._workload, self._stored = workload, list(stored)
+        self._groups = {info["uuid"]: workload.group(info, self._stored)}
         if several:
             for group in self._stored:
                 other = {**info, "uuid": group.device_uuid}
-                if group.key == unit.group(other, self._stored).key:
-                    self._groups[group.device_uuid] = group.only(unit.rts)
+                if group.key == workload.group(other, self._stored).key:
+                    self._groups[group.device_uuid] = group.only(workload.rts)
 
     def include(self, info: Mapping[str, Any]) -> None:
         """Take in what the store holds of another device that has measured."""
-        self._groups.setdefault(info["uuid"], self._unit.group(info, self._stored))
+        self._groups.setdefault(info["uuid"], self._workload.group(info, self._stored))
 
     @property
     def groups(self) -> list[Group]:
@@ -57,7 +62,7 @@ class Standing:
         """Take in what a device measured; in place of what is known of it only if `replace`."""
         group = self._groups.get(info["uuid"])
         if group is None:
-            group = self._groups[info["uuid"]] = self._unit.group(info, self._stored)
+            group = self._groups[info["uuid"]] = self._workload.group(info, self._stored)
         if replace or not group.has(measurement):
             group.add(measurement)
 
@@ -67,7 +72,7 @@ class Standing:
         return [label for label in labels if label != "base"]
 
     def _of(self, variant: str) -> Group:
-        """Group that knows most of a variant: the one in which it was wrong, if there is one."""
+        """Group that counts for a variant: one in which it was wrong, else the fullest."""
         return max(
             self.groups,
             key=lambda group: (
@@ -77,21 +82,21 @@ class Standing:
             ),
         )
 
-    def has(self, variant: str, again: int, rt: str) -> bool:
-        """Say whether the device that counts has measured a variant at a workload in a round."""
+    def has(self, variant: str, round_number: int, rt: str) -> bool:
+        """True if the device that counts has measured a variant at a workload in a round."""
         group = self._of(variant)
-        if again:
-            return rt in group.rounds.get(variant, {}).get(again, ())
+        if round_number:
+            return rt in group.rounds.get(variant, {}).get(round_number, ())
         return rt in group.cells.get(variant, ())
 
-    def is_open(self, variant: str, rt: str, *, racing: bool) -> bool:
-        """Say whether a variant was not worth a measurement for a reason that does not hold now."""
+    def must_retry(self, variant: str, rt: str, *, racing: bool) -> bool:
+        """True if a variant was skipped for a reason that this search does not share."""
         cell = self._of(variant).cells.get(variant, {}).get(rt)
         if cell is None or cell.status not in (LOST, PRUNED):
             return False
         if cell.status == LOST:
             return not racing
-        return cell.message not in {f"{limit} does not hold" for limit in self._unit.limits}
+        return cell.message not in {f"{limit} does not hold" for limit in self._workload.limits}
 
     def score(self, variant: str) -> float | None:
         """As `Group.score`."""
@@ -106,24 +111,24 @@ class Standing:
         return self._of(variant).failure(variant)
 
     def speedups(self, variant: str) -> list[float] | None:
-        """Speedup at each workload of the unit; None if one is not known."""
+        """Speedup at each run-time workload; None if one is not known."""
         found = [*self._of(variant).speedups(variant).values()]
-        return found if len(found) == len(self._unit.rts) else None
+        return found if len(found) == len(self._workload.rts) else None
 
     def verdict(self, variant: str) -> Verdict | None:
         """As `Group.verdict`."""
         return self._of(variant).verdict(variant)
 
-    def is_begun(self, variant: str) -> bool:
-        """Say whether a variant was measured again."""
+    def has_rounds(self, variant: str) -> bool:
+        """True if a variant has been measured in a round of confirmation."""
         return bool(self._of(variant).rounds.get(variant))
 
     def ranked(self) -> list[str]:
-        """Labels that the unit admits and that have a score at all its workloads, best first.
+        """Admitted labels that have a speedup at all run-time workloads, best first.
 
         Base is not among them.
         """
-        admitted = filter(self._unit.admits, self.variants())
+        admitted = filter(self._workload.admits, self.variants())
         complete = (v for v in admitted if self.speedups(v) is not None)
         scored = ((self.score(variant), variant) for variant in complete)
         return [v for _, v in sorted((-s, v) for s, v in scored if s is not None)]

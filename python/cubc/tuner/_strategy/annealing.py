@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 
 from .._space import Space
-from .points import Named, Point
+from .points import Point, PointStrategy
 
 HOT, COLD = 0.3, 0.003  # relative slowdowns that are accepted with probability 1/e
 COOLING = 0.97  # for each outcome: a walk has 150
 
 
-class Annealing(Named):
+class Annealing(PointStrategy):
     """Metropolis's walk over the points that differ in one parameter."""
 
     def __init__(self, space: Space, seed: int = 0):

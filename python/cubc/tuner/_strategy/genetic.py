@@ -6,13 +6,13 @@ its parents among the best that are known at that moment.
 
 from __future__ import annotations
 
-from .points import Named, Point
+from .points import Point, PointStrategy
 
 POPULATION = 20  # random ones to begin with; then parents are drawn from as many of the best
 TRIES = 50  # children, each of new parents, before a random point is taken instead
 
 
-class Genetic(Named):
+class Genetic(PointStrategy):
     """Uniform crossover of two of the best, and on average one parameter drawn anew."""
 
     def propose(self) -> Point | None:

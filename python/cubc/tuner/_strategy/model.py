@@ -24,7 +24,7 @@ import numpy as np
 
 from .._checks import need
 from .._space import Space
-from .points import Named, Point
+from .points import Point, PointStrategy
 
 START = 20  # random variants before there is a model
 TREES = 50  # for a mean and a spread; twice as many were not better in a replay
@@ -37,7 +37,7 @@ LOCAL = 5  # the very best: their neighbours are every other proposal
 CHILDREN, RANDOM = 500, 1000  # candidates of either kind
 
 
-class Model(Named):
+class Model(PointStrategy):
     """Expected improvement and local search by turns, on a forest of trees."""
 
     def __init__(self, space: Space, seed: int = 0):

@@ -1,7 +1,7 @@
 """The points of a space by their places, and the record of which were named: shared by strategies.
 
 A point is a tuple of places, one a parameter: the position of its value in the parameter's range.
-`Named` keeps what every strategy that learns has to keep: no point twice, and none that is invalid.
+`PointStrategy` names no point twice, and none that is invalid, as every strategy that learns must.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MANY = 64  # values of a parameter that are looked at around a point
 MISSES = 200_000  # points that may be of no use before a draw gives up, after some seconds
 
 
-class Named:
+class PointStrategy:
     """Base of the strategies that learn; a subclass says which point it would like next.
 
     Attributes

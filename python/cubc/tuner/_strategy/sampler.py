@@ -12,7 +12,7 @@ import copy
 from typing import Any
 
 from .._space import Space
-from .points import Named, Point
+from .points import Point, PointStrategy
 
 TRIES = 30  # proposals in a row that are of no use before a random point is taken instead
 FAILED = 0.0  # the score of a failure in the eyes of the sampler: infinitely slow
@@ -24,7 +24,7 @@ def is_sampler(thing: Any) -> bool:
     return not isinstance(thing, type) and all(hasattr(thing, name) for name in methods)
 
 
-class Sampled(Named):
+class Sampled(PointStrategy):
     """A study of Optuna that is asked and told.
 
     Its seed is the sampler's own. The sampler is copied, so that each space begins with it as it

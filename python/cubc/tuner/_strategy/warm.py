@@ -30,7 +30,7 @@ class Warm:
         self._strategy = strategy
         here = (label for label in recommended if place(space, label) is not None)
         self._recommended = filter(space.valid, here)
-        self._own: set[str] = set()  # variants that the strategy named
+        self._named: set[str] = set()  # variants that the strategy named
         self._advised: set[str] = set()
         self._known: dict[str, float | None] = {}  # outcomes that the strategy did not hear of
         self._turn = False
@@ -44,7 +44,7 @@ class Warm:
         )
 
     def _advice(self) -> str | None:
-        label = next((one for one in self._recommended if one not in self._own), None)
+        label = next((one for one in self._recommended if one not in self._named), None)
         if label is not None:
             self._advised.add(label)
         return label
@@ -52,19 +52,19 @@ class Warm:
     def _next(self) -> str | None:
         """Name the strategy's next; of what was visited as recommended it is told, and asked on."""
         while (label := self._strategy.ask()) in self._advised:
-            self._own.add(label)
+            self._named.add(label)
             if label in self._known:
                 self._strategy.tell(label, self._known.pop(label))
         if label is not None:
-            self._own.add(label)
+            self._named.add(label)
         return label
 
     def tell(self, variant: str, score: float | None) -> None:
         """Let the strategy learn what it named; keep the rest until it does."""
-        if variant in self._advised and variant not in self._own:
+        if variant in self._advised and variant not in self._named:
             self._known[variant] = score
         else:
-            self._own.add(variant)
+            self._named.add(variant)
             self._strategy.tell(variant, score)
 
 
