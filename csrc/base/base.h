@@ -54,7 +54,8 @@ void error_clear(void);
 const char *error_place(void); // "file.c:123" of the last failure
 const char *status_exception(cubc_status status);
 
-#define FAIL(status, ...) return error_set(__FILE__, __LINE__, (status), __VA_ARGS__)
+// Returns the status itself, so that a compiler that sees one file knows that it is no success.
+#define FAIL(status, ...) return (error_set(__FILE__, __LINE__, (status), __VA_ARGS__), (status))
 #define TRY(call)                            \
     do {                                     \
         cubc_status try_status_ = (call);    \

@@ -142,7 +142,7 @@ static cubc_status grow(workspace *w, cubc_device *device, size_t bytes, void *s
 cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes,
                               uint32_t launches, void *stream, workspace_lease *out)
 {
-    workspace *w;
+    workspace *w = NULL;
     *out = (workspace_lease){0};
     if (device->api->is_capturing(device, stream))
         return allocate_cleared(device, bytes, stream, &out->memory);

@@ -228,7 +228,7 @@ def extent(what: str, given: Any) -> tuple[int, int, int]:
         found = ()
     if not 4 <= len(found) <= 6 or min(found) < 1 or max(found) >= 2**31:
         raise ValueError(f"{what} is {given!r:.60}, must be one to three whole numbers from 1 on")
-    return found[:3]  # type: ignore[return-value]
+    return found[:3]
 
 
 def _chosen(source: Source, name: str | None) -> str:

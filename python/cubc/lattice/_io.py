@@ -278,7 +278,7 @@ def _joined(columns, kind, held, verify):
     """Return the propagator of these columns, (path, index, info) of each."""
     infos = [info for _, _, info in columns]
     wilson = kind == "propagator"
-    by_rank = [divmod(k, 3) if wilson else (k,) for k in range(len(columns))]
+    by_rank: list[tuple[int, ...]] = [divmod(k, 3) if wilson else (k,) for k in range(len(columns))]
     sources = [info.source or rank for info, rank in zip(infos, by_rank, strict=True)]
     if sorted(sources) != by_rank:
         raise ValueError(f"{held} are not of all sources, but of {sources}")
