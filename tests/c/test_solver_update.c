@@ -1,0 +1,109 @@
+// A solver's update of a field: the macros that it becomes, its room for sums, and what it may not
+// be.
+#include "check.h"
+#include "lattice/operators/solver_update.h"
+#include "run/instance_key.h"
+
+static void check_macros(const cubc_site_update *update, const char *want)
+{
+    problem p = {0};
+    text out = {0};
+    CHECK_STATUS(solver_update_texts(&p, "a test", update), CUBC_OK);
+    solver_update_define(&p, &out);
+    if (!CHECK(strcmp(out.data, want) == 0)) printf("%s", out.data);
+    text_free(&out);
+}
+
+static void test_macros(void)
+{
+    const cubc_site_update all = {.scalars = {"alpha", "beta"},
+                                  .statements = "x = x + alpha * p; p = beta * p",
+                                  .sums = {"norm(x)", "dot_real(x, p)"},
+                                  .finish = "cg_direction"};
+    check_macros(&all, "#define TUNE_SUMS 2\n"
+                       "#define TUNE_STATEMENTS x = x + alpha * p; p = beta * p\n"
+                       "#define TUNE_FINISH cg_direction\n#define TUNE_STATE_BYTES 2232\n"
+                       "#define TUNE_SCALARS(X) X(alpha) X(beta)\n"
+                       "#define TUNE_ADD(X) X(0, (norm(x))) X(1, (dot_real(x, p)))\n");
+    check_macros(NULL, "#define TUNE_SUMS 0\n#define TUNE_STATEMENTS \n#define TUNE_FINISH \n"
+                       "#define TUNE_STATE_BYTES 2232\n#define TUNE_SCALARS(X)\n"
+                       "#define TUNE_ADD(X)\n");
+}
+
+static void check_refused(cubc_site_update update, const char *why)
+{
+    problem p = {0};
+    CHECK_STATUS(solver_update_texts(&p, "a test", &update), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), why);
+}
+
+// What an update says is compiled, so that it must stay within its macro.
+static void test_refusals(void)
+{
+    check_refused((cubc_site_update){.statements = "x = p;\n#include </etc/passwd>"}, "one line");
+    check_refused((cubc_site_update){.scalars = {"alpha", "beta\\"}}, "one line");
+    check_refused((cubc_site_update){.sums = {"norm(x)", "#x"}, .finish = "f"}, "one line");
+    check_refused((cubc_site_update){.sums = {"norm(x)"}, .finish = "f\r"}, "one line");
+    check_refused((cubc_site_update){.sums = {"norm(x)"}}, "come together");
+    check_refused((cubc_site_update){.finish = "cg_length"}, "come together");
+}
+
+// Every part of an update is part of the code.
+static void test_same_code(void)
+{
+    const cubc_site_update updates[] = {{.statements = "x = p"},
+                                        {.statements = "x = q"},
+                                        {.statements = "x = p", .scalars = {"alpha"}},
+                                        {.statements = "x = p", .scalars = {"alpha", "beta"}},
+                                        {.sums = {"norm(x)"}, .finish = "cg_length"},
+                                        {.sums = {"norm(x)"}, .finish = "gcr_length"},
+                                        {.sums = {"norm(x)", "norm(x)"}, .finish = "cg_length"}};
+    problem p[COUNT_OF(updates) + 1] = {0}; // the last is no solver's
+    for (size_t k = 0; k < COUNT_OF(updates); k++)
+        CHECK_STATUS(solver_update_texts(&p[k], "a test", &updates[k]), CUBC_OK);
+    for (size_t k = 0; k < COUNT_OF(p); k++)
+        for (size_t j = 0; j < COUNT_OF(p); j++) CHECK(problem_same_code(&p[k], &p[j]) == (k == j));
+}
+
+static void test_room_for_sums(void)
+{
+    const cubc_site_update update = {.sums = {"norm(x)", "norm(p)"}, .finish = "f"};
+    uint64_t numbers[GUARD_NUMBERS];
+    problem p = {0};
+    launch l = {.args_count = 1};
+    solver_update_guard(&(cubc_guard){.parts_n = 8, .phase = 5, .step = 7}, numbers);
+    CHECK_STATUS(solver_update_texts(&p, "a test", &update), CUBC_OK);
+    CHECK_STATUS(solver_update_place(&p, numbers, 5, &l), CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "10 partial sums have no room in 8");
+    CHECK_STATUS(solver_update_place(&p, numbers, 4, &l), CUBC_OK);
+    CHECK(l.args_count == 5 && l.args[3] == 5 && l.args[4] == 7);
+}
+
+// An instance keeps the texts of its problem, all or none.
+static void test_copies(void)
+{
+    const cubc_site_update update = {.scalars = {"alpha"}, .sums = {"norm(x)"}, .finish = "f"};
+    long before = mem_outstanding();
+    problem p = {0}, key;
+    CHECK_STATUS(solver_update_texts(&p, "a test", &update), CUBC_OK);
+    for (long nth = 0; nth <= 4; nth++) {
+        mem_fail_at(nth);
+        cubc_status st = instance_key_copy(&p, &key);
+        mem_fail_at(0);
+        CHECK(st == (nth >= 1 && nth <= 3 ? CUBC_NO_MEMORY : CUBC_OK));
+        CHECK(st || problem_same_code(&p, &key));
+        instance_key_free(&key);
+    }
+    CHECK(mem_outstanding() == before);
+}
+
+static const check_test tests[] = {
+    {"macros", test_macros},       {"refusals", test_refusals},
+    {"same_code", test_same_code}, {"room_for_sums", test_room_for_sums},
+    {"copies", test_copies},
+};
+
+int main(int argc, char **argv)
+{
+    return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
+}
