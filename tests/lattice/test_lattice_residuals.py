@@ -1,7 +1,6 @@
 """Reports of a solve: residuals of the x that comes back, stagnation, NaN, precision, time."""
 
-import time
-
+import isolated
 import numpy as np
 import pytest
 from lattice_system import (
@@ -17,7 +16,7 @@ from lattice_system import (
 )
 
 import cubc
-from cubc import _core, lattice
+from cubc import lattice
 
 pytestmark = pytest.mark.usefixtures("optimised")
 
@@ -117,18 +116,24 @@ def test_the_precision_is_that_of_the_operator(operator):
         half.solve(B)
 
 
-@pytest.mark.usefixtures("policies")
-def test_seconds_without_compilation(operator, tmp_path, monkeypatch):
-    monkeypatch.setenv("CUBC_CACHE", str(tmp_path))
-    _core.use_policy("field_update.cg", {"T{ct}": "F64"}, "cpu", "tpb_1.mb_1.spt_48")
-    here = lattice.Wilson(lattice.Gauge(LINKS, device="cpu"), KAPPA)
-    begin = time.perf_counter()
-    first, again = here.solve(B)[1], here.solve(B)[1]
-    assert first.iterations == again.iterations
-    assert first.compile_seconds > 0.1 > again.compile_seconds >= 0
-    assert first.seconds < 5 * again.seconds + 1
-    both = first.seconds + first.compile_seconds + again.seconds + again.compile_seconds
-    assert both < time.perf_counter() - begin
+TWICE = """
+import time
+from lattice_system import KAPPA, LINKS, B
+from cubc import lattice
+operator = lattice.Wilson(lattice.Gauge(LINKS, device="cpu"), KAPPA)
+begin = time.perf_counter()
+first, again = operator.solve(B)[1], operator.solve(B)[1]
+whole = time.perf_counter() - begin
+assert first.iterations == again.iterations
+assert first.compile_seconds > 0.1 > again.compile_seconds >= 0
+assert first.seconds < 5 * again.seconds + 1
+assert first.seconds + first.compile_seconds + again.seconds + again.compile_seconds < whole
+"""
+
+
+def test_seconds_without_compilation(tmp_path):
+    """A process of its own, and an empty cache: it is read once where compiled kernels are kept."""
+    isolated.output(TWICE, CUBC_CACHE=tmp_path)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
