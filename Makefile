@@ -190,6 +190,8 @@ lint: $(if $(filter $(ANALYZER),$(shell $(CC) -dumpversion)),analyze) | system
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python -m mypy
+	@git log -1 --no-merges --format=%s 2>/dev/null | awk 'length > 72 { \
+	    print "lint: the subject of the last commit has " length " characters: 72 at most"; exit 1 }'
 
 format:
 	@sh tools/setup.sh dev
