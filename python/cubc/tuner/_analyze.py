@@ -61,8 +61,7 @@ class Best:
 class Analysis(Figures):
     """Measurements of one or several stores, grouped so that only like is compared with like.
 
-    ``analysis[i]`` is an analysis of one group, ``analysis[i:j]`` of several. Plots and what
-    needs raw samples: see `Figures`.
+    ``analysis[i]`` is an analysis of one group, ``analysis[i:j]`` of several.
     """
 
     def __init__(self, groups: list[Group]):
@@ -103,10 +102,10 @@ class Analysis(Figures):
         pandas.DataFrame
             Columns benchmark, ct, device, variant, score, low, high, verdict, mins, means, maxs.
             A variant that was measured again has the score, the interval and the verdict of those
-            rounds (see `_verdict`): FASTER, SAME, SLOWER or UNDECIDED. Those that are FASTER come
+            rounds: FASTER, SAME, SLOWER or UNDECIDED. Those that are FASTER come
             first, and nothing else becomes a policy. Without a verdict `low` and `high` bound the
             95 % confidence interval given the samples: that the best of many has also been lucky is
-            not in it (see `_confidence`). The last three are over the speedups at the run-time
+            not in it. The last three are over the speedups at the run-time
             workloads. Base is among them, with score 1.
 
         Raises
@@ -177,8 +176,8 @@ class Analysis(Figures):
     def policies(self) -> str:
         """Rows ready for ``csrc/compile/policies.def``: the winners, for each number of items.
 
-        A winner was measured again and found FASTER; of variants that only look faster a warning
-        says how to confirm them.
+        A winner was measured again and found FASTER. A warning names variants that only look
+        faster, and how to confirm them.
 
         A name that ends with ``.tiny``, ``.small`` or ``.middle`` is for up to 2^16, 2^20 or 2^25
         items, if calls of the benchmark go by their number at all. Among the shipped rows one for
@@ -263,12 +262,12 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
 
 
 def _speedup(group: Group, cell: Measurement) -> float | None:
-    """Speedup of its own round; of the search, the one that the group has by now."""
+    """Speedup in a measurement's round; if it has none, the one that the group has."""
     return cell.ratio if cell.round else group.speedup(cell.variant, workload_text(cell.rt))
 
 
 class Winner(NamedTuple):
-    """The best variant that was measured again and found FASTER than base."""
+    """The best variant that was confirmed to be FASTER than base."""
 
     group: Group
     label: str
@@ -282,10 +281,10 @@ class Winner(NamedTuple):
 
 
 def winners(groups: list[Group], *, by_size: bool = False) -> list[Winner]:
-    """Winners, one a workload, or one for each of its sizes; where there is none base stays.
+    """Winners, one for each workload or for each of its sizes; base stays where there is none.
 
-    All that turns measurements into policies asks here. Where several devices of one architecture
-    were measured, the highest score wins.
+    Everything that turns measurements into policies calls this. If several devices of one
+    architecture were measured, the highest score wins.
     """
     best: dict[tuple, Winner] = {}
     for size, group in _parts(groups, by_size):

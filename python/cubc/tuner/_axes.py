@@ -40,12 +40,12 @@ class Axis:
 
     @property
     def compile_time(self) -> bool:
-        """Say whether each value is another kernel (``{ct}``)."""
+        """True if each value is another kernel (``{ct}``)."""
         return "{ct}" in self.name
 
     @property
     def ordered(self) -> bool:
-        """Say whether later values weigh more in the score (``{io}``)."""
+        """True if later values weigh more in the score (``{io}``)."""
         return "{io}" in self.name
 
     @cached_property

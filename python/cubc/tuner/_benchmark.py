@@ -31,7 +31,7 @@ Function = Callable[[State], Any]
 
 
 def _instructions(code: CodeType) -> tuple:
-    """Give what a function does, wherever it stands: no lines, names of files or comments."""
+    """Instructions of a function, without its lines, file name and comments."""
     constants = tuple(
         _instructions(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts
     )
@@ -41,15 +41,15 @@ def _instructions(code: CodeType) -> tuple:
 class SourceSpace(Space):
     """The parameter space that a source declares.
 
-    Its variants are all of the ranges that fulfil the constraints: what else makes no sense, the
-    compiler or the launch says.
+    All combinations of its ranges that fulfil the constraints are variants. Those that cannot work
+    fail to compile or to launch.
     """
 
     def __init__(self, source: Source, arch: str, constraints: Iterable[Constraint]):
         self._declare(source.parameters(arch), constraints)
 
     def valid(self, label: str) -> bool:
-        """Say whether a variant is one of the declared ones and fulfils the constraints."""
+        """True if a variant is declared and fulfils the constraints."""
         values = parse_label(label)
         known = values.keys() == self.ranges.keys()
         inside = known and all(values[name] in self.ranges[name] for name in values)
@@ -104,7 +104,7 @@ class Benchmark:
         }
 
     def _whole(self, label: str, value: Any) -> int:
-        """A given value of base as an int; of other types a long range would be searched for it."""
+        """A given value of base as an int; a range looks up other types item by item."""
         try:
             return operator.index(value)
         except TypeError:
@@ -355,7 +355,7 @@ def benchmark(
         Those of ``{ct}`` axes are macros of the source: of the axis above ``T`` and ``TUNE_T`` are
         ``float`` and then ``double``. Those of the others are integers.
     base
-        Values by label of the variant that all others are held against; the first value of a
+        Values by label of base, the variant that all others are compared with; the first value of a
         parameter that is left out.
     constraints
         As for `search`.

@@ -1,4 +1,4 @@
-"""Resampling of measured times: what they leave open about a figure computed from them.
+"""Resampling of measured times, which gives the uncertainty of a figure computed from them.
 
 Samples that follow each other share what the machine was doing, so single ones must not be drawn as
 if they were independent: that would promise too narrow an interval. Runs of neighbours are drawn

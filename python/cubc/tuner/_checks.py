@@ -1,4 +1,4 @@
-"""Checks of what a user gives, before anything is built: numbers, and packages that are there."""
+"""Checks of arguments before anything is built, and imports of packages that may be missing."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Two stores side by side: what a change of the kernels, the compiler or the driver did.
 
-Only times of one physical device are compared. Within a store base is sampled again and again,
-beside every variant; each time is one round, those with a fresh opening before the others. The
-rounds of the two stores were not taken by turns: what the machine did between the two searches
-looks like a change. So a verdict allows for a drift of each search (see `judge_apart` in
-`_verdict`), 2 % unless said otherwise; with it about 9 % have to lie between two searches for a
-verdict, and what is less is UNDECIDED. Measuring both by turns decides that: see `_live`.
+Only times of one physical device are compared. Within a store base is sampled beside every variant;
+each time is one round, and rounds with a fresh opening are preferred. The rounds of the two stores
+were not taken by turns, so a drift of the machine between the two searches looks like a change. A
+verdict therefore allows for a drift of each search (`_verdict.judge_apart`), 2 % by default. With
+it a difference of less than about 9 % is UNDECIDED. Measuring both sides by turns decides it
+(`_live`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Comparison:
     ----------
     workloads : list of Compared
     note : str
-        Stands below the table if a verdict is UNDECIDED: what would decide it.
+        Says below the table what would decide a verdict that is UNDECIDED.
     """
 
     def __init__(self, workloads: list[Compared], note: str = NOISY):
@@ -196,7 +196,7 @@ def _check_label(variant: str, groups: list[Group]) -> None:
 
 
 def _latest(groups: list[Group]) -> dict[tuple[str, str, str], Group]:
-    """Group of each benchmark, workload and device; of several versions that measured last."""
+    """Group of each benchmark, workload and device; the one measured last if there are several."""
     ordered = sorted(groups, key=lambda group: max(_created(group), default=""))
     return {(group.benchmark, group.workload, group.device_uuid): group for group in ordered}
 

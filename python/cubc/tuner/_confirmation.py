@@ -1,7 +1,7 @@
 """Confirmation: which variants are measured again, and in how many rounds.
 
-The best of many is partly lucky. So the best few are measured again, in rounds, and then whoever
-leads: a variant that led by luck falls back, and another takes its place. A variant gets rounds
+The best of many is partly lucky. So the best few are measured again, in rounds. A variant that led
+by luck falls back, and the one that leads then is measured in rounds too. A variant gets rounds
 until its verdict is decided, or until it is certain that it does not lead.
 """
 
@@ -23,7 +23,7 @@ def undecided(results: WorkloadResults, wanted: int) -> Iterator[tuple[str, int]
     results
         Measurements so far.
     wanted
-        Least number of the best that are measured again; 0 for none.
+        Least number of the best variants to confirm; 0 for none.
     """
     ranked = results.ranked()
     begun = [variant for variant in ranked if results.has_rounds(variant)]

@@ -1,9 +1,9 @@
 """Constraints: expressions that a variant has to fulfil, as ``"tpb * ipt <= 4096"``.
 
-An expression over parameters alone is looked at before anything is compiled; one that names what
-the compiler made of a variant (`COMPILED`) after compiling and before running. They may come from a
-command line or somebody else's file, so they are no Python: numbers, names, arithmetic, comparisons
-and ``and``, ``or``, ``not``, and nothing else.
+An expression over parameters alone is evaluated before anything is compiled. One that names a
+figure of the compiled variant (`COMPILED`) is evaluated after compiling and before running.
+Constraints may come from a command line or somebody else's file, so they are not evaluated by
+Python: they consist of numbers, names, arithmetic, comparisons, ``and``, ``or`` and ``not``.
 """
 
 from __future__ import annotations
@@ -77,18 +77,18 @@ class Constraint:
 
     @property
     def is_late(self) -> bool:
-        """Say whether it needs what the compiler made of a variant."""
+        """True if it names a figure of the compiled variant."""
         return not self.names.isdisjoint(COMPILED)
 
     def __call__(self, values: Mapping[str, float]) -> bool:
-        """Say whether it holds; a division by zero, or one too large for a float, does not."""
+        """True if it holds; False if it divides by zero or overflows."""
         try:
             return bool(_value(self._body, values))
         except ArithmeticError:
             return False
 
     def parts(self) -> Iterable[Constraint]:
-        """Constraints that have to hold each for itself: the terms of an ``and``, or this one."""
+        """Constraints that must all hold: the terms of an ``and``, or this one."""
         if not isinstance(self._body, ast.BoolOp) or isinstance(self._body.op, ast.Or):
             return [self]
         terms = (Constraint(ast.unparse(term)) for term in self._body.values)
@@ -151,7 +151,7 @@ def parse(constraints: str | Iterable[str]) -> tuple[Constraint, ...]:
 
 
 def check_names(owner: str, constraints: Sequence[Constraint], parameters: Iterable[str]) -> None:
-    """Raise LookupError, with the nearest name, if a constraint names what is not there."""
+    """Raise LookupError, with the nearest name, if a constraint has an unknown name."""
     known = {*parameters, *COMPILED}
     for constraint in constraints:
         for name in sorted(constraint.names - known):
@@ -159,7 +159,7 @@ def check_names(owner: str, constraints: Sequence[Constraint], parameters: Itera
 
 
 def compiled(info: Mapping[str, Any], threads_per_unit: int) -> dict[str, float]:
-    """Values that late constraints may name, of the ``info`` of a variant."""
+    """Values that constraints on the compiled variant may name, from its ``info``."""
     found = {name: info[name] for name in COMPILED if name in info}
     resident = info["threads"] * info["blocks_per_unit"]
     return found | {"occupancy": resident / threads_per_unit if threads_per_unit else 1.0}

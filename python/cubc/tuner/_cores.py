@@ -1,4 +1,4 @@
-"""Number of threads that are worth having here."""
+"""Number of processor cores."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Deadlines of variants: some seconds, and a multiple (CUB's) of what base took."""
+"""Deadlines of variants: some seconds, or a multiple (CUB's) of base's time if that is more."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ BASE_SECONDS = 300.0  # for base itself, to compile and then to run, before its 
 
 
 def build_deadline(base: float) -> float:
-    """Seconds to compile a variant in, of those that base took."""
+    """Seconds to compile a variant in; `base` is the time that base took."""
     return max(BUILD_FLOOR, BUILD_FACTOR * base)
 
 
 def run_deadline(base: float, request: Request) -> float:
-    """Seconds to verify and measure a variant in, of those that base took.
+    """Seconds to verify and measure a variant in; `base` is the time that base took.
 
     A noisy variant may use its timing's timeout at each workload.
     """

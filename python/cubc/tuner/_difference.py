@@ -1,4 +1,4 @@
-"""Comparison of an output with the right one, item for item, where the output is."""
+"""Comparison of an output with the right one, item by item, on the output's device."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FLOATS = "x == y || (x != x && y != y) || (y - y == 0 && fabs(x - y) <= a + r *
 
 
 def difference(actual: cubc.Array, expected: Any, rtol: float | None, atol: float) -> str:
-    """Difference of an array from the one that is expected; "" if there is none."""
+    """Describe how an array differs from the expected one; "" if it does not."""
     right = expected if isinstance(expected, cubc.Array) else _like(actual, expected)
     if right.shape != actual.shape:
         return f"it has the shape {actual.shape}, expected is one of {right.shape}"

@@ -8,9 +8,9 @@ from pathlib import Path
 def example_db() -> str:
     """Path of a store with searches of ``reduce.sum`` and ``scan.exclusive.sum`` of I16.
 
-    It holds 160 and 90 variants of either, measured in full at four sizes on an NVIDIA H200, and
-    the best of them measured again. It comes with the package and is only read: give a search a
-    copy of it, not the file itself.
+    It holds 160 variants of the first and 90 of the second, measured in full at four sizes on an
+    NVIDIA H200, and the best of them measured again. The file is part of the package: give a search
+    a copy of it, not the file itself.
 
     Examples
     --------

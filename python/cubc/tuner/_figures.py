@@ -1,7 +1,7 @@
-"""The plots of an analysis as its methods, with the tables that they draw.
+"""Plots of an analysis as its methods, and the tables that they draw.
 
-A plot is about one group of comparable measurements. Where an analysis holds several, restrict it
-with `R` and `axes`, or take one: ``analysis[0]``.
+A plot shows one group of comparable measurements. If an analysis holds several, restrict it with
+`R` and `axes`, or take one of them: ``analysis[0]``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXTRA = ("matplotlib", "scipy")
 
 
 class Figures:
-    """Methods of `_analyze.Analysis` that draw, or that need the raw samples.
+    """Methods of an analysis that draw, or that need the raw samples.
 
     All plots return Matplotlib axes and take ``ax=`` or, where they are a matrix of plots over the
     run-time axes, ``figure=``. They need ``pip install 'cubc[plot]'``.
@@ -78,7 +78,7 @@ class Figures:
         pandas.DataFrame
             Columns: each run-time axis by its plain name; variant; percentile (0.5 ... 99.5 of the
             times: 99.5 is the slowest percent); speedup; low and high (95 % interval); known
-            (whether there are enough samples for this percentile, see `_quantiles.margin`).
+            (true if there are enough samples for this percentile).
         """
         from ._samples import pair
 
@@ -100,18 +100,28 @@ class Figures:
         return pd.concat(parts, ignore_index=True)
 
     def importance(self) -> pd.DataFrame:
-        """Share of the score's variation in which each parameter has a part.
+        """Share of the score's variation that each parameter has a part in; needs 20 variants.
 
-        See `_importance.importance`, and `interactions` for pairs of parameters.
+        Returns
+        -------
+        pandas.DataFrame
+            Most important first; columns parameter; importance (total-effect index: 0 for a
+            parameter without effect); spread (standard deviation over the folds); variants (count)
+            and r2 (share of the variance that the model predicts: if it is low, importances are
+            lower bounds).
         """
         from ._importance import importance
 
         return importance(self._one())
 
     def interactions(self) -> pd.DataFrame:
-        """Share of the score's variation that two parameters have together.
+        """Share of the score's variation that two parameters have together, for all pairs.
 
-        See `_importance.interactions`.
+        Returns
+        -------
+        pandas.DataFrame
+            Strongest first; columns first, second (parameters), interaction, spread, variants, r2
+            (see `importance`).
         """
         from ._importance import interactions
 
@@ -120,28 +130,41 @@ class Figures:
     def progress(self) -> pd.DataFrame:
         """Best score so far in measured order, and in random order on average.
 
-        See `_progress_curve.progress`.
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each variant but base: evaluation (from 1), variant, status, score (nan
+            without one), best; and expected, low, high of a random order (mean and 90 % interval).
         """
         from ._progress_curve import progress
 
         return progress(self._one())
 
     def plot_variant(self, variants: Variants = None, *, figure: Any = None) -> Any:
-        """Variant plots: speedup over base at each percentile. See `_plots.plot_variant`."""
+        """Draw the speedup over base at each percentile, a plot for each run-time workload.
+
+        The slowest percent of the samples is on the left, the fastest on the right. Base is the red
+        line at 1; above it the variant is faster. The band is the 95 % interval.
+        """
         group, labels, samples = self._read(variants)
         return _load("_plots").plot_variant(group, labels, samples, figure)
 
     def plot_density(self, variants: Variants = None, *, figure: Any = None) -> Any:
-        """Draw how times are distributed. See `_plots.plot_density`."""
+        """Draw how the times of base and of variants are distributed, with their quartiles.
+
+        A variant's times are divided by the median of the base samples that were taken in turns
+        with them.
+        """
         group, labels, samples = self._read(variants)
         return _load("_plots").plot_density(group, labels, samples, figure)
 
     def plot_drift(
         self, variant: str | None = None, *, ax: Axes | None = None, figure: Any = None
     ) -> Any:
-        """Samples of one variant in measured order, or base's drift over the whole search.
+        """Draw the samples of one variant, and base's, in the order in which they were taken.
 
-        See `_plots.plot_drift` (with a variant) and `_plots.plot_search_drift` (without).
+        Without a variant it draws how base drifted over the whole search; a machine that stays as
+        it is gives lines at 1.
         """
         if variant is None:
             return _load("_plots").plot_search_drift(self._one(), ax)
@@ -151,25 +174,29 @@ class Figures:
     def plot_heatmap(
         self, x: str, y: str, *, over: Literal["best", "median"] = "best", ax: Axes | None = None
     ) -> Axes:
-        """Score over two parameters. See `_plots.plot_heatmap`."""
+        """Draw the score over the values of two parameters, as colour.
+
+        A cell shows the best, or the median, of its variants. It is hatched if all of them failed,
+        and white if none was tried. Red marks base.
+        """
         return _load("_plots").plot_heatmap(self._one(), x, y, over, ax)
 
     def plot_progress(self, *, ax: Axes | None = None) -> Axes:
-        """Best score so far against a random order. See `_plots.plot_progress`."""
+        """Draw the best score so far, each variant's score, and the mean of all random orders."""
         return _load("_plots").plot_progress(self._one(), ax)
 
     def plot_importance(self, *, ax: Axes | None = None) -> Axes:
-        """Parameter importance as bars. See `_plots.plot_importance`."""
+        """Draw `importance` as bars, with the standard deviation over the folds."""
         return _load("_plots").plot_importance(self._one(), ax)
 
     def plot_parallel(self, *, ax: Axes | None = None) -> Axes:
-        """Parallel coordinates of all variants. See `_plots.plot_parallel`."""
+        """Draw each complete variant as a line through its values, coloured by score."""
         return _load("_plots").plot_parallel(self._one(), ax)
 
     def plot_bandwidth(
         self, variants: Variants = None, *, peak: float | None = None, ax: Axes | None = None
     ) -> Axes:
-        """Throughput in GB/s at each run-time workload. See `_plots.plot_bandwidth`."""
+        """Draw the throughput in GB/s at each run-time workload; `peak` is that of the memory."""
         group = self._one()
         return _load("_plots").plot_bandwidth(group, _labels(group, variants), peak, ax)
 
@@ -181,7 +208,10 @@ class Figures:
         peak_gflops: float | None = None,
         ax: Axes | None = None,
     ) -> Axes:
-        """Roofline, where bytes and flops are declared. See `_plots.plot_roofline`."""
+        """Draw GFLOP/s against flops a byte, under the device's two roofs.
+
+        It needs a benchmark that declares bytes and flops.
+        """
         group = self._one()
         labels = _labels(group, variants)
         return _load("_plots").plot_roofline(group, labels, peak_gbps, peak_gflops, ax)

@@ -25,8 +25,8 @@ def header(winners: Sequence[Winner]) -> str:
     """Text of the header: a macro for each parameter of each group, label and score.
 
     The macros are named by architecture, benchmark, type and the parameter's macro in the kernel
-    without ``TUNE_``: ``CUBC_SM_90_REDUCE_SUM_F32_ITEMS_PER_THREAD``. A store does not know the
-    macros of a user's own kernel; there the parameter's label stands for it.
+    without ``TUNE_``: ``CUBC_SM_90_REDUCE_SUM_F32_ITEMS_PER_THREAD``. A store does not have the
+    macros of a user's own kernel, so its names end with the parameter's label.
     """
     return HEAD.format(version=_core.__version__) + "".join(map(_block, winners)) + TAIL
 

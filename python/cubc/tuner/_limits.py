@@ -1,8 +1,8 @@
 """Limits of a measuring process, which the search watches while it waits for results.
 
 Memory is watched and not limited by the system: CUDA reserves more addresses than a machine has
-memory, so a limit on addresses (RLIMIT_AS) would keep it from starting. Memory of a device needs no
-watch: what a variant wants of it is asked of the driver, which refuses what is not there.
+memory, so a limit on addresses (RLIMIT_AS) would keep it from starting. A device's memory needs no
+watch, because its driver refuses to allocate more than there is.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def memory() -> float:
 
 
 def descendants(supervisor: int) -> list[int]:
-    """Processes under a supervisor, or the first of them, one more than there may be.
+    """Processes under a supervisor, zombies included; at most a few more than the limit.
 
-    Those whose parents have ended are its children. Zombies are among them.
+    Processes whose parents have ended are the supervisor's children.
     """
     family = [*children(supervisor)]
     for one in family:  # it grows
@@ -48,7 +48,7 @@ def descendants(supervisor: int) -> list[int]:
 
 
 def exceeded(pid: int, supervisor: int, most: float) -> str:
-    """Limit that a process is beyond, itself or with its relatives; "" if none."""
+    """Describe the limit that a process and its relatives exceed; "" if there is none."""
     family = descendants(supervisor)
     if len(family) > PROCESSES:
         return f"started {len(family) - 1} processes, over {PROCESSES - 1}"

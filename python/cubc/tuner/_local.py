@@ -1,17 +1,21 @@
 """The device of this machine as a search uses it: compile threads and a measuring process.
 
-Threads compile the next variants while the process measures the present one, and a thread of its
-own talks to the process, so that it never waits for the search to think or to write. On the CPU
-device, where compilers would take the cores that are being measured, a batch is compiled first and
-measured then.
+Threads compile the next variants while the process measures the present one. Another thread talks
+to the process, so that the process never waits for the strategy or the store. On the CPU device
+compilers would take the cores that are being measured, so there a batch is compiled and then
+measured.
 
-Life of a job: the search submits it (`_asked`, `_todo`, a compilation begins) and at some time asks
-for its results (it leaves `_asked`). The measuring thread takes jobs from `_todo` in order, one for
-each release of `_ready`: on a GPU a job may be measured as soon as it is submitted, on the CPU only
-once its results are asked for, by when its batch is compiled. The thread waits for the compilation,
-puts the request to the process, and the next one too if it is compiled by then (`put`), so that the
-process goes from one to the other without a pause. A dropped job is passed over, unless the process
-has it already: then its results are taken and nobody reads them.
+Life of a job:
+
+1. The search submits it: it enters `_asked` and `_todo`, and its compilation begins.
+2. The search asks for its results: it leaves `_asked`.
+3. The measuring thread takes it from `_todo`, in order, one job for each release of `_ready`. On a
+   GPU that is released when a job is submitted; on the CPU when its results are asked for, by when
+   its batch is compiled.
+4. The thread waits for the compilation and sends the request to the process (`put`). If the next
+   job is compiled by then, its request is sent too, and the process makes no pause between them.
+
+A dropped job is skipped, unless the process has its request: then its results are read and ignored.
 """
 
 from __future__ import annotations
@@ -117,7 +121,7 @@ class Local:
         self._base = time.monotonic() - job.began
 
     def wants(self) -> bool:
-        """Say whether more can be compiled in advance."""
+        """True if more can be compiled in advance."""
         if self._in_batches:
             if not self._asked:  # the first batch is small: there may be little time
                 self._filling, self._batch = True, min(2 * self._batch, self._ahead)

@@ -1,8 +1,8 @@
-"""Machine code of the shipped policies: what a change leaves alone, said without a device.
+"""Machine code of the shipped policies: shows without a device which policies a change affects.
 
-A manifest taken before a change and one taken after it name the policies whose code differs. Two
-files may differ where no instruction does, so where a disassembler is present, nvdisasm or objdump,
-the instructions are compared as well, and can be read.
+A manifest is taken before a change and another after it; `changed` names the policies whose code
+differs. Two files may differ although no instruction does. So if a disassembler is present,
+nvdisasm or objdump, the instructions are compared as well, and can be listed.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class _Policy:
 
 
 def _policies(workload: CompileTimeWorkload) -> list[_Policy]:
-    """The one for any number of items, and those for some that are others."""
+    """Policy for any number of items, and those of sizes that have another."""
     any_number = _core.base(*workload.where)
     found = {"": any_number}
     for rt, label in zip(workload.rts, workload.bases, strict=True):

@@ -15,11 +15,11 @@ from ._stores import StorePaths, expand, read
 def use_policies(paths: StorePaths) -> int:
     """Run the winners of some stores from the next call on, in this process.
 
-    For each architecture, benchmark and compile-time workload the best variant is taken whose
-    verdict is FASTER; where calls go by their number of items (up to 2^16, 2^20, 2^25, and more),
-    that for each of these that the store has workloads of, measured at all of them. Calls of other
-    numbers run what they did. What was searched for at one size is the best there: a search at all
-    of them looks for what is good on average, and each is then given its best of that.
+    For each architecture, benchmark and compile-time workload the best variant with the verdict
+    FASTER is taken. Benchmarks that have policies by the number of items (up to 2^16, 2^20, 2^25,
+    and more) get one for each of these sizes that the store has workloads of; calls of other sizes
+    run what they did. A search at all sizes looks for variants that are good on average, and each
+    size gets the best of these: for the best variant of one size, search at that size alone.
 
     Variants that look faster and were not measured again, as by a search with ``confirm=0``, are no
     policies; a warning says how to confirm them. Measurements of another version of the kernel

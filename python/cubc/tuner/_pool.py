@@ -1,23 +1,23 @@
 """Other processes and machines as the target of a search, through any executor.
 
-A task is one variant: the process that gets it compiles, verifies and measures it on its own
-device, through a measuring process of its own, and sends back what came of it. Base is measured by
-each process for itself, so that a variant is only ever held against base on the same device. The
-store, the deadlines' factors and what is to be tried again stay with the search.
+A task is one variant. The process that gets it compiles, verifies and measures it on its own
+device, in a measuring process of its own, and sends back the results. Each process measures base
+itself, so a variant is only compared with base on the same device. The search keeps the store, and
+decides which tasks to repeat.
 
-Where the processes run on this machine and measure GPUs, threads of the search compile variants
-before they are sent, into the cache that all share: a process then has nothing to do but measure.
+If the processes run on this machine and measure GPUs, threads of the search compile variants in
+advance into the shared cache, so that a process only has to measure.
 
-A node may be lost without a word. So a task that takes far longer than any before is given to
-another process, once; what a lost one answers in the end is not heard.
+A node may be lost without a message. So a task that takes far longer than any before is given to
+another process, once; a late answer to it is ignored.
 
-When a process dies, an executor may not tell which task it had: a pool of processes fails all of
-them. So each goes again by itself, and only one that its process does not survive then is at fault.
-A pool that breaks while it is given a task may raise anything (Python's starts a process whose
-pipes its other thread has just closed), or take the task and forget it.
+When a process dies, an executor may not say which task it had: a pool of processes fails all of
+them. So each is run once more, alone, and only a task whose process dies then is at fault. A pool
+that breaks while it is given a task may raise anything (Python's starts a process whose pipes its
+other thread has just closed), or lose the task.
 
 An executor is anything like ``concurrent.futures.Executor``: a process pool, Dask's
-(``Client.get_executor(pure=False)``), mpi4py's. What is called in the other process is in
+(``Client.get_executor(pure=False)``), mpi4py's. The other process calls
 ``_remote.py``.
 """
 
@@ -129,7 +129,7 @@ class Pool:
         return results
 
     def wants(self) -> bool:
-        """Say whether a process may have nothing to do soon."""
+        """True if a process may have nothing to do soon."""
         waiting = [*self._asked, *self._compiling, *self._ready, *self._suspects]
         return len(waiting) < self._ahead
 
@@ -146,7 +146,7 @@ class Pool:
         self._compiling[future] = request
 
     def _feed(self) -> None:
-        """Send what is ready; but suspects, and these one at a time."""
+        """Send the requests that are ready; suspects one at a time, with nothing beside them."""
         if not self._suspects and all(task.attempt == 1 for task in self._asked.values()):
             while self._ready:
                 self._send(self._ready.popleft())
@@ -229,7 +229,7 @@ class Pool:
         return max(PATIENCE, longest)
 
     def _lost(self) -> tuple[Request, Results] | None:
-        """Have overdue tasks done by others; what comes of the first that was so twice."""
+        """Give overdue tasks to other processes; return the failure of one that is so twice."""
         for future, task in list(self._asked.items()):
             waited = time.monotonic() - task.sent
             if waited < self._patience(task):
@@ -248,7 +248,7 @@ class Pool:
         return request, iter([(request.runs[0], {"status": status, "message": words})])
 
     def _suspect(self, broken: Executor) -> None:
-        """Do not wait for what a broken executor still has: it may never answer."""
+        """Stop waiting for the tasks of a broken executor, which may never answer."""
         for future, task in list(self._asked.items()):
             if task.executor is broken and not future.done():
                 del self._asked[future]
@@ -260,7 +260,7 @@ class Pool:
         return [*self._known.values()]
 
     def _fits(self, info: Mapping[str, Any]) -> bool:
-        """Say whether the results of a device are of the architecture that is searched."""
+        """True if the results of a device are of the architecture that is searched."""
         if info["uuid"] not in self._known and info["arch"] != self.info["arch"]:
             warnings.warn(
                 f"a process of the executor measures on {info['model']} ({info['arch']}), the "
@@ -295,18 +295,18 @@ class Pool:
 
 
 def compiles_for(info: Mapping[str, Any], host: str) -> bool:
-    """Say whether to compile for the processes: it must not disturb them, and must reach them."""
+    """True if compiling here neither disturbs the processes nor misses their cache."""
     return info["kind"] == "cuda" and host == socket.gethostname()
 
 
 def _is_executor(given: Any) -> bool:
-    """Say whether it takes tasks: no class that makes executors, and no client of Dask's."""
+    """True if it takes tasks; False for a class of executors, and for a client of Dask's."""
     known = isinstance(given, type) or hasattr(given, "get_executor")
     return not known and hasattr(given, "submit")
 
 
 def _is_death(error: BaseException) -> bool:
-    """Say whether an executor says that it lost a process; all else is an error of its task."""
+    """True if an error means that an executor lost a process, and not that its task failed."""
     lost = isinstance(error, BrokenExecutor | CancelledError)
     return lost or type(error).__name__ == "KilledWorker"  # Dask's
 

@@ -6,8 +6,9 @@ supervisor (_supervisor.py): when that ends, all that the process has started en
 of its own, so a Ctrl-C in the terminal reaches only the search. Nothing of the current folder is on
 its path.
 
-Nothing that comes from it is trusted: replies are read against a deadline and decoded as data
-(_frames.py), and whoever waits for one watches what the process holds and prints (_limits.py).
+Nothing that it sends is trusted. Replies are read against a deadline and decoded as data
+(_frames.py). While a reply is awaited, the process's memory, files and output are watched
+(_limits.py).
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class WorkerDied(RuntimeError):
     Attributes
     ----------
     crashed : bool
-        True if it was what it ran that ended it, and so would end it again.
+        True if the variant that ran ended it, and so would end it again.
     status : str
         Status of the variant, if that was the cause.
     """
@@ -204,7 +205,7 @@ class Process:
                 self._look()
 
     def _wait(self, seconds: float) -> None:
-        """Take what there is: replies before the rest, and what was printed before the end."""
+        """Read what has come: replies first, then output, and the end of the process last."""
         poll, channel = select.poll(), self._socket.fileno()
         poll.register(channel, select.POLLIN | (select.POLLOUT if self._out else 0))
         poll.register(self._words, select.POLLIN)
@@ -226,7 +227,7 @@ class Process:
             raise self._death()
 
     def _listen(self) -> int:
-        """Take what was printed; how many bytes it was."""
+        """Read what was printed, and return its number of bytes."""
         try:
             heard = self._words.read(CHUNK) or b""
         except OSError:

@@ -15,7 +15,7 @@ FORMAT = "{desc}{percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt}{postfix}"
 
 
 def watched() -> bool:
-    """Say whether somebody is there to read it."""
+    """True in a terminal or a notebook, where somebody can read a line of progress."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return sys.stderr.isatty() or getattr(shell, "kernel", None) is not None
@@ -23,7 +23,7 @@ def watched() -> bool:
 
 @contextmanager
 def bar(total: int, show: bool | None, what: str) -> Iterator[Callable[[], object]]:
-    """A plain bar of so many steps; what it gives is called after each of them."""
+    """Show a bar of so many steps; call what it yields after each step."""
     drawn = _tqdm(total, what) if (watched() if show is None else show) else None
     try:
         yield drawn.update if drawn is not None else lambda: None
@@ -44,7 +44,7 @@ class Progress:
     Parameters
     ----------
     total
-        Number of variants to visit.
+        Number of variants to try.
     show
         True to draw it; None draws it where somebody is there to read it.
     until
@@ -65,7 +65,7 @@ class Progress:
             self._bar.close()
 
     def begin(self, name: str, planned: int) -> None:
-        """Begin a compile-time workload with so many variants to visit."""
+        """Begin a compile-time workload with so many variants to try."""
         self._best, self._planned = "", planned
         if self._bar is not None:
             self._bar.set_description(name)
@@ -90,7 +90,7 @@ class Progress:
             self._bar.update()
 
     def end(self) -> None:
-        """Take what was planned and not visited off the total."""
+        """Take planned variants that were not tried off the total."""
         self._total -= self._planned
         self._planned = 0
         if self._bar is not None:

@@ -180,7 +180,7 @@ def margin(n: int) -> float:
 
 
 def known(p: ArrayLike, n: int) -> NDArray[np.bool_]:
-    """Say whether `n` samples are enough for the quantiles `p`: these are outside `margin`."""
+    """True if `n` samples are enough for the quantiles `p`: these are outside `margin`."""
     return np.abs(np.asarray(p) - 0.5) <= 0.5 - margin(n)
 
 

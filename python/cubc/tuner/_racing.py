@@ -1,11 +1,11 @@
 """Racing: a variant is not measured to the end once it cannot win any more.
 
-A score is a weighted mean of speedups. While some of them are missing it is bounded from above, by
-the speedups that are known and by more than any variant had so far at the workloads that are not.
-A variant whose bound is below the best score leaves the race; how far below is a margin, so that
-those close to the best are measured in full, for they are the ones to be measured again. Within a
-workload the same bound says what speedup it has to have there, and sampling stops as soon as its
-samples exclude that.
+A score is a weighted mean of speedups. While some speedups are missing, the score has an upper
+bound: each missing one is taken to be somewhat more than the best of any variant at that workload.
+A variant leaves the race when its bound is below the best score by a margin; so variants close to
+the best are measured in full, since they will be measured again. Within a workload the same bound
+gives the speedup that the variant needs there, and sampling stops as soon as its samples exclude
+that.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Race(NamedTuple):
     Attributes
     ----------
     weights, caps : list of float
-        Weight, and what a speedup is taken to be at most, of each run-time workload.
+        Weight and largest possible speedup of each run-time workload.
     score : float
         The score to reach.
     """

@@ -2,7 +2,7 @@
 
 A group is one benchmark and compile-time workload on one physical device in one state (its
 multiprocessors or granted cores, its ECC), with one driver, one compiler, one version of the kernel
-source and one declaration of its axes. A base of one group is never held against a variant of
+source and one declaration of its axes. A base of one group is never compared with a variant of
 another, even in one file. The versions of cubc and of the CUDA runtime do not matter: they are in
 the store, and neither is in what is measured.
 """
@@ -32,7 +32,8 @@ PARTIAL = "partial"  # status of a variant that was not measured at all workload
 class Measurement:
     """One variant at one run-time workload. Times are medians in seconds, None without samples.
 
-    In a round from 1 on it was measured again; `ratio` is then the speed over base's of that round.
+    `round` is 0 in the search, and counts from 1 where a variant is measured again; then `ratio` is
+    its speed over base's in that round.
     """
 
     store: str
@@ -50,7 +51,7 @@ class Measurement:
 
     @property
     def label(self) -> str:
-        """The variant; of base, which goes by the workload, what it was, "" if not known."""
+        """The variant. Base differs by workload: its label there, "" if that is not known."""
         return self.message if self.variant == "base" else self.variant
 
     @property
@@ -106,7 +107,7 @@ class Group:
 
     @cached_property
     def current(self) -> bool:
-        """Say whether these times are of the kernel source that this cubc has."""
+        """True if these times are of the kernel source that this cubc has."""
         try:
             return self.source_hash == _core.source_hash(self.benchmark, self.ct, self.arch)
         except (LookupError, ValueError):  # a workload or an architecture that it does not have
@@ -125,7 +126,7 @@ class Group:
         self._rts[rt] = measurement.rt
 
     def has(self, measurement: Measurement) -> bool:
-        """Say whether a measurement of the same variant, workload and round is there."""
+        """True if a measurement of the same variant, workload and round is there."""
         rt, rounds = ax.workload_text(measurement.rt), self.rounds.get(measurement.variant, {})
         cells = self.cells.get(measurement.variant, {})
         return rt in (rounds.get(measurement.round, {}) if measurement.round else cells)
@@ -159,9 +160,9 @@ class Group:
     def speedup(self, variant: str, rt: str) -> float | None:
         """Speed of a variant over base's; None where that is not known.
 
-        Where it was measured again it is the mean over the rounds. Else it is the median of base
-        over the median of the variant; base's samples taken alongside come first, for drift cancels
-        between the two.
+        It is the mean over the rounds if there are any. Else it is the median of base over the
+        median of the variant, if possible of the base samples that were taken in turns with it,
+        because a drift cancels between these.
         """
         cell = self.cells[variant].get(rt)
         if cell is None or cell.status != OK or not cell.center:
@@ -191,10 +192,10 @@ class Group:
         ]
 
     def verdict(self, variant: str) -> Verdict | None:
-        """Verdict on a variant that was measured again; of each round its score counts.
+        """Verdict on a variant from the scores of its rounds; None without rounds or if one failed.
 
-        None if it failed in one. What the search measured does not count: the best of many is
-        chosen by it, and partly lucky.
+        The search's own measurement does not count: the best of many is chosen by it, and is partly
+        lucky.
         """
         if self.failure(variant) is not None:
             return None
@@ -202,7 +203,7 @@ class Group:
         return judge([self._round_score(cells) for cells in rounds]) if rounds else None
 
     def wins(self, variant: str) -> bool:
-        """Say whether a variant was measured again and found FASTER than base."""
+        """True if a variant was confirmed to be FASTER than base."""
         verdict = self.verdict(variant)
         return verdict is not None and verdict.word == FASTER
 
@@ -212,8 +213,7 @@ class Group:
     def score(self, variant: str) -> float | None:
         """CUB's score over the workloads that were measured; None if it failed at one of them.
 
-        Only the rounds count of a variant that was measured again: that it came to be measured
-        again may have been luck.
+        Of a variant with rounds only these count: it may have been chosen for them by luck.
         """
         cells = self.cells.get(variant, {})
         if self.failure(variant) is not None:
@@ -226,7 +226,7 @@ class Group:
         return score(self.axes, ((cells[rt].rt, speedup) for rt, speedup in speedups.items()))
 
     def estimate(self, variant: str) -> float | None:
-        """Score for a strategy to learn from: of a variant that lost, over what was measured."""
+        """Score for a strategy to learn from; of a variant that lost, over the known speedups."""
         if self.failure(variant) != LOST:
             return self.score(variant)
         cells, speedups = self.cells[variant], self.speedups(variant)
@@ -237,7 +237,7 @@ class Group:
     def failure(self, variant: str) -> str | None:
         """First status of a variant that is not ``ok``; None if all are.
 
-        One that was wrong once is ``wrong``, whatever it was at other times and workloads.
+        A variant that was wrong once is ``wrong``, whatever its other statuses are.
         """
         if variant in self.wrong:
             return WRONG
@@ -254,8 +254,8 @@ class Group:
     def ranked(self) -> list[tuple[float, str]]:
         """Score and label of each variant that has all workloads of the group, best first.
 
-        Those that win (see `wins`) come before all others: the first of them is the winner. Where
-        some were measured again, these and base come before the rest, whose scores may be luck.
+        Variants that win (see `wins`) come before all others: the first of them is the winner. If
+        some were measured again, they and base come before the rest, whose scores may be luck.
         """
         rts = len(self.rts)
         complete = (label for label, cells in self.cells.items() if len(cells) == rts)
@@ -286,9 +286,10 @@ class Group:
         return cells[0].parameters if same else {}
 
     def by_size(self) -> dict[str, Group]:
-        """Copies with the workloads that policies of one size are for, by what these are called.
+        """Copies of the group by size of policies, each with the workloads of that size.
 
-        Rows of `Analysis.policies` end with it: "tiny", or "" of those for any number of items.
+        The name of a size is the end of a row of `Analysis.policies`: "tiny"; or "" for any number
+        of items.
         """
         sizes: dict[str, list[dict[str, int]]] = {}
         for rt in self._rts.values():

@@ -1,7 +1,7 @@
 """A benchmark that is open in a measuring process, and the requests that wait for it.
 
-A measuring process (_process.py) may die or hang over a variant. Here it is replaced. It is also
-decided here who is at fault: the variant, one before it that has spoilt what they share, or nobody.
+A measuring process (_process.py) may die or hang over a variant. It is replaced here, and here the
+fault is put down to the variant, to one before it that has damaged the shared memory, or to nobody.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A table is a CSV file, gzipped or not: a row a configuration, a column of whole numbers a parameter,
 and a column ``time...`` that is empty where the configuration failed. Columns ``_samples...`` are
-passed over. A group of a store is a table too. What a table does not have is not valid.
+passed over. A group of a store is a table too. Variants that a table lacks are invalid.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class TableSpace(Space):
         self._constraints = [one for one in constraints if not one.is_late]
 
     def valid(self, label: str) -> bool:
-        """Say whether the table has a variant that fulfils the constraints."""
+        """True if the table has a variant that fulfils the constraints."""
         if label not in self.times:
             return False
         values = parse_label(label) if self._constraints else {}
@@ -162,7 +162,7 @@ def replay(
     table
         Measurements.
     budget
-        Variants that are visited, failures included.
+        Number of variants to try, failures included.
     seed
         Seed of the strategy.
     ahead
@@ -172,8 +172,8 @@ def replay(
     Returns
     -------
     list of float
-        Least time after each visit, infinite before the first that did not fail. It is shorter than
-        the budget if the strategy has named everything.
+        Least time after each variant, infinite before the first that did not fail. It is shorter
+        than the budget if the strategy has named everything.
     """
     strategy = factory(table, seed)
     asks = islice(iter(strategy.ask, None), budget)

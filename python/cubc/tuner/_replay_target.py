@@ -92,7 +92,7 @@ class Replay:
         return self._results(base)
 
     def wants(self) -> bool:
-        """Say whether less is asked for than a device would compile ahead."""
+        """True if less is asked for than a device would compile ahead."""
         return len(self._asked) < AHEAD
 
     def submit(self, request: Request) -> None:
@@ -121,7 +121,7 @@ class Replay:
 
 
 def is_replay(device: Any) -> TypeGuard[str]:
-    """Say whether a device's name means a file."""
+    """True if a device's name means a file."""
     return isinstance(device, str) and device.startswith(PREFIX)
 
 

@@ -52,9 +52,10 @@ def read_samples(cells: Iterable[Measurement]) -> dict[tuple[str, int], Samples]
 def pair(
     group: Group, variant: str, rt: str, samples: Mapping[tuple[str, int], Samples]
 ) -> tuple[Floats, Floats]:
-    """Samples of a variant and of the base to hold against it; empty where there are none.
+    """Samples of a variant and of base to compare it with; empty where there are none.
 
-    These are base's samples taken alongside the variant, as in `Group.speedup`, if there are any.
+    Base's samples are those taken in turns with the variant's, as in `Group.speedup`, if there are
+    any.
     """
     mine = find(group, variant, rt, samples)
     base = mine.base if variant != "base" else mine.variant

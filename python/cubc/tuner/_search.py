@@ -1,4 +1,4 @@
-"""Searches: what is asked for, checked before anything is built, and what came of it."""
+"""Searches: their arguments, checked before anything is built, their course and their result."""
 
 from __future__ import annotations
 
@@ -203,9 +203,9 @@ class Search:
 
 
 def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, float]]:
-    """Scores of the same benchmark and workload in other groups, those of the likest first.
+    """Scores of the same benchmark and workload in other groups, the most similar devices first.
 
-    Likest is the same device model, then the same architecture, then another of the same kind.
+    The same device model comes first, then the same architecture, then another of the same kind.
     """
     found, here, known = [], mine[0], [group.key for group in mine]
     for group in groups:
@@ -274,10 +274,10 @@ def search(
 ) -> Result:
     """Search the parameter space of a benchmark for variants that are faster than base.
 
-    Base is what a call of so many items runs as cubc ships it. Each variant is compiled, verified
-    against base and timed alternately with it, in a process of its own, at all run-time workloads,
-    unless it loses before; the best are measured again. Everything is kept in the store; what is
-    there already is not measured again, so that the same call resumes an interrupted search.
+    Base is the variant that cubc ships for calls of this size. Each variant is compiled, verified
+    against base and timed alternately with it, in a process of its own, at all run-time workloads
+    unless it loses before. The best are measured again. All results are kept in the store, and none
+    that it has is measured again; so the same call resumes an interrupted search.
 
     Parameters
     ----------
@@ -298,20 +298,20 @@ def search(
         Where variants are measured, if not in this machine's one measuring process: anything like
         ``concurrent.futures.Executor`` (a process pool, Dask's ``client.get_executor(pure=False)``,
         mpi4py's), or a callable that makes one, which is called again if a process of it dies. Each
-        process takes a GPU of its own, unless `device` names one. Each variant is held against base
-        of the device that measured it; devices of another model are groups of their own in the
+        process takes a GPU of its own, unless `device` names one. Each variant is compared with
+        base of the device that measured it; devices of another model are groups of their own in the
         result, and those of another architecture measure nothing. A task that is not answered is
         given to another process once.
     strategy
         ``"model"`` learns from what was measured; ``"annealing"``, ``"genetic"``, ``"random"``,
         ``"exhaustive"``; a sampler of Optuna; or a callable of (space, seed) that makes a strategy.
     variants
-        Number of variants to visit at each compile-time workload, those that the store has already
-        included; the whole space if None.
+        Number of variants to try at each compile-time workload, those in the store included; the
+        whole space if None.
     seconds
         Wall time after which no further variant is begun, shared by the compile-time workloads.
-        What is not done a second later is given up, and done when the search is resumed. Base of
-        the first is measured in any case.
+        A variant that is not done a second later is given up, and measured when the search is
+        resumed. Base of the first workload is measured in any case.
     seed
         Decides the order. The same seed gives the same order.
     timing
@@ -322,17 +322,17 @@ def search(
         (0 to 1) of the device's clock are taken again. The device's defaults, or NVBench's, where
         left out.
     warm
-        Stores or glob patterns: what was best there, on other devices or with another version of
-        the kernel, is tried early. It only orders: a warm search tries what a cold one does, and a
-        few variants more. What `db` holds of others counts as well.
+        Stores or glob patterns whose best variants, of other devices or another version of the
+        kernel, are tried early. Only the order changes: a warm search tries the variants of a cold
+        one, and a few more. Measurements of other devices in `db` count as well.
     constraints
-        Expressions that variants have to fulfil, as ``"tpb * ipt <= 4096"``: over parameters, which
-        is looked at before compiling (one over a single parameter, as ``"tpb == 256"``, narrows the
-        space itself), or over what the compiler made of a variant, before running:
+        Expressions that variants have to fulfil, as ``"tpb * ipt <= 4096"``. One over parameters is
+        evaluated before compiling; one over a single parameter, as ``"tpb == 256"``, narrows the
+        space itself. One over figures of the compiled variant is evaluated before running:
         registers, local_bytes (spills and stack of a thread), shared_bytes (of a block), threads,
-        blocks_per_unit (resident on a multiprocessor), occupancy (0 to 1). A variant that fails
-        then has the status ``"pruned"``. Variants in `db` that break those on parameters are not in
-        the result.
+        blocks_per_unit (resident on a multiprocessor), occupancy (0 to 1); a variant that fails it
+        has the status ``"pruned"``. Variants in `db` that break constraints on parameters are not
+        in the result.
     racing
         Give a variant up as soon as it cannot come near the best any more; its status is then
         ``"lost"``. False measures every variant at all workloads.

@@ -22,7 +22,7 @@ class Session:
     timing
         Options of ``Workload.measure``.
     racing
-        True if a variant that cannot win any more is given up.
+        True if a variant that cannot win any more is not measured further.
     confirm
         Number of the best variants to confirm; 0 for none.
     """
@@ -61,11 +61,11 @@ class Session:
         self.progress.close()
 
     def measured_on(self, info: Mapping[str, Any]) -> None:
-        """Let the next rows be of a device."""
+        """Set the device of the rows that are stored from now on."""
         if info["uuid"] != self._device:
             self.store.set_device(dict(info))
             self._device = info["uuid"]
 
     def is_late(self, until: float | None) -> bool:
-        """Say whether a moment has passed."""
+        """True if a moment has passed."""
         return until is not None and time.monotonic() > until

@@ -1,9 +1,9 @@
 """One side of one round of a live comparison: ``python -P _side.py <socket>``.
 
-It is asked once over the socket, measures, answers with the samples, and leaves. Request and answer
-are JSON in frames as _frames.py has them. The Python that runs this script is that side's, whose
-cubc may be older or newer than this one. So it imports nothing of the tuner, and of the core only
-what measures.
+It reads one request from the socket, measures, answers with the samples, and ends. Request and
+answer are JSON in frames as _frames.py has them. That side's Python runs this script, and its cubc
+may be older or newer than this one. So it imports nothing of the tuner, and of the core only what
+measures.
 """
 
 import json

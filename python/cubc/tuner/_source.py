@@ -1,4 +1,4 @@
-"""A user's source as the tuner has it: its parameter space stands in its ``%RANGE%`` comments."""
+"""A user's source that declares a parameter space in its ``%RANGE%`` comments."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """The parameter space of a benchmark at one compile-time workload, addressed by number.
 
 A space may hold billions of variants, so nothing here lists it: a variant's number is turned into
-its label, and what makes no sense is sorted out one label at a time. What a constraint says of one
-parameter alone narrows the space itself: with a few parameters held fast, hardly one in a billion
-variants would be left to find.
+its label, and each label is checked when it is used. Constraints on a single parameter narrow the
+space itself: with a few parameters fixed, hardly one variant in a billion would fulfil them.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Space:
         parameters: Iterable[tuple[str, str, int, int, int]],
         constraints: Iterable[Constraint],
     ) -> None:
-        """Take the values that are declared, and that constraints leave."""
+        """Keep the declared values that fulfil the constraints."""
         self._constraints = [one for one in constraints if not one.is_late]
         self.ranges = {
             label: self._left(label, range(start, end + 1, step))
@@ -86,7 +85,7 @@ class Space:
         return iter(range(self.size)) if rng is None else permutation(self.size, rng)
 
     def valid(self, label: str) -> bool:
-        """Say whether a variant makes sense for the workload, said without compiling it."""
+        """True if a variant can run the workload, as far as that is known without compiling it."""
         if self._constraints:
             values = parse_label(label)
             if not all(holds(values) for holds in self._constraints):
@@ -105,8 +104,8 @@ class Space:
 def permutation(n: int, rng: random.Random) -> Iterator[int]:
     """Yield the numbers below `n` in random order, each once.
 
-    This is Fisher and Yates's shuffle on an array that is thought rather than stored: only the
-    places that were swapped are kept, so the first k of n numbers take memory for k.
+    This is Fisher and Yates's shuffle on an array that is not stored: only the places that were
+    swapped are, so the first k of n numbers take memory for k.
     """
     moved: dict[int, int] = {}
     for i in range(n):

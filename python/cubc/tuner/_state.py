@@ -1,7 +1,8 @@
-"""State that a benchmark's function is given: workload, arrays, and ways to say what to measure.
+"""Argument of a benchmark's function: the workload, its arrays, and what is to be measured.
 
-The function runs once for each run-time workload, in the measuring process. What it gives to `exec`
-runs once for each variant, and records launches; measuring repeats them without Python.
+The function runs once for each run-time workload, in the measuring process. The function that it
+passes to `exec` runs once for each variant and records launches; measuring repeats these without
+Python.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Skipped(Exception):
 
 
 class Launch:
-    """A variant as ``exec``'s function is given it: its values by label, and its launches."""
+    """A variant: its values by label, and its launches; the argument of ``exec``'s function."""
 
     def __init__(
         self, program: _core.Program, kernels: list[str], values: Mapping[str, int], n: int
@@ -110,7 +111,7 @@ class Launch:
 
 @dataclass
 class Kept:
-    """An array of the state, and how it gets what it has before the work."""
+    """An array of the state, and the function that fills it before the work."""
 
     array: cubc.Array
     fill: Callable[[], Any]
@@ -194,7 +195,7 @@ class State:
         return self._keep(shape, dtype, lambda out: cubc.transform("0", out=out))
 
     def empty(self, shape: Extent | None = None, dtype: Any = None) -> cubc.Array:
-        """Make an array to be written; what a variant leaves unwritten of it is wrong."""
+        """Make an array to be written; items that a variant does not write are wrong."""
         return self._keep(shape, dtype, _poison)
 
     def array(self, values: Any, dtype: Any = None) -> cubc.Array:
@@ -216,14 +217,14 @@ class State:
 
     # ---- what is measured -----------------------------------------------------------------------
     def reads(self, *arrays: cubc.Array) -> None:
-        """Say what the work has to read: with `writes` it makes the throughput."""
+        """Declare the arrays that the work has to read; the throughput counts them and `writes`."""
         self._read += map(self._known, arrays)
 
     def writes(self, *arrays: cubc.Array) -> None:
-        """Say what the work writes.
+        """Declare the arrays that the work writes.
 
-        Before a variant is verified these get their first contents again. What it leaves in them
-        has to be what base leaves, unless `verify` says what is right.
+        They get their first contents again before a variant is verified. A variant is right if it
+        leaves in them what base leaves, or what `verify` expects.
         """
         self._written += map(self._known, arrays)
 
@@ -238,7 +239,7 @@ class State:
     def verify(
         self, output: cubc.Array, expected: Any, *, rtol: float | None = None, atol: float = 0.0
     ) -> None:
-        """Say what is right.
+        """Declare the right contents of an output.
 
         Parameters
         ----------
@@ -291,9 +292,9 @@ class State:
                 kept.fill()
 
     def wrong(self, base: Mapping[int, cubc.Array]) -> str:
-        """Description of what is wrong with the outputs, "" if nothing is.
+        """Describe what is wrong with the outputs; "" if nothing is.
 
-        Those that nothing is expected of are held against what base left.
+        Outputs without expected contents are compared with those of base.
         """
         for output, expected, rtol, atol in self.checks:
             right = expected(output.numpy()) if callable(expected) else expected
@@ -310,7 +311,7 @@ class State:
 
     @property
     def unverified(self) -> list[cubc.Array]:
-        """Outputs that nothing is expected of."""
+        """Outputs without expected contents."""
         return [a for a in self.outputs if not any(a is check[0] for check in self.checks)]
 
     def _place(self, output: cubc.Array) -> int:

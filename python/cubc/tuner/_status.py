@@ -1,4 +1,4 @@
-"""Statuses of variants, and what an exception of the core says about one."""
+"""Statuses of variants, and the status that each exception of the core stands for."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 from cubc import _core
 
 OK, WRONG, FAULT, TIMEOUT = "ok", "wrong", "fault", "timeout"
-RESOURCES = "resources"  # it wants more than there is, or than it may have
+RESOURCES = "resources"  # it needs more than there is, or than a variant may have
 LOST = "lost"  # not run at this workload: it had lost at others already
-PRUNED = "pruned"  # not run: what the compiler made of it breaks a constraint
+PRUNED = "pruned"  # not run: the compiled variant breaks a constraint
 _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (_core.CompileError, "compile_error"),
     (_core.ResourceError, RESOURCES),

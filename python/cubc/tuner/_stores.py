@@ -1,8 +1,8 @@
 """Stores read back as groups of measurements.
 
-Stores may be damaged or come from somebody else: a row is parsed to declared shapes (integers,
-names) or it is refused with its number and store, and the others are read all the same. What rows
-share is parsed once, so that reading takes time by the size of a store alone.
+Stores may be damaged or come from somebody else. Each row is parsed into integers and names of
+declared forms, or refused with its number and store; the other rows are read all the same. Columns
+that rows share are parsed once, so that the time of reading depends on the size of a store alone.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def rows(path: str, reasons: list[str]) -> Generator[dict[str, Any], None, None]
 
 
 class _Groups:
-    """Groups as they fill; what is wrong with one is told of each of its rows."""
+    """Groups while rows are added; an error of a group is reported for each of its rows."""
 
     def __init__(self) -> None:
         self._groups: dict[tuple, Group] = {}

@@ -1,4 +1,4 @@
-"""Interface of whoever measures a search's variants: this machine's device, others, a replay."""
+"""Interface of what measures the variants of a search: a local device, others, a replay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Late(Exception):
-    """The moment up to which somebody wanted to wait has passed."""
+    """The time to wait for a result is over."""
 
 
 class Run(NamedTuple):
@@ -71,7 +71,7 @@ class Target(Protocol):
         """
 
     def wants(self) -> bool:
-        """Say whether another request should be made before the next results are read."""
+        """True if another request should be submitted before the next results are read."""
 
     def submit(self, request: Request) -> None:
         """Ask for a variant; does not wait for anything."""

@@ -1,4 +1,4 @@
-"""A user's benchmark in the measuring process: a workload like the core's own, over a `State`."""
+"""A user's benchmark in the measuring process, with the interface of the core's own workloads."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class UserRunTimeWorkload:
         return self.wrong()
 
     def poison(self) -> None:
-        """Give the outputs what they have before the work."""
+        """Give the outputs their first contents."""
         with _reported():
             self._state.renew()
 
@@ -89,7 +89,7 @@ class PickledWorkload(NamedTuple):
     workload: bytes
 
     def load(self) -> Callable[[dict[str, int], str], UserRunTimeWorkload]:
-        """Return what opens a run-time workload, given it and a device."""
+        """Return the function that opens a run-time workload on a device."""
         sys.path += [place for place in self.path if place not in sys.path]
         return partial(UserRunTimeWorkload, need("cloudpickle").loads(self.workload))
 

@@ -11,20 +11,19 @@ The interval is Student's, over the logarithms of the ratios. The word says wher
 
 - FASTER or SLOWER: wholly beyond a threshold that matters in practice, 0.5 %;
 - SAME: wholly between the two thresholds. This is the equivalence test of Schuirmann ("A comparison
-  of the two one-sided tests procedure and the power approach", 1987): it has to be shown, it does
-  not follow from a difference that was not found;
+  of the two one-sided tests procedure and the power approach", 1987): SAME has to be shown, and
+  does not follow from finding no difference;
 - UNDECIDED: across a threshold. The rounds were too few or too noisy to tell.
 
 The rounds come in batches, and no more are taken once there is a word. So there are four looks at
 most, each at an interval of 99.8 %, which keeps false verdicts below 0.8 % in all: also at a
 difference of just the threshold, where SAME and FASTER are both as near as they can be.
 
-Assumed is that the ratios of different rounds do not depend on each other, and are near enough to
-normal for the mean of eight. A drift of the machine, and noise that lasts for many samples, meet
-both sides of a pair and cancel; so rounds are independent although times are not
-(``benchmarks/verdict_errors.py`` has the error rates under a drift of 2 % and a correlation of
-neighbouring samples of 0.9). Times that were not taken by turns are another matter: see
-`judge_apart`.
+The ratios of different rounds are assumed to be independent, and near enough to normal for the mean
+of eight. A drift of the machine, and noise that lasts for many samples, affect both sides of a pair
+and cancel; so rounds are independent although times are not (``benchmarks/verdict_errors.py`` has
+the error rates under a drift of 2 % and a correlation of neighbouring samples of 0.9). For times
+that were not taken by turns see `judge_apart`.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ FASTER, SLOWER, SAME, UNDECIDED = "FASTER", "SLOWER", "SAME", "UNDECIDED"
 WORDS = (FASTER, SAME, SLOWER, UNDECIDED)
 THRESHOLD = 0.005  # differences up to this are of no account
 CONFIDENCE = 0.998
-DRIFT = 0.02  # standard deviation of the level of one search about that of another
+DRIFT = 0.02  # relative standard deviation of the level of one search
 LEAST, STEP, MOST = 8, 8, 32  # rounds before the first look, between two looks, and in all
 TRIM = 0.1  # share of the pairs' ratios that is left out at either end
 
@@ -83,9 +82,9 @@ def round_ratio(variant: ArrayLike, base: ArrayLike) -> float:
     Parameters
     ----------
     variant, base
-        As many samples of each, in measured order. What disturbs both samples of a pair cancels in
-        their ratio; of the ratios' logarithms the trimmed mean is taken, which neither an outlier
-        nor a time that jumps between two values makes jump, as a median would.
+        As many samples of each, in measured order. A disturbance of both samples of a pair cancels
+        in their ratio. The result is the trimmed geometric mean of the ratios: an outlier does not
+        move it, nor does it jump, as a median would, where times jump between two values.
     """
     return _trimmed(np.asarray(base, float) / np.asarray(variant, float))
 
@@ -145,7 +144,7 @@ def judge_apart(
     Parameters
     ----------
     faster, slower
-        A time of each round of what may be faster, and of what it is held against.
+        A time of each round, of the side that may be faster and of the other one.
     threshold, confidence
         As in `judge`. The degrees of freedom are Welch's, with those of `drift` infinite.
     drift

@@ -1,8 +1,8 @@
-"""Is a change of policies safe? Which workloads it slows down.
+"""Verification of new policies: which workloads they slow down.
 
 A search scores a variant over all sizes, so a winner may lose at some. `verify` measures each
-workload that a change touches in rounds, and gives a verdict on each. That a change leaves other
-types and architectures alone is what the manifests of `_machine_code` say.
+workload of a changed policy in rounds and gives a verdict on it. The manifests of `_machine_code`
+show whether a change affects other types and architectures.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The measuring process: ``python -P -m cubc.tuner._worker <socket>``.
 
-A kernel that reads a bad address poisons its CUDA context, and one that hangs blocks it; so
+A kernel that reads a bad address makes its CUDA context unusable, and one that hangs blocks it. So
 variants run here and never in the user's process. The search (see _remote_bench.py) sends requests
 over a socket and may kill this process at any moment. Requests and replies are tuples (see
 _frames.py):
@@ -9,7 +9,7 @@ _frames.py):
     ("evaluate", Request)                  ->  ("result", Run, fields)..., ("done",)
 
 An evaluation ends with its first failure, or when the variant has lost its race. After a fault the
-process does not trust its device any more and leaves; the search starts another.
+device may be in any state, so the process ends and the search starts another.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ._user_benchmark import PickledWorkload
 
 # A launch on outputs that were renewed: nothing may run before it, nor any launch twice.
 ONCE = {"min_samples": 1, "max_samples": 1, "warmup": 0, "throttle_below": 0.0}
-HOT_SECONDS = 0.01  # runs that follow each other: of base, and of what is measured again
+HOT_SECONDS = 0.01  # runs that follow each other: of base, and of a variant in its first round
 
 
 class Bench:
@@ -99,7 +99,7 @@ class Bench:
 
 
 def _last(workload: Any, opened: Any, most: int) -> tuple[int | str, int]:
-    """Compare more launches, timed as those before: what is wrong, 0 or "" if nothing; how many.
+    """Compare more launches, timed as those before; return the error, 0 or "", and their number.
 
     A variant that is right once may be wrong at other times: what races depends on the clock, on
     what the caches hold and on what ran before.
@@ -193,7 +193,7 @@ def answer(channel: socket.socket, reply: tuple) -> None:
 def hidden(descriptor: int) -> socket.socket:
     """Move the search's socket to a descriptor that a stray write or close does not meet.
 
-    What is started from here does not inherit it.
+    Processes that are started from here do not inherit it.
     """
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     least = most - 1 - random.randrange(1, max(2, most // 4))

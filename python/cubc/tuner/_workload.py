@@ -43,7 +43,7 @@ class CompileTimeWorkload:
         return tuple(one.text for one in self.constraints if one.is_late)
 
     def admits(self, variant: str) -> bool:
-        """Say whether a label is base's, or fulfils the constraints on parameters."""
+        """True if a label is base's, or fulfils the constraints on parameters."""
         return variant == "base" or not self.constraints or self.space.valid(variant)
 
     @cached_property

@@ -85,7 +85,7 @@ class WorkloadSearch:
 
     @property
     def is_empty(self) -> bool:
-        """Say whether the strategy has looked and found no variant that fulfils the constraints."""
+        """True if the strategy has looked and found no variant that fulfils the constraints."""
         found = any(map(self.workload.admits, self._results.variants()))
         return self._ended and bool(self.workload.constraints) and not found
 

@@ -30,7 +30,7 @@ def plot_density(
     See `_quantiles.density`. The three lines of each are its quartiles. Variants are measured one
     after another, and the machine may have changed in between: so each one's times are divided by
     the median of the base samples that were taken in turns with them. Base's distribution is that
-    beside the first variant; its median is written into the plot. What is far off is not shown.
+    beside the first variant; its median is written into the plot. Outliers are not shown.
 
     Parameters and errors are those of `plot_variant`.
 

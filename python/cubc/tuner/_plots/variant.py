@@ -30,7 +30,7 @@ def plot_variant(
 ) -> NDArray[np.object_]:
     """Draw speedup over base against percentile, one plot for each run-time workload.
 
-    On the left the slowest percent of the variant's samples is held against the slowest percent of
+    On the left the slowest percent of the variant's samples is compared with the slowest percent of
     base's, on the right the fastest. Base is the red line at 1: above it the variant is faster. The
     band is the 95 % interval at each percentile for itself; towards the ends, where the samples
     are too few for a statement (`_quantiles.margin`), there is none and the curve is thin.

@@ -1,4 +1,4 @@
-"""Strategies: in which order a search visits the variants of a space.
+"""Strategies: in which order a search tries the variants of a space.
 
 A strategy is asked for the next variant and told how each turned out. It never names a variant
 twice, and the same space, seed and order of asks and tells give the same variants, so that an
@@ -32,7 +32,7 @@ class Strategy(Protocol):
     def tell(self, variant: str, score: float | None) -> None:
         """Take note of a variant's score, higher is better; None for one that failed.
 
-        The variant need not be one that was asked for: whichever it is, it is not named any more.
+        It may be a variant that this strategy did not name; it is not named from then on.
         """
 
 

@@ -30,7 +30,7 @@ class Exhaustive:
         return next(filter(self._space.valid, islice(labels, self.misses)), None)
 
     def tell(self, variant: str, score: float | None) -> None:
-        """Learn nothing but that the variant needs no visit any more."""
+        """Note that the variant need not be named any more."""
         self._told.add(variant)
 
 

@@ -73,7 +73,7 @@ class PointStrategy:
         return next(filter(self.free, points), None)
 
     def free(self, point: Point) -> bool:
-        """Say whether a point was not named yet and is valid; the latter is looked up once."""
+        """True if a point was not named yet and is valid; the latter is looked up once."""
         if point in self._named:
             return False
         if point not in self._valid:

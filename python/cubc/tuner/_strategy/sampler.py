@@ -1,8 +1,8 @@
 """Any sampler of Optuna as a strategy: ``strategy=optuna.samplers.TPESampler(seed=1)``.
 
 Optuna is imported only where a sampler is given, so who gives one has it. The sampler sees the
-places of the values in their ranges as integers. What it proposes that is invalid or was named
-before is answered at once, and it proposes again.
+places of the values in their ranges as integers. A proposal that is invalid or was named before is
+answered at once, and the sampler is asked for another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FAILED = 0.0  # the score of a failure in the eyes of the sampler: infinitely sl
 
 
 def is_sampler(thing: Any) -> bool:
-    """Say whether it is an object with the interface of Optuna's samplers."""
+    """True if it is an object with the interface of Optuna's samplers."""
     methods = ("infer_relative_search_space", "sample_relative", "sample_independent")
     return not isinstance(thing, type) and all(hasattr(thing, name) for name in methods)
 
@@ -71,7 +71,7 @@ class Sampled(PointStrategy):
         self._study.add_trial(known)
 
     def _answer(self, trial: Any, point: Point) -> None:
-        """Answer a proposal that needs no visit, unless its outcome is still awaited."""
+        """Answer a proposal that is not named, unless its outcome is still awaited."""
         if point in self._named and point not in self.scores:
             self._tell(trial, state=self._optuna.trial.TrialState.FAIL)
         else:

@@ -1,9 +1,9 @@
-"""Warm starts: what was best elsewhere is tried early.
+"""Warm starts: the best variants of other devices are tried early.
 
-The best variants of other devices are worth a visit, and on some devices they are far from the
-best. So transfer orders and never decides: a strategy that searches around what it knows would stay
-where the others were best, so it learns of a recommended variant only when it comes to name it. A
-warm search thus finds all that a cold one finds, later by the few recommended visits at most.
+They are worth a try, and on some devices they are far from the best. A strategy that searches
+around the variants that it knows would stay near them. So it learns of a recommended variant only
+when it comes to name it itself: a warm search finds all that a cold one finds, later by the few
+recommended variants at most.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Warm:
         return label
 
     def _next(self) -> str | None:
-        """Name the strategy's next; of what was visited as recommended it is told, and asked on."""
+        """Next variant of the strategy; it is told the outcome of those that were recommended."""
         while (label := self._strategy.ask()) in self._advised:
             self._named.add(label)
             if label in self._known:
@@ -71,7 +71,7 @@ class Warm:
 def warmed(
     factory: Callable[[Space, int], Strategy], elsewhere: Sequence[Scores]
 ) -> Callable[[Space, int], Strategy]:
-    """Give a strategy what other devices found out.
+    """Make a factory of strategies that try the best variants of other devices early.
 
     Parameters
     ----------
