@@ -57,5 +57,5 @@ def test_a_search_of_one_s_own(tmp_path, monkeypatch):
     found = {"tuner": tuner}
     exec(example, found)
     sizes = {"T": "F32", "Elements": 16}
-    tuner.search(found["saxpy"], sizes, device="cpu", variants=1, db="own.db", again=0)
+    tuner.search(found["saxpy"], sizes, device="cpu", variants=1, db="own.db", confirm=0)
     assert len(tuner.analyze("own.db").scores()) == 2

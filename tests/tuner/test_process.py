@@ -53,7 +53,7 @@ def test_words_in_place_of_a_status_are_a_fault(pipe, monkeypatch):
     worker, end = pipe
     end.write(b"nonsense\n")
     monkeypatch.setattr(worker, "_stop", lambda: None, raising=False)
-    monkeypatch.setattr(worker, "_tail", lambda: "", raising=False)
+    monkeypatch.setattr(worker, "_output_tail", lambda: "", raising=False)
     death = worker._death()
     assert death.crashed and death.status == "fault"
 

@@ -76,7 +76,7 @@ class Constraint:
             ) from None
 
     @property
-    def is_late(self) -> bool:
+    def needs_compiling(self) -> bool:
         """True if it names a figure of the compiled variant."""
         return not self.names.isdisjoint(COMPILED)
 

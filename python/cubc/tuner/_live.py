@@ -86,7 +86,7 @@ def compare_live(
     LookupError, NoDeviceError
         As `search`.
     ValueError
-        As `search`; and if a side cannot measure: the message has its last words.
+        As `search`; and if a side cannot measure: the message has the end of its output.
     """
     sides = _side(a), _side(b)
     most = count("rounds", rounds)

@@ -38,7 +38,7 @@ ENDING = SURVIVING + 2.0  # seconds that the supervisor may take to end what the
 GRACE = 2.0  # seconds in which a process that has closed its end of the socket has to end
 TICK = 0.25  # seconds between two looks at what the process holds
 USERS = {"CUBC_POLICIES", "CUBC_TUNE"}  # variables that are not for the measuring process
-TAIL = 2000  # bytes of the dead process's last words that are kept
+TAIL = 2000  # bytes kept of the end of what the process prints
 CHUNK = 1 << 16  # bytes read at a time
 LINE = 32  # bytes of a line of the supervisor
 SUPERVISOR = [sys.executable, "-I", "-S", str(Path(__file__).with_name("_supervisor.py"))]
@@ -60,8 +60,8 @@ class WorkerDied(RuntimeError):
         Status of the variant, if that was the cause.
     """
 
-    def __init__(self, message: str, words: str, *, crashed: bool, status: str = FAULT):
-        super().__init__(f"the measuring process {message}" + (f"\n{words}" if words else ""))
+    def __init__(self, message: str, output: str, *, crashed: bool, status: str = FAULT):
+        super().__init__(f"the measuring process {message}" + (f"\n{output}" if output else ""))
         self.crashed, self.status = crashed, status
 
 
@@ -107,9 +107,9 @@ class Process:
         # The base is the shipped one, whatever policies the user has overlaid.
         environment = {k: v for k, v in os.environ.items() if k not in USERS} | {**variables}
         self._socket, theirs = socket.socketpair()
-        words, said = os.pipe()
-        self._words = open(words, "rb", buffering=0)  # noqa: SIM115
-        with theirs, open(said, "wb", buffering=0) as stderr:
+        reading, writing = os.pipe()
+        self._output = open(reading, "rb", buffering=0)  # noqa: SIM115
+        with theirs, open(writing, "wb", buffering=0) as stderr:
             channel = str(theirs.fileno())
             self._supervisor = subprocess.Popen(
                 [*SUPERVISOR, channel, *command, channel],
@@ -122,10 +122,10 @@ class Process:
                 bufsize=0,
             )
         self._socket.setblocking(False)
-        os.set_blocking(self._words.fileno(), False)
+        os.set_blocking(self._output.fileno(), False)
         self._replies = frames.Buffer(decode)
-        self._out = bytearray()  # to be sent as soon as it is taken
-        self._said = bytearray()  # the end of what was printed
+        self._unsent = bytearray()  # sent as soon as the process reads it
+        self._last_output = bytearray()  # the end of what was printed
         self._printed = 0  # bytes, since the last request was begun
         self._looked = 0.0  # moment of the last look at its limits
         self._lock = threading.RLock()  # held by whoever uses or closes what `kill` closes
@@ -136,9 +136,9 @@ class Process:
         if line and line[:1] == b"p":
             return int(line[1:])
         self._stop()
-        words = self._tail()
+        output = self._output_tail()
         self.kill()
-        raise WorkerDied("could not be started", words, crashed=False)
+        raise WorkerDied("could not be started", output, crashed=False)
 
     @property
     def _status(self) -> IO[bytes]:
@@ -172,13 +172,13 @@ class Process:
         """Send a frame, later if it is not taken at once; WorkerDied if nobody reads it."""
         with self._lock:
             self._check_open()
-            self._out += frames.frame(content)
+            self._unsent += frames.frame(content)
             self._flush()
 
     def _flush(self) -> None:
         try:
-            while self._out:
-                del self._out[: self._socket.send(self._out[:CHUNK])]
+            while self._unsent:
+                del self._unsent[: self._socket.send(self._unsent[:CHUNK])]
         except BlockingIOError:
             pass
         except OSError:
@@ -207,8 +207,8 @@ class Process:
     def _wait(self, seconds: float) -> None:
         """Read what has come: replies first, then output, and the end of the process last."""
         poll, channel = select.poll(), self._socket.fileno()
-        poll.register(channel, select.POLLIN | (select.POLLOUT if self._out else 0))
-        poll.register(self._words, select.POLLIN)
+        poll.register(channel, select.POLLIN | (select.POLLOUT if self._unsent else 0))
+        poll.register(self._output, select.POLLIN)
         poll.register(self._status, select.POLLIN)
         ready = dict(poll.poll(1000 * seconds))
         if ready.get(channel, 0) & select.POLLOUT:
@@ -221,20 +221,20 @@ class Process:
             if not received:
                 raise self._death()
             self._replies.add(received)
-        elif self._words.fileno() in ready and self._listen():
+        elif self._output.fileno() in ready and self._read_output():
             pass
         elif self._status.fileno() in ready:
             raise self._death()
 
-    def _listen(self) -> int:
+    def _read_output(self) -> int:
         """Read what was printed, and return its number of bytes."""
         try:
-            heard = self._words.read(CHUNK) or b""
+            read = self._output.read(CHUNK) or b""
         except OSError:
-            heard = b""
-        self._said = (self._said + heard)[-TAIL:]
-        self._printed += len(heard)
-        return len(heard)
+            read = b""
+        self._last_output = (self._last_output + read)[-TAIL:]
+        self._printed += len(read)
+        return len(read)
 
     def _look(self) -> None:
         """End a process that is beyond one of its limits."""
@@ -252,7 +252,7 @@ class Process:
     def _stopped(self, why: str, status: str = FAULT) -> WorkerDied:
         """End a process for what it did."""
         self._stop()
-        return WorkerDied(why, self._tail(), crashed=True, status=status)
+        return WorkerDied(why, self._output_tail(), crashed=True, status=status)
 
     def _death(self) -> WorkerDied:
         """Say how a process ended, or end one that has closed its end of the socket."""
@@ -261,20 +261,22 @@ class Process:
             return self._stopped("closed its connection and went on")
         self._stop()
         if not line:
-            return WorkerDied("lost its supervisor", self._tail(), crashed=False)
+            return WorkerDied("lost its supervisor", self._output_tail(), crashed=False)
         try:
             code = int(line[1:])
         except ValueError:
-            return WorkerDied("wrote what its supervisor does not", self._tail(), crashed=True)
-        return WorkerDied(_ending(code), self._tail(), crashed=-code in CRASHES)
+            return WorkerDied(
+                "wrote what its supervisor does not", self._output_tail(), crashed=True
+            )
+        return WorkerDied(_ending(code), self._output_tail(), crashed=-code in CRASHES)
 
-    def _tail(self) -> str:
-        """Last words."""
-        if not self._words.closed:
+    def _output_tail(self) -> str:
+        """End of what the process has printed."""
+        if not self._output.closed:
             for _ in range(1 + limits.OUTPUT // CHUNK):
-                if not self._listen():
+                if not self._read_output():
                     break
-        return self._said.decode(errors="replace").strip()
+        return self._last_output.decode(errors="replace").strip()
 
     def _stop(self) -> None:
         """Have the supervisor end the process and all that it has started."""
@@ -289,7 +291,7 @@ class Process:
                 os.killpg(self.pid, signal.SIGKILL)
 
     def _check_open(self) -> None:
-        if self._words.closed:
+        if self._output.closed:
             raise WorkerDied("was ended", "", crashed=False)
 
     def kill(self) -> None:
@@ -299,5 +301,5 @@ class Process:
             self._socket.shutdown(socket.SHUT_RDWR)  # whoever waits for a reply stops waiting
         with self._lock:
             self._socket.close()
-            self._words.close()
+            self._output.close()
             self._status.close()

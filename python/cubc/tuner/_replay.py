@@ -56,7 +56,7 @@ class TableSpace(Space):
 
     def constrain(self, constraints: Iterable[Constraint]) -> None:
         """Let only such variants be valid as fulfil some constraints on the parameters."""
-        self._constraints = [one for one in constraints if not one.is_late]
+        self._constraints = [one for one in constraints if not one.needs_compiling]
 
     def valid(self, label: str) -> bool:
         """True if the table has a variant that fulfils the constraints."""

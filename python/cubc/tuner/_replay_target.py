@@ -162,8 +162,10 @@ def replay_workloads(
         raise ValueError(f"{path} has no variants of {benchmark} at these values of its axes")
     for workload in found:
         check_names(workload.benchmark, constraints, workload.space.ranges)
-        if late := [one.text for one in constraints if one.is_late]:
-            raise ValueError(f"{late[0]!r}: nothing is compiled in a replay; constrain parameters")
+        if compiled := [one.text for one in constraints if one.needs_compiling]:
+            raise ValueError(
+                f"{compiled[0]!r}: nothing is compiled in a replay; constrain parameters"
+            )
         workload.space.constrain(constraints)
     return [dataclasses.replace(workload, constraints=tuple(constraints)) for workload in found]
 

@@ -58,7 +58,7 @@ class Space:
         constraints: Iterable[Constraint],
     ) -> None:
         """Keep the declared values that fulfil the constraints."""
-        self._constraints = [one for one in constraints if not one.is_late]
+        self._constraints = [one for one in constraints if not one.needs_compiling]
         self.ranges = {
             label: self._left(label, range(start, end + 1, step))
             for _, label, start, end, step in parameters

@@ -40,7 +40,7 @@ class CompileTimeWorkload:
     @property
     def limits(self) -> tuple[str, ...]:
         """Constraints on what the compiler makes of a variant."""
-        return tuple(one.text for one in self.constraints if one.is_late)
+        return tuple(one.text for one in self.constraints if one.needs_compiling)
 
     def admits(self, variant: str) -> bool:
         """True if a label is base's, or fulfils the constraints on parameters."""
