@@ -39,7 +39,7 @@ uint64_t lattice_word(double v);
 // The macros of kernels/lattice/lattice.h.
 void lattice_define(const problem *p, text *out);
 
-// What benchmarks range over: types with fixed point and without, and 2^16, 2^20, 2^24 sites.
+// Axes of benchmarks: types with fixed point and without, and 2^16, 2^20, 2^24 sites.
 extern const cubc_type lattice_types[3], lattice_plain_types[2];
 extern const int lattice_volumes[3];
 #define LATTICE_BENCHMARK(name, types) {name, types, COUNT_OF(types), lattice_volumes, 3}

@@ -1,4 +1,4 @@
-// What the descriptors of kernels with a thread for every few sites share: see site_map.h.
+// The shared part of descriptors of kernels with a thread for every few sites: see site_map.h.
 #include "lattice/operators/site_map.h"
 
 #include <stdio.h>
