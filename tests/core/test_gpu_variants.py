@@ -13,6 +13,7 @@ import pytest
 from cubc import _core
 
 PROGRAM = Path(gpu_variants.__file__)
+ROOT = Path(__file__).resolve().parents[2]
 
 
 # Several algorithms a process, as starting one costs as much as ten kernels. Each has another seed.
@@ -38,6 +39,15 @@ def test_under_a_random_scheduler(seed):
         launches = 2 * len(list(gpu_variants.combinations(algorithm)))
         assert counts[algorithm, "against_base"] == launches
         assert counts[algorithm, "against_numpy"] > 30 or algorithm not in gpu_variants.CALLS
+
+
+def test_every_primitive_is_here():
+    listed = (ROOT / "csrc/run/list.def").read_text()
+    names = re.findall(r"^(?:ALGORITHM|INNER)\((\w+)\)", listed, re.MULTILINE)
+    primitives = {name for name in names if (ROOT / f"csrc/primitives/{name}.c").exists()}
+    assert "reduce" in primitives
+    assert primitives <= set(gpu_variants.LABELS)
+    assert primitives <= set(gpu_variants.CALLS)
 
 
 @pytest.mark.parametrize("algorithm", gpu_variants.LABELS)
