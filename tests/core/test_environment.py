@@ -36,6 +36,14 @@ def test_a_compiler_that_is_not_there(tmp_path):
     assert 'CompileError: CUBC_CXX names the C++ compiler "/nonexistent"' in last_line(result)
 
 
+def test_a_compiler_in_a_folder_with_a_space(tmp_path):
+    folder = tmp_path / "my programs"
+    folder.mkdir()
+    compiler = folder / "c++"
+    compiler.symlink_to(shutil.which("c++") or shutil.which("g++") or shutil.which("clang++"))
+    assert isolated.output(SUM, CUBC_CXX=compiler, CUBC_CACHE=tmp_path / "c")
+
+
 def test_a_compiler_that_fails(tmp_path):
     compiler = tmp_path / "cxx"
     compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo "cxx 1.0"\nexit 3\n')

@@ -169,13 +169,19 @@ static cubc_status open_in_file(const binary *code, device_module *module)
     return CUBC_OK;
 }
 
+static void remove_file(device_module *module)
+{
+    if (module->kept) unlink(module->kept);
+    mem_free(module->kept);
+    module->kept = NULL;
+}
+
 void cpu_module_unload(cubc_device *device, device_module *module)
 {
     (void)device;
     if (!module) return;
     if (module->library) dlclose(module->library);
-    if (module->kept) unlink(module->kept);
-    mem_free(module->kept);
+    remove_file(module);
     mem_free(module);
 }
 
@@ -192,7 +198,7 @@ static cubc_status open_library(const binary *code, device_module *module)
     if (!must_keep_file()) module->library = open_in_memory(code);
     if (!module->library) TRY(open_in_file(code, module));
     if (!module->library) FAIL(CUBC_DEVICE_ERROR, "cannot load a compiled variant: %s", dlerror());
-    if (!must_keep_file() && module->kept) unlink(module->kept);
+    if (!must_keep_file()) remove_file(module);
     const simt_api **runtime = dlsym(module->library, "simt");
     const uint64_t *size = dlsym(module->library, "simt_size");
     if (!runtime || !size || *size != sizeof simt_runtime)

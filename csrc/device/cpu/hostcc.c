@@ -95,7 +95,9 @@ static cubc_status find_compiler(text *path, const char **more)
         if (!value || value[strspn(value, " ")] == '\0') continue;
         value += strspn(value, " ");
         text name = {0};
-        text_append(&name, value, strcspn(value, " "));
+        bool is_whole = strchr(value, '/') && is_program(value); // a path that may have spaces
+        size_t length = is_whole ? strlen(value) : strcspn(value, " ");
+        text_append(&name, value, length);
         bool found = !name.failed && find_on_path(name.data, path);
         bool failed = name.failed || path->failed;
         text_free(&name);
@@ -103,7 +105,7 @@ static cubc_status find_compiler(text *path, const char **more)
         if (!found)
             FAIL(CUBC_COMPILE_ERROR, "%s names the C++ compiler \"%s\", which is not there",
                  variables[i], value);
-        *more = value + strcspn(value, " ");
+        *more = value + length;
         return CUBC_OK;
     }
     for (size_t i = 0; i < COUNT_OF(names); i++) {

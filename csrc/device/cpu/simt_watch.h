@@ -1,4 +1,4 @@
-// The thread that looks after long launches of a pool, and waits that end by themselves.
+// The thread that looks after long launches of a pool, and waits that last 50 ms at most.
 //
 // A kernel that computes for minutes in one block asks nobody anything. Every 50 ms of a launch
 // that has taken as long, this thread asks those that run it whether they are to go on

@@ -129,10 +129,10 @@ def kill(how, pid: int) -> None:  # type: ignore[no-untyped-def] # os.kill or os
 
 def main() -> None:
     """Start the command and stay until it ends or is not wanted any more."""
-    wakes, woken = os.pipe()
-    os.set_blocking(woken, False)
+    ended, bell = os.pipe()  # a byte is written when a child has ended
+    os.set_blocking(bell, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(woken)
+    signal.set_wakeup_fd(bell)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     me, worker = os.getpid(), os.fork()
     if worker == 0:
@@ -140,13 +140,13 @@ def main() -> None:
     os.close(int(sys.argv[1]))
     poll = select.poll()
     poll.register(0, select.POLLIN)  # nothing is sent: it becomes readable when it is closed
-    poll.register(wakes, select.POLLIN)
+    poll.register(ended, select.POLLIN)
     status: int | None = None
     while status is None:
         ready = dict(poll.poll())
         if 0 in ready:
             break
-        os.read(wakes, 4096)
+        os.read(ended, 4096)
         status, _ = reap(worker, status)
     status = end(worker, status)
     os.write(1, b"s%d\n" % (-signal.SIGKILL if status is None else status))
