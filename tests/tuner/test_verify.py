@@ -33,13 +33,22 @@ def test_base_against_itself(small):
     assert all(one.a > 0 and one.b > 0 for one in found.workloads)
 
 
+def find_slower(arguments, capsys, attempts=4):
+    """Output of the first attempt that exits with 1: a busy machine may leave one UNDECIDED."""
+    for _ in range(attempts):
+        code = main(arguments)
+        out = capsys.readouterr().out
+        assert code == int("| SLOWER |" in out), out
+        if code == 1:
+            return out
+    pytest.fail(f"found SLOWER in none of {attempts} attempts:\n{out}")
+
+
 def test_a_slow_variant_is_found_out(small, capsys):
     slow = stores.variants(count=1)[0]  # the first of the space takes one item at a time
     assert why_invalid(slow) is None
     arguments = ["verify", "-R", "reduce.sum", "-a", "T=F32", "--device", "cpu"]
-    assert main([*arguments, "--variant", slow]) == 1
-    out = capsys.readouterr().out
-    assert out.count("| SLOWER |") >= 1 and "geometric mean" in out
+    assert "geometric mean" in find_slower([*arguments, "--variant", slow], capsys)
 
 
 def test_what_is_no_variant(small):
@@ -59,9 +68,8 @@ def winner(path, **device):
 def test_winners_of_a_store(small, tmp_path, capsys):
     """One that won at the only size that the store has is measured at all."""
     path, _ = winner(tmp_path / "a.db")
-    assert main(["verify", "--db", path, "--device", "cpu"]) == 1
-    out = capsys.readouterr().out
-    assert "=12 |" in out and "=16 |" in out and "| SLOWER |" in out
+    out = find_slower(["verify", "--db", path, "--device", "cpu"], capsys)
+    assert "=12 |" in out and "=16 |" in out
     with pytest.raises(SystemExit):
         main(["verify", "--db", path, "--variant", "base"])
 
