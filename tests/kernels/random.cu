@@ -1,4 +1,4 @@
-// Random numbers by themselves: see test_lattice_updates.py.
+// Random numbers by themselves: see test_gauge_update.py.
 #include "su2.h"
 
 __global__ void words(const unsigned *counters, unsigned long long key, unsigned *out, int n)
