@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NUMBER(name, dialect, size, alignment, kind) {name, dialect, size, alignment, kind}
+#define NUMBER(name_, dialect_, size_, alignment_, kind_) \
+    {.name = name_, .dialect = dialect_, .size = size_, .alignment = alignment_, .kind = kind_}
 static type_info table[CUBC_TYPE_LAST + 1] = {
     [CUBC_BOOL] = NUMBER("BOOL", "bool8", 1, 1, KIND_BOOL),
     [CUBC_I8] = NUMBER("I8", "i8", 1, 1, KIND_SIGNED),
