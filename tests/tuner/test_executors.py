@@ -1,5 +1,6 @@
 """Searches whose variants are measured by the processes of an executor."""
 
+import contextlib
 import importlib.util
 import multiprocessing
 import os
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import stores
@@ -16,6 +18,7 @@ from searches import AXES, TIMING, keys, search, variant_rows
 
 from cubc import _core, tuner
 from cubc.tuner import _deadlines as deadlines
+from cubc.tuner import _limits as limits
 from cubc.tuner import _pool as pool
 from cubc.tuner import _remote as remote
 from cubc.tuner._target import Late, Request, Run
@@ -233,16 +236,54 @@ def test_a_task_ends_with_the_search():
         del remote._here.claimed
 
 
-def dying(workload_id, workload, request, device, left):
+def dying(workload_id, workload, request, *others):
     """Stands for `remote.work`: the first process that gets a certain variant dies."""
     marker = os.environ["CUBC_TEST_MARKER"]
     if request.variant != "base" and not os.path.exists(marker):
         open(marker, "w").close()
         os.kill(os.getpid(), signal.SIGKILL)
-    return _work(workload_id, workload, request, device, left)
+    return _work(workload_id, workload, request, *others)
 
 
 _work = remote.work
+
+
+SEARCHING = """
+from concurrent.futures import ProcessPoolExecutor
+from cubc import tuner
+if __name__ == "__main__":
+    tuner.search("reduce.sum", {"T": "F32", "Elements": 16}, db="killed.db", device="cpu",
+                 executor=ProcessPoolExecutor(1))
+"""
+
+
+def test_a_killed_search_leaves_no_measuring_process(tmp_path):
+    """The pool's processes stay: a device that they kept would be refused to the next search."""
+    script = tmp_path / "searching.py"
+    script.write_text(SEARCHING)
+    with subprocess.Popen([sys.executable, str(script)], cwd=tmp_path) as search:
+        while not (measuring := measuring_processes(search.pid)):
+            time.sleep(0.05)
+        left = limits.descendants(search.pid)
+        search.kill()
+    try:
+        while any(map(is_measuring, measuring)):
+            time.sleep(0.05)
+    finally:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def measuring_processes(pid):
+    return [one for one in limits.descendants(pid) if is_measuring(one)]
+
+
+def is_measuring(pid):
+    try:
+        return "cubc.tuner._worker" in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_a_process_that_dies_costs_nothing(db, monkeypatch, tmp_path):
@@ -319,10 +360,10 @@ def test_variants_whose_processes_always_die_are_at_fault(db, monkeypatch):
 
 
 def test_an_error_in_a_process_is_no_fault_of_a_variant(db, monkeypatch):
-    def crowded(workload_id, workload, request, device, left):
+    def crowded(workload_id, workload, request, *others):
         if request.variant != "base":
             raise _core.NoDeviceError("all 1 GPUs of this machine measure for other processes")
-        return _work(workload_id, workload, request, device, left)
+        return _work(workload_id, workload, request, *others)
 
     monkeypatch.setattr(remote, "work", crowded)
     with (
@@ -340,7 +381,7 @@ def test_an_executor_of_ours_is_ended_where_there_is_no_device(db, monkeypatch):
         made.append(Recorded(1))
         return made[0]
 
-    def nowhere(device):
+    def nowhere(*what):
         raise _core.NoDeviceError("none")
 
     monkeypatch.setattr(remote, "describe", nowhere)

@@ -104,9 +104,10 @@ class Pool:
         self._longest = 0.0  # seconds in which a task of the workload was answered
         self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
         self._known: dict[str, Mapping[str, Any]] = {}  # devices that have answered, by uuid
+        self._me = remote.this_process()
         found: tuple[Mapping[str, Any], str]
         try:
-            future = self._executor.submit(remote.describe, device)
+            future = self._executor.submit(remote.describe, device, self._me)
             if future not in wait([future], UNHEARD).done:
                 raise TimeoutError(f"no process of the executor answered in {UNHEARD:.0f} s")
             found = future.result()
@@ -156,7 +157,8 @@ class Pool:
     def _send(self, request: Request, attempt: int = 1) -> None:
         assert self._workload is not None
         left = None if request.until is None else request.until - time.monotonic()
-        task = partial(remote.work, self._workload_id, self._workload, request, self._device, left)
+        what = (self._workload_id, self._workload, request, self._device, left, self._me)
+        task = partial(remote.work, *what)
         try:
             future = self._executor.submit(task)
         except Exception:

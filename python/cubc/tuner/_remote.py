@@ -1,7 +1,8 @@
 """Work that the processes of an executor do for a search: see ``_pool.py``.
 
 A process keeps its measuring process, and the benchmark open there, from one task to the next.
-Where tasks run in threads, each thread has its own.
+Where tasks run in threads, each thread has its own. A pool's processes outlive a search that is
+killed: so the device is given back as soon as the search is gone, where that can be seen.
 """
 
 from __future__ import annotations
@@ -22,10 +23,32 @@ from cubc import _core
 from ._deadlines import BASE_SECONDS, base_deadline, build_deadline, run_deadline
 from ._remote_bench import BaseFailed, RemoteBench
 from ._status import FAILURES, OK, TIMEOUT, failure
+from ._supervisor import stat
 from ._target import Request, Run
 from ._workload import CompileTimeWorkload
 
 Found = list[tuple[Run, dict[str, Any]]]
+
+BEGAN = 22  # field of /proc/<pid>/stat: when the process began
+LOOK = 1.0  # seconds between two looks at a search
+
+
+class Searcher(NamedTuple):
+    """Process of a search, as others of its machine can see it."""
+
+    host: str
+    pid: int
+    began: int  # 0: not known
+
+    def is_seen(self) -> bool:
+        """Say whether the process is there, and on this machine."""
+        known = self.began and self.host == socket.gethostname()
+        return bool(known) and stat(self.pid, BEGAN) == self.began
+
+
+def this_process() -> Searcher:
+    """Identity of the process that calls."""
+    return Searcher(socket.gethostname(), os.getpid(), stat(os.getpid(), BEGAN))
 
 
 class Reply(NamedTuple):
@@ -45,8 +68,21 @@ class ClaimedDevice:
         self._bench = RemoteBench(device)
         # Called at the latest when the thread or the process ends that this is of.
         self.close = weakref.finalize(self, _close, self._bench, claim)
+        self._watched = False
+        self._searcher: list[Searcher] = []  # the last one, once it was seen
         self._workload_id = ""
         self._build, self._base = BASE_SECONDS, 0.0  # base: seconds that it ran
+
+    def serve(self, searcher: Searcher) -> None:
+        """Give the device back once this searcher, if it can be seen, is gone."""
+        if not searcher.is_seen():
+            self._searcher.clear()
+            return
+        self._searcher[:] = [searcher]
+        if not self._watched:
+            self._watched = True
+            arguments = (self._searcher, self.close)
+            threading.Thread(target=_watch, args=arguments, daemon=True).start()
 
     def work(self, workload_id: str, workload: CompileTimeWorkload, request: Request) -> Reply:
         """Do a task, after base if it is the first of its workload."""
@@ -91,12 +127,19 @@ def _close(bench: RemoteBench, claim: IO | None) -> None:
         claim.close()
 
 
+def _watch(searcher: list[Searcher], close: weakref.finalize) -> None:
+    while close.alive:
+        time.sleep(LOOK)
+        if not all(one.is_seen() for one in [*searcher]):
+            close()
+
+
 _here = threading.local()
 
 
 def _claimed(device: str | None) -> ClaimedDevice:
     claimed = getattr(_here, "claimed", None)
-    if claimed is not None and claimed.wanted == device:
+    if claimed is not None and claimed.wanted == device and claimed.close.alive:
         return claimed
     if claimed is not None:
         claimed.close()
@@ -104,9 +147,12 @@ def _claimed(device: str | None) -> ClaimedDevice:
     return _here.claimed
 
 
-def describe(device: str | None) -> tuple[dict[str, Any], str]:
+def describe(device: str | None, searcher: Searcher | None = None) -> tuple[dict[str, Any], str]:
     """Info of the device that this process measures on, and the name of its machine."""
-    return _claimed(device).info, socket.gethostname()
+    claimed = _claimed(device)
+    if searcher is not None:
+        claimed.serve(searcher)
+    return claimed.info, socket.gethostname()
 
 
 def work(
@@ -115,6 +161,7 @@ def work(
     request: Request,
     device: str | None,
     left: float | None = None,
+    searcher: Searcher | None = None,
 ) -> Reply:
     """Do one task, within the seconds that are left of the search.
 
@@ -127,7 +174,10 @@ def work(
     """
     # The search's clock may be another machine's.
     until = None if left is None else time.monotonic() + left
-    return _claimed(device).work(workload_id, workload, request._replace(until=until))
+    claimed = _claimed(device)
+    if searcher is not None:
+        claimed.serve(searcher)
+    return claimed.work(workload_id, workload, request._replace(until=until))
 
 
 def _claim(device: str | None) -> tuple[str, IO | None]:
