@@ -1,10 +1,7 @@
 // The table behind types.h.
 #include "base/types.h"
 
-#include "base/types_struct.h"
-
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #define NUMBER(name_, dialect_, size_, alignment_, kind_) \
@@ -129,84 +126,15 @@ void type_define(cubc_type type, bool done[CUBC_TYPE_LAST + 1], text *out)
     text_puts(out, t->definition);
 }
 
-FORK_SAFE_MUTEX(structs_lock);
-
-// A copy of the members whose names live as long.
-static cubc_member *copy_members(const type_layout *l)
-{
-    size_t bytes = 0;
-    for (int k = 0; k < l->count; k++) bytes += strlen(l->members[k].name) + 1;
-    cubc_member *copy = mem_alloc(1, (size_t)l->count * sizeof *copy + bytes);
-    if (!copy) return NULL;
-    char *names = (char *)(copy + l->count);
-    memcpy(copy, l->members, (size_t)l->count * sizeof *copy);
-    for (int k = 0; k < l->count; k++) {
-        copy[k].name = strcpy(names, l->members[k].name);
-        names += strlen(names) + 1;
-    }
-    return copy;
-}
-
-// Under the lock. Takes the description's text.
-static cubc_status append(const type_layout *l, text *description, cubc_type *out)
+cubc_status type_add(const type_info *row, cubc_type *out)
 {
     int next = atomic_load(&type_count);
-    char name[32];
-    text definition = {0};
     if (next > CUBC_TYPE_LAST)
         FAIL(CUBC_INVALID_ARGUMENT,
              "there is no room for %.100s: a process knows at most %d different structs",
-             description->data, CUBC_TYPE_LAST + 1 - CUBC_TYPE_COUNT);
-    snprintf(name, sizeof name, "struct_%016llx",
-             (unsigned long long)hash64(description->data, description->length));
-    type_write(l, name, &definition);
-    cubc_status st = text_done(&definition);
-    cubc_member *members = st ? NULL : copy_members(l);
-    char *copied = members ? mem_strdup(name) : NULL;
-    if (!copied) {
-        mem_free(members);
-        text_free(&definition);
-        return CUBC_NO_MEMORY;
-    }
-    table[next] = (type_info){.name = copied,
-                              .dialect = copied,
-                              .size = (uint8_t)l->size,
-                              .alignment = (uint8_t)l->alignment,
-                              .kind = KIND_STRUCT,
-                              .members = members,
-                              .member_count = l->count,
-                              .description = description->data,
-                              .definition = definition.data};
-    *description = (text){0};
+             row->description, CUBC_TYPE_LAST + 1 - CUBC_TYPE_COUNT);
+    table[next] = *row;
     *out = (cubc_type)next;
     atomic_store_explicit(&type_count, next + 1, memory_order_release);
     return CUBC_OK;
-}
-
-static bool find(const char *description, cubc_type *out)
-{
-    int count = atomic_load(&type_count);
-    for (int t = CUBC_TYPE_COUNT; t < count; t++)
-        if (strcmp(table[t].description, description) == 0) {
-            *out = (cubc_type)t;
-            return true;
-        }
-    return false;
-}
-
-cubc_status cubc_type_struct(const cubc_member *members, int count, size_t size, cubc_type *out)
-{
-    type_layout layout;
-    text description = {0};
-    if (!out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_type_struct: NULL argument");
-    TRY(type_layout_of(members, count, size, &layout));
-    type_describe(&layout, &description);
-    cubc_status st = text_done(&description);
-    if (!st) {
-        pthread_mutex_lock(&structs_lock);
-        if (!find(description.data, out)) st = append(&layout, &description, out);
-        pthread_mutex_unlock(&structs_lock);
-    }
-    text_free(&description);
-    return st;
 }

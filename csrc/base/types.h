@@ -33,6 +33,8 @@ typedef struct type_info {
 
 // All types that there are; a number that type_valid accepts has its row.
 extern const type_info *const type_table;
+// Adds a struct's row, whose texts and members stay for ever. One thread at a time.
+cubc_status type_add(const type_info *row, cubc_type *out);
 
 // One value of any type.
 typedef struct type_value {

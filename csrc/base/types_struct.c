@@ -1,16 +1,23 @@
-// The meaning of a struct's description: its checks, its layout, its definition for the kernels.
+// Structs of number types: the checks and the layout of a description, its definition for the
+// kernels, and its row in the table of types.
 //
 // The definition has the members where the description says, gaps as members of their own, and the
 // kernel asserts it. A constructor takes a value for each member and converts it, so that gaps are
 // no user's business and a sum of f16 or i8 goes back where it came from. It leaves the default
 // constructor trivial, as unions and uninitialised arrays of the kernels need it.
-#include "base/types_struct.h"
-
 #include "base/name.h"
+#include "base/types.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { MOST_ALIGNMENT = 8 }; // of any type
+// A struct before it has a number.
+typedef struct type_layout {
+    const cubc_member *members; // borrowed
+    int count;
+    size_t size, alignment;
+    bool packed; // a member's offset is not a multiple of its alignment
+} type_layout;
 
 static size_t values_in(const cubc_member *m)
 {
@@ -84,7 +91,7 @@ static cubc_status check_classes(const type_layout *l)
     return CUBC_OK;
 }
 
-cubc_status type_layout_of(const cubc_member *members, int count, size_t size, type_layout *out)
+static cubc_status find_layout(const cubc_member *members, int count, size_t size, type_layout *out)
 {
     size_t end = 0, widest = 1;
     if (count < 1 || !members) FAIL(CUBC_INVALID_ARGUMENT, "a struct needs a member");
@@ -113,7 +120,7 @@ static size_t gap_before(const type_layout *l, int k)
     return (k < l->count ? l->members[k].offset : l->size) - end;
 }
 
-void type_describe(const type_layout *l, text *out)
+static void describe(const type_layout *l, text *out)
 {
     text_puts(out, "{");
     for (int k = 0; k < l->count; k++) {
@@ -199,7 +206,7 @@ static void write_comparisons(const type_layout *l, const char *name, text *out)
         name);
 }
 
-void type_write(const type_layout *l, const char *name, text *out)
+static void write_definition(const type_layout *l, const char *name, text *out)
 {
     text_puts(out, "struct ");
     if (l->packed) text_printf(out, "__attribute__((packed, aligned(%zu))) ", l->alignment);
@@ -212,4 +219,82 @@ void type_write(const type_layout *l, const char *name, text *out)
     text_printf(out, " }; static_assert(sizeof(%s) == %zu && alignof(%s) == %zu", name, l->size,
                 name, l->alignment);
     text_puts(out, ", \"a struct of the kernel lies as its arrays do\");");
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+FORK_SAFE_MUTEX(structs_lock);
+
+// A copy of the members whose names live as long.
+static cubc_member *copy_members(const type_layout *l)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < l->count; k++) bytes += strlen(l->members[k].name) + 1;
+    cubc_member *copy = mem_alloc(1, (size_t)l->count * sizeof *copy + bytes);
+    if (!copy) return NULL;
+    char *names = (char *)(copy + l->count);
+    memcpy(copy, l->members, (size_t)l->count * sizeof *copy);
+    for (int k = 0; k < l->count; k++) {
+        copy[k].name = strcpy(names, l->members[k].name);
+        names += strlen(names) + 1;
+    }
+    return copy;
+}
+
+// Under the lock. Takes the description's text.
+static cubc_status add(const type_layout *l, text *description, cubc_type *out)
+{
+    char name[32], *copied = NULL;
+    text definition = {0};
+    cubc_member *members = NULL;
+    cubc_status st;
+    snprintf(name, sizeof name, "struct_%016llx",
+             (unsigned long long)hash64(description->data, description->length));
+    write_definition(l, name, &definition);
+    GUARD(st, text_done(&definition), failed);
+    st = CUBC_NO_MEMORY;
+    if (!(members = copy_members(l)) || !(copied = mem_strdup(name))) goto failed;
+    type_info row = {.name = copied,
+                     .dialect = copied,
+                     .size = (uint8_t)l->size,
+                     .alignment = (uint8_t)l->alignment,
+                     .kind = KIND_STRUCT,
+                     .members = members,
+                     .member_count = l->count,
+                     .description = description->data,
+                     .definition = definition.data};
+    GUARD(st, type_add(&row, out), failed);
+    *description = (text){0};
+    return CUBC_OK;
+failed:
+    mem_free(copied);
+    mem_free(members);
+    text_free(&definition);
+    return st;
+}
+
+static bool find(const char *description, cubc_type *out)
+{
+    for (int t = CUBC_TYPE_COUNT; type_valid((cubc_type)t); t++)
+        if (strcmp(type_table[t].description, description) == 0) {
+            *out = (cubc_type)t;
+            return true;
+        }
+    return false;
+}
+
+cubc_status cubc_type_struct(const cubc_member *members, int count, size_t size, cubc_type *out)
+{
+    type_layout layout;
+    text description = {0};
+    if (!out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_type_struct: NULL argument");
+    TRY(find_layout(members, count, size, &layout));
+    describe(&layout, &description);
+    cubc_status st = text_done(&description);
+    if (!st) {
+        pthread_mutex_lock(&structs_lock);
+        if (!find(description.data, out)) st = add(&layout, &description, out);
+        pthread_mutex_unlock(&structs_lock);
+    }
+    text_free(&description);
+    return st;
 }

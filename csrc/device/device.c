@@ -70,17 +70,6 @@ static cubc_status fail_unknown(const char *name, const char *origin, bool malfo
     return st;
 }
 
-int device_arch_number(const char *arch)
-{
-    int number = 0;
-    if (strcmp(arch, "cpu") == 0) return 0;
-    if (strncmp(arch, "sm_", 3) != 0) return -1;
-    for (arch += 3; *arch >= '0' && *arch <= '9' && number < 10000; arch++)
-        number = number * 10 + (*arch - '0');
-    if (*arch == 'a' || *arch == 'f') arch++;
-    return *arch == '\0' && number > 0 ? number : -1;
-}
-
 const device_api *device_api_of_arch(const char *arch)
 {
     return strcmp(arch, "cpu") == 0 ? &device_cpu_api : &device_cuda_api;
@@ -177,18 +166,6 @@ void device_release(cubc_device *device)
     if (device->detach) device->detach(device);
     device->api->close(device);
     mem_free(last);
-}
-
-bool device_source_rounds(const char *source)
-{
-    return strstr(source, "\n#define SIMT_ROUNDED 1\n") != NULL;
-}
-
-void binary_free(binary *code)
-{
-    if (!code) return;
-    mem_free(code->data);
-    *code = (binary){0};
 }
 
 // ---- the public calls ---------------------------------------------------------------------------

@@ -1,10 +1,10 @@
-// The store of measurements: see store.h. Opening, devices, and rows on their way in; store_read.c
-// has their way out, store_columns.h the columns, store_schema.c the tables, store_connect.c SQLite
-// with all that concerns durability and trust.
+// The store of measurements: see store.h. Devices, and rows on their way in; store_open.c opens a
+// store, store_read.c has the rows' way out, store_columns.h the columns, store_schema.c the
+// tables, store_connect.c SQLite with all that concerns durability and trust.
 //
 // A store holds one connection and one mutex: any thread may use it, one at a time.
 #define _POSIX_C_SOURCE 200809L
-#include "store/store_inner.h"
+#include "store/store_private.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum { CHECKPOINT_ROWS = 100 };
 static const double checkpoint_s = 1.0;
 
 // ---- the store --------------------------------------------------------------------------------
-static cubc_status make(sql *db, int version, bool writable, store **out)
+cubc_status store_make(sql *db, int version, bool writable, store **out)
 {
     store *s = mem_zalloc(1, sizeof *s);
     if (!s) {
@@ -29,33 +29,6 @@ static cubc_status make(sql *db, int version, bool writable, store **out)
     pthread_mutex_init(&s->mutex, NULL);
     *out = s;
     return CUBC_OK;
-}
-
-cubc_status store_open(const char *path, int mode, store **out)
-{
-    int version;
-    sql *db;
-    *out = NULL;
-    if (mode != STORE_READ && mode != STORE_CREATE)
-        FAIL(CUBC_INVALID_ARGUMENT, "store mode %d is neither STORE_READ nor STORE_CREATE", mode);
-    bool write = mode == STORE_CREATE;
-    TRY(schema_open(path, write, &db, &version));
-    if (write && version < STORE_VERSION) {
-        TRY(store_upgrade(db, path));
-        TRY(schema_open(path, write, &db, &version));
-    }
-    if (!write || version == STORE_VERSION) return make(db, version, write, out);
-    sql_close(db);
-    FAIL(CUBC_STORE_ERROR, "%s was replaced by an older store meanwhile: try again", path);
-}
-
-cubc_status store_open_image(const char *path, store_image *image, store **out)
-{
-    int version;
-    sql *db;
-    *out = NULL;
-    TRY(schema_open_image(path, image, &db, &version));
-    return make(db, version, false, out);
 }
 
 void store_close(store *s)

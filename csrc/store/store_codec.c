@@ -2,7 +2,7 @@
 //
 // Samples lie in the file as little-endian float32, whatever the host is. The checksum is of
 // values, not of the file's bytes, so that a copy of a row in another file has the same.
-#include "store/store_inner.h"
+#include "store/store_codec.h"
 
 #include "base/stats.h"
 

@@ -11,7 +11,7 @@
 // functions, lengths are bounded, pages are checked as they are read, SQLite asks for interrupts as
 // it computes, and a schema that takes longer than ours to be read is not ours.
 #define _POSIX_C_SOURCE 200809L
-#include "store/store_sql_inner.h"
+#include "store/store_sql_private.h"
 
 #include <errno.h>
 #include <sqlite3.h>

@@ -50,12 +50,6 @@ static int open_beside(const char *path, size_t *size)
     return file;
 }
 
-cubc_status image_check_interrupt(const char *path)
-{
-    if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while reading %s", path);
-    return CUBC_OK;
-}
-
 static cubc_status check_size(const char *path, uint64_t size)
 {
     if (size > most_bytes)

@@ -25,7 +25,12 @@ void image_free(store_image *image);
 // Applies the committed frames of a log, if there is one; one that is not of this file, or damaged,
 // ends where its checksums do, as for SQLite.
 cubc_status image_apply_log(const char *path, const uint8_t *log, size_t size, store_image *image);
-cubc_status image_check_interrupt(const char *path); // between two parts of a long reading
+// Between two parts of a long reading.
+static inline cubc_status image_check_interrupt(const char *path)
+{
+    if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while reading %s", path);
+    return CUBC_OK;
+}
 // Refuses a journal that would have a file deleted once it is played back, and a journal or a log
 // that is no plain file.
 cubc_status image_check_journal(const char *path);

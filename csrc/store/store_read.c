@@ -2,7 +2,7 @@
 //
 // A cursor keeps only the number it has reached and takes one row a step, copied. The number of the
 // next row is looked up apart from its values, so that a row whose values cannot be read is known.
-#include "store/store_inner.h"
+#include "store/store_private.h"
 
 struct store_cursor {
     store *s;

@@ -1,6 +1,6 @@
 // The store's use of SQLite: statements, transactions and errors in words; see store_sql.h.
 #define _POSIX_C_SOURCE 200809L
-#include "store/store_sql_inner.h"
+#include "store/store_sql_private.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -111,7 +111,7 @@ cubc_status sql_begin(sql *s)
     return sql_execute(s, "BEGIN IMMEDIATE");
 }
 
-cubc_status sql_begin_alone(sql *s)
+cubc_status sql_begin_exclusive(sql *s)
 {
     TRY(check_name(s));
     return sql_execute(s, "BEGIN EXCLUSIVE");

@@ -35,7 +35,7 @@ cubc_status sql_integer(sql *s, const char *query, int64_t *out); // first value
 // A transaction ends in COMMIT if st is CUBC_OK so far, and leaves the file as it was otherwise.
 cubc_status sql_begin(sql *s);
 cubc_status sql_end(sql *s, cubc_status st);
-cubc_status sql_begin_alone(sql *s); // one that nobody else may write during
+cubc_status sql_begin_exclusive(sql *s); // one that nobody else may write during
 
 // One run of a statement: start, one bind a parameter in order, step until no row, finish. Values
 // are borrowed until finish. Binding fails at the first step; finish takes a query never started.

@@ -1,4 +1,4 @@
-// Stores of an earlier version become stores of the newest: see store_inner.h.
+// Stores of an earlier version become stores of the newest: see store_private.h.
 //
 // Reading an older store needs no upgrade; writing to one does. Its rows are read with the SELECT
 // of its version into a new store beside it, checked and bounded like all that is read. Then its
@@ -6,7 +6,7 @@
 // write during, so that the file is the old store or the new one at any moment. The file stays the
 // same one: SQLite knows the log beside a store by its name, and would take it for another file's.
 #define _XOPEN_SOURCE 700
-#include "store/store_inner.h"
+#include "store/store_private.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -73,10 +73,19 @@ static cubc_status copy_all(sql *old, int version, store *to)
     return copy_measurements(&from, to);
 }
 
+// A file of the newest version.
+static cubc_status open_newest(const char *name, bool write, store **out)
+{
+    int version;
+    sql *db;
+    TRY(schema_open(name, write, &db, &version));
+    return store_make(db, version, write, out);
+}
+
 static cubc_status write_new(sql *old, int version, const char *name)
 {
     store *to;
-    TRY(store_open(name, STORE_CREATE, &to));
+    TRY(open_newest(name, true, &to));
     cubc_status st = sql_begin(to->db);
     if (!st) st = sql_end(to->db, copy_all(old, version, to));
     store_close(to);
@@ -118,7 +127,7 @@ static cubc_status copy_out(sql *old, int version, const char *path, store **out
     if (!realpath(path, full)) REFUSED("find", path);
     GUARD(st, make_name(full, &name), done);
     GUARD(st, write_new(old, version, name.data), done);
-    st = store_open(name.data, STORE_READ, out);
+    st = open_newest(name.data, false, out);
 done:
     remove_files(&name);
     text_free(&name);
@@ -154,10 +163,10 @@ static cubc_status replace(sql *old, int version, const char *path)
     return st;
 }
 
-static cubc_status upgrade_alone(sql *old, const char *path)
+static cubc_status upgrade_locked(sql *old, const char *path)
 {
     int version;
-    TRY(sql_begin_alone(old));
+    TRY(sql_begin_exclusive(old));
     cubc_status st = schema_identify(old, &version); // somebody else may have been at it
     if (!st && version < STORE_VERSION) st = replace(old, version, path);
     return sql_end(old, st);
@@ -165,7 +174,7 @@ static cubc_status upgrade_alone(sql *old, const char *path)
 
 cubc_status store_upgrade(sql *old, const char *path)
 {
-    cubc_status st = upgrade_alone(old, path);
+    cubc_status st = upgrade_locked(old, path);
     sql_close(old);
     if (!st || st == CUBC_INTERRUPTED || st == CUBC_NO_MEMORY) return st;
     FAIL(CUBC_STORE_ERROR,

@@ -5,7 +5,7 @@
 // record about its length until it has asked for the memory, so that it has a limit here.
 #define _XOPEN_SOURCE 700 // mkdtemp
 #include "fuzz.h"
-#include "store/store_inner.h"
+#include "store/store_private.h"
 
 #include <math.h>
 #include <stdio.h>

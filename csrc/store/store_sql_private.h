@@ -1,6 +1,6 @@
 // Shared by store_sql.c (statements) and store_connect.c (opening).
-#ifndef CUBC_STORE_SQL_INNER_H
-#define CUBC_STORE_SQL_INNER_H
+#ifndef CUBC_STORE_SQL_PRIVATE_H
+#define CUBC_STORE_SQL_PRIVATE_H
 
 #include "store/store_image.h"
 #include "store/store_sql.h"

@@ -1,0 +1,28 @@
+// The parts of a compilation that all back ends share: the number of an architecture, a mark in a
+// source, the end of the code. They are apart from device.c, which knows the back ends.
+#include "device/device.h"
+
+#include <string.h>
+
+int device_arch_number(const char *arch)
+{
+    int number = 0;
+    if (strcmp(arch, "cpu") == 0) return 0;
+    if (strncmp(arch, "sm_", 3) != 0) return -1;
+    for (arch += 3; *arch >= '0' && *arch <= '9' && number < 10000; arch++)
+        number = number * 10 + (*arch - '0');
+    if (*arch == 'a' || *arch == 'f') arch++;
+    return *arch == '\0' && number > 0 ? number : -1;
+}
+
+bool device_source_rounds(const char *source)
+{
+    return strstr(source, "\n#define SIMT_ROUNDED 1\n") != NULL;
+}
+
+void binary_free(binary *code)
+{
+    if (!code) return;
+    mem_free(code->data);
+    *code = (binary){0};
+}

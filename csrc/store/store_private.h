@@ -1,0 +1,32 @@
+// The store itself, as its own files see it; store.h is what all others see.
+#ifndef CUBC_STORE_PRIVATE_H
+#define CUBC_STORE_PRIVATE_H
+
+#include "store/store_codec.h"
+#include "store/store_schema.h"
+
+#include <pthread.h>
+
+struct store {
+    pthread_mutex_t mutex;
+    sql *db;
+    int version; // of the schema; the newest if writable
+    bool writable;
+    // For the rows to come, their columns of device and environment. The number of a device is 0
+    // before it is set and -1 where a store that is open for reading has none.
+    store_record about;
+    store_buffers about_buffers[2];
+    double checkpointed; // when
+    int uncheckpointed;  // rows since then
+};
+
+// A store on a connection, which becomes the store's in any case.
+cubc_status store_make(sql *db, int version, bool writable, store **out);
+// Reads a store from memory; the image becomes the store's in any case, the path is for messages.
+cubc_status store_open_image(const char *path, store_image *image, store **out);
+// Adds a row of all columns, with that number if it is not 0, in a transaction that is open.
+cubc_status store_put(store *s, int64_t id, const store_record *record);
+// Makes an older store, which is open for writing, one of the newest version. Closes it.
+cubc_status store_upgrade(sql *old, const char *path);
+
+#endif
