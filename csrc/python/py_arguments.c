@@ -1,6 +1,6 @@
 // Matching of arguments for the calls that must be quick, without a tuple, a dict or a format
 // string; and streams, which all calls take.
-#include "python/py_support.h"
+#include "python/py_arguments.h"
 
 #include <string.h>
 

@@ -1,5 +1,13 @@
 // cubc.Array: a contiguous array in a device's memory.
-#include "python/py_support.h"
+#include "python/py_array.h"
+
+#include "python/py_arguments.h"
+#include "python/py_dlpack.h"
+#include "python/py_module.h"
+#include "python/py_numpy.h"
+#include "python/py_types.h"
+
+#include "base/size.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 // cubc.asarray and cubc.empty: how arrays come to a device.
-#include "python/py_lazy.h"
+#include "python/py_arguments.h"
+#include "python/py_array.h"
+#include "python/py_module.h"
+#include "python/py_transform.h"
+#include "python/py_types.h"
 
 #include <string.h>
 

@@ -1,8 +1,9 @@
 // The core's question whether a workload should be tuned, put to a callable of Python's.
-#include "python/py_support.h"
+#include "python/py_module.h"
 
 #include "base/types.h"
 #include "compile/cache.h"
+#include "run/algorithm.h"
 
 static PyObject *asked; // the callable; NULL: none. The GIL guards it.
 

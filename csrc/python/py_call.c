@@ -1,6 +1,9 @@
 // The steps around a primitive's launch: see py_call.h.
 #include "python/py_call.h"
-#include "python/py_lazy.h"
+
+#include "python/py_arguments.h"
+#include "python/py_array.h"
+#include "python/py_numpy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +31,8 @@ static bool same_device(const py_view *a, const cubc_device *device)
 // Works where a device array is, on the stream of its last work.
 static void follow(py_call *c, const py_view *view)
 {
-    const py_fused *lazy = view->lazy;
-    for (int k = 0; lazy && k < lazy->count && !c->device; k++) follow(c, &lazy->views[k]);
+    const py_expression *e = view->expression;
+    for (int k = 0; e && k < e->count && !c->device; k++) follow(c, &e->views[k]);
     if (!view->device) return;
     c->device = view->device;
     device_retain(c->device);
@@ -40,9 +43,9 @@ static void follow(py_call *c, const py_view *view)
 // Not where the call computes. Views of what is no array are empty.
 static bool elsewhere(const py_call *c, const py_view *view)
 {
-    const py_fused *lazy = view->lazy;
-    for (int k = 0; lazy && k < lazy->count; k++)
-        if (elsewhere(c, &lazy->views[k])) return true;
+    const py_expression *e = view->expression;
+    for (int k = 0; e && k < e->count; k++)
+        if (elsewhere(c, &e->views[k])) return true;
     return !same_device(view, c->device) || (!c->host && view->on_host);
 }
 
@@ -85,12 +88,12 @@ int py_call_device(py_call *c, PyObject *device, PyObject *stream)
 
 static cubc_status ready_operand(py_call *c, py_view *view, PyObject **staged);
 
-static cubc_status ready_lazy(py_call *c, py_fused *lazy)
+static cubc_status ready_expression(py_call *c, py_expression *e)
 {
-    for (int k = 0; k < lazy->count; k++) {
-        if (lazy->numbers[k]) continue;
-        TRY(ready_operand(c, &lazy->views[k], &lazy->staged[k]));
-        lazy->operands[k].data = lazy->views[k].data;
+    for (int k = 0; k < e->count; k++) {
+        if (e->numbers[k]) continue;
+        TRY(ready_operand(c, &e->views[k], &e->staged[k]));
+        e->operands[k].data = e->views[k].data;
     }
     return CUBC_OK;
 }
@@ -98,7 +101,7 @@ static cubc_status ready_lazy(py_call *c, py_fused *lazy)
 // Host operands travel to the device.
 static cubc_status ready_operand(py_call *c, py_view *view, PyObject **staged)
 {
-    if (view->lazy) return ready_lazy(c, view->lazy);
+    if (view->expression) return ready_expression(c, view->expression);
     if (view->device) return py_view_order(view, c->stream, c->stream_object);
     if (strcmp(c->device->info.kind, "cpu") == 0) return CUBC_OK; // host memory is its memory
     *staged = py_array_new(c->device, view->type, view->ndim, view->shape, c->stream);

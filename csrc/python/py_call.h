@@ -6,7 +6,7 @@
 #ifndef CUBC_PY_CALL_H
 #define CUBC_PY_CALL_H
 
-#include "python/py_support.h"
+#include "python/py_view.h"
 
 typedef struct py_output {
     py_view view;

@@ -1,6 +1,7 @@
 // DLPack both ways (the ABI of DLPack 0.8, https://dmlc.github.io/dlpack): zero-copy exchange with
 // PyTorch, JAX, CuPy and NumPy.
-#include "python/py_support.h"
+#include "python/py_dlpack.h"
+#include "python/py_types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static int fill_view(const DLTensor *t, const char *what, py_view *out)
     if (py_view_set_shape(out, what, t->ndim) < 0) return -1;
     for (int d = t->ndim - 1; t->strides && d >= 0; d--) {
         if (t->shape[d] != 1 && t->strides[d] != expected && out->n) {
-            return py_not_contiguous(what);
+            return py_view_not_contiguous(what);
         }
         expected *= t->shape[d];
     }

@@ -1,5 +1,6 @@
 // Fields of lattice QCD in files, as NumPy arrays: cubc.lattice reads and writes through these.
-#include "python/py_support.h"
+#include "python/py_module.h"
+#include "python/py_numpy.h"
 
 #include "cubc/fields.h"
 

@@ -1,5 +1,7 @@
 // cubc.lattice's solver: fields and an operator's numbers on their way to cubc_solve.
 #include "python/py_call.h"
+#include "python/py_module.h"
+#include "python/py_types.h"
 
 #include <string.h>
 

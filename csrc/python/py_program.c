@@ -1,10 +1,12 @@
 // Program: a user's own kernels, launched or recorded as a work, as Python objects; and what is
 // needed of a source before that.
-#include "python/py_launch.h"
+#include "python/py_arguments.h"
+#include "python/py_kernel_launch.h"
+#include "python/py_module.h"
+#include "python/py_timing.h"
+#include "python/py_tuner.h"
 
 #include "compile/program.h"
-#include "python/py_measure.h"
-
 #include <limits.h>
 #include <string.h>
 
@@ -64,7 +66,7 @@ static PyObject *source_compile(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "sss|dy*:source_compile", &source, &arch, &title, &deadline,
                           &abandon))
         return NULL;
-    if (strcmp(arch, "cpu") != 0) py_find_cuda();
+    if (strcmp(arch, "cpu") != 0) py_device_find_cuda();
     Py_BEGIN_ALLOW_THREADS
     interrupt_watch(abandon.len ? abandon.buf : NULL);
     st = variant_compile(arch, source, title, deadline, &code, &seconds);
@@ -275,9 +277,9 @@ static PyObject *measure(PyObject *self, PyObject *args, PyObject *keywords)
     if (!of_program.context) return NULL;
     cubc_device *device = program_device(of_program.context);
     timing_options options = timing_defaults(device);
-    if (py_measure_options(args, keywords, &first, &reference, &options) < 0) return NULL;
+    if (py_timing_options(args, keywords, &first, &reference, &options) < 0) return NULL;
     if (reference != Py_None && !(of_other.context = program_of(reference))) return NULL;
-    return py_measure(device, &of_program, of_other.context ? &of_other : NULL, &options);
+    return py_timing_measure(device, &of_program, of_other.context ? &of_other : NULL, &options);
 }
 
 static PyObject *measure_hot(PyObject *self, PyObject *args)

@@ -1,5 +1,5 @@
 // Store: the file of measurements as a Python object.
-#include "python/py_support.h"
+#include "python/py_module.h"
 
 #include "store/store_columns.h"
 

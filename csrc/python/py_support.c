@@ -1,8 +1,5 @@
-// What all files of the binding use: exceptions, devices by name, texts, shapes. See py_support.h.
+// What all files of the binding use: exceptions, signals, objects. See py_support.h.
 #include "python/py_support.h"
-
-#include "compile/cache.h"
-#include "device/cuda/cuda_api.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -85,61 +82,7 @@ static bool check_signals(void)
     return pending;
 }
 
-// ---- devices ------------------------------------------------------------------------------------
-// A device that Python has named once stays open: compiled variants, worker threads and memory
-// pools hang on it, and no call should pay for them twice. True if it is new. The GIL guards the
-// table.
-static bool keep_open(cubc_device *device)
-{
-    static cubc_device *kept[64];
-    for (size_t i = 0; i < COUNT_OF(kept); i++) {
-        if (kept[i] == device) return false;
-        if (kept[i]) continue;
-        device_retain(device);
-        kept[i] = device;
-        return true;
-    }
-    return false;
-}
-
-void py_find_cuda(void)
-{
-    static bool found;
-    if (found) return;
-    found = true;
-    if (cuda_api_compiler_ready() == CUBC_OK) return; // under its usual name, and so is the runtime
-    PyObject *module = PyImport_ImportModule("cubc._device");
-    PyObject *none = module ? PyObject_CallMethod(module, "find_cuda", NULL) : NULL;
-    PyErr_Clear(); // then the core looks under the loader's usual names
-    Py_XDECREF(none);
-    Py_XDECREF(module);
-}
-
-// The device of `with cubc.device(...)`, in the thread that runs it.
-static _Thread_local char default_device[16];
-
-PyObject *py_set_default_device(PyObject *self, PyObject *args)
-{
-    const char *name;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "s:device", &name)) return NULL;
-    PyObject *before = PyUnicode_FromString(default_device);
-    if (before) PyOS_snprintf(default_device, sizeof default_device, "%s", name);
-    return before;
-}
-
-cubc_status py_open_device(const char *name, cubc_device **out)
-{
-    if (!name && default_device[0]) name = default_device;
-    if (!name || strcmp(name, "cpu") != 0) py_find_cuda();
-    TRY(cubc_device_open(name, out));
-    // Without its cache everything works, but every process compiles anew: worth a word, once.
-    if (!keep_open(*out) || !cache_why()) return CUBC_OK;
-    if (PyErr_WarnEx(PyExc_UserWarning, cache_why(), 1) == 0) return CUBC_OK;
-    cubc_device_close(*out);
-    FAIL(CUBC_IO_ERROR, "%s", cache_why());
-}
-
+// ---- objects ------------------------------------------------------------------------------------
 cubc_status py_text(PyObject *object, const char *what, const char *expected, const char **out)
 {
     Py_ssize_t length = 0;
@@ -151,15 +94,6 @@ cubc_status py_text(PyObject *object, const char *what, const char *expected, co
     return CUBC_OK;
 }
 
-cubc_status py_device(PyObject *name, cubc_device **out)
-{
-    const char *text = NULL;
-    if (name && name != Py_None)
-        TRY(py_text(name, "device", "such as 'cuda:0' or 'cpu', or None", &text));
-    return py_open_device(text, out);
-}
-
-// ---- objects ------------------------------------------------------------------------------------
 int py_add_type(PyObject *module, PyType_Spec *spec, PyObject **out)
 {
     const char *dot = strrchr(spec->name, '.');
@@ -202,16 +136,6 @@ int py_too_large(const char *what)
                  "%s has a negative extent, or would be larger than any memory: extents are 0 or "
                  "more, and their product is at most 2^60 bytes",
                  what);
-    return -1;
-}
-
-int py_not_contiguous(const char *what)
-{
-    PyErr_Format(
-        PyExc_ValueError,
-        "%s is not contiguous in C order; pass a contiguous copy (numpy.ascontiguousarray, "
-        "cupy.ascontiguousarray, tensor.contiguous())",
-        what);
     return -1;
 }
 

@@ -1,15 +1,37 @@
-// cubc.transform: an expression of operands by name, written to memory.
+// cubc.transform and cubc.Lazy: an expression of operands by name, evaluated now, or where a call
+// reads it.
+#include "python/py_transform.h"
+
 #include "python/py_call.h"
-#include "python/py_lazy.h"
+#include "python/py_expression.h"
+#include "python/py_module.h"
+#include "python/py_numpy.h"
+#include "python/py_types.h"
 
 #include <string.h>
 
-typedef struct map_arguments {
+static PyObject *lazy_type;
+
+typedef struct py_lazy {
+    PyObject_HEAD
+    PyObject *expression, *operands; // a str and a dict
+    PyObject *dtype, *size;          // as given, or NULL
+    cubc_type type;
+    PyObject *shape; // a tuple
+} py_lazy;
+
+bool py_lazy_check(PyObject *object)
+{
+    return Py_IS_TYPE(object, (PyTypeObject *)lazy_type);
+}
+
+// ---- transform ----------------------------------------------------------------------------------
+typedef struct transform_arguments {
     PyObject *expression, *operands, *merged; // new references
     PyObject *out, *dtype, *size, *stream, *device;
-} map_arguments;
+} transform_arguments;
 
-static void release(map_arguments *m)
+static void release(transform_arguments *m)
 {
     Py_XDECREF(m->expression);
     Py_XDECREF(m->operands);
@@ -17,7 +39,7 @@ static void release(map_arguments *m)
 }
 
 // The place of a named argument of the call itself; NULL if the name is an operand's.
-static PyObject **argument_of(map_arguments *m, const char *name)
+static PyObject **argument_of(transform_arguments *m, const char *name)
 {
     return !strcmp(name, "out")      ? &m->out
            : !strcmp(name, "dtype")  ? &m->dtype
@@ -28,9 +50,9 @@ static PyObject **argument_of(map_arguments *m, const char *name)
 }
 
 // A lazy object brings its operands along.
-static int take_lazy(map_arguments *m)
+static int take_lazy(transform_arguments *m)
 {
-    PyObject *lazy = m->expression, *dtype, *size;
+    py_lazy *lazy = (py_lazy *)m->expression;
     if (PyDict_Size(m->operands)) {
         PyErr_SetString(PyExc_TypeError,
                         "a lazy object has its operands already: to compute with it, name it, as "
@@ -38,18 +60,21 @@ static int take_lazy(map_arguments *m)
         return -1;
     }
     Py_DECREF(m->operands);
-    py_lazy_parts(lazy, &m->expression, &m->operands, &dtype, &size);
-    Py_INCREF(m->expression);
-    Py_INCREF(m->operands);
-    if (!m->dtype && !m->out) m->dtype = dtype;
-    if (!m->size) m->size = size;
-    m->merged = lazy; // keeps dtype and size
+    m->expression = Py_NewRef(lazy->expression);
+    m->operands = Py_NewRef(lazy->operands);
+    if (!m->dtype && !m->out) m->dtype = lazy->dtype;
+    if (!m->size) m->size = lazy->size;
+    m->merged = (PyObject *)lazy; // keeps dtype and size
     return 0;
 }
 
-static int merge(map_arguments *m)
+// Replaces operands that are lazy themselves by theirs.
+static int merge(transform_arguments *m)
 {
-    if (py_lazy_merged(m->expression, m->operands, &m->merged) < 0) return -1;
+    PyObject *module = PyImport_ImportModule("cubc._lazy");
+    if (module) m->merged = PyObject_CallMethod(module, "merged", "OO", m->expression, m->operands);
+    Py_XDECREF(module);
+    if (!m->merged) return -1;
     Py_DECREF(m->expression);
     Py_DECREF(m->operands);
     m->expression = Py_NewRef(PyTuple_GetItem(m->merged, 0));
@@ -59,7 +84,7 @@ static int merge(map_arguments *m)
     return 0;
 }
 
-static int take_arguments(map_arguments *m, PyObject *args, PyObject *keywords)
+static int take_arguments(transform_arguments *m, PyObject *args, PyObject *keywords)
 {
     PyObject *name_object, *value;
     Py_ssize_t at = 0;
@@ -80,7 +105,7 @@ static int take_arguments(map_arguments *m, PyObject *args, PyObject *keywords)
     return any_lazy ? merge(m) : 0;
 }
 
-static int prepare(py_call *c, const map_arguments *m)
+static int prepare(py_call *c, const transform_arguments *m)
 {
     const char *expression;
     cubc_status st = py_text(m->expression, "expression", "with an expression", &expression);
@@ -88,14 +113,14 @@ static int prepare(py_call *c, const map_arguments *m)
         py_raise(st);
         return -1;
     }
-    py_lazy_options options = {.dtype = m->dtype, .size = m->size};
+    py_expression_options options = {.dtype = m->dtype, .size = m->size};
     if (py_call_view_out(c, 0, m->out) < 0) return -1;
     if (m->out) options.out = &c->out[0].view;
     c->in_count = 1;
-    if (py_fuse(expression, m->operands, &options, &c->in[0]) < 0 ||
+    if (py_expression_get(expression, m->operands, &options, &c->in[0]) < 0 ||
         py_call_device(c, m->device, m->stream) < 0)
         return -1;
-    if (!c->in[0].lazy->array_count && !m->out) c->host = m->device == NULL;
+    if (!c->in[0].expression->array_count && !m->out) c->host = m->device == NULL;
     if (py_call_stage_inputs(c) < 0) return -1;
     return py_call_prepare_out(c, 0, "transform", c->in[0].type, c->in[0].ndim, c->in[0].shape);
 }
@@ -124,12 +149,12 @@ static void refuse_collision(PyObject *args, PyObject *keywords)
 PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
 {
     PyObject *value = NULL;
-    map_arguments m = {0};
+    transform_arguments m = {0};
     problem p;
     py_call c = {0};
     (void)self;
     if (take_arguments(&m, args, keywords) == 0 && prepare(&c, &m) == 0) {
-        const cubc_lazy *lazy = &c.in[0].lazy->lazy;
+        const cubc_lazy *lazy = &c.in[0].expression->lazy;
         cubc_transform_params params = {.out = py_call_out_data(&c, 0),
                                         .out_type = lazy->type,
                                         .n = c.in[0].n,
@@ -146,4 +171,197 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
     if (!value) refuse_collision(args, keywords);
     release(&m);
     return py_call_named(value, "transform", "transform");
+}
+
+// ---- a lazy input
+// --------------------------------------------------------------------------------
+PyObject *py_lazy_array(PyObject *lazy, PyObject *keywords)
+{
+    PyObject *alone = PyTuple_Pack(1, lazy);
+    PyObject *array = alone ? py_transform(NULL, alone, keywords) : NULL;
+    Py_XDECREF(alone);
+    return array;
+}
+
+static int fuse(py_lazy *lazy, py_view *out)
+{
+    const char *expression;
+    py_expression_options options = {.dtype = lazy->dtype, .size = lazy->size};
+    cubc_status st = py_text(lazy->expression, "expression", "with an expression", &expression);
+    if (st) {
+        py_raise(st);
+        return -1;
+    }
+    return py_expression_get(expression, lazy->operands, &options, out);
+}
+
+int py_input_get(PyObject *object, const char *what, bool may_be_lazy, py_view *out)
+{
+    if (!py_lazy_check(object)) return py_view_get(object, what, false, NULL, out);
+    if (may_be_lazy) return fuse((py_lazy *)object, out);
+    PyObject *array = py_lazy_array(object, NULL);
+    int status = array ? py_view_get(array, what, false, NULL, out) : -1;
+    Py_XDECREF(array);
+    return status;
+}
+
+// ---- Lazy -----------------------------------------------------------------------------------
+// A cycle is broken at the dict of operands, which is cleared by itself.
+static int lazy_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    py_lazy *lazy = (py_lazy *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(lazy->expression);
+    Py_VISIT(lazy->operands);
+    Py_VISIT(lazy->dtype);
+    Py_VISIT(lazy->size);
+    Py_VISIT(lazy->shape);
+    return 0;
+}
+
+static void lazy_dealloc(PyObject *self)
+{
+    py_lazy *lazy = (py_lazy *)self;
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(lazy->expression);
+    Py_XDECREF(lazy->operands);
+    Py_XDECREF(lazy->dtype);
+    Py_XDECREF(lazy->size);
+    Py_XDECREF(lazy->shape);
+    py_release(self);
+}
+
+// Lazy(expression, operands, dtype, size): cubc.lazy has merged what is lazy among the operands.
+static PyObject *lazy_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
+{
+    PyObject *expression, *operands, *dtype, *size;
+    py_view view = {0};
+    (void)keywords;
+    if (!PyArg_ParseTuple(args, "UO!OO:Lazy", &expression, &PyDict_Type, &operands, &dtype, &size))
+        return NULL;
+    py_lazy *lazy = (py_lazy *)py_allocate(cls);
+    if (!lazy) return NULL;
+    lazy->expression = Py_NewRef(expression);
+    lazy->operands = PyDict_Copy(operands);
+    lazy->dtype = dtype == Py_None ? NULL : Py_NewRef(dtype);
+    lazy->size = size == Py_None ? NULL : Py_NewRef(size);
+    if (lazy->operands && fuse(lazy, &view) == 0) {
+        lazy->type = view.type;
+        lazy->shape = py_shape(view.ndim, view.shape);
+    }
+    py_view_release(&view);
+    if (lazy->shape) return (PyObject *)lazy;
+    Py_DECREF(lazy);
+    return py_call_named(NULL, "Lazy", NULL);
+}
+
+static PyObject *lazy_array(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    return PyArg_ParseTuple(args, ":array") ? py_lazy_array(self, keywords) : NULL;
+}
+
+// NumPy's protocol: for calls that know nothing of lazy inputs.
+static PyObject *lazy_numpy(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"dtype", "copy", NULL};
+    PyObject *dtype = Py_None, *copy = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:__array__", names, &dtype, &copy))
+        return NULL;
+    PyObject *array = py_lazy_array(self, NULL);
+    PyObject *result =
+        array ? PyObject_CallMethod(py_numpy, "asarray", "(OO)", array, dtype) : NULL;
+    Py_XDECREF(array);
+    return result;
+}
+
+static PyObject *lazy_repr(PyObject *self)
+{
+    py_lazy *lazy = (py_lazy *)self;
+    PyObject *names = PyDict_Keys(lazy->operands);
+    PyObject *separator = names ? PyUnicode_FromString(", ") : NULL;
+    PyObject *joined = separator ? PyUnicode_Join(separator, names) : NULL;
+    PyObject *text = joined
+                         ? PyUnicode_FromFormat("<cubc.Lazy %R of (%U), %s %R>", lazy->expression,
+                                                joined, py_type_name(lazy->type), lazy->shape)
+                         : NULL;
+    Py_XDECREF(joined);
+    Py_XDECREF(separator);
+    Py_XDECREF(names);
+    return text;
+}
+
+static PyObject *get_expression(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((py_lazy *)self)->expression);
+}
+
+static PyObject *get_operands(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyDictProxy_New(((py_lazy *)self)->operands);
+}
+
+static PyObject *get_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    return py_numpy_dtype(((py_lazy *)self)->type);
+}
+
+static PyObject *get_shape(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((py_lazy *)self)->shape);
+}
+
+static PyObject *get_ndim(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSsize_t(PyTuple_Size(((py_lazy *)self)->shape));
+}
+
+static PyObject *get_size(PyObject *self, void *unused)
+{
+    PyObject *shape = ((py_lazy *)self)->shape, *size = PyLong_FromLong(1);
+    (void)unused;
+    for (Py_ssize_t d = 0; size && d < PyTuple_Size(shape); d++) {
+        PyObject *next = PyNumber_Multiply(size, PyTuple_GetItem(shape, d));
+        Py_DECREF(size);
+        size = next;
+    }
+    return size;
+}
+
+static PyGetSetDef properties[] = {
+    {"expression", get_expression, NULL, "Of the operands' names and of the flat index i.", NULL},
+    {"operands", get_operands, NULL, "Arrays and numbers by name.", NULL},
+    {"dtype", get_dtype, NULL, "Type of the items, a numpy.dtype.", NULL},
+    {"shape", get_shape, NULL, "Extents, a tuple of int.", NULL},
+    {"ndim", get_ndim, NULL, "Number of dimensions.", NULL},
+    {"size", get_size, NULL, "Number of items.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+#define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
+static PyMethodDef lazy_methods[] = {
+    {"array", KEYWORDS(lazy_array), METH_VARARGS | METH_KEYWORDS,
+     "array($self, **options)\n--\n\n"
+     "Evaluate: ``cubc.transform(self, **options)``, with its out, dtype, stream and device."},
+    {"__array__", KEYWORDS(lazy_numpy), METH_VARARGS | METH_KEYWORDS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "An expression of arrays, evaluated where a call reads it. Made by `cubc.lazy`."},
+    {Py_tp_new, lazy_new},
+    {Py_tp_dealloc, lazy_dealloc},
+    {Py_tp_traverse, lazy_traverse},
+    {Py_tp_repr, lazy_repr},
+    {Py_tp_methods, lazy_methods},
+    {Py_tp_getset, properties},
+    {0, NULL}};
+static PyType_Spec spec = {"cubc._core.Lazy", sizeof(py_lazy), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+
+int py_transform_setup(PyObject *module)
+{
+    return py_add_type(module, &spec, &lazy_type);
 }

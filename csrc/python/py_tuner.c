@@ -1,8 +1,11 @@
 // For cubc.tuner: declared benchmarks and spaces, policies, compilation.
-#include "python/py_support.h"
+#include "python/py_tuner.h"
+#include "python/py_device.h"
+#include "python/py_module.h"
 
 #include "compile/policy.h"
 #include "device/cpu/hostcc.h"
+#include "run/algorithm.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +96,7 @@ static PyObject *parameters(PyObject *self, PyObject *args)
     if (!st && device && strncmp(device, "sm_", 3) == 0) {
         arch = device;
     } else if (!st) {
-        st = py_open_device(device, &opened);
+        st = py_device_open(device, &opened);
         if (!st) arch = opened->info.arch;
     }
     if (!st) st = algorithm_space(a, arch, &s);
@@ -243,7 +246,7 @@ static int compiled(PyObject *args, const char *format, binary *code, double *se
     }
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
     if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
-    if (strcmp(arch, "cpu") != 0) py_find_cuda();
+    if (strcmp(arch, "cpu") != 0) py_device_find_cuda();
     if (!st) {
         snprintf(title, sizeof title, "%s %s", name, resolved);
         Py_BEGIN_ALLOW_THREADS

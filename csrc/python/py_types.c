@@ -1,6 +1,6 @@
-// Number types between Python and the core: dtypes by name, scalars, and what to say of the types
-// that cubc does not take.
-#include "python/py_support.h"
+// Types between Python and the core: see py_types.h. A struct's fields have dtypes again, so that
+// numbers and structs are in one file.
+#include "python/py_types.h"
 
 #include <string.h>
 
@@ -43,7 +43,8 @@ static int type_of_name(const char *name, cubc_type *out)
     return -1;
 }
 
-int py_type_of_str(PyObject *object, cubc_type *out)
+// The type of a dtype's text. 1 done, 0 it is none, -1 exception.
+static int type_of_str(PyObject *object, cubc_type *out)
 {
     int status = 0;
     PyObject *text = object ? PyObject_Str(object) : NULL;
@@ -55,7 +56,7 @@ int py_type_of_str(PyObject *object, cubc_type *out)
 
 int py_type_of_dtype(PyObject *dtype, cubc_type *out)
 {
-    int found = py_type_of_str(dtype, out);
+    int found = type_of_str(dtype, out);
     return found ? found : py_type_of_struct(dtype, out);
 }
 
@@ -102,10 +103,141 @@ int py_unsupported(const char *what, PyObject *dtype, const char *otherwise)
     return -1;
 }
 
+// ---- structs: from a dtype ----------------------------------------------------------------------
+static int wrong_field(PyObject *name, PyObject *dtype, const char *why)
+{
+    PyErr_Format(PyExc_TypeError, "the field %R is %S, %s", name, dtype, why);
+    return -1;
+}
+
+// A sub-array: its items' dtype, borrowed from it, and their number.
+static int sub_array(PyObject *name, PyObject *dtype, PyObject **base, int *length)
+{
+    PyObject *pair = PyObject_GetAttrString(dtype, "subdtype");
+    int status = pair ? 0 : -1;
+    *base = dtype;
+    *length = 0;
+    if (pair && pair != Py_None) {
+        PyObject *shape = PyTuple_GetItem(pair, 1);
+        long extent = PyTuple_Size(shape) == 1 ? PyLong_AsLong(PyTuple_GetItem(shape, 0)) : 0;
+        *base = PyTuple_GetItem(pair, 0);
+        *length = extent > 0 && extent <= MAX_VALUE_BYTES ? (int)extent : 0;
+        if (!*length)
+            status = wrong_field(name, dtype,
+                                 "and an array in a struct has one dimension and at "
+                                 "most 64 bytes");
+    }
+    Py_XDECREF(pair);
+    return status;
+}
+
+static int read_member(PyObject *fields, PyObject *name, cubc_member *out)
+{
+    PyObject *field = PyObject_GetItem(fields, name), *base; // (dtype, offset), perhaps a title
+    PyObject *dtype = field ? PyTuple_GetItem(field, 0) : NULL;
+    int status = -1;
+    out->name = PyUnicode_AsUTF8AndSize(name, NULL); // as long as the dtype
+    if (!dtype || !out->name || sub_array(name, dtype, &base, &out->length) < 0) goto done;
+    out->offset = PyLong_AsSize_t(PyTuple_GetItem(field, 1));
+    int known = py_type_of_dtype(base, &out->type);
+    if (known == 0)
+        wrong_field(name, dtype, "which a struct cannot have: " PY_SUPPORTED);
+    else if (known > 0 && !PyErr_Occurred())
+        status = 0;
+done:
+    Py_XDECREF(field);
+    return status;
+}
+
+static int make_struct(PyObject *dtype, PyObject *names, cubc_type *out)
+{
+    cubc_member members[MAX_VALUE_BYTES];
+    PyObject *fields = PyObject_GetAttrString(dtype, "fields");
+    PyObject *itemsize = PyObject_GetAttrString(dtype, "itemsize");
+    Py_ssize_t count = PyTuple_Size(names);
+    int status = fields && itemsize ? 0 : -1;
+    if (!status && count > MAX_VALUE_BYTES) {
+        PyErr_Format(PyExc_ValueError,
+                     "a struct of %zd fields is too large: it has at most %d bytes", count,
+                     MAX_VALUE_BYTES);
+        status = -1;
+    }
+    for (Py_ssize_t k = 0; !status && k < count; k++)
+        status = read_member(fields, PyTuple_GetItem(names, k), &members[k]);
+    if (!status) {
+        cubc_status st = cubc_type_struct(members, (int)count, PyLong_AsSize_t(itemsize), out);
+        if (st) py_raise(st);
+        status = st ? -1 : 0;
+    }
+    Py_XDECREF(itemsize);
+    Py_XDECREF(fields);
+    return status;
+}
+
+int py_type_of_struct(PyObject *dtype, cubc_type *out)
+{
+    static PyObject *known; // the numbers of dtypes that were seen: a call must be quick
+    if (!known && !(known = PyDict_New())) return -1;
+    PyObject *names = PyObject_GetAttrString(dtype, "names");
+    if (!names || !PyTuple_Check(names)) { // None: no struct
+        Py_XDECREF(names);
+        return py_forget() ? -1 : 0;
+    }
+    PyObject *number = PyDict_GetItemWithError(known, dtype);
+    int status = number ? 1 : PyErr_Occurred() ? -1 : 0;
+    if (number) *out = (cubc_type)PyLong_AsLong(number);
+    if (status == 0 && make_struct(dtype, names, out) == 0) {
+        number = PyLong_FromLong(*out);
+        status = number && PyDict_SetItem(known, dtype, number) == 0 ? 1 : -1;
+        Py_XDECREF(number);
+    } else if (status == 0) {
+        status = -1;
+    }
+    Py_DECREF(names);
+    return status;
+}
+
+// ---- structs: to a dtype ------------------------------------------------------------------------
+static PyObject *member_dtype(const cubc_member *m)
+{
+    PyObject *dtype = py_numpy_dtype(m->type);
+    return dtype && m->length ? Py_BuildValue("(N(i))", dtype, m->length) : dtype;
+}
+
+static PyObject *make_dtype(const type_info *t)
+{
+    PyObject *names = PyList_New(0), *formats = PyList_New(0), *offsets = PyList_New(0);
+    PyObject *dtype = NULL;
+    bool failed = !names || !formats || !offsets;
+    for (int k = 0; !failed && k < t->member_count; k++) {
+        const cubc_member *m = &t->members[k];
+        PyObject *name = PyUnicode_FromString(m->name), *format = member_dtype(m);
+        PyObject *offset = PyLong_FromSize_t(m->offset);
+        failed = !name || !format || !offset || PyList_Append(names, name) < 0 ||
+                 PyList_Append(formats, format) < 0 || PyList_Append(offsets, offset) < 0;
+        Py_XDECREF(offset);
+        Py_XDECREF(format);
+        Py_XDECREF(name);
+    }
+    if (!failed)
+        dtype = PyObject_CallMethod(py_numpy, "dtype", "({s:O,s:O,s:O,s:i})", "names", names,
+                                    "formats", formats, "offsets", offsets, "itemsize", t->size);
+    Py_XDECREF(offsets);
+    Py_XDECREF(formats);
+    Py_XDECREF(names);
+    return dtype;
+}
+
+static PyObject *struct_dtype(cubc_type type)
+{
+    static PyObject *made[CUBC_TYPE_LAST + 1];
+    if (!made[type]) made[type] = make_dtype(&type_table[type]);
+    return Py_XNewRef(made[type]);
+}
 // ---- dtypes -------------------------------------------------------------------------------------
 int py_dtype(PyObject *object, cubc_type *out)
 {
-    int status = py_type_of_str(object, out); // names, and PyTorch's dtypes
+    int status = type_of_str(object, out); // names, and PyTorch's dtypes
     if (status) return status > 0 ? 0 : -1;
     PyObject *dtype = PyObject_CallMethod(py_numpy, "dtype", "(O)", object);
     status = py_forget() ? -1 : dtype ? py_type_of_dtype(dtype, out) : 0;
@@ -117,7 +249,7 @@ int py_dtype(PyObject *object, cubc_type *out)
 
 PyObject *py_numpy_dtype(cubc_type type)
 {
-    if (type_table[type].kind == KIND_STRUCT) return py_struct_dtype(type);
+    if (type_table[type].kind == KIND_STRUCT) return struct_dtype(type);
     if (type != CUBC_BF16) return PyObject_CallMethod(py_numpy, "dtype", "s", numpy_names[type]);
     PyObject *ml_dtypes = PyImport_ImportModule("ml_dtypes"), *dtype = NULL;
     if (ml_dtypes) {
@@ -131,25 +263,6 @@ PyObject *py_numpy_dtype(cubc_type type)
     return dtype;
 }
 
-PyObject *py_numpy_empty(cubc_type type, int ndim, const Py_ssize_t *shape)
-{
-    PyObject *extents = py_shape(ndim, shape), *array = NULL;
-    PyObject *dtype = extents ? py_numpy_dtype(type) : NULL;
-    if (dtype) array = PyObject_CallMethod(py_numpy, "empty", "OO", extents, dtype);
-    Py_XDECREF(extents);
-    Py_XDECREF(dtype);
-    return array;
-}
-
-PyObject *py_numpy_words(PyObject *array, cubc_type type)
-{
-    char code[16];
-    bool opaque = type == CUBC_BF16 || type_table[type].kind == KIND_STRUCT;
-    if (!opaque) return Py_NewRef(array);
-    PyOS_snprintf(code, sizeof code, "V%d", type_table[type].size);
-    return PyObject_CallMethod(array, "view", "s", code);
-}
-
 int py_check_dtype(cubc_type dtype, cubc_type out)
 {
     if (dtype == out) return 0;
@@ -157,71 +270,4 @@ int py_check_dtype(cubc_type dtype, cubc_type out)
                  "dtype is %s but out has %s; leave dtype away or give another out",
                  py_type_name(dtype), py_type_name(out));
     return -1;
-}
-
-// ---- scalars ------------------------------------------------------------------------------------
-PyObject *py_numpy_scalar(cubc_type type, const void *value)
-{
-    PyObject *dtype = py_numpy_dtype(type), *array = NULL, *item = NULL;
-    if (dtype)
-        array = PyObject_CallMethod(py_numpy, "frombuffer", "y#O", (const char *)value,
-                                    (Py_ssize_t)cubc_type_size(type), dtype);
-    if (array) item = PySequence_GetItem(array, 0);
-    Py_XDECREF(array);
-    Py_XDECREF(dtype);
-    return item;
-}
-
-// NumPy's error in our words, with the operand's name.
-static void explain_scalar(PyObject *object, const char *what, cubc_type type)
-{
-    PyObject *kind = PyErr_ExceptionMatches(PyExc_OverflowError) ? PyExc_OverflowError
-                     : PyErr_ExceptionMatches(PyExc_ValueError)  ? PyExc_ValueError
-                     : PyErr_ExceptionMatches(PyExc_TypeError)   ? PyExc_TypeError
-                                                                 : NULL;
-    if (!kind) return;
-    PyErr_Clear();
-    PyErr_Format(kind, "%s is %.80R, which %s cannot hold", what, object, py_type_name(type));
-}
-
-// An integer type takes a number only if nothing of it is lost.
-static int check_integral(PyObject *object, const char *what, cubc_type type)
-{
-    if (type_table[type].kind >= KIND_FLOAT || PyIndex_Check(object)) return 0;
-    PyObject *number = PyNumber_Float(object);
-    double value = number ? PyFloat_AsDouble(number) : 0;
-    Py_XDECREF(number);
-    if (PyErr_Occurred()) {
-        explain_scalar(object, what, type);
-        return -1;
-    }
-    if (value > -9.2e18 && value < 9.2e18 && value == (double)(int64_t)value) return 0;
-    PyErr_Format(PyExc_ValueError, "%s: %.80R is not an integer, as %s takes", what, object,
-                 numpy_names[type]);
-    return -1;
-}
-
-int py_scalar(PyObject *object, const char *what, cubc_type type, type_value *out)
-{
-    int status = -1;
-    char *bytes;
-    Py_ssize_t size;
-    if (check_integral(object, what, type) < 0) return -1;
-    PyObject *dtype = py_numpy_dtype(type), *array = NULL;
-    if (dtype && !(array = PyObject_CallMethod(py_numpy, "asarray", "(OO)", object, dtype)))
-        explain_scalar(object, what, type);
-    PyObject *text = array ? PyObject_CallMethod(array, "tobytes", NULL) : NULL;
-    if (text && PyBytes_AsStringAndSize(text, &bytes, &size) == 0) {
-        if ((size_t)size == cubc_type_size(type)) {
-            *out = (type_value){0};
-            memcpy(out, bytes, (size_t)size);
-            status = 0;
-        } else {
-            PyErr_Format(PyExc_ValueError, "%s must be a single value, not an array", what);
-        }
-    }
-    Py_XDECREF(text);
-    Py_XDECREF(array);
-    Py_XDECREF(dtype);
-    return status;
 }

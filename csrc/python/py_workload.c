@@ -1,6 +1,7 @@
 // Workload and Variant: what a search measures, as Python objects.
-#include "python/py_measure.h"
-#include "python/py_support.h"
+#include "python/py_device.h"
+#include "python/py_module.h"
+#include "python/py_timing.h"
 
 #include "measure/workload.h"
 
@@ -195,14 +196,15 @@ static PyObject *workload_time(PyObject *self, PyObject *args, PyObject *keyword
     workload *w = ((py_workload *)self)->workload;
     PyObject *variant, *reference = Py_None;
     timing_options options = timing_defaults(workload_device(w));
-    if (py_measure_options(args, keywords, &variant, &reference, &options) < 0) return NULL;
+    if (py_timing_options(args, keywords, &variant, &reference, &options) < 0) return NULL;
     queued work = {w, own_variant(self, variant)}, base = {w, NULL};
     foreign other;
     timing_work of_variant = {queue, &work}, of_base;
     if (!work.instance) return NULL;
     int referenced = reference_work(self, reference, &base, &other, &of_base);
     if (referenced < 0) return NULL;
-    return py_measure(workload_device(w), &of_variant, referenced ? &of_base : NULL, &options);
+    return py_timing_measure(workload_device(w), &of_variant, referenced ? &of_base : NULL,
+                             &options);
 }
 
 static PyObject *workload_hot(PyObject *self, PyObject *args)
@@ -249,15 +251,6 @@ static PyObject *get_label(PyObject *self, void *unused)
 {
     (void)unused;
     return PyUnicode_FromString(((py_variant *)self)->instance->label);
-}
-
-PyObject *py_kernel_info(const device_kernel *kernel)
-{
-    const kernel_info *i = &kernel->info;
-    return Py_BuildValue("{s:i,s:i,s:L,s:i,s:i,s:I}", "registers", i->registers, "local_bytes",
-                         i->local_bytes, "shared_bytes", (long long)i->shared_bytes,
-                         "blocks_per_unit", i->blocks_per_unit, "max_threads", i->max_threads,
-                         "threads", kernel->threads);
 }
 
 static PyObject *get_info(PyObject *self, void *unused)

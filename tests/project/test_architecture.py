@@ -6,6 +6,7 @@ file, and over a planted offence, so that a rule that has gone blind shows as we
 
 import re
 import warnings
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -245,6 +246,49 @@ RULES = [
     (no_machine_paths, [*EVERYTHING, *PROSE], ("a.c", '"' + "/" + 'home/me/kernels"')),
     (nothing_left_undone, [*EVERYTHING, *PROSE], ("a.c", "// TO" + "DO")),
 ]
+
+
+# A function that others may call, with its brace: a definition of clang-format's layout.
+DEFINITION = re.compile(r"^(?!static\b)\w[\w *]*?\b(\w+)\([^;{}]*\)\n\{", flags=re.MULTILINE)
+
+
+def calls(texts):
+    """The files whose functions each file names."""
+    code = {path: without_comments(text) for path, text in texts.items()}
+    owner = {name: path for path, text in code.items() for name in DEFINITION.findall(text)}
+    return {
+        path: {owner[name] for name in re.findall(r"\w+", text) if name in owner} - {path}
+        for path, text in code.items()
+    }
+
+
+def circle(graph):
+    """Files that need each other, in order; None if there are none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return None
+
+
+# Layers whose files still call each other: routing in run, and the scans among the primitives.
+CIRCLES = {"run", "primitives"}
+
+
+def test_no_files_of_the_core_call_each_other():
+    files = [p for p in CORE if p.suffix == ".c" and layer_of(p) not in CIRCLES]
+    graph = calls({p.relative_to(ROOT).as_posix(): p.read_text(encoding="utf-8") for p in files})
+    assert "csrc/base/base.c" in graph["csrc/device/device.c"]
+    assert circle(graph) is None
+
+
+def test_files_that_call_each_other_are_seen():
+    one = "int one(int n,\n        int m)\n{\n    return two(n) + m;\n}\n"
+    two = "static int zero(void)\n{\n    return 0;\n}\n\nint two(int n)\n{\n    return %s;\n}\n"
+    graph = calls({"one.c": one, "two.c": two % "one(n, zero())"})
+    assert graph == {"one.c": {"two.c"}, "two.c": {"one.c"}}
+    assert circle(graph)
+    assert circle(calls({"one.c": one, "two.c": two % "zero(/* one() */)"})) is None
 
 
 def called(rule):

@@ -1,9 +1,9 @@
 // A launch of a user's kernel on its way from Python: its arguments, packed as the kernel takes
 // them, and the arrays that they point to.
-#ifndef CUBC_PY_LAUNCH_H
-#define CUBC_PY_LAUNCH_H
+#ifndef CUBC_PY_KERNEL_LAUNCH_H
+#define CUBC_PY_KERNEL_LAUNCH_H
 
-#include "python/py_support.h"
+#include "python/py_view.h"
 
 // Zero-initialise; py_launch_end always.
 typedef struct py_launch {

@@ -1,5 +1,10 @@
 // cubc.reduce and cubc.scan.
+#include "python/py_arguments.h"
 #include "python/py_call.h"
+#include "python/py_module.h"
+#include "python/py_numpy.h"
+#include "python/py_transform.h"
+#include "python/py_types.h"
 
 #include <string.h>
 

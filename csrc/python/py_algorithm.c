@@ -3,7 +3,12 @@
 // The descriptor's table of fields (algorithm.h) says what each member of the public parameter
 // struct means, so the struct is filled in here from Python objects by name. Only reduce, scan and
 // transform, which must be quick, have glue of their own.
+#include "python/py_arguments.h"
 #include "python/py_call.h"
+#include "python/py_module.h"
+#include "python/py_numpy.h"
+#include "python/py_transform.h"
+#include "python/py_types.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,7 @@
-// Expressions of operands as an input of a call: see py_lazy.h.
-#include "python/py_lazy.h"
+// Expressions of operands as an input of a call: see py_expression.h.
+#include "python/py_expression.h"
+#include "python/py_numpy.h"
+#include "python/py_types.h"
 
 #include <string.h>
 
@@ -9,16 +11,6 @@ static const char *name_operand(char what[WHAT_SIZE], const char *name)
 {
     PyOS_snprintf(what, WHAT_SIZE, "operand '%.40s'", name);
     return what;
-}
-
-void py_fused_free(py_fused *fused)
-{
-    if (!fused) return;
-    for (int k = 0; k < fused->count; k++) {
-        py_view_release(&fused->views[k]);
-        Py_XDECREF(fused->staged[k]);
-    }
-    PyMem_Free(fused);
 }
 
 // ---- numbers ------------------------------------------------------------------------------------
@@ -99,7 +91,7 @@ static int scalar_operand(PyObject *number, cubc_type result, cubc_operand *o, t
 // ---- operands -----------------------------------------------------------------------------------
 // Beside arrays, or with size=, NumPy's scalars are numbers; alone they are arrays without
 // dimensions.
-static bool has_shape(PyObject *operands, const py_lazy_options *options)
+static bool has_shape(PyObject *operands, const py_expression_options *options)
 {
     PyObject *name, *value;
     Py_ssize_t at = 0;
@@ -109,7 +101,8 @@ static bool has_shape(PyObject *operands, const py_lazy_options *options)
 }
 
 // Arrays become views, numbers wait for the result's type.
-static int collect_operands(py_fused *f, PyObject *operands, const py_lazy_options *options)
+static int collect_operands(py_expression *f, PyObject *operands,
+                            const py_expression_options *options)
 {
     PyObject *name_object, *value;
     Py_ssize_t at = 0;
@@ -136,7 +129,7 @@ static int collect_operands(py_fused *f, PyObject *operands, const py_lazy_optio
 }
 
 // numpy.result_type of the arrays; float64 if there is none.
-static int result_type(const py_fused *f, cubc_type *out)
+static int result_type(const py_expression *f, cubc_type *out)
 {
     PyObject *dtypes, *function = NULL, *dtype = NULL;
     int status = -1, place = 0;
@@ -168,7 +161,7 @@ done:
 
 // The type that comes of the arrays and numbers if nothing else is said. A struct is mostly taken
 // apart, so that its type would be a guess.
-static int natural_type(const py_fused *f, cubc_type *out)
+static int natural_type(const py_expression *f, cubc_type *out)
 {
     bool complex = false;
     for (int k = 0; k < f->count; k++)
@@ -186,7 +179,7 @@ static int natural_type(const py_fused *f, cubc_type *out)
     return 0;
 }
 
-static int choose_type(const py_fused *f, const py_lazy_options *options, cubc_type *out)
+static int choose_type(const py_expression *f, const py_expression_options *options, cubc_type *out)
 {
     if (options->dtype) {
         if (py_dtype(options->dtype, out) < 0) return -1;
@@ -244,7 +237,7 @@ static int read_size(PyObject *object, Py_ssize_t *size)
 }
 
 // The result's shape: of the arrays, else of out, else size, which must not say anything else.
-static int find_shape(const py_fused *f, const py_lazy_options *options, py_view *whole)
+static int find_shape(const py_expression *f, const py_expression_options *options, py_view *whole)
 {
     const py_view *model = f->array_count ? whole : options->out;
     Py_ssize_t size = 0;
@@ -268,7 +261,7 @@ static int find_shape(const py_fused *f, const py_lazy_options *options, py_view
 }
 
 // Operands of the result's shape go along with its index; with those alone it needs no axes.
-static void describe_shapes(py_fused *f, const py_view *whole)
+static void describe_shapes(py_expression *f, const py_view *whole)
 {
     for (int k = 0; k < f->count; k++) {
         if (f->numbers[k] || same_shape(&f->views[k], whole)) continue;
@@ -279,10 +272,10 @@ static void describe_shapes(py_fused *f, const py_view *whole)
     }
 }
 
-int py_fuse(const char *expression, PyObject *operands, const py_lazy_options *options,
-            py_view *out)
+int py_expression_get(const char *expression, PyObject *operands,
+                      const py_expression_options *options, py_view *out)
 {
-    py_fused *f = out->lazy = PyMem_Calloc(1, sizeof *f);
+    py_expression *f = out->expression = PyMem_Calloc(1, sizeof *f);
     if (!f) {
         PyErr_NoMemory();
         return -1;

@@ -1,5 +1,9 @@
-// The arguments of a kernel, out of Python's objects: see py_launch.h.
-#include "python/py_launch.h"
+// The arguments of a kernel, out of Python's objects: see py_kernel_launch.h.
+#include "python/py_kernel_launch.h"
+
+#include "python/py_array.h"
+#include "python/py_numpy.h"
+#include "python/py_types.h"
 
 #include <stdio.h>
 #include <string.h>

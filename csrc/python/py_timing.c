@@ -1,5 +1,5 @@
-// See py_measure.h.
-#include "python/py_measure.h"
+// See py_timing.h.
+#include "python/py_timing.h"
 
 #include <string.h>
 
@@ -17,8 +17,8 @@ static int set_rule(const char *name, stopping_options *out)
     return -1;
 }
 
-int py_measure_options(PyObject *args, PyObject *keywords, PyObject **variant, PyObject **reference,
-                       timing_options *out)
+int py_timing_options(PyObject *args, PyObject *keywords, PyObject **variant, PyObject **reference,
+                      timing_options *out)
 {
     static char *names[] = {"variant", "reference", "min_samples",    "max_samples", "max_noise",
                             "timeout", "stopping",  "min_time",       "max_angle",   "min_r2",
@@ -56,8 +56,8 @@ static PyObject *floats(const float *values, int count)
                                      values ? (Py_ssize_t)count * (Py_ssize_t)sizeof *values : 0);
 }
 
-PyObject *py_measure(cubc_device *device, const timing_work *work, const timing_work *reference,
-                     const timing_options *options)
+PyObject *py_timing_measure(cubc_device *device, const timing_work *work,
+                            const timing_work *reference, const timing_options *options)
 {
     timing_series series = {0}, other = {0};
     PyObject *result = NULL;

@@ -1,0 +1,15 @@
+// cubc.transform and cubc.Lazy: an expression evaluated now, or where a call reads it.
+#ifndef CUBC_PY_TRANSFORM_H
+#define CUBC_PY_TRANSFORM_H
+
+#include "python/py_view.h"
+
+// As py_view_get of an input, which may be lazy too. Where the call does not take that, it is
+// evaluated here: that costs a pass.
+int py_input_get(PyObject *object, const char *what, bool may_be_lazy, py_view *out);
+bool py_lazy_check(PyObject *object);
+// cubc.transform of it; keywords may be NULL.
+PyObject *py_lazy_array(PyObject *lazy, PyObject *keywords);
+PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords);
+
+#endif

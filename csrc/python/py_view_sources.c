@@ -1,0 +1,382 @@
+// Views of whatever looks like an array, as typed contiguous memory.
+//
+// Tried in this order: cubc.Array, __cuda_array_interface__ (CuPy, Numba, PyTorch on CUDA), the
+// buffer protocol (NumPy and most of Python), DLPack (PyTorch on the CPU, JAX), and at last
+// numpy.asarray (lists, numbers, types that the buffer protocol cannot say, such as bfloat16).
+#include "python/py_array.h"
+#include "python/py_dlpack.h"
+#include "python/py_numpy.h"
+#include "python/py_types.h"
+#include "python/py_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- types --------------------------------------------------------------------------------------
+// A struct-module format of one item, as in Py_buffer.
+static int type_of_format(const char *format, Py_ssize_t size, cubc_type *out)
+{
+    if (!format) format = "B";
+    if (*format == '>' && size > 1) return -1; // big-endian
+    if (strchr("@=<>|", *format)) format++;
+    bool complex = *format == 'Z';
+    if (complex) format++;
+    if (!*format || format[1]) return -1;
+    char kind = complex                    ? 'c'
+                : strchr("bhilq", *format) ? 'i'
+                : strchr("BHILQ", *format) ? 'u'
+                : strchr("efd", *format)   ? 'f'
+                : *format == '?'           ? 'b'
+                                           : 0;
+    return kind ? py_type_of_kind(kind, size, out) : -1;
+}
+
+// "<f4" as in the array interfaces.
+static int type_of_typestr(const char *text, cubc_type *out)
+{
+    if (strlen(text) < 3 || *text == '>') return -1;
+    return py_type_of_kind(text[1], strtol(text + 2, NULL, 10), out);
+}
+
+// NumPy knows what a buffer says in a code ("T{f:x:f:y:}", "Zg"). -1: exception.
+static int type_of_buffer(PyObject *object, const char *what, const char *code, cubc_type *out)
+{
+    PyObject *array = PyObject_CallMethod(py_numpy, "asarray", "(O)", object);
+    PyObject *dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
+    int found = py_forget() ? -1 : dtype ? py_type_of_dtype(dtype, out) : 0;
+    if (found == 0) py_unsupported(what, dtype, code);
+    Py_XDECREF(dtype);
+    Py_XDECREF(array);
+    return found > 0 ? 0 : -1;
+}
+
+// The dtype behind a typestr, as far as NumPy can tell: of the object if it has one, else by what
+// the interface says of a struct's members, else of the typestr itself.
+static PyObject *dtype_of_interface(PyObject *object, PyObject *interface, PyObject *typestr)
+{
+    PyObject *dtype = PyObject_GetAttrString(object, "dtype"), *members = NULL;
+    if (!dtype && !py_forget()) members = PyMapping_GetItemString(interface, "descr");
+    if (py_forget()) return dtype;
+    if (members) {
+        PyObject *module = PyImport_ImportModule("numpy.lib.format");
+        if (module) dtype = PyObject_CallMethod(module, "descr_to_dtype", "O", members);
+        Py_XDECREF(module);
+        Py_DECREF(members);
+    } else if (!dtype) {
+        dtype = PyObject_CallMethod(py_numpy, "dtype", "O", typestr);
+    }
+    (void)py_forget();
+    return dtype;
+}
+
+// A struct has a code for its size alone, which may be that of another type.
+static int type_of_interface(PyObject *object, PyObject *interface, const char *what,
+                             PyObject *typestr, cubc_type *out)
+{
+    const char *code = PyUnicode_AsUTF8AndSize(typestr, NULL);
+    if (!code) return -1;
+    bool opaque = *code && code[1] == 'V';
+    if (!opaque && type_of_typestr(code, out) == 0) return 0;
+    PyObject *dtype = dtype_of_interface(object, interface, typestr);
+    int found = py_forget() ? -1 : dtype ? py_type_of_struct(dtype, out) : 0;
+    if (found == 0 && type_of_typestr(code, out) == 0) found = 1;
+    if (found == 0) py_unsupported(what, dtype, code);
+    Py_XDECREF(dtype);
+    return found > 0 ? 0 : -1;
+}
+
+// ---- shapes -------------------------------------------------------------------------------------
+
+static int shape_from_tuple(py_view *view, const char *what, PyObject *shape)
+{
+    Py_ssize_t ndim = PyTuple_Check(shape) ? PyTuple_Size(shape) : -1;
+    bool wrong = false;
+    for (Py_ssize_t d = 0; d < ndim && d < VIEW_DIMENSIONS && !wrong; d++) {
+        view->shape[d] = PyLong_AsSsize_t(PyTuple_GetItem(shape, d));
+        wrong = PyErr_Occurred() != NULL;
+    }
+    if (py_forget()) return -1;
+    if (ndim < 0 || wrong) {
+        PyErr_Format(PyExc_TypeError, "%s has a malformed shape", what);
+        return -1;
+    }
+    return py_view_set_shape(view, what, (int)ndim);
+}
+
+static int read_only(const char *what)
+{
+    PyErr_Format(PyExc_ValueError, "%s is read-only; pass an array that can be written", what);
+    return -1;
+}
+
+static bool contiguous(const py_view *view, PyObject *strides)
+{
+    if (!strides || strides == Py_None) return true;
+    if (!PyTuple_Check(strides) || PyTuple_Size(strides) != view->ndim) return false;
+    Py_ssize_t expected = (Py_ssize_t)cubc_type_size(view->type);
+    for (int d = view->ndim - 1; d >= 0; d--) {
+        if (view->shape[d] != 1 && PyLong_AsSsize_t(PyTuple_GetItem(strides, d)) != expected)
+            return view->n == 0;
+        expected *= view->shape[d];
+    }
+    return true;
+}
+
+// ---- sources ------------------------------------------------------------------------------------
+static int from_array(PyObject *object, const char *what, bool writable, py_view *out)
+{
+    py_array *array = (py_array *)object;
+    if (writable && array->read_only) return read_only(what);
+    out->data = array->data;
+    out->n = array->n;
+    out->type = array->type;
+    out->ndim = array->ndim;
+    memcpy(out->shape, array->shape, sizeof out->shape);
+    out->device = array->device;
+    device_retain(out->device);
+    out->stream = array->stream;
+    out->has_stream = true;
+    out->read_only = array->read_only;
+    out->owner = Py_NewRef(object);
+    return 0;
+}
+
+// The interface does not name the device: the memory does. An array without items has none, so that
+// DLPack's question is asked.
+static int open_interface_device(PyObject *object, const char *what, py_view *out)
+{
+    long index = -1;
+    if (out->n == 0) {
+        PyObject *pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+        PyObject *second = pair ? PySequence_GetItem(pair, 1) : NULL;
+        if (second && PyLong_Check(second)) index = PyLong_AsLong(second);
+        Py_XDECREF(second);
+        Py_XDECREF(pair);
+        if (py_forget()) return -1;
+    }
+    return py_view_open_cuda(out, what, index);
+}
+
+static int from_cuda_interface(PyObject *object, PyObject *interface, const char *what,
+                               bool writable, py_view *out)
+{
+    PyObject *data = PyMapping_GetItemString(interface, "data");
+    PyObject *shape = data ? PyMapping_GetItemString(interface, "shape") : NULL;
+    PyObject *typestr = shape ? PyMapping_GetItemString(interface, "typestr") : NULL;
+    int status = -1;
+    if (py_forget()) goto done;
+    if (!data || !shape || !typestr || !PyTuple_Check(data) || PyTuple_Size(data) != 2) {
+        PyErr_Format(PyExc_TypeError, "%s has a malformed __cuda_array_interface__", what);
+        goto done;
+    }
+    if (type_of_interface(object, interface, what, typestr, &out->type) < 0) goto done;
+    out->data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
+    out->read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1)) == 1;
+    if (PyErr_Occurred() || shape_from_tuple(out, what, shape) < 0) goto done;
+    PyObject *strides = PyMapping_GetItemString(interface, "strides");
+    if (py_forget()) goto done;
+    bool ordered = contiguous(out, strides);
+    Py_XDECREF(strides);
+    if (!ordered) {
+        py_view_not_contiguous(what);
+        goto done;
+    }
+    if (writable && out->read_only) {
+        read_only(what);
+        goto done;
+    }
+    PyObject *mask = PyMapping_GetItemString(interface, "mask");
+    if (py_forget()) goto done;
+    bool masked = mask && mask != Py_None;
+    Py_XDECREF(mask);
+    if (masked) {
+        PyErr_Format(PyExc_TypeError, "%s has a mask, which cubc does not know: pass it filled",
+                     what);
+        goto done;
+    }
+    PyObject *stream = PyMapping_GetItemString(interface, "stream");
+    if (py_forget()) goto done;
+    if (stream && PyLong_Check(stream)) {
+        out->has_stream = true;
+        out->stream = PyLong_AsVoidPtr(stream);
+        if (out->stream == (void *)1) out->stream = NULL; // the legacy default stream
+    }
+    Py_XDECREF(stream);
+    if (open_interface_device(object, what, out) < 0) goto done;
+    out->owner = Py_NewRef(object);
+    status = 0;
+done:
+    Py_XDECREF(data);
+    Py_XDECREF(shape);
+    Py_XDECREF(typestr);
+    return status;
+}
+
+// Lets a buffer go that has to be copied.
+static int other_way(py_view *out)
+{
+    PyBuffer_Release(&out->buffer);
+    out->has_buffer = false;
+    return 0;
+}
+
+// 1 done, 0 another way may succeed, -1 exception. type: known already, or NULL.
+static int from_buffer(PyObject *object, const char *what, bool writable, const cubc_type *type,
+                       py_view *out)
+{
+    int flags = PyBUF_FORMAT | PyBUF_STRIDES;
+    if (PyObject_GetBuffer(object, &out->buffer, flags) < 0) {
+        return py_forget() ? -1 : 0; // ml_dtypes: the array's type has no format
+    }
+    out->has_buffer = true;
+    const Py_buffer *b = &out->buffer;
+    if (type)
+        out->type = *type;
+    else if (type_of_format(b->format, b->itemsize, &out->type) < 0 &&
+             type_of_buffer(object, what, b->format ? b->format : "bytes", &out->type) < 0)
+        return -1;
+    for (int d = 0; d < b->ndim && d < VIEW_DIMENSIONS; d++) out->shape[d] = b->shape[d];
+    if (py_view_set_shape(out, what, b->ndim) < 0) return -1;
+    if (!PyBuffer_IsContiguous(b, 'C')) {
+        if (writable) return py_view_not_contiguous(what);
+        return other_way(out);
+    }
+    if ((uintptr_t)b->buf % type_table[out->type].alignment && !writable) return other_way(out);
+    if (writable && b->readonly) return read_only(what);
+    out->data = b->buf;
+    out->on_host = true;
+    out->read_only = b->readonly;
+    out->owner = Py_NewRef(object);
+    return 1;
+}
+
+// An array whose dtype no buffer can say, such as ml_dtypes.bfloat16 and structs with it.
+static int from_words(PyObject *array, const char *what, bool writable, cubc_type type,
+                      py_view *out)
+{
+    PyObject *words = py_numpy_words(array, type);
+    int status = words ? from_buffer(words, what, writable, &type, out) : -1;
+    Py_XDECREF(words);
+    return status;
+}
+
+// numpy.asarray(object), contiguous and aligned; a copy only where that changes something.
+static PyObject *as_numpy(PyObject *object)
+{
+    PyObject *array = PyObject_CallMethod(py_numpy, "asarray", "(O)", object);
+    if (!array) return NULL;
+    PyObject *require = PyObject_CallMethod(py_numpy, "require", "OOs", array, Py_None, "CA");
+    Py_DECREF(array);
+    return require;
+}
+
+// Refuses what NumPy can only make an array of objects of. False: it is something else.
+static bool refuse_object(PyObject *object, PyObject *dtype, const char *what)
+{
+    PyObject *kind = PyObject_GetAttrString(dtype, "kind");
+    if (!kind) return py_forget();
+    bool objects = PyUnicode_CompareWithASCIIString(kind, "O") == 0;
+    Py_DECREF(kind);
+    bool array = PyObject_HasAttrString(object, "dtype");
+    if (objects && !array)
+        PyErr_Format(PyExc_TypeError,
+                     "%s is %.80R, which is no array of numbers: pass an array, a list or a number",
+                     what, object);
+    return objects && !array;
+}
+
+static bool is_plain_ndarray(PyObject *object)
+{
+    static PyObject *ndarray;
+    if (!ndarray) ndarray = PyObject_GetAttrString(py_numpy, "ndarray");
+    return Py_IS_TYPE(object, (PyTypeObject *)ndarray);
+}
+
+// NumPy makes NaN of the nulls of tables. Lists and numbers, the most common here, have none.
+static int refuse_nulls(PyObject *object, const char *what)
+{
+    if (PyList_Check(object) || PyTuple_Check(object) || PyFloat_Check(object) ||
+        PyLong_Check(object) || !PyObject_HasAttrString(object, "__array__"))
+        return 0;
+    PyObject *module = PyImport_ImportModule("cubc._nulls");
+    PyObject *none =
+        module ? PyObject_CallMethod(module, "refuse_nulls", "Os", object, what) : NULL;
+    Py_XDECREF(none);
+    Py_XDECREF(module);
+    return none ? 0 : -1;
+}
+
+static int from_numpy(PyObject *object, const char *what, bool writable, py_view *out)
+{
+    if (!is_plain_ndarray(object) && refuse_nulls(object, what) < 0) return -1;
+    PyObject *array = as_numpy(object);
+    int status = -1;
+    cubc_type type;
+    if (!array) return -1;
+    PyObject *dtype = PyObject_GetAttrString(array, "dtype");
+    if (writable && array != object) {
+        PyErr_Format(PyExc_TypeError, "%s must be an array", what);
+    } else if (dtype) {
+        int known = py_type_of_dtype(dtype, &type);
+        if (known > 0) known = from_words(array, what, writable, type, out);
+        if (known == 0 && !refuse_object(object, dtype, what)) py_unsupported(what, dtype, "?");
+        status = known == 1 ? 0 : -1;
+    }
+    Py_XDECREF(dtype);
+    Py_DECREF(array);
+    return status;
+}
+
+// NumPy's masked arrays are buffers of all their items; without the mask the result would be wrong.
+static int refuse_masked(PyObject *object, const char *what)
+{
+    PyObject *filled = py_optional_attribute(object, "filled");
+    PyObject *compressed = filled ? py_optional_attribute(object, "compressed") : NULL;
+    bool masked = filled && compressed;
+    Py_XDECREF(compressed);
+    Py_XDECREF(filled);
+    if (masked)
+        PyErr_Format(
+            PyExc_TypeError,
+            "%s is a masked array, whose mask cubc does not know: pass x.filled(value), or "
+            "x.compressed() without what is masked",
+            what);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+int py_view_get(PyObject *object, const char *what, bool writable, void *stream, py_view *out)
+{
+    if (py_array_check(object)) return from_array(object, what, writable, out);
+    if (is_plain_ndarray(object)) { // the common case has none of what is asked for below
+        int status = from_buffer(object, what, writable, NULL, out);
+        return status ? status < 0 ? -1 : 0 : from_numpy(object, what, writable, out);
+    }
+    PyObject *interface = py_optional_attribute(object, "__cuda_array_interface__");
+    if (interface) {
+        int status = from_cuda_interface(object, interface, what, writable, out);
+        Py_DECREF(interface);
+        return status;
+    }
+    if (PyErr_Occurred()) return -1;
+    if (PyObject_CheckBuffer(object)) {
+        if (refuse_masked(object, what) < 0) return -1;
+        int status = from_buffer(object, what, writable, NULL, out);
+        if (status) return status < 0 ? -1 : 0;
+    } else {
+        int status = py_dlpack_import(object, what, stream, out);
+        if (status > 0 && writable && out->on_host) { // DLPack 0.8 cannot say what is immutable
+            PyErr_Format(PyExc_TypeError, "%s must be a NumPy array or a device array", what);
+            return -1;
+        }
+        if (status) return status < 0 ? -1 : 0;
+    }
+    return from_numpy(object, what, writable, out);
+}
+
+cubc_status py_view_order(const py_view *view, void *stream, PyObject *stream_object)
+{
+    if (view->owner && py_array_check(view->owner))
+        return py_array_use((py_array *)view->owner, stream, stream_object);
+    if (!view->device || !view->has_stream) return CUBC_OK;
+    return view->device->api->order(view->device, stream, view->stream);
+}
