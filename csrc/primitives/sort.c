@@ -1,4 +1,4 @@
-// Descriptor of sort: kernels/primitives/sort.cu.
+// Descriptor of sort: kernels/primitives/sort.cu, and kernels/cpu/cpu_sort.cu on the CPU.
 #include "base/integer.h"
 #include "run/problem.h"
 
@@ -8,8 +8,9 @@ enum {
     COUNT_BITS = 30,      // of a counter of 32 bits, beside its status
     SMALL_ITEMS = 1 << 22 // up to here small tiles keep more multiprocessors busy
 };
-// In the order of the descriptor's kernels.
+// In the order of the descriptor's kernels, and of those of the CPU.
 enum { COUNT_KERNEL, PASS_KERNEL, BLOCK_KERNEL };
+enum { CPU_RANGE, CPU_COUNT, CPU_SCATTER, CPU_TILE, CPU_BINS };
 
 static int key_bits(const problem *p)
 {
@@ -182,21 +183,20 @@ static memory place_spare(const problem *p, uint64_t first, plan *out)
     return spare;
 }
 
-// Threads alone (sort_alone.h): the range of the keys, the counts, the pass to bins, and the bins.
-static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tiles, plan *out)
+// The range of the keys, the counts, the pass to bins, and the bins; or one tile.
+static cubc_status plan_cpu(const problem *p, const instance *i, uint64_t tiles, plan *out)
 {
-    enum { FIND_RANGE = 0, COUNT = 1, SORT_TILE = 0, SORT_BINS = 1 };
     const device_kernel *kernels = i->kernels;
     uint64_t radix = (uint64_t)1 << variant_value(&i->space, &i->variant, "rb", 8);
     memory in = {.keys = (uintptr_t)p->inputs[0].data, .values = (uintptr_t)p->inputs[1].data};
     memory done = {.keys = (uintptr_t)p->outputs[0].data, .values = (uintptr_t)p->outputs[1].data};
     if (tiles == 1) {
         memory spare = place_spare(p, 0, out);
-        return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, spare, 1, SORT_TILE);
+        return add_launch(p, out, &kernels[CPU_TILE], 1, in, done, spare, 1, 0);
     }
     // Larger tiles leave fewer lines that are not full, and fewer counts of values; so many blocks
     // keep the cores equally busy.
-    // VALUES of sort_alone.h.
+    // VALUES of cpu_sort.cu.
     uint64_t values = key_bits(p) == 16 && p->output_count == 1 ? 1 << 16 : 0;
     tiles = smaller(tiles, (values ? 2 : 8) * (uint64_t)i->device->info.units);
     out->cleared_bytes = 2 * 8; // the range; behind it where bins begin, and the number of tiles
@@ -204,10 +204,10 @@ static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tile
     uint64_t row_bytes = (radix + values) * (p->wide ? 8 : 4);
     memory spare = place_spare(p, round_up(rows + tiles * row_bytes, 256), out);
     out->message_bytes = 8;
-    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, FIND_RANGE));
-    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], tiles, in, done, spare, 1, COUNT));
-    TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, in, spare, spare, 1, 0));
-    TRY(add_launch(p, out, &kernels[BLOCK_KERNEL], radix, in, done, spare, 1, SORT_BINS));
+    TRY(add_launch(p, out, &kernels[CPU_RANGE], tiles, in, done, spare, 1, 0));
+    TRY(add_launch(p, out, &kernels[CPU_COUNT], tiles, in, done, spare, 1, 0));
+    TRY(add_launch(p, out, &kernels[CPU_SCATTER], tiles, in, spare, spare, 1, 0));
+    TRY(add_launch(p, out, &kernels[CPU_BINS], radix, in, done, spare, 1, 0));
     for (int k = 0; k < out->launch_count; k++) out->launches[k].args[ROWS] = rows;
     return CUBC_OK;
 }
@@ -215,8 +215,8 @@ static cubc_status plan_alone(const problem *p, const instance *i, uint64_t tile
 static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernels = i->kernels;
-    uint64_t tile =
-        (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernels[PASS_KERNEL].threads;
+    unsigned threads = kernels[0].threads;
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * threads;
     int radix_bits = variant_value(&i->space, &i->variant, "rb", 8);
     uint64_t tiles = ceil_div(p->n, tile);
     uint64_t digits = (uint64_t)digits_of(p, p->end_bit - p->begin_bit, radix_bits);
@@ -226,7 +226,7 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
         FAIL(CUBC_INVALID_ARGUMENT, "sort of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);
     if (tiles == 0) return CUBC_OK;
-    if (kernels[PASS_KERNEL].threads == 1) return plan_alone(p, i, tiles, out);
+    if (threads == 1) return plan_cpu(p, i, tiles, out);
     if (tiles == 1)
         return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, (memory){0}, digits, 0);
     // The counts of all items, and a row of counters for each tile of each pass.
@@ -268,15 +268,18 @@ static const benchmark sort_benchmarks[] = {BENCHMARK("keys", many), BENCHMARK("
                                             BENCHMARK("pairs", many),
                                             BENCHMARK("pairs.small", few)};
 
-const algorithm sort_algorithm = {.name = "sort",
-                                  .source = "sort.cu",
-                                  .kernels = {"sort_count", "sort_pass", "sort_block"},
-                                  .benchmarks = sort_benchmarks,
-                                  .benchmark_count = COUNT_OF(sort_benchmarks),
-                                  FIELDS(sort_fields),
-                                  .workload = sort_workload,
-                                  .define = sort_define,
-                                  .invalid = sort_invalid,
-                                  .plan = sort_plan,
-                                  .traffic = problem_array_bytes,
-                                  .random = problem_random_bits};
+const algorithm sort_algorithm = {
+    .name = "sort",
+    .source = "sort.cu",
+    .kernels = {"sort_count", "sort_pass", "sort_block"},
+    .cpu_source = "cpu_sort.cu",
+    .cpu_kernels = {"sort_range", "sort_count", "sort_scatter", "sort_tile", "sort_bins"},
+    .benchmarks = sort_benchmarks,
+    .benchmark_count = COUNT_OF(sort_benchmarks),
+    FIELDS(sort_fields),
+    .workload = sort_workload,
+    .define = sort_define,
+    .invalid = sort_invalid,
+    .plan = sort_plan,
+    .traffic = problem_array_bytes,
+    .random = problem_random_bits};

@@ -34,6 +34,17 @@ static const char *kind_of_arch(const char *arch)
     return strcmp(arch, "cpu") == 0 ? "cpu" : "cuda";
 }
 
+// True for the variants of an algorithm whose kernel is the CPU's own.
+static bool is_cpu_kernel(const algorithm *a, const char *kind, unsigned threads)
+{
+    return a->cpu_source && threads == 1 && strcmp(kind, "cpu") == 0;
+}
+
+const char *const *algorithm_kernels(const algorithm *a, const char *arch, unsigned threads)
+{
+    return is_cpu_kernel(a, kind_of_arch(arch), threads) ? a->cpu_kernels : a->kernels;
+}
+
 // Sources are read once a process, and so are the spaces that they declare: a search asks for them
 // thousands of times a second.
 FORK_SAFE_MUTEX(spaces_lock);
@@ -44,17 +55,17 @@ static struct known_space {
 
 static cubc_status space_of(const algorithm *a, const char *kind, space *out)
 {
-    const char *source;
+    const char *file = is_cpu_kernel(a, kind, 1) ? a->cpu_source : a->source, *source;
     size_t k = 0;
     while (algorithm_list[k] != a) k++;
     struct known_space *s = &spaces[k][strcmp(kind, "cpu") != 0];
-    TRY(source_load(a->source, &source));
+    TRY(source_load(file, &source));
     pthread_mutex_lock(&spaces_lock);
     cubc_status st = s->known ? CUBC_OK : space_parse(source, kind, &s->space);
     s->known = st == CUBC_OK;
     *out = s->space;
     pthread_mutex_unlock(&spaces_lock);
-    if (st) error_prefix("%s: ", a->source);
+    if (st) error_prefix("%s: ", file);
     return st;
 }
 
@@ -164,19 +175,20 @@ static void define_structs(const problem *p, text *out)
 cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
                              text *out, char workload_hash[65])
 {
+    const algorithm *a = p->algorithm;
     const char *kernel, *kind = kind_of_arch(arch);
+    unsigned threads = (unsigned)variant_value(s, v, "tpb", 1);
     text workload = {0};
     sha256 h;
     uint8_t digest[32];
     cubc_status st;
-    TRY(source_load(p->algorithm->source, &kernel));
+    TRY(source_load(is_cpu_kernel(a, kind, threads) ? a->cpu_source : a->source, &kernel));
     define_structs(p, &workload);
-    p->algorithm->define(p, &workload);
+    a->define(p, &workload);
     GUARD(st, text_done(&workload), done);
 
-    int threads = variant_value(s, v, "tpb", 1);
     bool cpu = strcmp(kind, "cpu") == 0;
-    text_printf(out, "#define SIMT_%s 1\n#define SIMT_THREADS %d\n#define SIMT_WARP %d\n",
+    text_printf(out, "#define SIMT_%s 1\n#define SIMT_THREADS %u\n#define SIMT_WARP %d\n",
                 cpu ? "CPU" : "CUDA", threads, cpu && threads == 1 ? 1 : 32);
     variant_defines(s, v, out);
     text_append(out, workload.data, workload.length);

@@ -18,7 +18,7 @@
 #include "device/device.h"
 
 enum {
-    MAX_KERNELS = 4,
+    MAX_KERNELS = 5,
     MAX_LAUNCHES = 32, // of one call: 2^31 tiles are merged in 31 rounds
     MAX_ARGS = 32,
     MAX_INPUTS = 12,
@@ -197,6 +197,9 @@ struct algorithm {
     const char *name;                 // "reduce"
     const char *source;               // "reduce.cu"
     const char *kernels[MAX_KERNELS]; // entry points in launch order
+    // The same of the CPU's own variants, of one thread a block, where they are another kernel
+    // (kernels/cpu). NULL: they are of `source`, as GPUs' variants on the CPU always are.
+    const char *cpu_source, *cpu_kernels[MAX_KERNELS];
     const benchmark *benchmarks;
     int benchmark_count;
     const field *fields; // of cubc_<name>_params; none where a binding has glue of its own
@@ -263,6 +266,8 @@ cubc_status algorithm_space(const algorithm *a, const char *arch, space *out);
 // cpu that of cuda for a label outside the cpu's own ranges.
 cubc_status algorithm_variant(const problem *p, const char *arch, const char *label, space *s,
                               variant *v, char resolved[MAX_LABEL]);
+// The entry points of a variant's kernels: MAX_KERNELS, ending with NULL if they are fewer.
+const char *const *algorithm_kernels(const algorithm *a, const char *arch, unsigned threads);
 // The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
 // loads are then no wider than those of the benchmark that the policy was found with.
 cubc_type problem_widest(const problem *p);

@@ -32,9 +32,9 @@ static cubc_status find_kernels(instance *i)
 {
     const device_api *api = i->device->api;
     unsigned threads = (unsigned)variant_value(&i->space, &i->variant, "tpb", 1);
-    for (int k = 0; k < MAX_KERNELS && i->key.algorithm->kernels[k]; k++) {
-        TRY(api->kernel(i->device, i->module, i->key.algorithm->kernels[k], threads,
-                        &i->kernels[k]));
+    const char *const *names = algorithm_kernels(i->key.algorithm, i->device->info.arch, threads);
+    for (int k = 0; k < MAX_KERNELS && names[k]; k++) {
+        TRY(api->kernel(i->device, i->module, names[k], threads, &i->kernels[k]));
         if (i->kernels[k].info.blocks_per_unit < 1)
             FAIL(
                 CUBC_NO_RESOURCES,

@@ -3,7 +3,6 @@
 // cache. Storing item by item would make the CPU read each line first.
 #pragma once
 #include "types.h"
-#if SIMT_THREADS == 1
 
 enum { LINE_BYTES = 64 };
 
@@ -94,4 +93,3 @@ FUNCTION void store_rest(lined<T> to, const line<T>& from, u64 begin, u64 end)
     if (end > begin && end <= to.count && place_in_line(to, end) > 0)
         store_part(to, from, begin, end - 1);
 }
-#endif

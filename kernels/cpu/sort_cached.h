@@ -5,7 +5,6 @@
 // disorder remains, all digits are sorted by.
 #pragma once
 #include "sort.h"
-#if SIMT_THREADS == 1
 
 enum {
     CACHE_BITS = PAIRS ? 11 : 12, // most bits of a digit
@@ -292,4 +291,3 @@ FUNCTION void sort_and_decode(const sort_args& a, key_range r, items x, items sp
         if (sorted.value != out.value)
             for (u64 i = 0; i < count; i++) out.value[i] = sorted.value[i];
 }
-#endif

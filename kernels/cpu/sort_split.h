@@ -9,7 +9,6 @@
 //     TUNE_RADIX_BITS   most bits of the digit; bins by value are as many
 #pragma once
 #include "sort_cached.h"
-#if SIMT_THREADS == 1
 
 enum {
     // More items than this are split before they are sorted: they do not fit a cache.
@@ -139,4 +138,3 @@ FUNCTION void with_split(const sort_args& a, key_range r, offset_t* bins, Use us
 #endif
     use(by_digit);
 }
-#endif

@@ -7,24 +7,24 @@
 // (radix.h) into shared memory, finds the counts of the tiles before it by decoupled look-back,
 // separately for each digit value, and writes the sorted tile in contiguous runs (Adinets and
 // Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", arXiv 2206.01784).
-// Items that fit one tile are sorted by one block in one launch. Single threads (the CPU) sort
-// differently: sort_alone.h.
+// Items that fit one tile are sorted by one block in one launch. On the CPU single threads sort, by
+// another algorithm: cpu_sort.cu.
 //
 // The first pass encodes the keys and the last one decodes them. Without values the first pass need
 // not be stable, because equal keys are indistinguishable: it ranks them in the order of atomics.
 // Passes alternate between the output and spare memory.
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1 cpu=65536:65536:1
-// %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
-// %RANGE% TUNE_MIN_BLOCKS mb 1:4:1 cpu=1:1:1
-// %RANGE% TUNE_RADIX_BITS rb 4:8:1 cpu=4:11:1
-// %RANGE% TUNE_MATCH mat 0:1:1 cpu=0:0:1
-// %RANGE% TUNE_LOOK lb 1:8:1 cpu=1:1:1
-// %RANGE% TUNE_COPIES_LOG2 hc 0:5:1 cpu=0:0:1
-// %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
-// %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32
+// %RANGE% TUNE_MIN_BLOCKS mb 1:4:1
+// %RANGE% TUNE_RADIX_BITS rb 4:8:1
+// %RANGE% TUNE_MATCH mat 0:1:1
+// %RANGE% TUNE_LOOK lb 1:8:1
+// %RANGE% TUNE_COPIES_LOG2 hc 0:5:1
+// %RANGE% TUNE_AHEAD_MIB la 0:16:1
+// %RANGE% TUNE_ORDER ord 0:1:1
 //
-// ipt   items a thread in the tile of a pass; on the CPU the most items that one thread sorts
+// ipt   items a thread in the tile of a pass
 // mb    least blocks a multiprocessor, which limits the registers a thread
 // rb    most bits of a digit: the passes divide the key's bits evenly
 // mat   search for lanes with the same digit. 0: a ballot a bit; 1: the match instruction
@@ -35,9 +35,22 @@
 //
 // Traffic: n keys are read for the counts, n items are read and written by each pass.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
-#include "sort_alone.h"
 #include "sort_look.h"
-#if SIMT_THREADS > 1
+#include "sort_rank.h"
+
+enum {
+    WHOLE_DIGITS = (KEY_BITS + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS,
+    DIGITS = TUNE_IN_PLACE ? (WHOLE_DIGITS + 1) / 2 * 2 : WHOLE_DIGITS, // at most
+    COPIES = 1 << TUNE_COPIES_LOG2
+};
+
+FUNCTION cut cut_of(const sort_args& a, u32 digit)
+{
+    const u32 width = static_cast<u32>(a.digit_bits), end = static_cast<u32>(a.end_bit);
+    const u32 low = static_cast<u32>(a.begin_bit) + digit * width;
+    if (low >= end) return cut{0, 0}; // an empty digit, for an even number of passes
+    return cut{low, (1u << (end - low < width ? end - low : width)) - 1u};
+}
 
 // ---- counting -----------------------------------------------------------------------------------
 enum {
@@ -379,5 +392,3 @@ KERNEL(sort_block, sort_args, block_shared)
             if (item_index(i) < count) a.values_out[item_index(i)] = value[i];
     }
 }
-
-#endif

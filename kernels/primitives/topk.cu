@@ -39,7 +39,6 @@
 // the digits distinguish the keys. k keys and values are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #define TUNE_ORDER 0       // tiles are taken by number
-#define TUNE_MATCH 0       // unused: nothing is ranked by its digit
 #define TUNE_FIRST_DELAY 0 // blocks are all resident
 #include "key_input.h"
 #include "lookback.h"

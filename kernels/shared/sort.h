@@ -1,4 +1,4 @@
-// Arguments of the sort kernels: arrays of keys and values, and the digits of the passes.
+// Arguments of the kernels that sort keys, or keys with values: sort.cu and cpu_sort.cu.
 //
 // The workload's macros, besides those of radix.h:
 //     TUNE_VALUE, TUNE_VALUE_WIDTH   a value is that many unsigned words; width 0: keys only
@@ -10,24 +10,18 @@
 
 typedef TUNE_OFFSET offset_t;
 
-enum {
-    PAIRS = TUNE_VALUE_WIDTH > 0,
-    WHOLE_DIGITS = (KEY_BITS + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS,
-    DIGITS = TUNE_IN_PLACE ? (WHOLE_DIGITS + 1) / 2 * 2 : WHOLE_DIGITS, // at most
-    COPIES = 1 << TUNE_COPIES_LOG2
-};
+enum { PAIRS = TUNE_VALUE_WIDTH > 0 };
 
 struct value_t {
     TUNE_VALUE word[PAIRS ? TUNE_VALUE_WIDTH : 1];
 };
 
-// Arguments of all sort kernels.
-struct sort_args {
+struct sort_args { // arguments of all kernels
     const key_t* in;
     key_t* out;
     const value_t* values_in;
     value_t* values_out;
-    key_t* spare; // as large as out; for single threads
+    key_t* spare; // as large as out; of cpu_sort.cu
     value_t* values_spare;
     u64 n;
     u64* messages;
@@ -40,14 +34,6 @@ struct sort_args {
     in_t first; // input of the first pass and of the counts
 #endif
 };
-
-FUNCTION cut cut_of(const sort_args& a, u32 digit)
-{
-    const u32 width = static_cast<u32>(a.digit_bits), end = static_cast<u32>(a.end_bit);
-    const u32 low = static_cast<u32>(a.begin_bit) + digit * width;
-    if (low >= end) return cut{0, 0}; // an empty digit, for an even number of passes
-    return cut{low, (1u << (end - low < width ? end - low : width)) - 1u};
-}
 
 // Returns the input of the first pass and of the counts.
 #if TUNE_IN_LAZY

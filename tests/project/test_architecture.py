@@ -178,7 +178,8 @@ def kernels_include_only_kernels(path, text):
 
 
 def no_device_conditionals(path, text):
-    device = r"SIMT_CUDA|SIMT_CPU|__CUDA_ARCH__|__CUDACC\w*|__NVCC__|__GNUC__|__clang__"
+    """A block of one thread is the CPU: what only it compiles is a kernel of its own."""
+    device = r"SIMT_\w+|__CUDA_ARCH__|__CUDACC\w*|__NVCC__|__GNUC__|__clang__"
     conditional = rf"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b[^\n]*\b(?:{device})\b[^\n]*"
     return re.findall(conditional, without_comments(text), flags=re.MULTILINE)
 
@@ -240,6 +241,7 @@ RULES = [
         [path for path in KERNELS if path.suffix == ".cu"],
         ("reduce.cu", "#if defined(SIMT_CUDA)"),
     ),
+    (no_device_conditionals, [], ("sort.cu", "#if SIMT_THREADS == 1")),
     (opens_with_comment, EVERYTHING, ("reduce.c", "#include <stddef.h>")),
     (opens_with_comment, EVERYTHING, ("cli.py", "import sys")),
     (not_too_long, EVERYTHING, ("long.c", "// one\n" * (LONGEST + 1))),

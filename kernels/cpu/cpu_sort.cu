@@ -1,26 +1,36 @@
-// Sort by single threads, one a core, for the CPU.
+// Stable sort of keys, or of keys with values, on the CPU: by single threads, one a core.
 //
-// The cost there is passes over more memory than a cache holds, so that there are few of them,
-// adapted to the keys. One launch finds the lowest and the highest key: only the bits of key -
-// lowest are sorted by. One pass then distributes the items to bins (McIlroy, Bostic and McIlroy,
-// "Engineering Radix Sort", Computing Systems 6, 1993; sort_split.h). A bin is small enough to be
-// sorted in a cache (sort_cached.h).
+// The cost is passes over more memory than a cache holds, so that there are few of them, adapted to
+// the keys. One launch finds the lowest and the highest key: only the bits of key - lowest are
+// sorted by. One pass then distributes the items to bins (McIlroy, Bostic and McIlroy, "Engineering
+// Radix Sort", Computing Systems 6, 1993; sort_split.h): one launch counts them and another moves
+// them. A bin is small enough to be sorted in a cache (sort_cached.h), in the last launch. Items
+// that fit one tile are sorted in one launch.
 //
 // 16-bit keys without values are not moved at all: each tile counts each value, and the sort of a
 // bin writes each of its values as often as it was counted in all tiles.
-#pragma once
+//
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 65536:65536:1
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 1:1:1
+// %RANGE% TUNE_RADIX_BITS rb 4:11:1
+//
+// ipt   most items that are sorted in one launch
+// rb    most bits of the digit that a bin stands for (sort_split.h)
+//
+// Traffic: n keys are read for the range and for the counts, n items are read and written by the
+// pass and by the sorts of the bins.
+#define TUNE_ORDER 0 // blocks start in any order
 #include "cache_lines.h"
 #include "message.h"
 #include "sort_split.h"
-#if SIMT_THREADS == 1
 
-// ---- the pass over all items --------------------------------------------------------------------
-struct alone_shared { // shared storage of every kernel
+struct sort_shared { // shared storage of all kernels
     line<key_t> key[RADIX];
     line<value_t> value[PAIRS ? RADIX : 1];
     offset_t begin[RADIX], next[RADIX]; // first and next place of each bin's items
 };
 
+// ---- the pass over all items --------------------------------------------------------------------
 // Returns the range of all keys from a.bins, which holds the maxima of ~key and of key.
 FUNCTION key_range range_of_all(const sort_args& a)
 {
@@ -37,7 +47,7 @@ FUNCTION value_t value_beside(const sort_args& a, u64 i)
 // the caller's; otherwise they are encoded already.
 template <bool INPUT, class Split>
 FUNCTION void scatter(const sort_args& a, const Split& split, u64 first, u64 count, u64 end,
-                      alone_shared& s)
+                      sort_shared& s)
 {
     const lined<key_t> keys = in_lines(a.out, end);
     const lined<value_t> values = in_lines(a.values_out, end);
@@ -82,8 +92,9 @@ FUNCTION offset_t* row_of_tile(const sort_args& a, u64 t) { return a.rows + t * 
 
 FUNCTION bool counts_values(const sort_args& a) { return VALUES > 0 && keys_say_all(a); }
 
-FUNCTION void find_range(const sort_args& a)
+KERNEL(sort_range, sort_args, sort_shared)
 {
+    (void)s;
     const tile t = my_tile(a);
     if (counts_values(a)) return;
     const key_t sorted = sorted_bits(a);
@@ -96,7 +107,7 @@ FUNCTION void find_range(const sort_args& a)
 
 // Turns the counts into the places of each tile's items in each bin. Stores the beginnings of the
 // bins in a.bins, after the range, and then the number of tiles.
-FUNCTION void place_rows(const sort_args& a, alone_shared& s)
+FUNCTION void place_rows(const sort_args& a, sort_shared& s)
 {
     const u64 tiles = block_count();
     for (u32 b = 0; b < RADIX; b++) s.next[b] = 0;
@@ -139,7 +150,7 @@ FUNCTION void count_values(const sort_args& a, tile t, offset_t* row)
     }
 }
 
-FUNCTION void count_bins(const sort_args& a, tile t, offset_t* row, alone_shared& s)
+FUNCTION void count_bins(const sort_args& a, tile t, offset_t* row, sort_shared& s)
 {
     with_split(a, range_of_all(a), row, [&](const auto& split) {
         for (u32 b = 0; b < RADIX; b++) s.begin[b] = s.next[b] = 0;
@@ -155,7 +166,7 @@ FUNCTION void count_bins(const sort_args& a, tile t, offset_t* row, alone_shared
     });
 }
 
-FUNCTION void count_tile(const sort_args& a, alone_shared& s)
+KERNEL(sort_count, sort_args, sort_shared)
 {
     if (counts_values(a))
         count_values(a, my_tile(a), row_of_tile(a, block_id()));
@@ -169,7 +180,7 @@ FUNCTION void count_tile(const sort_args& a, alone_shared& s)
     close_tickets(a.messages, mine);
 }
 
-FUNCTION void scatter_tile(const sort_args& a, alone_shared& s)
+KERNEL(sort_scatter, sort_args, sort_shared)
 {
     const tile t = my_tile(a);
     if (counts_values(a) || bins_are_keys(a, range_of_all(a))) return;
@@ -181,8 +192,9 @@ FUNCTION void scatter_tile(const sort_args& a, alone_shared& s)
 
 // ---- bins ---------------------------------------------------------------------------------------
 // Sorts all items, which fit one tile.
-FUNCTION void sort_tile_alone(const sort_args& a)
+KERNEL(sort_tile, sort_args, sort_shared)
 {
+    (void)s;
     const items out = {a.out, a.values_out}, spare = {a.spare, a.values_spare};
     for (u64 i = 0; i < a.n; i++) {
         out.key[i] = encode(key_item(first_of(a), i));
@@ -193,8 +205,8 @@ FUNCTION void sort_tile_alone(const sort_args& a)
 
 // Splits a bin that is too large for a cache by another digit, from the spare memory to the output,
 // and sorts the parts.
-FUNCTION void sort_large_bin(const sort_args& a, key_range r, items x, items out, u64 count,
-                             alone_shared& s)
+FUNCTION void split_and_sort(const sort_args& a, key_range r, items x, items out, u64 count,
+                             sort_shared& s)
 {
     const digit_split split = split_by_digit(a, r, count);
     sort_args pass = a;
@@ -224,7 +236,7 @@ FUNCTION void write_values(const sort_args& a, key_t* out)
     }
 }
 
-FUNCTION void sort_bin(const sort_args& a, alone_shared& s)
+KERNEL(sort_bins, sort_args, sort_shared)
 {
     const u64* const bin = a.bins + 2 + block_id();
     const u64 first = bin[0], count = (block_id() + 1 < RADIX ? bin[1] : a.n) - first;
@@ -241,31 +253,7 @@ FUNCTION void sort_bin(const sort_args& a, alone_shared& s)
     }
     const key_range r = range_of(a, x.key, count);
     if (count > MANY_ITEMS && bits_of_range(a, r) > CACHE_BITS)
-        sort_large_bin(a, r, x, out, count, s);
+        split_and_sort(a, r, x, out, count, s);
     else
         sort_and_decode(a, r, x, out, out, count);
 }
-
-// ---- kernels ------------------------------------------------------------------------------------
-// Tasks of two of the kernels, in a.digit. Those that read the input have digit 0, as value_at
-// requires.
-enum { FIND_RANGE = 0, COUNT = 1, SORT_TILE = 0, SORT_BINS = 1 };
-
-KERNEL(sort_count, sort_args, alone_shared)
-{
-    if (a.digit == FIND_RANGE)
-        find_range(a);
-    else
-        count_tile(a, s);
-}
-
-KERNEL(sort_pass, sort_args, alone_shared) { scatter_tile(a, s); }
-
-KERNEL(sort_block, sort_args, alone_shared)
-{
-    if (a.digit == SORT_TILE)
-        sort_tile_alone(a);
-    else
-        sort_bin(a, s);
-}
-#endif
