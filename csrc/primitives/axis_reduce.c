@@ -1,60 +1,20 @@
-// Descriptor of axis_reduce: kernels/primitives/axis_reduce.cu. Along the last axis the rows are
-// segments and the problem is one of segmented_reduce; a single row is one of reduce.
+// Descriptor of axis_reduce: kernels/primitives/axis_reduce.cu. It has rows of several columns;
+// along the last axis the rows are segments (routes.c).
 #include "base/integer.h"
-#include "run/problem.h"
+#include "primitives/routes.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { COLUMNS }; // among a problem's numbers: the items of what follows the axis
-enum { FIXED };   // among its traits: the shape alone says in which order rows are combined
+enum { COLUMNS };       // among a problem's numbers: the items of what follows the axis
+enum { DETERMINISTIC }; // among its traits: the shape alone says in which order rows are combined
 
 enum { PARTS_KERNEL, JOIN_KERNEL };
 
 // ---- problems -----------------------------------------------------------------------------------
-static cubc_status check_shape(const cubc_axis_reduce_params *params)
+static const char *shape_class(const reduction *r)
 {
-    uint64_t results = params->outer, n = params->outer;
-    if (size_multiply(&results, params->columns) && size_multiply(&n, params->length) &&
-        size_multiply(&n, params->columns))
-        return CUBC_OK;
-    FAIL(CUBC_INVALID_ARGUMENT, "axis_reduce: the array has too many items");
-}
-
-static cubc_status whole(const cubc_axis_reduce_params *params, problem *out)
-{
-    cubc_reduce_params all = {.in = params->in,
-                              .out = params->out,
-                              .n = params->length,
-                              .type = params->type,
-                              .acc_type = params->acc_type,
-                              .out_type = params->out_type,
-                              .op = params->op,
-                              .commutative = params->commutative,
-                              .deterministic = params->deterministic,
-                              .init = params->init};
-    return reduce_problem(&all, out);
-}
-
-static cubc_status last_axis(const cubc_axis_reduce_params *params, problem *out)
-{
-    cubc_segmented_reduce_params rows = {.in = params->in,
-                                         .out = params->out,
-                                         .n = params->outer * params->length,
-                                         .segments = params->outer,
-                                         .type = params->type,
-                                         .acc_type = params->acc_type,
-                                         .out_type = params->out_type,
-                                         .op = params->op,
-                                         .commutative = params->commutative,
-                                         .deterministic = params->deterministic,
-                                         .init = params->init};
-    return segmented_reduce_problem(&rows, out);
-}
-
-static const char *shape_class(const cubc_axis_reduce_params *params)
-{
-    return params->outer > 1 ? "middle" : params->columns < 256 ? "tall" : "wide";
+    return r->outer > 1 ? "middle" : r->columns < 256 ? "tall" : "wide";
 }
 
 // Every row begins on 16 bytes if the first does.
@@ -63,30 +23,13 @@ static void align_rows(problem *p)
     if (p->numbers[COLUMNS] * cubc_type_size((cubc_type)p->type) % 16) p->aligned = false;
 }
 
-cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *out)
+cubc_status axis_reduce_build(const reduction *r, problem *out)
 {
-    TRY(check_shape(params));
-    if (params->columns == 1)
-        return params->outer == 1 ? whole(params, out) : last_axis(params, out);
-    uint64_t n = params->outer * params->length * params->columns;
-    *out = (problem){.algorithm = &axis_reduce_algorithm,
-                     .n = n,
-                     .numbers[COLUMNS] = params->columns,
-                     .type = (uint8_t)problem_input_type(params->in, params->type),
-                     .acc_type = (uint8_t)params->acc_type,
-                     .aligned = true};
-    TRY(problem_lazy_input(out, "the input of axis_reduce", params->in, n, params->type));
-    TRY(problem_output(out, "the output of axis_reduce", params->out,
-                       params->outer * params->columns, params->out_type));
-    TRY(problem_overlap(out, ANY_INPUT));
-    if (out->in_place)
-        FAIL(CUBC_INVALID_ARGUMENT, "axis_reduce: the output must be apart from the input");
-    TRY(problem_reduction(out, "axis_reduce", params->op, params->commutative, params->init));
-    snprintf(out->benchmark, sizeof out->benchmark, "axis_reduce.%s.%s",
-             out->op ? out->op->name : "custom", shape_class(params));
-    if (n == 0 && out->outputs[0].n && !params->init && !(out->op && out->op->identity))
-        return problem_of_none(out, false);
-    out->traits[FIXED] = params->deterministic && problem_order_shows(out);
+    TRY(reduction_operands(r, &axis_reduce_algorithm, out));
+    snprintf(out->benchmark, sizeof out->benchmark, "axis_reduce.%s.%s", problem_operator_name(out),
+             shape_class(r));
+    out->numbers[COLUMNS] = r->columns;
+    out->traits[DETERMINISTIC] = r->deterministic;
     align_rows(out);
     return CUBC_OK;
 }
@@ -115,8 +58,8 @@ static void axis_reduce_define(const problem *p, text *out)
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
-    text_printf(out, "#define TUNE_FIXED_ORDER %d\n", p->traits[FIXED]);
-    if (p->traits[FIXED]) problem_define_rounding(out);
+    text_printf(out, "#define TUNE_FIXED_ORDER %d\n", p->traits[DETERMINISTIC]);
+    if (p->traits[DETERMINISTIC]) problem_define_rounding(out);
 }
 
 static const char *axis_reduce_invalid(const problem *p, const char *kind, const space *s,
@@ -180,7 +123,7 @@ static void lay_out_alone(const problem *p, layout *l, uint64_t unit, uint64_t m
 }
 
 // `high` and `splits` by the shape alone. A block of 64 threads has room for so high a row.
-static void fix_order(const problem *p, layout *l)
+static void choose_order(const problem *p, layout *l)
 {
     enum { RUN = 64, LEAST_ROWS = 64, MOST_SPLITS = 4096 };
     uint64_t bytes = cubc_type_size((cubc_type)p->type);
@@ -191,11 +134,11 @@ static void fix_order(const problem *p, layout *l)
     if (l->splits < 1) l->splits = 1;
 }
 
-static void lay_out_fixed(const problem *p, layout *l, uint64_t unit, uint64_t threads,
-                          uint64_t most_blocks)
+static void lay_out_deterministic(const problem *p, layout *l, uint64_t unit, uint64_t threads,
+                                  uint64_t most_blocks)
 {
     uint64_t units = ceil_div(l->columns, unit), across = ceil_div(units, threads), room;
-    fix_order(p, l);
+    choose_order(p, l);
     l->wide = ceil_div(units, across);
     room = threads == 1 ? l->outer * across * l->splits / most_blocks + 1
                         : threads / (l->wide * l->high);
@@ -212,8 +155,8 @@ static layout lay_out(const problem *p, const instance *i)
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     layout l = {.columns = p->numbers[COLUMNS], .outer = p->outputs[0].n / p->numbers[COLUMNS]};
     l.length = p->n / p->outputs[0].n;
-    if (p->traits[FIXED])
-        lay_out_fixed(p, &l, kernel->threads == 1 ? ipt : unit, kernel->threads, most);
+    if (p->traits[DETERMINISTIC])
+        lay_out_deterministic(p, &l, kernel->threads == 1 ? ipt : unit, kernel->threads, most);
     else if (kernel->threads == 1)
         lay_out_alone(p, &l, ipt, most);
     else

@@ -1,6 +1,6 @@
 // Descriptor of reduce: kernels/primitives/reduce.cu.
 #include "base/integer.h"
-#include "run/problem.h"
+#include "primitives/routes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,21 +19,12 @@ static policy_size size_of(const problem *p)
     return p->op && !p->op->arg && !is_dot(p) ? policy_size_of(p->n) : POLICY_ANY_SIZE;
 }
 
-cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
+cubc_status reduce_build(const reduction *r, problem *out)
 {
-    *out = (problem){.algorithm = &reduce_algorithm,
-                     .n = params->n,
-                     .type = (uint8_t)problem_input_type(params->in, params->type),
-                     .acc_type = (uint8_t)params->acc_type,
-                     .aligned = true};
-    TRY(problem_lazy_input(out, "the input of reduce", params->in, params->n, params->type));
-    TRY(problem_output(out, "the output of reduce", params->out, 1, params->out_type));
-    TRY(problem_reduction(out, "reduce", params->op, params->commutative, params->init));
-    if (is_dot(out)) snprintf(out->benchmark, sizeof out->benchmark, "reduce.dot");
+    TRY(reduction_operands(r, &reduce_algorithm, out));
+    snprintf(out->benchmark, sizeof out->benchmark, "reduce.%s",
+             is_dot(out) ? "dot" : problem_operator_name(out));
     out->size = size_of(out);
-    if (params->n == 0 && !params->init && !(out->op && out->op->identity))
-        return problem_of_none(out, false);
-    if (params->deterministic && problem_order_shows(out)) problem_fix_reduction(out);
     return CUBC_OK;
 }
 

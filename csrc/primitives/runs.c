@@ -1,11 +1,12 @@
 // Descriptor of runs: kernels/primitives/runs.cu.
-#include "run/problem.h"
+#include "primitives/runs.h"
+#include "primitives/routes.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS = 0, VALUES = 1 };              // places of the inputs
-enum { HEADS = 0, RESULTS = 1, TOTAL = 2 }; // of the outputs: keys or offsets, what goes with them
+enum { KEYS = RUNS_KEYS, VALUES = RUNS_VALUES };
+enum { HEADS = RUNS_HEADS, RESULTS = RUNS_RESULTS, TOTAL = RUNS_COUNT };
 
 typedef enum mode { SUMS, LENGTHS, LONG_RUNS, FIRST_VALUES } mode; // TUNE_RUNS
 
@@ -82,9 +83,9 @@ static cubc_status check(const cubc_runs_params *params)
     return CUBC_OK;
 }
 
-cubc_status runs_problem(const cubc_runs_params *params, problem *out)
+cubc_status runs_operands(const cubc_runs_params *params, const algorithm *a, problem *out)
 {
-    *out = (problem){.algorithm = &runs_algorithm,
+    *out = (problem){.algorithm = a,
                      .n = params->n,
                      .acc_type = (uint8_t)(params->op ? params->acc_type : CUBC_I64),
                      .size = policy_size_of(params->n),
@@ -107,41 +108,58 @@ cubc_status runs_problem(const cubc_runs_params *params, problem *out)
         TRY(add_lengths(params, most, out));
     TRY(problem_output(out, "the count of runs", params->count, 1, CUBC_I64));
     choose_type(out);
-    snprintf(out->benchmark, sizeof out->benchmark, "%s", benchmark_of(out));
     TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
     // A tile looks at the item before it, which the tile before may have written by then.
     if (out->in_place && out->lazy_count)
         FAIL(CUBC_INVALID_ARGUMENT,
              "an output of runs is an operand of a lazy input: they must be apart");
-    if (params->deterministic && params->op && problem_order_shows(out)) problem_fix_runs(out);
     return CUBC_OK;
 }
 
-static cubc_status runs_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+cubc_status runs_build(const cubc_runs_params *params, problem *out)
 {
-    const char *name = strchr(b->name, '.') + 1;
+    TRY(runs_operands(params, &runs_algorithm, out));
+    snprintf(out->benchmark, sizeof out->benchmark, "%s", benchmark_of(out));
+    return CUBC_OK;
+}
+
+static void workload_of(cubc_type type, uint64_t n, problem *out)
+{
     operand items = {.n = n, .type = (uint8_t)type};
-    operand integers = {.n = n, .type = CUBC_I64};
     *out = (problem){.n = n,
                      .type = (uint8_t)type,
                      .acc_type = CUBC_I64,
                      .size = policy_size_of(n),
                      .inputs = {items, items},
                      .input_count = 1,
-                     .outputs = {items, integers, {.n = 1, .type = CUBC_I64}},
+                     .outputs = {items, {.n = n, .type = CUBC_I64}, {.n = 1, .type = CUBC_I64}},
                      .output_count = 3,
                      .wide = n >= UINT32_MAX,
                      .aligned = true};
+}
+
+void runs_reduction_workload(cubc_type type, uint64_t n, problem *out)
+{
+    cubc_type acc, result;
+    workload_of(type, n, out);
+    out->op = operator_find("sum");
+    operator_types(out->op, type, true, NULL, &acc, &result);
+    out->acc_type = (uint8_t)acc;
+    out->outputs[RESULTS].type = (uint8_t)result;
+    out->input_count = 2;
+}
+
+static cubc_status runs_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    const char *name = strchr(b->name, '.') + 1;
+    workload_of(type, n, out);
     if (strcmp(name, "reduce") == 0) {
-        out->op = operator_find("sum");
-        out->acc_type = (uint8_t)type_arithmetic(type_widened(type));
-        out->outputs[RESULTS].type = (uint8_t)type_widened(type);
-        out->input_count = 2;
+        runs_reduction_workload(type, n, out);
     } else if (strcmp(name, "unique") == 0) {
-        out->outputs[RESULTS] = items;
+        out->outputs[RESULTS] = out->inputs[VALUES];
         out->input_count = 2;
     } else if (strcmp(name, "nontrivial") == 0) {
-        integers.n = n / 2;
+        operand integers = {.n = n / 2, .type = CUBC_I64};
         out->outputs[HEADS] = out->outputs[RESULTS] = integers;
         out->outputs[HEADS].name = offsets_name;
     }

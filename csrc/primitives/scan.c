@@ -1,6 +1,7 @@
 // Descriptor of scan: kernels/primitives/scan.cu.
 #include "primitives/scan.h"
 #include "base/integer.h"
+#include "primitives/routes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,31 +9,30 @@
 enum { ITEMS = SCAN_ITEMS, KEYS = SCAN_KEYS, OFFSETS = SCAN_KEYS }; // places of the inputs
 enum { KIND = 0 };                                                  // of the traits
 enum { SEGMENTS = 0 };                                              // of the numbers
-typedef enum scan_kind { WHOLE, BY_KEY, BY_OFFSETS, OF_ONE_SIZE } scan_kind;
 
-static scan_kind kind_of(const problem *p)
+scan_kind scan_kind_of(const problem *p)
 {
     return (scan_kind)p->traits[KIND];
 }
 
 static bool in_segments(const problem *p)
 {
-    return kind_of(p) >= BY_OFFSETS;
+    return scan_kind_of(p) >= SCAN_BY_OFFSETS;
 }
 
-void scan_by_keys(problem *p)
+void scan_set_kind(problem *p, scan_kind kind)
 {
-    p->traits[KIND] = BY_KEY;
+    p->traits[KIND] = (uint16_t)kind;
 }
 
 static void name_benchmark(problem *p)
 {
-    if (kind_of(p) != WHOLE) { // one for all operators
+    if (scan_kind_of(p) != SCAN_WHOLE) { // one for all operators
         strcpy(p->benchmark, in_segments(p) ? "scan.segmented" : "scan.by_key");
         return;
     }
     snprintf(p->benchmark, sizeof p->benchmark, "scan.%s.%s",
-             p->inclusive ? "inclusive" : "exclusive", p->op ? p->op->name : "custom");
+             p->inclusive ? "inclusive" : "exclusive", problem_operator_name(p));
 }
 
 // An exclusive scan begins with the operator's identity unless a value is given.
@@ -54,7 +54,7 @@ static cubc_status add_offsets(const cubc_scan_params *params, problem *p)
     if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
         FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
              cubc_type_name(params->offset_type));
-    p->traits[KIND] = BY_OFFSETS;
+    p->traits[KIND] = SCAN_BY_OFFSETS;
     return problem_input(p, "the offsets of scan", params->offsets, params->segments + 1,
                          params->offset_type);
 }
@@ -71,20 +71,20 @@ static cubc_status add_runs(const cubc_scan_params *params, problem *p)
         FAIL(CUBC_INVALID_ARGUMENT,
              "scan: %llu items do not make %llu segments of one size; give offsets",
              (unsigned long long)params->n, (unsigned long long)params->segments);
-    if (segments) p->traits[KIND] = OF_ONE_SIZE;
+    if (segments) p->traits[KIND] = SCAN_OF_EQUAL_SIZE;
     if (!params->keys) return CUBC_OK;
-    p->traits[KIND] = BY_KEY;
+    p->traits[KIND] = SCAN_BY_KEY;
     return problem_input(p, "the keys of scan", params->keys, params->n, params->key_type);
 }
 
 static policy_size size_of(const problem *p)
 {
-    return kind_of(p) == WHOLE ? policy_size_of(p->n) : POLICY_ANY_SIZE;
+    return scan_kind_of(p) == SCAN_WHOLE ? policy_size_of(p->n) : POLICY_ANY_SIZE;
 }
 
-cubc_status scan_problem(const cubc_scan_params *params, problem *out)
+cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, problem *out)
 {
-    *out = (problem){.algorithm = &scan_algorithm,
+    *out = (problem){.algorithm = a,
                      .n = params->n,
                      .type = (uint8_t)problem_input_type(params->in, params->type),
                      .acc_type = (uint8_t)params->acc_type,
@@ -98,32 +98,37 @@ cubc_status scan_problem(const cubc_scan_params *params, problem *out)
     TRY(problem_operator(out, "scan", params->op, params->init));
     if (out->op && out->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
-    name_benchmark(out);
     out->size = size_of(out);
-    if (params->deterministic && problem_order_shows(out)) problem_fix_scan(out);
     return begin_exclusive(out);
+}
+
+cubc_status scan_build(const cubc_scan_params *params, problem *out)
+{
+    TRY(scan_operands(params, &scan_algorithm, out));
+    name_benchmark(out);
+    return CUBC_OK;
 }
 
 enum { MEAN_LENGTH = 256 }; // of a benchmark's segments
 
-static cubc_status scan_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+cubc_status scan_workload_of(scan_kind kind, const char *op, bool inclusive, cubc_type type,
+                             uint64_t n, problem *out)
 {
-    bool keys = strcmp(b->name, "scan.by_key") == 0;
-    bool segments = strcmp(b->name, "scan.segmented") == 0, runs = keys || segments;
-    *out = (problem){.op = operator_find(runs ? "sum" : strrchr(b->name, '.') + 1),
+    cubc_type acc, result;
+    const operator_info *known = operator_find(op);
+    operator_types(known, type, false, NULL, &acc, &result);
+    *out = (problem){.op = known,
                      .n = n,
                      .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type_arithmetic(type),
+                     .acc_type = (uint8_t)acc,
                      .inputs = {{.n = n, .type = (uint8_t)type}, {.n = n, .type = (uint8_t)type}},
-                     .input_count = runs ? 2 : 1,
-                     .outputs[0] = {.n = n, .type = (uint8_t)type},
+                     .input_count = kind == SCAN_WHOLE ? 1 : 2,
+                     .outputs[0] = {.n = n, .type = (uint8_t)result},
                      .output_count = 1,
-                     .inclusive = runs || strncmp(b->name, "scan.inclusive", 14) == 0,
+                     .inclusive = inclusive,
                      .aligned = true,
-                     .traits[KIND] = keys       ? BY_KEY
-                                     : segments ? BY_OFFSETS
-                                                : WHOLE};
-    if (segments) {
+                     .traits[KIND] = (uint16_t)kind};
+    if (kind == SCAN_BY_OFFSETS) {
         out->numbers[SEGMENTS] = n / MEAN_LENGTH;
         out->inputs[OFFSETS] = (operand){.n = n / MEAN_LENGTH + 1, .type = CUBC_I64};
     }
@@ -131,17 +136,29 @@ static cubc_status scan_workload(const benchmark *b, cubc_type type, uint64_t n,
     return begin_exclusive(out);
 }
 
-static void scan_define(const problem *p, text *out)
+static cubc_status scan_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+{
+    if (strcmp(b->name, "scan.by_key") == 0)
+        return scan_workload_of(SCAN_BY_KEY, "sum", true, type, n, out);
+    if (strcmp(b->name, "scan.segmented") == 0)
+        return scan_workload_of(SCAN_BY_OFFSETS, "sum", true, type, n, out);
+    bool inclusive = strncmp(b->name, "scan.inclusive", 14) == 0;
+    return scan_workload_of(SCAN_WHOLE, strrchr(b->name, '.') + 1, inclusive, type, n, out);
+}
+
+void scan_define(const problem *p, text *out)
 {
     problem_define(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_INCLUSIVE %d\n", p->inclusive);
-    if (kind_of(p) == BY_KEY)
+    if (scan_kind_of(p) == SCAN_BY_KEY)
         text_printf(out, "#define TUNE_K %s\n", type_table[p->inputs[KEYS].type].dialect);
     if (in_segments(p))
-        text_printf(
-            out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n", kind_of(p) == OF_ONE_SIZE,
-            kind_of(p) == OF_ONE_SIZE ? "i64" : type_table[p->inputs[OFFSETS].type].dialect);
+        text_printf(out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n",
+                    scan_kind_of(p) == SCAN_OF_EQUAL_SIZE,
+                    scan_kind_of(p) == SCAN_OF_EQUAL_SIZE
+                        ? "i64"
+                        : type_table[p->inputs[OFFSETS].type].dialect);
     // Memory that the kernel itself writes must not be read through the read-only path.
     if (p->in_place) text_puts(out, "#undef TUNE_LOAD\n#define TUNE_LOAD 0\n");
 }
@@ -149,7 +166,7 @@ static void scan_define(const problem *p, text *out)
 uint64_t scan_sum_bytes(const problem *p)
 {
     cubc_type value = (cubc_type)p->acc_type;
-    if (kind_of(p) == WHOLE) return cubc_type_size(value);
+    if (scan_kind_of(p) == SCAN_WHOLE) return cubc_type_size(value);
     return (uint64_t)problem_bytes_with(value, p->wide ? 8 : 4);
 }
 
@@ -187,7 +204,7 @@ cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t 
     l->args[l->args_count++] = p->n;
     l->message_args = 1u << l->args_count++;
     problem_append_init(p, l);
-    if (kind_of(p) == BY_KEY) TRY(problem_place_input(p, KEYS, l, 1));
+    if (scan_kind_of(p) == SCAN_BY_KEY) TRY(problem_place_input(p, KEYS, l, 1));
     return problem_place_input(p, ITEMS, l, 0);
 }
 
@@ -202,7 +219,7 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
 }
 
 // Runs of eight, as in select.unique; segments of 1 to about twice the mean length.
-static const char *scan_random(const problem *p, int k)
+const char *scan_random(const problem *p, int k)
 {
     if (k != KEYS) return NULL;
     return in_segments(p) ? "i * 256 + (i ? random_u64(seed, i) >> 56 : 0)"

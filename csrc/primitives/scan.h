@@ -1,4 +1,4 @@
-// The common part of scan.c and fixed_scan.c: two kernels with the same arguments.
+// The common part of scan.c and deterministic_scan.c: two kernels with the same arguments.
 #ifndef CUBC_ALGO_SCAN_H
 #define CUBC_ALGO_SCAN_H
 
@@ -6,8 +6,17 @@
 
 enum { SCAN_ITEMS = 0, SCAN_KEYS = 1 }; // places of the inputs; the result is output 0
 
-// Makes the problem a scan by its second input.
-void scan_by_keys(problem *p);
+typedef enum scan_kind { SCAN_WHOLE, SCAN_BY_KEY, SCAN_BY_OFFSETS, SCAN_OF_EQUAL_SIZE } scan_kind;
+
+scan_kind scan_kind_of(const problem *p);
+void scan_set_kind(problem *p, scan_kind kind);
+// A scan's problem but for its benchmark: arrays, operator, and all checks of them.
+cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, problem *out);
+// The problem of a benchmark.
+cubc_status scan_workload_of(scan_kind kind, const char *op, bool inclusive, cubc_type type,
+                             uint64_t n, problem *out);
+const char *scan_random(const problem *p, int k);
+void scan_define(const problem *p, text *out);
 // sizeof(sum_t) of kernels/shared/scan_runs.h.
 uint64_t scan_sum_bytes(const problem *p);
 // The launch of a block a tile, which gets all outputs; slots: of messages, a sum each.

@@ -1,6 +1,6 @@
 // Descriptor of segmented_reduce: kernels/primitives/segmented_reduce.cu.
 #include "base/integer.h"
-#include "run/problem.h"
+#include "primitives/routes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,51 +14,12 @@ static const char *length_class(const problem *p)
     return mean <= 32 ? "small" : mean <= 4096 ? "medium" : "large";
 }
 
-static cubc_status add_offsets(const cubc_segmented_reduce_params *params, problem *p)
+cubc_status segmented_reduce_build(const reduction *r, problem *out)
 {
-    if (!params->offsets) {
-        if (params->segments ? params->n % params->segments : params->n)
-            FAIL(CUBC_INVALID_ARGUMENT,
-                 "%llu items do not make %llu segments of the same length; give offsets",
-                 (unsigned long long)params->n, (unsigned long long)params->segments);
-        return CUBC_OK;
-    }
-    if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
-        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
-             cubc_type_name(params->offset_type));
-    return problem_input(p, "the offsets of segmented_reduce", params->offsets,
-                         params->segments + 1, params->offset_type);
-}
-
-// Segments may be empty where there are offsets, which the host does not see.
-static cubc_status check_empty(const problem *p)
-{
-    bool may_be = p->input_count > 1 || (p->n == 0 && p->outputs[0].n > 0);
-    if (!may_be || p->has_init || (p->op && p->op->identity)) return CUBC_OK;
-    if (p->op && p->input_count > 1) return CUBC_OK;
-    return problem_of_none(p, p->input_count > 1);
-}
-
-cubc_status segmented_reduce_problem(const cubc_segmented_reduce_params *params, problem *out)
-{
-    *out = (problem){.algorithm = &segmented_reduce_algorithm,
-                     .n = params->n,
-                     .type = (uint8_t)problem_input_type(params->in, params->type),
-                     .acc_type = (uint8_t)params->acc_type,
-                     .aligned = true};
-    TRY(problem_lazy_input(out, "the input of segmented_reduce", params->in, params->n,
-                           params->type));
-    TRY(add_offsets(params, out));
-    TRY(problem_output(out, "the output of segmented_reduce", params->out, params->segments,
-                       params->out_type));
-    TRY(problem_overlap(out, ANY_INPUT));
-    if (out->in_place)
-        FAIL(CUBC_INVALID_ARGUMENT, "segmented_reduce: the output must be apart from the inputs");
-    TRY(problem_reduction(out, "segmented_reduce", params->op, params->commutative, params->init));
+    TRY(reduction_operands(r, &segmented_reduce_algorithm, out));
     snprintf(out->benchmark, sizeof out->benchmark, "segmented_reduce.%s.%s",
-             out->op ? out->op->name : "custom", length_class(out));
-    if (params->deterministic && problem_order_shows(out)) problem_fix_reduction(out);
-    return check_empty(out);
+             problem_operator_name(out), length_class(out));
+    return CUBC_OK;
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
@@ -95,13 +56,13 @@ static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type,
 // ---- variants -----------------------------------------------------------------------------------
 static void segmented_reduce_define(const problem *p, text *out)
 {
-    bool fixed = p->input_count < 2;
+    bool equal_size = p->input_count < 2;
     problem_define(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
-    text_printf(out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n", fixed,
-                fixed ? "i64" : type_table[p->inputs[1].type].dialect);
+    text_printf(out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n", equal_size,
+                equal_size ? "i64" : type_table[p->inputs[1].type].dialect);
 }
 
 static const char *segmented_reduce_invalid(const problem *p, const char *kind, const space *s,

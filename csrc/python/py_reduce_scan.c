@@ -9,41 +9,20 @@
 #include <string.h>
 
 // ---- types --------------------------------------------------------------------------------------
-// Integers and bool, then floats, complex numbers, structs.
-static int rank_of(cubc_type type)
-{
-    type_kind kind = type_table[type].kind;
-    return kind < KIND_FLOAT ? 0 : (int)kind;
-}
-
-// The result's type: of out, else dtype=, else as the operator has it. The accumulator follows.
 // given_out: the type of out=, or NULL.
 static int choose_types(cubc_type type, const cubc_type *given_out, PyObject *dtype,
                         const operator_info *op, bool widen, cubc_type *acc, cubc_type *out)
 {
     cubc_type asked;
-    cubc_type natural = op && op->widens && widen ? type_widened(type) : type;
-    if (!widen && type == CUBC_BOOL && op && op->widens) natural = CUBC_I64;
-    if (op && op->arg) natural = CUBC_I64;
-    if (op && op->logical) natural = CUBC_BOOL;
-    *out = given_out ? *given_out : natural;
-    *acc = op && op->arg ? type_arithmetic(type) : type_arithmetic(natural);
-    bool fixed = op && (op->arg || op->logical); // whatever the result's type is
     if (dtype) {
         if (py_dtype(dtype, &asked) < 0) return -1;
-        if (given_out && py_check_dtype(asked, *out) < 0) return -1;
-        *out = asked;
+        if (given_out && py_check_dtype(asked, *given_out) < 0) return -1;
     }
-    if (op && op->arg && *out != CUBC_I64) {
-        PyErr_Format(PyExc_TypeError, "%s gives an index: its result is int64, not %s", op->name,
-                     py_type_name(*out));
-        return -1;
-    }
-    // The result's type is also the accumulator's, as in NumPy, except that floats are never
-    // accumulated in integers or bool, and complex numbers never in real ones.
-    if (!fixed && (dtype || given_out) && rank_of(*out) >= rank_of(*acc) && *out != CUBC_BOOL)
-        *acc = type_arithmetic(*out);
-    return 0;
+    operator_types(op, type, widen, dtype ? &asked : given_out, acc, out);
+    if (!op || !op->arg || *out == CUBC_I64) return 0;
+    PyErr_Format(PyExc_TypeError, "%s gives an index: its result is int64, not %s", op->name,
+                 py_type_name(*out));
+    return -1;
 }
 
 static int choose_call_types(const py_call *c, PyObject *dtype, const operator_info *op, bool widen,

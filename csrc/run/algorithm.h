@@ -49,8 +49,14 @@ typedef struct operator_info {
 
 // A built-in by name, or NULL.
 const operator_info *operator_find(const char *name);
-// For an error: "no operator 'smu'; did you mean 'sum'? ..."
-cubc_status operator_unknown(const char *name);
+// A built-in by name, or NULL for an expression. A bare word that is neither is an error: "no
+// operator 'smu', did you mean 'sum'? ..."
+cubc_status operator_read(const char *text, const operator_info **out);
+// The type of a result and the type that the operator (NULL: an expression) is evaluated in: see
+// cubc_reduce_types. widen: as in reductions; scans keep the types of integers. asked: the type
+// that the caller wants the result to have, or NULL.
+void operator_types(const operator_info *op, cubc_type type, bool widen, const cubc_type *asked,
+                    cubc_type *acc, cubc_type *out);
 
 // ---- problems ---------------------------------------------------------------------------------
 // An array that a problem reads or writes, or a scalar that it takes. Where it is and how long is
@@ -229,7 +235,8 @@ extern const algorithm *const algorithm_list[]; // ends with NULL
 cubc_status benchmark_find(const char *name, const algorithm **a, const benchmark **b);
 
 // ---- problems from the public parameters --------------------------------------------------------
-// Each in its descriptor's file; they check what a caller can get wrong.
+// Each in its descriptor's file, those of reductions and scans in routes.c; they check what a
+// caller can get wrong.
 #define ALGORITHM(name) \
     cubc_status name##_problem(const cubc_##name##_params *params, problem *out);
 #include "run/list.def"

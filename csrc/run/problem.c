@@ -9,14 +9,6 @@ const cubc_type problem_all_types[PROBLEM_ALL_TYPES] = {CUBC_I8,  CUBC_I16,  CUB
                                                         CUBC_F16, CUBC_BF16, CUBC_F32, CUBC_F64};
 const int problem_elements[4] = {16, 20, 24, 28};
 
-// A bare word that is not an operand is a misspelt operator, not an expression.
-static bool is_word(const char *op)
-{
-    return strspn(op, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-               strlen(op) &&
-           strcmp(op, "a") != 0 && strcmp(op, "b") != 0;
-}
-
 // Structs have the operators that a user writes for them, complex numbers those without an order.
 static cubc_status check_operator(const problem *p, const char *op)
 {
@@ -76,8 +68,7 @@ cubc_status problem_real(const char *what, cubc_type type)
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init)
 {
     if (!op) FAIL(CUBC_INVALID_ARGUMENT, "%s: an operator is needed", family);
-    p->op = operator_find(op);
-    if (!p->op && is_word(op)) return operator_unknown(op);
+    TRY(operator_read(op, &p->op));
     if (!p->op) p->expression = op;
     TRY(check_operator(p, op));
     if (p->op && p->op->logical) p->acc_type = CUBC_BOOL;
@@ -88,8 +79,12 @@ cubc_status problem_operator(problem *p, const char *family, const char *op, con
     if (p->op && p->op->arg && init) FAIL(CUBC_INVALID_ARGUMENT, "%s takes no initial value", op);
     p->has_init = init != NULL;
     if (init) memcpy(&p->init, init, cubc_type_size((cubc_type)p->acc_type));
-    snprintf(p->benchmark, sizeof p->benchmark, "%s.%s", family, p->op ? p->op->name : "custom");
     return CUBC_OK;
+}
+
+const char *problem_operator_name(const problem *p)
+{
+    return p->op ? p->op->name : "custom";
 }
 
 cubc_status problem_reduction(problem *p, const char *family, const char *op, bool commutative,
@@ -116,17 +111,12 @@ cubc_status problem_of_none(const problem *p, bool segments)
          index ? "" : "give an initial value (init=) or ", index ? " is needed" : "");
 }
 
-bool problem_order_shows(const problem *p)
-{
-    return !p->op || (!p->op->arg && type_table[p->acc_type].kind >= KIND_FLOAT);
-}
-
 void problem_define_rounding(text *out)
 {
     text_puts(out, "#define SIMT_ROUNDED 1\n");
 }
 
-uint64_t problem_fixed_tile(uint64_t bytes)
+uint64_t problem_deterministic_tile(uint64_t bytes)
 {
     enum { PARTS = 8, LANES = 32 };
     uint64_t vector = bytes < 16 ? 16 / bytes : 1, rows = bytes <= 16 ? 8 : bytes <= 32 ? 4 : 2;
@@ -136,6 +126,7 @@ uint64_t problem_fixed_tile(uint64_t bytes)
 void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n)
 {
     char name[32];
+    cubc_type acc, result;
     const char *op = strchr(benchmark, '.') + 1;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(op, "."), op);
     *p = (problem){.op = operator_find(name),
@@ -146,9 +137,9 @@ void problem_reduction_workload(problem *p, const char *benchmark, cubc_type typ
                    .output_count = 1,
                    .commutative = true,
                    .aligned = true};
-    cubc_type acc = p->op->widens ? type_widened(type) : type;
-    p->acc_type = (uint8_t)type_arithmetic(acc);
-    p->outputs[0] = (operand){.n = 1, .type = (uint8_t)(p->op->arg ? CUBC_I64 : acc)};
+    operator_types(p->op, type, true, NULL, &acc, &result);
+    p->acc_type = (uint8_t)acc;
+    p->outputs[0] = (operand){.n = 1, .type = (uint8_t)result};
 }
 
 static int round_up(int bytes, int unit)

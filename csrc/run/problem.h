@@ -13,23 +13,18 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 // Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
 // of the items, of the accumulator and of the result, the last output so far, are there already.
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
+// The operator in the name of a benchmark.
+const char *problem_operator_name(const problem *p);
 // The operator of a reduction whose arrays have been added: all that problem_operator does, and an
 // index as the result.
 cubc_status problem_reduction(problem *p, const char *family, const char *op, bool commutative,
                               const void *init);
 // Fails: a reduction of no items that has no value. segments: some may be empty.
 cubc_status problem_of_none(const problem *p, bool segments);
-// True if the order of the operands shows in the result: with integers and indices it does not.
-bool problem_order_shows(const problem *p);
 // Has products and sums rounded each: see device_source_rounds.
 void problem_define_rounding(text *out);
-// Makes a reduction of reduce or segmented_reduce one of fixed_reduce; a scan, or a reduction of
-// runs, one of fixed_scan.
-void problem_fix_reduction(problem *p);
-void problem_fix_scan(problem *p);
-void problem_fix_runs(problem *p);
 // Items of a tile of kernels/grid/fixed.h, by their bytes.
-uint64_t problem_fixed_tile(uint64_t bytes);
+uint64_t problem_deterministic_tile(uint64_t bytes);
 // A reduction's benchmark: operator, types of accumulator and result, and n items to reduce.
 void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n);
 // The size of a struct of the kernels that has a value and then an integer of `word` bytes.

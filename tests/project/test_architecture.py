@@ -273,12 +273,8 @@ def circle(graph):
     return None
 
 
-# Layers whose files still call each other: routing in run, and the scans among the primitives.
-CIRCLES = {"run", "primitives"}
-
-
 def test_no_files_of_the_core_call_each_other():
-    files = [p for p in CORE if p.suffix == ".c" and layer_of(p) not in CIRCLES]
+    files = [p for p in CORE if p.suffix == ".c"]
     graph = calls({p.relative_to(ROOT).as_posix(): p.read_text(encoding="utf-8") for p in files})
     assert "csrc/base/base.c" in graph["csrc/device/device.c"]
     assert circle(graph) is None

@@ -343,6 +343,16 @@ typedef struct cubc_transpose_params {
     cubc_type type;
 } cubc_transpose_params;
 
+// The types that a reduction of items of `type` has unless the caller wants others: acc_type and
+// out_type of cubc_reduce, its relatives along an axis and of segments, and cubc_runs with an
+// operator. They are NumPy's: sums and products of integers and bool have 64 bits, an index is I64,
+// any and all give BOOL, all else is as the items are. F16 and BF16 are accumulated in F32.
+cubc_status cubc_reduce_types(const char *op, cubc_type type, cubc_type *acc_type,
+                              cubc_type *out_type);
+// The same of cubc_scan, where integers keep their type; sums and products of BOOL are I64.
+cubc_status cubc_scan_types(const char *op, cubc_type type, cubc_type *acc_type,
+                            cubc_type *out_type);
+
 cubc_status cubc_histogram_temp_bytes(cubc_device *device, const cubc_histogram_params *params,
                                       size_t *bytes);
 cubc_status cubc_histogram(cubc_device *device, const cubc_histogram_params *params, void *temp,

@@ -1,11 +1,11 @@
-// Descriptor of fixed_reduce: kernels/primitives/fixed_reduce.cu. It has no call of its own:
-// deterministic reductions, of an array and of segments, come from the problems of reduce and
-// segmented_reduce.
+// Descriptor of deterministic_reduce: kernels/primitives/fixed_reduce.cu. It has no call of its
+// own: deterministic reductions of an array and of segments come here (routes.c).
 #include "base/integer.h"
-#include "run/problem.h"
+#include "primitives/routes.h"
 
-#include <stdio.h>
 #include <string.h>
+
+enum { WHOLE }; // among a problem's traits
 
 enum { SEGMENTS_KERNEL, TILES_KERNEL, TOTALS_KERNEL };
 
@@ -15,17 +15,22 @@ static bool is_whole(const problem *p)
     return p->input_count < 2 && p->outputs[0].n == 1;
 }
 
-void problem_fix_reduction(problem *p)
+// One benchmark for all operators.
+static void finish(problem *p)
 {
-    p->algorithm = &fixed_reduce_algorithm;
-    p->size = POLICY_ANY_SIZE;
-    p->traits[0] = is_whole(p);
-    snprintf(p->benchmark, sizeof p->benchmark, "fixed_reduce.%s",
-             is_whole(p) ? "sum" : "segments");
+    p->traits[WHOLE] = is_whole(p);
+    strcpy(p->benchmark, is_whole(p) ? "fixed_reduce.sum" : "fixed_reduce.segments");
 }
 
-static cubc_status fixed_reduce_workload(const benchmark *b, cubc_type type, uint64_t n,
-                                         problem *out)
+cubc_status deterministic_reduce_build(const reduction *r, problem *out)
+{
+    TRY(reduction_operands(r, &deterministic_reduce_algorithm, out));
+    finish(out);
+    return CUBC_OK;
+}
+
+static cubc_status deterministic_reduce_workload(const benchmark *b, cubc_type type, uint64_t n,
+                                                 problem *out)
 {
     enum { MEAN = 256 };
     uint64_t count = n > MEAN ? n / MEAN : 1;
@@ -34,11 +39,11 @@ static cubc_status fixed_reduce_workload(const benchmark *b, cubc_type type, uin
         out->outputs[0].n = count;
         out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
     }
-    problem_fix_reduction(out);
+    finish(out);
     return CUBC_OK;
 }
 
-static const char *fixed_reduce_random(const problem *p, int k)
+static const char *deterministic_reduce_random(const problem *p, int k)
 {
     (void)p;
     return k == 1 ? "i * 256 + (i ? random_u64(seed, i) >> 56 : 0)" : NULL;
@@ -48,10 +53,10 @@ static const char *fixed_reduce_random(const problem *p, int k)
 // TILE of the kernel.
 static uint64_t tile_items(const problem *p)
 {
-    return problem_fixed_tile(cubc_type_size((cubc_type)p->type));
+    return problem_deterministic_tile(cubc_type_size((cubc_type)p->type));
 }
 
-static void fixed_reduce_define(const problem *p, text *out)
+static void deterministic_reduce_define(const problem *p, text *out)
 {
     bool offsets = p->input_count > 1;
     problem_define(p, out);
@@ -64,8 +69,8 @@ static void fixed_reduce_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_TILE %llu\n", (unsigned long long)tile_items(p));
 }
 
-static const char *fixed_reduce_invalid(const problem *p, const char *kind, const space *s,
-                                        const variant *v)
+static const char *deterministic_reduce_invalid(const problem *p, const char *kind, const space *s,
+                                                const variant *v)
 {
     const int bytes =
         variant_value(s, v, "ipt", 1) * (int)cubc_type_size((cubc_type)problem_widest(p));
@@ -117,7 +122,7 @@ static cubc_status add_launch(const problem *p, const instance *i, int kernel, u
     return problem_place_input(p, 0, l, 0);
 }
 
-static cubc_status fixed_reduce_plan(const problem *p, const instance *i, plan *out)
+static cubc_status deterministic_reduce_plan(const problem *p, const instance *i, plan *out)
 {
     uint64_t count = p->outputs[0].n, threads = i->kernels[SEGMENTS_KERNEL].threads;
     room r = make_room(p);
@@ -135,17 +140,18 @@ static cubc_status fixed_reduce_plan(const problem *p, const instance *i, plan *
 
 #define BENCHMARK(name) \
     {"fixed_reduce." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark fixed_reduce_benchmarks[] = {BENCHMARK("sum"), BENCHMARK("segments")};
+static const benchmark deterministic_reduce_benchmarks[] = {BENCHMARK("sum"),
+                                                            BENCHMARK("segments")};
 
-const algorithm fixed_reduce_algorithm = {
+const algorithm deterministic_reduce_algorithm = {
     .name = "fixed_reduce",
     .source = "fixed_reduce.cu",
     .kernels = {"fixed_reduce_segments", "fixed_reduce_tiles", "fixed_reduce_totals"},
-    .benchmarks = fixed_reduce_benchmarks,
-    .benchmark_count = COUNT_OF(fixed_reduce_benchmarks),
-    .workload = fixed_reduce_workload,
-    .define = fixed_reduce_define,
-    .invalid = fixed_reduce_invalid,
-    .plan = fixed_reduce_plan,
+    .benchmarks = deterministic_reduce_benchmarks,
+    .benchmark_count = COUNT_OF(deterministic_reduce_benchmarks),
+    .workload = deterministic_reduce_workload,
+    .define = deterministic_reduce_define,
+    .invalid = deterministic_reduce_invalid,
+    .plan = deterministic_reduce_plan,
     .traffic = problem_array_bytes,
-    .random = fixed_reduce_random};
+    .random = deterministic_reduce_random};

@@ -1,0 +1,135 @@
+// Descriptor of deterministic_scan: kernels/primitives/fixed_scan.cu. It has no call of its own:
+// deterministic scans and reductions by key come here (routes.c).
+#include "base/integer.h"
+#include "primitives/routes.h"
+#include "primitives/runs.h"
+#include "primitives/scan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { REDUCED, HEADS }; // outputs of a reduction of runs, before how many there are
+
+static bool reduces(const problem *p)
+{
+    enum { OF_RUNS = 3 }; // results, keys, how many
+    return p->output_count == OF_RUNS;
+}
+
+// ---- problems -----------------------------------------------------------------------------------
+// One benchmark for all operators.
+cubc_status deterministic_scan_build(const cubc_scan_params *params, problem *out)
+{
+    static const char *const names[] = {[SCAN_WHOLE] = "fixed_scan.sum",
+                                        [SCAN_BY_KEY] = "fixed_scan.by_key",
+                                        [SCAN_BY_OFFSETS] = "fixed_scan.segmented",
+                                        [SCAN_OF_EQUAL_SIZE] = "fixed_scan.segmented"};
+    TRY(scan_operands(params, &deterministic_scan_algorithm, out));
+    strcpy(out->benchmark, names[scan_kind_of(out)]);
+    return CUBC_OK;
+}
+
+// The scanned array and its result come first here, after the keys in runs.
+static void scan_runs(problem *p)
+{
+    const operand keys = p->inputs[RUNS_KEYS], heads = p->outputs[RUNS_HEADS];
+    p->inputs[SCAN_ITEMS] = p->inputs[RUNS_VALUES];
+    p->inputs[SCAN_KEYS] = keys;
+    p->outputs[REDUCED] = p->outputs[RUNS_RESULTS];
+    p->outputs[HEADS] = heads;
+    p->type = p->inputs[SCAN_ITEMS].type;
+    p->inclusive = true;
+    scan_set_kind(p, SCAN_BY_KEY);
+    strcpy(p->benchmark, "fixed_scan.runs");
+}
+
+cubc_status deterministic_runs_build(const cubc_runs_params *params, problem *out)
+{
+    TRY(runs_operands(params, &deterministic_scan_algorithm, out));
+    scan_runs(out);
+    return CUBC_OK;
+}
+
+static cubc_status deterministic_scan_workload(const benchmark *b, cubc_type type, uint64_t n,
+                                               problem *out)
+{
+    const char *what = strchr(b->name, '.') + 1;
+    if (strcmp(what, "runs") == 0) {
+        runs_reduction_workload(type, n, out);
+        scan_runs(out);
+        return CUBC_OK;
+    }
+    scan_kind kind = strcmp(what, "by_key") == 0      ? SCAN_BY_KEY
+                     : strcmp(what, "segmented") == 0 ? SCAN_BY_OFFSETS
+                                                      : SCAN_WHOLE;
+    return scan_workload_of(kind, "sum", true, type, n, out);
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+// TILE of the kernel.
+static uint64_t tile_items(const problem *p)
+{
+    uint64_t item = cubc_type_size((cubc_type)p->type);
+    uint64_t value = cubc_type_size((cubc_type)p->acc_type);
+    uint64_t larger = item > value ? item : value;
+    return problem_deterministic_tile(larger > 4 ? larger : 4);
+}
+
+static void deterministic_scan_define(const problem *p, text *out)
+{
+    problem_define_rounding(out);
+    scan_define(p, out);
+    text_printf(out, "#define TUNE_TILE %llu\n#define TUNE_REDUCE_RUNS %d\n",
+                (unsigned long long)tile_items(p), reduces(p));
+    if (!reduces(p)) return;
+    text_printf(out, "#define TUNE_COUNT %s\n", p->wide ? "u64" : "u32");
+    problem_define_input(p, SCAN_KEYS, "TUNE_KEYS", out);
+}
+
+static const char *deterministic_scan_invalid(const problem *p, const char *kind, const space *s,
+                                              const variant *v)
+{
+    enum { MOST_WARPS = 8 }; // parts of a tile
+    uint64_t threads = (uint64_t)variant_value(s, v, "tpb", 1);
+    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (MOST_WARPS % (threads / 32)) return "the parts of a tile do not fill the warps of a block";
+    if (tile_items(p) / threads * scan_sum_bytes(p) > 512)
+        return "the items of a thread do not fit its registers";
+    return NULL;
+}
+
+static cubc_status deterministic_scan_plan(const problem *p, const instance *i, plan *out)
+{
+    uint64_t tile = tile_items(p), tiles = ceil_div(p->n, tile);
+    if (reduces(p) && tiles == 0) tiles = 1; // which says that there are no runs
+    uint64_t slots = tiles + (tiles / 32 + 1) + (tiles / 1024 + 1); // see kernels/grid/fixed_look.h
+    return scan_launch(p, &i->kernels[0], tiles, slots, out);
+}
+
+// The number of runs is known for the benchmark only.
+static double deterministic_scan_traffic(const problem *p)
+{
+    if (!reduces(p)) return problem_array_bytes(p);
+    double run =
+        (double)(operand_item_bytes(&p->outputs[REDUCED]) + operand_item_bytes(&p->outputs[HEADS]));
+    return problem_input_bytes(p, SCAN_ITEMS) + problem_input_bytes(p, SCAN_KEYS) +
+           (double)p->n / 8 * run;
+}
+
+#define BENCHMARK(name) \
+    {"fixed_scan." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark deterministic_scan_benchmarks[] = {
+    BENCHMARK("sum"), BENCHMARK("by_key"), BENCHMARK("segmented"), BENCHMARK("runs")};
+
+const algorithm deterministic_scan_algorithm = {.name = "fixed_scan",
+                                                .source = "fixed_scan.cu",
+                                                .kernels = {"fixed_scan_tiles"},
+                                                .benchmarks = deterministic_scan_benchmarks,
+                                                .benchmark_count =
+                                                    COUNT_OF(deterministic_scan_benchmarks),
+                                                .workload = deterministic_scan_workload,
+                                                .define = deterministic_scan_define,
+                                                .invalid = deterministic_scan_invalid,
+                                                .plan = deterministic_scan_plan,
+                                                .traffic = deterministic_scan_traffic,
+                                                .random = scan_random};

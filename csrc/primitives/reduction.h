@@ -1,0 +1,32 @@
+// A reduction, whichever public call it comes from: routes.c reads it, its descriptors build on it.
+#ifndef CUBC_ALGO_REDUCTION_H
+#define CUBC_ALGO_REDUCTION_H
+
+#include "run/problem.h"
+
+typedef enum reduction_shape {
+    REDUCTION_WHOLE,    // all items to one
+    REDUCTION_SEGMENTS, // each row, or what lies between two offsets, to one
+    REDUCTION_COLUMNS   // along an axis that is not the last
+} reduction_shape;
+
+typedef struct reduction {
+    const char *call, *input, *output; // the public call and its arrays, as messages name them
+    reduction_shape shape;
+    uint64_t n;
+    uint64_t outer, columns; // as in cubc_axis_reduce_params; segments are the outer ones
+    const void *in;
+    void *out;           // [outer][columns]
+    const void *offsets; // of segments; NULL: all have as many items
+    cubc_type type, acc_type, out_type, offset_type;
+    const char *op;
+    const void *init;
+    bool commutative;
+    bool deterministic; // the caller wants it, and the order of the operands shows
+} reduction;
+
+// The common part of a reduction's problem: arrays, operator, and all checks of them. What is left
+// to a descriptor is its benchmark and what else its code depends on.
+cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *out);
+
+#endif

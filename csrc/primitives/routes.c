@@ -1,0 +1,106 @@
+// The way of a reduction, a scan or a reduction by key: from its public call to the algorithm that
+// computes it. A reader starts here; each descriptor knows its own algorithm alone.
+//
+//     call                    algorithm                           where the order of operands is
+//     kept cubc_reduce             reduce                              deterministic_reduce
+//     cubc_segmented_reduce   segmented_reduce                    deterministic_reduce
+//     cubc_axis_reduce        axis_reduce                         axis_reduce
+//       of the last axis      segmented_reduce: rows              deterministic_reduce
+//       of a single row       reduce                              deterministic_reduce
+//     cubc_scan               scan                                deterministic_scan
+//     cubc_runs               runs                                deterministic_scan
+//
+// The last column is for a caller who wants a deterministic result. With integers and indices every
+// order gives that, and the first algorithm computes.
+#include "primitives/routes.h"
+
+// True if the caller wants a deterministic result and the order of the operands shows in it.
+static bool in_one_order(int deterministic, const char *op, cubc_type acc_type)
+{
+    const operator_info *known = deterministic && op ? operator_find(op) : NULL;
+    if (!deterministic || !known) return deterministic;
+    return !known->arg && !known->logical && type_valid(acc_type) &&
+           type_table[acc_type].kind >= KIND_FLOAT;
+}
+
+// ---- reductions ---------------------------------------------------------------------------------
+static cubc_status route(const reduction *r, problem *out)
+{
+    switch (r->shape) {
+    case REDUCTION_COLUMNS: return axis_reduce_build(r, out);
+    case REDUCTION_SEGMENTS:
+        return r->deterministic ? deterministic_reduce_build(r, out)
+                                : segmented_reduce_build(r, out);
+    default: return r->deterministic ? deterministic_reduce_build(r, out) : reduce_build(r, out);
+    }
+}
+
+// What the three structs of parameters have in common.
+#define REDUCTION(name, params)                                                         \
+    .call = (name), .input = "the input of " name, .output = "the output of " name,     \
+    .in = (params)->in, .out = (params)->out, .type = (params)->type,                   \
+    .acc_type = (params)->acc_type, .out_type = (params)->out_type, .op = (params)->op, \
+    .init = (params)->init, .commutative = (params)->commutative != 0,                  \
+    .deterministic = in_one_order((params)->deterministic, (params)->op, (params)->acc_type)
+
+cubc_status reduce_problem(const cubc_reduce_params *params, problem *out)
+{
+    const reduction all = {REDUCTION("reduce", params), .shape = REDUCTION_WHOLE, .n = params->n,
+                           .outer = 1, .columns = 1};
+    return route(&all, out);
+}
+
+static cubc_status check_segments(const cubc_segmented_reduce_params *params)
+{
+    if (params->offsets && params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
+             cubc_type_name(params->offset_type));
+    if (!params->offsets && (params->segments ? params->n % params->segments : params->n))
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "%llu items do not make %llu segments of the same length; give offsets",
+             (unsigned long long)params->n, (unsigned long long)params->segments);
+    return CUBC_OK;
+}
+
+cubc_status segmented_reduce_problem(const cubc_segmented_reduce_params *params, problem *out)
+{
+    const reduction segments = {REDUCTION("segmented_reduce", params),
+                                .shape = REDUCTION_SEGMENTS,
+                                .n = params->n,
+                                .outer = params->segments,
+                                .columns = 1,
+                                .offsets = params->offsets,
+                                .offset_type = params->offset_type};
+    TRY(check_segments(params));
+    return route(&segments, out);
+}
+
+static reduction_shape shape_along(const cubc_axis_reduce_params *params)
+{
+    if (params->columns != 1) return REDUCTION_COLUMNS;
+    return params->outer == 1 ? REDUCTION_WHOLE : REDUCTION_SEGMENTS;
+}
+
+cubc_status axis_reduce_problem(const cubc_axis_reduce_params *params, problem *out)
+{
+    reduction along = {REDUCTION("axis_reduce", params), .shape = shape_along(params),
+                       .n = params->outer, .outer = params->outer, .columns = params->columns};
+    uint64_t results = params->outer;
+    if (!size_multiply(&results, params->columns) || !size_multiply(&along.n, params->length) ||
+        !size_multiply(&along.n, params->columns))
+        FAIL(CUBC_INVALID_ARGUMENT, "axis_reduce: the array has too many items");
+    return route(&along, out);
+}
+
+// ---- scans --------------------------------------------------------------------------------------
+cubc_status scan_problem(const cubc_scan_params *params, problem *out)
+{
+    bool one = in_one_order(params->deterministic, params->op, params->acc_type);
+    return one ? deterministic_scan_build(params, out) : scan_build(params, out);
+}
+
+cubc_status runs_problem(const cubc_runs_params *params, problem *out)
+{
+    bool one = params->op && in_one_order(params->deterministic, params->op, params->acc_type);
+    return one ? deterministic_runs_build(params, out) : runs_build(params, out);
+}
