@@ -1,7 +1,7 @@
 // Store: the file of measurements as a Python object.
 #include "python/py_module.h"
 
-#include "store/store_columns.h"
+#include "store/store.h"
 
 #include <limits.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static PyObject *store_new(PyTypeObject *cls, PyObject *args, PyObject *keywords
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|p:Store", names, PyUnicode_FSConverter,
                                      &path, &create))
         return NULL;
-    self = ((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
+    self = py_allocate(cls);
     if (self) {
         const char *name = PyBytes_AsString(path);
         Py_BEGIN_ALLOW_THREADS
@@ -87,10 +87,8 @@ static PyObject *store_close_method(PyObject *self, PyObject *unused)
 
 static void store_dealloc(PyObject *self)
 {
-    PyTypeObject *cls = Py_TYPE(self);
     close_unused((py_store *)self);
-    ((freefunc)PyType_GetSlot(cls, Py_tp_free))(self);
-    Py_DECREF(cls);
+    py_release(self);
 }
 
 // ---- dicts to structs ---------------------------------------------------------------------------
@@ -251,8 +249,7 @@ static PyObject *store_has_method(PyObject *self, PyObject *dict)
 // ---- rows ---------------------------------------------------------------------------------------
 static PyObject *store_rows(PyObject *self, PyObject *unused)
 {
-    PyTypeObject *cls = (PyTypeObject *)rows_type;
-    py_rows *rows = (py_rows *)((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
+    py_rows *rows = (py_rows *)py_allocate((PyTypeObject *)rows_type);
     store *s = rows ? begin_use(self) : NULL;
     cubc_status st;
     (void)unused;
@@ -341,12 +338,10 @@ static PyObject *rows_iter(PyObject *self)
 static void rows_dealloc(PyObject *self)
 {
     py_rows *rows = (py_rows *)self;
-    PyTypeObject *cls = Py_TYPE(self);
     store_end(rows->cursor);
     if (rows->owner) end_use(rows->owner);
     Py_XDECREF(rows->owner);
-    ((freefunc)PyType_GetSlot(cls, Py_tp_free))(self);
-    Py_DECREF(cls);
+    py_release(self);
 }
 
 // ---- types --------------------------------------------------------------------------------------
@@ -368,9 +363,28 @@ static PyType_Slot rows_slots[] = {
 static PyType_Spec rows_spec = {"cubc._core._Rows", sizeof(py_rows), 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, rows_slots};
 
+// The kinds of the columns that a caller gives.
+static int add_columns(PyObject *module)
+{
+    static const char *const kinds[] = {[STORE_TEXT] = "text",
+                                        [STORE_COUNT] = "count",
+                                        [STORE_REAL] = "real",
+                                        [STORE_SERIES] = "series"};
+    PyObject *columns = PyDict_New();
+    int failed = columns ? 0 : -1;
+    for (int i = 0; !failed && i < STORE_COLUMN_COUNT; i++) {
+        const store_column *column = &store_columns[i];
+        if (column->offset < sizeof(store_row))
+            failed = put(columns, column->name, PyUnicode_FromString(kinds[column->kind]));
+    }
+    if (!failed) failed = PyModule_AddObjectRef(module, "STORE_COLUMNS", columns);
+    Py_XDECREF(columns);
+    return failed;
+}
+
 int py_store_setup(PyObject *module)
 {
     if (py_add_type(module, &store_spec, &store_type) < 0) return -1;
-    if (py_add_type(module, &rows_spec, &rows_type) < 0) return -1;
+    if (py_add_type(module, &rows_spec, &rows_type) < 0 || add_columns(module) < 0) return -1;
     return PyModule_AddIntConstant(module, "MOST_SERIES", STORE_SERIES_BYTES);
 }

@@ -257,7 +257,7 @@ cubc_status store_put(store *s, int64_t id, const store_record *record)
         sql_bind_integer(&q, id);
     else
         sql_bind_null(&q);
-    sql_bind_integer(&q, (int64_t)store_checksum(record));
+    sql_bind_integer(&q, (int64_t)store_checksum(record, STORE_VERSION));
     cubc_status st = store_bind(&q, record, &encoded);
     if (!st) st = sql_step(&q, &any);
     sql_finish(&q);

@@ -19,48 +19,18 @@
 #ifndef CUBC_STORE_H
 #define CUBC_STORE_H
 
-#include "device/device.h"
+#include "store/store_columns.h"
 
 typedef struct store store;
 
-// float32, in measured order.
-typedef struct store_series {
-    const float *values;
-    size_t count;
-} store_series;
-enum { STORE_SERIES_BYTES = 1 << 20 }; // at most
-
-typedef struct store_row {
-    const char *benchmark;     // "reduce.sum"
-    const char *axes;          // declared axes, as JSON: [["Elements{io}[pow2]", [16, 20, 24, 28]]]
-    const char *source_hash;   // of the flattened kernel source with its compile-time workload
-    const char *ct;            // compile-time workload "T{ct}=F32"
-    const char *variant;       // "base", "ipt_19.tpb_512"
-    const char *rt;            // run-time workload "Elements{io}[pow2]=28"
-    int round;                 // 0: of the search; from 1: measured again
-    const char *status;        // "ok", "lost", "pruned", "compile_error", "fault", "timeout",
-                               // "wrong" or "resources", see cubc/tuner/_status.py
-    const char *message;       // for a failure; else ""
-    store_series samples;      // seconds
-    store_series base_samples; // of the base, sampled alongside; empty for the base itself
-    store_series clocks, base_clocks; // hertz, one a sample; empty if unknown
-    int given_up;                     // 1: sampling ended early, since it could not win any more
-    int checked;                      // launches whose output was verified; 0 if unknown
-    double bytes, flops;              // that the work must move and do; 0 if unknown
-    double hot;                       // mean of runs that follow each other; 0 if not measured
-    double temperature, power;        // degrees Celsius and watts while it ran; 0 if unknown
-    int registers, local_bytes, shared_bytes, blocks_per_unit;
+typedef struct store_row { // the columns that a caller gives
+    STORE_COLUMNS(STORE_MEMBER_GIVEN)
 } store_row;
 
 typedef struct store_record { // a row as read back; strings live until the next step
     store_row row;
     int64_t id;
-    double center, base_center; // medians in seconds; NaN where there are no samples
-    int64_t device_id, environment_id, benchmark_id;
-    int64_t units, ecc; // of the device
-    const char *device_uuid, *device_model, *device_name, *arch;
-    const char *driver, *runtime, *compiler, *version;
-    const char *created; // ISO 8601, UTC
+    STORE_COLUMNS(STORE_MEMBER_STORED)
 } store_record;
 
 enum { STORE_READ = 1, STORE_CREATE = 2 };

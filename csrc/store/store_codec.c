@@ -10,8 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-#define COLUMN(table, kind, column, name, member, most) \
-    {name, kind, offsetof(store_record, member), most},
+#define PLACE_GIVEN(name) offsetof(store_record, row.name)
+#define PLACE_STORED(name) offsetof(store_record, name)
+#define COLUMN(since, table, kind, from, column, name, most) \
+    {#name, kind, since, PLACE_##from(name), most},
 const store_column store_columns[STORE_COLUMN_COUNT] = {STORE_COLUMNS(COLUMN)};
 
 static const void *member(const store_record *record, int column)
@@ -95,10 +97,11 @@ static uint64_t mix_series(uint64_t sum, store_series series)
     return sum;
 }
 
-uint64_t store_checksum(const store_record *record)
+uint64_t store_checksum(const store_record *record, int version)
 {
     uint64_t sum = 0;
     for (int i = 0; i < STORE_COLUMN_COUNT; i++) {
+        if (store_columns[i].since > version) continue;
         const void *value = member(record, i);
         switch (store_columns[i].kind) {
         case STORE_TEXT: sum = mix_text(sum, *(const char *const *)value); break;

@@ -2,7 +2,7 @@
 #ifndef CUBC_STORE_CODEC_H
 #define CUBC_STORE_CODEC_H
 
-#include "store/store_columns.h"
+#include "store/store.h"
 #include "store/store_sql.h"
 
 // Room for the texts and series of a record.
@@ -16,8 +16,8 @@ typedef struct store_buffers {
 bool store_are_positive(store_series series);
 // Sets the medians of the record's samples; NaN of none.
 cubc_status store_set_centers(store_record *record);
-// The checksum of all columns, the referred ones among them.
-uint64_t store_checksum(const store_record *record);
+// The checksum of all columns that a version has, the referred ones among them.
+uint64_t store_checksum(const store_record *record, int version);
 // Binds the columns of a measurement. `encoded` is needed until the query is finished; the caller
 // frees it.
 cubc_status store_bind(sql_query *q, const store_record *record, uint8_t **encoded);

@@ -1,76 +1,95 @@
 // The columns of a store: each is one line here.
 //
-// The text of the tables, the statements that read and write rows, the binding to Python and the
-// checksum of a row all follow from these lines. A new column is a line here, a member in store.h
-// and a new version in store_schema.c, where the text of the version before becomes a literal.
+// The members of a row, the text of the tables, the statements that read and write rows, the
+// binding to Python and the checksum of a row all follow from these lines. A new column is a line
+// at the end of STORE_RESULT, with the version of the schema that has it first, and that version in
+// store_schema.c.
 #ifndef CUBC_STORE_COLUMNS_H
 #define CUBC_STORE_COLUMNS_H
 
-#include "store/store.h"
+#include "device/device.h"
+
+typedef struct store_series { // float32, in measured order
+    const float *values;
+    size_t count;
+} store_series;
 
 typedef enum store_kind {
-    STORE_ID,     // int64_t, the number of a row of another table
-    STORE_TEXT,   // const char *
-    STORE_COUNT,  // int, not negative
-    STORE_STATE,  // int64_t
-    STORE_REAL,   // double, not negative and finite
-    STORE_MEDIAN, // double, NULL where there are no samples
-    STORE_SERIES, // store_series
+    STORE_ID,     // the number of a row of another table
+    STORE_TEXT,   //
+    STORE_COUNT,  // not negative
+    STORE_STATE,  //
+    STORE_REAL,   // not negative and finite
+    STORE_MEDIAN, // NULL where there are no samples
+    STORE_SERIES, // each positive and finite
 } store_kind;
+#define STORE_TYPE_STORE_ID int64_t
+#define STORE_TYPE_STORE_TEXT const char *
+#define STORE_TYPE_STORE_COUNT int
+#define STORE_TYPE_STORE_STATE int64_t
+#define STORE_TYPE_STORE_REAL double
+#define STORE_TYPE_STORE_MEDIAN double
+#define STORE_TYPE_STORE_SERIES store_series
 
-// X(table, kind, column, name, member, most): the table by its letter in statements (m measurement,
-// b benchmark, d device, e environment), the column there, its name in Python, the member of
-// store_record, and the most bytes that a text or a series may have.
-#define STORE_BENCHMARK(X)                                         \
-    X(b, STORE_TEXT, name, "benchmark", row.benchmark, STORE_NAME) \
-    X(b, STORE_TEXT, axes, "axes", row.axes, STORE_AXES)
+// X(since, table, kind, from, column, name, most): the version of the schema that has it first; the
+// table by its letter in statements (m measurement, b benchmark, d device, e environment); whether
+// a caller has GIVEN it, in store_row, or it was STORED with the row, in store_record; the column
+// in the table; the member and the name in Python; the most bytes of a text or a series.
+#define STORE_BENCHMARK(X)                                                   \
+    X(1, b, STORE_TEXT, GIVEN, name, benchmark, STORE_NAME) /* reduce.sum */ \
+    /* as JSON: [["Elements{io}[pow2]", [16, 20, 24, 28]]] */                \
+    X(1, b, STORE_TEXT, GIVEN, axes, axes, STORE_AXES)
 
-#define STORE_DEVICE(X)                                               \
-    X(d, STORE_TEXT, uuid, "device_uuid", device_uuid, STORE_NAME)    \
-    X(d, STORE_TEXT, model, "device_model", device_model, STORE_NAME) \
-    X(d, STORE_TEXT, name, "device_name", device_name, STORE_NAME)    \
-    X(d, STORE_TEXT, arch, "arch", arch, STORE_NAME)                  \
-    X(d, STORE_STATE, units, "units", units, 0)                       \
-    X(d, STORE_STATE, ecc, "ecc", ecc, 0)
+#define STORE_DEVICE(X)                                          \
+    X(1, d, STORE_TEXT, STORED, uuid, device_uuid, STORE_NAME)   \
+    X(1, d, STORE_TEXT, STORED, model, device_model, STORE_NAME) \
+    X(1, d, STORE_TEXT, STORED, name, device_name, STORE_NAME)   \
+    X(1, d, STORE_TEXT, STORED, arch, arch, STORE_NAME)          \
+    X(1, d, STORE_STATE, STORED, units, units, 0)                \
+    X(1, d, STORE_STATE, STORED, ecc, ecc, 0)
 
-#define STORE_ENVIRONMENT(X)                                     \
-    X(e, STORE_TEXT, driver, "driver", driver, STORE_NAME)       \
-    X(e, STORE_TEXT, runtime, "runtime", runtime, STORE_NAME)    \
-    X(e, STORE_TEXT, compiler, "compiler", compiler, STORE_NAME) \
-    X(e, STORE_TEXT, version, "version", version, STORE_NAME)
+#define STORE_ENVIRONMENT(X)                                    \
+    X(1, e, STORE_TEXT, STORED, driver, driver, STORE_NAME)     \
+    X(1, e, STORE_TEXT, STORED, runtime, runtime, STORE_NAME)   \
+    X(1, e, STORE_TEXT, STORED, compiler, compiler, STORE_NAME) \
+    X(1, e, STORE_TEXT, STORED, version, version, STORE_NAME)
 
 // The columns that tell measurements apart. A row is never changed in these.
-#define STORE_KEY(X)                                                          \
-    X(m, STORE_ID, device_id, "device_id", device_id, 0)                      \
-    X(m, STORE_ID, environment_id, "environment_id", environment_id, 0)       \
-    X(m, STORE_ID, benchmark_id, "benchmark_id", benchmark_id, 0)             \
-    X(m, STORE_TEXT, source_hash, "source_hash", row.source_hash, STORE_NAME) \
-    X(m, STORE_TEXT, ct, "ct", row.ct, STORE_LABEL)                           \
-    X(m, STORE_TEXT, variant, "variant", row.variant, STORE_LABEL)            \
-    X(m, STORE_TEXT, rt, "rt", row.rt, STORE_LABEL)                           \
-    X(m, STORE_COUNT, round, "round", row.round, 0)
+#define STORE_KEY(X)                                                                      \
+    X(1, m, STORE_ID, STORED, device_id, device_id, 0)                                    \
+    X(1, m, STORE_ID, STORED, environment_id, environment_id, 0)                          \
+    X(1, m, STORE_ID, STORED, benchmark_id, benchmark_id, 0)                              \
+    /* of the flattened kernel source with its compile-time workload */                   \
+    X(1, m, STORE_TEXT, GIVEN, source_hash, source_hash, STORE_NAME)                      \
+    X(1, m, STORE_TEXT, GIVEN, ct, ct, STORE_LABEL)           /* T{ct}=F32 */             \
+    X(1, m, STORE_TEXT, GIVEN, variant, variant, STORE_LABEL) /* base, ipt_19.tpb_512 */  \
+    X(1, m, STORE_TEXT, GIVEN, rt, rt, STORE_LABEL)           /* Elements{io}[pow2]=28 */ \
+    X(2, m, STORE_COUNT, GIVEN, round, round, 0) /* 0: of the search; from 1: measured again */
 
-#define STORE_RESULT(X)                                                                    \
-    X(m, STORE_TEXT, status, "status", row.status, STORE_NAME)                             \
-    X(m, STORE_TEXT, message, "message", row.message, STORE_MESSAGE)                       \
-    X(m, STORE_TEXT, created, "created", created, STORE_NAME)                              \
-    X(m, STORE_SERIES, samples, "samples", row.samples, STORE_SERIES_BYTES)                \
-    X(m, STORE_SERIES, base_samples, "base_samples", row.base_samples, STORE_SERIES_BYTES) \
-    X(m, STORE_SERIES, clocks, "clocks", row.clocks, STORE_SERIES_BYTES)                   \
-    X(m, STORE_SERIES, base_clocks, "base_clocks", row.base_clocks, STORE_SERIES_BYTES)    \
-    X(m, STORE_MEDIAN, center, "center", center, 0)                                        \
-    X(m, STORE_MEDIAN, base_center, "base_center", base_center, 0)                         \
-    X(m, STORE_COUNT, given_up, "given_up", row.given_up, 0)                               \
-    X(m, STORE_COUNT, checked, "checked", row.checked, 0)                                  \
-    X(m, STORE_REAL, bytes, "bytes", row.bytes, 0)                                         \
-    X(m, STORE_REAL, flops, "flops", row.flops, 0)                                         \
-    X(m, STORE_REAL, hot, "hot", row.hot, 0)                                               \
-    X(m, STORE_REAL, temperature, "temperature", row.temperature, 0)                       \
-    X(m, STORE_REAL, power, "power", row.power, 0)                                         \
-    X(m, STORE_COUNT, registers, "registers", row.registers, 0)                            \
-    X(m, STORE_COUNT, local_bytes, "local_bytes", row.local_bytes, 0)                      \
-    X(m, STORE_COUNT, shared_bytes, "shared_bytes", row.shared_bytes, 0)                   \
-    X(m, STORE_COUNT, blocks_per_unit, "blocks_per_unit", row.blocks_per_unit, 0)
+#define STORE_RESULT(X)                                                                            \
+    X(1, m, STORE_TEXT, GIVEN, status, status, STORE_NAME)      /* of cubc/tuner/_status.py */     \
+    X(1, m, STORE_TEXT, GIVEN, message, message, STORE_MESSAGE) /* of a failure; else empty */     \
+    X(1, m, STORE_TEXT, STORED, created, created, STORE_NAME)   /* ISO 8601, UTC */                \
+    X(1, m, STORE_SERIES, GIVEN, samples, samples, STORE_SERIES_BYTES) /* seconds */               \
+    /* of the base, sampled alongside; empty for the base itself */                                \
+    X(1, m, STORE_SERIES, GIVEN, base_samples, base_samples, STORE_SERIES_BYTES)                   \
+    /* hertz, one a sample; empty if unknown */                                                    \
+    X(2, m, STORE_SERIES, GIVEN, clocks, clocks, STORE_SERIES_BYTES)                               \
+    X(2, m, STORE_SERIES, GIVEN, base_clocks, base_clocks, STORE_SERIES_BYTES)                     \
+    /* medians in seconds; NaN where there are no samples */                                       \
+    X(1, m, STORE_MEDIAN, STORED, center, center, 0)                                               \
+    X(1, m, STORE_MEDIAN, STORED, base_center, base_center, 0)                                     \
+    X(2, m, STORE_COUNT, GIVEN, given_up, given_up, 0) /* 1: it could not win any more */          \
+    X(3, m, STORE_COUNT, GIVEN, checked, checked, 0)   /* launches whose output was verified */    \
+    X(1, m, STORE_REAL, GIVEN, bytes, bytes, 0)        /* that the work must move; 0 if unknown */ \
+    X(2, m, STORE_REAL, GIVEN, flops, flops, 0)        /* that the work must do; 0 if unknown */   \
+    X(2, m, STORE_REAL, GIVEN, hot, hot, 0)            /* mean seconds of runs in a row; or 0 */   \
+    X(2, m, STORE_REAL, GIVEN, temperature, temperature, 0) /* degrees Celsius; 0 if unknown */    \
+    X(2, m, STORE_REAL, GIVEN, power, power, 0)             /* watts while it ran; 0 if unknown */ \
+    X(1, m, STORE_COUNT, GIVEN, registers, registers, 0)                                           \
+    X(1, m, STORE_COUNT, GIVEN, local_bytes, local_bytes, 0)                                       \
+    X(1, m, STORE_COUNT, GIVEN, shared_bytes, shared_bytes, 0)                                     \
+    X(1, m, STORE_COUNT, GIVEN, blocks_per_unit, blocks_per_unit, 0)
 
 // In the order in which a row is read.
 #define STORE_COLUMNS(X) \
@@ -78,10 +97,12 @@ typedef enum store_kind {
 
 #define STORE_PLUS_ONE(...) +1
 enum {
+    STORE_VERSION = 3,  // of the schema: the newest
     STORE_NAME = 1024,  // bytes of a name
     STORE_LABEL = 4096, // of a variant, of a workload
     STORE_MESSAGE = 16384,
     STORE_AXES = 1 << 18,
+    STORE_SERIES_BYTES = 1 << 20,
     // Ranges in the table.
     STORE_DEVICE_AT = 0 STORE_BENCHMARK(STORE_PLUS_ONE),
     STORE_ENVIRONMENT_AT = STORE_DEVICE_AT STORE_DEVICE(STORE_PLUS_ONE),
@@ -90,9 +111,20 @@ enum {
     STORE_COLUMN_COUNT = 0 STORE_COLUMNS(STORE_PLUS_ONE)
 };
 
+// The members of store_row and of store_record.
+#define STORE_MEMBER_GIVEN_GIVEN(kind, name) STORE_TYPE_##kind name;
+#define STORE_MEMBER_GIVEN_STORED(kind, name)
+#define STORE_MEMBER_STORED_STORED(kind, name) STORE_TYPE_##kind name;
+#define STORE_MEMBER_STORED_GIVEN(kind, name)
+#define STORE_MEMBER_GIVEN(since, table, kind, from, column, name, most) \
+    STORE_MEMBER_GIVEN_##from(kind, name)
+#define STORE_MEMBER_STORED(since, table, kind, from, column, name, most) \
+    STORE_MEMBER_STORED_##from(kind, name)
+
 typedef struct store_column {
     const char *name; // in Python
     store_kind kind;
+    int since;     // version of the schema
     size_t offset; // in store_record
     size_t most;   // bytes
 } store_column;

@@ -66,7 +66,7 @@ static cubc_status read_row(store_cursor *c, sql_query *q, store_record *record)
     if (bad) BAD_ROW(c, bad);
     TRY(count_bytes(c, bytes));
     TRY(check_clocks(c, &record->row));
-    if (summed && (uint64_t)checksum != store_checksum(record))
+    if (summed && (uint64_t)checksum != store_checksum(record, c->s->version))
         BAD_ROW(c, "values that are not those that were stored: their checksum differs");
     return store_set_centers(record); // what is in the file need not be
 }
@@ -111,7 +111,7 @@ static cubc_status find_next(store_cursor *c, bool *row)
 static cubc_status take_row(store_cursor *c, sql_query *q, store_record *record)
 {
     bool row;
-    TRY(sql_start(c->s->db, ROW_1 + c->s->version - 1, q));
+    TRY(sql_start(c->s->db, ROW + c->s->version - 1, q));
     sql_bind_integer(q, c->last_id);
     cubc_status st = sql_step(q, &row);
     if (st && sql_is_too_big(c->s->db)) BAD_ROW(c, "a value that is too large");

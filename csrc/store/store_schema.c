@@ -8,8 +8,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "store/store_schema.h"
 
-#include "store/store_columns.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,20 +81,35 @@ static const char result_2[] =
     "  FROM measurement m JOIN device d ON d.id = m.device_id"
     "  JOIN benchmark b ON b.id = m.benchmark_id";
 
+// IN_v_s(there, missing): the first if version v has the columns that came with version s, else the
+// second.
+#define IN_1_1(there, missing) there
+#define IN_1_2(there, missing) missing
+#define IN_1_3(there, missing) missing
+#define IN_2_1(there, missing) there
+#define IN_2_2(there, missing) there
+#define IN_2_3(there, missing) missing
+#define IN_3_1(there, missing) there
+#define IN_3_2(there, missing) there
+#define IN_3_3(there, missing) there
+
 #define TYPE_STORE_ID "INTEGER NOT NULL"
 #define TYPE_STORE_TEXT "TEXT NOT NULL"
 #define TYPE_STORE_COUNT "INTEGER NOT NULL"
 #define TYPE_STORE_REAL "REAL NOT NULL"
 #define TYPE_STORE_MEDIAN "REAL"
 #define TYPE_STORE_SERIES "BLOB NOT NULL" // little-endian float32
-#define DECLARE(table, kind, column, name, member, most) " " #column " " TYPE_##kind ","
+#define DECLARE_3(since, table, kind, from, column, name, most) \
+    IN_3_##since(" " #column " " TYPE_##kind ",", "")
 #define KEY "(benchmark_id, source_hash, ct, variant, rt, device_id, environment_id, round)"
-static const char measurement_3[] =
-    "CREATE TABLE measurement ( id INTEGER PRIMARY KEY," STORE_KEY(DECLARE)
-        STORE_RESULT(DECLARE) " checksum INTEGER NOT NULL, UNIQUE " KEY ","
-                              " FOREIGN KEY (device_id) REFERENCES device (id),"
-                              " FOREIGN KEY (environment_id) REFERENCES environment (id),"
-                              " FOREIGN KEY (benchmark_id) REFERENCES benchmark (id))";
+#define MEASUREMENT(version)                                                                \
+    "CREATE TABLE measurement ( id INTEGER PRIMARY KEY," STORE_KEY(DECLARE_##version)       \
+        STORE_RESULT(                                                                       \
+            DECLARE_##version) " checksum INTEGER NOT NULL, UNIQUE " KEY ","                \
+                               " FOREIGN KEY (device_id) REFERENCES device (id),"           \
+                               " FOREIGN KEY (environment_id) REFERENCES environment (id)," \
+                               " FOREIGN KEY (benchmark_id) REFERENCES benchmark (id))"
+static const char measurement_3[] = MEASUREMENT(3);
 
 typedef struct entry { // of sqlite_master
     const char *type, *name, *table, *text;
@@ -116,17 +129,32 @@ enum { ENTRIES = 9 };
 static const entry schemas[STORE_VERSION][ENTRIES] = {SCHEMA(1), SCHEMA(2), SCHEMA(3)};
 
 // ---- statements -------------------------------------------------------------------------------
-#define FIELD(table, kind, column, name, member, most) ", " #table "." #column
-#define NAME(table, kind, column, name, member, most) ", " #column
-#define MARK(table, kind, column, name, member, most) ", ?"
-#define RENEW(table, kind, column, name, member, most) ", " #column " = excluded." #column
+#define FIELD(since, table, kind, from, column, name, most) ", " #table "." #column
+#define NAME(since, table, kind, from, column, name, most) ", " #column
+#define MARK(since, table, kind, from, column, name, most) ", ?"
+#define RENEW(since, table, kind, from, column, name, most) ", " #column " = excluded." #column
+// Of a version: what it does not have yet is empty or 0.
+#define MISSING_STORE_ID
+#define MISSING_STORE_STATE
+#define MISSING_STORE_MEDIAN "NULL"
+#define MISSING_STORE_TEXT "''"
+#define MISSING_STORE_COUNT "0"
+#define MISSING_STORE_REAL "0.0"
+#define MISSING_STORE_SERIES "x''"
+#define FIELD_1(since, table, kind, from, column, name, most) \
+    ", " IN_1_##since(#table "." #column, MISSING_##kind)
+#define FIELD_2(since, table, kind, from, column, name, most) \
+    ", " IN_2_##since(#table "." #column, MISSING_##kind)
+#define FIELD_3(since, table, kind, from, column, name, most) \
+    ", " IN_3_##since(#table "." #column, MISSING_##kind)
 // Outer joins: a row whose device is gone is reported, not passed over.
-#define ROW(checksum, measurement)                                                                \
-    "SELECT " checksum STORE_COLUMNS(FIELD) " FROM " measurement " m"                             \
-                                            " LEFT JOIN benchmark b ON b.id = m.benchmark_id"     \
-                                            " LEFT JOIN device d ON d.id = m.device_id"           \
-                                            " LEFT JOIN environment e ON e.id = m.environment_id" \
-                                            " WHERE m.id = ?1"
+#define ROW_OF(version, checksum)                                              \
+    "SELECT " checksum STORE_COLUMNS(                                          \
+        FIELD_##version) " FROM measurement m"                                 \
+                         " LEFT JOIN benchmark b ON b.id = m.benchmark_id"     \
+                         " LEFT JOIN device d ON d.id = m.device_id"           \
+                         " LEFT JOIN environment e ON e.id = m.environment_id" \
+                         " WHERE m.id = ?1"
 
 static const char *const statements[STATEMENTS] = {
     [MASTER] = "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master",
@@ -163,17 +191,15 @@ static const char *const statements[STATEMENTS] = {
             " AND source_hash = ?3 AND ct = ?4 AND variant = ?5 AND rt = ?6 AND device_id = ?7"
             " AND environment_id = ?8 AND round = ?9",
     [NEXT_ID] = "SELECT id FROM measurement WHERE id > ?1 ORDER BY id LIMIT 1",
-    [ROW_1] = ROW("NULL", "(SELECT *, 0 AS round, x'' AS clocks, x'' AS base_clocks, 0 AS given_up,"
-                          " 0 AS checked, 0.0 AS flops, 0.0 AS hot, 0.0 AS temperature,"
-                          " 0.0 AS power FROM measurement)"),
-    [ROW_2] = ROW("NULL", "(SELECT *, 0 AS checked FROM measurement)"),
-    [ROW_3] = ROW("m.checksum", "measurement"),
     [ALL_DEVICES] = "SELECT * FROM device ORDER BY id",
     [ALL_ENVIRONMENTS] = "SELECT * FROM environment ORDER BY id",
     [ALL_BENCHMARKS] = "SELECT * FROM benchmark ORDER BY id",
     [PUT_DEVICE] = "INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [PUT_ENVIRONMENT] = "INSERT INTO environment VALUES (?,?,?,?,?)",
     [PUT_BENCHMARK] = "INSERT INTO benchmark VALUES (?,?,?)",
+    [ROW] = ROW_OF(1, "NULL"),
+    [ROW + 1] = ROW_OF(2, "NULL"),
+    [ROW + 2] = ROW_OF(3, "m.checksum"),
 };
 
 // ---- identity ---------------------------------------------------------------------------------

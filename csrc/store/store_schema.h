@@ -2,6 +2,7 @@
 #ifndef CUBC_STORE_SCHEMA_H
 #define CUBC_STORE_SCHEMA_H
 
+#include "store/store_columns.h"
 #include "store/store_sql.h"
 
 // Statements by number, for sql_start. Their parameters are bound in the order of the text in
@@ -17,18 +18,15 @@ enum {
     ADD,
     HAS,
     NEXT_ID,
-    ROW_1, // checksum, then STORE_COLUMNS, of a store of version 1; then of version 2, ...
-    ROW_2,
-    ROW_3,
     ALL_DEVICES, // tables that an upgrade copies as they are
     ALL_ENVIRONMENTS,
     ALL_BENCHMARKS,
     PUT_DEVICE,
     PUT_ENVIRONMENT,
     PUT_BENCHMARK,
-    STATEMENTS
+    ROW, // checksum, then STORE_COLUMNS, of a store of version 1; then of version 2, ...
+    STATEMENTS = ROW + STORE_VERSION
 };
-enum { STORE_VERSION = ROW_3 - ROW_1 + 1 };
 
 // Opens a store; when writing makes it. Refuses, untouched, what is not a store, is newer, or may
 // not be written to. An older version is open as it is: only its rows are to be read.

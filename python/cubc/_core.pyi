@@ -20,6 +20,7 @@ class StoreError(RuntimeError): ...
 
 __version__: str
 MOST_SERIES: int  # bytes of a series in a store
+STORE_COLUMNS: dict[str, str]  # that Store.add takes: text, count, real or series
 
 def devices() -> list[str]: ...
 def device_info(device: str | None = None, /) -> dict[str, Any]: ...
@@ -461,14 +462,12 @@ class Store:
     def add(self, row: dict[str, Any], /) -> bool:
         """Add one row, durable on return; False if its key was there already (left as it was).
 
-        Keys: benchmark, axes (JSON text), source_hash, ct, variant, rt, status, message,
-        round, samples (float32 bytes, at most 1 MiB), base_samples, clocks, base_clocks, given_up,
-        checked, bytes, flops, hot, temperature, power, registers, local_bytes, shared_bytes,
-        blocks_per_unit. Missing ones are empty or 0. Texts are bounded; a long message is cut.
+        Keys are those of `STORE_COLUMNS`; csrc/store/store_columns.h has their meaning. Missing
+        ones are empty or 0. Texts are bounded; a long message is cut.
         """
     def has(self, row: dict[str, Any], /) -> bool: ...
     def rows(self) -> Iterator[dict[str, Any]]:
-        """All rows, oldest first: the keys above and id, center, base_center, device_uuid,
+        """All rows, oldest first: the keys of `add` and id, center, base_center, device_uuid,
         device_model, device_name, arch, units, ecc, driver, runtime, compiler, version, created.
         A row that is damaged raises StoreError; the next call goes on behind it.
         """

@@ -143,10 +143,10 @@ STORE_TEST(newer_version)
 {
     text before = {0};
     make_store(1);
-    sql_on(path, "PRAGMA user_version = 4");
+    sql_on(path, "PRAGMA user_version = 99");
     CHECK(file_read(path, &before) == CUBC_OK);
     CHECK(refuses(STORE_CREATE, CUBC_STORE_ERROR,
-                  "was written by a newer cubc (store version 4, this one knows 3): upgrade cubc"));
+                  "was written by a newer cubc (store version 99, this one knows"));
     CHECK(refuses(STORE_READ, CUBC_STORE_ERROR, "upgrade cubc"));
     CHECK(is_unchanged(&before));
     text_free(&before);

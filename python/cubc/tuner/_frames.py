@@ -27,16 +27,16 @@ LENGTH = struct.Struct("!I")
 MOST_HEADER = 64 << 10  # bytes of a reply's line of JSON
 MOST_COUNT = 2**31 - 1
 
-COUNTS = {
-    "registers",
-    "local_bytes",
-    "shared_bytes",
-    "blocks_per_unit",
-    "given_up",
-    "checked",
-}
-REALS = {"hot", "temperature", "power"}
-SERIES = ("samples", "base_samples", "clocks", "base_clocks")
+
+def _columns(kind: str, *others: str) -> tuple[str, ...]:
+    """Columns of a store that are of a kind, without those that the search knows by itself."""
+    named = _core.STORE_COLUMNS.items()
+    return tuple(name for name, of in named if of == kind and name not in others)
+
+
+COUNTS = _columns("count", "round")
+REALS = _columns("real", "bytes", "flops")  # bytes are a whole number
+SERIES = _columns("series")
 MOST = MOST_HEADER + len(SERIES) * _core.MOST_SERIES  # bytes of a reply
 
 
