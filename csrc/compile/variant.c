@@ -217,7 +217,8 @@ void variant_defines(const space *s, const variant *v, text *out)
 // ---- kernel sources -----------------------------------------------------------------------------
 enum { MAX_FILES = 128, MAX_FILE_NAME = 64 };
 
-// The subfolders, each of which includes only from those in front of it. Files have unique names.
+// The subfolders, each of which includes only from those in front of it, and none from "cpu". Files
+// have unique names.
 static const char *const source_folders[] = {"dialect", "block",      "grid",   "shared",
                                              "cpu",     "primitives", "lattice"};
 

@@ -1,4 +1,4 @@
-// Descriptor of merge: kernels/primitives/merge.cu.
+// Descriptor of merge: kernels/primitives/merge.cu, and kernels/cpu/cpu_merge.cu on the CPU.
 #include "base/integer.h"
 #include "primitives/order.h"
 
@@ -102,6 +102,8 @@ static const benchmark merge_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs
 const algorithm merge_algorithm = {.name = "merge",
                                    .source = "merge.cu",
                                    .kernels = {"merge_tiles"},
+                                   .cpu_source = "cpu_merge.cu",
+                                   .cpu_kernels = {"merge_tiles"},
                                    .benchmarks = merge_benchmarks,
                                    .benchmark_count = COUNT_OF(merge_benchmarks),
                                    FIELDS(merge_fields),

@@ -1,4 +1,5 @@
-// Descriptor of merge_sort: kernels/primitives/merge_sort.cu.
+// Descriptor of merge_sort: kernels/primitives/merge_sort.cu, and kernels/cpu/cpu_merge_sort.cu on
+// the CPU.
 #include "base/integer.h"
 #include "primitives/order.h"
 
@@ -124,6 +125,8 @@ static const benchmark merge_sort_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("
 const algorithm merge_sort_algorithm = {.name = "merge_sort",
                                         .source = "merge_sort.cu",
                                         .kernels = {"merge_sort_tiles", "merge_sort_round"},
+                                        .cpu_source = "cpu_merge_sort.cu",
+                                        .cpu_kernels = {"merge_sort_tiles", "merge_sort_round"},
                                         .benchmarks = merge_sort_benchmarks,
                                         .benchmark_count = COUNT_OF(merge_sort_benchmarks),
                                         FIELDS(merge_sort_fields),

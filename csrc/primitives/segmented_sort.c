@@ -1,4 +1,5 @@
-// Descriptor of segmented_sort: kernels/primitives/segmented_sort.cu.
+// Descriptor of segmented_sort: kernels/primitives/segmented_sort.cu, and
+// kernels/cpu/cpu_segmented_sort.cu on the CPU.
 #include "base/integer.h"
 #include "primitives/order.h"
 
@@ -295,6 +296,8 @@ const algorithm segmented_sort_algorithm = {
     .name = "segmented_sort",
     .source = "segmented_sort.cu",
     .kernels = {"segmented_sort_windows", "segmented_sort_round"},
+    .cpu_source = "cpu_segmented_sort.cu",
+    .cpu_kernels = {"segmented_sort_windows", "segmented_sort_round"},
     .benchmarks = segmented_sort_benchmarks,
     .benchmark_count = COUNT_OF(segmented_sort_benchmarks),
     FIELDS(segmented_sort_fields),

@@ -1,15 +1,14 @@
 // Merge of two sorted arrays in one launch. Each block finds the inputs of its tile by a search
-// along the merge path (merge.h).
+// along the merge path (merge_path.h). On the CPU it is cpu_merge.cu.
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1 cpu=2048:65536:2048
-// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
-// %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64
+// %RANGE% TUNE_MIN_BLOCKS mb 1:6:1
 //
 // ipt   items a thread; an odd number avoids bank conflicts when the threads of a warp write their
 //       items to shared memory
 // mb    least blocks a multiprocessor, which limits the registers a thread; while one block
-//       searches,
-//       others merge
+//       searches, others merge
 //
 // Traffic: every item is read and written once.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS

@@ -2,22 +2,22 @@
 //
 // In a tile each thread sorts its items in registers, then pairs of runs are merged in shared
 // memory until one is left. In a round every block merges one tile of the result, whose inputs it
-// finds by itself (merge.h), so that a round is one launch. Rounds alternate between the output and
-// scratch memory. An input that fits a tile is sorted in one launch. A single thread (the CPU)
-// merges between its cache and the output.
+// finds by itself (merge_path.h), so that a round is one launch. Rounds alternate between the
+// output and scratch memory. An input that fits a tile is sorted in one launch. On the CPU it is
+// cpu_merge_sort.cu.
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1 cpu=2048:65536:2048
-// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
-// %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:24:1
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64
+// %RANGE% TUNE_MIN_BLOCKS mb 1:6:1
 //
 // The parameters are those of merge.cu. More threads need fewer rounds.
 //
-// Workload, besides that of merge.h:
+// Workload, besides that of merge_path.h:
 //     TUNE_IN_PLACE   1: an output is also an input
 //
 // Traffic: every item is read and written once for the tiles and once a round.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
-#include "merge_alone.h"
+#include "merge.h"
 
 struct merge_sort_args { // arguments of both kernels
     range in;            // all items
@@ -26,11 +26,6 @@ struct merge_sort_args { // arguments of both kernels
 };
 
 // ---- tiles --------------------------------------------------------------------------------------
-struct sort_shared {
-    tile_shared tile;
-    alone_shared alone;
-};
-
 template <bool WHOLE>
 FUNCTION void block_sort(range in, target out, tile_shared& s)
 {
@@ -84,16 +79,14 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
     }
 }
 
-KERNEL(merge_sort_tiles, merge_sort_args, sort_shared)
+KERNEL(merge_sort_tiles, merge_sort_args, tile_shared)
 {
     const u64 first = static_cast<u64>(block_id()) * TILE, left = a.in.count - first;
     const range tile = part_of(a.in, first, left < TILE ? left : TILE);
-    if constexpr (ALONE)
-        sort_alone(tile, behind(a.out, first), s.alone);
-    else if (tile.count == TILE)
-        block_sort<true>(tile, behind(a.out, first), s.tile);
+    if (tile.count == TILE)
+        block_sort<true>(tile, behind(a.out, first), s);
     else
-        block_sort<false>(tile, behind(a.out, first), s.tile);
+        block_sort<false>(tile, behind(a.out, first), s);
 }
 
 // ---- a round ------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ KERNEL_LAYERS = {
     "grid": "block",
     "shared": "grid",
     "cpu": "shared",
-    "primitives": "cpu",
+    "primitives": "shared",
     "lattice": "shared",
 }
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|nvml|nvJitLink|cub/|thrust/|cupti|driver_types)")

@@ -1,13 +1,13 @@
-// Sort of a tile by a single thread (the CPU): sorts short runs in registers, then merges runs back
-// and forth between a buffer in the cache and the output.
+// Merge sort of up to a tile by a single thread: sorts short runs in registers, then merges runs
+// back and forth between a buffer in the cache and the output.
 #pragma once
-#include "merge.h"
+#include "single_thread_merge.h"
 
 enum { FIRST_RUN = 8 }; // items sorted in registers
 
-struct alone_shared { // buffer that merges alternate with
-    item_t key[ALONE ? TILE : 1];
-    value_t value[ALONE && PAIRS ? TILE : 1];
+struct tile_buffer { // buffer that merges alternate with
+    item_t key[TILE];
+    value_t value[PAIRS ? TILE : 1];
 };
 
 // Sorts FIRST_RUN items in registers, or fewer at the end.
@@ -33,7 +33,7 @@ FUNCTION void sort_first_run(range in, target out)
     }
 }
 
-FUNCTION void sort_alone(range in, target out, alone_shared& s)
+FUNCTION void single_thread_sort(range in, target out, tile_buffer& s)
 {
     const u64 n = in.count;
     const target spare = {s.key, s.value};
@@ -48,8 +48,8 @@ FUNCTION void sort_alone(range in, target out, alone_shared& s)
         for (u64 i = 0; i < n; i += 2 * run) {
             const u64 first = n - i < run ? n - i : run;
             const u64 second = n - i - first < run ? n - i - first : run;
-            merge_alone(part_of(sorted, i, first), part_of(sorted, i + first, second),
-                        behind(to, i));
+            single_thread_merge(part_of(sorted, i, first), part_of(sorted, i + first, second),
+                                behind(to, i));
         }
         to_out = !to_out;
     }
