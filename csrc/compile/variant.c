@@ -219,8 +219,8 @@ enum { MAX_FILES = 128, MAX_FILE_NAME = 64 };
 
 // The subfolders, each of which includes only from those in front of it, and none from "cpu". Files
 // have unique names.
-static const char *const source_folders[] = {"dialect", "block",      "grid",   "shared",
-                                             "cpu",     "primitives", "lattice"};
+static const char *const source_folders[] = {"dialect", "block",      "grid",           "shared",
+                                             "cpu",     "primitives", "lattice/solver", "lattice"};
 
 // The path of a kernel file. One that is in no subfolder is looked for in the folder itself.
 static void find_source(const char *folder, const char *file, char path[PATH_MAX])

@@ -3,7 +3,8 @@
 //
 // Fields are in native order (lattice.h), each in its own precision; the norms of a fixed-point
 // field follow it. A thread takes sites of one right-hand side and processes their numbers in
-// groups of a few loads. Threads exchange data only for the sums (sums.h).
+// groups of a few loads. Threads exchange data only for the sums
+// (solver_update.h).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
@@ -11,7 +12,7 @@
 //
 // spt   sites a thread, SIMT_THREADS apart
 //
-// Workload: that of lattice.h, that of sums.h, and
+// Workload: that of lattice.h, that of solver_update.h, and
 //     TUNE_REALS, TUNE_PARITIES   reals a site, parities a field
 //     TUNE_FIELDS(X)              X(name, type of stored reals) for each field
 //     TUNE_WRITTEN(X)             the same for each field that is written
@@ -23,7 +24,7 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "lattice.h"
 typedef TUNE_REAL real_t;
-#include "sums.h"
+#include "solver_update.h"
 
 enum {
     REALS = TUNE_REALS,

@@ -19,10 +19,10 @@ static void test_macros(void)
     const cubc_site_update all = {.scalars = {"alpha", "beta"},
                                   .statements = "x = x + alpha * p; p = beta * p",
                                   .sums = {"norm(x)", "dot_real(x, p)"},
-                                  .finish = "cg_direction"};
+                                  .finish = "cg_next_residual"};
     check_macros(&all, "#define TUNE_SUMS 2\n"
                        "#define TUNE_STATEMENTS x = x + alpha * p; p = beta * p\n"
-                       "#define TUNE_FINISH cg_direction\n#define TUNE_STATE_BYTES 2232\n"
+                       "#define TUNE_FINISH cg_next_residual\n#define TUNE_STATE_BYTES 2232\n"
                        "#define TUNE_SCALARS(X) X(alpha) X(beta)\n"
                        "#define TUNE_ADD(X) X(0, (norm(x))) X(1, (dot_real(x, p)))\n");
     check_macros(NULL, "#define TUNE_SUMS 0\n#define TUNE_STATEMENTS \n#define TUNE_FINISH \n"

@@ -29,8 +29,8 @@ typedef enum cubc_field_order {
     CUBC_NATIVE
 } cubc_field_order;
 
-// The tie of a kernel to the solver that it is a part of: kernels/lattice/solver.h. Each right-hand
-// side has a state, and nothing is done for those whose phase is another.
+// The tie of a kernel to the solver that it is a part of: kernels/lattice/solver/solver.h. Each
+// right-hand side has a state, and nothing is done for those whose phase is another.
 enum { CUBC_STATE_BYTES = 2232 };
 typedef struct cubc_guard {
     void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
@@ -41,14 +41,14 @@ typedef struct cubc_guard {
 } cubc_guard;
 
 // What one pass over its fields does for a solver: statements on the complex numbers of each site,
-// then real sums over all sites, which a function of kernels/lattice/solver_steps.h takes. Lists
+// then real sums over all sites, which a function of kernels/lattice/solver takes. Lists
 // end at their first NULL. Sums and that function come together; any other part may be missing.
 enum { CUBC_MOST_SCALARS = 4, CUBC_MOST_SUMS = 8 };
 typedef struct cubc_site_update {
     const char *scalars[CUBC_MOST_SCALARS]; // of the state, that the statements use: {"alpha"}
     const char *statements;                 // "x = x + alpha * p; r = r - alpha * q"
     const char *sums[CUBC_MOST_SUMS];       // terms: {"norm(r)"}
-    const char *finish;                     // the function: "cg_direction"
+    const char *finish;                     // the function: "cg_length"
 } cubc_site_update;
 
 // A gauge field in another order, precision or reconstruction. Links of fewer than 18 reals are
@@ -109,7 +109,7 @@ typedef struct cubc_dslash_wilson_params {
     double a;
     double anisotropy; // 1: none
     // Belongs to a solver; otherwise NULL. The tail says what becomes of the result m, of x and of
-    // z at each site (kernels/lattice/tail.h); NULL: out = m. z may be the output.
+    // z at each site (kernels/lattice/solver/tail.h); NULL: out = m. z may be the output.
     const cubc_guard *guard;
     const cubc_site_update *tail;
     const void *z;

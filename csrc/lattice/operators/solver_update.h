@@ -1,5 +1,5 @@
 // The part of a kernel that belongs to a solver: its cubc_site_update and the state that it reads,
-// as a problem, as macros and as arguments (kernels/lattice/sums.h).
+// as a problem, as macros and as arguments (kernels/lattice/solver/solver_update.h).
 #ifndef CUBC_LATTICE_SOLVER_UPDATE_H
 #define CUBC_LATTICE_SOLVER_UPDATE_H
 
@@ -12,7 +12,7 @@ enum { GUARD_STATES, GUARD_PARTS, GUARD_PHASE, GUARD_STEP, GUARD_ROOM, GUARD_NUM
 void solver_update_guard(const cubc_guard *guard, uint64_t numbers[GUARD_NUMBERS]);
 // Checks the update, and makes it the problem's texts, which stay the caller's. NULL: it is empty.
 cubc_status solver_update_texts(problem *p, const char *what, const cubc_site_update *update);
-// The macros of kernels/lattice/sums.h and TUNE_STATEMENTS.
+// The macros of kernels/lattice/solver/solver_update.h and TUNE_STATEMENTS.
 void solver_update_define(const problem *p, text *out);
 // Appends the members of guard_args; fails if the sums of so many blocks have no room.
 cubc_status solver_update_place(const problem *p, const uint64_t numbers[GUARD_NUMBERS],

@@ -1,19 +1,17 @@
 // BiCGStab, on M itself.
 //
 // H. A. van der Vorst, "Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution
-// of nonsymmetric linear systems" (1992). With q the residual at the beginning,
-//     v = M p,  alpha = <q, r> / <q, v>,  r -= alpha v
-//     t = M r,  omega = <t, r> / <t, t>
-//     x += alpha p + omega r,  r -= omega t
-//     beta = alpha / omega <q, r> / <q, r before>,  p = r + beta (p - omega v)
-// The new <q, r> follows from sums that the kernel of t has, so that the last two lines are one
-// pass. An update renews r alone; after a breakdown it also begins anew, with q = p = r.
+// of nonsymmetric linear systems" (1992). kernels/lattice/solver/bicgstab.h has the iteration step
+// by step, and its scalars.
+//
+// The new <q, r> follows from sums that the kernel of t has, so that the end of an iteration is one
+// pass. An update renews r, and keeps p and q; after a breakdown it also begins anew, with q = p =
+// r.
 #include "lattice/solver/solver.h"
 
 enum { X, P, V, R, T, Q, FIELDS }; // among work
 
-// ---- the steps: scalars are calculated by bicgstab_* of kernels/lattice/solver_steps.h
-// ------------
+// ---- the steps ---------------------------------------------------------------------------------
 static const cubc_site_update add_correction = {
     .statements = "y = y + x; x = complex<real_t>(0)",
 };
@@ -25,7 +23,7 @@ static const cubc_site_update restart = {
 };
 static const cubc_site_update project = {
     .sums = {"dot_real(z, out)", "dot_imag(z, out)"},
-    .finish = "bicgstab_first",
+    .finish = "bicgstab_project",
 };
 static const cubc_site_update half_step = {
     .scalars = {"alpha"},
@@ -34,18 +32,17 @@ static const cubc_site_update half_step = {
 static const cubc_site_update stabilise = {
     .sums = {"dot_real(out, x)", "dot_imag(out, x)", "norm(out)", "dot_real(z, out)",
              "dot_imag(z, out)", "dot_real(z, x)", "dot_imag(z, x)"},
-    .finish = "bicgstab_second",
+    .finish = "bicgstab_stabilise",
 };
 static const cubc_site_update end_step = {
     .scalars = {"alpha", "omega", "beta"},
     .statements = "x = x + alpha * p + omega * r; r = r - omega * t; "
                   "p = r + beta * (p - omega * v)",
     .sums = {"norm(r)"},
-    .finish = "bicgstab_end",
+    .finish = "bicgstab_end_step",
 };
 
-// ---- the method
-// -----------------------------------------------------------------------------------
+// ---- the method --------------------------------------------------------------------------------
 static cubc_status open(solver *s)
 {
     for (int k = 0; k < FIELDS; k++) TRY(solver_zero_field(s, s->sloppy, &s->work[k]));

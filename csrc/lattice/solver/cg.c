@@ -1,25 +1,24 @@
 // Conjugate gradients on the normal equations, M^+ M x = M^+ b.
 //
 // M. R. Hestenes and E. Stiefel, "Methods of conjugate gradients for solving linear systems"
-// (1952), section 10. It is the residual of the normal equations, s = M^+ r, that is iterated, so
-// that an iteration has no more passes over fields than one of M^+ M x = b; the other, r = b - M x,
-// is orthogonal to M p after a step along p, and so its norm, which is what the solve ends by,
-// follows from the step (kernels/lattice/solver.h). Of all x in the same space this one has the
-// least |r|.
+// (1952), section 10. kernels/lattice/solver/cg.h has the iteration step by step, and its scalars.
+//
+// The residual of the normal equations, s = M^+ r, is iterated, so that an iteration has no more
+// passes over fields than one of M^+ M x = b. The other, r = b - M x, is orthogonal to M p after a
+// step along p, so that its norm, by which the solve ends, follows from the step. Of all x in the
+// same space this one has the least |r|.
 //
 // The solution along p is added at the beginning of the next iteration, in one pass with the new
-// direction, and the length of M p comes out of the kernel that calculates it. What an iteration
-// moves is the operator twice, and eight fields: p to the first, s and w to the second; s, x and p
-// read, x and p written.
+// direction, and the kernel of M p also sums up its length. An iteration moves the operator twice,
+// and eight fields: p to the first, s and w to the second; s, x and p read, x and p written.
 //
-// An update has M^+ r from r as iterations have it: s is no more precise than they are, and the
-// next update starts from a residual of full precision again.
+// An update calculates M^+ r in the precision of iterations: s is no more precise than they are,
+// and the next update starts from a residual of full precision again.
 #include "lattice/solver/solver.h"
 
 enum { X, P, W, S }; // among work: what was found since the last update, direction, M p, M^+ r
 
-// ---- the steps: scalars are calculated by cg_* of kernels/lattice/solver_steps.h
-// ------------------
+// ---- the steps ---------------------------------------------------------------------------------
 static const cubc_site_update add_correction = {
     .scalars = {"alpha_real"},
     .statements = "y = y + x + alpha_real * p; x = complex<real_t>(0)",
@@ -43,11 +42,10 @@ static const cubc_site_update next_residual = {
     .scalars = {"alpha_real"},
     .statements = "out = z - alpha_real * m",
     .sums = {"norm(out)"},
-    .finish = "cg_direction",
+    .finish = "cg_next_residual",
 };
 
-// ---- the method
-// -----------------------------------------------------------------------------------
+// ---- the method --------------------------------------------------------------------------------
 static cubc_status open(solver *s)
 {
     TRY(solver_zero_field(s, s->sloppy, &s->work[X]));

@@ -1,17 +1,18 @@
 // The generalised conjugate residual method, restarted, on M itself.
 //
 // S. C. Eisenstat, H. C. Elman and M. H. Schultz, "Variational iterative methods for nonsymmetric
-// systems of linear equations" (1983). Direction k of a cycle is the residual p of that step;
-// v = M p is made orthogonal to the earlier ones (modified Gram-Schmidt) and the residual of the
-// next step is p - alpha v, the least that there is. A cycle is a round of launches and ends with
-// an update, which adds the directions to the solution, with coefficients that undo the
-// orthogonalisation.
+// systems of linear equations" (1983). kernels/lattice/solver/gcr.h has the iteration step by step,
+// and its scalars.
+//
+// Direction k of a cycle is the residual p of that step; v = M p is made orthogonal to the earlier
+// ones (modified Gram-Schmidt) and the residual of the next step is p - alpha v, the least that
+// there is. A cycle is a round of launches and ends with an update, which adds the directions to
+// the solution, with coefficients that undo the orthogonalisation.
 #include "lattice/solver/solver.h"
 
 enum { P, V = MOST_BASIS + 1, FIELDS = V + MOST_BASIS }; // among work: each direction's
 
-// ---- the steps: scalars are calculated by gcr_* of kernels/lattice/solver_steps.h
-// -----------------
+// ---- the steps ---------------------------------------------------------------------------------
 static const cubc_site_update add_directions = {
     .statements = "y = y + BASIS(0) * p0 + BASIS(1) * p1 + BASIS(2) * p2 + BASIS(3) * p3 + "
                   "BASIS(4) * p4 + BASIS(5) * p5 + BASIS(6) * p6 + BASIS(7) * p7",
@@ -45,11 +46,10 @@ static const cubc_site_update next_residual = {
     .scalars = {"alpha"},
     .statements = "n = p - alpha * v",
     .sums = {"norm(n)"},
-    .finish = "gcr_end",
+    .finish = "gcr_next_residual",
 };
 
-// ---- the method
-// -----------------------------------------------------------------------------------
+// ---- the method --------------------------------------------------------------------------------
 static cubc_status open(solver *s)
 {
     s->cycle = 0;

@@ -1,16 +1,17 @@
 // Conjugate gradients on several systems (M^+ M + shift) x = b at once.
 //
-// B. Jegerlehner, "Krylov space solvers for shifted linear systems" (1996). The systems share their
-// Krylov space, so that those with a shift follow from the one without: their residuals are zeta
-// times its own. Their solutions and directions are all in full precision, since nothing could
-// renew more than one of the residuals. A system whose residual is small enough is left as it is:
-// its kernels do nothing from the next iteration on.
+// B. Jegerlehner, "Krylov space solvers for shifted linear systems" (1996).
+// kernels/lattice/solver/multishift.h has the iteration step by step, and its scalars.
+//
+// The systems share their Krylov space, so that those with a shift follow from the one without:
+// their residuals are zeta times that of the latter. All solutions and directions are in full
+// precision, since nothing could renew more than one of the residuals. A system whose residual is
+// small enough is left as it is: its kernels do nothing from the next iteration on.
 #include "lattice/solver/solver.h"
 
 enum { P, W, R, M, FIRST }; // among work; then solution and direction of each shift
 
-// ---- the steps: scalars are calculated by multishift_* of kernels/lattice/solver_steps.h
-// ----------
+// ---- the steps ---------------------------------------------------------------------------------
 static const cubc_site_update begin_shift = {
     .statements = "p = b",
 };
@@ -27,7 +28,7 @@ static const cubc_site_update next_residual = {
     .scalars = {"alpha_real"},
     .statements = "out = z - alpha_real * m",
     .sums = {"norm(out)"},
-    .finish = "multishift_end",
+    .finish = "multishift_next_residual",
 };
 static const cubc_site_update step_of_shift = {
     .statements = "x = x + SHIFTED(shift_alpha) * p; "
@@ -37,15 +38,14 @@ static const cubc_site_update next_direction = {
     .scalars = {"beta_real"},
     .statements = "p = r + beta_real * p",
     .sums = {"norm(p)"},
-    .finish = "multishift_next",
+    .finish = "multishift_next_direction",
 };
 static const cubc_site_update true_residual = {
     .sums = {"norm(b - m - SHIFTED(shift) * x)"},
     .finish = "keep_residual",
 };
 
-// ---- the method
-// -----------------------------------------------------------------------------------
+// ---- the method --------------------------------------------------------------------------------
 const lattice_field *multishift_solution(solver *s, int shift)
 {
     return &s->work[FIRST + 2 * shift];

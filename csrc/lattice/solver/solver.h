@@ -1,5 +1,5 @@
 // The common part of the solvers: the operator and the fields of a solve, and the launches that are
-// queued again and again until the device says that it is done (kernels/lattice/solver.h).
+// queued again and again until the device says that it is done (kernels/lattice/solver/solver.h).
 //
 // A method is two lists of launches, an update and an iteration. A solve begins with an update. A
 // round is some iterations and an update, which does nothing where none is due. The first rounds
@@ -33,8 +33,8 @@ typedef struct solver solver;
 typedef struct dry_run dry_run;
 typedef struct lattice_operator lattice_operator;
 
-// out = M in, or its adjoint, and what becomes of it (kernels/lattice/tail.h). All fields are of
-// one type, which may be any of those that the operator was opened with.
+// out = M in, or its adjoint, and what becomes of it (kernels/lattice/solver/tail.h). All fields
+// are of one type, which may be any of those that the operator was opened with.
 typedef struct operator_call {
     const lattice_field *in, *out;
     const lattice_field *z;       // or NULL

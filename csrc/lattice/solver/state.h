@@ -1,5 +1,6 @@
 // The state of a right-hand side, as the host sees it. The kernels have the same phases and the
-// same struct: kernels/lattice/solver.h says what each means, and tests/lattice compares the two.
+// same struct: kernels/lattice/solver/solver.h says what each means, and tests/lattice compares the
+// two.
 #ifndef CUBC_LATTICE_STATE_H
 #define CUBC_LATTICE_STATE_H
 

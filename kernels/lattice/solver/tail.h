@@ -1,20 +1,20 @@
-// Fused tail of an operator's kernel (wilson.h and others) in a solver: before the result at a site
-// is stored, it is combined with another field and added to sums. This saves a pass over the
-// fields.
+// Tail of an operator's kernel (dslash.h) in a solver: before the result at a site is stored, it is
+// combined with another field and added to sums. This saves a pass over the fields.
 //
-// The caller's text (csrc/algo/fused.h) names complex numbers of a site:
+// Statements and terms of the sums name complex numbers of a site:
 //     m    result of the operator
 //     x    the field that the operator adds to, if there is one
 //     z    another field, which may be the output
 //     out  the number to store; m to begin with
 //
-// The workload's macros: those of sums.h, TUNE_Z if there is another field, TUNE_STATEMENTS.
+// The workload's macros: those of solver_update.h, TUNE_Z if there is another field,
+// TUNE_STATEMENTS.
 //
 // A kernel with a tail keeps all threads to its end, and calls for each source
 //     apply_tail      at a site, before it is stored
-//     end_of_source   of sums.h, by all threads
+//     end_of_source   of solver_update.h, by all threads
 #pragma once
-#include "sums.h"
+#include "solver_update.h"
 
 struct tail_args {
     guard_args guard;

@@ -2,8 +2,8 @@
 //
 // A solver is a list of launches that is queued repeatedly without reading its results on the host.
 // Its state holds the current phase, and a kernel does nothing unless that is the kernel's own
-// phase. The kernel that ends a step adds up the sums that the step needs (sums.h), and its last
-// block calls the step's function, below or in solver_steps.h.
+// phase. The kernel that ends a step adds up the sums that the step needs (solver_update.h), and
+// its last block calls the step's function, below or in the header of the method, as cg.h.
 //
 // Iterations run in the precision of their fields. An update adds the accumulated correction to the
 // solution in full precision, recomputes the residual from the solution and restarts from there: G.
@@ -33,7 +33,7 @@ enum {
     MOST_ITERATIONS = 256 // without an update: bounds unseen rounding errors
 };
 
-// State of one right-hand side; the same struct as in csrc/lattice/solver.h.
+// State of one right-hand side; the same struct as in csrc/lattice/solver/state.h.
 struct solver_state {
     u64 phase, iterations, updates;
     u64 limit;                    // most iterations

@@ -1,15 +1,20 @@
-// Sums over the sites of a field, computed by a kernel that processes the field anyway.
+// The part of a kernel that belongs to a solver: its guard, the state's scalars that its statements
+// read, and sums over the sites of a field (added up by grid_sums.h), which the solver's next
+// scalar step takes.
 //
-// The caller's text (csrc/algo/fused.h) defines the terms (added up by grid_sums.h) and the step
-// that follows:
+// A cubc_site_update (csrc/lattice/operators/solver_update.h) defines
 //     TUNE_STATE_BYTES  size of the state
 //     TUNE_SCALARS(X)   X(name) for each of the state's scalars that the text reads
 //     TUNE_SUMS         number of sums
 //     TUNE_ADD(X)       X(k, expression) for each sum
-//     TUNE_FINISH       name of a function of solver_steps.h that is called with the sums
+//     TUNE_FINISH       name of a scalar step that is called with the sums: a function of solver.h,
+//     cg.h, ...
 #pragma once
+#include "bicgstab.h"
+#include "cg.h"
+#include "gcr.h"
 #include "grid_sums.h"
-#include "solver_steps.h"
+#include "multishift.h"
 
 // ---- kernels with a state -----------------------------------------------------------------------
 struct guard_args {

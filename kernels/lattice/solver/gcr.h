@@ -1,0 +1,54 @@
+// Scalar steps of GCR. The launches, and the paper, are those of csrc/lattice/solver/gcr.c; a
+// function takes the sums of the steps whose names begin with its own there.
+//
+// Iteration k of a cycle is
+//     project_first, project_next  v_k = M p_k;  for j < k: omega = <v_j, v_k> / |v_j|^2,
+//                                  v_k -= omega v_j
+//     length                       alpha = <v_k, p_k> / |v_k|^2
+//     next_residual                p_{k + 1} = p_k - alpha v_k
+// where p_k is also the residual. The update that ends a cycle adds basis[k] p_k to the solution.
+#pragma once
+#include "solver.h"
+
+// Computes omega = <v_j, v_k> / |v_j|^2, the component of v_k along v_j, after those along earlier
+// ones were removed from v_k. step: k * MOST_BASIS + j. sum: <v_j, v_k>.
+FUNCTION void gcr_project(solver_state& s, const f64* sum, u64 step)
+{
+    const u64 k = step / MOST_BASIS, j = step % MOST_BASIS;
+    s.omega = c128(sum[0] / s.length[j], sum[1] / s.length[j]);
+    s.projection[k][j] = s.omega;
+}
+
+// Converts the steps along the v to coefficients of the p: v_k is M p_k minus its projections.
+FUNCTION void gcr_coefficients(solver_state& s, u64 k)
+{
+    for (u64 j = k + 1; j-- > 0;) {
+        s.basis[j] = s.step[j];
+        for (u64 i = j + 1; i <= k; i++) s.basis[j] = s.basis[j] - s.projection[i][j] * s.basis[i];
+    }
+}
+
+// Computes alpha = <v_k, p_k> / |v_k|^2, the step along direction k. sum: |v_k|^2, <v_k, p_k>.
+FUNCTION void gcr_length(solver_state& s, const f64* sum, u64 step)
+{
+    const u64 k = step / MOST_BASIS;
+    if (!(sum[0] > 0) || !is_finite(sum[0])) return break_down(s, sum[0]);
+    s.length[k] = sum[0];
+    s.alpha = s.step[k] = c128(sum[1] / sum[0], sum[2] / sum[0]);
+    gcr_coefficients(s, k);
+}
+
+// Ends an iteration. The cycle ends with an update. sum: |r|^2.
+FUNCTION void gcr_next_residual(solver_state& s, const f64* sum, u64 last_of_round)
+{
+    s.residual = sum[0];
+    end_iteration(s, sum[0], last_of_round);
+    if (last_of_round && s.phase == ITERATE) s.phase = UPDATE;
+}
+
+// Restarts after an update.
+FUNCTION void gcr_restart(solver_state& s, const f64*, u64)
+{
+    for (int k = 0; k < MOST_BASIS; k++) s.basis[k] = 0;
+    s.phase = ITERATE;
+}
