@@ -58,7 +58,7 @@ static void axis_reduce_define(const problem *p, text *out)
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
-    text_printf(out, "#define TUNE_FIXED_ORDER %d\n", p->traits[DETERMINISTIC]);
+    text_printf(out, "#define TUNE_DETERMINISTIC %d\n", p->traits[DETERMINISTIC]);
     if (p->traits[DETERMINISTIC]) problem_define_rounding(out);
 }
 

@@ -1,9 +1,13 @@
-// Descriptor of deterministic_reduce: kernels/primitives/fixed_reduce.cu. It has no call of its
-// own: deterministic reductions of an array and of segments come here (routes.c).
+// Descriptor of deterministic_reduce: kernels/primitives/deterministic_reduce.cu. It has no call of
+// its own: deterministic reductions of an array and of segments come here (routes.c).
 #include "base/integer.h"
 #include "primitives/routes.h"
 
 #include <string.h>
+
+// Benchmarks.
+#define WHOLE_NAME "deterministic_reduce.sum"
+#define SEGMENTS_NAME "deterministic_reduce.segments"
 
 enum { WHOLE }; // among a problem's traits
 
@@ -19,7 +23,7 @@ static bool is_whole(const problem *p)
 static void finish(problem *p)
 {
     p->traits[WHOLE] = is_whole(p);
-    strcpy(p->benchmark, is_whole(p) ? "fixed_reduce.sum" : "fixed_reduce.segments");
+    strcpy(p->benchmark, is_whole(p) ? WHOLE_NAME : SEGMENTS_NAME);
 }
 
 cubc_status deterministic_reduce_build(const reduction *r, problem *out)
@@ -34,8 +38,8 @@ static cubc_status deterministic_reduce_workload(const benchmark *b, cubc_type t
 {
     enum { MEAN = 256 };
     uint64_t count = n > MEAN ? n / MEAN : 1;
-    problem_reduction_workload(out, "fixed_reduce.sum", type, n);
-    if (strcmp(b->name, "fixed_reduce.segments") == 0) {
+    problem_reduction_workload(out, WHOLE_NAME, type, n);
+    if (strcmp(b->name, SEGMENTS_NAME) == 0) {
         out->outputs[0].n = count;
         out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
     }
@@ -138,15 +142,15 @@ static cubc_status deterministic_reduce_plan(const problem *p, const instance *i
     return add_launch(p, i, TOTALS_KERNEL, is_whole(p) ? 1 : r.capacity, &r, out);
 }
 
-#define BENCHMARK(name) \
-    {"fixed_reduce." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark deterministic_reduce_benchmarks[] = {BENCHMARK("sum"),
-                                                            BENCHMARK("segments")};
+#define BENCHMARK(name) {name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const benchmark deterministic_reduce_benchmarks[] = {BENCHMARK(WHOLE_NAME),
+                                                            BENCHMARK(SEGMENTS_NAME)};
 
 const algorithm deterministic_reduce_algorithm = {
-    .name = "fixed_reduce",
-    .source = "fixed_reduce.cu",
-    .kernels = {"fixed_reduce_segments", "fixed_reduce_tiles", "fixed_reduce_totals"},
+    .name = "deterministic_reduce",
+    .source = "deterministic_reduce.cu",
+    .kernels = {"deterministic_reduce_segments", "deterministic_reduce_tiles",
+                "deterministic_reduce_totals"},
     .benchmarks = deterministic_reduce_benchmarks,
     .benchmark_count = COUNT_OF(deterministic_reduce_benchmarks),
     .workload = deterministic_reduce_workload,

@@ -1,5 +1,5 @@
-// Descriptor of deterministic_scan: kernels/primitives/fixed_scan.cu. It has no call of its own:
-// deterministic scans and reductions by key come here (routes.c).
+// Descriptor of deterministic_scan: kernels/primitives/deterministic_scan.cu. It has no call of its
+// own: deterministic scans and reductions by key come here (routes.c).
 #include "base/integer.h"
 #include "primitives/routes.h"
 #include "primitives/runs.h"
@@ -20,10 +20,10 @@ static bool reduces(const problem *p)
 // One benchmark for all operators.
 cubc_status deterministic_scan_build(const cubc_scan_params *params, problem *out)
 {
-    static const char *const names[] = {[SCAN_WHOLE] = "fixed_scan.sum",
-                                        [SCAN_BY_KEY] = "fixed_scan.by_key",
-                                        [SCAN_BY_OFFSETS] = "fixed_scan.segmented",
-                                        [SCAN_OF_EQUAL_SIZE] = "fixed_scan.segmented"};
+    static const char *const names[] = {[SCAN_WHOLE] = "deterministic_scan.sum",
+                                        [SCAN_BY_KEY] = "deterministic_scan.by_key",
+                                        [SCAN_BY_OFFSETS] = "deterministic_scan.segmented",
+                                        [SCAN_OF_EQUAL_SIZE] = "deterministic_scan.segmented"};
     TRY(scan_operands(params, &deterministic_scan_algorithm, out));
     strcpy(out->benchmark, names[scan_kind_of(out)]);
     return CUBC_OK;
@@ -40,7 +40,7 @@ static void scan_runs(problem *p)
     p->type = p->inputs[SCAN_ITEMS].type;
     p->inclusive = true;
     scan_set_kind(p, SCAN_BY_KEY);
-    strcpy(p->benchmark, "fixed_scan.runs");
+    strcpy(p->benchmark, "deterministic_scan.runs");
 }
 
 cubc_status deterministic_runs_build(const cubc_runs_params *params, problem *out)
@@ -102,7 +102,8 @@ static cubc_status deterministic_scan_plan(const problem *p, const instance *i, 
 {
     uint64_t tile = tile_items(p), tiles = ceil_div(p->n, tile);
     if (reduces(p) && tiles == 0) tiles = 1; // which says that there are no runs
-    uint64_t slots = tiles + (tiles / 32 + 1) + (tiles / 1024 + 1); // see kernels/grid/fixed_look.h
+    // See kernels/grid/deterministic_look.h.
+    uint64_t slots = tiles + (tiles / 32 + 1) + (tiles / 1024 + 1);
     return scan_launch(p, &i->kernels[0], tiles, slots, out);
 }
 
@@ -117,13 +118,13 @@ static double deterministic_scan_traffic(const problem *p)
 }
 
 #define BENCHMARK(name) \
-    {"fixed_scan." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+    {"deterministic_scan." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
 static const benchmark deterministic_scan_benchmarks[] = {
     BENCHMARK("sum"), BENCHMARK("by_key"), BENCHMARK("segmented"), BENCHMARK("runs")};
 
-const algorithm deterministic_scan_algorithm = {.name = "fixed_scan",
-                                                .source = "fixed_scan.cu",
-                                                .kernels = {"fixed_scan_tiles"},
+const algorithm deterministic_scan_algorithm = {.name = "deterministic_scan",
+                                                .source = "deterministic_scan.cu",
+                                                .kernels = {"deterministic_scan_tiles"},
                                                 .benchmarks = deterministic_scan_benchmarks,
                                                 .benchmark_count =
                                                     COUNT_OF(deterministic_scan_benchmarks),

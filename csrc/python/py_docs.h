@@ -163,7 +163,7 @@ static const char reduce_doc[] =
     "longest path has few additions, d: the error of a sum is at most d u sum|x| to first order,\n"
     "u the unit roundoff [1]_. Of float32 d is 23 up to 8192 items, 46 up to 2**26 and one more "
     "for\n"
-    "each 2**26 items beyond; kernels/primitives/fixed_reduce.cu and axis_reduce.cu have the "
+    "each 2**26 items beyond; kernels/primitives/deterministic_reduce.cu and axis_reduce.cu have the "
     "sizes.\n"
     "\n"
     "References\n"

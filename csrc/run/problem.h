@@ -23,7 +23,7 @@ cubc_status problem_reduction(problem *p, const char *family, const char *op, bo
 cubc_status problem_of_none(const problem *p, bool segments);
 // Has products and sums rounded each: see device_source_rounds.
 void problem_define_rounding(text *out);
-// Items of a tile of kernels/grid/fixed.h, by their bytes.
+// Items of a tile of kernels/grid/deterministic.h, by their bytes.
 uint64_t problem_deterministic_tile(uint64_t bytes);
 // A reduction's benchmark: operator, types of accumulator and result, and n items to reduce.
 void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n);

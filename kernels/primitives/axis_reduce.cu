@@ -11,7 +11,7 @@
 // A single thread (the CPU) keeps the accumulators of a unit of many columns in memory and adds row
 // after row to them.
 //
-// TUNE_FIXED_ORDER 1 makes the result deterministic: `high`, `splits` and the order in which rows
+// TUNE_DETERMINISTIC 1 makes the result deterministic: `high`, `splits` and the order in which rows
 // are combined are the same for every variant and device. Row r of a split goes to accumulator r %
 // high. Neighbouring accumulators are combined first. 32 splits or more are divided into 32 equal
 // shares, which are combined as the lanes of a warp are. The error of a sum of n rows, to first
@@ -31,7 +31,7 @@
 //       rows
 //
 // Traffic: all items are read, one item a column is written.
-#include "fixed.h"
+#include "deterministic.h"
 #include "input.h"
 #include "operator.h"
 
@@ -222,7 +222,7 @@ FUNCTION void reduce_part_alone(const axis_reduce_args& a, axis_reduce_shared& s
                          columns * high, 0, groups);
             rest += groups * high;
         }
-        if (TUNE_FIXED_ORDER && high > 1) {
+        if (TUNE_DETERMINISTIC && high > 1) {
             add_rows<1>(s.acc, input_from(in, rest * columns), 0, (p.end - rest) * columns, 0);
             combine_rows(s.acc, high, columns);
         } else {
@@ -265,7 +265,7 @@ KERNEL(axis_reduce_join, axis_reduce_args, axis_reduce_shared)
     const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
     const u64 stride = static_cast<u64>(block_count()) * SIMT_THREADS / lanes;
     for (u64 column = thread / lanes; column < columns; column += stride) {
-        if (TUNE_FIXED_ORDER && ALONE && a.splits >= LANES) {
+        if (TUNE_DETERMINISTIC && ALONE && a.splits >= LANES) {
             write_result(a, column, join_alone(a, column));
             continue;
         }

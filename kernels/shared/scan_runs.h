@@ -1,5 +1,5 @@
 // Runs at which a scan restarts: by keys, by segments, or none. Shared by scan.cu and
-// fixed_scan.cu.
+// deterministic_scan.cu.
 //
 //     TUNE_K         type of the keys, if there are any
 //     TUNE_FIXED, TUNE_OFFSETS

@@ -6,13 +6,13 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
-import fixed_model
-import fixed_order
+import deterministic_model
+import deterministic_order
 import inputs
 import isolated
 import numpy as np
 import pytest
-from fixed_order import CASES, TYPES, bits, edges, numbers
+from deterministic_order import CASES, TYPES, bits, edges, numbers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inputs import on
@@ -20,7 +20,7 @@ from inputs import on
 import cubc
 from cubc import _core
 
-PROGRAM = Path(fixed_order.__file__)
+PROGRAM = Path(deterministic_order.__file__)
 CALLS = [(b, name) for b, calls in CASES.items() for name in calls]
 
 
@@ -69,11 +69,11 @@ def test_the_cpu_has_the_same_bits(device, workload, name, type):
 def test_policies_of_a_gpu(device):
     arch = cubc.device_info(device)["arch"]
     if arch == "cpu":
-        pytest.skip("fixed_order.py runs them on the cpu")
+        pytest.skip("deterministic_order.py runs them on the cpu")
     x = numbers(300_000)
     try:
         for workload, calls in CASES.items():
-            for label in fixed_order.LABELS[workload]:
+            for label in deterministic_order.LABELS[workload]:
                 _core.use_policy(workload, {"T{ct}": "F32"}, arch, label)
                 for call in calls.values():
                     expected = bits(call(x, lambda array: array))
@@ -92,7 +92,9 @@ def test_prefixes_behind_a_stretch_of_tiles(device):
         assert bits(result) == bits(cubc.scan(x, deterministic=True))
         return
     try:
-        _core.use_policy("fixed_scan.sum", {"T{ct}": "F64"}, "cpu", "tpb_256.mb_1.ld_0.ord_0")
+        _core.use_policy(
+            "deterministic_scan.sum", {"T{ct}": "F64"}, "cpu", "tpb_256.mb_1.ld_0.ord_0"
+        )
         assert bits(cubc.scan(x, deterministic=True)) == bits(result)
     finally:
         _core.clear_policies()
@@ -104,7 +106,7 @@ def test_prefixes_behind_a_stretch_of_tiles(device):
 def test_the_order_that_is_written_down(device, n, dtype):
     """Within a few tiles: the bits are those of a model that does one operation after another."""
     x, keys = numbers(n, dtype), runs(n)
-    expected = fixed_model.scan_by_key(keys, x)
+    expected = deterministic_model.scan_by_key(keys, x)
     scanned = cubc.scan_by_key(on(device, keys), on(device, x), deterministic=True)
     assert bits(np.asarray(scanned)) == bits(expected)
     last = np.append(keys[1:] != keys[:-1], True)

@@ -48,13 +48,13 @@ LABELS = {
         "tpb_256.mb_1.spt_2",
         "tpb_512.mb_1.spt_8",
     ],
-    "fixed_reduce": [
+    "deterministic_reduce": [
         "ipt_4.tpb_64.ld_0.wav_1",
         "ipt_8.tpb_96.ld_1.wav_3",
         "ipt_32.tpb_256.ld_1.wav_2",
         "ipt_16.tpb_1024.ld_0.wav_1",
     ],
-    "fixed_scan": [
+    "deterministic_scan": [
         "tpb_128.mb_1.ld_0.ord_0",
         "tpb_128.mb_2.ld_1.ord_0",
         "tpb_256.mb_1.ld_1.ord_0",
@@ -183,12 +183,12 @@ BENCHMARKS = {
     "dslash_twisted": ["dslash.twisted.r18", "dslash.twisted.r12.s4"],
     "field_update": ["field_update.cg"],
     "find": ["find.if"],
-    "fixed_reduce": ["fixed_reduce.sum", "fixed_reduce.segments"],
-    "fixed_scan": [
-        "fixed_scan.sum",
-        "fixed_scan.by_key",
-        "fixed_scan.segmented",
-        "fixed_scan.runs",
+    "deterministic_reduce": ["deterministic_reduce.sum", "deterministic_reduce.segments"],
+    "deterministic_scan": [
+        "deterministic_scan.sum",
+        "deterministic_scan.by_key",
+        "deterministic_scan.segmented",
+        "deterministic_scan.runs",
     ],
     "gauge_measure": ["gauge_measure.plaquettes", "gauge_measure.unitarity"],
     "gauge_project": ["gauge_project.rows", "gauge_project.nearest"],
@@ -288,13 +288,13 @@ CALLS = {
         lambda x: max(0, x.size - 2) if x.size else -1,
     ),
     # An expression, whose order is kept for integers too.
-    "fixed_reduce": (
-        "fixed_reduce.segments",
+    "deterministic_reduce": (
+        "deterministic_reduce.segments",
         lambda x: cubc.segmented_reduce(x, edges(x), "a + b", init=0, deterministic=True),
         lambda x: np.diff(np.concatenate([[0], x.cumsum()])[edges(x)]),
     ),
-    "fixed_scan": (
-        "fixed_scan.sum",
+    "deterministic_scan": (
+        "deterministic_scan.sum",
         lambda x: cubc.scan(x, "a + b", deterministic=True),
         lambda x: x.cumsum(),
     ),
@@ -361,8 +361,8 @@ CALLS = {
 # The algorithms that read a lazy input themselves, and whose policy they run for one that is
 # broadcast.
 LAZY = {
-    "fixed_reduce": "fixed_reduce.segments",
-    "fixed_scan": "fixed_scan.sum",
+    "deterministic_reduce": "deterministic_reduce.segments",
+    "deterministic_scan": "deterministic_scan.sum",
     "histogram": "histogram.even.256",
     "reduce": "reduce.dot",
     "scan": "scan.inclusive.sum",

@@ -106,7 +106,8 @@ def policy(benchmark, type, device):
 
 def sizes_of(values, *, blocks=(1, 2, 33)):
     """0, 1 and every boundary of vector, warp, block and tile of a variant, plus and minus one."""
-    tile = values["ipt"] * values["tpb"] if "ipt" in values else 4096  # fixed_scan's, of 8 bytes
+    # Without ipt it is a deterministic scan's, of 8 bytes.
+    tile = values["ipt"] * values["tpb"] if "ipt" in values else 4096
     edges = {1, 2, 1 << values.get("ipv", 0), 32, values["tpb"], tile * values.get("ms", 1)}
     edges |= {tile * count for count in blocks}
     return sorted({n for edge in edges for n in (edge - 1, edge, edge + 1)})

@@ -1,4 +1,4 @@
-// Deterministic reduction (fixed.h) of an array, or of every segment of one.
+// Deterministic reduction (deterministic.h) of an array, or of every segment of one.
 //
 // The items of a tile are distributed to lanes. If the operator is commutative, each place in a row
 // has an accumulator that goes down the rows of a part; otherwise a row is combined before the
@@ -27,7 +27,7 @@
 // wav   blocks, in multiples of those resident at once
 //
 // Traffic: the items and the offsets are read, one item a segment is written.
-#include "fixed.h"
+#include "deterministic.h"
 #include "input.h"
 #include "operator.h"
 #include "segments.h"
@@ -48,7 +48,7 @@ struct long_segment {
     u64 segment, first, tiles;
 };
 
-struct fixed_reduce_args {
+struct deterministic_reduce_args {
     in_t in;
     out_t* out;
     segments set;
@@ -61,7 +61,7 @@ struct fixed_reduce_args {
     u64 has_init;
 };
 
-struct fixed_reduce_shared {
+struct deterministic_reduce_shared {
     acc_t part[PARTS];
 };
 
@@ -99,7 +99,8 @@ struct totals {
     FUNCTION_MEMBER acc_t add(acc_t acc, type item) const { return combine()(acc, item); }
 };
 
-FUNCTION void write_result(const fixed_reduce_args& a, u64 segment, acc_t sum, bool empty = false)
+FUNCTION void write_result(const deterministic_reduce_args& a, u64 segment, acc_t sum,
+                           bool empty = false)
 {
     sum = a.has_init ? combine()(acc_of_value(a.init), sum) : acc_of_segment(sum, empty);
     a.out[segment] = acc_result(sum);
@@ -188,7 +189,7 @@ FUNCTION u64 part_end(u64 first, u64 items, u64 end)
 // Reduces a tile with the block; the result is in thread 0. The storage may be used again after the
 // next block_sync.
 template <class In>
-FUNCTION acc_t tile_total(const In& in, u64 first, u64 end, fixed_reduce_shared& s)
+FUNCTION acc_t tile_total(const In& in, u64 first, u64 end, deterministic_reduce_shared& s)
 {
     constexpr u64 PART = part_items<In>();
     for (u32 p = warp_id(); p < PARTS; p += SIMT_WARPS) {
@@ -246,7 +247,7 @@ FUNCTION u64 ceil_div(u64 a, u64 b) { return a / b + (a % b != 0); }
 
 // Takes slots for the tiles of a segment; called by a warp. There may be too few slots if segments
 // overlap, which is an error of the caller.
-FUNCTION void leave_tiles(const fixed_reduce_args& a, u64 segment, u64 tiles)
+FUNCTION void leave_tiles(const deterministic_reduce_args& a, u64 segment, u64 tiles)
 {
     u64 number = 0, first = 0;
     if (lane_id() == 0) {
@@ -260,14 +261,14 @@ FUNCTION void leave_tiles(const fixed_reduce_args& a, u64 segment, u64 tiles)
         if (slot < a.capacity && number < a.capacity) a.owners[slot] = number + 1;
 }
 
-FUNCTION u64 segment_items(const fixed_reduce_args& a, u64 segment, u64& begin)
+FUNCTION u64 segment_items(const deterministic_reduce_args& a, u64 segment, u64& begin)
 {
     begin = segment_begin(a.set, segment);
     const u64 end = segment_end(a.set, segment);
     return end > begin ? end - begin : 0;
 }
 
-KERNEL(fixed_reduce_segments, fixed_reduce_args, fixed_reduce_shared)
+KERNEL(deterministic_reduce_segments, deterministic_reduce_args, deterministic_reduce_shared)
 {
     (void)s;
     const u64 share = ceil_div(ceil_div(a.set.count, block_count()), SIMT_THREADS) * SIMT_THREADS;
@@ -296,7 +297,7 @@ KERNEL(fixed_reduce_segments, fixed_reduce_args, fixed_reduce_shared)
 }
 
 // ---- tiles --------------------------------------------------------------------------------------
-KERNEL(fixed_reduce_tiles, fixed_reduce_args, fixed_reduce_shared)
+KERNEL(deterministic_reduce_tiles, deterministic_reduce_args, deterministic_reduce_shared)
 {
     const u64 slots = TUNE_SEGMENTS ? smaller(a.counts[1], a.capacity) : a.capacity;
     for (u64 slot = block_id(); slot < slots; slot += block_count()) {
@@ -322,7 +323,7 @@ KERNEL(fixed_reduce_tiles, fixed_reduce_args, fixed_reduce_shared)
 }
 
 // ---- totals -------------------------------------------------------------------------------------
-KERNEL(fixed_reduce_totals, fixed_reduce_args, fixed_reduce_shared)
+KERNEL(deterministic_reduce_totals, deterministic_reduce_args, deterministic_reduce_shared)
 {
     constexpr u64 TOTALS = PARTS * part_items<totals>();
     const u64 count = TUNE_SEGMENTS ? smaller(a.counts[0], a.capacity) : 1;

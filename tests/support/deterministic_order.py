@@ -1,6 +1,6 @@
 """Deterministic calls on numbers whose sums round, with the policies of every variant of a list.
 
-    python fixed_order.py
+    python deterministic_order.py
 
 Prints a line for each call, type and size: a hash of the result's bits with each variant. All have
 to be the same, whatever the scheduler seed and the number of workers are.
@@ -14,12 +14,12 @@ import cubc
 from cubc import _core
 
 LABELS = {
-    "fixed_reduce.sum": [
+    "deterministic_reduce.sum": [
         "ipt_4.tpb_64.ld_0.wav_1",
         "ipt_32.tpb_256.ld_1.wav_2",
         "ipt_16.tpb_1024.ld_0.wav_1",
     ],
-    "fixed_scan.sum": [
+    "deterministic_scan.sum": [
         "tpb_128.mb_2.ld_1.ord_0",
         "tpb_256.mb_1.ld_0.ord_0",
     ],
@@ -28,9 +28,9 @@ LABELS = {
         "ipt_8.tpb_192.ipv_1.ld_1.wav_1",
     ],
 }
-LABELS["fixed_reduce.segments"] = LABELS["fixed_reduce.sum"]
+LABELS["deterministic_reduce.segments"] = LABELS["deterministic_reduce.sum"]
 for what in ("by_key", "segmented", "runs"):
-    LABELS[f"fixed_scan.{what}"] = LABELS["fixed_scan.sum"]
+    LABELS[f"deterministic_scan.{what}"] = LABELS["deterministic_scan.sum"]
 for shape in ("middle", "wide"):
     LABELS[f"axis_reduce.sum.{shape}"] = LABELS["axis_reduce.sum.tall"]
 
@@ -60,7 +60,7 @@ def grid(x, *shape):
 
 # By the benchmark whose policy they run: calls of an array x, and what makes x another device's.
 CASES = {
-    "fixed_reduce.sum": {
+    "deterministic_reduce.sum": {
         "sum": lambda x, on: cubc.sum(on(x), deterministic=True),
         "in order": lambda x, on: cubc.reduce(on(x), "a + b", deterministic=True),
         "dot": lambda x, on: cubc.sum(
@@ -68,7 +68,7 @@ CASES = {
         ),
         "misaligned": lambda x, on: cubc.sum(on(x[1:]), init=1, deterministic=True),
     },
-    "fixed_reduce.segments": {
+    "deterministic_reduce.segments": {
         "offsets": lambda x, on: cubc.segmented_reduce(
             on(x), on(edges(x.size)), deterministic=True
         ),
@@ -87,18 +87,18 @@ CASES = {
     "axis_reduce.sum.wide": {
         "wide": lambda x, on: cubc.sum(on(grid(x, -1, 300)), axis=0, deterministic=True),
     },
-    "fixed_scan.sum": {
+    "deterministic_scan.sum": {
         "scan": lambda x, on: cubc.scan(on(x), deterministic=True),
         "exclusive": lambda x, on: cubc.scan(on(x), inclusive=False, deterministic=True),
         "expression": lambda x, on: cubc.scan(on(x), "a + b", init=3, deterministic=True),
     },
-    "fixed_scan.by_key": {
+    "deterministic_scan.by_key": {
         "by key": lambda x, on: cubc.scan_by_key(on(keys_of(x)), on(x), deterministic=True),
     },
-    "fixed_scan.runs": {
+    "deterministic_scan.runs": {
         "runs": lambda x, on: cubc.reduce_by_key(on(keys_of(x)), on(x), deterministic=True)[1],
     },
-    "fixed_scan.segmented": {
+    "deterministic_scan.segmented": {
         "segmented": lambda x, on: cubc.segmented_scan(
             on(x), on(edges(x.size)), inclusive=False, deterministic=True
         ),

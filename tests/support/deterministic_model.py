@@ -1,6 +1,8 @@
-"""Deterministic scans by key, item after item in Python: the order is that of the words of
-kernels/grid/fixed.h, fixed_look.h and fixed_scan.cu, for items of 4 and 8 bytes and up to 32
-tiles."""
+"""Deterministic scans by key, item after item in Python.
+
+The order is that of the words of kernels/grid/deterministic.h, deterministic_look.h and
+deterministic_scan.cu, for items of 4 and 8 bytes and up to 32 tiles.
+"""
 
 import numpy as np
 

@@ -8,19 +8,19 @@
 // the prefix of the next stretch. So nearly all messages are there at once, and the serial chain
 // has one link in 1024 tiles.
 #pragma once
-#include "fixed.h"
+#include "deterministic.h"
 #include "message.h"
 
 enum { GROUP = 32, STRETCH = 32 * GROUP }; // tiles
 
 // First message slots of groups and of stretches; those of tiles begin at 0.
-struct fixed_slots {
+struct deterministic_slots {
     u64 groups, stretches;
 };
-FUNCTION fixed_slots slots_of(u64 tiles)
+FUNCTION deterministic_slots slots_of(u64 tiles)
 {
     const u64 groups = (tiles + GROUP - 1) / GROUP;
-    return fixed_slots{tiles, tiles + groups};
+    return deterministic_slots{tiles, tiles + groups};
 }
 
 // Optional value.
@@ -53,11 +53,12 @@ FUNCTION perhaps<V> wait_for(const u64* messages, u64 slot, u32 count, ticket mi
 // tiles. One warp of the block calls it, all lanes with the tile's total, and all lanes get the
 // result. `first` precedes the first tile.
 template <class V, class Op>
-FUNCTION perhaps<V> fixed_prefix(u64* messages, ticket mine, V total, Op op, perhaps<V> first)
+FUNCTION perhaps<V> deterministic_prefix(u64* messages, ticket mine, V total, Op op,
+                                         perhaps<V> first)
 {
     const u64 tile = mine.rank, group = tile / GROUP, stretch = tile / STRETCH;
     const u32 tag = message_tag(mine, MESSAGE_COMPLETE);
-    const fixed_slots slots = slots_of(block_count());
+    const deterministic_slots slots = slots_of(block_count());
     const bool ends_group = tile % GROUP == GROUP - 1, ends_stretch = tile % STRETCH == STRETCH - 1;
     const perhaps<V> own{total, true};
     if (lane_id() == 0 && !ends_group) message_send(messages, tile, total, tag);

@@ -1,16 +1,16 @@
-// Deterministic prefix scan (fixed.h), in a single pass over the items.
+// Deterministic prefix scan (deterministic.h), in a single pass over the items.
 //
 // Tiles are laid out as in scan.cu: a warp has a part of a tile, and a row of the part is one
 // vector a lane. Vectors are scanned from their beginning, then their totals over the lanes, the
 // rows and the parts in turn. The prefix of the tile is combined in a fixed order too
-// (fixed_look.h). Tiles have the same size for all variants, so that a warp may have several parts,
-// and a single thread on the CPU has all of them.
+// (deterministic_look.h). Tiles have the same size for all variants, so that a warp may have
+// several parts, and a single thread on the CPU has all of them.
 //
 // Rounding: with v items a vector, r rows a part and s stretches of 1024 tiles before the last an
 // operand goes through at most d = v + r + 36 + 2 s operations: v + r + 10 in its tile, 14 in
 // totals of other tiles, 2 a stretch, and 12 in the tile of the result. So the error of a sum, to
 // first order, is at most d u sum|x| over the items up to its own, with u the unit roundoff
-// (Higham's bound, see fixed_reduce.cu).
+// (Higham's bound, see deterministic_reduce.cu).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:256:64 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
@@ -24,11 +24,11 @@
 //
 // Workload: as in scan.cu, and
 //     TUNE_REDUCE_RUNS   1: reduction by key: writes the last prefix of each run, and its key
-//                        (fixed_runs.h)
+//                        (deterministic_runs.h)
 //
 // Traffic: n items (and keys) are read; n items, or a key and a result for each run, are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
-#include "fixed_look.h"
+#include "deterministic_look.h"
 #include "operator.h"
 #include "rows.h"
 
@@ -47,7 +47,7 @@ enum {
 static_assert(MY_PARTS * SIMT_WARPS == PARTS && TILE == TUNE_TILE, "tiles are of one size");
 
 #if TUNE_REDUCE_RUNS
-#include "fixed_runs.h"
+#include "deterministic_runs.h"
 #else
 #include "scan_runs.h"
 typedef out_t* results_t;
@@ -56,7 +56,7 @@ struct run_items {
 };
 #endif
 
-struct fixed_scan_args {
+struct deterministic_scan_args {
     in_t in;
     runs_t runs;
     results_t out;
@@ -66,7 +66,7 @@ struct fixed_scan_args {
     u64 has_init;
 };
 
-struct fixed_scan_shared {
+struct deterministic_scan_shared {
     ticket tile_ticket;
     sum_t part[PARTS]; // totals
     sum_t prefix;      // combination of everything before the tile
@@ -105,7 +105,7 @@ FUNCTION perhaps<sum_t> lane_prefix(perhaps<sum_t> prefix, const sum_t (&before)
 #if TUNE_REDUCE_RUNS
 // Writes the runs of row r, whose first item is item `at`.
 template <bool WHOLE>
-FUNCTION void finish_row(const fixed_scan_args& a, u64 at, const sum_t (&item)[VECTOR],
+FUNCTION void finish_row(const deterministic_scan_args& a, u64 at, const sum_t (&item)[VECTOR],
                          const sum_t (&before)[LANES], const run_items& runs, int r,
                          perhaps<sum_t> prefix)
 {
@@ -118,7 +118,7 @@ FUNCTION void finish_row(const fixed_scan_args& a, u64 at, const sum_t (&item)[V
 }
 #else
 template <bool WHOLE>
-FUNCTION void finish_row(const fixed_scan_args& a, u64 at, const sum_t (&item)[VECTOR],
+FUNCTION void finish_row(const deterministic_scan_args& a, u64 at, const sum_t (&item)[VECTOR],
                          const sum_t (&before)[LANES], const run_items& runs, int r,
                          perhaps<sum_t> prefix)
 {
@@ -148,7 +148,7 @@ FUNCTION void finish_row(const fixed_scan_args& a, u64 at, const sum_t (&item)[V
 #endif
 
 template <bool WHOLE>
-FUNCTION void scan_tile(const fixed_scan_args& a, fixed_scan_shared& s, ticket mine)
+FUNCTION void scan_tile(const deterministic_scan_args& a, deterministic_scan_shared& s, ticket mine)
 {
     const u64 tile = mine.rank * static_cast<u64>(TILE);
     const u64 first =
@@ -184,7 +184,7 @@ FUNCTION void scan_tile(const fixed_scan_args& a, fixed_scan_shared& s, ticket m
         sum_t total = s.part[0];
         for (int p = 1; p < PARTS; p++) total = apply()(total, s.part[p]);
         const perhaps<sum_t> begin{sum_of(a.init, false), !IN_RUNS && a.has_init != 0};
-        const perhaps<sum_t> prefix = fixed_prefix(a.messages, mine, total, apply(), begin);
+        const perhaps<sum_t> prefix = deterministic_prefix(a.messages, mine, total, apply(), begin);
         if (lane_id() == 0) {
             s.prefix = prefix.value;
             s.has_prefix = prefix.is;
@@ -207,7 +207,7 @@ FUNCTION void scan_tile(const fixed_scan_args& a, fixed_scan_shared& s, ticket m
     }
 }
 
-KERNEL(fixed_scan_tiles, fixed_scan_args, fixed_scan_shared)
+KERNEL(deterministic_scan_tiles, deterministic_scan_args, deterministic_scan_shared)
 {
 #if TUNE_REDUCE_RUNS
     if (a.n == 0 && thread_id() == 0) *a.out.count = 0;

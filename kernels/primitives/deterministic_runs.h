@@ -1,5 +1,5 @@
-// Runs of equal keys for the reduction by key in fixed_scan.cu. Replaces scan_runs.h there, and
-// writes one result a run.
+// Runs of equal keys for the reduction by key in deterministic_scan.cu. Replaces scan_runs.h there,
+// and writes one result a run.
 //
 // The partial result of a stretch of items also counts the runs that begin in it, so that a prefix
 // gives the number of its item's run. A run's result is the prefix at its last item.
