@@ -1,4 +1,5 @@
-// Descriptor of segment_ids: kernels/primitives/segment_ids.cu.
+// Descriptor of segment_ids: kernels/primitives/segment_ids.cu, and kernels/cpu/cpu_segment_ids.cu
+// on the CPU.
 #include "base/integer.h"
 #include "run/problem.h"
 
@@ -106,6 +107,8 @@ static const benchmark segment_ids_benchmarks[] = {
 const algorithm segment_ids_algorithm = {.name = "segment_ids",
                                          .source = "segment_ids.cu",
                                          .kernels = {"segment_ids_rows"},
+                                         .cpu_source = "cpu_segment_ids.cu",
+                                         .cpu_kernels = {"segment_ids_rows"},
                                          .benchmarks = segment_ids_benchmarks,
                                          .benchmark_count = COUNT_OF(segment_ids_benchmarks),
                                          FIELDS(segment_ids_fields),

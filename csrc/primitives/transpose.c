@@ -1,4 +1,5 @@
-// Descriptor of transpose: kernels/primitives/transpose.cu.
+// Descriptor of transpose: kernels/primitives/transpose.cu, and kernels/cpu/cpu_transpose.cu on the
+// CPU.
 #include "base/integer.h"
 #include "run/problem.h"
 
@@ -126,6 +127,8 @@ static const benchmark transpose_benchmarks[] = {BENCHMARK("square"), BENCHMARK(
 const algorithm transpose_algorithm = {.name = "transpose",
                                        .source = "transpose.cu",
                                        .kernels = {"transpose_tiles"},
+                                       .cpu_source = "cpu_transpose.cu",
+                                       .cpu_kernels = {"transpose_tiles"},
                                        .benchmarks = transpose_benchmarks,
                                        .benchmark_count = COUNT_OF(transpose_benchmarks),
                                        FIELDS(transpose_fields),

@@ -14,7 +14,9 @@
 //  3. Warp operations name their lanes in an explicit mask.
 //  4. Code that waits for another block calls spin_pause() and takes its rank from an atomic
 //     ticket: then the other block has always started, in whatever order blocks run.
-//  5. No #ifdef on the device outside this file, packed.h and types.h.
+//  5. No .cu file has an #if on the device. Where a single thread needs another algorithm, it is a
+//     source of its own in cpu/. Where it only needs another size or loop, that is chosen by
+//     SIMT_SINGLE_THREAD.
 //  6. Bools in arrays, fields and accumulators are bool8 (types.h): memory may hold any byte.
 //  7. KERNEL waits for the previous launch, KERNEL_AHEAD does not: its body calls
 //     wait_for_launch_before() before it uses that launch's results or overwrites its inputs.
@@ -31,6 +33,7 @@ typedef unsigned long long u64;
 typedef float f32;
 typedef double f64;
 
+#define SIMT_SINGLE_THREAD (SIMT_THREADS == 1) // the CPU's own variants
 #define FULL_WARP (SIMT_WARP == 32 ? 0xffffffffu : 1u)
 static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 
@@ -295,7 +298,7 @@ FUNCTION void spin_pause() { simt->spin_pause(); }
 FUNCTION void spin_pause_for(u32) { simt->spin_pause(); }
 
 // A block of one thread needs no scheduler and is ordinary, vectorisable C++.
-#if SIMT_THREADS == 1
+#if SIMT_SINGLE_THREAD
 FUNCTION u32 thread_id() { return 0; }
 #define block_sync() ((void)0)
 #define warp_sync(mask) ((void)(mask))

@@ -38,10 +38,9 @@
 DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
 enum {
-    ALONE = SIMT_THREADS == 1,
-    UNIT = ALONE          ? TUNE_ITEMS_PER_THREAD
-           : TUNE_ALIGNED ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2
-                          : 1,
+    UNIT = SIMT_SINGLE_THREAD ? TUNE_ITEMS_PER_THREAD
+           : TUNE_ALIGNED     ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2
+                              : 1,
     LOADS = TUNE_ITEMS_PER_THREAD / UNIT
 };
 
@@ -207,7 +206,7 @@ FUNCTION void combine_rows(acc_t* acc, u64 high, u64 columns)
 
 // Reduces a part on a single thread. Groups of `high` rows are treated as one row of `high` times
 // as many columns, whose accumulators are combined at the end.
-FUNCTION void reduce_part_alone(const axis_reduce_args& a, axis_reduce_shared& s)
+FUNCTION void single_thread_reduce_part(const axis_reduce_args& a, axis_reduce_shared& s)
 {
     const part p = part_of(a, UNIT);
     const u64 first = p.unit * UNIT, last = p.outer + a.deep < a.outer ? p.outer + a.deep : a.outer;
@@ -236,15 +235,15 @@ FUNCTION void reduce_part_alone(const axis_reduce_args& a, axis_reduce_shared& s
 
 KERNEL(axis_reduce_parts, axis_reduce_args, axis_reduce_shared)
 {
-    if constexpr (ALONE)
-        reduce_part_alone(a, s);
+    if constexpr (SIMT_SINGLE_THREAD)
+        single_thread_reduce_part(a, s);
     else
         reduce_part(a, s);
 }
 
 // ---- parts to results ---------------------------------------------------------------------------
 // Combines a column's partial results on a single thread in the order that a warp's lanes would.
-FUNCTION acc_t join_alone(const axis_reduce_args& a, u64 column)
+FUNCTION acc_t single_thread_join(const axis_reduce_args& a, u64 column)
 {
     const u64 share = ceil_div(a.splits, LANES);
     acc_t lane[LANES];
@@ -265,8 +264,8 @@ KERNEL(axis_reduce_join, axis_reduce_args, axis_reduce_shared)
     const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
     const u64 stride = static_cast<u64>(block_count()) * SIMT_THREADS / lanes;
     for (u64 column = thread / lanes; column < columns; column += stride) {
-        if (TUNE_DETERMINISTIC && ALONE && a.splits >= LANES) {
-            write_result(a, column, join_alone(a, column));
+        if (TUNE_DETERMINISTIC && SIMT_SINGLE_THREAD && a.splits >= LANES) {
+            write_result(a, column, single_thread_join(a, column));
             continue;
         }
         acc_t sum = acc_identity();

@@ -17,12 +17,7 @@
 #include "memory.h"
 #include "segments.h"
 
-enum {
-    ALONE = SIMT_THREADS == 1,
-    ITEMS = TUNE_ITEMS_PER_THREAD,
-    PIECE = 16,
-    TILE = ITEMS * SIMT_THREADS * PIECE
-};
+enum { ITEMS = TUNE_ITEMS_PER_THREAD, PIECE = 16, TILE = ITEMS * SIMT_THREADS * PIECE };
 
 struct copy_batch_args {
     const u8* in; // bases of the offsets `from` and `to`
@@ -45,7 +40,7 @@ FUNCTION u64 address_of(const void* p) { return reinterpret_cast<u64>(p); }
 template <class Word>
 FUNCTION void copy_words(u8* out, const u8* in, u32 count)
 {
-    enum { BATCH = ALONE ? 1 : ITEMS };
+    enum { BATCH = SIMT_SINGLE_THREAD ? 1 : ITEMS };
     Word* const to = reinterpret_cast<Word*>(out);
     const Word* const from = reinterpret_cast<const Word*>(in);
     for (u32 first = thread_id(); first < count; first += BATCH * SIMT_THREADS) {
@@ -115,31 +110,18 @@ FUNCTION part part_of(const copy_batch_args& a, const segments& g, u64 k, u64 be
     return part{a.out + a.to[k] + (begin - before), a.in + a.from[k] + (begin - before)};
 }
 
-// Returns the copy in [low, high] that byte `at` belongs to.
-FUNCTION u64 copy_at(const segments& g, u64 at, u64 low, u64 high)
-{
-    while (low < high) {
-        const u64 middle = low + (high - low) / 2;
-        if (segment_begin(g, middle) <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 FUNCTION void copy_pieces(const copy_batch_args& a, const segments& g, u64 begin, u64 end,
                           const u64 (&copy)[2])
 {
-    const u64 step = ALONE ? TILE : PIECE;
+    const u64 step = SIMT_SINGLE_THREAD ? TILE : PIECE;
     for (u64 at = begin + thread_id() * step; at < end; at += SIMT_THREADS * step) {
         const u64 stop = smaller(at + step, end);
         u64 from = at;
-        for (u64 k = copy_at(g, at, copy[0], copy[1]); k <= copy[1] && from < stop; k++) {
+        for (u64 k = offsets_up_to(g, at, copy[0], copy[1]); k <= copy[1] && from < stop; k++) {
             const u64 next = smaller(segment_begin(g, k), stop);
             if (next <= from) continue;
             const part p = part_of(a, g, k, from);
-            if constexpr (ALONE)
+            if constexpr (SIMT_SINGLE_THREAD)
                 copy_together(p.out, p.in, static_cast<u32>(next - from));
             else
                 copy_piece(p.out, p.in, static_cast<u32>(next - from));

@@ -186,7 +186,10 @@ FUNCTION void add(const histogram_args& a, histogram_shared& s, u32 slot, u32 co
 
 // Returns the copy for a thread's j-th item: one a lane, or one for each of neighbouring items of a
 // single thread.
-FUNCTION u32 copy_of(int j) { return (SIMT_WARP == 1 ? static_cast<u32>(j) : lane_id()) % COPIES; }
+FUNCTION u32 copy_of(int j)
+{
+    return (SIMT_SINGLE_THREAD ? static_cast<u32>(j) : lane_id()) % COPIES;
+}
 
 template <int N>
 FUNCTION void add_slots(const histogram_args& a, histogram_shared& s, const u32 (&slot)[N])

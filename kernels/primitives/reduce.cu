@@ -48,7 +48,7 @@ enum {
                    : VECTOR < MOST   ? VECTOR
                    : MOST > 1        ? MOST / 2 * 2
                                      : 1,
-    FOLD_BYTES = TUNE_BYTES && VECTOR % 4 == 0 && SIMT_THREADS > 1
+    FOLD_BYTES = TUNE_BYTES && VECTOR % 4 == 0 && !SIMT_SINGLE_THREAD
 };
 
 static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for these messages");

@@ -287,7 +287,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
             UNROLL
             for (int j = 0; j < VECTOR; j++) value[r][j] = value_of(item[r][j]);
         }
-        if constexpr (SIMT_THREADS > 1) { // a single thread adds in the loop below
+        if constexpr (!SIMT_SINGLE_THREAD) { // a single thread adds in the loop below
             sum_rows(value, flag, sums);
             of_warp.carry = sums.through[ROWS - 1];
         }
@@ -304,12 +304,12 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
     const u32 warp_begin = warp_id() > 0 ? static_cast<u32>(warps_before.count) : 0u;
     u32 row_begin = warp_begin;
     running_sum sum{};
-    const bool late = SIMT_THREADS == 1 || TUNE_IN_PLACE; // no sum yet, or as in select.cu
+    const bool late = SIMT_SINGLE_THREAD || TUNE_IN_PLACE; // no sum yet, or as in select.cu
     if (!late && warp_id() == 0) send_total(a.messages, mine, total, s.inbox);
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         u32 place = row_begin + counts.lanes_before(r);
-        if constexpr (SUMS && SIMT_THREADS > 1) { // sum of the tile's items before the vector
+        if constexpr (SUMS && !SIMT_SINGLE_THREAD) { // sum of the tile's items before the vector
             sum = running_sum{};
             if (warp_id() > 0) sum.take(warps_before.carry, true);
             if (r > 0) sum.take(sums.through[r > 0 ? r - 1 : 0], row_begin > warp_begin);
@@ -318,7 +318,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
         }
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
-            if (SIMT_THREADS == 1 || flag[r][j]) { // a single thread stores without a branch
+            if (SIMT_SINGLE_THREAD || flag[r][j]) { // a single thread stores without a branch
                 if constexpr (!LONG_RUNS) s.key[place] = key[r][j];
                 const u32 in_tile = local + static_cast<u32>(r * ROW_ITEMS + j);
                 s.staged[place] = staged_of(sum.value, item[r][j], in_tile);
@@ -328,7 +328,7 @@ FUNCTION void runs_tile(const runs_args& a, runs_shared& s, ticket mine)
         }
         row_begin += counts.lanes(r);
     }
-    if constexpr (SUMS && SIMT_THREADS == 1) total.carry = sum.value;
+    if constexpr (SUMS && SIMT_SINGLE_THREAD) total.carry = sum.value;
     const bool last = mine.rank + 1 == block_count();
     if (TUNE_IN_PLACE) block_sync();
     if (warp_id() == 0) {

@@ -3,11 +3,11 @@
 //
 // A warp takes rows, a vector a lane. Its lanes find the numbers at the beginnings of the rows in
 // parallel, each by a binary search. So searches within a row are short, and a row within one
-// segment needs none.
+// segment needs none. On the CPU it is cpu_segment_ids.cu.
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:64:4 cpu=4096:65536:4096
-// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
-// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:3:1 cpu=0:0:1
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:64:4
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:3:1
 //
 // ipt   items a thread
 // ipv   items a vector store (log2)
@@ -21,13 +21,12 @@
 typedef TUNE_O id_t;
 
 enum {
-    ALONE = SIMT_THREADS == 1,
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
     ROWS = TUNE_ITEMS_PER_THREAD / VECTOR,
     ROW_ITEMS = SIMT_WARP * VECTOR
 };
 
-static_assert(ALONE || ROWS < SIMT_WARP, "a lane for each row's beginning, and one for the end");
+static_assert(ROWS < SIMT_WARP, "a lane for each row's beginning, and one for the end");
 
 struct segment_ids_args {
     segments set;
@@ -37,19 +36,6 @@ struct segment_ids_args {
 struct segment_ids_shared {
     u32 nothing;
 };
-
-// Returns the number of offsets up to the item, which is between low and high.
-FUNCTION u64 offsets_up_to(const segments& g, u64 item, u64 low, u64 high)
-{
-    while (low < high) {
-        const u64 middle = low + (high - low) / 2;
-        if (segment_begin(g, middle) <= item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 FUNCTION void number_row(const segment_ids_args& a, u64 first, u64 low, u64 high)
 {
@@ -71,24 +57,9 @@ FUNCTION void number_row(const segment_ids_args& a, u64 first, u64 low, u64 high
                 a.out[first + static_cast<u64>(j)] = id[j];
 }
 
-FUNCTION void number_alone(const segment_ids_args& a)
-{
-    const u64 first = static_cast<u64>(block_id()) * TUNE_ITEMS_PER_THREAD;
-    const u64 end = smaller(first + TUNE_ITEMS_PER_THREAD, a.set.items);
-    u64 number = offsets_up_to(a.set, first, 0, a.set.count + 1);
-    for (u64 item = first; item < end; number++) {
-        const u64 next = number <= a.set.count ? smaller(segment_begin(a.set, number), end) : end;
-        for (; item < next; item++) a.out[item] = convert<id_t>(number);
-    }
-}
-
 KERNEL(segment_ids_rows, segment_ids_args, segment_ids_shared)
 {
     (void)s;
-    if constexpr (ALONE) {
-        number_alone(a);
-        return;
-    }
     const u64 warp = static_cast<u64>(block_id()) * SIMT_WARPS + warp_id();
     const u64 first = warp * (static_cast<u64>(ROWS) * ROW_ITEMS);
     const u64 row = smaller(lane_id(), ROWS);

@@ -45,7 +45,6 @@ DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
 enum : u32 { NONE = ~0u };
 enum {
-    ALONE = SIMT_THREADS == 1,
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
     ITEMS = TUNE_ITEMS_PER_THREAD,
     LOADS = ITEMS / VECTOR,
@@ -63,7 +62,7 @@ enum {
 };
 
 static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for these messages");
-static_assert(ALONE || ITEMS <= 32, "a bit for each item of a thread");
+static_assert(SIMT_SINGLE_THREAD || ITEMS <= 32, "a bit for each item of a thread");
 
 struct segmented_reduce_args {
     in_t in;
@@ -75,7 +74,7 @@ struct segmented_reduce_args {
 };
 
 union window_items {
-    item_t item[ALONE ? 1 : PART * SIMT_THREADS];
+    item_t item[SIMT_SINGLE_THREAD ? 1 : PART * SIMT_THREADS];
     bytes16 alignment;
 };
 
@@ -86,10 +85,10 @@ struct segmented_reduce_shared {
     acc_t first;      // the share's part of its first segment
     block_reduce_storage<acc_t> reduce;
     // Data of a window:
-    u32 last[ALONE ? 1 : WORDS];     // one bit an item: the last of a piece
-    u16 rank[ALONE ? 1 : WINDOW];    // rank of the piece, for such an item
-    acc_t sum[ALONE ? 1 : ENDS + 1]; // sums of pieces; last: items before the window's
-    acc_t warp_left[SIMT_WARPS];     // remaining sum after the warp's last piece
+    u32 last[SIMT_SINGLE_THREAD ? 1 : WORDS];     // one bit an item: the last of a piece
+    u16 rank[SIMT_SINGLE_THREAD ? 1 : WINDOW];    // rank of the piece, for such an item
+    acc_t sum[SIMT_SINGLE_THREAD ? 1 : ENDS + 1]; // sums of pieces; last: items before the window's
+    acc_t warp_left[SIMT_WARPS];                  // remaining sum after the warp's last piece
     u32 warp_has_last[SIMT_WARPS];
     u32 ends; // number of segments that end in the window
     u32 open; // rank of the piece whose segment continues, or NONE
@@ -359,7 +358,8 @@ FUNCTION acc_t reduce_items(const in_t& in, u64 begin, u64 end)
     return sum;
 }
 
-FUNCTION acc_t reduce_share_alone(const segmented_reduce_args& a, segmented_reduce_shared& s)
+FUNCTION acc_t single_thread_reduce_share(const segmented_reduce_args& a,
+                                          segmented_reduce_shared& s)
 {
     u64 item = s.begin.item;
     for (u64 segment = s.begin.segment; segment < s.end.segment; segment++) {
@@ -389,8 +389,8 @@ KERNEL(segmented_reduce_shares, segmented_reduce_args, segmented_reduce_shared)
 {
     const ticket mine = take_share(a, s);
     acc_t left;
-    if constexpr (ALONE)
-        left = reduce_share_alone(a, s);
+    if constexpr (SIMT_SINGLE_THREAD)
+        left = single_thread_reduce_share(a, s);
     else
         left = reduce_share(a, s);
     block_sync();

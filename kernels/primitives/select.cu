@@ -247,7 +247,7 @@ FUNCTION void select_tile(const select_args& a, select_shared& s, ticket mine)
                     item[r][j];
             else if constexpr (TUNE_REST)
                 s.item[keep[r][j] ? selected : tile_count + local - selected] = item[r][j];
-            else if (SIMT_THREADS == 1 || keep[r][j]) // a single thread stores without a branch
+            else if (SIMT_SINGLE_THREAD || keep[r][j]) // a single thread stores without a branch
                 s.item[selected] = item[r][j];
             selected += is_of_class(keep[r][j], 1);
             if constexpr (CLASSES > 1) second += is_of_class(keep[r][j], 2);

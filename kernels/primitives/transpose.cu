@@ -3,12 +3,12 @@
 // A block reads a tile along its rows into shared memory and writes it along its columns, so that
 // both accesses are coalesced. The rows in shared memory are an odd number of items apart, which
 // avoids bank conflicts of lanes that go down a column. The host chooses the tile's shape: for
-// narrow matrices the tile is as narrow as the matrix and longer, and is contiguous in memory. A
-// single thread (the CPU) copies from cache to cache.
+// narrow matrices the tile is as narrow as the matrix and longer, and is contiguous in memory. On
+// the CPU it is cpu_transpose.cu.
 //
-// %RANGE% TUNE_ITEMS_PER_THREAD ipt 2:32:2 cpu=1024:16384:1024
-// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
-// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_THREAD ipt 2:32:2
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64
+// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1
 //
 // ipt   items a thread in a tile
 // mb    least blocks a multiprocessor, which limits the registers a thread
@@ -22,7 +22,6 @@
 typedef TUNE_T item_t;
 
 enum {
-    ALONE = SIMT_THREADS == 1,
     ITEMS = TUNE_ITEMS_PER_THREAD,
     TILE = ITEMS * SIMT_THREADS,
     ROOM = TILE + TILE / 16 // as the host computes it, too
@@ -36,7 +35,7 @@ struct transpose_args {
 };
 
 struct transpose_shared {
-    item_t item[ALONE ? 1 : ROOM];
+    item_t item[ROOM];
 };
 
 // Position in a tile of rows of `length` items; step() moves to the thread's next one.
@@ -65,11 +64,6 @@ KERNEL(transpose_tiles, transpose_args, transpose_shared)
     const u32 width = static_cast<u32>(lesser(a.tile_columns, a.columns - column));
     const item_t* const in = a.in + matrix * a.rows * a.columns + row * a.columns + column;
     item_t* const out = a.out + matrix * a.rows * a.columns + column * a.rows + row;
-    if constexpr (ALONE) {
-        for (u32 c = 0; c < width; c++)
-            for (u32 r = 0; r < height; r++) out[c * a.rows + r] = in[r * a.columns + c];
-        return;
-    }
     const u32 count = width * height, stride = width | 1u;
     item_t item[ITEMS];
     const walk first = {thread_id() / width, thread_id() % width};

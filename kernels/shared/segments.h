@@ -49,6 +49,19 @@ FUNCTION u64 offsets_below(const segments& g, u64 item)
     return low;
 }
 
+// Returns the number of offsets up to `item`, to the calling thread. It is between low and high.
+FUNCTION u64 offsets_up_to(const segments& g, u64 item, u64 low, u64 high)
+{
+    while (low < high) {
+        const u64 middle = low + (high - low) / 2;
+        if (segment_begin(g, middle) <= item)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 // Place between two steps of the path: the ends of the segments before `segment` and the items
 // before `item` have been passed.
 struct place {

@@ -48,6 +48,16 @@ KERNEL_LAYERS = {
     "lattice/solver": "grid",
     "lattice": "shared lattice/solver",
 }
+# Kernels that choose a size or a loop by SIMT_SINGLE_THREAD, and why they are no kernel of the CPU.
+SINGLE_THREAD = {
+    "axis_reduce.cu": "the loops over rows are common",
+    "copy_batch.cu": "a single thread copies whole copies, where a thread of many takes 16 bytes",
+    "histogram.cu": "neighbouring items count in different copies, as neighbouring lanes do",
+    "reduce.cu": "bytes are added four at a time where no compiler vectorises the loop",
+    "runs.cu": "a single thread adds while it stores, without a branch",
+    "segmented_reduce.cu": "only the loop over a share differs",
+    "select.cu": "a single thread stores without a branch",
+}
 CUDA_HEADER = re.compile(r"^(cuda|nvrtc|nvml|nvJitLink|cub/|thrust/|cupti|driver_types)")
 
 
@@ -189,6 +199,17 @@ def no_device_conditionals(path, text):
     return re.findall(conditional, without_comments(text), flags=re.MULTILINE)
 
 
+def single_threads_are_listed(path, text):
+    """And asked for by one word, but in what users' kernels include."""
+    if path.parent.name in ("dialect", "block"):
+        return []
+    code = without_comments(text)
+    offences = re.findall(r"\bSIMT_(?:THREADS|WARP)\s*(?:[=!<>]=?|[<>])\s*[12]\b", code)
+    if ("SIMT_SINGLE_THREAD" in code) != (path.name in SINGLE_THREAD):
+        offences.append("SIMT_SINGLE_THREAD and the list of its users do not agree")
+    return offences
+
+
 def opens_with_comment(path, text):
     first = re.sub(r"\A#![^\n]*\n", "", text).lstrip()
     start = ("#",) if path.suffix in (".sh", "") else ("//", "/*")
@@ -247,6 +268,9 @@ RULES = [
         ("reduce.cu", "#if defined(SIMT_CUDA)"),
     ),
     (no_device_conditionals, [], ("sort.cu", "#if SIMT_THREADS == 1")),
+    (single_threads_are_listed, KERNELS, ("reduce.cu", "if constexpr (SIMT_THREADS > 1)")),
+    (single_threads_are_listed, KERNELS, ("sort.cu", "enum { N = SIMT_SINGLE_THREAD ? 1 : 2 };")),
+    (single_threads_are_listed, KERNELS, ("reduce.cu", "enum { N = SIMT_THREADS };")),
     (opens_with_comment, EVERYTHING, ("reduce.c", "#include <stddef.h>")),
     (opens_with_comment, EVERYTHING, ("cli.py", "import sys")),
     (not_too_long, EVERYTHING, ("long.c", "// one\n" * (LONGEST + 1))),
