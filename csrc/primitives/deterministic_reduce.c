@@ -68,7 +68,8 @@ static void deterministic_reduce_define(const problem *p, text *out)
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
-    text_printf(out, "#define TUNE_SEGMENTS %d\n#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n",
+    text_printf(out,
+                "#define TUNE_SEGMENTS %d\n#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n",
                 !is_whole(p), !offsets, offsets ? type_table[p->inputs[1].type].dialect : "i64");
     text_printf(out, "#define TUNE_TILE %llu\n", (unsigned long long)tile_items(p));
 }

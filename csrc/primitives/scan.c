@@ -154,7 +154,7 @@ void scan_define(const problem *p, text *out)
     if (scan_kind_of(p) == SCAN_BY_KEY)
         text_printf(out, "#define TUNE_K %s\n", type_table[p->inputs[KEYS].type].dialect);
     if (in_segments(p))
-        text_printf(out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n",
+        text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n",
                     scan_kind_of(p) == SCAN_OF_EQUAL_SIZE,
                     scan_kind_of(p) == SCAN_OF_EQUAL_SIZE
                         ? "i64"

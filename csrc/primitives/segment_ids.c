@@ -64,7 +64,7 @@ static void segment_ids_define(const problem *p, text *out)
 {
     text_printf(out, "#define TUNE_O %s\n#define TUNE_ALIGNED %d\n", type_table[p->type].dialect,
                 p->aligned);
-    text_printf(out, "#define TUNE_FIXED 0\n#define TUNE_OFFSETS %s\n",
+    text_printf(out, "#define TUNE_EQUAL_SIZE 0\n#define TUNE_OFFSETS %s\n",
                 type_table[p->inputs[0].type].dialect);
 }
 

@@ -61,7 +61,7 @@ static void segmented_reduce_define(const problem *p, text *out)
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
-    text_printf(out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n", equal_size,
+    text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n", equal_size,
                 equal_size ? "i64" : type_table[p->inputs[1].type].dialect);
 }
 

@@ -7,14 +7,15 @@
 
 // In the order of the descriptor's kernels.
 enum { WINDOWS_KERNEL, ROUND_KERNEL };
-enum { KEYS = 0, VALUES = 1 };    // places of the inputs; the offsets, if there are any, come last
-enum { FIXED = 0, RELATIVE = 1 }; // of the traits: there are no offsets; what indices count from
-enum { SEGMENTS = 0 };            // of the numbers
+enum { KEYS = 0, VALUES = 1 }; // places of the inputs; the offsets, if there are any, come last
+// Of the traits: there are no offsets; what indices count from.
+enum { EQUAL_SIZE = 0, RELATIVE = 1 };
+enum { SEGMENTS = 0 };                      // of the numbers
 enum { SHORT_MEAN = 32, LONG_MEAN = 4096 }; // between the lengths that benchmarks stand for
 
 static const operand *offsets_of(const problem *p)
 {
-    return p->traits[FIXED] ? NULL : &p->inputs[p->input_count - 1];
+    return p->traits[EQUAL_SIZE] ? NULL : &p->inputs[p->input_count - 1];
 }
 
 // ---- problems -----------------------------------------------------------------------------------
@@ -36,7 +37,7 @@ static cubc_status add_values(const cubc_segmented_sort_params *params, problem 
 static cubc_status add_segments(const cubc_segmented_sort_params *params, problem *p)
 {
     p->numbers[SEGMENTS] = params->segments;
-    p->traits[FIXED] = params->offsets == NULL;
+    p->traits[EQUAL_SIZE] = params->offsets == NULL;
     p->traits[RELATIVE] = params->relative != 0;
     if (params->relative && (params->offsets || params->values_in || !params->value_bytes))
         FAIL(CUBC_INVALID_ARGUMENT,
@@ -138,12 +139,12 @@ static cubc_status segmented_sort_workload(const benchmark *b, cubc_type type, u
 // ---- variants -----------------------------------------------------------------------------------
 static void segmented_sort_define(const problem *p, text *out)
 {
-    bool indices = p->output_count > 1 && p->input_count - !p->traits[FIXED] < 2;
+    bool indices = p->output_count > 1 && p->input_count - !p->traits[EQUAL_SIZE] < 2;
     problem_define_keys(p, out);
     problem_define_values(p, out);
     text_puts(out, "#define TUNE_T TUNE_KEY\n#define TUNE_LESS (a < b)\n");
-    text_printf(out, "#define TUNE_FIXED %d\n#define TUNE_OFFSETS %s\n", p->traits[FIXED],
-                p->traits[FIXED] ? "i64" : type_table[offsets_of(p)->type].dialect);
+    text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n", p->traits[EQUAL_SIZE],
+                p->traits[EQUAL_SIZE] ? "i64" : type_table[offsets_of(p)->type].dialect);
     text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_RELATIVE %d\n", indices,
                 p->traits[RELATIVE]);
     text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
@@ -168,9 +169,9 @@ static int rounds_for(uint64_t windows)
 static cutting cut(const problem *p, uint64_t tile)
 {
     uint64_t mean = mean_length(p), most = p->n;
-    if (p->traits[FIXED] && mean <= tile) return (cutting){.window = tile / mean * mean};
+    if (p->traits[EQUAL_SIZE] && mean <= tile) return (cutting){.window = tile / mean * mean};
     cutting c = {.window = tile};
-    if (!p->traits[FIXED]) {
+    if (!p->traits[EQUAL_SIZE]) {
         c.most_short = mean > tile / 8 ? tile / 2 : mean < tile / 64 ? tile / 16 : 4 * mean;
         c.window = tile - c.most_short;
     } else

@@ -12,7 +12,7 @@
 // ipt   16-byte pieces a thread in a tile
 //
 // Traffic: every byte is read and written once, three numbers a copy are read.
-#define TUNE_FIXED 0
+#define TUNE_EQUAL_SIZE 0
 #define TUNE_OFFSETS i64
 #include "memory.h"
 #include "segments.h"

@@ -37,7 +37,7 @@
 //     TUNE_INCLUSIVE   1: a result includes its own item
 //     TUNE_K           type of the keys, if there are any: the scan restarts, with the initial
 //                      value if there is one, at each item whose key differs from the one before
-//     TUNE_FIXED, TUNE_OFFSETS
+//     TUNE_EQUAL_SIZE, TUNE_OFFSETS
 //                      as in segments.h, if there are segments: the scan restarts with each of
 //                      them,
 //                      and after the last

@@ -2,19 +2,19 @@
 // deterministic_scan.cu.
 //
 //     TUNE_K         type of the keys, if there are any
-//     TUNE_FIXED, TUNE_OFFSETS
+//     TUNE_EQUAL_SIZE, TUNE_OFFSETS
 //                    as in segments.h, if there are segments
 //     ROWS, VECTOR   rows and items a row of a thread, and
 //     TILE           items a block: enumerators that the kernel defines before
 #pragma once
 #include "operator.h"
 #include "rows.h"
-#if defined(TUNE_FIXED)
+#if defined(TUNE_EQUAL_SIZE)
 #include "segment_heads.h"
 #endif
 
 // sum_t: combination of a stretch of items.
-#if defined(TUNE_K) || defined(TUNE_FIXED)
+#if defined(TUNE_K) || defined(TUNE_EQUAL_SIZE)
 enum { IN_RUNS = 1 };
 struct sum_t {
     value_t value;
@@ -39,7 +39,7 @@ struct apply {
 #endif
 
 // runs_t: source of the beginnings of runs.
-#if defined(TUNE_FIXED)
+#if defined(TUNE_EQUAL_SIZE)
 typedef segments runs_t;
 typedef segment_heads<TILE> runs_shared;
 template <bool WHOLE>

@@ -9,7 +9,7 @@
 template <int ITEMS>
 struct segment_heads {
     u64 range[2]; // first and last offset in the tile
-    u32 bit[TUNE_FIXED ? 1 : ITEMS / 32 + 1];
+    u32 bit[TUNE_EQUAL_SIZE ? 1 : ITEMS / 32 + 1];
 };
 
 // Marks the beginnings of segments in the tile of ITEMS items at `first`. Called by all threads of
@@ -17,7 +17,7 @@ struct segment_heads {
 template <int ITEMS>
 FUNCTION void mark_segment_heads(const segments& g, u64 first, segment_heads<ITEMS>& s)
 {
-    if constexpr (!TUNE_FIXED) {
+    if constexpr (!TUNE_EQUAL_SIZE) {
         for (u32 w = thread_id(); w < ITEMS / 32 + 1; w += SIMT_THREADS) s.bit[w] = 0;
         for (u32 side = warp_id(); side < 2; side += SIMT_WARPS) {
             const u64 at = offsets_below(g, first + (side ? ITEMS : 0));
@@ -39,8 +39,8 @@ FUNCTION void find_segment_heads(const segments& g, const segment_heads<ITEMS>& 
                                  u64 first, bool (&head)[ROWS][VECTOR])
 {
     enum { ROW_ITEMS = SIMT_WARP * VECTOR };
-    u64 rest = TUNE_FIXED ? first % g.size : 0; // index of the row's first item in its segment
-    const u64 step = TUNE_FIXED ? ROW_ITEMS % g.size : 0;
+    u64 rest = TUNE_EQUAL_SIZE ? first % g.size : 0; // index of the row's first item in its segment
+    const u64 step = TUNE_EQUAL_SIZE ? ROW_ITEMS % g.size : 0;
     UNROLL
     for (int r = 0; r < ROWS; r++) {
         const u32 at = static_cast<u32>(first - tile) + static_cast<u32>(r) * ROW_ITEMS;
@@ -48,7 +48,7 @@ FUNCTION void find_segment_heads(const segments& g, const segment_heads<ITEMS>& 
         UNROLL
         for (int j = 0; j < VECTOR; j++) {
             const u32 i = at + static_cast<u32>(j);
-            head[r][j] = TUNE_FIXED ? in_segment == 0 : s.bit[i / 32] >> i % 32 & 1u;
+            head[r][j] = TUNE_EQUAL_SIZE ? in_segment == 0 : s.bit[i / 32] >> i % 32 & 1u;
             in_segment = in_segment + 1 == g.size ? 0 : in_segment + 1;
         }
         rest += step;

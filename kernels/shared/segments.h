@@ -8,8 +8,8 @@
 // Offsets come from the caller's device memory and are not trusted: each is clamped to the array,
 // and whatever they are, places and shares stay inside the arrays.
 //
-//     TUNE_FIXED     1: there are no offsets, all segments have the same size
-//     TUNE_OFFSETS   type of the offsets
+//     TUNE_EQUAL_SIZE  1: there are no offsets, all segments have the same size
+//     TUNE_OFFSETS     type of the offsets
 #pragma once
 #include "warp.h"
 
@@ -24,7 +24,7 @@ struct segments {
 
 FUNCTION u64 segment_begin(const segments& g, u64 segment)
 {
-    if constexpr (TUNE_FIXED) return segment * g.size;
+    if constexpr (TUNE_EQUAL_SIZE) return segment * g.size;
     const i64 at = g.offsets[segment];
     return at < 0 ? 0 : static_cast<u64>(at) < g.items ? static_cast<u64>(at) : g.items;
 }
@@ -38,7 +38,7 @@ FUNCTION u64 smaller(u64 a, u64 b) { return a < b ? a : b; }
 // SIMT_WARP offsets at once.
 FUNCTION u64 offsets_below(const segments& g, u64 item)
 {
-    if constexpr (TUNE_FIXED) return item / g.size + (item % g.size != 0);
+    if constexpr (TUNE_EQUAL_SIZE) return item / g.size + (item % g.size != 0);
     u64 low = 0, high = g.count + 1;
     while (low < high) {
         const u64 span = high - low, probe = low + span * (lane_id() + 1) / (SIMT_WARP + 1);
@@ -93,7 +93,7 @@ FUNCTION place share_begin(const segments& g, u64 block)
     const u64 path = g.count + (last - first);
     const u64 share = path / block_count() + (path % block_count() != 0);
     const u64 steps = smaller(block * share, path);
-    if constexpr (!TUNE_FIXED) return place_after(g, steps, first, last);
+    if constexpr (!TUNE_EQUAL_SIZE) return place_after(g, steps, first, last);
     const u64 segment = steps / (g.size + 1);
     return place{segment, steps - segment};
 }
