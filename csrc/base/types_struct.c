@@ -64,7 +64,7 @@ static size_t smaller(size_t a, size_t b)
 }
 
 // The most that all members and the size keep: 4 for an F64 at offset 4.
-static bool keeps(const type_layout *l, size_t alignment)
+static bool are_aligned(const type_layout *l, size_t alignment)
 {
     for (int k = 0; k < l->count; k++) {
         const cubc_member *m = &l->members[k];
@@ -107,7 +107,7 @@ static cubc_status find_layout(const cubc_member *members, int count, size_t siz
             widest = type_table[members[k].type].alignment;
     }
     *out = (type_layout){.members = members, .count = count, .size = size, .alignment = widest};
-    while (!keeps(out, out->alignment)) out->alignment /= 2;
+    while (!are_aligned(out, out->alignment)) out->alignment /= 2;
     out->packed = out->alignment < widest;
     return check_classes(out);
 }

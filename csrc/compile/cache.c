@@ -142,11 +142,11 @@ static bool is_key(const char *name)
 }
 
 // The folder that holds `key`, or -1.
-static int open_shelf(const char *key, bool create)
+static int open_subfolder(const char *key, bool create)
 {
-    char shelf[3] = {key[0], key[1], '\0'};
-    if (create) mkdirat(folder_fd, shelf, 0700);
-    int fd = openat(folder_fd, shelf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    char subfolder[3] = {key[0], key[1], '\0'};
+    if (create) mkdirat(folder_fd, subfolder, 0700);
+    int fd = openat(folder_fd, subfolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat info;
     if (fd >= 0 && (fstat(fd, &info) || !is_private(&info))) {
         close(fd);
@@ -217,11 +217,11 @@ static verdict read_file(int fd, const char *key, binary *out)
 bool cache_get(const char key[65], binary *out)
 {
     if (!cache_folder() || !is_key(key)) return false;
-    int shelf = open_shelf(key, false);
-    if (shelf < 0) return false;
+    int subfolder = open_subfolder(key, false);
+    if (subfolder < 0) return false;
     verdict found = UNKNOWN;
     // O_NONBLOCK: a pipe of this name must not make us wait.
-    int fd = openat(shelf, key, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat(subfolder, key, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0) {
         found = read_file(fd, key, out);
         if (found == HIT) futimens(fd, NULL); // used now: what trimming goes by
@@ -229,18 +229,18 @@ bool cache_get(const char key[65], binary *out)
     } else if (errno == ELOOP) {
         found = DAMAGED; // a symbolic link: nothing that cache_put makes
     }
-    if (found == DAMAGED) unlinkat(shelf, key, 0);
-    close(shelf);
+    if (found == DAMAGED) unlinkat(subfolder, key, 0);
+    close(subfolder);
     return found == HIT;
 }
 
 void cache_remove(const char key[65])
 {
     if (!cache_folder() || !is_key(key)) return;
-    int shelf = open_shelf(key, false);
-    if (shelf < 0) return;
-    unlinkat(shelf, key, 0);
-    close(shelf);
+    int subfolder = open_subfolder(key, false);
+    if (subfolder < 0) return;
+    unlinkat(subfolder, key, 0);
+    close(subfolder);
 }
 
 static bool write_file(int fd, const char *key, const binary *code)
@@ -280,11 +280,11 @@ static bool listing_add(listing *all, const char *key, const struct stat *info)
     return true;
 }
 
-static bool list_shelf(int shelf, listing *all)
+static bool list_subfolder(int subfolder, listing *all)
 {
-    DIR *folder = fdopendir(shelf); // takes the descriptor
+    DIR *folder = fdopendir(subfolder); // takes the descriptor
     if (!folder) {
-        close(shelf);
+        close(subfolder);
         return true;
     }
     bool ok = true;
@@ -314,10 +314,10 @@ static void remove_oldest(listing *all, int64_t limit)
     qsort(all->entries, all->count, sizeof *all->entries, compare_used);
     for (size_t i = 0; i < all->count && all->bytes > limit; i++) {
         const entry *e = &all->entries[i];
-        int shelf = open_shelf(e->key, false);
-        if (shelf < 0) continue;
-        unlinkat(shelf, e->key, 0);
-        close(shelf);
+        int subfolder = open_subfolder(e->key, false);
+        if (subfolder < 0) continue;
+        unlinkat(subfolder, e->key, 0);
+        close(subfolder);
         all->bytes -= e->bytes;
     }
 }
@@ -328,10 +328,10 @@ static void trim(void)
     int64_t limit;
     bool complete = true;
     for (int i = 0; i < 256 && complete; i++) {
-        char shelf[3];
-        snprintf(shelf, sizeof shelf, "%02x", (unsigned)i);
-        int fd = open_shelf(shelf, false);
-        if (fd >= 0) complete = list_shelf(fd, &all);
+        char subfolder[3];
+        snprintf(subfolder, sizeof subfolder, "%02x", (unsigned)i);
+        int fd = open_subfolder(subfolder, false);
+        if (fd >= 0) complete = list_subfolder(fd, &all);
     }
     if (!complete)
         error_clear(); // no memory: the next one will do it
@@ -347,21 +347,23 @@ void cache_put(const char key[65], const binary *code)
     if (!cache_folder() || !is_key(key) || code->size == 0 ||
         code->size > (size_t)max_file_bytes - HEADER_BYTES)
         return;
-    int shelf = open_shelf(key, true);
-    if (shelf < 0) return;
+    int subfolder = open_subfolder(key, true);
+    if (subfolder < 0) return;
     unsigned turn = atomic_fetch_add(&puts, 1);
     // Process, turn and clock: another host with the same process id may share the folder.
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(temporary, sizeof temporary, "%s%ld-%u-%ld", temporary_prefix, (long)getpid(), turn,
              now.tv_nsec);
-    int fd = openat(shelf, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd =
+        openat(subfolder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd >= 0) {
         bool written = write_file(fd, key, code);
         if (close(fd)) written = false;
-        if (!written || renameat(shelf, temporary, shelf, key)) unlinkat(shelf, temporary, 0);
+        if (!written || renameat(subfolder, temporary, subfolder, key))
+            unlinkat(subfolder, temporary, 0);
     }
-    close(shelf);
+    close(subfolder);
     // The process id spreads the turns, so that many short processes trim as often as a long one.
     if ((turn + (unsigned)getpid()) % TRIM_EVERY == 0) trim();
 }

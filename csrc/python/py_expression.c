@@ -161,7 +161,7 @@ done:
 
 // The type that comes of the arrays and numbers if nothing else is said. A struct is mostly taken
 // apart, so that its type would be a guess.
-static int natural_type(const py_expression *f, cubc_type *out)
+static int default_type(const py_expression *f, cubc_type *out)
 {
     bool complex = false;
     for (int k = 0; k < f->count; k++)
@@ -185,7 +185,7 @@ static int choose_type(const py_expression *f, const py_expression_options *opti
         if (py_dtype(options->dtype, out) < 0) return -1;
         return options->out ? py_check_dtype(*out, options->out->type) : 0;
     }
-    if (!options->out) return natural_type(f, out);
+    if (!options->out) return default_type(f, out);
     *out = options->out->type;
     return 0;
 }

@@ -183,7 +183,7 @@ PyObject *py_lazy_array(PyObject *lazy, PyObject *keywords)
     return array;
 }
 
-static int fuse(py_lazy *lazy, py_view *out)
+static int view_expression(py_lazy *lazy, py_view *out)
 {
     const char *expression;
     py_expression_options options = {.dtype = lazy->dtype, .size = lazy->size};
@@ -198,7 +198,7 @@ static int fuse(py_lazy *lazy, py_view *out)
 int py_input_get(PyObject *object, const char *what, bool may_be_lazy, py_view *out)
 {
     if (!py_lazy_check(object)) return py_view_get(object, what, false, NULL, out);
-    if (may_be_lazy) return fuse((py_lazy *)object, out);
+    if (may_be_lazy) return view_expression((py_lazy *)object, out);
     PyObject *array = py_lazy_array(object, NULL);
     int status = array ? py_view_get(array, what, false, NULL, out) : -1;
     Py_XDECREF(array);
@@ -245,7 +245,7 @@ static PyObject *lazy_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
     lazy->operands = PyDict_Copy(operands);
     lazy->dtype = dtype == Py_None ? NULL : Py_NewRef(dtype);
     lazy->size = size == Py_None ? NULL : Py_NewRef(size);
-    if (lazy->operands && fuse(lazy, &view) == 0) {
+    if (lazy->operands && view_expression(lazy, &view) == 0) {
         lazy->type = view.type;
         lazy->shape = py_shape(view.ndim, view.shape);
     }
