@@ -5,6 +5,7 @@
 // transform, which must be quick, have glue of their own.
 #include "python/py_arguments.h"
 #include "python/py_call.h"
+#include "python/py_docs.h"
 #include "python/py_module.h"
 #include "python/py_numpy.h"
 #include "python/py_transform.h"
@@ -398,9 +399,7 @@ static int prepare(params_call *c, PyObject *const *v, PyObject *fields, int opt
 PyObject *py_run_algorithm(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     enum { NAME, FIELDS, STREAM, WORKSPACE, DEVICE, COUNT };
-    static py_signature signature = {
-        "call", COUNT, 2, 2, {"algorithm", "parameters", "stream", "workspace", "device"},
-        {0},    false};
+    static py_signature signature = {.doc = call_doc, .count = COUNT};
     PyObject *v[COUNT], *value = NULL;
     params_call c = {0};
     problem p;

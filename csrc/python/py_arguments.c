@@ -13,12 +13,38 @@ static int find_name(const py_signature *s, PyObject *name)
     return -1;
 }
 
-static int intern_names(py_signature *s)
+static int add_parameter(py_signature *s, int k, const char *name, size_t length)
 {
-    for (int i = 0; i < s->count; i++)
-        if (!s->interned[i] && !(s->interned[i] = PyUnicode_InternFromString(s->names[i])))
-            return -1;
-    return 0;
+    if (k == s->count || k == MOST_PARAMETERS) return 0; // one more than there is room for
+    PyObject *interned = PyUnicode_FromStringAndSize(name, (Py_ssize_t)length);
+    if (!interned) return -1;
+    PyUnicode_InternInPlace(&interned);
+    s->interned[k] = interned;
+    s->names[k] = PyUnicode_AsUTF8AndSize(interned, NULL);
+    return s->names[k] ? 0 : -1;
+}
+
+// Reads "name", "name=default", "/", "*" and "$module" between commas; no default has a comma.
+static int read_signature(py_signature *s)
+{
+    const char *at = strchr(s->doc, '(');
+    int found = 0;
+    bool by_name = false;
+    PyOS_snprintf(s->function, sizeof s->function, "%.*s", (int)(at - s->doc), s->doc);
+    s->positional = s->required = 0;
+    for (at++; at[-1] != ')'; at += strcspn(at, ",)") + 1) {
+        at += *at == ' ';
+        size_t length = strcspn(at, "=,)");
+        by_name = by_name || *at == '*';
+        if (strchr("$/*", *at)) continue;
+        if (add_parameter(s, found++, at, length) < 0) return -1;
+        s->positional += !by_name;
+        s->required += at[length] != '=';
+    }
+    if (found == s->count) return 0;
+    PyErr_Format(PyExc_SystemError, "%s() has %d parameters, its documentation %d", s->function,
+                 s->count, found);
+    return -1;
 }
 
 // NumPy's axis is what most people try first.
@@ -38,7 +64,8 @@ static int unknown_name(const py_signature *s, PyObject *name)
 static int given_twice(const py_signature *s, int at)
 {
     // Whoever called cubc.sum(x, op=...) has not called reduce.
-    const char *more = s->flat && at == 1 ? "; cubc.sum, cubc.max, ... have their op already" : "";
+    const char *more =
+        s->per_operator && at == 1 ? "; cubc.sum, cubc.max, ... have their op already" : "";
     PyErr_Format(PyExc_TypeError, "%s() got '%s' twice, by place and by name%s", s->function,
                  s->names[at], more);
     return -1;
@@ -47,7 +74,7 @@ static int given_twice(const py_signature *s, int at)
 int py_arguments(py_signature *s, PyObject *const *args, Py_ssize_t n, PyObject *names,
                  PyObject **values)
 {
-    if (!s->interned[s->count - 1] && intern_names(s) < 0) return -1;
+    if (!s->names[s->count - 1] && read_signature(s) < 0) return -1;
     for (int i = 0; i < s->count; i++) values[i] = NULL;
     if (n > s->positional) {
         PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments, %zd were given",

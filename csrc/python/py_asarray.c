@@ -1,6 +1,8 @@
 // cubc.asarray and cubc.empty: how arrays come to a device.
 #include "python/py_arguments.h"
 #include "python/py_array.h"
+#include "python/py_call.h"
+#include "python/py_docs.h"
 #include "python/py_module.h"
 #include "python/py_transform.h"
 #include "python/py_types.h"
@@ -62,35 +64,35 @@ static PyObject *converted(PyObject *x, const py_view *view, cubc_type type, PyO
 
 PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-    static py_signature signature = {"asarray", 4,    2, 1, {"x", "dtype", "device", "stream"},
-                                     {0},       false};
-    PyObject *v[4], *result = NULL, *source = NULL, *evaluated = NULL;
+    enum { X, DTYPE, DEVICE, STREAM, COUNT };
+    static py_signature signature = {.doc = asarray_doc, .count = COUNT};
+    PyObject *v[COUNT], *result = NULL, *source = NULL, *evaluated = NULL;
     py_view view = {0};
     cubc_device *device = NULL;
     cubc_type type;
     cubc_status st;
     void *stream;
     (void)self;
-    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0)
-        return NULL;
-    if (py_lazy_check(v[0])) { // evaluated where its operands are
-        PyObject *keywords = Py_BuildValue("{s:O}", "stream", v[3] ? v[3] : Py_None);
-        v[0] = evaluated = keywords ? py_lazy_array(v[0], keywords) : NULL;
+    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[STREAM], &stream) < 0)
+        return py_call_named(NULL, "asarray", "asarray");
+    if (py_lazy_check(v[X])) { // evaluated where its operands are
+        PyObject *keywords = Py_BuildValue("{s:O}", "stream", v[STREAM] ? v[STREAM] : Py_None);
+        v[X] = evaluated = keywords ? py_lazy_array(v[X], keywords) : NULL;
         Py_XDECREF(keywords);
-        if (!v[0]) goto done;
+        if (!v[X]) goto done;
     }
-    if (py_view_get(v[0], "the array", false, stream, &view) < 0) goto done;
-    if (v[1] && py_dtype(v[1], &type) < 0) goto done;
-    if (v[1] && type != view.type) {
+    if (py_view_get(v[X], "the array", false, stream, &view) < 0) goto done;
+    if (v[DTYPE] && py_dtype(v[DTYPE], &type) < 0) goto done;
+    if (v[DTYPE] && type != view.type) {
         if (check_conversion(view.type, type) < 0) goto done;
-        source = converted(v[0], &view, type, v[3]);
+        source = converted(v[X], &view, type, v[STREAM]);
         py_view_release(&view);
         if (!source || py_view_get(source, "the array", false, stream, &view) < 0) goto done;
     }
-    if (view.device && !v[2]) {
+    if (view.device && !v[DEVICE]) {
         device = view.device;
         device_retain(device);
-    } else if ((st = py_device(v[2], &device))) {
+    } else if ((st = py_device(v[DEVICE], &device))) {
         py_raise(st);
         goto done;
     }
@@ -100,14 +102,14 @@ PyObject *py_asarray(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObje
                      : py_array_wrap(&view, view.capsule ? view.capsule : view.owner);
     else
         result = copy_to_device(&view, device, stream);
-    if (result && v[3] && !((py_array *)result)->stream_object)
-        ((py_array *)result)->stream_object = Py_NewRef(v[3]);
+    if (result && v[STREAM] && !((py_array *)result)->stream_object)
+        ((py_array *)result)->stream_object = Py_NewRef(v[STREAM]);
 done:
     if (device) device_release(device);
     py_view_release(&view);
     Py_XDECREF(source);
     Py_XDECREF(evaluated);
-    return result;
+    return py_call_named(result, "asarray", "asarray");
 }
 
 // One extent; -1 if it is none.
@@ -142,9 +144,9 @@ static int parse_shape(PyObject *object, Py_ssize_t *shape, int *ndim)
 
 PyObject *py_empty(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-    static py_signature signature = {"empty", 4,    2, 1, {"shape", "dtype", "device", "stream"},
-                                     {0},     false};
-    PyObject *v[4], *result = NULL;
+    enum { SHAPE, DTYPE, DEVICE, STREAM, COUNT };
+    static py_signature signature = {.doc = empty_doc, .count = COUNT};
+    PyObject *v[COUNT], *result = NULL;
     Py_ssize_t shape[VIEW_DIMENSIONS];
     cubc_type type = CUBC_F64;
     cubc_device *device;
@@ -152,12 +154,12 @@ PyObject *py_empty(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject
     void *stream;
     int ndim;
     (void)self;
-    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[3], &stream) < 0 ||
-        parse_shape(v[0], shape, &ndim) < 0 || (v[1] && py_dtype(v[1], &type) < 0))
-        return NULL;
-    if ((st = py_device(v[2], &device))) return py_raise(st);
+    if (py_arguments(&signature, args, n, names, v) < 0 || py_stream(v[STREAM], &stream) < 0 ||
+        parse_shape(v[SHAPE], shape, &ndim) < 0 || (v[DTYPE] && py_dtype(v[DTYPE], &type) < 0))
+        return py_call_named(NULL, "empty", "empty");
+    if ((st = py_device(v[DEVICE], &device))) return py_call_named(py_raise(st), "empty", "empty");
     result = py_array_new(device, type, ndim, shape, stream);
     device_release(device);
-    if (result && v[3]) ((py_array *)result)->stream_object = Py_NewRef(v[3]);
-    return result;
+    if (result && v[STREAM]) ((py_array *)result)->stream_object = Py_NewRef(v[STREAM]);
+    return py_call_named(result, "empty", "empty");
 }

@@ -1,12 +1,8 @@
-// The texts of help() on the primitives. One begins with its call, as inspect.signature reads it
-// and as _core.pyi has it again; "--" ends that line.
-//
-// They stand apart so that py_module.c stays a table, and each is far below the 4095 characters
-// that C11 promises for a literal. Only py_module.c includes this file.
-#ifndef CUBC_PY_DOCS_H
-#define CUBC_PY_DOCS_H
+// The texts of help() on the primitives: see py_docs.h. Each is far below the 4095 characters that
+// C11 promises for a literal, but that of reduce.
+#include "python/py_docs.h"
 
-static const char asarray_doc[] =
+const char asarray_doc[] =
     "asarray($module, /, x, dtype=None, *, device=None, stream=None)\n"
     "--\n"
     "\n"
@@ -45,7 +41,7 @@ static const char asarray_doc[] =
     "DeviceMemoryError\n"
     "    If the device's memory is exhausted.\n";
 
-static const char empty_doc[] =
+const char empty_doc[] =
     "empty($module, /, shape, dtype=None, *, device=None, stream=None)\n"
     "--\n"
     "\n"
@@ -75,7 +71,7 @@ static const char empty_doc[] =
     "NoDeviceError, DeviceMemoryError\n"
     "    As for `asarray`.\n";
 
-static const char reduce_doc[] =
+const char reduce_doc[] =
     "reduce($module, x, /, op='sum', *, axis=None, keepdims=False, init=None, out=None, "
     "dtype=None, commutative=False, deterministic=False, stream=None, workspace=None, "
     "device=None)\n"
@@ -171,7 +167,7 @@ static const char reduce_doc[] =
     ".. [1] N. J. Higham, \"The Accuracy of Floating Point Summation\", SIAM J. Sci. Comput. 14,\n"
     "   1993.\n";
 
-static const char scan_doc[] =
+const char scan_doc[] =
     "scan($module, x, /, op='sum', *, inclusive=True, init=None, out=None, dtype=None, "
     "deterministic=False, stream=None, workspace=None, device=None)\n"
     "--\n"
@@ -237,7 +233,7 @@ static const char scan_doc[] =
     ".. [2] N. J. Higham, \"The Accuracy of Floating Point Summation\", SIAM J. Sci. Comput. 14,\n"
     "   1993.\n";
 
-static const char transform_doc[] =
+const char transform_doc[] =
     "transform($module, expression, /, *, out=None, dtype=None, size=None, stream=None, "
     "device=None, **operands)\n"
     "--\n"
@@ -294,7 +290,7 @@ static const char transform_doc[] =
     "    As for `reduce`.\n";
 
 // The public calls are in cubc/_sorting.py, cubc/_selections.py and their like.
-static const char call_doc[] =
+const char call_doc[] =
     "call($module, algorithm, parameters, /, *, stream=None, workspace=None, device=None)\n"
     "--\n"
     "\n"
@@ -308,7 +304,7 @@ static const char call_doc[] =
     "Gives a tuple of the outputs as they stand in the struct's description, None for those not\n"
     "there. Nothing waits for a GPU.\n";
 
-static const char operator_types_doc[] =
+const char operator_types_doc[] =
     "operator_types($module, op, items, /, *, dtype=None, out=None, widen=False)\n"
     "--\n"
     "\n"
@@ -317,5 +313,3 @@ static const char operator_types_doc[] =
     "items, dtype and out are dtypes: of the items, as asked for, of an output that is there.\n"
     "widen has sums and products of integers in 64 bits, as a reduction does and a scan does "
     "not.\n";
-
-#endif

@@ -1,6 +1,7 @@
 // cubc.reduce and cubc.scan.
 #include "python/py_arguments.h"
 #include "python/py_call.h"
+#include "python/py_docs.h"
 #include "python/py_module.h"
 #include "python/py_numpy.h"
 #include "python/py_transform.h"
@@ -71,8 +72,7 @@ static int array_dtype(const char *what, PyObject *dtype, cubc_type *out)
 PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     enum { OP, ITEMS, DTYPE, OUT, WIDEN, COUNT };
-    static py_signature signature = {
-        "operator_types", COUNT, 2, 2, {"op", "items", "dtype", "out", "widen"}, {0}, false};
+    static py_signature signature = {.doc = operator_types_doc, .count = COUNT};
     PyObject *v[COUNT];
     cubc_type type, given, acc, out;
     (void)self;
@@ -151,15 +151,7 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
         DEVICE,
         COUNT
     };
-    static py_signature signature = {"reduce",
-                                     COUNT,
-                                     2,
-                                     1,
-                                     {"x", "op", "axis", "keepdims", "init", "out", "dtype",
-                                      "commutative", "deterministic", "stream", "workspace",
-                                      "device"},
-                                     {0},
-                                     true};
+    static py_signature signature = {.doc = reduce_doc, .count = COUNT, .per_operator = true};
     PyObject *v[COUNT], *value = NULL;
     cubc_type acc, out;
     cubc_status st;
@@ -206,14 +198,7 @@ done:
 PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     enum { X, OP, INCLUSIVE, INIT, OUT, DTYPE, DETERMINISTIC, STREAM, WORKSPACE, DEVICE, COUNT };
-    static py_signature signature = {"scan",
-                                     COUNT,
-                                     2,
-                                     1,
-                                     {"x", "op", "inclusive", "init", "out", "dtype",
-                                      "deterministic", "stream", "workspace", "device"},
-                                     {0},
-                                     true};
+    static py_signature signature = {.doc = scan_doc, .count = COUNT, .per_operator = true};
     PyObject *v[COUNT], *value = NULL;
     cubc_type acc, out;
     cubc_status st;

@@ -27,6 +27,7 @@
 #pragma weak PyExc_AttributeError
 #pragma weak PyExc_MemoryError
 #pragma weak PyExc_RuntimeError
+#pragma weak PyExc_SystemError
 #pragma weak PyExc_LookupError
 #pragma weak PyExc_OverflowError
 #pragma weak PyExc_BufferError

@@ -1,0 +1,17 @@
+// The texts of help() on the primitives.
+//
+// Each begins with its call, which is written here alone: inspect.signature reads it, py_arguments
+// takes the names of its parameters from it, and stubtest compares _core.pyi with it. "--" ends
+// that line.
+#ifndef CUBC_PY_DOCS_H
+#define CUBC_PY_DOCS_H
+
+extern const char asarray_doc[];
+extern const char empty_doc[];
+extern const char reduce_doc[];
+extern const char scan_doc[];
+extern const char transform_doc[];
+extern const char call_doc[];
+extern const char operator_types_doc[];
+
+#endif
