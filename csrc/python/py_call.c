@@ -227,6 +227,7 @@ PyObject *py_call_named(PyObject *value, const char *algorithm, const char *func
     if (value || !PyErr_ExceptionMatches(PyExc_Exception)) return value;
     PyErr_Fetch(&type, &error, &trace);
     PyErr_NormalizeException(&type, &error, &trace);
+    if (trace) (void)PyException_SetTraceback(error, trace); // says if the user's code raised it
     PyObject *name = PyUnicode_FromString(algorithm), *module = NULL, *done = NULL;
     if (name && PyObject_SetAttrString(error, "cubc_function", name) == 0 && function &&
         (module = PyImport_ImportModule("cubc._calls")))

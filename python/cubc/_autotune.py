@@ -1,12 +1,12 @@
-"""Tuning at run time: the first call of a workload searches, all later ones run what was found.
+"""Tuning at run time: the first call of a workload searches, later ones run the best variant.
 
-A workload is a benchmark, a type, and a size where policies go by it: up to 2^16 items, 2^20, 2^25
-or more.
+A workload is a benchmark and a type, and a size where policies depend on it: up to 2^16 items, up
+to 2^20, up to 2^25, or more.
 
-Measurements lie in a store beside the cache of compiled variants. With it lies a small file for
-each workload, which holds the variant that won, so that later processes need not read the store.
-Whoever has the lock of that file tunes; a process that is killed gives it up, what it measured is
-kept, and the next goes on from there.
+Measurements are in a store beside the cache of compiled variants. Beside it is a file for each
+workload with the variant that won, so that later processes need not read the store. The process
+that has the lock of that file tunes. The system releases the lock of a killed process; its
+measurements are kept, and the next process continues from there.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from . import _core
+from ._calls import named
 
 SECONDS = 10.0
 ON, OFF = {"1", "on", "true", "yes"}, {"0", "off", "false", "no", ""}
@@ -31,7 +32,7 @@ ELEMENTS = "Elements{io}[pow2]"
 
 
 class Tuner:
-    """Tunes what it is asked about, each workload once; the core calls it."""
+    """Tunes each workload that the core asks about, once."""
 
     def __init__(self, folder: str, seconds: float):
         self.folder, self.seconds = Path(folder), seconds
@@ -41,8 +42,8 @@ class Tuner:
     def __call__(self, device: str, benchmark: str, dtype: str, items: int, size: str) -> bool:
         """Run the best variant of a workload, searched for if it is not known.
 
-        A failure is a warning. False: ask again at the next call. A search measures, so there is
-        one at a time; calls of other workloads do not wait for it.
+        A failure becomes a warning. The result False asks the core to ask again at the next call.
+        One search runs at a time, since it measures; calls of other workloads do not wait for it.
         """
         key = (device, benchmark, dtype, size)
         if key in self._settled or not (exponents := _declared(benchmark, dtype, size)):
@@ -110,7 +111,7 @@ class Tuner:
 
 
 def _use(where: tuple[str, dict[str, str], str], label: str, items: int) -> bool:
-    """Run a variant for about so many items from the next call on; False if it is none."""
+    """Overlay a variant as the policy for a number of items; False if the label is no variant."""
     try:
         _core.use_policy(*where, label, items)
     except ValueError:
@@ -119,7 +120,7 @@ def _use(where: tuple[str, dict[str, str], str], label: str, items: int) -> bool
 
 
 def _declared(benchmark: str, dtype: str, size: str) -> list[int]:
-    """Exponents of the numbers of items that policies of a size are searched at; maybe none."""
+    """Exponents of the declared numbers of items in a size of policies; may be empty."""
     axes = _core.benchmarks().get(benchmark, {"T{ct}": []})
     if dtype not in axes["T{ct}"]:
         return []
@@ -127,34 +128,35 @@ def _declared(benchmark: str, dtype: str, size: str) -> list[int]:
     return [e for e in axes[ELEMENTS] if _core.policy_size(benchmark, ct, 1 << e) == size]
 
 
+@named
 def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     """Tune every workload when it is first called, as QUDA does.
 
-    From now on the first ``reduce``, ``scan`` or ``transform`` of a type and operator searches for
-    `seconds`, in a process of its own, for the variant that is fastest at the declared size nearest
-    to the call's, and then runs it; where policies go by the number of items, the first of up to
-    2^16, of up to 2^20, of up to 2^25 and of more each do, at the size that is declared there (of
-    more, 2^28). A workload is searched once, also if nothing faster was found: later calls, and
-    later processes with autotuning on, run what was found at once.
+    From now on the first call of a type and operator searches for `seconds`, in another process,
+    for the fastest variant at the declared size nearest to the call's, and then runs it. Where
+    policies depend on the number of items, there is a search for each of four sizes: up to 2^16
+    items, up to 2^20, up to 2^25, and more, each at the size declared there (2^28 for more). A
+    workload is searched once, also if no faster variant was found. Later calls, and later processes
+    with autotuning on, run the result of the search at once.
 
-    The same is computed as without tuning. What cannot be tuned runs as it would otherwise, with a
-    warning where that is unexpected. Left alone are operators of your own, workloads for which
-    ``use_policies`` has chosen, calls captured into a graph, and forked processes. Threads that
-    need the workload wait; calls of others go on, and are tuned one after another. Ctrl-C ends the
-    tuning and the call, and the next process goes on with what was measured.
+    Results are those without tuning. A call that cannot be tuned runs as it would otherwise, with a
+    warning where that is unexpected. Not tuned are operators given as expressions, workloads with a
+    policy of ``use_policies``, calls captured into a graph, and calls in forked processes. Threads
+    that call the workload wait; calls of other workloads continue, and are tuned one after another.
+    Ctrl-C ends the tuning and the call; the next process continues with the measurements so far.
 
-    The folder of compiled variants (``CUBC_CACHE``) gets all measurements, in ``autotune.db``,
-    which ``cubc.tuner.analyze`` reads, and a file ``tune-...`` for each workload that was searched;
-    remove these to have the searches go on for as long again, and the store to begin anew. Two
-    processes that need the same workload do not both search: the second waits, for twice the time
-    at most.
+    The folder of compiled variants (``CUBC_CACHE``) holds all measurements in ``autotune.db``,
+    which ``cubc.tuner.analyze`` reads, and a file ``tune-...`` for each workload that was searched.
+    Remove these files to continue the searches for as long again; remove the store too to search
+    anew. Of two processes that call the same workload one searches, and the other waits for at most
+    twice the time.
 
     Parameters
     ----------
     enabled
-        Whether to; False stops it and keeps the policies that are in force.
+        False stops tuning; policies found so far stay in force.
     seconds
-        Time for each workload; 10 unless said. Setting up the search comes on top: a second or two.
+        Time for each workload; by default 10. Setting up a search takes a second or two more.
 
     Raises
     ------
@@ -163,7 +165,8 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
 
     Notes
     -----
-    ``CUBC_TUNE=1`` does the same from the import on, ``CUBC_TUNE=5s`` with 5 seconds a workload.
+    ``CUBC_TUNE=1`` in the environment switches autotuning on at the import of cubc,
+    ``CUBC_TUNE=5s`` with 5 seconds for each workload.
     """
     if seconds is not None:
         from .tuner._checks import positive
@@ -192,7 +195,7 @@ def _begin(seconds: float) -> None:
 
 
 def from_variable(text: str) -> None:
-    """Do as ``CUBC_TUNE`` says; ValueError if it says nothing that is known."""
+    """Switch autotuning on or off as ``CUBC_TUNE`` says; ValueError for an unknown value."""
     if (seconds := _parse(text)) is not None:
         _begin(seconds)
 
@@ -211,7 +214,7 @@ def _parse(text: str) -> float | None:
 
 
 def _after_fork() -> None:
-    """A child does not tune: its parent's threads and devices are not its own."""
+    """Switch autotuning off in a forked child, which has neither threads nor devices."""
     _core.set_tuner(None)
 
 

@@ -1,4 +1,4 @@
-"""What the wrappers around ``_core.call`` share."""
+"""Common parts of the wrappers around ``_core.call``: names in errors, arguments, arrays."""
 
 import difflib
 import functools
@@ -24,25 +24,58 @@ def name_function(error: Exception, function: str) -> None:
     """Let an error name the function that the user called, in place of what that calls.
 
     The core leaves its algorithm's name as the error's attribute `cubc_function`. Each function
-    on the way out puts its own name there, so that the outermost one stands in the message.
+    on the way out puts its own name there, so that the outermost one stands in the message. An
+    error of the user's own code, such as an array's, stays as it is.
     """
-    inner = error.__dict__.get("cubc_function")
-    error.cubc_function = function  # type: ignore[attr-defined]
-    if not inner or type(error) not in _REFUSALS or len(error.args) != 1:
+    if not _raised_here(error):
         return
-    text = re.sub(rf"(?<!cubc\.)\b{inner}\b", function, str(error.args[0]))
+    inner = error.__dict__.get("cubc_function", "")
+    error.cubc_function = function  # type: ignore[attr-defined]
+    if type(error) not in _REFUSALS or len(error.args) != 1:
+        return
+    text = str(error.args[0])
+    if inner:
+        text = re.sub(rf"(?<!cubc\.)\b{inner}\b", function, text)
     named = re.search(rf"\b{function}\b", text)
     error.args = (text if named else f"{function}(): {text}",)
 
 
+def _raised_here(error: Exception) -> bool:
+    """Tell if only cubc, and NumPy called by it, had a part in an error."""
+    trace = error.__traceback__
+    packages = set()
+    while trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        packages.add(module.partition(".")[0])
+        trace = trace.tb_next
+    return packages <= {"cubc", "numpy"}
+
+
+def named(function: F) -> F:
+    """Let the errors of a public call name it: a constructor by its class."""
+    name = function.__name__
+    if name == "__init__":
+        name = function.__qualname__.partition(".")[0]
+
+    @functools.wraps(function)
+    def call(*args, **options):
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            name_function(error, name)
+            raise
+
+    return call  # type: ignore[return-value]
+
+
 def primitive(*, workspace: str | None) -> Callable[[F], F]:
-    """Make a public call of a function that hands its options `**where` to the core.
+    """Decorate a public function that passes its options `**where` to the core.
 
-    Signature and documentation list these options. `workspace` is the C function that says how
-    large a workspace has to be; None where none is needed.
+    Its signature and its documentation list these options. `workspace` names the C function that
+    returns the size of a workspace; None if the call needs none.
 
-    Errors name the function, an argument that is missing, and the nearest to a misspelt one. Arrays
-    of other libraries become such as have a dtype and a shape.
+    Errors name the function, a missing argument, and the nearest name to a misspelt one. Arguments
+    are arrays as `described` returns them.
     """
     return functools.partial(_public, workspace)
 
@@ -78,7 +111,7 @@ def _public(workspace: str | None, function: F) -> F:
 
 
 def whole(function: str, name: str, value: Any) -> int:
-    """An argument that counts something, as an int of 64 bits."""
+    """Return a count as an int that fits 64 bits; TypeError or ValueError otherwise."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -89,14 +122,14 @@ def whole(function: str, name: str, value: Any) -> int:
 
 
 def dtype_of(out: Any) -> Any:
-    """That of an output; None if there is none, or what is no array, which the core refuses."""
+    """Return the dtype of an output; None without one, or for what is no array."""
     return getattr(out, "dtype", None)
 
 
 def described(x: Any) -> Any:
-    """An array of any library as one that has NumPy's or its own dtype and a shape.
+    """Return an array of any library as one with a dtype and a shape.
 
-    Memory is shared where the library lends it. What is no array comes back as it is.
+    Memory is shared where the library's protocol allows it. Anything else is returned unchanged.
     """
     if isinstance(x, np.ndarray | np.generic | Array | Lazy | str | list | tuple | type):
         return x
@@ -114,7 +147,7 @@ def described(x: Any) -> Any:
 
 
 def as_array(x: Any) -> Any:
-    """An array of any library, as `described`; else what NumPy makes of it."""
+    """Return an array of any library as `described` does; lists and numbers as NumPy arrays."""
     x = described(x)
     if hasattr(x, "dtype"):
         return x
@@ -125,12 +158,12 @@ def as_array(x: Any) -> Any:
 
 
 def dimensions(x: Any) -> int:
-    """Of an array of any library, or of what NumPy would make of a list."""
+    """Return the number of dimensions of an array of any library, or of a list."""
     return x.ndim if hasattr(x, "ndim") else as_array(x).ndim
 
 
 def beside(a: Any, v: Any, stream: Any) -> Any:
-    """Return a number or a list as an array of the device that `a` is on; an array as it is."""
+    """Return a number or a list as an array on the device of `a`, and an array unchanged."""
     on_host = not hasattr(a, "shape") or hasattr(a, "__array_interface__")
     if on_host or (hasattr(v, "shape") and not isinstance(v, np.generic)):
         return v
@@ -138,7 +171,7 @@ def beside(a: Any, v: Any, stream: Any) -> Any:
 
 
 def one_dimension(function: str, x: Any, otherwise: str) -> None:
-    """Refuse an array of another number of dimensions, which must not be taken flat."""
+    """Raise ValueError unless an array has one dimension."""
     if dimensions(x) != 1:
         shape = tuple(getattr(x, "shape", np.shape(x)))
         raise ValueError(
@@ -147,7 +180,7 @@ def one_dimension(function: str, x: Any, otherwise: str) -> None:
 
 
 def output_pair(function: str, out: Any, of: str = "(keys, values)") -> tuple[Any, Any]:
-    """The two arrays of out=, or neither."""
+    """Return the two arrays of out=, or (None, None)."""
     if out is None:
         return None, None
     if isinstance(out, tuple) and len(out) == 2:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cubc
+import cubc.lattice
 
 X = np.arange(12, dtype="i4")
 FOREIGN = np.zeros(12, "M8[s]")
@@ -104,13 +105,46 @@ def test_algorithms_that_functions_share(name, call, words):
     assert re.search(rf"\b{name}\b", str(caught.value))
 
 
-def test_an_error_of_the_callers_own_stays_as_it_is():
+# Refused in Python, before the core is called; also by NumPy, where it does the work.
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("sort", lambda: cubc.sort(X, axis=5, **CPU)),
+        ("sort", lambda: cubc.sort(X, begin_bit=9, end_bit=3, **CPU)),
+        ("histogram", lambda: cubc.histogram(X, bins=-1, **CPU)),
+        ("histogram", lambda: cubc.histogram(X, bins=[3.0, 1.0], **CPU)),
+        ("histogram", lambda: cubc.histogram(X, bins=3, range=(3,), **CPU)),
+        ("bincount", lambda: cubc.bincount(X, minlength=-1, **CPU)),
+        ("searchsorted", lambda: cubc.searchsorted(X, X, side="up", **CPU)),
+        ("flatnonzero", lambda: cubc.flatnonzero("x > 2", **CPU)),
+        ("partition", lambda: cubc.partition(X, X > 3, "x > 9", **CPU)),
+        ("cumsum", lambda: cubc.cumsum(X, axis=3, **CPU)),
+        ("asarray", lambda: cubc.asarray([object()], **CPU)),
+        ("empty", lambda: cubc.empty(-3, **CPU)),
+        ("autotune", lambda: cubc.autotune(seconds=-1)),
+        ("Gauge", lambda: cubc.lattice.Gauge(np.ones(3))),
+        ("random", lambda: cubc.lattice.Gauge.random((1, 2, 3))),
+        ("quenched", lambda: cubc.lattice.quenched((4, 4, 4), 6.0)),
+        ("point_source", lambda: cubc.lattice.point_source((2, 2, 2, 2), (9, 9, 9, 9))),
+        ("write_links", lambda: cubc.lattice.write_links("unwritten", np.ones(3))),
+        ("Wilson", lambda: cubc.lattice.Wilson(3, kappa=0.1)),
+        ("WilsonClover", lambda: cubc.lattice.WilsonClover(3, kappa=0.1, csw=1.0)),
+    ],
+)
+def test_what_python_refuses(name, call):
+    with pytest.raises((TypeError, ValueError), match=rf"^{name}\b(?:\(\))?:"):
+        call()
+
+
+@pytest.mark.parametrize("name", ["sort", "reduce", "sum", "cumsum", "asarray", "transform"])
+def test_an_error_of_the_callers_own_stays_as_it_is(name):
     class Broken:
         def __array__(self, dtype=None, copy=None):
-            raise ValueError("no sort of data")
+            raise ValueError(f"no {name} of data")
 
-    with pytest.raises(ValueError, match=r"^no sort of data$"):
-        cubc.sort(Broken(), **CPU)
+    call = cubc.asarray if name == "asarray" else CALLS[name]
+    with pytest.raises(ValueError, match=rf"^no {name} of data$"):
+        call(Broken(), **CPU)
 
 
 @pytest.mark.parametrize("name", ["size", "dtype", "out", "stream", "device"])

@@ -163,7 +163,7 @@ def test_a_file_of_single_precision(device):
 def test_smeared_links_of_a_file(device, links, tmp_path):
     path = tmp_path / "smeared"
     lattice.write_links(path, 0.9 * links)
-    with pytest.raises(ValueError, match=f"^{path}: the links are not in SU.*as 0.27"):
+    with pytest.raises(ValueError, match=rf"^read_gauge\(\): {path}: the links are not .*0.27"):
         lattice.read_gauge(path, device=device)
     u = lattice.read_gauge(path, device=device, project=True)
     assert abs(np.asarray(u.links()) - links).max() < 1e-13

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._calls import named
 from .._core import call
 from .._reductions import sum as sum_of
 from ._fields import extent_fields, precision_type
@@ -36,6 +37,7 @@ class WilsonClover(Wilson):
 
     _kernel = "dslash_clover"
 
+    @named
     def __init__(
         self,
         gauge: Gauge,
@@ -77,6 +79,7 @@ class WilsonClover(Wilson):
         """See `Wilson._system`."""
         return {"kind": 2, "mu": 0.0, "clover": self.clover("double", stream)[0]}
 
+    @named
     def clover(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
         """Return the clover term in native order and the norms of fixed point, or None.
 
@@ -90,10 +93,12 @@ class WilsonClover(Wilson):
         }
         return self._keep("clover_term", precision, given, stream)[:2]
 
+    @named
     def inverse(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
         """Return the inverse of the clover term, as `clover`."""
         return self._inverse(precision, stream)[:2]
 
+    @named
     def trace_log(self, parity: str | None = None, stream: Any = None) -> float:
         """Trace of the logarithm of the clover term: the logarithm of its determinant.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._calls import named
 from .._core import call
 from . import _observables, _rotations, _updates
 from ._fields import NATIVE, NEAR, PLAIN, as_complex, extent_fields, precision_type
@@ -52,6 +53,7 @@ class Gauge:
     Links stay in SU(3): boundary conditions and anisotropy belong to the operators.
     """
 
+    @named
     def __init__(
         self, links: Any, *, device: Any = None, project: bool = False, stream: Any = None
     ):
@@ -99,6 +101,7 @@ class Gauge:
     update = _updates.update
 
     @classmethod
+    @named
     def from_native(cls, links: Any, extent: tuple[int, int, int, int]) -> Gauge:
         """Return the field of these links: a device array in native order.
 
@@ -114,6 +117,7 @@ class Gauge:
         return cls._filled(extent, 0, 1, 0, device)
 
     @classmethod
+    @named
     def random(
         cls,
         extent: tuple[int, int, int, int],
@@ -155,6 +159,7 @@ class Gauge:
     def __repr__(self) -> str:
         return f"Gauge({'x'.join(map(str, self.extent))} on {self.device})"
 
+    @named
     def native(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
         """Return the links as kernels read them, of 18, 12 or 8 reals; kept for the next time."""
         key = (reconstruct, precision_type(precision))
@@ -182,6 +187,7 @@ class Gauge:
         self._packed.clear()
         self.version += 1
 
+    @named
     def links(self, *, out: Any = None, stream: Any = None) -> Any:
         """Return the links as an array ``[t][z][y][x][direction][row][column]`` on the device.
 
@@ -202,11 +208,13 @@ class Gauge:
         }
         return call("link_copy", given, stream=stream)[0]
 
+    @named
     def write(self, path: Any, format: str = "ildg", precision: str | None = None) -> None:
         """Write the field to a file; see `write_links`."""
         write_links(path, np.asarray(self.links()), format=format, precision=precision)
 
 
+@named
 def read_gauge(
     path: Any,
     *,
@@ -245,9 +253,11 @@ def read_gauge(
     try:
         return Gauge(links, device=device, project=project)
     except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from None
+        reason = str(error).removeprefix("Gauge(): ")
+        raise ValueError(f"{os.fspath(path)}: {reason}") from None
 
 
+@named
 def write_gauge(
     path: Any, gauge: Any, *, format: str = "ildg", precision: str | None = None
 ) -> None:

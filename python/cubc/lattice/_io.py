@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import _core
+from .._calls import named
 
 _UNVERIFIED, _PROJECTED = 1, 2
 _BITS = {None: 0, "double": 64, "single": 32}
@@ -65,6 +66,7 @@ class FileInfo:
 
 
 # ---- reading -------------------------------------------------------------------------------------
+@named
 def read_info(path, verify=True):
     """Return what a file says of each field in it: a list of `FileInfo`, without its numbers.
 
@@ -82,6 +84,7 @@ def read_info(path, verify=True):
     return [FileInfo(**said) for said in _core.field_infos(path, _flags(verify))]
 
 
+@named
 def read_links(path, verify=True, project=False, record=None):
     """Read a gauge configuration.
 
@@ -121,6 +124,7 @@ def read_links(path, verify=True, project=False, record=None):
     return _read(path, "links", verify, record, project)
 
 
+@named
 def read_propagator(path, verify=True, record=None):
     """Read a propagator of Wilson quarks.
 
@@ -153,6 +157,7 @@ def read_propagator(path, verify=True, record=None):
     return _propagator(path, "propagator", verify, record)
 
 
+@named
 def read_spinor(path, verify=True, record=None):
     """Read a spinor: a column of a propagator, a source, an eigenvector.
 
@@ -175,6 +180,7 @@ def read_spinor(path, verify=True, record=None):
     return _read(path, "spinor", verify, record)
 
 
+@named
 def read_staggered_propagator(path, verify=True, record=None):
     """Read a propagator of staggered quarks.
 
@@ -200,6 +206,7 @@ def read_staggered_propagator(path, verify=True, record=None):
     return _propagator(path, "staggered propagator", verify, record)
 
 
+@named
 def read_colour_vector(path, verify=True, record=None):
     """Read a colour vector: a column of a staggered propagator, a source, an eigenvector.
 
@@ -293,6 +300,7 @@ def _joined(columns, kind, held, verify):
 
 
 # ---- writing -------------------------------------------------------------------------------------
+@named
 def write_links(path, links, format="ildg", precision=None, rows=3):
     """Write a gauge configuration.
 
@@ -322,6 +330,7 @@ def write_links(path, links, format="ildg", precision=None, rows=3):
     _write(path, links, "links", precision, format, rows)
 
 
+@named
 def write_propagator(path, propagator, precision=None):
     """Write a propagator to a SciDAC file that Chroma reads.
 
@@ -344,11 +353,13 @@ def write_propagator(path, propagator, precision=None):
     _write(path, propagator, "propagator", precision)
 
 
+@named
 def write_spinor(path, spinor, precision=None):
     """Write a spinor to a SciDAC file: of shape (T, Z, Y, X, 4, 3); see `write_propagator`."""
     _write(path, spinor, "spinor", precision)
 
 
+@named
 def write_staggered_propagator(path, propagator, precision=None):
     """Write a staggered propagator to a SciDAC file; see `write_propagator`.
 
@@ -357,6 +368,7 @@ def write_staggered_propagator(path, propagator, precision=None):
     _write(path, propagator, "staggered propagator", precision)
 
 
+@named
 def write_colour_vector(path, vector, precision=None):
     """Write a colour vector to a SciDAC file: of shape (T, Z, Y, X, 3); see `write_propagator`."""
     _write(path, vector, "colour vector", precision)

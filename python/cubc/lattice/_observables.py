@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._calls import named
 from .._core import call
 from ._fields import extent_fields
 
@@ -16,6 +17,7 @@ PLANES = ("xy", "xz", "xt", "yz", "yt", "zt")
 PLAQUETTES, POLYAKOV, UNITARITY = range(3)  # cubc_gauge_quantity
 
 
+@named
 def plaquette(gauge: Gauge) -> tuple[float, float, float]:
     """Return the mean plaquette, Re tr / 3 of the product of the links around a unit square.
 
@@ -34,21 +36,25 @@ def plaquette(gauge: Gauge) -> tuple[float, float, float]:
     return float(planes.mean()), float(spatial), float(temporal)
 
 
+@named
 def plaquettes(gauge: Gauge) -> dict[str, float]:
     """Return the mean plaquette of each plane, by its name: "xy", "xz", "xt", "yz", "yt", "zt"."""
     return dict(zip(PLANES, _measured(gauge, PLAQUETTES)[:6].tolist(), strict=True))
 
 
+@named
 def link_trace(gauge: Gauge) -> float:
     """Return the mean of Re tr / 3 of the links, which depends on the gauge: files state it."""
     return float(_measured(gauge, PLAQUETTES)[6])
 
 
+@named
 def polyakov(gauge: Gauge) -> complex:
     """Return the Polyakov loop: the mean over space of tr / 3 of the product of links in time."""
     return complex(*_measured(gauge, POLYAKOV))
 
 
+@named
 def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
     """Return how far the links are from SU(3).
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from .._calls import named
 from .._core import asarray
 from ._solve import SolveInfo
 
 
+@named
 def point_source(extent: tuple[int, int, int, int], place: tuple[int, int, int, int]) -> np.ndarray:
     """Return the twelve sources at a site (x, y, z, t): source spin and colour first.
 
@@ -32,6 +34,7 @@ def point_source(extent: tuple[int, int, int, int], place: tuple[int, int, int, 
     return sources
 
 
+@named
 def propagator(
     operator: Any, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
 ) -> tuple[np.ndarray, SolveInfo]:
@@ -64,6 +67,7 @@ def propagator(
     return 2 * operator.kappa * np.moveaxis(columns, (0, 1), (5, 7)), info
 
 
+@named
 def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
     """Return C(t), the sum over space of tr S^+ S at the distance t from the source.
 
@@ -85,6 +89,7 @@ def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
     return np.roll((abs(s) ** 2).sum(axis=(1, 2, 3, 4, 5, 6, 7)), -time)
 
 
+@named
 def effective_mass(correlator: Any) -> np.ndarray:
     """Return m(t) = arcosh((C(t - 1) + C(t + 1)) / 2 C(t)), for t from 1 to T - 2.
 

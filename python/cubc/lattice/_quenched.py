@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .._calls import named
 from ._gauge import Gauge
 
 
+@named
 def quenched(
     extent: tuple[int, int, int, int],
     beta: float,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
+from .._calls import named
 from .._core import call
 from ._fields import NEAR, Spinors, as_complex, extent_fields, pack, unpack
 
@@ -39,6 +40,7 @@ class Rotation:
         element of g g^+ - 1, or det g - 1, has a magnitude above 1e-4 or is NaN.
     """
 
+    @named
     def __init__(self, matrices: Any, *, device: Any = None):
         plain = np.asarray(matrices, np.complex128)
         if plain.ndim != 6 or plain.shape[4:] != (3, 3):
@@ -61,6 +63,7 @@ class Rotation:
         self._native = _core.asarray(reals, device=device)
 
     @classmethod
+    @named
     def from_native(cls, matrices: Any, extent: tuple[int, int, int, int]) -> Rotation:
         """Return the rotation by these: a device array in native order, which is not copied."""
         made = cls.__new__(cls)
@@ -68,6 +71,7 @@ class Rotation:
         return made
 
     @classmethod
+    @named
     def random(
         cls, extent: tuple[int, int, int, int], seed: int = 1, *, device: Any = None
     ) -> Rotation:
@@ -118,6 +122,7 @@ class Rotation:
         return _like(psi, result)
 
 
+@named
 def transform(
     gauge: Gauge, rotation: Rotation, *, inverse: bool = False, stream: Any = None
 ) -> Gauge:
@@ -138,6 +143,7 @@ def transform(
     return gauge.from_native(links, gauge.extent)
 
 
+@named
 def temporal_gauge(gauge: Gauge, *, stream: Any = None) -> tuple[Gauge, Rotation]:
     """Return the field in temporal gauge, in which links in time are 1 but for the last slice's.
 

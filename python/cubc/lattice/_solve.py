@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._calls import whole
+from .._calls import named, whole
 from ._fields import PLAIN, as_complex, device_output, is_half, precision_type, returned
 
 TOLERANCE = {"double": 1e-10, "single": 1e-5}
@@ -76,6 +76,7 @@ def _summary(sources: list[SolveInfo]) -> SolveInfo:
     )
 
 
+@named
 def solve(
     operator: Any,
     b: Any,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._calls import named
 from ._gauge import Gauge
 from ._wilson import Wilson
 
@@ -29,6 +30,7 @@ class TwistedMass(Wilson):
 
     _kernel = "dslash_twisted"
 
+    @named
     def __init__(
         self,
         gauge: Gauge,

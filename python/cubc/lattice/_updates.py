@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .._calls import named
 from .._core import call, synchronize
 from ._fields import extent_fields
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ._gauge import Gauge
 
 
+@named
 def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
     """Bring the links back to SU(3), in place.
 
@@ -34,6 +36,7 @@ def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
     call("gauge_project", given, stream=stream)
 
 
+@named
 def update(
     gauge: Gauge,
     beta: float,

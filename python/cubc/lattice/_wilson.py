@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._calls import named
 from .._core import call
 from ._fields import (
     Spinors,
@@ -78,6 +79,7 @@ class Operator:
         """
         return self._both(x, False, out, stream)
 
+    @named
     def dagger(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
         """Apply the adjoint of the operator; as calling it."""
         return self._both(x, True, out, stream)
@@ -89,6 +91,7 @@ class Operator:
         to = device_output(out, given.shape, given.dtype)
         return returned(x, unpack(self._apply(field, dagger, stream), given, to, stream), out)
 
+    @named
     def dslash(
         self,
         x: Any,
@@ -125,10 +128,12 @@ class Operator:
         to = device_output(out, given.shape, given.dtype)
         return returned(x, unpack(self._hop(field, which, dagger, stream), given, to, stream), out)
 
+    @named
     def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
         """Solve M x = b; the arguments are those of `cubc.lattice.solve`."""
         return solve(self, b, **options)
 
+    @named
     def propagator(
         self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
     ) -> np.ndarray:
@@ -190,6 +195,7 @@ class Wilson(Operator):
 
     _kernel = "dslash_wilson"
 
+    @named
     def __init__(
         self,
         gauge: Gauge,
