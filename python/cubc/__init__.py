@@ -4,9 +4,9 @@
 >>> cubc.reduce(np.arange(10.0))
 np.float64(45.0)
 
-``reduce``, ``scan`` and ``transform`` run on the default device: the first CUDA device, else the
-CPU; ``device=``, ``cubc.device`` and the environment variable ``CUBC_DEVICE`` choose another.
-``cubc.tuner`` searches for the fastest variant of each and ``use_policies`` applies what it found.
+Calls with NumPy arrays run on the default device: the first CUDA device, else the CPU.
+``device=``, ``cubc.device`` and the environment variable ``CUBC_DEVICE`` choose another.
+``cubc.tuner`` searches for the fastest variant of a call, and ``use_policies`` applies it.
 """
 
 from . import _command  # noqa: F401 - it mends the path that all others are found on
@@ -137,7 +137,7 @@ __all__ = [
 
 
 def use_policies(*stores):
-    """Let the next calls run the winners of these stores: variants that were found FASTER.
+    """Apply the policies of stores: the next calls run the variants that were found FASTER.
 
     Parameters
     ----------
@@ -147,15 +147,16 @@ def use_policies(*stores):
     Returns
     -------
     int
-        How many policies were applied: one an architecture, benchmark, compile-time workload and
-        size that has a variant which was measured again and found FASTER than base; a warning
-        names what only looks faster. A size is up to 2^16 items, 2^20, 2^25, or more,
-        where policies go by it; calls of sizes that were not measured run what they did.
+        Number of policies that were applied: one for each architecture, benchmark, compile-time
+        workload and size with a variant that was measured again and found FASTER than base. A
+        warning names variants that only look faster. Where policies depend on the size, there
+        are four: up to 2^16 items, up to 2^20, up to 2^25, and more. Calls of a size that was not
+        measured run the same variant as before.
 
     Raises
     ------
     StoreError
-        A file is not a store, or a row of it carries a label that is not a declared variant.
+        If a file is not a store, or a row of it has a label that is not a declared variant.
     """
     from .tuner._policies import use_policies as apply
 
@@ -163,7 +164,7 @@ def use_policies(*stores):
 
 
 def clear_policies():
-    """Go back to the shipped policies."""
+    """Drop all policies of `use_policies`: calls run the shipped ones again."""
     _core.clear_policies()
 
 

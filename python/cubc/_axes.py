@@ -1,7 +1,7 @@
-"""What works along an axis: on the rows of the last one, which lie one behind the other.
+"""Calls along an axis, which work on the rows of the last axis.
 
-Along another axis the array is transposed before and after: two passes more, and every algorithm
-has one kernel.
+For another axis the array is transposed before and after. That takes two more passes, and lets
+every algorithm do with one kernel.
 """
 
 import operator
@@ -16,7 +16,7 @@ from ._options import Where, without_workspace
 
 
 def axis_number(axis: Any, ndim: int) -> int:
-    """The axis counted from the first one."""
+    """Return an axis as a number from 0 on; TypeError or ValueError if there is none."""
     try:
         if isinstance(axis, bool | np.bool):  # no axis of NumPy's reductions either
             raise TypeError
@@ -30,9 +30,9 @@ def axis_number(axis: Any, ndim: int) -> int:
 
 
 def on_rows(x: Any, axis: Any, function: Callable[..., Any], out: Any, where: Where) -> Any:
-    """What `function(rows, length, out)` makes of the rows along an axis, each of so many items.
+    """Apply `function(rows, length, out)` to the rows along an axis, each of `length` items.
 
-    The function gives an item for each, in its place.
+    The function gives one item for each item of its rows, in the same order.
     """
     x = as_array(x)
     shape = tuple(x.shape)

@@ -1,7 +1,7 @@
-"""Imported first: the path of ``python -m cubc`` is that of the command ``cubc``.
+"""Removal of the current folder from the path of ``python -m cubc``; imported first.
 
-Python puts the current folder first on the path of what ``-m`` runs. In a folder of downloaded
-stores there may be a ``numpy.py``, which would be run.
+Python puts the current folder first on the path of a module that ``-m`` runs. A ``numpy.py`` in a
+folder of downloaded stores would be run then. The command ``cubc`` has no such path.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 
 
 def _is_run() -> bool:
-    """Say whether Python looks for the module of ``-m cubc``, and where it does so by default."""
+    """True if Python runs ``-m cubc`` and searches the current folder by default."""
     if sys.argv[:1] != ["-m"] or sys.flags.safe_path:
         return False
     return sys.orig_argv[-len(sys.argv)].removeprefix("-m").partition(".")[0] == "cubc"

@@ -10,20 +10,21 @@ from ._core import Array, asarray, call
 
 @primitive(workspace=None)
 def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
-    """Copy many arrays to others, in one launch.
+    """Copy many arrays to as many others, in one launch.
 
     Parameters
     ----------
     sources, destinations : sequence of arrays
-        As many of each, all on the device (NumPy's on the cpu); every destination is contiguous and
-        writable, and has as many bytes as its source. None may overlap another.
+        Arrays of one device, as many destinations as sources; on the cpu NumPy arrays too. Each
+        destination is contiguous, writable and has as many bytes as its source. It overlaps no
+        other array.
     stream, device : optional
         As for `reduce`.
 
     Raises
     ------
     TypeError
-        For what is no array of the device.
+        If an item of `sources` or `destinations` is no array of the device.
     ValueError
         If an array is not contiguous, or not as large as the other of its pair; if a destination
         overlaps another array.
@@ -32,9 +33,9 @@ def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
 
     Notes
     -----
-    All bytes are shared out evenly to blocks, however large the arrays are: CUB's
-    DeviceMemcpy::Batched. Addresses and sizes travel to the device before the launch; the C
-    interface, cubc_copy_batch, takes them from there.
+    Blocks copy equal shares of all bytes, whatever the sizes of the arrays are, as CUB's
+    DeviceMemcpy::Batched does. Addresses and sizes are copied to the device before the launch; the
+    C interface, cubc_copy_batch, takes them from the device's memory.
     """
     sources, destinations = list(sources), list(destinations)
     if len(sources) != len(destinations):
@@ -74,7 +75,7 @@ def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
 def _check_apart(places: Any) -> None:
     """Refuse a destination that overlaps another one or a source.
 
-    The places are the addresses of each source and destination, and where the copy ends.
+    A place is the address of a source, that of its destination, and the sum of all sizes so far.
     """
     sizes = np.diff(places[:, 2], prepend=0)
     sources, destinations = places[sizes > 0, 0], places[sizes > 0, 1]

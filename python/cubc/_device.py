@@ -1,4 +1,4 @@
-"""Where CUDA's libraries are, and which device is the default."""
+"""Paths of CUDA's libraries, and the default device of a thread."""
 
 import contextlib
 import os
@@ -9,9 +9,9 @@ from . import _core
 def find_cuda():
     """Tell the core where cudart and NVRTC are, if cuda-pathfinder knows.
 
-    The core calls this when CUDA is first asked for and nothing is there under the loader's usual
-    names: then NVIDIA's wheels may have it. Files named by ``CUBC_CUDART`` and ``CUBC_NVRTC`` come
-    first.
+    The core calls this when CUDA is first needed and the loader finds no library under its usual
+    name. NVIDIA's wheels may have it then. Files named by ``CUBC_CUDART`` and ``CUBC_NVRTC`` have
+    precedence.
     """
     found = []
     for variable, library in (("CUBC_CUDART", "cudart"), ("CUBC_NVRTC", "nvrtc")):
@@ -33,12 +33,12 @@ def device(name):
     Parameters
     ----------
     name : str
-        As in ``cubc.devices()``: ``"cuda:0"`` or ``"cpu"``.
+        Name of a device, as ``cubc.devices()`` lists them: ``"cuda:0"`` or ``"cpu"``.
 
     Raises
     ------
     NoDeviceError
-        There is no such device; the message says which there are.
+        If there is no such device. The message lists those that there are.
     """
     _core.device_info(name)  # an unknown name fails here, not at the first call
     before = _core._set_default_device(name)

@@ -1,9 +1,9 @@
-"""Histograms: how many items of an array, or what weight of them, fall in each bin.
+"""Histograms: the number of items of an array in each bin, or the sum of their weights.
 
-Blocks count in shared memory of their own, in several copies so that equal items do not queue for a
-counter, and add up in the end (Shams and Kennedy, "Efficient Histogram Algorithms for NVIDIA CUDA
-Compatible Devices", ICSPCS 2007). Edges are NumPy's: they are made by NumPy, and where a bin that
-was found by a multiplication could be the one beside it, the edges decide.
+Each block counts in its shared memory, in several copies so that equal items do not wait for one
+counter, and adds its counts to the result at the end (Shams and Kennedy, "Efficient Histogram
+Algorithms for NVIDIA CUDA Compatible Devices", ICSPCS 2007). NumPy makes the edges. A bin of one
+width is found by a multiplication; where rounding leaves two bins possible, the edges decide.
 """
 
 import itertools
@@ -39,45 +39,46 @@ def histogram(
     out=None,
     **where: Unpack[Where],
 ) -> tuple[Any, Any]:
-    """Count the items in each of several bins, as numpy.histogram does.
+    """Count the items in each bin, as numpy.histogram does.
 
     Parameters
     ----------
     x : array_like
         Of any number of dimensions, taken flat. More than 2**32 items are fine.
     bins : int or array_like
-        A number of bins of one width; or edges, one more than bins, none below the one before it.
-        Edges in a device's memory are not checked. All bins are half open but the last, which holds
-        its upper edge. Up to about 16000 are counted in shared memory.
+        Number of bins of one width; or the edges, one more than there are bins, in rising order.
+        Edges in a device's memory are not checked. A bin has its lower edge and not its upper one;
+        the last bin has both. Up to about 16000 bins are counted in shared memory.
     range : (low, high), optional
-        Of even bins. By default the smallest and the largest item, for which the call waits.
+        Lower end of the first and upper end of the last of bins of one width. By default the
+        smallest and the largest item; the call then waits for them.
     weights : array_like, optional
-        Of the shape of `x`: their sums are wanted, not counts.
+        Weight of each item, of the shape of `x`. The result has sums of weights in place of counts.
     dtype : dtype, optional
-        Of the result: 32 or 64 bits, and floating where the weights are. By default int64, or the
-        type of the weights; of shorter weights int64, uint64 or float32.
+        Type of the result: of 32 or 64 bits, and floating if the weights are. By default int64, or
+        the type of the weights; for weights of fewer bits int64, uint64 or float32.
     out : array, optional
-        Where the result goes: one dimension, an item a bin.
+        Array for the result, of one dimension and one item for each bin.
 
     Returns
     -------
     hist : numpy.ndarray, cubc.Array or out
-        In host memory if `x` is there, else on its device.
+        Result; in host memory if `x` is, else on the device of `x`.
     edges : array
-        A NumPy array for a number of bins, else the edges that were given.
+        Edges of the bins: a NumPy array if `bins` is a number, else `bins`.
 
     Raises
     ------
     TypeError
-        For types that `asarray` does not take, and those of a result that it cannot have.
+        For items that `asarray` does not take, and for a `dtype` that no result has.
     ValueError
-        For a range that is reversed or not finite, as it is found to be where an item is NaN; for
-        edges that decrease; for weights of another shape; as for `reduce`.
+        For a range that is reversed or not finite, which the default one is if an item is NaN; for
+        edges that decrease; for weights of another shape than `x`; as for `reduce`.
 
     Notes
     -----
-    Items outside of the bins are not counted, nor is NaN. The others fall in the bins where
-    numpy.histogram puts them; bfloat16, which it does not know, in those of the same numbers in
+    Items outside of the bins are not counted, nor is NaN. Each other item is in the bin where
+    numpy.histogram has it; an item of bfloat16, which NumPy lacks, in the bin of the same number in
     float32. Counts are the same from run to run. Sums of floating weights may differ in the last
     digits, since blocks add in any order.
     """
@@ -103,34 +104,34 @@ def bincount(
     out=None,
     **where: Unpack[Where],
 ) -> Any:
-    """Count how often each number of 0, 1, 2, ... occurs, as numpy.bincount does.
+    """Count how often each of the numbers 0, 1, 2, ... occurs, as numpy.bincount does.
 
     Parameters
     ----------
     x : array_like
-        Integers, none of them negative; one dimension.
+        Integers of 0 or more, of one dimension.
     weights : array_like, optional
-        Of the shape of `x`: their sums are wanted, not counts.
+        Weight of each item, of the shape of `x`. The result has sums of weights in place of counts.
     minlength : int
-        Counts in the result, at least; it has more where an item needs them.
+        Least number of counts in the result. It has more if an item is `minlength` or above.
     dtype, out : optional
-        As for `histogram`; with weights float64 by default, as NumPy has it.
+        As for `histogram`. The default with weights is float64, as in NumPy.
 
     Returns
     -------
     numpy.ndarray, cubc.Array or out
-        Item k says how many items are k. In host memory if `x` is there, else on its device.
+        Item k is the number of items that are k. In host memory if `x` is, else on its device.
 
     Raises
     ------
     TypeError
-        If `x` is not of integers; as for `histogram`.
+        If items of `x` are no integers; as for `histogram`.
     ValueError
-        If `x` has not one dimension, or a negative item; as for `histogram`.
+        If `x` has not one dimension, or has a negative item; as for `histogram`.
 
     Notes
     -----
-    The largest item has to be known first, so the call waits.
+    The call waits for the largest item, which says how long the result is.
     """
     items = _taken(x)
     if items.size == 0 and isinstance(x, list | tuple):  # of no type yet
@@ -176,26 +177,28 @@ def histogram_channels(
     out=None,
     **where: Unpack[Where],
 ) -> tuple[list[Any], list[Any]]:
-    """Histograms of the channels of pixels, in one pass: CUB's MultiHistogramEven and -Range.
+    """Make a histogram of each channel of pixels, in one pass.
+
+    This is CUB's MultiHistogramEven and MultiHistogramRange.
 
     Parameters
     ----------
     x : array_like
-        Pixels: the last dimension is that of their channels, at most 4.
+        Pixels. The last dimension is that of their channels, at most 4.
     bins : sequence of int, or of array_like
-        For each of the first channels, as many as are wanted, a number of bins or edges, as for
-        `histogram`; all numbers, or all edges.
+        Number of bins, or edges, of each channel that is counted, from the first on; as for
+        `histogram`. All are numbers, or all are edges.
     range : sequence of (low, high), optional
-        For each of these channels its range, needed with numbers of bins.
+        Range of each of these channels; required with numbers of bins.
     dtype : optional
         As for `histogram`.
     out : array, optional
-        Where the counts go, one channel's behind the other's: one dimension.
+        Array of one dimension for the counts of all channels, one channel after the other.
 
     Returns
     -------
     hists, edges : lists of array
-        As `histogram` gives, one of each a channel.
+        Counts and edges of each channel, as of `histogram`.
 
     Raises
     ------
@@ -242,14 +245,14 @@ def histogram_channels(
 
 
 def _taken(x: Any) -> Any:
-    """An array with NumPy's dtype and shape: NumPy's own, or a device's or a lazy one as it is."""
+    """Return an array of a device or a lazy one unchanged, and all else as a NumPy array."""
     if isinstance(x, Array | Lazy):
         return x
     return asarray(x) if hasattr(x, "__cuda_array_interface__") else np.asarray(described(x))
 
 
 def _like(items: Any, weights: Any) -> Any:
-    """The weights, one for each item."""
+    """Return the weights, one for each item; ValueError for another shape."""
     taken = _taken(weights)
     shapes = tuple(taken.shape), tuple(items.shape)
     if shapes[0] != shapes[1]:
@@ -260,12 +263,12 @@ def _like(items: Any, weights: Any) -> Any:
 
 
 def _number(x: Any) -> Any:
-    """A result of no dimensions as a NumPy scalar."""
+    """Return a result of no dimensions as a NumPy scalar."""
     return np.asarray(x)[()]
 
 
 def _beside(items: Any, x: Any) -> Any:
-    """A NumPy array where the items are, or what these are made of."""
+    """Move a NumPy array to the device of the items, or of the operands of lazy items."""
     of = [*items.operands.values(), items] if isinstance(items, Lazy) else [items]
     arrays = [y for y in of if isinstance(y, Array) or hasattr(y, "__cuda_array_interface__")]
     if isinstance(x, np.ndarray) and arrays:
@@ -285,7 +288,7 @@ def _run(fields: dict[str, Any], where: Where) -> Any:
 
 
 def _bins(items: Any, bins: Any, range: Any, where: Where) -> tuple[Any, Any]:
-    """The edges as the caller gets them, and the core's parameters of one channel's bins."""
+    """Return the edges for the caller, and the core's parameters of one channel's bins."""
     if isinstance(bins, str):
         raise TypeError("bins are a number or edges: numpy.histogram_bin_edges makes edges by name")
     if np.ndim(bins) if not hasattr(bins, "ndim") else bins.ndim:
@@ -307,7 +310,7 @@ def _given_edges(items: Any, bins: Any, stream: Any) -> tuple[Any, Any]:
 
 
 def _edge_type(items: Any, edges: Any) -> Any:
-    """Type in which edges are compared with the items."""
+    """Return the type in which edges are compared with items."""
     common = np.result_type(_known(items.dtype), _known(edges.dtype))
     inexact = np.float64 if common.itemsize > 4 else np.float32
     wide = {"i": np.int64, "u": np.uint64, "b": np.uint64, "f": inexact}.get(common.kind)
@@ -350,7 +353,7 @@ def _limits(range: Any) -> tuple[Any, Any]:
 
 
 def _known(dtype: Any) -> Any:
-    """A dtype that numpy.histogram takes, of the same numbers or more."""
+    """Return a dtype that numpy.histogram takes and that holds all numbers of this one."""
     name = {"bool": "uint8", "bfloat16": "float32"}.get(dtype.name, dtype.name)
     if name == dtype.name and dtype.kind not in "iufc":
         raise TypeError(f"a histogram is of real numbers, not of items of the dtype {dtype}")

@@ -1,4 +1,4 @@
-"""The plain C interface of cubc.h: for C programs and for CFFI."""
+"""Paths of the C interface cubc.h, for C programs, and its declarations for CFFI."""
 
 import functools
 from pathlib import Path
@@ -7,14 +7,15 @@ from . import _core
 
 
 def get_include():
-    """Folder of ``cubc.h`` and of its parts ``cubc/*.h``, for a C compiler's ``-I``."""
+    """Return the folder of ``cubc.h`` and ``cubc/*.h``, for a C compiler's ``-I``."""
     return str(Path(__file__).parent / "include")
 
 
 def get_library():
-    """The shared object that exports the functions of ``cubc.h``.
+    """Return the path of the shared object that exports the functions of ``cubc.h``.
 
-    A C program links it as it is; the half that needs Python stays unresolved and is never called::
+    A C program links it without libpython. Functions of Python stay unresolved, and are never
+    called::
 
         cc main.c -I $(include) $(library) -Wl,--unresolved-symbols=ignore-in-shared-libs
     """
@@ -23,14 +24,14 @@ def get_library():
 
 @functools.cache
 def ffi():
-    """CFFI's view of ``cubc.h``.
+    """Open the functions of ``cubc.h`` by CFFI.
 
     Returns
     -------
     ffi : cffi.FFI
-        With every declaration of the headers.
+        Object with all declarations of the headers.
     lib
-        The open library: ``lib.cubc_reduce(...)`` and so on.
+        Open library, with functions as ``lib.cubc_reduce(...)``.
     """
     from cffi import FFI
 

@@ -1,4 +1,4 @@
-"""A user's own kernel: compiled from its CUDA C source and launched, on either device."""
+"""Kernels of users: CUDA C that is compiled and launched, on a GPU or on the cpu."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Extent = int | tuple[int, ...]
 
 
 class Kernel:
-    """A kernel of one's own, from CUDA C.
+    """Kernel of a CUDA C source.
 
-    It runs on a GPU (compiled by NVRTC) and on the cpu (by the host's compiler; the threads of a
-    block are fibres there, which is for tests and debugging, except in blocks of one thread).
+    NVRTC compiles it for a GPU, the host's compiler for the cpu. On the cpu the threads of a block
+    are fibres, which are meant for tests and debugging; blocks of one thread have none.
 
     >>> import numpy as np, cubc
     >>> scale = cubc.Kernel(
@@ -37,23 +37,24 @@ class Kernel:
     Parameters
     ----------
     source
-        Path of a CUDA C file, or the source itself if it has more than one line. Its ``__global__``
-        functions, which stand in the global namespace and are neither templates nor static, can be
-        launched. Files included by quotes are read, beside the file first; others only by CUDA's
-        own names.
+        Path of a CUDA C file, or the source itself if it has more than one line. Kernels are its
+        ``__global__`` functions in the global namespace that are neither templates nor static.
+        Files included by quotes are read, from the folder of the file first. In angle brackets only
+        CUDA's headers are known.
     name
-        Of the kernel; can be left out if the source has only one.
+        Name of the kernel; needed if the source has several.
     block
-        Threads of a block, in up to three dimensions, of launches that do not say otherwise.
+        Default number of threads of a block, in up to three dimensions.
     defines
         Macros by name, as ``{"T": "float", "ITEMS": 4}``.
     device
-        Name of the device that it is compiled for and runs on; by default the default device.
+        Name of the device that the kernel is compiled for and runs on; by default the default
+        device.
 
     Attributes
     ----------
     name : str
-        Of the kernel.
+        Name of the kernel.
     device : str
         Name of the device.
     registers, local_bytes : int
@@ -71,15 +72,15 @@ class Kernel:
     LookupError
         If the source has no kernel of this name.
     ValueError
-        If it has none, or several and no name is given; for a macro that cannot be.
+        If it has no kernel, or several and no name is given; for a macro with an invalid name.
     CompileError
-        If it does not compile, with the compiler's log.
+        If it does not compile; `log` has the compiler's output.
 
     Notes
     -----
-    **Collectives.** A source may include these of cubc's headers by quotes, whose functions its
-    kernels can call then; each says above itself who calls it, where the result is valid and when
-    its storage may be used again.
+    **Collectives.** A source may include these headers of cubc by quotes and call their functions.
+    A comment above each function says which threads call it, which of them have the result, and
+    when its storage may be used again.
 
     ====================== ====================================================================
     ``thread.h``           reduce and scan of a thread's items; ``plus``, ``minimum``, ``maximum``
@@ -98,14 +99,15 @@ class Kernel:
     ``su2.h``              SU(2) as quaternions; random elements, as of a heat bath
     ====================== ====================================================================
 
-    They need to know at compile time how many threads a block has: the macro ``SIMT_THREADS``. Such
-    a source is compiled for each size of block that it is launched with, which has one dimension
-    and is a multiple of 32, or is 1 on the cpu; ``__launch_bounds__(SIMT_THREADS)`` keeps a
-    kernel's registers below what so many threads can have. Their names, and those of the dialect
-    that they are written in (``kernels/dialect/simt.h``), are taken then.
+    They use the macro ``SIMT_THREADS``, the number of threads of a block, at compile time. A source
+    with them is therefore compiled for each size of block that it is launched with. Such a block
+    has one dimension, and a multiple of 32 threads, or 1 thread on the cpu.
+    ``__launch_bounds__(SIMT_THREADS)`` limits a kernel's registers to what so many threads can
+    have. The source cannot define the headers' names, nor those of the dialect that they are
+    written in (``kernels/dialect/simt.h``).
 
-    **Tuning.** The same source, with ``%RANGE%`` comments for its macros, goes to
-    `cubc.tuner.benchmark`. What a search found goes into `defines`.
+    **Tuning.** `cubc.tuner.benchmark` takes the same source with ``%RANGE%`` comments for its
+    macros. The values that a search finds are given as `defines`.
     """
 
     def __init__(
@@ -138,37 +140,37 @@ class Kernel:
         shared: int = 0,
         stream: Any = None,
     ) -> None:
-        """Launch it. On a GPU this does not wait.
+        """Launch the kernel. On a GPU the call does not wait for it.
 
         Parameters
         ----------
         *arguments
-            What the kernel takes, in its order. For a pointer an array of cubc, CuPy, PyTorch or
-            Numba on the device; on the cpu NumPy's too. It is contiguous, and its items are of the
-            type pointed to as far as that is a number. An array of bools goes to a pointer to bool
-            or unsigned char; masks of other bytes than 0 and 1 take the latter, since a bool of C++
-            cannot hold them. For numbers Python's and NumPy's, converted
-            without loss; for a struct its bytes, as ``struct.pack`` or a NumPy record gives them.
+            Arguments of the kernel, in its order. For a pointer: a contiguous array of cubc, CuPy,
+            PyTorch or Numba on the device, or on the cpu of NumPy. If the pointer is to a number
+            type, the items are of that type. An array of bools may be given for a pointer to bool
+            or to unsigned char; one with bytes other than 0 and 1 only for the latter, since a bool
+            of C++ cannot hold them. For a number: a number of Python or NumPy that is converted
+            without loss. For a struct: its bytes, as ``struct.pack`` or a NumPy record gives them.
         grid
-            Blocks, in up to three dimensions.
+            Number of blocks, in up to three dimensions.
         block
-            Threads of a block, in up to three dimensions, if not those given before.
+            Number of threads of a block, in up to three dimensions; by default that of the Kernel.
         shared
-            Bytes of shared memory a block besides what the kernel declares.
+            Bytes of dynamic shared memory of a block.
         stream
-            As for `cubc.reduce`: by default that of the first array, if it has one.
+            As for `cubc.reduce`; by default the stream of the first array that has one.
 
         Raises
         ------
         TypeError, OverflowError
             If an argument is not what the kernel takes.
         ValueError
-            If grid or block cannot be; if an array is on another device, not contiguous, or
-            read-only where the kernel's pointer is not to const.
+            If an extent of grid or block is out of range; if an array is on another device, is not
+            contiguous, or is read-only where the kernel's pointer is not to const.
         ResourceError
             If a block has more threads or shared memory than the device can give it.
         KernelFault
-            If it faults; on a GPU what waits for it next raises this.
+            If the kernel faults; on a GPU the next call that waits for it raises this.
         """
         blocks, threads = extent("grid", grid), self._block
         if block is not None:

@@ -1,7 +1,7 @@
-"""Lazy inputs: expressions of arrays that a call evaluates where it reads them.
+"""Lazy inputs: expressions of arrays that a call evaluates as it reads them.
 
-They are what CUB's fancy iterators (transform, counting, zip) are for: `cubc.sum` of a product
-reads both factors once and writes nothing but the sum.
+They do the work of CUB's transform, counting and zip iterators: `cubc.sum` of a product reads both
+factors once and writes the sum alone.
 """
 
 import math
@@ -20,37 +20,40 @@ _OPTIONS = "dtype", "size", "out", "stream", "device"
 
 
 def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
-    """Put off an element-wise expression until a call reads it.
+    """Make an element-wise expression that a call evaluates as it reads its input.
 
-    Every primitive takes one in place of an array. Where the call fuses it no array is made of it,
-    and it costs no pass over memory. That is: what reductions (whole, along an axis, of segments,
-    by key), scans, selections, `find_if`, histograms, radix sorts and `topk` read first, masks,
-    weights, and keys and values of runs. Elsewhere it is evaluated before: by merge sorts, `merge`,
-    `searchsorted`, `segmented_sort` and along another axis than the last of a scan or sort, which
-    read items many times; as offsets, edges and values that are moved along. Radix sorts and `topk`
-    read their keys twice, and so evaluate it twice.
+    Every primitive takes a lazy object in place of an array. Most inputs are fused: the call
+    evaluates the expression for each item that it reads, without an array and without a pass over
+    memory. These are the items of reductions (of all items, along an axis, of segments, by key), of
+    scans, selections, `find_if` and histograms; the keys of radix sorts and of `topk`; masks and
+    weights; and keys and values of runs. Radix sorts and `topk` read their keys twice, and evaluate
+    the expression twice.
+
+    All other inputs are evaluated to an array before the call. These are the inputs of merge sorts,
+    `merge`, `searchsorted` and `segmented_sort`, and of a scan or sort along another axis than the
+    last, which read items many times; and offsets, edges, and values that are sorted along.
 
     Parameters
     ----------
     expression : str
-        As for `transform`: C, of the operands' names and of the flat index i.
+        C expression of the operands' names and of the flat index i, as for `transform`.
     dtype, size : optional
         As for `transform`.
     **operands : array_like, number or Lazy
-        As for `transform`, with broadcasting. They are kept as they are and read when a call is
-        made, so later changes of an array are seen. The expression of another lazy object takes its
-        place in this one; together they have at most 8 operands.
+        Operands as for `transform`, with broadcasting. Arrays are kept by reference and read when a
+        call reads them, so that later changes of an array count. An operand that is lazy is
+        replaced by its expression; together they have at most 8 operands.
 
     Returns
     -------
     Lazy
-        With ``expression``, ``operands``, ``dtype``, ``shape``, ``ndim`` and ``size``.
-        ``.array()``, `asarray` and `transform` evaluate it. It has no operators of its own.
+        Object with the attributes ``expression``, ``operands``, ``dtype``, ``shape``, ``ndim`` and
+        ``size``. ``.array()``, `asarray` and `transform` evaluate it. It has no arithmetic.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        As `transform`. What is in the expression itself is known when it is used.
+        As `transform`. Errors in the expression itself are raised by the call that evaluates it.
 
     Examples
     --------
@@ -70,7 +73,7 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
 
 
 def refuse_collision(function: str, expression: Any, options: Mapping[str, Any]) -> None:
-    """Refuse an expression that names an option, which was meant as an operand."""
+    """Raise TypeError if an expression uses an option of the call as an operand."""
     if not isinstance(expression, str):
         return
     for name in _NAME.findall(expression):
@@ -84,10 +87,10 @@ def refuse_collision(function: str, expression: Any, options: Mapping[str, Any])
 
 
 def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str, Any], int | None]:
-    """Expression, operands and size, without operands that are lazy themselves.
+    """Return expression, operands and size, with lazy operands replaced by their expressions.
 
-    The size is None unless nothing that remains has a shape. An operand that several share is one;
-    two of the same name get different ones.
+    The size is None if an operand has a shape. An array that several expressions share becomes one
+    operand; two arrays of one name get different names.
     """
     inner = {name: value for name, value in operands.items() if isinstance(value, Lazy)}
     if not inner:
@@ -104,7 +107,7 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
 
 
 def _text(name: str, value: Lazy, flat: dict[str, Any], whole: tuple[int, ...]) -> str:
-    """The expression of a lazy operand, whose own operands are added to `flat`."""
+    """Return the expression of a lazy operand; its operands are added to `flat`."""
     if value.shape != whole and "i" in _NAME.findall(value.expression):
         raise ValueError(
             f"operand '{name}' has an index of its own, of the shape {value.shape}, not "
@@ -116,7 +119,7 @@ def _text(name: str, value: Lazy, flat: dict[str, Any], whole: tuple[int, ...]) 
 
 
 def _dialect(name: str, dtype: np.dtype[Any]) -> str:
-    """What the kernels call a type."""
+    """Return the name of a type in the kernels."""
     if dtype.fields:
         raise ValueError(
             f"operand '{name}' is lazy and its items are structs: evaluate it before, with its "
@@ -127,7 +130,7 @@ def _dialect(name: str, dtype: np.dtype[Any]) -> str:
 
 
 def _place(name: str, operand: Any, flat: dict[str, Any]) -> str:
-    """A name for an operand: its own, unless that is another's."""
+    """Return a name for an operand that no other operand has."""
     candidate, count = name, 0
     while candidate in flat and flat[candidate] is not operand:
         count += 1

@@ -1,8 +1,7 @@
-"""Missing values of tables: what an array of numbers cannot say.
+"""Refusal of missing values in columns and tables of pandas, polars and Arrow.
 
-NumPy makes NaN of the nulls of pandas, polars and Arrow, and floats of the integers beside them.
-They are refused as masked arrays are. A NaN that is a number of its column, as in a float64 Series,
-stays one.
+NumPy turns their nulls into NaN, and the integers beside them into floats. They are refused as
+masked arrays are. A NaN that is a number of its column, as in a float64 Series, is kept.
 """
 
 from typing import Any

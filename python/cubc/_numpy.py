@@ -1,4 +1,4 @@
-"""Functions of NumPy's that are one or two calls of the primitives."""
+"""Functions of NumPy that take one or two calls of primitives."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from ._sorting import sort
 
 
 def cumsum(x, /, **options) -> Any:
-    """Sums of the items up to each, flattened or along ``axis=``. Options as for `scan`.
+    """Sum the items up to each one, flattened or along ``axis=``. Options are those of `scan`.
 
-    Integers are summed in their own type, as CUB does: ``dtype=`` takes a wider one.
+    Integers are summed in their own type, as in CUB; ``dtype=`` sets a wider one.
     """
     try:
         return scan(x, "sum", **options)
@@ -24,7 +24,7 @@ def cumsum(x, /, **options) -> Any:
 
 
 def cumprod(x, /, **options) -> Any:
-    """Products of the items up to each, flattened or along ``axis=``. Options as for `scan`."""
+    """Multiply the items up to each one, flattened or along ``axis=``. Options as of `scan`."""
     try:
         return scan(x, "prod", **options)
     except Exception as error:
@@ -33,19 +33,19 @@ def cumprod(x, /, **options) -> Any:
 
 
 def unique(x, /, *, stream=None, device=None) -> Any:
-    """The distinct items of an array, sorted.
+    """Return the distinct items of an array, sorted.
 
     Parameters
     ----------
     x : array_like
-        A NumPy array of any number of dimensions, taken flat; a device's of one.
+        Array of any number of dimensions, taken flat; in a device's memory of one dimension.
     stream, device
         As for `sort`.
 
     Returns
     -------
     array
-        One dimension. Of several NaN each is kept, unlike NumPy's; 0.0 and -0.0 are one.
+        Array of one dimension. Every NaN is kept, unlike in NumPy; 0.0 and -0.0 count as one.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def unique(x, /, *, stream=None, device=None) -> Any:
 
     Notes
     -----
-    A radix sort, then the first of each run.
+    The call sorts by radix, then selects the first item of each run.
     """
     flat = np.ravel(x) if isinstance(x, np.ndarray | list | tuple) else x
     try:
@@ -66,26 +66,27 @@ def unique(x, /, *, stream=None, device=None) -> Any:
 
 
 def diff(x, /, *, out=None, stream=None, device=None) -> Any:
-    """Each item less the one before it, NumPy's ``diff`` of one dimension.
+    """Subtract from each item the one before it, as numpy.diff does in one dimension.
 
     Parameters
     ----------
     x : array_like
-        One dimension; not bool.
+        Array of one dimension; not of bool.
     out : array, optional
-        Of one item less than `x`, apart from it: two differences need the same item.
+        Array for the result, of one item less than `x`. It must not overlap `x`, of which two
+        differences read each item.
     stream, device
         As for `transform`.
 
     Returns
     -------
     array
-        Of one item less; of the type of `x`: unsigned items wrap.
+        Array of one item less than `x` and of its type. Unsigned differences wrap.
 
     Raises
     ------
     ValueError
-        If `x` has not one dimension, or no item.
+        If `x` has not one dimension, or has no item.
     TypeError, DeviceMemoryError
         As `transform`.
     """

@@ -1,4 +1,4 @@
-"""The options that every primitive has: where it runs. Their types and their documentation."""
+"""Options that every primitive has: stream, workspace and device."""
 
 import inspect
 import re
@@ -7,19 +7,19 @@ from typing import Any, TypedDict
 
 _PARAMETERS = """\
 stream : optional
-    Where the work is queued: a stream of CuPy, PyTorch, Numba or cuda.core, or a CUstream's
+    Stream that the work is queued on: one of CuPy, PyTorch, Numba or cuda.core, or a CUstream's
     address as an int. None is the device's default stream.
 workspace : array, optional
     Temporary storage on the device, for callers who manage their own{size}.
 device : str, optional
-    Where to compute; only for host memory."""
+    Device that computes; only for inputs in host memory."""
 _RAISES = """\
 NoDeviceError, DeviceMemoryError, DeviceError, KernelFault
     From the device; of queued work by `synchronize` or a later call."""
 
 
 class Where(TypedDict, total=False):
-    """Options of `_core.call`, which a primitive takes as `**where` and hands on."""
+    """Options that a primitive takes as `**where` and passes to `_core.call`."""
 
     stream: Any
     workspace: Any
@@ -27,12 +27,12 @@ class Where(TypedDict, total=False):
 
 
 def without_workspace(where: Where) -> dict[str, Any]:
-    """Options of the other calls that a primitive makes: the workspace is for its main one."""
+    """Return the options of a primitive's other calls: the workspace is for its main call."""
     return {"stream": where.get("stream"), "device": where.get("device")}
 
 
 def signature(function: Callable[..., Any]) -> inspect.Signature:
-    """That of a primitive, with each of the options in place of `**where`."""
+    """Return the signature of a primitive, with each option in place of `**where`."""
     written = inspect.signature(function)
     *parameters, last = written.parameters.values()
     if last.kind is not last.VAR_KEYWORD:
@@ -45,7 +45,7 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def documented(function: Callable[..., Any], workspace: str | None) -> str | None:
-    """A primitive's docstring with the entries of these options. Python -OO leaves none."""
+    """Return a primitive's docstring with entries for these options; None under Python -OO."""
     doc = function.__doc__
     if doc is None or "where" not in inspect.signature(function).parameters:
         return doc
@@ -55,7 +55,7 @@ def documented(function: Callable[..., Any], workspace: str | None) -> str | Non
 
 
 def _add(doc: str, section: str, entries: str) -> str:
-    """Entries at the end of a section."""
+    """Add entries at the end of a section."""
     title = f"\n{section}\n{'-' * len(section)}\n"
     begin = doc.index(title) + len(title)
     following = re.compile(r"\n\n\w+\n-+\n").search(doc, begin)

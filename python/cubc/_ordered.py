@@ -1,6 +1,6 @@
-"""Sorts, merges and searches by the caller's own order.
+"""Sorts, merges and searches by an order that the caller may give.
 
-The method of the sorts and merges is the merge path: O. Green, S. Odeh and Y. Birk, "Merge Path - A
+Sorts and merges use the merge path: O. Green, S. Odeh and Y. Birk, "Merge Path - A
 Visually Intuitive Approach to Parallel Merging", arXiv 1406.2628, 2014; O. Green, R. McColl and D.
 A. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012.
 """
@@ -16,43 +16,44 @@ from ._options import Where
 
 @primitive(workspace="cubc_merge_sort_temp_bytes, aligned to 256 bytes")
 def merge_sort(x, /, less=None, *, values=None, out=None, **where: Unpack[Where]) -> Any:
-    """Sort an array by a comparison into a copy; the sort is stable.
+    """Sort a copy of an array by a comparison; the sort is stable.
 
     Parameters
     ----------
     x : array_like
-        Keys, of one dimension. More than 2**32 of them are fine.
+        Keys, of one dimension. There may be more than 2**32.
     less : str, optional
-        A C expression of two keys ``a`` and ``b`` that is true if `a` goes before `b`, as
-        ``"(a & 255) < (b & 255)"``: a strict weak order, as C++ and CUB want it. By default the
-        smaller key does, and any number before NaN. `sort` is faster for what it can do.
+        C expression of two keys ``a`` and ``b`` that is true if `a` comes before `b`, as
+        ``"(a & 255) < (b & 255)"``. It is a strict weak order, as in C++ and CUB. By default
+        smaller keys come first, and NaN after all numbers. `sort` is faster for that order.
     values : array_like, optional
-        One a key along the first axis, which it takes along: an item, or a row of items, of 1, 2,
-        4, 8 or 16 bytes.
+        Values that are moved with their keys, one for each key along the first axis: an item, or a
+        row of items, of 1, 2, 4, 8 or 16 bytes.
     out : array, or a tuple of two arrays with values; optional
-        Where the result goes, of the shapes and types of what goes in, which is fine itself; any
+        Arrays for the result, of the shapes and types of the inputs. They may be the inputs; any
         other overlap is refused.
 
     Returns
     -------
     numpy.ndarray, cubc.Array or out
-        In host memory if what goes in is there, else on its device; with values (keys, values).
+        Sorted keys, or (keys, values). In host memory if the inputs are, else on their device.
 
     Raises
     ------
     CompileError
         If the expression does not compile.
     TypeError
-        For types that `asarray` does not take, an `out` of another type, values of another size.
+        For items that `asarray` does not take; for an `out` of another type than `x`; for values of
+        another size.
     ValueError
-        For an `x` of no or several dimensions, an empty expression, values of another number; as
-        for `reduce`.
+        If `x` has not one dimension; for an empty expression; if there is not one value for each
+        key; as for `reduce`.
 
     Notes
     -----
-    Blocks sort tiles, then rounds merge pairs of sorted runs by their merge path [1]_. With an
-    expression that is no strict weak order the result is undefined; nothing else is touched. As
-    much temporary storage as `x` and the values take is needed, unless they fit one block.
+    Blocks sort tiles; then each round merges pairs of sorted runs by their merge path [1]_. If the
+    expression is no strict weak order the result is undefined, but no other memory is written. The
+    temporary storage is as large as `x` and the values, unless they fit one block.
 
     References
     ----------
@@ -84,19 +85,19 @@ def merge(a, b, /, less=None, *, values=None, out=None, **where: Unpack[Where]) 
     Parameters
     ----------
     a, b : array_like
-        Of one dimension and of one type, sorted by `less`.
+        Arrays of one dimension and of the same type, sorted by `less`.
     less : str, optional
         As for `merge_sort`.
     values : tuple of two array_like, optional
-        What the items of `a` and of `b` take along: as for `merge_sort`, of one type and alike but
-        for the first axis.
+        Values of `a` and of `b`, as for `merge_sort`. They have the same type, and the same shape
+        but for the first axis.
     out : array, or a tuple of two arrays with values; optional
-        Where the result goes, apart from what goes in.
+        Arrays for the result. They must not overlap the inputs.
 
     Returns
     -------
     numpy.ndarray, cubc.Array or out
-        In host memory if what goes in is there, else on its device; with values (keys, values).
+        Sorted keys, or (keys, values). In host memory if the inputs are, else on their device.
 
     Raises
     ------
@@ -105,8 +106,8 @@ def merge(a, b, /, less=None, *, values=None, out=None, **where: Unpack[Where]) 
 
     Notes
     -----
-    If `a` or `b` is not sorted the result is undefined; nothing else is touched. A block finds
-    what merges into its tile by the merge path [1]_.
+    If `a` or `b` is not sorted the result is undefined, but no other memory is written. A block
+    finds the items of its tile by the merge path [1]_.
 
     References
     ----------
@@ -136,39 +137,40 @@ def merge(a, b, /, less=None, *, values=None, out=None, **where: Unpack[Where]) 
 
 @primitive(workspace=None)
 def searchsorted(a, v, /, side="left", *, less=None, out=None, **where: Unpack[Where]) -> Any:
-    """Indices where values could be inserted in a sorted array; NumPy's ``searchsorted``.
+    """Find the indices at which values keep a sorted array in order, as numpy.searchsorted does.
 
     Parameters
     ----------
     a : array_like
-        Of one dimension, sorted by `less`. More than 2**32 items are fine.
+        Array of one dimension, sorted by `less`. It may have more than 2**32 items.
     v : array_like
-        Values, of any number of dimensions; the search is fastest where they are sorted.
+        Values, of any number of dimensions. The search is fastest if they are sorted.
     side : {"left", "right"}
-        The first index that keeps the order (a lower bound), or the last (an upper bound).
+        "left" finds the first index that keeps the order (lower bound), "right" the last one (upper
+        bound).
     less : str, optional
         As for `merge_sort`.
     out : array, optional
-        Where the indices go: int64, of the shape of `v`, apart from `a`.
+        Array for the indices, int64, of the shape of `v`. It must not overlap `a`.
 
     Returns
     -------
     numpy.ndarray, cubc.Array, out, or a number for a single value
-        int64, in host memory if both arrays are there, else on their device.
+        Indices, int64; in host memory if both arrays are, else on their device.
 
     Raises
     ------
     CompileError
         If the expression does not compile.
     TypeError
-        For types that `asarray` does not take, an `out` of another type.
+        For items that `asarray` does not take; for an `out` that is not int64.
     ValueError
-        For an `a` of no or several dimensions, another `side`; as for `reduce`.
+        If `a` has not one dimension; for another `side`; as for `reduce`.
 
     Notes
     -----
-    Items and values are compared in ``numpy.result_type`` of both. A binary search a value, the
-    upper levels of whose tree are in shared memory.
+    Items and values are compared in ``numpy.result_type`` of both. Each value takes a binary
+    search, whose first steps read a copy of some items in shared memory.
     """
     one_dimension("searchsorted", a, "for all items call it on a.ravel()")
     if side not in ("left", "right"):
@@ -185,7 +187,7 @@ def searchsorted(a, v, /, side="left", *, less=None, out=None, **where: Unpack[W
 
 
 def _outputs(function: str, pairs: bool, out: Any) -> tuple[Any, Any]:
-    """The outputs of keys and values; there is a tuple of both only where there are values."""
+    """Return the outputs of keys and of values; `out` is a tuple if there are values."""
     if not pairs or out is None:
         return out, None
     if not (isinstance(out, tuple) and len(out) == 2):
@@ -194,12 +196,12 @@ def _outputs(function: str, pairs: bool, out: Any) -> tuple[Any, Any]:
 
 
 def _arrays(*xs: Any) -> tuple[Any, ...]:
-    """The same, lists made arrays: their shapes are asked for."""
+    """Return lists as arrays, and arrays unchanged: callers ask for shapes."""
     return tuple(x if hasattr(x, "shape") else np.asarray(x) for x in xs)
 
 
 def _values(values: Any) -> tuple[Any, Any]:
-    """The values of two arrays, which go into one."""
+    """Return the values of `a` and of `b`, checked."""
     if not (isinstance(values, tuple) and len(values) == 2):
         raise TypeError("merge(): values must be a tuple of two arrays, those of a and of b")
     of_a, of_b = _arrays(*values)

@@ -1,4 +1,4 @@
-"""The reductions by NumPy's names: each is ``reduce`` with that operator."""
+"""Reductions by NumPy's names: each is ``reduce`` with the operator of that name."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,7 @@
-"""Runs of equal consecutive keys: reduced, scanned, counted, unpacked.
+"""Runs of equal consecutive keys: reductions, scans, lengths, and repetition.
 
-How many runs there are is known only when the work is done, so the calls whose result is as long
-wait for it, unless the caller gives ``count=``.
+The number of runs is known when the work is done. Calls with one result for each run wait for it,
+unless the caller gives ``count=``.
 """
 
 from typing import Any, Unpack
@@ -34,20 +34,20 @@ def reduce_by_key(
     Parameters
     ----------
     keys : array_like
-        Of one dimension. NaN differs from everything, 0.0 and -0.0 are equal.
+        Array of one dimension. NaN differs from all keys; 0.0 and -0.0 are equal.
     values : array_like
-        One a key.
+        Array with one value for each key.
     op : str
-        As for `reduce`, but for argmin and argmax: a name, or a C expression of ``a`` and ``b``
-        that is associative; the operands keep their order.
+        Operator as for `reduce`, without argmin and argmax: a name, or an associative C expression
+        of ``a`` and ``b``, whose operands keep their order.
     out : tuple of two arrays, optional
-        Where keys and results go, each with as many items as `keys`. They may be `keys` and
-        `values`, where items of the results are as large as those of `values`.
+        Arrays for keys and results, each with as many items as `keys`. They may be `keys` and
+        `values`, if an item of the results is as large as one of `values`.
     count : array, optional
-        An int64 of the device's memory that gets the number of runs. With it the call does not
-        wait, and gives the whole of `out`; what lies past the count is undefined.
+        One int64 in the device's memory, to which the number of runs is written. The call then does
+        not wait, and returns the whole of `out`. Items past the count are undefined.
     dtype : optional
-        Type of the results, in which `op` works too. As for `reduce`: integers are summed and
+        Type of the results and of the arithmetic, as for `reduce`: integers are summed and
         multiplied in 64 bits by default.
     deterministic : bool
         As for `scan`.
@@ -55,27 +55,27 @@ def reduce_by_key(
     Returns
     -------
     keys, results : array
-        The key of each run, and its values reduced; NumPy arrays for host memory, else
+        Key and reduced values of each run. NumPy arrays if the inputs are in host memory, else
         cubc.Arrays or the parts of `out`.
 
     Raises
     ------
     TypeError
-        For types that `asarray` does not take, an `out` of another type.
+        For items that `asarray` does not take; for an `out` of another type.
     ValueError
-        If there is not one value a key, or an array has not one dimension.
+        If there is not one value for each key, or an array has not one dimension.
     CompileError
         If the expression does not compile.
 
     Notes
     -----
-    Sums of floats may differ in the last digits from run to run, unless `deterministic` is set, as
-    those of `scan`. The bits of a result are then those of the run's last item in `scan_by_key`.
+    Sums of floats may differ in the last digits from call to call, as those of `scan`, unless
+    `deterministic` is set. A result then has the bits of the run's last item in `scan_by_key`.
 
-    The workspace has 32 bytes or fewer a tile of some thousand items.
+    The workspace has at most 32 bytes for each tile of some thousand items.
 
-    A single pass: a scan of pairs of count and sum, whose sum begins anew at each key that differs
-    from the one before it [1]_, with decoupled look-back [2]_.
+    The call is a single pass: a scan of pairs of count and sum, whose sum begins anew at each key
+    that differs from the one before it [1]_, with decoupled look-back [2]_.
 
     References
     ----------
@@ -115,7 +115,7 @@ def scan_by_key(
     deterministic=False,
     **where: Unpack[Where],
 ) -> Any:
-    """Scan the values of each run of equal consecutive keys: prefixes that begin anew with it.
+    """Scan the values of each run of equal consecutive keys by themselves.
 
     Parameters
     ----------
@@ -124,22 +124,23 @@ def scan_by_key(
     op : str
         As for `scan`.
     inclusive : bool
-        Whether a result takes its own item in.
+        True: a result includes its own item. False: it ends before it.
     init : optional
-        What each run begins with. An exclusive scan begins with the operator's identity by
-        default; one with `min`, `max` or an expression needs a value.
+        First operand of each run. The default of an exclusive scan is the operator's identity; with
+        `min`, `max` or an expression it needs a value.
     out : array, optional
-        Where the result goes, with as many items as `keys`. It may be `values`, if its items are as
+        Array for the result, with as many items as `keys`. It may be `values`, if its items are as
         large.
     dtype : optional
-        Type of the result, in which `op` works too; that of `values` by default, as for `scan`.
+        Type of the result and of the arithmetic; by default that of `values`, as for `scan`.
     deterministic : bool
         As for `scan`.
 
     Returns
     -------
     array
-        As many items as `keys`; a NumPy array for host memory, else a cubc.Array or `out`.
+        Array of as many items as `keys`; a NumPy array if the inputs are in host memory, else a
+        cubc.Array or `out`.
 
     Raises
     ------
@@ -148,8 +149,9 @@ def scan_by_key(
 
     Notes
     -----
-    Results of floats may differ in the last digits from run to run, unless `deterministic` is set,
-    as those of `scan`. The method is that of `reduce_by_key`, with a flag in place of the count.
+    Results of floats may differ in the last digits from call to call, as those of `scan`, unless
+    `deterministic` is set. The method is that of `reduce_by_key`, with a flag in place of the
+    count.
     """
     _check("scan_by_key", keys, values)
     acc, result = operator_types(op, _dtype(values), dtype=dtype, out=dtype_of(out))
@@ -170,24 +172,24 @@ def scan_by_key(
 def unique_by_key(
     keys, values, /, *, out=None, count=None, **where: Unpack[Where]
 ) -> tuple[Any, Any]:
-    """Key and value of the first item of each run of equal consecutive keys.
+    """Select key and value of the first item of each run of equal consecutive keys.
 
     Parameters
     ----------
     keys : array_like
         As for `reduce_by_key`.
     values : array_like
-        One a key, of 1, 2, 4 or 8 bytes.
+        Array with one value for each key, of 1, 2, 4 or 8 bytes.
     out : tuple of two arrays, optional
-        Where keys and values go, of the types and the number of items of `keys` and `values`, which
-        they may be.
+        Arrays for keys and values, of the types and lengths of `keys` and `values`. They may be
+        these.
     count : optional
         As for `reduce_by_key`.
 
     Returns
     -------
     keys, values : array
-        As `reduce_by_key`.
+        Arrays as of `reduce_by_key`.
 
     Raises
     ------
@@ -196,7 +198,7 @@ def unique_by_key(
 
     Notes
     -----
-    A single pass with decoupled look-back, as `reduce_by_key`.
+    The call is a single pass with decoupled look-back, as `reduce_by_key`.
     """
     keys_out, values_out = output_pair("unique_by_key", out, "(keys, values)")
     _check("unique_by_key", keys, values)
@@ -213,24 +215,24 @@ def unique_by_key(
 
 @primitive(workspace="cubc_runs_temp_bytes")
 def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tuple[Any, Any]:
-    """Item and length of each run of equal consecutive items.
+    """Find item and length of each run of equal consecutive items.
 
     `repeat` is its inverse: ``cubc.repeat(*cubc.run_length_encode(x))`` is `x`.
 
     Parameters
     ----------
     x : array_like
-        Of one dimension. NaN differs from everything, 0.0 and -0.0 are equal.
+        Array of one dimension. NaN differs from all items; 0.0 and -0.0 are equal.
     out : tuple of two arrays, optional
-        Where items and lengths go, each with as many items as `x`. The lengths are int64 or int32;
-        the items may be `x`.
+        Arrays for items and lengths, each with as many items as `x`. The lengths are int64 or
+        int32. The array for items may be `x`.
     count : optional
         As for `reduce_by_key`.
 
     Returns
     -------
     values, lengths : array
-        As `reduce_by_key`; the lengths are int64 (CUB's are int32).
+        Arrays as of `reduce_by_key`. The lengths are int64 (CUB's are int32).
 
     Raises
     ------
@@ -239,7 +241,7 @@ def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> 
 
     Notes
     -----
-    A single pass with decoupled look-back, as `reduce_by_key`.
+    The call is a single pass with decoupled look-back, as `reduce_by_key`.
     """
     values_out, lengths_out = output_pair("run_length_encode", out, "(values, lengths)")
     _check("run_length_encode", x)
@@ -254,21 +256,22 @@ def run_length_encode(x, /, *, out=None, count=None, **where: Unpack[Where]) -> 
 
 @primitive(workspace="cubc_runs_temp_bytes")
 def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tuple[Any, Any]:
-    """Offset and length of each run of more than one equal consecutive items.
+    """Find offset and length of each run of two or more equal consecutive items.
 
     Parameters
     ----------
     x : array_like
         As for `run_length_encode`.
     out : tuple of two arrays, optional
-        Where offsets (int64) and lengths (int64 or int32) go, each with half as many items as `x`.
+        Arrays for offsets (int64) and lengths (int64 or int32), each with half as many items as
+        `x`.
     count : optional
         As for `reduce_by_key`.
 
     Returns
     -------
     offsets, lengths : array
-        As `reduce_by_key`; both int64.
+        Arrays as of `reduce_by_key`; both int64.
 
     Raises
     ------
@@ -277,7 +280,7 @@ def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tu
 
     Notes
     -----
-    A single pass with decoupled look-back, as `reduce_by_key`.
+    The call is a single pass with decoupled look-back, as `reduce_by_key`.
     """
     offsets_out, lengths_out = output_pair("nontrivial_runs", out, "(offsets, lengths)")
     _check("nontrivial_runs", x)
@@ -293,38 +296,38 @@ def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tu
 
 @primitive(workspace="cubc_scan_temp_bytes")
 def repeat(x, repeats, /, *, out=None, **where: Unpack[Where]) -> Any:
-    """Repeat each item of an array its own number of times; run-length decoding.
+    """Repeat each item of an array a number of times, as numpy.repeat does: run-length decoding.
 
     Parameters
     ----------
     x : array_like
-        Of one dimension.
+        Array of one dimension.
     repeats : array_like
-        Of integers, one an item. None may be negative, and their sum is less than 2^60; neither
-        is checked on a device.
+        Integers of 0 or more, one for each item. Their sum is less than 2^60. Neither is checked
+        in a device's memory.
     out : array, optional
-        Where the result goes, of the type of `x`. With it the call does not wait. Places past the
-        sum of `repeats` are filled with the last item; what would not fit is left out.
+        Array for the result, of the type of `x`. The call then does not wait. Items past the sum of
+        `repeats` are filled with the last item of `x`; repeats that do not fit are left out.
 
     Returns
     -------
     array
-        As many items as `repeats` add up to, or `out`; a NumPy array for host memory, else a
-        cubc.Array.
+        Array of as many items as the sum of `repeats`, or `out`. A NumPy array if `x` is in host
+        memory, else a cubc.Array.
 
     Raises
     ------
     TypeError
-        For repeats that are not integers, an `out` of another type.
+        If `repeats` are no integers, or `out` is of another type than `x`.
     ValueError
-        If there is not one number an item; if one in host memory is negative, or their sum is too
-        large; if an array has not one dimension.
+        If there is not one number for each item; if a number in host memory is negative, or the sum
+        too large; if an array has not one dimension.
 
     Notes
     -----
-    `repeats` are scanned first. Then each block finds the item at the beginning of its part of the
-    result, marks where others begin, and scans the marks: all parts are alike, however long the
-    runs are (load-balancing search, as in S. Baxter's moderngpu, 2013).
+    The call scans `repeats` first. Then each block finds the item at the beginning of its part of
+    the result, marks where others begin, and scans the marks. Parts have the same size, however
+    long the runs are (load-balancing search, as in S. Baxter's moderngpu, 2013).
     """
     one_dimension("repeat", x, "give all items as x.ravel()")
     one_dimension("repeat", repeats, "give a number for each item, as numpy.full(len(x), n)")
@@ -349,7 +352,7 @@ def repeat(x, repeats, /, *, out=None, **where: Unpack[Where]) -> Any:
 
 
 def _runs(fields: dict[str, Any], count, where: Where) -> tuple[Any, Any]:
-    """What the core gives of each run; the whole of the outputs where there is a place to count."""
+    """Return the results of the runs: the whole of the outputs if the caller gives `count`."""
     fields["count"] = ("int64", (), count)
     keys, offsets, results, number = call("runs", fields, **where)
     heads, name = (offsets, "offsets") if keys is None else (keys, "keys_out")
@@ -379,7 +382,7 @@ def _check_repeats(repeats: np.ndarray) -> None:
 
 
 def _size(x: Any) -> int:
-    """Of an array of one dimension, of any library."""
+    """Return the number of items of an array of one dimension, of any library."""
     return x.shape[0] if hasattr(x, "shape") else len(x)
 
 

@@ -10,28 +10,29 @@ from ._segments import segmented_scan
 
 
 def scan(*arguments, axis=None, **options) -> Any:
-    """Prefix scan: item i of the result is init op x[0] op ... op x[i].
+    """Scan an array: item i of the result is init op x[0] op ... op x[i].
 
     Parameters
     ----------
     x : array_like
-        Of any shape.
+        Array of any shape.
     op : str
         'sum', 'prod', 'min', 'max', or a C expression of a and b as for `reduce`, which must be
         associative.
     axis : int, optional
-        Along which axis; None takes the array flat in C order, as numpy.cumsum does.
+        Axis along which to scan. None takes the array flat in C order, as numpy.cumsum does.
     inclusive : bool
-        False ends at x[i-1], so that item 0 is init.
+        False: item i of the result ends with x[i-1], and item 0 is init.
     init : number, optional
-        First operand. An exclusive sum has 0 and an exclusive prod 1; any other exclusive scan
-        needs it.
+        First operand. By default 0 for an exclusive sum and 1 for an exclusive prod; any other
+        exclusive scan needs it.
     out : array, optional
-        As many items as x, flat or of the shape of x, which it has along an axis. x itself is fine
-        if the size of an item stays; any other overlap is refused.
+        Array for the result, of as many items as x: of one dimension or of the shape of x; with an
+        axis, of the shape of x. It may be x, if its items are as large; any other overlap is
+        refused.
     dtype : dtype, optional
-        As for `reduce`, but the default is the type of x, as in CUB, so that sums of small integers
-        wrap; a sum or product of bool is int64.
+        As for `reduce`, but the default is the type of x, as in CUB, in which sums of short
+        integers may wrap. A sum or product of bool is int64.
     deterministic : bool
         As for `reduce`.
     stream, workspace, device : optional
@@ -40,8 +41,8 @@ def scan(*arguments, axis=None, **options) -> Any:
     Returns
     -------
     numpy.ndarray, cubc.Array or out
-        Along an axis of the shape of x, else of one dimension unless out has more. In host memory
-        if x is there, else on its device.
+        With an axis of the shape of x, else of one dimension unless `out` has more. In host memory
+        if x is, else on the device of x.
 
     Raises
     ------
@@ -52,19 +53,19 @@ def scan(*arguments, axis=None, **options) -> Any:
 
     Notes
     -----
-    One pass over the items with decoupled look-back [1]_. Along the last axis it is
-    `segmented_scan`; along another the array is transposed before and after, which takes twice as
-    much memory as the array.
+    The call is one pass over the items with decoupled look-back [1]_. Along the last axis it is
+    `segmented_scan`. Along another axis the array is transposed before and after, which takes twice
+    the memory of the array.
 
-    Determinism. Results of integers are the same in every run and on every device. How many totals
-    a look-back adds up depends on timing, so floating results may differ in the last digits from
-    run to run (CUB's not_guaranteed). With ``deterministic=True`` they are the same in every run,
-    with every policy, from GPU to GPU and on the cpu, as those of `reduce`: tiles are of one size,
-    and a tile waits for the totals of the tiles before it in its group of 32, of the groups before
-    in their stretch of 1024 tiles, and for what lies before the stretch, never for what happens to
-    be there. Also one pass. A sum of float32 goes through at most d = 48 + 2 s additions, s the
-    stretches of 2**23 items before it: its error is at most d u sum|x| over the items up to its
-    own, to first order, u the unit roundoff [2]_.
+    Determinism. Results of integers are the same in every run and on every device. Floating results
+    may differ in the last digits from run to run (CUB's not_guaranteed), since timing decides how
+    many totals a look-back adds. With ``deterministic=True`` they are the same in every run, with
+    every policy, on every GPU and on the cpu, as those of `reduce`. Tiles then have one size. A
+    tile adds the totals of the tiles before it in its group of 32, of the groups before that in
+    their stretch of 1024 tiles, and of all before the stretch; it waits for exactly these. This is
+    one pass too. A sum of float32 goes through at most d = 48 + 2 s additions, where s is the
+    number of stretches of 2**23 items before it. Its error is at most d u sum|x| over the items up
+    to its own, to first order, where u is the unit roundoff [2]_.
 
     References
     ----------
@@ -95,7 +96,7 @@ def _along(
 
 
 def _signature() -> inspect.Signature:
-    """That of the core's scan, and the axis."""
+    """Return the signature of the core's scan with the axis."""
     whole = inspect.signature(_core.scan)
     axis = inspect.Parameter("axis", inspect.Parameter.KEYWORD_ONLY, default=None)
     parameters = list(whole.parameters.values())

@@ -1,4 +1,4 @@
-"""Searches: the first item that a condition holds for, the largest items."""
+"""Searches for the first item that fulfils a condition, and for the largest items."""
 
 from typing import Any, Unpack
 
@@ -12,21 +12,22 @@ from ._sorting import sort_pairs
 
 @primitive(workspace="cubc_find_temp_bytes")
 def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
-    """Index of the first item that a condition holds for; -1 if there is none.
+    """Find the index of the first item that fulfils a condition; -1 if there is none.
 
     Parameters
     ----------
     x : array_like
-        Of any number of dimensions, taken flat in C order.
+        Array of any number of dimensions, taken flat in C order.
     condition : str
-        A C expression of the item ``x`` and its index ``i``, as ``"x > 3 && i % 2 == 0"``.
+        C expression of the item ``x`` and its index ``i``, as ``"x > 3 && i % 2 == 0"``.
     out : array, optional
-        Where to write: one int64.
+        Array for the result: one int64.
 
     Returns
     -------
     int64
-        A NumPy scalar for host memory, else an array of no dimensions on the device, or `out`.
+        NumPy scalar if `x` is in host memory, else an array without dimensions on the device, or
+        `out`.
 
     Raises
     ------
@@ -37,8 +38,8 @@ def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
 
     Notes
     -----
-    CUB's ``DeviceFind::FindIf`` gives the number of items where there is none. What is read lies
-    near the items before the one that is found: no block begins a tile behind it once it is known.
+    CUB's ``DeviceFind::FindIf`` returns the number of items if there is none. Few items behind the
+    first are read: no block begins a tile behind an index that is already found.
     """
     if not isinstance(condition, str):
         raise TypeError(
@@ -61,42 +62,43 @@ def topk(
     out=None,
     **where: Unpack[Where],
 ) -> tuple[Any, Any]:
-    """The k largest keys, or the k smallest, with their indices or with values of theirs.
+    """Find the k largest keys, or the k smallest, and their indices or their values.
 
     Parameters
     ----------
     x : array_like
-        Keys, of one dimension. More than 2**32 of them are fine.
+        Keys, of one dimension. There may be more than 2**32.
     k : int
-        At most the number of keys.
+        Number of keys to find; at most the number of keys of `x`.
     largest : bool
-        The largest; False: the smallest.
+        True finds the largest keys, False the smallest.
     sorted : bool
-        The best first; False saves the sort of the `k`, whose order is then nothing to rely on, but
-        the same each time.
+        True sorts the result: the largest key first, or the smallest if `largest` is False. False
+        saves that sort; the order is then unspecified, but the same in each call.
     values : array_like, optional
-        One a key along the first axis, an item or a row of 1, 2, 4, 8 or 16 bytes: what is given
-        back in place of indices.
+        Values that are returned in place of indices, one for each key along the first axis: an item
+        or a row of items, of 1, 2, 4, 8 or 16 bytes.
     out : tuple of two arrays, optional
-        Where keys and indices (int64) or values go, of `k` items each.
+        Arrays for keys and indices (int64) or values, of `k` items each.
 
     Returns
     -------
     keys, indices : numpy.ndarray, cubc.Array or those of out
-        Keys compare as for `sort`: NaN counts as the largest and -0.0 as less than 0.0. Of equal
-        keys those of the lowest indices are taken, and come in that order.
+        Keys and indices, or keys and values. Keys compare as for `sort`: NaN is above all numbers
+        and -0.0 below 0.0. Of equal keys those of the lowest indices are taken, in that order.
 
     Raises
     ------
     TypeError, ValueError
-        As for `sort`; for a `k` that is negative or above the number of keys.
+        As for `sort`; if `k` is negative or above the number of keys.
 
     Notes
     -----
-    Radix selection (Zhang, Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive
-    Study and New Methods", SC23): as a rule the keys are read twice, once to count their highest
-    digit and once to select by it. Keys that agree in their first digits take a further read for
-    each of those. The temporary storage is a quarter of a sort's, besides a constant.
+    The method is radix selection (Zhang, Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A
+    Comprehensive Study and New Methods", SC23). Keys are mostly read twice: once to count their
+    highest digits and once to select by them. If too many keys share the highest digits, they are
+    read once more for each further digit. The temporary storage is a quarter of a sort's, and a
+    constant.
     """
     one_dimension("topk", x, "for the rows of a matrix call it on each, for all items on x.ravel()")
     if out is not None and not (isinstance(out, tuple) and len(out) == 2):
