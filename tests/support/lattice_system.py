@@ -23,7 +23,7 @@ def random_spinors(shape, seed=1):
     return g[0] + 1j * g[1]
 
 
-SHAPE = (8, 4, 4, 4)
+SHAPE = (6, 4, 2, 4)
 LINKS = random_links(SHAPE)
 B = random_spinors(SHAPE)
 
