@@ -1,12 +1,31 @@
 // The part of a reduction's problem that all their descriptors share: see reduction.h.
 #include "primitives/reduction.h"
 
+// Comes after the arrays, whose types it looks at.
+static cubc_status add_operator(const reduction *r, problem *p)
+{
+    if (!type_valid(r->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
+    TRY(problem_operator(p, r->call, r->op, r->init));
+    p->commutative = p->op || r->commutative;
+    // The value for no items: a kernel that starts with its own identity need not look for it.
+    if (p->n == 0 && p->op && p->op->float_mask) p->has_init = true;
+    if (!p->op || !p->op->arg) return CUBC_OK;
+    if (p->outputs[0].type != CUBC_I64)
+        FAIL(CUBC_INVALID_TYPE, "%s gives an index: its output must be I64, not %s", r->op,
+             cubc_type_name((cubc_type)p->outputs[0].type));
+    p->acc_type = (uint8_t)type_arithmetic((cubc_type)p->type);
+    return CUBC_OK;
+}
+
 // Segments may be empty where there are offsets, which the host does not see.
 static cubc_status check_empty(const reduction *r, const problem *p)
 {
     bool may_be = r->offsets || (p->n == 0 && p->outputs[0].n > 0);
     if (!may_be || p->has_init || (p->op && (p->op->identity || r->offsets))) return CUBC_OK;
-    return problem_of_none(p, r->offsets != NULL);
+    bool index = p->op && p->op->arg; // which takes no initial value
+    FAIL(CUBC_INVALID_ARGUMENT, "%s of no items has no value%s; %sat least one item%s",
+         p->op ? p->op->name : "a user's operator", r->offsets ? ", and segments may be empty" : "",
+         index ? "" : "give an initial value (init=) or ", index ? " is needed" : "");
 }
 
 cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *out)
@@ -26,6 +45,6 @@ cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "%s: the output must be apart from the input%s", r->call,
              r->offsets ? "s" : "");
-    TRY(problem_reduction(out, r->call, r->op, r->commutative, r->init));
+    TRY(add_operator(r, out));
     return check_empty(r, out);
 }

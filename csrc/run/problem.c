@@ -87,30 +87,6 @@ const char *problem_operator_name(const problem *p)
     return p->op ? p->op->name : "custom";
 }
 
-cubc_status problem_reduction(problem *p, const char *family, const char *op, bool commutative,
-                              const void *init)
-{
-    if (!type_valid((cubc_type)p->acc_type)) FAIL(CUBC_INVALID_TYPE, "unknown accumulator type");
-    TRY(problem_operator(p, family, op, init));
-    p->commutative = p->op || commutative;
-    // The value for no items: a kernel that starts with its own identity need not look for it.
-    if (p->n == 0 && p->op && p->op->float_mask) p->has_init = true;
-    if (!p->op || !p->op->arg) return CUBC_OK;
-    if (p->outputs[0].type != CUBC_I64)
-        FAIL(CUBC_INVALID_TYPE, "%s gives an index: its output must be I64, not %s", op,
-             cubc_type_name((cubc_type)p->outputs[0].type));
-    p->acc_type = (uint8_t)type_arithmetic((cubc_type)p->type);
-    return CUBC_OK;
-}
-
-cubc_status problem_of_none(const problem *p, bool segments)
-{
-    bool index = p->op && p->op->arg; // which takes no initial value
-    FAIL(CUBC_INVALID_ARGUMENT, "%s of no items has no value%s; %sat least one item%s",
-         p->op ? p->op->name : "a user's operator", segments ? ", and segments may be empty" : "",
-         index ? "" : "give an initial value (init=) or ", index ? " is needed" : "");
-}
-
 void problem_define_rounding(text *out)
 {
     text_puts(out, "#define SIMT_ROUNDED 1\n");

@@ -15,12 +15,6 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
 // The operator in the name of a benchmark.
 const char *problem_operator_name(const problem *p);
-// The operator of a reduction whose arrays have been added: all that problem_operator does, and an
-// index as the result.
-cubc_status problem_reduction(problem *p, const char *family, const char *op, bool commutative,
-                              const void *init);
-// Fails: a reduction of no items that has no value. segments: some may be empty.
-cubc_status problem_of_none(const problem *p, bool segments);
 // Has products and sums rounded each: see device_source_rounds.
 void problem_define_rounding(text *out);
 // Items of a tile of kernels/grid/deterministic.h, by their bytes.
