@@ -29,20 +29,20 @@ typedef enum cubc_field_order {
     CUBC_NATIVE
 } cubc_field_order;
 
-// The tie of a kernel to the solver that it is a part of: kernels/lattice/solver/solver.h. Each
-// right-hand side has a state, and nothing is done for those whose phase is another.
+// Guard of a kernel that is part of a solver (kernels/lattice/solver/solver.h). Each right-hand
+// side has a state; the kernel processes those whose phase is that of the guard.
 enum { CUBC_STATE_BYTES = 2232 };
 typedef struct cubc_guard {
     void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
     double *parts; // of sums, in the device's memory
     uint64_t parts_n;
-    uint64_t phase; // of those that something is done for
-    uint64_t step;  // for the function that takes the sums
+    uint64_t phase; // of the right-hand sides to process
+    uint64_t step;  // argument of the function that takes the sums
 } cubc_guard;
 
-// What one pass over its fields does for a solver: statements on the complex numbers of each site,
-// then real sums over all sites, which a function of kernels/lattice/solver takes. Lists
-// end at their first NULL. Sums and that function come together; any other part may be missing.
+// One pass over fields for a solver: statements on the complex numbers of each site, then real sums
+// over all sites, which a function of kernels/lattice/solver takes. Lists end at their first NULL.
+// Sums and that function come together; any other part may be missing.
 enum { CUBC_MOST_SCALARS = 4, CUBC_MOST_SUMS = 8 };
 typedef struct cubc_site_update {
     const char *scalars[CUBC_MOST_SCALARS]; // of the state, that the statements use: {"alpha"}
@@ -298,7 +298,7 @@ enum { CUBC_MOST_SHIFTS = 16 };
 typedef struct cubc_solve_params {
     const cubc_operator *op;
     const char *solver;   // "cg": of the normal equations; "bicgstab", "gcr": restarted after 8
-                          // directions; "multishift": of all sites, in the precise type alone
+                          // directions; "multishift": of all sites, in the precise type only
     const double *shifts; // of several systems (M^+ M + shift) x = b, none below 0; NULL: M x = b
     int shift_count;      // at most CUBC_MOST_SHIFTS
     const void *b;
@@ -322,8 +322,8 @@ typedef struct cubc_solve_info { // of a right-hand side
     double residual;        // |b - M x| / |b| of x as it is in `type`, on the whole lattice, in the
                             // precise type; |b - M x| where b is 0. NaN: and so is x, all of it
     double seconds;         // of all right-hand sides together, without compilation
-    double gflops;          // of the operator alone, of all right-hand sides together
-    double compile_seconds; // what went before: kernels that were not there yet
+    double gflops;          // of the operator only, of all right-hand sides together
+    double compile_seconds; // before that, for kernels that were not compiled yet
 } cubc_solve_info;
 
 // Returns when x is there. info: one a right-hand side, those of one shift after the other. That a

@@ -1,7 +1,7 @@
 // The common part of the descriptors that have a field of Hermitian matrices:
 // kernels/lattice/clover.h.
-#ifndef CUBC_ALGO_CLOVER_H
-#define CUBC_ALGO_CLOVER_H
+#ifndef CUBC_LATTICE_CLOVER_H
+#define CUBC_LATTICE_CLOVER_H
 
 #include "lattice/operators/site_map.h"
 

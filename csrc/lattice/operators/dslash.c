@@ -90,10 +90,10 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
     out->numbers[DSLASH_A] = lattice_word(params->a);
     out->numbers[DSLASH_SPATIAL] = lattice_word(1 / params->anisotropy);
     traits[DSLASH_SEVERAL] = out->numbers[DSLASH_SOURCES] > 1;
-    // The other reconstructions of several sources go by the variants of one.
-    bool has_own = traits[DSLASH_SEVERAL] && params->reconstruct == 12;
+    // Several sources have a benchmark for 12 reals a link only.
+    bool several = traits[DSLASH_SEVERAL] && params->reconstruct == 12;
     snprintf(out->benchmark, sizeof out->benchmark, "dslash.%s.r%d%s", operator_name(a),
-             params->reconstruct, has_own ? ".s4" : "");
+             params->reconstruct, several ? ".s4" : "");
     return CUBC_OK;
 }
 
@@ -125,7 +125,7 @@ cubc_status dslash_workload(const benchmark *b, cubc_type type, uint64_t n, prob
     return CUBC_OK;
 }
 
-// Integers, so that sums are exact; links that eight numbers can be of need not be unitary.
+// Integers, so that sums are exact; any links of eight reals can be reconstructed.
 const char *dslash_random(const problem *p, int k)
 {
     if (p->inputs[k].type == CUBC_F32 && p->type == CUBC_I16)
@@ -187,7 +187,7 @@ static cubc_status place_guard(const problem *p, uint64_t blocks, launch *l)
     return CUBC_OK;
 }
 
-cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *own, size_t count,
+cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *term, size_t count,
                         plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
@@ -212,7 +212,7 @@ cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *own
                  p->numbers[DSLASH_SOURCES], x ? (uintptr_t)x[0].data : 0,
                  x ? (uintptr_t)x[1].data : 0, (uintptr_t)p->outputs[OUT].data,
                  (uintptr_t)p->outputs[OUT_NORMS].data, p->numbers[DSLASH_A]}};
-    for (size_t k = 0; k < count; k++) l->args[l->args_count++] = own[k];
+    for (size_t k = 0; k < count; k++) l->args[l->args_count++] = term[k];
     if (!p->traits[DSLASH_GUARDED]) return CUBC_OK;
     return place_guard(p, each * p->numbers[DSLASH_SOURCES], l);
 }

@@ -1,11 +1,11 @@
-// The common part of the descriptors of Wilson-like operators: kernels/lattice/dslash.h. An
-// operator's own parameters begin with those of the Wilson Dslash, its own traits, numbers, inputs
-// and arguments come after the ones that are named here. Traffic is that of all arrays: all links
+// The common part of the descriptors of Wilson-like operators: kernels/lattice/dslash.h. Parameters
+// of an operator begin with those of the Wilson Dslash; traits, numbers, inputs and arguments of
+// its site term come after the ones that are named here. Traffic is that of all arrays: all links
 // are read for one parity too, from either end.
-#ifndef CUBC_ALGO_DSLASH_H
-#define CUBC_ALGO_DSLASH_H
+#ifndef CUBC_LATTICE_DSLASH_H
+#define CUBC_LATTICE_DSLASH_H
 
-#include "lattice/operators/lattice.h"
+#include "lattice/operators/lattice_problem.h"
 #include "lattice/operators/solver_update.h"
 
 // The traits of a problem, after those of any lattice.
@@ -19,7 +19,7 @@ enum {
     DSLASH_TEMPORAL,
     DSLASH_GUARDED,
     DSLASH_Z,
-    DSLASH_SEVERAL, // sources, which have variants of their own
+    DSLASH_SEVERAL, // sources, whose benchmark is another
     DSLASH_TRAITS
 };
 // Among a problem's numbers.
@@ -31,10 +31,10 @@ enum {
     DSLASH_NUMBERS = DSLASH_GUARD + GUARD_NUMBERS
 };
 
-// The problem, but for what an operator adds.
+// The problem, without the site term.
 cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
                            problem *out);
-// The output is apart from an input.
+// Fails if the output overlaps an input.
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
 // "dslash.wilson.r12": odd to even sites of one source, antiperiodic in time; ".s4": of four. There
 // is no x.
@@ -42,8 +42,8 @@ cubc_status dslash_workload(const benchmark *b, cubc_type type, uint64_t n, prob
 const char *dslash_random(const problem *p, int k);
 void dslash_define(const problem *p, text *out);
 const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v);
-// The launch: fields and `a`, then the operator's own arguments, then what a solver adds.
-cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *own, size_t count,
+// The launch: fields and `a`, then arguments of the site term, then those of a solver.
+cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *term, size_t count,
                         plan *out);
 
 // The fields of parameters that begin with those of the Wilson Dslash.
@@ -69,17 +69,17 @@ cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *own
     DSLASH_BENCHMARK(name ".r18"), DSLASH_BENCHMARK(name ".r12"), DSLASH_BENCHMARK(name ".r8"), \
         DSLASH_BENCHMARK(name ".r12.s4")
 
-// The members of dslash_<own>_algorithm that follow from its name, and those that are its own.
-#define DSLASH(own, ...)                                     \
-    {.name = "dslash_" #own,                                 \
-     .source = "dslash_" #own ".cu",                         \
-     .kernels = {"dslash_" #own},                            \
-     .benchmarks = dslash_##own##_benchmarks,                \
-     .benchmark_count = COUNT_OF(dslash_##own##_benchmarks), \
-     FIELDS(dslash_##own##_fields),                          \
-     .invalid = dslash_invalid,                              \
-     .random = dslash_random,                                \
-     .plan = dslash_##own##_plan,                            \
+// Members of dslash_<op>_algorithm that follow from its name, and further ones.
+#define DSLASH(op, ...)                                     \
+    {.name = "dslash_" #op,                                 \
+     .source = "dslash_" #op ".cu",                         \
+     .kernels = {"dslash_" #op},                            \
+     .benchmarks = dslash_##op##_benchmarks,                \
+     .benchmark_count = COUNT_OF(dslash_##op##_benchmarks), \
+     FIELDS(dslash_##op##_fields),                          \
+     .invalid = dslash_invalid,                             \
+     .random = dslash_random,                               \
+     .plan = dslash_##op##_plan,                            \
      __VA_ARGS__}
 
 #endif

@@ -1,5 +1,5 @@
 // Descriptor of field_update: kernels/lattice/field_update.cu.
-#include "lattice/operators/lattice.h"
+#include "lattice/operators/lattice_problem.h"
 #include "lattice/operators/solver_update.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static cubc_status check_shape(const cubc_field_update_params *params)
     return CUBC_OK;
 }
 
-// A name is part of what is compiled.
+// A name becomes part of the kernel.
 static cubc_status check_name(const char *name)
 {
     size_t length = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;

@@ -1,7 +1,7 @@
 // The common part of the descriptors of kernels on gauge fields: fields of F64 or F32 in native
 // order, a number of reals a site.
-#ifndef CUBC_ALGO_GAUGE_H
-#define CUBC_ALGO_GAUGE_H
+#ifndef CUBC_LATTICE_GAUGE_H
+#define CUBC_LATTICE_GAUGE_H
 
 #include "lattice/operators/site_map.h"
 

@@ -44,7 +44,7 @@ static cubc_status gauge_measure_workload(const benchmark *b, cubc_type type, ui
     return CUBC_OK;
 }
 
-// Blocks take equal runs of what there is to measure: sites, or those of a time slice.
+// Blocks take equal runs of the sites to measure: all, or those of a time slice.
 static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];

@@ -1,9 +1,9 @@
-// Kernels with a thread for every few sites of a lattice: what their descriptors share. A
-// descriptor has a table, its algorithm's `details`, of what follows the extents of the lattice.
+// The shared part of descriptors of kernels with a thread for every few sites of a lattice. The
+// `details` of such an algorithm are a table of its macros and arguments.
 #ifndef CUBC_LATTICE_SITE_MAP_H
 #define CUBC_LATTICE_SITE_MAP_H
 
-#include "lattice/operators/lattice.h"
+#include "lattice/operators/lattice_problem.h"
 
 enum { MATRIX_REALS = 18, GAUGE_REALS = 4 * MATRIX_REALS }; // of a matrix, and of a site's links
 
@@ -14,7 +14,7 @@ typedef struct site_map {
     uint64_t (*sites)(const problem *p); // NULL: p->n
 } site_map;
 
-// The members of the algorithm that follow from its name and table, and those that are its own.
+// Members of the algorithm that follow from its name and table, and further ones.
 #define SITE_MAP(algorithm, kernel, ...)                  \
     {.name = #algorithm,                                  \
      .source = #algorithm ".cu",                          \

@@ -23,7 +23,7 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
     TRY(site_map_problem(&spinor_copy_algorithm, LATTICE_EXTENTS(params), from, "spinor_copy.pack",
                          out));
     out->n = n / SPINOR_REALS;
-    // Where no order has rows of both parities, fields of one are copied as well.
+    // Fields of one parity are copied too, unless an order has rows of both.
     bool plain = params->from_order == CUBC_PLAIN || params->to_order == CUBC_PLAIN;
     int parities = plain ? 2 : 1;
     TRY(lattice_sources(out, "the spinors to copy", n, parities, &sources));

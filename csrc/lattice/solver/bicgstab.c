@@ -52,9 +52,9 @@ static cubc_status open(solver *s)
 static cubc_status update(solver *s)
 {
     const lattice_field *f = s->work;
-    TRY(solver_update(s, UPDATE, &add_correction, SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]))));
+    TRY(solver_pass(s, UPDATE, &add_correction, SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]))));
     TRY(solver_residual(s));
-    return solver_update(
+    return solver_pass(
         s, UPDATE, &restart,
         SITE_FIELDS(READ("e", s->r), WRITE("r", f[R]), WRITE("p", f[P]), WRITE("q", f[Q])));
 }
@@ -65,14 +65,14 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
     TRY(s->op->apply(
         s, &(operator_call){
                .in = &f[P], .out = &f[V], .z = &f[Q], .tail = &project, .phase = ITERATE}));
-    TRY(solver_update(s, ITERATE, &half_step, SITE_FIELDS(WRITE("r", f[R]), READ("v", f[V]))));
+    TRY(solver_pass(s, ITERATE, &half_step, SITE_FIELDS(WRITE("r", f[R]), READ("v", f[V]))));
     TRY(s->op->apply(
         s, &(operator_call){
                .in = &f[R], .out = &f[T], .z = &f[Q], .tail = &stabilise, .phase = ITERATE}));
     s->guard.step = last_of_round;
-    return solver_update(s, ITERATE, &end_step,
-                         SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), WRITE("r", f[R]),
-                                     READ("v", f[V]), READ("t", f[T])));
+    return solver_pass(s, ITERATE, &end_step,
+                       SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), WRITE("r", f[R]),
+                                   READ("v", f[V]), READ("t", f[T])));
 }
 
 const solver_method solver_bicgstab = {"bicgstab", open, update, iterate, 2, 1};

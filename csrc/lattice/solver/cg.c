@@ -57,10 +57,10 @@ static cubc_status open(solver *s)
 static cubc_status update(solver *s)
 {
     const lattice_field *f = s->work;
-    TRY(solver_update(s, UPDATE, &add_correction,
-                      SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]), READ("p", f[P]))));
+    TRY(solver_pass(s, UPDATE, &add_correction,
+                    SITE_FIELDS(WRITE("y", s->y), WRITE("x", f[X]), READ("p", f[P]))));
     TRY(solver_residual(s));
-    TRY(solver_update(s, UPDATE, &copy_residual, SITE_FIELDS(WRITE("w", f[W]), READ("r", s->r))));
+    TRY(solver_pass(s, UPDATE, &copy_residual, SITE_FIELDS(WRITE("w", f[W]), READ("r", s->r))));
     return s->op->apply(s, &(operator_call){.in = &f[W],
                                             .out = &f[S],
                                             .z = &f[P],
@@ -72,8 +72,8 @@ static cubc_status update(solver *s)
 static cubc_status iterate(solver *s, uint64_t last_of_round)
 {
     const lattice_field *f = s->work;
-    TRY(solver_update(s, ITERATE, &next_direction,
-                      SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), READ("s", f[S]))));
+    TRY(solver_pass(s, ITERATE, &next_direction,
+                    SITE_FIELDS(WRITE("x", f[X]), WRITE("p", f[P]), READ("s", f[S]))));
     TRY(s->op->apply(
         s, &(operator_call){.in = &f[P], .out = &f[W], .tail = &length, .phase = ITERATE}));
     return s->op->apply(s, &(operator_call){.in = &f[W],

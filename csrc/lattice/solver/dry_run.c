@@ -1,21 +1,21 @@
-// The dry run of a solve goes through all of its steps and does none of them. Launches are listed,
-// so that the variants that they need are compiled side by side; memory is placeholder addresses,
-// and is neither written nor read. The states stay as the host made them, so a dry run meets the
-// kernels of a solve whose source has an ordinary size.
+// The dry run of a solve takes all of its steps without the device. Launches are listed, so that
+// the variants that they need are compiled in parallel; memory is placeholder addresses, and is
+// neither written nor read. The states stay as the host made them, so a dry run meets the kernels
+// of a solve whose source needs no scaling.
 #include "lattice/solver/dry_run.h"
 
 #include "base/chunks.h"
 
 struct dry_run {
     cubc_device *device; // borrowed
-    problem *problems;   // whose variants are not loaded yet, one of each
+    problem *problems;   // whose variants are not loaded yet, each once
     size_t count, capacity;
     uintptr_t next; // placeholder address
 };
 
 // ---- actions ------------------------------------------------------------------------------------
 static const uintptr_t first_place = (uintptr_t)1 << 60; // no process has memory there
-enum { ALIGNMENT = 256 };                                // as of what devices allocate
+enum { ALIGNMENT = 256 };                                // that of devices
 
 static cubc_status dry_alloc(solver *s, size_t bytes, void **out)
 {
@@ -55,7 +55,7 @@ static cubc_status dry_launch(solver *s, const problem *p)
     return CUBC_OK;
 }
 
-// All rounds launch the same.
+// All rounds launch the same kernels, so that one is listed.
 static const solver_actions dry_actions = {.alloc = dry_alloc,
                                            .fill = dry_fill,
                                            .copy = dry_copy,
@@ -75,7 +75,7 @@ static cubc_status compile_all(dry_run *d)
 {
     cubc_status st = chunks_run(d->count, 1, 1, compile_one, d);
     if (st == CUBC_INTERRUPTED) return st;
-    error_clear(); // what fails fails again in its launch, which has the compiler's whole log
+    error_clear(); // a variant that fails here fails again in its launch, with the compiler's log
     return CUBC_OK;
 }
 

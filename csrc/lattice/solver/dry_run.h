@@ -1,4 +1,4 @@
-// Compiles the kernels of a solve, side by side, before it begins: see dry_run.c.
+// Compiles the kernels of a solve in parallel before it begins: see dry_run.c.
 #ifndef CUBC_LATTICE_DRY_RUN_H
 #define CUBC_LATTICE_DRY_RUN_H
 

@@ -61,12 +61,12 @@ static cubc_status update(solver *s)
 {
     const lattice_field *p = s->work + P;
     s->cycle = 0;
-    TRY(solver_update(s, UPDATE, &add_directions,
-                      SITE_FIELDS(WRITE("y", s->y), READ("p0", p[0]), READ("p1", p[1]),
-                                  READ("p2", p[2]), READ("p3", p[3]), READ("p4", p[4]),
-                                  READ("p5", p[5]), READ("p6", p[6]), READ("p7", p[7]))));
+    TRY(solver_pass(s, UPDATE, &add_directions,
+                    SITE_FIELDS(WRITE("y", s->y), READ("p0", p[0]), READ("p1", p[1]),
+                                READ("p2", p[2]), READ("p3", p[3]), READ("p4", p[4]),
+                                READ("p5", p[5]), READ("p6", p[6]), READ("p7", p[7]))));
     TRY(solver_residual(s));
-    return solver_update(s, UPDATE, &restart, SITE_FIELDS(READ("e", s->r), WRITE("p", p[0])));
+    return solver_pass(s, UPDATE, &restart, SITE_FIELDS(READ("e", s->r), WRITE("p", p[0])));
 }
 
 // The step of a launch: direction k, against direction j.
@@ -80,12 +80,12 @@ static cubc_status orthogonalise(solver *s, int k)
     const lattice_field *p = s->work + P, *v = s->work + V;
     for (int j = 1; j < k; j++) {
         s->guard.step = step_of(k, j);
-        TRY(solver_update(s, ITERATE, &project_next,
-                          SITE_FIELDS(WRITE("v", v[k]), READ("u", v[j - 1]), READ("w", v[j]))));
+        TRY(solver_pass(s, ITERATE, &project_next,
+                        SITE_FIELDS(WRITE("v", v[k]), READ("u", v[j - 1]), READ("w", v[j]))));
     }
     s->guard.step = step_of(k, k);
-    return solver_update(s, ITERATE, &length,
-                         SITE_FIELDS(WRITE("v", v[k]), READ("u", v[k - 1]), READ("p", p[k])));
+    return solver_pass(s, ITERATE, &length,
+                       SITE_FIELDS(WRITE("v", v[k]), READ("u", v[k - 1]), READ("p", p[k])));
 }
 
 static cubc_status iterate(solver *s, uint64_t last_of_round)
@@ -100,8 +100,8 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
                                          .step = step_of(k, 0)}));
     if (k) TRY(orthogonalise(s, k));
     s->guard.step = last_of_round;
-    return solver_update(s, ITERATE, &next_residual,
-                         SITE_FIELDS(WRITE("n", p[k + 1]), READ("p", p[k]), READ("v", v[k])));
+    return solver_pass(s, ITERATE, &next_residual,
+                       SITE_FIELDS(WRITE("n", p[k + 1]), READ("p", p[k]), READ("v", v[k])));
 }
 
 const solver_method solver_gcr = {"gcr", open, update, iterate, 1, 1};

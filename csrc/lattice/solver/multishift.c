@@ -62,10 +62,10 @@ static cubc_status update(solver *s)
 {
     const lattice_field *f = s->work;
     for (int k = 0; k < s->shifts; k++)
-        TRY(solver_update(s, UPDATE, &begin_shift,
-                          SITE_FIELDS(READ("b", s->b), WRITE("p", f[FIRST + 2 * k + 1]))));
-    return solver_update(s, UPDATE, &begin,
-                         SITE_FIELDS(READ("b", s->b), WRITE("p", f[P]), WRITE("r", f[R])));
+        TRY(solver_pass(s, UPDATE, &begin_shift,
+                        SITE_FIELDS(READ("b", s->b), WRITE("p", f[FIRST + 2 * k + 1]))));
+    return solver_pass(s, UPDATE, &begin,
+                       SITE_FIELDS(READ("b", s->b), WRITE("p", f[P]), WRITE("r", f[R])));
 }
 
 static cubc_status iterate(solver *s, uint64_t last_of_round)
@@ -82,12 +82,11 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
                                          .phase = ITERATE}));
     for (int k = 0; k < s->shifts; k++) {
         s->guard.step = (uint64_t)k;
-        TRY(solver_update(s, ITERATE_SHIFT, &step_of_shift,
-                          SITE_FIELDS(WRITE("x", f[FIRST + 2 * k]), READ("r", f[R]),
-                                      WRITE("p", f[FIRST + 2 * k + 1]))));
+        TRY(solver_pass(s, ITERATE_SHIFT, &step_of_shift,
+                        SITE_FIELDS(WRITE("x", f[FIRST + 2 * k]), READ("r", f[R]),
+                                    WRITE("p", f[FIRST + 2 * k + 1]))));
     }
-    return solver_update(s, ITERATE, &next_direction,
-                         SITE_FIELDS(WRITE("p", f[P]), READ("r", f[R])));
+    return solver_pass(s, ITERATE, &next_direction, SITE_FIELDS(WRITE("p", f[P]), READ("r", f[R])));
 }
 
 cubc_status multishift_residual(solver *s, int shift)
@@ -97,8 +96,8 @@ cubc_status multishift_residual(solver *s, int shift)
     TRY(s->op->apply(
         s, &(operator_call){.in = &f[W], .out = &f[M], .dagger = true, .phase = ITERATE}));
     s->guard.step = (uint64_t)shift;
-    return solver_update(s, ITERATE, &true_residual,
-                         SITE_FIELDS(READ("b", s->b), READ("m", f[M]), READ("x", *x)));
+    return solver_pass(s, ITERATE, &true_residual,
+                       SITE_FIELDS(READ("b", s->b), READ("m", f[M]), READ("x", *x)));
 }
 
 const solver_method solver_multishift = {"multishift", open, update, iterate, 2, 0};

@@ -1,6 +1,6 @@
-// The site term A of Wilson-like operators M = A - kappa D, in the kernels that hop: of Wilson
-// fermions it is 1, of twisted mass 1 + i t gamma_5 with t = 2 kappa mu, whose inverse is (1 - i t
-// gamma_5) / (1 + t^2), of Wilson-clover fermions a Hermitian matrix a site.
+// The site term A of Wilson-like operators M = A - kappa D, as a part of their Dslash kernels: 1
+// for Wilson fermions; for twisted mass 1 + i t gamma_5 with t = 2 kappa mu, and the inverse (1 - i
+// t gamma_5) / (1 + t^2); for Wilson-clover fermions a Hermitian matrix a site.
 #include "lattice/solver/wilson.h"
 
 enum { CLOVER_REALS = 72, TWIST_FLOPS = 96, CLOVER_FLOPS = 552 };

@@ -1,6 +1,11 @@
 // cubc_solve: from fields of any order to a system, its solution by one of the methods, and back.
+//
+// The way of a call: solve_steps runs twice, first as a dry run (dry_run.c), which compiles all
+// kernels. It takes the caller's fields (solve_fields.c), opens the operator (wilson.c) and runs
+// rounds (solver.c) of the method (cg.c, bicgstab.c, gcr.c, multishift.c), each launch of which is
+// an operator's (wilson.c, site_term.c) or a pass over fields (solver_pass).
 #include "lattice/solver/solve.h"
-#include "lattice/operators/lattice.h"
+#include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/dry_run.h"
 #include "lattice/solver/wilson.h"
 
@@ -10,7 +15,7 @@
 static const solver_method *const methods[] = {&solver_cg, &solver_bicgstab, &solver_gcr,
                                                &solver_multishift};
 
-static const uint64_t most_iterations = UINT64_C(1) << 48; // more than anybody waits for
+static const uint64_t most_iterations = UINT64_C(1) << 48; // longer than anybody waits
 
 // ---- checks -------------------------------------------------------------------------------------
 static cubc_status find_method(const char *name, const solver_method **out)
@@ -79,7 +84,7 @@ static cubc_status check_shape(const cubc_solve_params *p, lattice_shape *out)
 }
 
 // ---- states -------------------------------------------------------------------------------------
-enum { ROUNDINGS = 16 }; // how far a residual can drop before they outweigh it, in epsilons
+enum { ROUNDINGS = 16 }; // drop of a residual, in epsilons, at which roundings outweigh it
 static cubc_status open_states(solver *s, const cubc_solve_params *p)
 {
     bool on_cpu = strcmp(s->device->info.kind, "cpu") == 0;
@@ -144,7 +149,8 @@ static void measure(const solver *s, double seconds, cubc_solve_info *info)
 }
 
 // ---- the call -----------------------------------------------------------------------------------
-// Nothing has stopped any more; a solution without a source is zero.
+// Reopens all states, for the kernels that follow the iteration. The solution of a zero source is
+// zero.
 static cubc_status reopen(solver *s)
 {
     size_t each = solver_reals(s) / s->shape.sources * cubc_type_size(s->precise);
@@ -161,7 +167,7 @@ typedef struct solve_context {
     cubc_solve_info *info;
 } solve_context;
 
-// All steps from the caller's fields to its solution; the same in a dry run.
+// Goes from the caller's fields to its solution.
 static cubc_status solve_steps(solver *s, void *context)
 {
     const cubc_solve_params *p = ((solve_context *)context)->params;
@@ -197,7 +203,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     cubc_solve_params own = *params;
     if (own.iterations > most_iterations) own.iterations = most_iterations;
     const cubc_solve_params *p = &own;
-    solver s = {.device = device, .actions = &solver_real_actions};
+    solver s = {.device = device, .actions = &solver_run_actions};
     solve_context context = {p, info};
     TRY(find_method(p->solver, &s.method));
     TRY(check_shifts(p, s.method));

@@ -5,7 +5,7 @@
 
 #include "lattice/solver/solver.h"
 
-typedef struct whole_fields {                // on both parities
+typedef struct whole_fields {                // of both parities
     lattice_field b, x;                      // sources one after the other
     lattice_field b_of[2], x_of[2], m_of[2]; // of each parity, where the even system is solved
 } whole_fields;
@@ -22,12 +22,12 @@ const char *solve_reason(uint64_t phase); // why a solve ended
 
 // ---- solve_scale.c ------------------------------------------------------------------------------
 double solve_epsilon(cubc_type type);
-// |r|^2 that a solve goes on to, relative to the source.
+// |r|^2 at which a solve ends, relative to the source.
 double solve_first_target(const solver *s, const cubc_solve_params *p);
-// Multiplies sources that are too small or too large to be calculated with, and their guesses.
+// Scales sources that are too small or too large for the precision, and their guesses.
 cubc_status solve_scale_source(solver *s, const cubc_solve_params *p, const whole_fields *w);
-// Makes x as large as it is for the caller, or as it is for the sources that were solved for.
-cubc_status solve_resize(solver *s, const cubc_solve_params *p, const whole_fields *w,
-                         bool for_caller);
+// Scales x back for the caller, or again for the scaled sources.
+cubc_status solve_rescale(solver *s, const cubc_solve_params *p, const whole_fields *w,
+                          bool for_caller);
 
 #endif

@@ -1,5 +1,5 @@
 // The caller's fields become those of a solve, and its solution theirs, with a report.
-#include "lattice/operators/lattice.h"
+#include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/solve.h"
 
 #include <math.h>
@@ -25,15 +25,15 @@ static cubc_status convert(solver *s, const cubc_solve_params *p, const void *fr
     return solver_launch(s, &spinor_copy_algorithm, &copy);
 }
 
-// From whole fields to those of a parity, or back.
-static cubc_status part(solver *s, const lattice_field *whole, const lattice_field of[2],
-                        bool together)
+// Splits a whole field into those of its parities, or joins them.
+static cubc_status split(solver *s, const lattice_field *whole, const lattice_field of[2],
+                         bool join)
 {
     size_t bytes = solver_reals(s) / s->shape.sources * cubc_type_size(whole->type);
     for (uint64_t k = 0; k < 2 * s->shape.sources; k++) {
         char *in_whole = (char *)whole->data + k * bytes;
         char *in_part = (char *)of[k % 2].data + k / 2 * bytes;
-        TRY(solver_copy(s, together ? in_whole : in_part, together ? in_part : in_whole, bytes));
+        TRY(solver_copy(s, join ? in_whole : in_part, join ? in_part : in_whole, bytes));
     }
     return CUBC_OK;
 }
@@ -64,15 +64,15 @@ cubc_status solve_take_fields(solver *s, const cubc_solve_params *p, whole_field
         TRY(solver_field(s, s->precise, &w->x_of[parity]));
     }
     TRY(solver_field(s, s->precise, &s->b));
-    TRY(part(s, &w->b, w->b_of, false));
-    TRY(part(s, &w->x, w->x_of, false));
+    TRY(split(s, &w->b, w->b_of, false));
+    TRY(split(s, &w->x, w->x_of, false));
     s->y = w->x_of[0];
     return CUBC_OK;
 }
 
 // ---- giving -------------------------------------------------------------------------------------
-// The report on x is about the numbers that the caller gets: x goes into the caller's type, order
-// and size, and back from there, before its residual is calculated.
+// The residual is that of the numbers that the caller gets: before it is calculated, x is converted
+// to the caller's type, order and scale, and back.
 
 const char *solve_reason(uint64_t phase)
 {
@@ -92,7 +92,7 @@ static cubc_status give(solver *s, const cubc_solve_params *p, const lattice_fie
     return convert(s, p, to, p->type, p->order, x->data, s->precise, CUBC_NATIVE);
 }
 
-// All right-hand sides, and x of them where the caller has it.
+// Reports on all right-hand sides. `x` is the caller's, of the first of them.
 static cubc_status judge(solver *s, const cubc_solve_params *p, char *x, cubc_solve_info *info)
 {
     size_t bytes = p->n / s->shape.sources * cubc_type_size(p->type);
@@ -127,21 +127,21 @@ cubc_status solve_give_fields(solver *s, const cubc_solve_params *p, whole_field
                               cubc_solve_info *info)
 {
     if (p->even_odd) TRY(s->op->odd_part(s, w->b_of, w->x_of));
-    TRY(solve_resize(s, p, w, true));
-    if (p->even_odd) TRY(part(s, &w->x, w->x_of, true));
+    TRY(solve_rescale(s, p, w, true));
+    if (p->even_odd) TRY(split(s, &w->x, w->x_of, true));
     TRY(give(s, p, &w->x, p->x));
-    if (p->even_odd) TRY(part(s, &w->x, w->x_of, false));
-    TRY(solve_resize(s, p, w, false));
+    if (p->even_odd) TRY(split(s, &w->x, w->x_of, false));
+    TRY(solve_rescale(s, p, w, false));
     if (p->even_odd) {
         w->m_of[0] = s->r;
         w->m_of[1] = s->b; // which is no longer needed
         TRY(s->op->whole(s, w->x_of, w->m_of));
-        TRY(solver_update(s, ITERATE, &residual_of_parities,
-                          SITE_FIELDS(READ("be", w->b_of[0]), READ("bo", w->b_of[1]),
-                                      READ("me", w->m_of[0]), READ("mo", w->m_of[1]))));
+        TRY(solver_pass(s, ITERATE, &residual_of_parities,
+                        SITE_FIELDS(READ("be", w->b_of[0]), READ("bo", w->b_of[1]),
+                                    READ("me", w->m_of[0]), READ("mo", w->m_of[1]))));
     } else {
         TRY(s->op->apply(s, &(operator_call){.in = &s->y, .out = &s->r, .phase = ITERATE}));
-        TRY(solver_update(s, ITERATE, &residual, SITE_FIELDS(READ("b", s->b), READ("m", s->r))));
+        TRY(solver_pass(s, ITERATE, &residual, SITE_FIELDS(READ("b", s->b), READ("m", s->r))));
     }
     return judge(s, p, p->x, info);
 }
@@ -153,9 +153,9 @@ cubc_status solve_give_shifted(solver *s, const cubc_solve_params *p, const whol
     for (int k = 0; k < s->shifts; k++) {
         char *to = (char *)p->x + (size_t)k * bytes;
         s->y = *multishift_solution(s, k);
-        TRY(solve_resize(s, p, w, true));
+        TRY(solve_rescale(s, p, w, true));
         TRY(give(s, p, &s->y, to));
-        TRY(solve_resize(s, p, w, false));
+        TRY(solve_rescale(s, p, w, false));
         TRY(multishift_residual(s, k));
         TRY(judge(s, p, to, info + (uint64_t)k * s->shape.sources));
     }

@@ -1,5 +1,5 @@
-// Sources that are far too small or too large to be calculated with are multiplied by a power of
-// two before a solve, and their solutions divided again.
+// Scales of sources whose squares would not fit the precision: powers of two, by which sources are
+// multiplied before a solve, and their solutions divided after it.
 #include "lattice/solver/solve.h"
 
 #include <float.h>
@@ -10,8 +10,9 @@ double solve_epsilon(cubc_type type)
     return type == CUBC_F64 ? DBL_EPSILON : type == CUBC_F32 ? FLT_EPSILON : 1.0 / 32768;
 }
 
-// Somewhat below the tolerance, since what counts in the end is rounded once more. The residuals of
-// multishift fall for ever, so there it is no less than what the precision can tell from nothing.
+// The target is somewhat below the tolerance, since the solution is rounded once more at the end.
+// The residuals of multishift fall without limit, so its target is at least the precision's
+// epsilon.
 double solve_first_target(const solver *s, const cubc_solve_params *p)
 {
     const double margin = 0.9;
@@ -21,7 +22,7 @@ double solve_first_target(const solver *s, const cubc_solve_params *p)
 }
 
 // ---- kernels ------------------------------------------------------------------------------------
-// Calculated in double precision: squares of single ones would be lost.
+// Computes |b|^2, in double precision: squares of single ones would underflow.
 static cubc_status take_source(solver *s, const cubc_solve_params *p, const whole_fields *w)
 {
     static const cubc_site_update all = {
@@ -32,9 +33,9 @@ static cubc_status take_source(solver *s, const cubc_solve_params *p, const whol
         .sums = {"norm(c128(e.real, e.imag)) + norm(c128(o.real, o.imag))"},
         .finish = "take_source",
     };
-    if (!p->even_odd) return solver_update(s, UPDATE, &all, SITE_FIELDS(READ("b", s->b)));
-    return solver_update(s, UPDATE, &both_parities,
-                         SITE_FIELDS(READ("e", w->b_of[0]), READ("o", w->b_of[1])));
+    if (!p->even_odd) return solver_pass(s, UPDATE, &all, SITE_FIELDS(READ("b", s->b)));
+    return solver_pass(s, UPDATE, &both_parities,
+                       SITE_FIELDS(READ("e", w->b_of[0]), READ("o", w->b_of[1])));
 }
 
 static const cubc_site_update scale = {
@@ -46,15 +47,15 @@ static cubc_status multiply(solver *s, const cubc_solve_params *p, const whole_f
                             solver_phase phase, bool source)
 {
     const lattice_field *whole = source ? &s->b : &s->y, *of = source ? w->b_of : w->x_of;
-    if (!p->even_odd) return solver_update(s, phase, &scale, SITE_FIELDS(WRITE("v", *whole)));
+    if (!p->even_odd) return solver_pass(s, phase, &scale, SITE_FIELDS(WRITE("v", *whole)));
     for (int parity = 0; parity < 2; parity++)
-        TRY(solver_update(s, phase, &scale, SITE_FIELDS(WRITE("v", of[parity]))));
+        TRY(solver_pass(s, phase, &scale, SITE_FIELDS(WRITE("v", of[parity]))));
     return CUBC_OK;
 }
 
 // ---- scales -------------------------------------------------------------------------------------
-// A power of two for numbers whose squares, and those of what is left of them at the end of a
-// solve, would not fit a type.
+// A power of two for numbers whose squares, or those of the final residual, would not fit a type;
+// else 1.
 static double scale_for(double mean_square, cubc_type precise)
 {
     const int usual = 40, most = precise == CUBC_F64 ? 500 : 120; // which fits the type itself
@@ -71,8 +72,7 @@ static bool any_scaled(const solver *s)
     return false;
 }
 
-// Double sources of which the squares are not doubles, or hardly, are first made such that they
-// are.
+// Scales double sources whose squares overflow or underflow, so that their norms can be computed.
 static cubc_status bring_into_range(solver *s, const cubc_solve_params *p, const whole_fields *w)
 {
     bool any = false;
@@ -118,8 +118,8 @@ cubc_status solve_scale_source(solver *s, const cubc_solve_params *p, const whol
     return solver_upload(s);
 }
 
-cubc_status solve_resize(solver *s, const cubc_solve_params *p, const whole_fields *w,
-                         bool for_caller)
+cubc_status solve_rescale(solver *s, const cubc_solve_params *p, const whole_fields *w,
+                          bool for_caller)
 {
     if (!any_scaled(s)) return CUBC_OK;
     for (uint64_t k = 0; k < s->shape.sources; k++)

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-// Iterations of a round; and rounds that are queued launch by launch, the first of which loads all
-// kernels, while the others keep the device at work until one is recorded.
+// ROUND: iterations of a round. UNRECORDED: rounds that are queued launch by launch; the first of
+// them loads all kernels, the others keep the device at work until one is recorded.
 enum { ROUND = MOST_BASIS, UNRECORDED = 2 };
 
 // ---- memory -------------------------------------------------------------------------------------
-static cubc_status real_alloc(solver *s, size_t bytes, void **out)
+static cubc_status run_alloc(solver *s, size_t bytes, void **out)
 {
     if (s->memory_count == MOST_FIELDS) FAIL(CUBC_INTERNAL, "a solver has too many fields");
     TRY(s->device->api->alloc(s->device, bytes, s->stream, out));
@@ -16,12 +16,12 @@ static cubc_status real_alloc(solver *s, size_t bytes, void **out)
     return CUBC_OK;
 }
 
-static cubc_status real_fill(solver *s, void *memory, int byte, size_t bytes)
+static cubc_status run_fill(solver *s, void *memory, int byte, size_t bytes)
 {
     return s->device->api->fill(s->device, memory, byte, bytes, s->stream);
 }
 
-static cubc_status real_copy(solver *s, void *to, const void *from, size_t bytes)
+static cubc_status run_copy(solver *s, void *to, const void *from, size_t bytes)
 {
     return s->device->api->copy(s->device, to, from, bytes, s->stream);
 }
@@ -84,7 +84,7 @@ void solver_free(solver *s)
 }
 
 // ---- launches -----------------------------------------------------------------------------------
-// Kernels that the dry run did not meet, such as factors of sources of unusual size.
+// Compiles kernels that the dry run did not meet, as those that scale sources of unusual size.
 static cubc_status compile_missing(solver *s, const problem *p)
 {
     bool missing;
@@ -97,7 +97,7 @@ static cubc_status compile_missing(solver *s, const problem *p)
     return CUBC_OK;
 }
 
-static cubc_status real_launch(solver *s, const problem *p)
+static cubc_status run_launch(solver *s, const problem *p)
 {
     TRY(compile_missing(s, p));
     return algorithm_run(s->device, p, NULL, 0, s->stream);
@@ -110,8 +110,8 @@ cubc_status solver_launch(solver *s, const algorithm *a, const void *params)
     return s->actions->launch(s, &p);
 }
 
-cubc_status solver_update(solver *s, solver_phase phase, const cubc_site_update *update,
-                          const cubc_site_field *fields, int count)
+cubc_status solver_pass(solver *s, solver_phase phase, const cubc_site_update *update,
+                        const cubc_site_field *fields, int count)
 {
     cubc_guard guard = s->guard;
     guard.phase = phase;
@@ -179,7 +179,7 @@ static cubc_status record_round(solver *s, device_recording **out)
 typedef struct rounds {
     device_recording *recording;
     device_event *ends[2]; // of the round that runs and the one before
-    void *aside;           // a stream for looking at the states
+    void *aside;           // a stream for reading the states
 } rounds;
 
 static cubc_status replay_rounds(solver *s, rounds *r)
@@ -210,7 +210,7 @@ void solver_settle(solver *s)
     }
 }
 
-static cubc_status real_rounds(solver *s)
+static cubc_status run_rounds(solver *s)
 {
     const device_api *api = s->device->api;
     rounds r = {0};
@@ -222,8 +222,8 @@ static cubc_status real_rounds(solver *s)
     return st;
 }
 
-const solver_actions solver_real_actions = {.alloc = real_alloc,
-                                            .fill = real_fill,
-                                            .copy = real_copy,
-                                            .launch = real_launch,
-                                            .run_rounds = real_rounds};
+const solver_actions solver_run_actions = {.alloc = run_alloc,
+                                           .fill = run_fill,
+                                           .copy = run_copy,
+                                           .launch = run_launch,
+                                           .run_rounds = run_rounds};

@@ -1,10 +1,10 @@
 // The common part of the solvers: the operator and the fields of a solve, and the launches that are
-// queued again and again until the device says that it is done (kernels/lattice/solver/solver.h).
+// queued repeatedly until the device says that it is done (kernels/lattice/solver/solver.h).
 //
 // A method is two lists of launches, an update and an iteration. A solve begins with an update. A
 // round is some iterations and an update, which does nothing where none is due. The first rounds
-// are queued launch by launch; then one is recorded and replayed. The host looks at what has become
-// of a round while the next one runs.
+// are queued launch by launch; then one is recorded and replayed. The host reads the
+// states after a round while the next one runs.
 #ifndef CUBC_LATTICE_SOLVER_H
 #define CUBC_LATTICE_SOLVER_H
 
@@ -33,21 +33,21 @@ typedef struct solver solver;
 typedef struct dry_run dry_run;
 typedef struct lattice_operator lattice_operator;
 
-// out = M in, or its adjoint, and what becomes of it (kernels/lattice/solver/tail.h). All fields
+// out = M in, or its adjoint, with a tail (kernels/lattice/solver/tail.h). All fields
 // are of one type, which may be any of those that the operator was opened with.
 typedef struct operator_call {
     const lattice_field *in, *out;
     const lattice_field *z;       // or NULL
     const cubc_site_update *tail; // NULL: nothing but out = M in
     bool dagger;
-    solver_phase phase; // that it is for
+    solver_phase phase; // of the right-hand sides to process
     uint64_t step;
 } operator_call;
 
-// The system M x = b that is solved is the whole one, or that of the even sites alone.
+// The operator of the system M x = b that is solved: the whole one, or that of the even sites.
 struct lattice_operator {
     cubc_status (*apply)(solver *s, const operator_call *call);
-    // Steps between the whole system and one parity; not called where the whole is solved.
+    // Steps between the whole system and the even one; NULL where the whole is solved.
     cubc_status (*source)(solver *s, const lattice_field b[2], const lattice_field *out);
     cubc_status (*odd_part)(solver *s, const lattice_field b[2], const lattice_field x[2]);
     cubc_status (*whole)(solver *s, const lattice_field x[2], const lattice_field out[2]);
@@ -58,10 +58,10 @@ typedef struct solver_method {
     cubc_status (*open)(solver *s);
     cubc_status (*update)(solver *s);
     cubc_status (*iterate)(solver *s, uint64_t last_of_round);
-    int iteration_applies, update_applies; // M or its adjoint so often
+    int iteration_applies, update_applies; // how often M or its adjoint is applied
 } solver_method;
 
-// All that a solve does on the device, so that there can be a dry run of it (dry_run.h).
+// The actions of a solve on the device: those of a run (solver.c), or of a dry run (dry_run.c).
 typedef struct solver_actions {
     cubc_status (*alloc)(solver *s, size_t bytes, void **out);
     cubc_status (*fill)(solver *s, void *memory, int byte, size_t bytes);
@@ -69,30 +69,30 @@ typedef struct solver_actions {
     cubc_status (*launch)(solver *s, const problem *p);
     cubc_status (*run_rounds)(solver *s); // until every state has stopped
 } solver_actions;
-extern const solver_actions solver_real_actions;
+extern const solver_actions solver_run_actions;
 
 struct solver {
     cubc_device *device; // borrowed
     void *stream;
     const solver_actions *actions;
-    dry_run *dry_run; // the list of its launches; NULL: it is real
+    dry_run *dry_run; // the list of its launches; NULL: not a dry run
     const lattice_operator *op;
-    const void *system; // the operator's own
+    const void *system; // state of the operator, a wilson (wilson.h)
     double flops;       // of one application, a site of its fields
     const solver_method *method;
     lattice_shape shape;       // of the system that is solved
     cubc_type precise, sloppy; // F64 or F32; any
-    cubc_guard guard;          // but for phase and step
+    cubc_guard guard;          // without phase and step, which are those of a launch
     solver_state *states;      // in host memory
-    double *scales;            // of b, and so of x while it is solved for; one a source
+    double *scales;            // factor of b, and of x during the solve; one a source
     double compile_seconds;    // so far
 
     lattice_field b, y, r;                   // precise: source, solution, residual
-    lattice_field scratch[2];                // the operator's own, precise and sloppy
-    lattice_field work[2 * MOST_SHIFTS + 4]; // the method's own
-    int shifts;                              // of several systems
+    lattice_field scratch[2];                // used by the operator, precise and sloppy
+    lattice_field work[2 * MOST_SHIFTS + 4]; // used by the method
+    int shifts;                              // multishift: number of systems
     int cycle;                               // steps of GCR in the round that is queued
-    void *memory[MOST_FIELDS];               // all of it
+    void *memory[MOST_FIELDS];               // all device memory of the solve
     int memory_count;
 };
 
@@ -113,23 +113,24 @@ cubc_status solver_launch(solver *s, const algorithm *a, const void *params);
 #define SITE_FIELDS(...)                    \
     (const cubc_site_field[]){__VA_ARGS__}, \
         (int)(sizeof((const cubc_site_field[]){__VA_ARGS__}) / sizeof(cubc_site_field))
-// One pass over fields, which the update calls by these names.
-cubc_status solver_update(solver *s, solver_phase phase, const cubc_site_update *update,
-                          const cubc_site_field *fields, int count);
-// y += x in full precision has happened: r = b - M y, and whether that is enough.
+// Launches one pass over fields (field_update); the update's statements call them by these names.
+cubc_status solver_pass(solver *s, solver_phase phase, const cubc_site_update *update,
+                        const cubc_site_field *fields, int count);
+// Computes r = b - M y in full precision, and judges it (take_residual).
 cubc_status solver_residual(solver *s);
 
 // ---- running ------------------------------------------------------------------------------------
 cubc_status solver_upload(solver *s);   // the states
 cubc_status solver_download(solver *s); // when all is done
-// After a failure: waits, interrupted or not, for what is queued and still uses all of this.
+// Waits after a failure, interrupted or not, for queued launches, which still use the memory.
 void solver_settle(solver *s);
-// Queues the method's iterations and its update once.
+// Queues a round: iterations of the method, and its update.
 cubc_status solver_queue_round(solver *s);
 
 extern const solver_method solver_cg, solver_bicgstab, solver_gcr, solver_multishift;
-// The solution of a shift, with its true residual in the states.
+// The solution of a shift.
 const lattice_field *multishift_solution(solver *s, int shift);
+// Computes the true residual of a shift, which the states then have.
 cubc_status multishift_residual(solver *s, int shift);
 
 #endif

@@ -1,5 +1,5 @@
 // The state of a right-hand side, as the host sees it. The kernels have the same phases and the
-// same struct: kernels/lattice/solver/solver.h says what each means, and tests/lattice compares the
+// same struct: kernels/lattice/solver/solver.h explains the members, and tests/lattice compares the
 // two.
 #ifndef CUBC_LATTICE_STATE_H
 #define CUBC_LATTICE_STATE_H
@@ -20,7 +20,7 @@ typedef enum solver_phase {
 
 enum { MOST_SHIFTS = CUBC_MOST_SHIFTS, MOST_BASIS = 8 };
 
-// MEMBER(type, name, what follows the name). Complex numbers are two doubles.
+// MEMBER(type, name, array bounds). Complex numbers are two doubles.
 #define SOLVER_STATE(MEMBER)                                \
     MEMBER(uint64_t, phase, )                               \
     MEMBER(uint64_t, iterations, )                          \

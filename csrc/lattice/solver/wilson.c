@@ -1,4 +1,4 @@
-// The operators M = A - kappa D as solvers use them, whole or of the even sites alone:
+// The operators M = A - kappa D as solvers use them, whole or of the even sites:
 //     M_e = A_e - kappa^2 D_eo A_o^-1 D_oe,  b_e + kappa D_eo A_o^-1 b_o,
 //     x_o = A_o^-1 (b_o + kappa D_oe x_e)
 // where the site term A is 1 for Wilson fermions (site_term.c).
@@ -15,8 +15,8 @@ typedef struct hop { // out = D in, or x + a D in
     int parity;
     double a;
     site_role site;
-    const operator_call *call; // what it is part of, or NULL
-    bool ends;                 // the call, so the tail is its own
+    const operator_call *call; // the call that it is a part of, or NULL
+    bool last;                 // of the call: it has the tail
 } hop;
 
 static cubc_status dslash(solver *s, const hop *h)
@@ -28,7 +28,7 @@ static cubc_status dslash(solver *s, const hop *h)
     cubc_dslash_wilson_params p = w->params;
     const lattice_field none = {0};
     const lattice_field *x = h->x ? h->x : &none;
-    const lattice_field *z = call && h->ends && call->z ? call->z : &none;
+    const lattice_field *z = call && h->last && call->z ? call->z : &none;
     p.links = links->data;
     p.type = links->type;
     p.links_n = links->n;
@@ -44,7 +44,7 @@ static cubc_status dslash(solver *s, const hop *h)
         guard.phase = call->phase;
         guard.step = call->step;
         p.guard = &guard;
-        p.tail = h->ends ? call->tail : NULL;
+        p.tail = h->last ? call->tail : NULL;
         p.z = z->data, p.z_norms = z->norms;
     }
     return site_term_dslash(s, &p, h->site);
@@ -65,7 +65,7 @@ static cubc_status apply_even(solver *s, const operator_call *call)
                             .a = -kappa * kappa,
                             .site = SITE_OF_X,
                             .call = call,
-                            .ends = true});
+                            .last = true});
 }
 
 static cubc_status even_source(solver *s, const lattice_field b[2], const lattice_field *out)
@@ -110,7 +110,7 @@ static cubc_status apply_all(solver *s, const operator_call *call)
                             .a = -wilson_of(s)->kappa,
                             .site = SITE_OF_X,
                             .call = call,
-                            .ends = true});
+                            .last = true});
 }
 
 enum { DSLASH = 1320, WITH_X = 48 }; // flops a site

@@ -17,7 +17,7 @@ typedef struct wilson {
     uint64_t clover_sites;
     double twist;                        // 2 kappa mu, of twisted mass
     lattice_field clover[2], inverse[2]; // of the clover term, in either type
-    cubc_dslash_wilson_params params;    // what is the same for each hop
+    cubc_dslash_wilson_params params;    // the part that all hops share
 } wilson;
 
 static inline const wilson *wilson_of(const solver *s)
@@ -25,11 +25,11 @@ static inline const wilson *wilson_of(const solver *s)
     return s->system;
 }
 
-// Gives the solver this operator, which lives as long.
+// Opens the solver's operator. *out has to live as long as the solver.
 cubc_status wilson_open(solver *s, const cubc_operator *from, wilson *out);
 
 // ---- the site term A, site_term.c ---------------------------------------------------------------
-// Where it goes in what follows a hop. Wilson's own is 1.
+// The place of A in a hop; that of Wilson fermions is 1.
 typedef enum site_role {
     SITE_NONE,
     SITE_OF_X,         // out = A x + a D in
@@ -39,7 +39,7 @@ typedef enum site_role {
 cubc_status site_term_open(solver *s, const cubc_operator *from, wilson *w);
 // Launches a hop with A or its inverse, or the adjoint of either.
 cubc_status site_term_dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role);
-// *out = A^-1 in on odd sites, in the precise type; *out is in where A is 1, else scratch.
+// Sets *out to A^-1 in on odd sites, in the precise type: to `in` where A is 1, else to scratch.
 cubc_status site_term_apply_inverse(solver *s, const lattice_field *in, const lattice_field **out);
 int site_term_flops(cubc_operator_kind kind); // a site
 

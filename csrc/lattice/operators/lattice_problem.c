@@ -1,5 +1,5 @@
-// Checks and macros that the descriptors of lattice kernels share: see lattice.h.
-#include "lattice/operators/lattice.h"
+// Checks and macros that the descriptors of lattice kernels share: see lattice_problem.h.
+#include "lattice/operators/lattice_problem.h"
 
 #include <stdio.h>
 #include <string.h>

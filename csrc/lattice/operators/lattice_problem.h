@@ -1,6 +1,7 @@
-// The common part of the descriptors of lattice kernels: the first traits and fields of problems.
-#ifndef CUBC_ALGO_LATTICE_H
-#define CUBC_ALGO_LATTICE_H
+// The common part of the descriptors of lattice kernels: extents, checks of fields, and fields as
+// operands of a problem.
+#ifndef CUBC_LATTICE_PROBLEM_H
+#define CUBC_LATTICE_PROBLEM_H
 
 #include "run/problem.h"
 
@@ -20,7 +21,7 @@ cubc_status lattice_sources(const problem *p, const char *what, uint64_t reals, 
 cubc_status lattice_precision(const char *what, cubc_type type);
 cubc_status lattice_reconstruct(int reals);
 cubc_status lattice_parity(int parity); // 0, 1; 2: both
-// All fields start on 16 bytes.
+// Fails unless all fields start on 16 bytes.
 cubc_status lattice_aligned(const problem *p);
 // The links of all directions and both parities, in native order.
 cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals);
