@@ -92,13 +92,13 @@ static void share_rows(layout *l, uint64_t across, uint64_t least_rows, uint64_t
 }
 
 // Rows are read in runs of at least RUN bytes; more of them at once, as long as blocks are missing.
-static void lay_out_threads(const problem *p, layout *l, uint64_t unit, uint64_t loads,
+static void lay_out_threads(const problem *p, layout *l, uint64_t strip, uint64_t loads,
                             uint64_t threads, uint64_t most_blocks)
 {
     enum { RUN = 128 };
-    uint64_t units = ceil_div(l->columns, unit), across = ceil_div(units, threads);
-    l->wide = ceil_div(units, across);
-    uint64_t room = threads / l->wide, bytes = l->wide * unit * cubc_type_size((cubc_type)p->type);
+    uint64_t strips = ceil_div(l->columns, strip), across = ceil_div(strips, threads);
+    l->wide = ceil_div(strips, across);
+    uint64_t room = threads / l->wide, bytes = l->wide * strip * cubc_type_size((cubc_type)p->type);
     l->high = 1;
     while (2 * l->high <= room && l->high < l->length && l->high * bytes < RUN) l->high *= 2;
     while (2 * l->high <= room && 2 * l->high * loads <= l->length &&
@@ -108,18 +108,18 @@ static void lay_out_threads(const problem *p, layout *l, uint64_t unit, uint64_t
     share_rows(l, across, 4 * l->high * loads, most_blocks);
 }
 
-// A thread alone: a block is worth WORK items.
-static void lay_out_alone(const problem *p, layout *l, uint64_t unit, uint64_t most_blocks)
+// A single thread: a block is worth WORK items.
+static void lay_out_single_thread(const problem *p, layout *l, uint64_t strip, uint64_t most_blocks)
 {
     enum { WORK = 32768, TOGETHER = 256 };
     bool in_any_order = p->commutative && !(p->op && p->op->arg);
-    uint64_t across = ceil_div(l->columns, unit), slice = l->length * smaller(l->columns, unit);
+    uint64_t across = ceil_div(l->columns, strip), slice = l->length * smaller(l->columns, strip);
     l->wide = l->high = l->deep = 1;
     if (in_any_order && 2 * l->columns <= TOGETHER)
         l->high = smaller(TOGETHER / l->columns, l->length / 8 + 1);
     if (slice < WORK) l->deep = WORK / (slice + 1);
     l->deep = smaller(l->deep, ceil_div(l->outer * across, most_blocks));
-    share_rows(l, across, WORK / smaller(l->columns, unit), most_blocks);
+    share_rows(l, across, WORK / smaller(l->columns, strip), most_blocks);
 }
 
 // `high` and `splits` by the shape alone. A block of 64 threads has room for so high a row.
@@ -134,12 +134,12 @@ static void choose_order(const problem *p, layout *l)
     if (l->splits < 1) l->splits = 1;
 }
 
-static void lay_out_deterministic(const problem *p, layout *l, uint64_t unit, uint64_t threads,
+static void lay_out_deterministic(const problem *p, layout *l, uint64_t strip, uint64_t threads,
                                   uint64_t most_blocks)
 {
-    uint64_t units = ceil_div(l->columns, unit), across = ceil_div(units, threads), room;
+    uint64_t strips = ceil_div(l->columns, strip), across = ceil_div(strips, threads), room;
     choose_order(p, l);
-    l->wide = ceil_div(units, across);
+    l->wide = ceil_div(strips, across);
     room = threads == 1 ? l->outer * across * l->splits / most_blocks + 1
                         : threads / (l->wide * l->high);
     l->deep = smaller(room, l->outer);
@@ -150,17 +150,17 @@ static layout lay_out(const problem *p, const instance *i)
 {
     const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
     uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
-    uint64_t unit = p->aligned ? 1u << variant_value(&i->space, &i->variant, "ipv", 0) : 1;
+    uint64_t strip = p->aligned ? 1u << variant_value(&i->space, &i->variant, "ipv", 0) : 1;
     uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     layout l = {.columns = p->numbers[COLUMNS], .outer = p->outputs[0].n / p->numbers[COLUMNS]};
     l.length = p->n / p->outputs[0].n;
     if (p->traits[DETERMINISTIC])
-        lay_out_deterministic(p, &l, kernel->threads == 1 ? ipt : unit, kernel->threads, most);
+        lay_out_deterministic(p, &l, kernel->threads == 1 ? ipt : strip, kernel->threads, most);
     else if (kernel->threads == 1)
-        lay_out_alone(p, &l, ipt, most);
+        lay_out_single_thread(p, &l, ipt, most);
     else
-        lay_out_threads(p, &l, unit, ipt / unit, kernel->threads, most);
+        lay_out_threads(p, &l, strip, ipt / strip, kernel->threads, most);
     return l;
 }
 

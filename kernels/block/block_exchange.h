@@ -1,4 +1,4 @@
-// Collectives of a block: rearrange a tile's items between the blocked and striped arrangements.
+// Collectives of a block: rearrangement of a tile between the blocked and striped arrangements.
 //
 // A tile is SIMT_THREADS * N items, N a thread. Item j of thread t is in the tile
 //     blocked        item t * N + j: a thread owns neighbouring items, as sequential work needs

@@ -1,4 +1,4 @@
-// Collectives of a block: rank keys by a digit, the step of a radix sort.
+// Collectives of a block: ranks of keys by a digit, the step of a radix sort.
 //
 // Keys are coded as unsigned numbers that have the same order. Each warp counts the digits of its
 // items. Each thread adds up the counts of one or more bins over the warps, and a prefix sum turns

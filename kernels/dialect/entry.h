@@ -1,8 +1,9 @@
 // Signatures of plain CUDA kernels, for checking a call's arguments. After the user's source the
 // core appends KERNEL_ENTRY(name) for each of its kernels. It encodes the kinds and sizes of the
 // kernel's parameters as words that the core reads from the compiled variant (device_signature in
-// csrc/device.h). So an int passed for a pointer, or an array of doubles for a pointer to float, is
-// an error that names the parameter, and a Python number is converted to the parameter's type.
+// csrc/device/device_signature.c). So an int passed for a pointer, or an array of doubles for a
+// pointer to float, is an error that names the parameter, and a Python number is converted to the
+// parameter's type.
 #pragma once
 
 namespace cubc_entry
@@ -88,7 +89,7 @@ struct signature<void(A...)> {
 namespace cubc_entry
 {
 // Arguments that the CPU's back end passes to an entry; the same struct as plain_frame in
-// csrc/device_cpu.c.
+// csrc/device/cpu/device_cpu.c.
 struct frame {
     unsigned grid[3], block[3];
     unsigned long long unused;

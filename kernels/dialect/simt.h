@@ -1,4 +1,4 @@
-// Kernel dialect: the language of the .cu files of this folder, for either device.
+// Kernel dialect: the language of the kernels, for either device.
 //
 // It is a C++17 subset that NVRTC, g++ and clang++ accept, without any standard or CUDA header, so
 // that NVRTC compiles a variant in about 0.1 s. The core flattens the #includes of a kernel file
@@ -258,8 +258,9 @@ FUNCTION bytes16 load_bytes16(const void* p)
 #define UNROLL
 #define NO_UNROLL
 
-// Functions of the core for a kernel on the CPU; the same struct as simt_api in csrc/simt.h. The
-// loader fills in `simt` before the first launch and checks `simt_size`.
+// Functions of the core for a kernel on the CPU; the same struct as simt_api in
+// csrc/device/cpu/simt.h. The loader fills in `simt` before the first launch and checks
+// `simt_size`.
 struct simt_api {
     u64 size;
     u32 (*thread_id)(void);

@@ -25,7 +25,7 @@
 #define CLUSTERS 0
 #endif
 
-enum { CLUSTER_BLOCKS = 16 }; // upper limit, as in csrc/device.h
+enum { CLUSTER_BLOCKS = 16 }; // upper limit, as in csrc/device/device.h
 
 // Inbox with `EACH` slots for each block.
 template <class V, int EACH = 1>

@@ -60,11 +60,12 @@ FUNCTION perhaps<V> deterministic_prefix(u64* messages, ticket mine, V total, Op
     const u32 tag = message_tag(mine, MESSAGE_COMPLETE);
     const deterministic_slots slots = slots_of(block_count());
     const bool ends_group = tile % GROUP == GROUP - 1, ends_stretch = tile % STRETCH == STRETCH - 1;
-    const perhaps<V> own{total, true};
+    const perhaps<V> this_tile{total, true};
     if (lane_id() == 0 && !ends_group) message_send(messages, tile, total, tag);
     const perhaps<V> tiles =
         wait_for<V>(messages, group * GROUP, static_cast<u32>(tile % GROUP), mine, op);
-    const perhaps<V> whole = join(tiles, own, op); // total of the group, if this is its last tile
+    const perhaps<V> whole =
+        join(tiles, this_tile, op); // total of the group, if this is its last tile
     if (lane_id() == 0 && ends_group && !ends_stretch)
         message_send(messages, slots.groups + group, whole.value, tag);
     const perhaps<V> groups = wait_for<V>(messages, slots.groups + stretch * (STRETCH / GROUP),

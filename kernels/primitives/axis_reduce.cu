@@ -1,15 +1,15 @@
 // Reduction along an axis that is not the last: [outer][rows][columns] becomes [outer][columns].
 //
 // Neighbouring threads take neighbouring columns, so that their loads are contiguous, and each
-// thread goes down the rows. A block's threads are laid out as `wide` column units, `high` rows and
-// `deep` outer slices. If there are few columns, several rows of threads share them, and their
+// thread goes down the rows. A block's threads are laid out as `wide` column strips, `high` rows
+// and `deep` outer slices. If there are few columns, several rows of threads share them, and their
 // partial results are combined in shared memory. If there are too few columns to fill the device,
 // several blocks share the rows, and a second, small launch combines their partial results in the
 // order of the rows. The descriptor derives the layout from the shape alone, so a result is the
 // same from run to run.
 //
-// A single thread (the CPU) keeps the accumulators of a unit of many columns in memory and adds row
-// after row to them.
+// A single thread (the CPU) keeps the accumulators of a strip of many columns in memory and adds
+// row after row to them.
 //
 // TUNE_DETERMINISTIC 1 makes the result deterministic: `high`, `splits` and the order in which rows
 // are combined are the same for every variant and device. Row r of a split goes to accumulator r %
@@ -24,7 +24,7 @@
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_WAVES wav 1:8:1 cpu=1:8:1
 //
-// ipt   items that a thread loads before it uses them; on the CPU the columns of a unit
+// ipt   items that a thread loads before it uses them; on the CPU the columns of a strip
 // ipv   items a vector load (log2), if rows begin on multiples of 16 bytes
 // ld    caching of the loads, see load_bytes16
 // wav   least number of blocks, in multiples of those resident at once; with fewer, blocks share
@@ -38,10 +38,10 @@
 DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
 enum {
-    UNIT = SIMT_SINGLE_THREAD ? TUNE_ITEMS_PER_THREAD
-           : TUNE_ALIGNED     ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2
-                              : 1,
-    LOADS = TUNE_ITEMS_PER_THREAD / UNIT
+    STRIP = SIMT_SINGLE_THREAD ? TUNE_ITEMS_PER_THREAD
+            : TUNE_ALIGNED     ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2
+                               : 1,
+    LOADS = TUNE_ITEMS_PER_THREAD / STRIP
 };
 
 static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for the parts");
@@ -58,7 +58,7 @@ struct axis_reduce_args {
 };
 
 struct axis_reduce_shared {
-    acc_t acc[SIMT_THREADS * UNIT];
+    acc_t acc[SIMT_THREADS * STRIP];
 };
 
 FUNCTION u64 ceil_div(u64 a, u64 b) { return a / b + (a % b != 0); }
@@ -73,7 +73,7 @@ FUNCTION void write_result(const axis_reduce_args& a, u64 column, acc_t sum)
 
 // Part of the input that one block reduces: rows [begin, end) of some columns and outer slices.
 struct part {
-    u64 split, unit, outer; // the first of the block's column units and outer slices
+    u64 split, strip, outer; // the first of the block's column strips and outer slices
     u64 begin, end;
 };
 
@@ -99,9 +99,9 @@ FUNCTION void write_part(const axis_reduce_args& a, const part& p, u64 column, a
 // Adds up to LOADS rows: first, first + stride, ...
 template <bool WHOLE, class In>
 FUNCTION void reduce_rows(const axis_reduce_args& a, const In& in, u64 first, u64 stride, u64 end,
-                          acc_t (&acc)[UNIT])
+                          acc_t (&acc)[STRIP])
 {
-    item_t item[LOADS][UNIT];
+    item_t item[LOADS][STRIP];
     UNROLL
     for (int l = 0; l < LOADS; l++) {
         const u64 row = first + static_cast<u64>(l) * stride;
@@ -112,7 +112,7 @@ FUNCTION void reduce_rows(const axis_reduce_args& a, const In& in, u64 first, u6
         const u64 row = first + static_cast<u64>(l) * stride;
         if (WHOLE || row < end) {
             UNROLL
-            for (int j = 0; j < UNIT; j++) acc[j] = accumulate(acc[j], item[l][j], row);
+            for (int j = 0; j < STRIP; j++) acc[j] = accumulate(acc[j], item[l][j], row);
         }
     }
 }
@@ -121,7 +121,7 @@ FUNCTION void reduce_rows(const axis_reduce_args& a, const In& in, u64 first, u6
 // contiguous share otherwise.
 template <class In>
 FUNCTION void reduce_thread(const axis_reduce_args& a, const part& p, u64 row_of_threads,
-                            const In& in, acc_t (&acc)[UNIT])
+                            const In& in, acc_t (&acc)[STRIP])
 {
     const u64 share = ceil_div(p.end - p.begin, a.high);
     const u64 stride = TUNE_COMMUTATIVE ? a.high : 1;
@@ -134,33 +134,34 @@ FUNCTION void reduce_thread(const axis_reduce_args& a, const part& p, u64 row_of
 
 FUNCTION void reduce_part(const axis_reduce_args& a, axis_reduce_shared& s)
 {
-    const part p = part_of(a, UNIT);
+    const part p = part_of(a, STRIP);
     const u32 wide = static_cast<u32>(a.wide), high = static_cast<u32>(a.high);
     const u32 across = thread_id() % wide, down = thread_id() / wide % high;
-    const u64 outer = p.outer + thread_id() / (wide * high), unit = p.unit + across;
+    const u64 outer = p.outer + thread_id() / (wide * high), strip = p.strip + across;
     const bool active =
-        thread_id() < a.wide * a.high * a.deep && outer < a.outer && unit * UNIT < a.columns;
-    acc_t acc[UNIT];
+        thread_id() < a.wide * a.high * a.deep && outer < a.outer && strip * STRIP < a.columns;
+    acc_t acc[STRIP];
     UNROLL
-    for (int j = 0; j < UNIT; j++) acc[j] = acc_identity();
+    for (int j = 0; j < STRIP; j++) acc[j] = acc_identity();
     if (active)
-        reduce_thread(a, p, down, input_from(a.in, outer * a.rows * a.columns + unit * UNIT), acc);
+        reduce_thread(a, p, down, input_from(a.in, outer * a.rows * a.columns + strip * STRIP),
+                      acc);
     for (u32 d = 1; d < high; d *= 2) { // neighbours first: keeps the order of the rows
-        acc_t* const mine = s.acc + thread_id() * UNIT;
+        acc_t* const mine = s.acc + thread_id() * STRIP;
         UNROLL
-        for (int j = 0; j < UNIT; j++) mine[j] = acc[j];
+        for (int j = 0; j < STRIP; j++) mine[j] = acc[j];
         block_sync();
         if (active && down % (2 * d) == 0 && down + d < high) {
             UNROLL
-            for (int j = 0; j < UNIT; j++)
-                acc[j] = combine()(acc[j], mine[d * wide * UNIT + static_cast<u32>(j)]);
+            for (int j = 0; j < STRIP; j++)
+                acc[j] = combine()(acc[j], mine[d * wide * STRIP + static_cast<u32>(j)]);
         }
         block_sync();
     }
     if (active && down == 0) {
         UNROLL
-        for (int j = 0; j < UNIT; j++)
-            write_part(a, p, outer * a.columns + unit * UNIT + static_cast<u64>(j), acc[j]);
+        for (int j = 0; j < STRIP; j++)
+            write_part(a, p, outer * a.columns + strip * STRIP + static_cast<u64>(j), acc[j]);
     }
 }
 
@@ -208,9 +209,10 @@ FUNCTION void combine_rows(acc_t* acc, u64 high, u64 columns)
 // as many columns, whose accumulators are combined at the end.
 FUNCTION void single_thread_reduce_part(const axis_reduce_args& a, axis_reduce_shared& s)
 {
-    const part p = part_of(a, UNIT);
-    const u64 first = p.unit * UNIT, last = p.outer + a.deep < a.outer ? p.outer + a.deep : a.outer;
-    const u64 columns = a.columns - first < UNIT ? a.columns - first : UNIT;
+    const part p = part_of(a, STRIP);
+    const u64 first = p.strip * STRIP,
+              last = p.outer + a.deep < a.outer ? p.outer + a.deep : a.outer;
+    const u64 columns = a.columns - first < STRIP ? a.columns - first : STRIP;
     const u64 high = a.high, groups = (p.end - p.begin) / high;
     for (u64 outer = p.outer; outer < last; outer++) {
         const auto in = input_from(a.in, outer * a.rows * a.columns + first);

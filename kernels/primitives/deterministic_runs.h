@@ -9,7 +9,7 @@
 //     ROWS, VECTOR   rows and items a row of a thread; enumerators that the kernel defines before
 #pragma once
 #include "operator.h"
-#include "run_ends.h"
+#include "rows.h"
 
 typedef TUNE_K run_key;
 DEFINE_INPUT(TUNE_KEYS, runs_t, run_key)

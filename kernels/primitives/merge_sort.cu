@@ -30,7 +30,7 @@ template <bool WHOLE>
 FUNCTION void block_sort(range in, target out, tile_shared& s)
 {
     const u32 count = WHOLE ? TILE : static_cast<u32>(in.count);
-    const u32 mine = WHOLE || own(0) < count ? own(0) : count; // the thread's first item
+    const u32 mine = WHOLE || my_item(0) < count ? my_item(0) : count; // the thread's first item
     item_t key[ITEMS];
     u32 index[ITEMS], from[ITEMS];
     UNROLL
@@ -42,8 +42,8 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
     block_sync();
     UNROLL
     for (int i = 0; i < ITEMS; i++) {
-        key[i] = s.key[own(i)];
-        index[i] = own(i);
+        key[i] = s.key[my_item(i)];
+        index[i] = my_item(i);
     }
     thread_sort_pairs(key, index, WHOLE ? 0 : bits_behind(count - mine), order());
     for (u32 threads = 2; threads / 2 < SIMT_THREADS; threads *= 2) { // threads that merge two runs
@@ -51,18 +51,18 @@ FUNCTION void block_sort(range in, target out, tile_shared& s)
         const u32 middle = first + run < count ? first + run : count;
         const u32 end = first + 2 * run < count ? first + 2 * run : count;
         sync_threads(threads);
-        keep_own(s, key, index);
+        keep_mine(s, key, index);
         sync_threads(threads);
         if (first < count)
             thread_merge(s.key, first, middle, end, mine - first, key, from, order());
         if constexpr (PAIRS) {
             UNROLL
             for (int i = 0; i < ITEMS; i++)
-                if (WHOLE || own(i) < count) index[i] = s.index[from[i]];
+                if (WHOLE || my_item(i) < count) index[i] = s.index[from[i]];
         }
     }
     block_sync();
-    keep_own(s, key, index);
+    keep_mine(s, key, index);
     block_sync();
     UNROLL
     for (int i = 0; i < ITEMS; i++)

@@ -41,7 +41,7 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "input.h"
 #include "lookback.h"
-#include "run_ends.h"
+#include "rows.h"
 #include "types.h"
 
 enum {

@@ -41,7 +41,7 @@ FUNCTION void mark_pieces(const segmented_sort_args& a, window_shared& s, const 
     const u64 pieces = pieces_in(s.at);
     const u32 count = index_in(w, w.last);
     for (u32 k = thread_id(); k < TILE / 32 + 2; k += SIMT_THREADS) s.head[k] = 0;
-    s.across[thread_id()] = pieces > 1 || own(0) >= count ? 0 : count << 16;
+    s.across[thread_id()] = pieces > 1 || my_item(0) >= count ? 0 : count << 16;
     block_sync();
     for (u64 k = thread_id(); pieces > 1 && k < pieces; k += SIMT_THREADS) {
         const piece p = piece_of(a, s.at, w, k);
@@ -54,9 +54,9 @@ FUNCTION void mark_pieces(const segmented_sort_args& a, window_shared& s, const 
 }
 
 // Returns a mask of the thread's items that begin a segment.
-FUNCTION u32 own_heads(const window_shared& s)
+FUNCTION u32 my_heads(const window_shared& s)
 {
-    const u32 first = own(0);
+    const u32 first = my_item(0);
     const u64 two = s.head[first / 32] | static_cast<u64>(s.head[first / 32 + 1]) << 32;
     return static_cast<u32>(two >> first % 32);
 }
@@ -72,16 +72,16 @@ FUNCTION void merge_neighbours(window_shared& s, u32 threads, item_t (&key)[ITEM
     const u32 begin = first * ITEMS, end = begin + threads * ITEMS;
     const u32 low = (segment & 0xffffu) > begin ? segment & 0xffffu : begin;
     const u32 high = segment >> 16 < end ? segment >> 16 : end;
-    const bool mine = own(0) < high && own(0) + ITEMS > low;
-    if (mine) keep_own(s.tile, key, index);
+    const bool mine = my_item(0) < high && my_item(0) + ITEMS > low;
+    if (mine) keep_mine(s.tile, key, index);
     sync_threads(threads);
     if (mine) {
         u32 from[ITEMS];
         UNROLL
-        for (int i = 0; i < ITEMS; i++) from[i] = own(i);
-        const u32 skipped = own(0) < low ? low - own(0) : 0;
-        thread_merge<true>(s.tile.key, low, second * ITEMS, high, own(0) + skipped - low, key, from,
-                           order(), skipped);
+        for (int i = 0; i < ITEMS; i++) from[i] = my_item(i);
+        const u32 skipped = my_item(0) < low ? low - my_item(0) : 0;
+        thread_merge<true>(s.tile.key, low, second * ITEMS, high, my_item(0) + skipped - low, key,
+                           from, order(), skipped);
         if constexpr (PAIRS) {
             UNROLL
             for (int i = 0; i < ITEMS; i++) index[i] = s.tile.index[from[i]];
@@ -135,14 +135,15 @@ FUNCTION void sort_window(const segmented_sort_args& a, window_shared& s, const 
     block_sync();
     UNROLL
     for (int i = 0; i < ITEMS; i++) {
-        key[i] = s.tile.key[own(i)];
-        index[i] = own(i);
+        key[i] = s.tile.key[my_item(i)];
+        index[i] = my_item(i);
     }
-    thread_sort_pairs(key, index, own_heads(s) | bits_behind(own(0) < count ? count - own(0) : 0),
+    thread_sort_pairs(key, index,
+                      my_heads(s) | bits_behind(my_item(0) < count ? count - my_item(0) : 0),
                       order());
     for (u32 threads = 2; threads / 2 < SIMT_THREADS; threads *= 2)
         merge_neighbours(s, threads, key, index);
-    keep_own(s.tile, key, index);
+    keep_mine(s.tile, key, index);
     block_sync();
     write_window(a, s, w, count);
 }

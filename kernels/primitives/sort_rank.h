@@ -1,6 +1,5 @@
 // Ranks of a tile's keys by a digit: block_radix.h with the parameters of a variant of sort.cu.
-//     TUNE_MATCH   search for lanes with the same digit. 0: a ballot a bit; 1: the match
-//     instruction
+//     TUNE_MATCH   search for lanes with the same digit, see sort.cu
 #pragma once
 #include "radix.h"
 

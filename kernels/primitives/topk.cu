@@ -40,8 +40,8 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #define TUNE_ORDER 0       // tiles are taken by number
 #define TUNE_FIRST_DELAY 0 // blocks are all resident
-#include "key_input.h"
 #include "lookback.h"
+#include "radix.h"
 
 typedef TUNE_OFFSET offset_t;
 
@@ -51,7 +51,7 @@ enum {
     ROW_ITEMS = SIMT_WARP * VECTOR,
     COPIES = 1 << TUNE_COPIES_LOG2,
     PASSES = (KEY_BITS + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS,
-    EQUAL = 1 << 16 // unit of the count of equal items, above that of selected items
+    EQUAL = 1 << 16 // weight of an equal item in a packed count; that of a selected one is 1
 };
 static_assert(TILE < EQUAL, "the counts of a tile fit half a word");
 

@@ -41,7 +41,7 @@ FUNCTION void prefetch_tile(const In&, u64, u64)
 
 // Input from an item on; for an array a pointer.
 template <class In>
-struct input_tail {
+struct input_part {
     const In& in;
     u64 begin;
 };
@@ -51,19 +51,19 @@ FUNCTION const T* input_from(const T* in, u64 begin)
     return in + begin;
 }
 template <class In>
-FUNCTION input_tail<In> input_from(const In& in, u64 begin)
+FUNCTION input_part<In> input_from(const In& in, u64 begin)
 {
-    return input_tail<In>{in, begin};
+    return input_part<In>{in, begin};
 }
 template <int CACHING, class In, int N, class T>
-FUNCTION void load_input(const input_tail<In>& tail, u64 at, T (&out)[N])
+FUNCTION void load_input(const input_part<In>& part, u64 at, T (&out)[N])
 {
-    load_input<CACHING>(tail.in, tail.begin + at, out);
+    load_input<CACHING>(part.in, part.begin + at, out);
 }
 template <class In>
-FUNCTION auto input_item(const input_tail<In>& tail, u64 i)
+FUNCTION auto input_item(const input_part<In>& part, u64 i)
 {
-    return input_item(tail.in, tail.begin + i);
+    return input_item(part.in, part.begin + i);
 }
 
 // ---- place of an operand's item -----------------------------------------------------------------

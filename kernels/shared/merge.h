@@ -9,15 +9,15 @@ struct tile_shared {
     u16 index[PAIRS ? TILE : 1];
 };
 
-FUNCTION u32 own(int i) { return blocked_index<ITEMS>(i); }
+FUNCTION u32 my_item(int i) { return blocked_index<ITEMS>(i); }
 
-FUNCTION void keep_own(tile_shared& s, const item_t (&key)[ITEMS], const u32 (&index)[ITEMS])
+FUNCTION void keep_mine(tile_shared& s, const item_t (&key)[ITEMS], const u32 (&index)[ITEMS])
 {
     UNROLL
-    for (int i = 0; i < ITEMS; i++) s.key[own(i)] = key[i];
+    for (int i = 0; i < ITEMS; i++) s.key[my_item(i)] = key[i];
     if constexpr (PAIRS) {
         UNROLL
-        for (int i = 0; i < ITEMS; i++) s.index[own(i)] = static_cast<u16>(index[i]);
+        for (int i = 0; i < ITEMS; i++) s.index[my_item(i)] = static_cast<u16>(index[i]);
     }
 }
 
@@ -55,10 +55,10 @@ FUNCTION void block_merge_keys(parts p, tile_shared& s)
     for (int i = 0; i < ITEMS; i++)
         if (WHOLE || striped_index(i) < count) s.key[striped_index(i)] = key[i];
     block_sync();
-    thread_merge(s.key, 0, middle, count, WHOLE || own(0) < count ? own(0) : count, key, from,
-                 order());
+    thread_merge(s.key, 0, middle, count, WHOLE || my_item(0) < count ? my_item(0) : count, key,
+                 from, order());
     block_sync();
-    keep_own(s, key, from);
+    keep_mine(s, key, from);
     block_sync();
 }
 

@@ -30,10 +30,6 @@ struct target { // destination of merged items
     value_t* value;
 };
 
-struct order { // order of keys, for block_merge.h
-    FUNCTION_MEMBER bool operator()(item_t a, item_t b) const { return goes_before(a, b); }
-};
-
 FUNCTION range part_of(range r, u64 first, u64 count)
 {
     return range{r.key + first, PAIRS ? r.value + first : r.value, count};

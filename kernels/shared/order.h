@@ -14,3 +14,7 @@ FUNCTION bool goes_before(in_expression<item_t> a, in_expression<item_t> b)
     (void)b;
     return convert<bool>(TUNE_LESS);
 }
+
+struct order { // the same for block_merge.h
+    FUNCTION_MEMBER bool operator()(item_t a, item_t b) const { return goes_before(a, b); }
+};

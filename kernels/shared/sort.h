@@ -6,7 +6,7 @@
 //     TUNE_OFFSET                    type that counts items: u32 up to 2^30, else u64
 //     TUNE_IN_PLACE                  1: an output is also an input
 #pragma once
-#include "key_input.h"
+#include "radix.h"
 
 typedef TUNE_OFFSET offset_t;
 

@@ -8,7 +8,7 @@ import cubc
 from cubc import _core
 
 TYPES = ["f2", "f4", "f8", "c16"]
-FIXED = [False, True]
+EITHER = [False, True]
 
 
 def zeros(*shape, dtype="f8"):
@@ -26,17 +26,20 @@ def signs(result):
     return np.signbit(parts).astype(int).tolist()
 
 
-@pytest.mark.parametrize("fixed", FIXED)
+@pytest.mark.parametrize("deterministic", EITHER)
 @pytest.mark.parametrize("dtype", TYPES)
-def test_reduce(device, dtype, fixed):
+def test_reduce(device, dtype, deterministic):
     parts = 2 if dtype == "c16" else 1
     for n in (1, 2, 33, 100_000):
         x = zeros(n, dtype=dtype)
-        assert signs(cubc.sum(on(device, x), deterministic=fixed)) == [1] * parts
-        assert signs(cubc.sum(on(device, x), init=0.0, deterministic=fixed)) == [0] * parts
+        assert signs(cubc.sum(on(device, x), deterministic=deterministic)) == [1] * parts
+        assert signs(cubc.sum(on(device, x), init=0.0, deterministic=deterministic)) == [0] * parts
         x[n // 2] = 0
-        assert signs(cubc.sum(on(device, x), deterministic=fixed)) == [0] * parts
-    assert signs(cubc.sum(on(device, zeros(0, dtype=dtype)), deterministic=fixed)) == [0] * parts
+        assert signs(cubc.sum(on(device, x), deterministic=deterministic)) == [0] * parts
+    assert (
+        signs(cubc.sum(on(device, zeros(0, dtype=dtype)), deterministic=deterministic))
+        == [0] * parts
+    )
 
 
 def test_an_initial_value_of_no_items(device):
@@ -45,29 +48,33 @@ def test_an_initial_value_of_no_items(device):
     assert float(cubc.prod(on(device, zeros(0)))) == 1
 
 
-@pytest.mark.parametrize("fixed", FIXED)
+@pytest.mark.parametrize("deterministic", EITHER)
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_axes(device, axis, fixed):
+def test_axes(device, axis, deterministic):
     for shape in ((2, 3, 4), (40, 300, 2)):
-        sums = cubc.sum(on(device, zeros(*shape)), axis=axis, deterministic=fixed)
+        sums = cubc.sum(on(device, zeros(*shape)), axis=axis, deterministic=deterministic)
         assert signs(sums) == [1] * np.asarray(sums).size
     none = [2, 3, 4]
     none[axis] = 0
-    assert not any(signs(cubc.sum(on(device, zeros(*none)), axis=axis, deterministic=fixed)))
+    assert not any(
+        signs(cubc.sum(on(device, zeros(*none)), axis=axis, deterministic=deterministic))
+    )
 
 
-@pytest.mark.parametrize("fixed", FIXED)
-def test_segments(device, fixed):
+@pytest.mark.parametrize("deterministic", EITHER)
+def test_segments(device, deterministic):
     """Ends of all kinds: at windows' ends, piled up, of segments that several blocks share."""
     draw = np.random.default_rng(5)
     lengths = [draw.choice([0, 0, 1, 3, 32], 3000), draw.choice([0, 256, 16384], 60), [0, 0], [0]]
     for sizes in lengths:
         offsets = np.append(0, np.cumsum(sizes))
         x = on(device, zeros(offsets[-1]))
-        sums = cubc.segmented_reduce(x, on(device, offsets), deterministic=fixed)
+        sums = cubc.segmented_reduce(x, on(device, offsets), deterministic=deterministic)
         assert signs(sums) == (np.diff(offsets) > 0).astype(int).tolist()
     begun = on(device, np.array([0, 0, 2, 2]))
-    sums = cubc.segmented_reduce(on(device, zeros(2)), begun, init=-0.0, deterministic=fixed)
+    sums = cubc.segmented_reduce(
+        on(device, zeros(2)), begun, init=-0.0, deterministic=deterministic
+    )
     assert signs(sums) == [1, 1, 1]
 
 
@@ -85,12 +92,12 @@ def test_segments_by_blocks_of_threads(device):
     assert signs(sums) == (lengths > 0).astype(int).tolist()
 
 
-@pytest.mark.parametrize("fixed", FIXED)
-def test_as_scans_and_keys(device, fixed):
+@pytest.mark.parametrize("deterministic", EITHER)
+def test_as_scans_and_keys(device, deterministic):
     x, keys = on(device, zeros(5000)), on(device, np.arange(5000) // 7)
-    assert all(signs(cubc.scan(x, deterministic=fixed)))
-    assert all(signs(cubc.scan_by_key(keys, x, deterministic=fixed)))
-    assert all(signs(cubc.reduce_by_key(keys, x, deterministic=fixed)[1]))
+    assert all(signs(cubc.scan(x, deterministic=deterministic)))
+    assert all(signs(cubc.scan_by_key(keys, x, deterministic=deterministic)))
+    assert all(signs(cubc.reduce_by_key(keys, x, deterministic=deterministic)[1]))
 
 
 def test_weights_as_numpy(device):
