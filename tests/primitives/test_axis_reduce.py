@@ -149,6 +149,11 @@ def test_init_dtype_and_out(device):
         (lambda x: cubc.sum(x, axis=0, out=np.empty(4, "i8")), ValueError, "shape"),
         (lambda x: cubc.sum(x, axis=0, out=x[0]), ValueError, "apart"),
         (lambda x: cubc.sum(x, axis=1, out=x.ravel()[:3]), ValueError, "apart"),
+        (
+            lambda x: cubc.sum(x.reshape(15, 1), axis=1, out=x.ravel()),
+            ValueError,
+            "^sum: the output must be apart",
+        ),
     ],
 )
 def test_wrong_arguments(call, error, words):
