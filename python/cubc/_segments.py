@@ -1,7 +1,7 @@
-"""Algorithms over the segments of an array.
+"""Reductions, scans and sorts of the segments of an array.
 
 Segment ``s`` of ``x`` is ``x[offsets[s]:offsets[s + 1]]``, or with ``segment_size=k`` the k items
-from ``s * k`` on. Shares of equal work come from a merge path over items and ends: D. Merrill and
+from ``s * k`` on. A merge path over items and ends shares out equal work: D. Merrill and
 M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016.
 """
 
@@ -34,33 +34,33 @@ def segmented_reduce(
     Parameters
     ----------
     x : array_like
-        Of any number of dimensions, taken flat in C order.
+        Array of any number of dimensions, taken flat in C order.
     offsets : array_like, optional
-        Of int32 or int64, one dimension, rising: segment ``s`` is ``x[offsets[s]:offsets[s + 1]]``,
-        so that there is one segment less than offsets. What is outside of ``x`` is not read. Unlike
-        ``numpy.add.reduceat``, the end of the last segment is given too, and a segment may be
-        empty.
+        int32 or int64 of one dimension, in rising order: segment ``s`` is
+        ``x[offsets[s]:offsets[s + 1]]``, so that there is one segment less than offsets. Parts
+        outside of ``x`` are not read. Unlike ``numpy.add.reduceat``, the end of the last segment is
+        given too, and a segment may be empty.
     op : str
         "sum", "prod", "min", "max", "any", "all", "argmin", "argmax", or a C expression of a and b.
-        An index counts from its segment's beginning.
+        An index counts from the first item of its segment.
     segment_size : int, optional
-        Instead of offsets: every segment has so many items, and `x` a multiple of them.
+        Number of items of every segment, in place of offsets. The size of `x` is a multiple of it.
     init : scalar, optional
-        Comes before the items of each segment. It is what an empty segment gives; without it that
-        is the operator's identity (for min and max what no item is beyond), and -1 for an index.
-        An expression together with offsets needs it.
+        First operand of each segment, and the result of an empty one. The default for an empty
+        segment is the operator's identity (for min and max an infinity or an extreme integer), and
+        -1 for an index. An expression with offsets needs it.
     out : array, optional
-        Where to write: one item a segment, apart from the inputs.
+        Array for the result, one item for each segment. It must not overlap the inputs.
     dtype, commutative
         As for `reduce`.
     deterministic : bool
-        As for `reduce`. A segment's result then has the bits that `reduce` gives for it alone,
-        with ``deterministic=True`` too.
+        As for `reduce`. The result of a segment then has the bits of `reduce` of that segment with
+        ``deterministic=True``.
 
     Returns
     -------
     numpy.ndarray, cubc.Array or out
-        One item a segment, of the type that `reduce` gives.
+        One item for each segment, of the type that `reduce` returns.
 
     Raises
     ------
@@ -68,18 +68,19 @@ def segmented_reduce(
         If neither or both of offsets and segment_size are given; if offsets in host memory fall;
         if `x` is not a multiple of segment_size; if an expression with offsets has no init.
     TypeError
-        For offsets of another type; as `reduce`.
+        For offsets that are neither int32 nor int64; as `reduce`.
     CompileError
         As `reduce`.
 
     Notes
     -----
-    One pass; temporary storage of a few bytes a block. The same bits from run to run, as `reduce`.
-    Offsets on a device are not looked at: where they fall, results of their segments are undefined.
+    The call is one pass, with temporary storage of a few bytes for each block. Results
+    have the same bits from run to run, as those of `reduce`. Offsets on a device are not checked:
+    if they fall, the results of their segments are undefined.
 
-    Deterministic, a segment is cut into tiles from its own beginning: a lane of a warp, a warp, or
-    for each tile a block reduces it, in the same order whichever it is. The temporary storage is
-    then about a byte for 150 items of float32. The error of a sum is bounded as that of `reduce`.
+    With `deterministic` a segment is cut into tiles from its first item on. A lane of a warp, a
+    warp, or a block for each tile reduces it, all in the same order. The temporary storage is then
+    about a byte for 150 items of float32. The error of a sum has the bound of `reduce`.
     """
     x = as_array(x)
     offsets, count = _segments("segmented_reduce", x, offsets, segment_size)
@@ -112,31 +113,31 @@ def segmented_scan(
     deterministic=False,
     **where: Unpack[Where],
 ) -> Any:
-    """Scan every segment of an array: prefixes that begin anew with each.
+    """Scan every segment of an array by itself.
 
     Parameters
     ----------
     x : array_like
-        Of any number of dimensions, taken flat in C order.
+        Array of any number of dimensions, taken flat in C order.
     offsets, segment_size : optional
-        The segments, as for `segmented_reduce`. What is before the first segment is scanned as one
-        more, and so is what is behind the last.
+        Segments, as for `segmented_reduce`. Items before the first segment are scanned as a segment
+        more, and so are those behind the last.
     op, inclusive : optional
         As for `scan`.
     init : optional
-        What each segment begins with. An exclusive scan begins with the operator's identity by
-        default; one with `min`, `max` or an expression needs a value.
+        First operand of each segment. The default of an exclusive scan is the operator's identity;
+        with `min`, `max` or an expression it needs a value.
     out : array, optional
-        Where the result goes: of the shape of `x`, which it may be if its items are as large.
+        Array for the result, of the shape of `x`. It may be `x`, if its items are as large.
     dtype : optional
-        Type of the result, in which `op` works too; that of `x` by default, as for `scan`.
+        Type of the result and of the arithmetic; by default that of `x`, as for `scan`.
     deterministic : bool
         As for `scan`.
 
     Returns
     -------
     numpy.ndarray, cubc.Array or out
-        Of the shape of `x`; in host memory if `x` is there, else on its device.
+        Array of the shape of `x`; in host memory if `x` is, else on the device of `x`.
 
     Raises
     ------
@@ -145,11 +146,12 @@ def segmented_scan(
 
     Notes
     -----
-    One pass with decoupled look-back, as `scan`: of pairs of a value and whether a segment begins
-    (S. Sengupta et al., "Scan Primitives for GPU Computing", Graphics Hardware 2007). Each block
-    marks the offsets that lie in its tile, so that an item costs the same whatever the lengths are.
-    Results of floats may differ in the last digits from run to run, unless `deterministic` is set.
-    Offsets on a device are not looked at: where they fall, results of their segments are undefined.
+    The call is one pass with decoupled look-back, as `scan`, over pairs of a value and a flag that
+    begins a segment (S. Sengupta et al., "Scan Primitives for GPU Computing", Graphics Hardware
+    2007). Each block marks the offsets that lie in its tile, so that an item takes the same time
+    whatever the lengths are. Results of floats may differ in the last digits from run to run,
+    unless `deterministic` is set. Offsets on a device are not checked: if they fall, the results of
+    their segments are undefined.
     """
     x = as_array(x)
     offsets, count = _segments("segmented_scan", x, offsets, segment_size)
@@ -179,25 +181,26 @@ def segmented_sort(
     out=None,
     **where: Unpack[Where],
 ) -> Any:
-    """Sort every segment of an array by itself, into a copy; the sort is stable.
+    """Sort every segment of a copy of an array by itself; the sort is stable.
 
     Parameters
     ----------
     x : array_like
-        Keys, of one dimension; of several, taken flat in C order, if segments have one size.
+        Keys, of one dimension. With segment_size= there may be several dimensions, taken flat in C
+        order.
     offsets, segment_size : optional
-        The segments, as for `segmented_reduce`. What is before the first segment is sorted as one
-        more, and so is what is behind the last.
+        Segments, as for `segmented_reduce`. Items before the first segment are sorted as a segment
+        more, and so are those behind the last.
     descending : bool
-        The largest first; equal keys keep their order here too.
+        True sorts the largest key first. Equal keys keep their order here too.
     out : array, optional
-        Where the result goes: of the shape and type of `x`. `x` itself is fine; any other overlap
-        is refused.
+        Array for the result, of the shape and type of `x`. It may be `x`; any other overlap is
+        refused.
 
     Returns
     -------
     numpy.ndarray, cubc.Array or out
-        In host memory if `x` is there, else on its device.
+        Result; in host memory if `x` is, else on the device of `x`.
 
     Raises
     ------
@@ -206,11 +209,11 @@ def segmented_sort(
 
     Notes
     -----
-    A merge sort that merges inside of segments only [1]_. Segments that fit a block are read and
-    written once, many of them by one block if they are short; of longer ones each round of merges
-    doubles what is sorted. Nothing waits for the lengths. Where a segment may be longer than a
-    block holds, as much temporary storage as `x` takes is needed. The order is that of `sort`.
-    Offsets on a device are not looked at: where they fall, what is written is undefined.
+    The method is a merge sort that merges inside of segments alone [1]_. Segments that fit a block
+    are read and written once, several short ones by one block. In longer segments each round of
+    merges doubles the length of the sorted runs. The call does not wait for the lengths. If a
+    segment may be longer than a block holds, the temporary storage is as large as `x`. The order is
+    that of `sort`. Offsets on a device are not checked: if they fall, the result is undefined.
 
     References
     ----------
@@ -232,19 +235,21 @@ def segmented_argsort(
     out=None,
     **where: Unpack[Where],
 ) -> Any:
-    """Indices that sort every segment: ``x[segmented_argsort(x, o)]`` is ``segmented_sort(x, o)``.
+    """Find the indices that sort every segment.
+
+    ``x[segmented_argsort(x, o)]`` is ``segmented_sort(x, o)``.
 
     Parameters
     ----------
     x, offsets, segment_size, descending
         As for `segmented_sort`.
     out : array, optional
-        Where the indices go: of the shape of `x`, int64.
+        Array for the indices, int64, of the shape of `x`.
 
     Returns
     -------
     numpy.ndarray, cubc.Array or out
-        int64: indices into `x`, not into its segments.
+        Indices, int64. They count from the first item of `x`, not of a segment.
 
     Raises
     ------
@@ -272,7 +277,7 @@ def segmented_sort_pairs(
     out=None,
     **where: Unpack[Where],
 ) -> tuple[Any, Any]:
-    """Sort every segment of keys by itself, and values along with them; the sort is stable.
+    """Sort every segment of keys by itself, and move values with their keys; the sort is stable.
 
     Parameters
     ----------
@@ -284,7 +289,7 @@ def segmented_sort_pairs(
     Returns
     -------
     keys, values : numpy.ndarray or cubc.Array
-        In host memory if both are there, else on their device.
+        Sorted keys and their values; in host memory if both inputs are, else on their device.
 
     Raises
     ------
@@ -303,7 +308,7 @@ def segmented_sort_pairs(
 
 
 def argsort_in_segments(x, size, descending, out, **where) -> Any:
-    """Of segments of one size the indices in each that sort it, in the shape of `x`."""
+    """Return the indices in each segment of one size that sort it, in the shape of `x`."""
     fields = _sorting("argsort", x, None, size, descending)
     fields |= {
         "keys_out": ("keys_in", "keys_in", None),
@@ -315,7 +320,7 @@ def argsort_in_segments(x, size, descending, out, **where) -> Any:
 
 
 def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:
-    """What the sorts of segments have in common."""
+    """Sort segments: the common part of the public calls."""
     x = as_array(x)
     if size is None:
         one_dimension(function, x, "its segments may have any length")
@@ -329,12 +334,12 @@ def _sorting(function, x, offsets, size, descending) -> dict[str, Any]:
 
 
 def _items(x: Any) -> int:
-    """How many items an array of any library has."""
+    """Return the number of items of an array of any library."""
     return int(np.prod(tuple(x.shape), dtype=np.int64))
 
 
 def _segments(function: str, x: Any, offsets: Any, size: int | None) -> tuple[Any, int]:
-    """The offsets and how many segments there are."""
+    """Return the offsets and the number of segments."""
     if (offsets is None) == (size is None):
         raise ValueError(f"{function}() takes offsets or segment_size=, one of the two")
     if size is not None:

@@ -1,7 +1,7 @@
-"""Selections: the items of an array that a condition holds for, close together and in order.
+"""Selections of the items of an array that fulfil a condition, in order.
 
-The result's length is known only when the work is done, so these calls wait for it, unless the
-caller gives ``count=``. The method is that of `scan`: a single pass with decoupled look-back
+The result's length is known when the work is done. The calls wait for it, unless the caller gives
+``count=``. The method is that of `scan`: a single pass with decoupled look-back
 (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002).
 """
 
@@ -16,32 +16,35 @@ from ._options import Where
 
 @primitive(workspace="cubc_select_temp_bytes")
 def select(x, condition, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
-    """Items of an array that a condition holds for, in order; NumPy's ``x[condition]``.
+    """Select the items of an array that fulfil a condition, in order, as NumPy's ``x[condition]``.
 
     Parameters
     ----------
     x : array_like
-        Of any number of dimensions, taken flat in C order.
+        Array of any number of dimensions, taken flat in C order.
     condition : array_like or str
-        A mask with an item for each of `x`: what is not 0 is selected. Or a C expression of the
-        item ``x`` and its index ``i``, as ``"x > 0 && i % 2 == 0"``; of structs ``"x.mass > 1"``.
+        Mask with an item for each item of `x`, which is selected if that is not 0. Or a C
+        expression of the item ``x`` and its index ``i``, as ``"x > 0 && i % 2 == 0"``, or of a
+        struct ``"x.mass > 1"``.
     out : array, optional
-        Where to write, of the type and number of items of `x`, one dimension. It may be `x`.
+        Array for the result, of the type and number of items of `x`, of one dimension. It may be
+        `x`.
     count : array, optional
-        An int64 of the device's memory that gets the number of selected items. With it the call
-        does not wait, and gives the whole of `out`; what lies past the count is undefined.
+        One int64 in the device's memory, to which the number of selected items is written. The call
+        then does not wait, and returns the whole of `out`. Items past the count are undefined.
 
     Returns
     -------
     array
-        One dimension; a NumPy array for host memory, else a cubc.Array or the part of `out`.
+        Array of one dimension; a NumPy array if `x` is in host memory, else a cubc.Array or the
+        part of `out`.
 
     Raises
     ------
     CompileError
         If the expression does not compile.
     ValueError
-        If the lengths differ.
+        If mask and `x` have different numbers of items.
     TypeError
         As `scan`.
     """
@@ -50,22 +53,22 @@ def select(x, condition, /, *, out=None, count=None, **where: Unpack[Where]) -> 
 
 @primitive(workspace="cubc_select_temp_bytes")
 def partition(x, condition, second=None, /, **where: Unpack[Where]) -> tuple[Any, ...]:
-    """Items that a condition holds for, and the others; both in order.
+    """Select the items that fulfil a condition, and the others; both in order.
 
-    This is CUB's partition, not NumPy's, which is about the k-th smallest item.
+    This is CUB's partition. numpy.partition, about the k-th smallest item, is another function.
 
     Parameters
     ----------
     x, condition
         As for `select`.
     second : str, optional
-        Another condition, asked of the items that the first, an expression too, does not hold for.
+        Another condition, for the items that do not fulfil the first. Both are expressions then.
 
     Returns
     -------
     tuple of array
-        The selected items and the rest; with `second`, the items that the first condition holds
-        for, those of the second, and the rest.
+        Selected items and the rest. With `second`: items that fulfil the first condition, those of
+        the rest that fulfil the second, and all others.
 
     Raises
     ------
@@ -88,9 +91,9 @@ def partition(x, condition, second=None, /, **where: Unpack[Where]) -> tuple[Any
 
 @primitive(workspace="cubc_select_temp_bytes")
 def unique_consecutive(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
-    """Items that differ from the one before them: of each run of equal items the first.
+    """Select the first item of each run of equal items.
 
-    Of a sorted array these are its unique items. NaN differs from everything, 0.0 and -0.0 are
+    In a sorted array these are the unique items. NaN differs from all items; 0.0 and -0.0 are
     equal; structs are equal if all their fields are.
 
     Parameters
@@ -113,14 +116,14 @@ def unique_consecutive(x, /, *, out=None, count=None, **where: Unpack[Where]) ->
 
 @primitive(workspace="cubc_select_temp_bytes")
 def flatnonzero(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
-    """Indices (int64) of the items that are not 0, in the flattened array.
+    """Find the indices, int64, of the items of the flattened array that are not 0.
 
     Parameters
     ----------
     x, count
         As for `select`.
     out : array, optional
-        As for `select`, of int64.
+        As for `select`, but int64.
 
     Returns
     -------
@@ -138,7 +141,7 @@ def flatnonzero(x, /, *, out=None, count=None, **where: Unpack[Where]) -> Any:
 
 
 def _fields(x: Any, condition: Any, out: Any, count: Any) -> dict[str, Any]:
-    """The core's parameters; without x the items are the indices."""
+    """Return the core's parameters; without x the items are the indices."""
     like = "in" if x is not None else "mask"
     return {
         "in": x,
@@ -149,7 +152,7 @@ def _fields(x: Any, condition: Any, out: Any, count: Any) -> dict[str, Any]:
 
 
 def _items(x, condition, out, count, where: Where) -> Any:
-    """The selected items; the whole of the output where the caller has a place for the count."""
+    """Return the selected items, or the whole of the output if the caller gives `count`."""
     fields = _fields(x, condition, out, count)
     if x is None:
         fields["type"] = "int64"
@@ -158,7 +161,7 @@ def _items(x, condition, out, count, where: Where) -> Any:
 
 
 def _first(found: Any, number: int, *, made: bool) -> Any:
-    """The first items of what the core gave; a NumPy array of ours gives its other memory back."""
+    """Return the first items of an output; a NumPy array made here is shortened in place."""
     if made and isinstance(found, np.ndarray):
         found.resize(number, refcheck=False)
         return found

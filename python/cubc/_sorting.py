@@ -1,4 +1,4 @@
-"""Radix sorts.
+"""Radix sorts of keys, of keys with values, and of indices.
 
 A. Adinets and D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs",
 arXiv 2206.01784, 2022.
@@ -27,38 +27,39 @@ def sort(
     out=None,
     **where: Unpack[Where],
 ) -> Any:
-    """Sort an array into a copy; the sort is stable.
+    """Sort a copy of an array; the sort is stable.
 
     Parameters
     ----------
     x : array_like
-        Keys. More than 2**32 of them are fine.
+        Keys. There may be more than 2**32.
     axis : int or None
-        Along which axis, the last one by default; None sorts all items, as one dimension.
+        Axis along which to sort; by default the last one. None sorts all items as one dimension.
     descending : bool
-        The largest first; equal keys keep their order here too.
+        True sorts the largest key first. Equal keys keep their order here too.
     begin_bit, end_bit : int
-        Integers sort by these bits alone, the last one not included, and what is above them costs
-        nothing; all bits by default. Of arrays of several dimensions only with ``axis=None``.
+        Range of bits that integers are sorted by, without `end_bit`; by default all bits. Bits
+        outside take no time. An array of several dimensions needs ``axis=None`` for it.
     out : array, optional
-        Where the result goes: of the shape and type of `x`. `x` itself is fine; any other overlap
-        is refused.
+        Array for the result, of the shape and type of `x`. It may be `x`; any other overlap is
+        refused.
 
     Returns
     -------
     numpy.ndarray, cubc.Array or out
-        In host memory if `x` is there, else on its device.
+        Result; in host memory if `x` is, else on the device of `x`.
 
     Raises
     ------
     TypeError
-        For types that `asarray` does not take, an `out` of another type, bits of floating keys.
+        For items that `asarray` does not take; for an `out` of another type than `x`; for a range
+        of bits of floating keys.
     ValueError
-        For an axis or bits that there are not; as for `reduce`.
+        For an axis or a range of bits that the keys do not have; as for `reduce`.
 
     Notes
     -----
-    As much temporary storage as `x` takes is needed.
+    The temporary storage is as large as `x`.
 
     -0.0 comes before 0.0, and NaN after all numbers as in NumPy (so a descending sort begins with
     it); several NaNs are ordered by their bits. All bytes of a bool but 0 are the same key, and
@@ -99,19 +100,19 @@ def argsort(
     out=None,
     **where: Unpack[Where],
 ) -> Any:
-    """Indices that sort an array: ``x[argsort(x)]`` is ``sort(x)``.
+    """Find the indices that sort an array: ``x[argsort(x)]`` is ``sort(x)``.
 
     Parameters
     ----------
     x, axis, descending, begin_bit, end_bit
         As for `sort`.
     out : array, optional
-        Where the indices go: of the shape of `x`, int64.
+        Array for the indices, int64, of the shape of `x`.
 
     Returns
     -------
     numpy.ndarray, cubc.Array or out
-        int64; equal items in the order of their indices, as in numpy.argsort(x, kind="stable").
+        Indices, int64. Equal items keep their order, as in numpy.argsort(x, kind="stable").
 
     Raises
     ------
@@ -146,29 +147,29 @@ def sort_pairs(
     out=None,
     **where: Unpack[Where],
 ) -> tuple[Any, Any]:
-    """Sort keys, and values along with them; the sort is stable.
+    """Sort keys, and move values with their keys; the sort is stable.
 
     Parameters
     ----------
     keys : array_like
-        Of one dimension.
+        Array of one dimension.
     values : array_like
-        One a key along the first axis: an item, or a row of items, of 1, 2, 4, 8 or 16 bytes.
+        Array with one value for each key along the first axis: an item, or a row of items, of 1, 2,
+        4, 8 or 16 bytes.
     descending, begin_bit, end_bit
         As for `sort`.
     out : tuple of two arrays, optional
-        Where keys and values go, of their shapes and types. `keys` and `values` themselves are
-        fine.
+        Arrays for keys and values, of their shapes and types. They may be `keys` and `values`.
 
     Returns
     -------
     keys, values : numpy.ndarray, cubc.Array or those of out
-        In host memory if both are there, else on their device.
+        Sorted keys and their values; in host memory if both inputs are, else on their device.
 
     Raises
     ------
     TypeError, ValueError
-        As for `sort`; for values of another size or number.
+        As for `sort`; for values of another size; if there is not one value for each key.
     """
     one_dimension("sort_pairs", keys, SEVERAL)
     keys_out, values_out = output_pair("sort_pairs", out)
@@ -186,7 +187,7 @@ SEVERAL = "for the rows of a matrix call it on each, for all items on x.ravel()"
 
 
 def _has_rows(function: str, x: Any, axis: Any, begin_bit: int, end_bit: int | None) -> bool:
-    """Whether the axis is one of several."""
+    """True if the axis is one of several."""
     if axis is None:
         return False
     ndim = dimensions(x)
@@ -200,14 +201,14 @@ def _has_rows(function: str, x: Any, axis: Any, begin_bit: int, end_bit: int | N
 
 
 def _flat_shape(x: Any) -> Any:
-    """Of all items in one dimension; "keys_in": that of the keys, which have one."""
+    """Return the shape of all items in one dimension; "keys_in" if the keys have one dimension."""
     if dimensions(x) == 1:
         return "keys_in"
     return (int(np.prod(x.shape if hasattr(x, "shape") else np.shape(x), dtype=np.int64)),)
 
 
 def _order(descending: bool, begin_bit: int, end_bit: int | None) -> dict[str, int]:
-    """The core's parameters, where an end of 0 means the highest bit: no bits are 1 to 1."""
+    """Return the core's parameters of the order; bits 1 to 1 are none, since 0 means all."""
     if end_bit == 0:
         if begin_bit > 0:
             raise ValueError(f"there are no bits {begin_bit} to 0: begin_bit is above end_bit")

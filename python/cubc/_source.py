@@ -1,10 +1,10 @@
-"""A user's CUDA C source: read with what it includes, and made into what is compiled.
+"""CUDA C sources of users: reading with includes, and the text that is compiled.
 
-Its kernels are found by their ``__global__``; each gets C linkage, so that it is found by name, and
-an entry that says what it takes (kernels/dialect/entry.h). On CUDA nothing else is touched. On the
-cpu kernels/dialect/cuda.h stands for CUDA. A header of cubc's own that it includes, as block.h, is
-there on both, in front of all macros, so that these may have any name; then a block has as many
-threads as the source is compiled for.
+Kernels are found by their ``__global__``. Each gets C linkage, so that it is found by name, and an
+entry that describes its arguments (kernels/dialect/entry.h). For CUDA nothing else is changed. On
+the cpu kernels/dialect/cuda.h defines CUDA's names. A header of cubc that the source includes, as
+block.h, comes in front of all macros of the source, which may therefore have any name. A source
+with such a header is compiled for one number of threads of a block.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ _DYNAMIC = re.compile(
 
 
 class Source:
-    """A source file, or a text with more than one line.
+    """Source of kernels: a file, or a text with more than one line.
 
     Attributes
     ----------
     name : str
-        Of the file, without its ending.
+        Name of the file, without its ending.
     text : str
-        With what it includes.
+        Text with the files that it includes.
     kernels : list of str
         Names of the kernels that can be launched.
     collective : bool
-        Whether it includes a header of cubc's.
+        True if it includes a header of cubc.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file, or none that it includes.
     ValueError
-        If there is no kernel in it.
+        If it has no kernel.
     """
 
     def __init__(self, source: str | os.PathLike, name: str):
@@ -66,9 +66,9 @@ class Source:
             raise ValueError(f"{self.name}.cu has no kernel: none of its functions is __global__")
 
     def compiled(self, arch: str, macros: Mapping[str, Any], threads: int = 0) -> str:
-        """Text to be compiled for an architecture, with macros of these values.
+        """Return the text to compile for an architecture, with macros of these values.
 
-        One that is collective is for blocks of so many threads.
+        `threads` is the number of threads of a block that a collective source is compiled for.
         """
         prelude = _core.source_prelude(
             "cpu" if arch == "cpu" else "cuda", threads if self.collective else 0
@@ -98,15 +98,15 @@ def _read(path: Path) -> str:
 
 
 def _header(name: str) -> Path:
-    """Find a header of cubc's own by its bare name."""
+    """Find a header of cubc by its bare name."""
     folder = Path(_core.source_folder())
     return next(folder.rglob(name), folder / name)
 
 
 class _Reader:
-    """Puts the files that a text includes by quotes in their place, each once.
+    """Reader that replaces includes by quotes with the files, each once.
 
-    The texts of cubc's own are kept apart, those that others need in front of them.
+    Headers of cubc are collected apart, in an order in which each follows those that it needs.
     """
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ class _Reader:
 
 
 def _with_linkage(text: str) -> tuple[list[str], str]:
-    """Names of the kernels in a text, and the text with C linkage for them.
+    """Return the names of the kernels in a text, and the text with C linkage for them.
 
     Templates and static functions cannot be found by name and are left as they are.
     """
@@ -172,7 +172,7 @@ def _blank(match: re.Match) -> str:
 
 
 def _declared(code: str, at: int) -> str | None:
-    """Name of the function that is declared from a place on: what stands before its parenthesis."""
+    """Return the name of the function declared from a place on: the word before its parenthesis."""
     while (opening := code.find("(", at)) >= 0:
         word = re.search(r"(\w+)\s*$", code[at:opening])
         if word is None:

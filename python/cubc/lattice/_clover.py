@@ -11,10 +11,10 @@ from ._wilson import Wilson
 
 
 class WilsonClover(Wilson):
-    """The Sheikholeslami-Wohlert operator, M = A - kappa D.
+    """Sheikholeslami-Wohlert (clover) operator, M = A - kappa D.
 
     A = 1 + kappa c_sw sum over mu < nu of sigma_munu H_munu, with sigma_munu = i/2 [gamma_mu,
-    gamma_nu] and H_munu = i/8 (Q_munu - Q_munu^+), Q_munu the sum of the four plaquettes in the
+    gamma_nu] and H_munu = i/8 (Q_munu - Q_munu^+). Q_munu is the sum of the four plaquettes in the
     plane that begin at the site.
 
     Parameters
@@ -22,10 +22,10 @@ class WilsonClover(Wilson):
     gauge, kappa, mass
         As for `Wilson`.
     csw : float or (float, float)
-        The coefficient; of the planes in space, and of those with time, where they differ.
+        Coefficient c_sw; a pair if that of planes in space and that of planes with time differ.
     antiperiodic_t, anisotropy, reconstruct, precision, temporal_gauge
-        As for `Wilson`. The clover term is calculated in double precision from all 18 reals of the
-        links and kept in that `precision`.
+        As for `Wilson`. The clover term is computed in double precision from all 18 reals of the
+        links, and stored in `precision`.
 
     Notes
     -----
@@ -81,9 +81,9 @@ class WilsonClover(Wilson):
 
     @named
     def clover(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
-        """Return the clover term in native order and the norms of fixed point, or None.
+        """Return the clover term in native order, and its norms in half precision, else None.
 
-        The order is that of ``cubc_clover_term_params`` in ``cubc/lattice.h``; both are kept until
+        ``cubc_clover_term_params`` in ``cubc/lattice.h`` describes the order. Both are kept until
         the links change.
         """
         given = {
@@ -95,17 +95,17 @@ class WilsonClover(Wilson):
 
     @named
     def inverse(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
-        """Return the inverse of the clover term, as `clover`."""
+        """Return the inverse of the clover term, in the order of `clover`."""
         return self._inverse(precision, stream)[:2]
 
     @named
     def trace_log(self, parity: str | None = None, stream: Any = None) -> float:
-        """Trace of the logarithm of the clover term: the logarithm of its determinant.
+        """Return the trace of the logarithm of the clover term, the logarithm of its determinant.
 
         Parameters
         ----------
         parity : "even" or "odd", optional
-            Of the sites; by default all.
+            Parity of the sites that count; by default all sites.
         stream : optional
             As for `cubc.reduce`.
         """
@@ -130,7 +130,7 @@ class WilsonClover(Wilson):
         return x * y * z * t
 
     def _keep(self, algorithm: str, precision: str, given: dict[str, Any], stream: Any) -> Any:
-        """Return what was made before of the same links, kappa and csw."""
+        """Return a result that was made before from the same links, kappa and csw."""
         made_of = (self.gauge, self.gauge.version, self.kappa, self.csw)
         if self._made_of != made_of:
             self._made.clear()

@@ -1,7 +1,7 @@
-"""Spinor fields in the library's native order, and their way in and out of it.
+"""Spinor fields in the library's native order, and conversion to and from it.
 
-Users see complex arrays ``[t][z][y][x][spin][colour]`` in the DeGrand-Rossi basis; kernels read the
-order that cubc/lattice.h describes.
+Users have complex arrays ``[t][z][y][x][spin][colour]`` in the DeGrand-Rossi basis. Kernels read
+the native order, which cubc/lattice.h describes.
 """
 
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ NEAR = 1e-4  # of a matrix to SU(3), |U U^+ - 1| and |det U - 1|: more is not ro
 
 
 def precision_type(precision: str) -> str:
-    """Return the type that reals are stored as: "half" is 16-bit fixed point."""
+    """Return the type of stored reals; that of "half" is int16, in fixed point."""
     if precision not in PRECISIONS:
         raise ValueError(f"precision {precision!r}: expected one of {', '.join(PRECISIONS)}")
     return PRECISIONS[precision]
 
 
 def extent_fields(extent: tuple[int, ...]) -> dict[str, int]:
-    """Name the extents as the kernels' parameters do."""
+    """Return the extents by the names of the kernels' parameters."""
     return dict(zip(("lx", "ly", "lz", "lt"), extent, strict=True))
 
 
 def as_complex(x: Any, what: str, device: Any, stream: Any) -> Any:
-    """Return an array of complex numbers, on its device or on that one."""
+    """Return an array of complex numbers, on its own device or, from host memory, on this one."""
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
     kind = str(x.dtype).removeprefix("torch.")
@@ -39,7 +39,7 @@ def as_complex(x: Any, what: str, device: Any, stream: Any) -> Any:
 
 
 def device_output(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return what a kernel is to write to: not a NumPy array, which `returned` copies to."""
+    """Return a kernel's output: `out`, or None for a NumPy array, which `returned` fills."""
     if not hasattr(out, "__array_interface__"):
         return out
     if out.shape != tuple(shape) or out.dtype != dtype:
@@ -53,7 +53,7 @@ def device_output(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def returned(x: Any, result: Any, out: Any) -> Any:
-    """Give an array of the device, or a NumPy array where one was given: `x`, or `out`."""
+    """Return a result: as a NumPy array if `x` or `out` is one, else as a device array."""
     if hasattr(out, "__array_interface__"):
         out[...] = result.numpy()
         return out
@@ -69,13 +69,13 @@ class Spinors:
     Attributes
     ----------
     data : cubc.Array
-        All reals: float64, float32, or int16 in fixed point.
+        Reals of all spinors: float64, float32, or int16 in fixed point.
     norms : cubc.Array or None
-        A float32 a site, of fixed-point numbers.
+        Norm of each site, float32, for fixed-point numbers; else None.
     extent : tuple of int
         The lattice: X, Y, Z, T.
     fields : int
-        Of one parity each: 2 for every source, or 1.
+        Number of fields of one parity: 2 for each source, or 1 for a source of one parity.
     """
 
     data: Any
@@ -85,20 +85,20 @@ class Spinors:
 
     @property
     def sites(self) -> int:
-        """Of all fields together."""
+        """Number of sites of all fields together."""
         return self.fields * int(np.prod(self.extent)) // 2
 
 
 def outputs(kind: str, sites: int) -> dict[str, Any]:
-    """Ask for new arrays of spinors of that type: the kernels' parameters out and out_norms."""
+    """Return the kernels' parameters out and out_norms, which ask for new arrays of spinors."""
     norms = ("float32", (sites,), None) if kind == "int16" else None
     return {"out": (kind, (24 * sites,), None), "out_norms": norms}
 
 
 def pack(x: Any, extent: tuple[int, int, int, int], precision: str, stream: Any = None) -> Spinors:
-    """Bring spinors into native order; `x` is a device array of as_complex.
+    """Convert spinors, a device array as of `as_complex`, to native order.
 
-    Its shape is ``(..., T, Z, Y, X, 4, 3)``, or ``(..., T, Z, Y, X / 2, 4, 3)`` of one parity.
+    Their shape is ``(..., T, Z, Y, X, 4, 3)``, or ``(..., T, Z, Y, X / 2, 4, 3)`` for one parity.
     """
     kind = precision_type(precision)
     half = is_half(x.shape, extent)
@@ -117,7 +117,7 @@ def pack(x: Any, extent: tuple[int, int, int, int], precision: str, stream: Any 
 
 
 def unpack(field: Spinors, like: Any, out: Any = None, stream: Any = None) -> Any:
-    """Return what `pack` took: of the shape and the type of `like`."""
+    """Convert spinors back from native order, to the shape and type of `like`."""
     given = {
         "from": field.data,
         "from_norms": field.norms,
@@ -130,7 +130,7 @@ def unpack(field: Spinors, like: Any, out: Any = None, stream: Any = None) -> An
 
 
 def is_half(shape: tuple[int, ...], extent: tuple[int, int, int, int]) -> bool:
-    """Tell whether spinors of that shape are of one parity; refuse what fits neither."""
+    """True if spinors of a shape are of one parity; ValueError for the shape of no spinors."""
     x, y, z, t = extent
     if tuple(shape[-6:]) == (t, z, y, x, 4, 3):
         return False

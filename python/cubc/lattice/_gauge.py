@@ -16,41 +16,42 @@ from ._io import read_links, write_links
 
 
 class Gauge:
-    """A gauge field on a periodic lattice, in the memory of a device.
+    """Gauge field on a periodic lattice, in the memory of a device.
 
     Parameters
     ----------
     links : array_like
-        ``[t][z][y][x][direction][row][column]`` of complex128 or complex64: the SU(3) matrix of the
-        link from a site in the directions x, y, z, t. All extents are even. They are kept as they
-        are, rounding included.
+        SU(3) matrices ``[t][z][y][x][direction][row][column]``, complex128 or complex64, of the
+        links from each site in the directions x, y, z, t. All extents are even. The matrices are
+        kept with their rounding errors.
     device : str, optional
-        Where to hold it: "cuda:0", "cpu"; by default where `links` are, and of an array in host
-        memory the default device.
+        Device that holds the field: "cuda:0", "cpu". By default that of `links`, and the default
+        device if they are in host memory.
     project : bool
-        Replace each link by the SU(3) matrix nearest to it; see `Gauge.project`.
+        True replaces each link by the SU(3) matrix nearest to it; see `Gauge.project`.
     stream : optional
-        To order it on, as for `cubc.reduce`. The call returns when the links have been checked.
+        As for `cubc.reduce`. The call returns when the links have been checked.
 
     Attributes
     ----------
     extent : tuple of int
-        The lattice: X, Y, Z, T.
+        Sites of the lattice along X, Y, Z, T.
     device : str
+        Device that holds the field.
     version : int
-        How often the links have changed: what is made of them is of one version.
+        Number of changes of the links; results computed from them are kept for one version.
 
     Raises
     ------
     ValueError
-        For a shape that is not that of a gauge field, an odd extent, or links that are not in
-        SU(3): an element of U U^+ - 1, or det U - 1, has a magnitude above 1e-4 or is NaN.
+        If the shape is not that of a gauge field; if an extent is odd; if a link is not in SU(3),
+        which means that an element of U U^+ - 1, or det U - 1, is NaN or above 1e-4 in magnitude.
     TypeError
-        For links that are not complex.
+        If the links are not complex.
 
     Notes
     -----
-    Links stay in SU(3): boundary conditions and anisotropy belong to the operators.
+    Operators have boundary conditions and anisotropy, so that links stay in SU(3).
     """
 
     @named
@@ -103,17 +104,14 @@ class Gauge:
     @classmethod
     @named
     def from_native(cls, links: Any, extent: tuple[int, int, int, int]) -> Gauge:
-        """Return the field of these links: a device array in native order.
-
-        It is neither copied nor checked.
-        """
+        """Return a field of links in native order, which are neither copied nor checked."""
         made = cls.__new__(cls)
         made.extent, made._native, made._packed, made.version = extent, links, {}, 0
         return made
 
     @classmethod
     def unit(cls, extent: tuple[int, int, int, int], *, device: Any = None) -> Gauge:
-        """Return the field whose links are 1, on a lattice of X, Y, Z, T sites."""
+        """Return the field whose links are all 1, on a lattice of `extent` X, Y, Z, T."""
         return cls._filled(extent, 0, 1, 0, device)
 
     @classmethod
@@ -126,20 +124,20 @@ class Gauge:
         noise: float | None = None,
         device: Any = None,
     ) -> Gauge:
-        """Return a field of links at random.
+        """Return a field of random links.
 
         Parameters
         ----------
         extent : tuple of int
-            The lattice: X, Y, Z, T.
+            Sites of the lattice along X, Y, Z, T.
         seed : int
-            The same gives the same field, on every device but for rounding.
+            Seed of the random numbers. One seed gives one field, on every device but for rounding.
         noise : float, optional
-            Without it links are drawn by Haar's measure. With it their first two rows are those of
-            1 + noise * G made orthonormal, real and imaginary parts of G normal: the larger, the
-            rougher.
+            Width of a distribution around 1: the first two rows of a link are those of
+            1 + noise * G, made orthonormal, where the real and imaginary parts of G are normal. By
+            default links have the distribution of Haar's measure.
         device : str, optional
-            Where to hold it; the default device.
+            Device that holds the field; by default the default device.
         """
         return cls._filled(extent, seed, noise is not None, 1 if noise is None else noise, device)
 
@@ -153,7 +151,7 @@ class Gauge:
 
     @property
     def device(self) -> str:
-        """The device that holds the links."""
+        """Name of the device that holds the links."""
         return self._native.device
 
     def __repr__(self) -> str:
@@ -161,7 +159,7 @@ class Gauge:
 
     @named
     def native(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
-        """Return the links as kernels read them, of 18, 12 or 8 reals; kept for the next time."""
+        """Return the links in native order, of 18, 12 or 8 reals; they are kept for later calls."""
         key = (reconstruct, precision_type(precision))
         if key == (18, "float64"):
             return self._native
@@ -183,7 +181,7 @@ class Gauge:
         return Gauge.from_native(_core.transform("u", u=self._native, stream=stream), self.extent)
 
     def changed(self) -> None:
-        """Forget what was packed: to be called when the native links have been written to."""
+        """Drop everything computed from the links; call this after writing to the native links."""
         self._packed.clear()
         self.version += 1
 
@@ -194,7 +192,7 @@ class Gauge:
         Parameters
         ----------
         out : array, optional
-            Where to write, of complex128.
+            Array for the links, complex128.
         """
         x, y, z, t = self.extent
         given = {
@@ -223,31 +221,32 @@ def read_gauge(
     record: int | None = None,
     device: Any = None,
 ) -> Gauge:
-    """Read a gauge configuration: ILDG and SciDAC (LIME), NERSC, MILC, openQCD, DD-alphaAMG.
+    """Read a gauge configuration of ILDG, SciDAC, NERSC, MILC, openQCD or DD-alphaAMG.
 
     Parameters
     ----------
     path : path
-        The file; its format is recognised.
+        Path of the file, whose format is recognised.
     verify : bool
-        Check what the file says of itself: checksums, plaquette, trace.
+        True checks the checksums, plaquette and trace that the file states.
     project : bool
-        Replace each link by the SU(3) matrix nearest to it. By default links are as they are in the
-        file, and plaquettes those that its author measured; those of single precision are then
-        some 1e-7 away from SU(3), which `Wilson` says more of.
+        True replaces each link by the SU(3) matrix nearest to it. By default links are those of the
+        file, with the plaquettes that its author measured. Links of single precision are then about
+        1e-7 away from SU(3); `Wilson` says what follows from that.
     record : int, optional
-        Which configuration, from 0 on, of a file that holds several.
+        Number of the configuration, from 0 on, in a file that holds several.
     device : str, optional
-        Where to hold the field: "cuda:0", "cpu"; the default device.
+        Device that holds the field: "cuda:0", "cpu"; by default the default device.
 
     Returns
     -------
     Gauge
+        Gauge field.
 
     Raises
     ------
     OSError, ValueError
-        As `read_links`, with the record and the byte, and as `Gauge`.
+        As for `read_links`, with the record and the byte; as for `Gauge`.
     """
     links = read_links(path, verify=verify, record=record)[0]
     try:

@@ -1,4 +1,4 @@
-"""Gauge configurations, propagators and single fields in files of many codes."""
+"""Files of gauge configurations, propagators and single fields, in the formats of many codes."""
 
 import os
 from dataclasses import dataclass, replace
@@ -32,23 +32,23 @@ class FileInfo:
         ``"links"``, ``"propagator"``, ``"spinor"``, ``"staggered propagator"``,
         ``"colour vector"`` or ``"complex"``.
     extent : tuple of int
-        The lattice: X, Y, Z, T.
+        Sites of the lattice along X, Y, Z, T.
     precision : str
-        Of the numbers in the file: ``"single"`` or ``"double"``.
+        Precision of the numbers in the file: ``"single"`` or ``"double"``.
     rows : int
-        Of a link in the file: 3, or 2 where the third follows from them.
+        Rows of a link in the file: 3, or 2 if the third is computed from them.
     byte_order : str
-        In the file: ``"big"`` or ``"little"``.
+        Byte order of the file: ``"big"`` or ``"little"``.
     checksum : tuple of int or None
-        As the file states it: suma and sumb of SciDAC, sum29 and sum31 of MILC, the one of NERSC.
-        None without one, and where it is not verified.
+        Checksums that the file states: suma and sumb of SciDAC, sum29 and sum31 of MILC, or the one
+        of NERSC. None if there is none, or if it is not verified.
     source : tuple of int or None
-        Of a column of a propagator, where the file says so: source spin and colour, or the colour
-        alone.
+        Source spin and colour of a column of a propagator, or the colour alone, if the file states
+        them.
     data_offset, data_bytes : int
-        Where the numbers are in the file.
+        Position and number of bytes of the field's numbers in the file.
     plaquette, link_trace : float or None
-        As the header states them, 1 for unit links.
+        Values that the header states; both are 1 for unit links.
     """
 
     format: str
@@ -68,7 +68,7 @@ class FileInfo:
 # ---- reading -------------------------------------------------------------------------------------
 @named
 def read_info(path, verify=True):
-    """Return what a file says of each field in it: a list of `FileInfo`, without its numbers.
+    """Read the headers of a file: a list with a `FileInfo` for each field.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def read_info(path, verify=True):
     Raises
     ------
     OSError
-        There is no such file, or its headers are damaged or of another format.
+        If there is no such file, or its headers are damaged or of another format.
     """
     os.stat(path)  # says in Python's own words that there is no such file
     return [FileInfo(**said) for said in _core.field_infos(path, _flags(verify))]
@@ -94,32 +94,31 @@ def read_links(path, verify=True, project=False, record=None):
     Parameters
     ----------
     path : str or os.PathLike
-        A regular file. It is not trusted: what does not fit in it is an error that names the record
-        and the byte, and no more memory is taken than the field itself needs.
+        Path of a regular file. The file is not trusted: an inconsistency is an error that names the
+        record and the byte, and no more memory is taken than the field needs.
     verify : bool
-        Check everything that can be: checksums, the header's plaquette and link trace, that all
-        numbers are finite, that parts of the file agree and that it ends where it should. Without
-        it the checksums of the file are not even looked at.
+        True checks the checksums, the plaquette and link trace of the header, that all numbers are
+        finite, that parts of the file agree, and where it ends. False does not read checksums.
     project : bool
-        Replace links of single precision by the SU(3) matrices nearest to them; those that are
-        farther from SU(3) than 1e-4 are refused. By default links are what the file holds, and
-        plaquettes those that its author measured. Links of double precision are never changed.
+        True replaces links of single precision by the SU(3) matrices nearest to them, and refuses
+        links that are farther from SU(3) than 1e-4. By default links are those of the file, with
+        the plaquettes that its author measured. Links of double precision are never changed.
     record : int, optional
-        Which field, from 0 on, of a file that holds several of this kind.
+        Number of the field, from 0 on, in a file that holds several of this kind.
 
     Returns
     -------
     links : numpy.ndarray
         complex128 of shape (T, Z, Y, X, 4, 3, 3): direction (x, y, z, t), row, column.
     info : FileInfo
-        What the file says.
+        Description of the field by the file.
 
     Raises
     ------
     OSError
-        There is no such file, or it is damaged or of another format.
+        If there is no such file, or it is damaged or of another format.
     ValueError
-        It holds no links, or several fields of them and no `record` is chosen.
+        If it holds no links, or several fields of them and no `record` is given.
     """
     return _read(path, "links", verify, record, project)
 
@@ -128,8 +127,8 @@ def read_links(path, verify=True, project=False, record=None):
 def read_propagator(path, verify=True, record=None):
     """Read a propagator of Wilson quarks.
 
-    Formats are SciDAC (LIME), as one field or as twelve spinors, also with sources between them;
-    spinors of the European Twisted Mass Collaboration; MILC's own and Fermilab's.
+    Formats are SciDAC (LIME), as one field or as twelve spinors with or without sources between
+    them; spinors of the European Twisted Mass Collaboration; those of MILC and of Fermilab.
 
     Parameters
     ----------
@@ -137,7 +136,7 @@ def read_propagator(path, verify=True, record=None):
         As for `read_links`. A list names twelve files of one column each, source spins 0 to 3 and
         within each source colours 0 to 2, which is how tmLQCD numbers them.
     verify, record
-        As for `read_links`; `record` is of whole propagators.
+        As for `read_links`; `record` counts propagators.
 
     Returns
     -------
@@ -145,14 +144,14 @@ def read_propagator(path, verify=True, record=None):
         complex128 of shape (T, Z, Y, X, 4, 4, 3, 3): sink spin, source spin, sink colour, source
         colour; spins in the basis of the file, which for Chroma is DeGrand-Rossi.
     info : FileInfo
-        What the file says; of several columns, the first.
+        Description of the field by the file; with several columns, of the first.
 
     Raises
     ------
     OSError
-        There is no such file, or it is damaged or of another format.
+        If there is no such file, or it is damaged or of another format.
     ValueError
-        It holds no propagator.
+        If it holds no propagator.
     """
     return _propagator(path, "propagator", verify, record)
 
@@ -164,13 +163,14 @@ def read_spinor(path, verify=True, record=None):
     Parameters
     ----------
     path, verify, record
-        As for `read_links`; of the formats of `read_propagator`.
+        As for `read_links`. Formats are those of `read_propagator`.
 
     Returns
     -------
     spinor : numpy.ndarray
         complex128 of shape (T, Z, Y, X, 4, 3): spin, in the basis of the file, and colour.
     info : FileInfo
+        Description of the field by the file.
 
     Raises
     ------
@@ -184,8 +184,8 @@ def read_spinor(path, verify=True, record=None):
 def read_staggered_propagator(path, verify=True, record=None):
     """Read a propagator of staggered quarks.
 
-    Formats are SciDAC (LIME), as one field or as three colour vectors, also with sources between
-    them, MILC's own and Fermilab's.
+    Formats are SciDAC (LIME), as one field or as three colour vectors with or without sources
+    between them, and those of MILC and of Fermilab.
 
     Parameters
     ----------
@@ -197,6 +197,7 @@ def read_staggered_propagator(path, verify=True, record=None):
     propagator : numpy.ndarray
         complex128 of shape (T, Z, Y, X, 3, 3): sink colour, source colour.
     info : FileInfo
+        Description of the field by the file.
 
     Raises
     ------
@@ -213,13 +214,14 @@ def read_colour_vector(path, verify=True, record=None):
     Parameters
     ----------
     path, verify, record
-        As for `read_links`; of the formats of `read_staggered_propagator`.
+        As for `read_links`. Formats are those of `read_staggered_propagator`.
 
     Returns
     -------
     vector : numpy.ndarray
         complex128 of shape (T, Z, Y, X, 3).
     info : FileInfo
+        Description of the field by the file.
 
     Raises
     ------
@@ -234,7 +236,7 @@ def _flags(verify, project=False):
 
 
 def _choose(path, kind, verify, record):
-    """Return the index of the field in the file, and what the file says of it."""
+    """Return the index of a field in the file, and its `FileInfo`."""
     infos = read_info(path, verify)
     found = [k for k, info in enumerate(infos) if info.kind == kind]
     if not found:
@@ -263,7 +265,7 @@ def _read(path, kind, verify, record, project=False):
 
 
 def _propagator(path, kind, verify, record):
-    """Read a propagator that is one field, or one column after the other."""
+    """Read a propagator that is one field, or a field for each column."""
     column, count = ("spinor", 12) if kind == "propagator" else ("colour vector", 3)
     if isinstance(path, list | tuple):
         columns = [(p, *_choose(p, column, verify, None)) for p in path]
@@ -282,7 +284,7 @@ def _propagator(path, kind, verify, record):
 
 
 def _joined(columns, kind, held, verify):
-    """Return the propagator of these columns, (path, index, info) of each."""
+    """Return the propagator of columns, each given as (path, index, info)."""
     infos = [info for _, _, info in columns]
     wilson = kind == "propagator"
     by_rank: list[tuple[int, ...]] = [divmod(k, 3) if wilson else (k,) for k in range(len(columns))]
@@ -304,28 +306,29 @@ def _joined(columns, kind, held, verify):
 def write_links(path, links, format="ildg", precision=None, rows=3):
     """Write a gauge configuration.
 
-    The file is there when it is whole: until then its bytes are in another of the same folder. The
-    same links make the same file.
+    The file appears when it is complete; until then its bytes are in another file of the folder.
+    The same links give the same file.
 
     Parameters
     ----------
     path : str or os.PathLike
-        A file of that name is replaced.
+        Path of the file, which replaces one of that name.
     links : array_like
-        Complex, of shape (T, Z, Y, X, 4, 3, 3), as `read_links` gives them.
+        Complex array of shape (T, Z, Y, X, 4, 3, 3), as `read_links` returns it.
     format : {"ildg", "scidac", "nersc", "milc"}
-        ILDG in LIME with SciDAC's records and checksums, SciDAC alone, NERSC, or MILC version 5.
+        Format: ILDG (LIME with SciDAC's records and checksums), SciDAC without ILDG's records,
+        NERSC, or MILC version 5.
     precision : {"double", "single"}, optional
-        Of the numbers in the file. By default double; MILC's files are of single precision.
+        Precision of the numbers in the file; by default double, and single for MILC.
     rows : {3, 2}
-        Of each link in the file; 2 for NERSC alone, and for links of SU(3).
+        Rows of each link in the file. 2 is possible for NERSC, if the links are in SU(3).
 
     Raises
     ------
     OSError
-        The file cannot be written.
+        If the file cannot be written.
     ValueError
-        A wrong shape, or a number that is not finite or that the precision cannot hold.
+        For a wrong shape, or a number that is not finite or that the precision cannot hold.
     """
     _write(path, links, "links", precision, format, rows)
 
@@ -337,25 +340,25 @@ def write_propagator(path, propagator, precision=None):
     Parameters
     ----------
     path : str or os.PathLike
-        A file of that name is replaced when the new one is whole.
+        Path of the file, which replaces one of that name when it is complete.
     propagator : array_like
-        Complex, of shape (T, Z, Y, X, 4, 4, 3, 3), as `read_propagator` gives them.
+        Complex array of shape (T, Z, Y, X, 4, 4, 3, 3), as `read_propagator` returns it.
     precision : {"double", "single"}, optional
-        Of the numbers in the file; double by default.
+        Precision of the numbers in the file; by default double.
 
     Raises
     ------
     OSError
-        The file cannot be written.
+        If the file cannot be written.
     ValueError
-        A wrong shape, or a number that is not finite or that the precision cannot hold.
+        For a wrong shape, or a number that is not finite or that the precision cannot hold.
     """
     _write(path, propagator, "propagator", precision)
 
 
 @named
 def write_spinor(path, spinor, precision=None):
-    """Write a spinor to a SciDAC file: of shape (T, Z, Y, X, 4, 3); see `write_propagator`."""
+    """Write a spinor of shape (T, Z, Y, X, 4, 3) to a SciDAC file; see `write_propagator`."""
     _write(path, spinor, "spinor", precision)
 
 
@@ -370,7 +373,7 @@ def write_staggered_propagator(path, propagator, precision=None):
 
 @named
 def write_colour_vector(path, vector, precision=None):
-    """Write a colour vector to a SciDAC file: of shape (T, Z, Y, X, 3); see `write_propagator`."""
+    """Write a colour vector of shape (T, Z, Y, X, 3) to a SciDAC file; see `write_propagator`."""
     _write(path, vector, "colour vector", precision)
 
 

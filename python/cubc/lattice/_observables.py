@@ -1,4 +1,4 @@
-"""What is measured of a gauge field: methods of `Gauge`."""
+"""Observables of a gauge field, as methods of `Gauge`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def plaquette(gauge: Gauge) -> tuple[float, float, float]:
     Returns
     -------
     tuple of float
-        Of all planes, of those in space, and of those with time.
+        Mean over all planes, over those in space, and over those with time.
 
     Notes
     -----
-    Links are multiplied and added up in float64, in an order that depends on the policy and the
-    device alone: a number is the same from run to run. The call waits for it.
+    Links are multiplied and added in float64. The order depends on the policy and the device, so
+    that a result has the same bits from run to run. The call waits for the result.
     """
     planes = _measured(gauge, PLAQUETTES)[:6]
     spatial, temporal = planes[[0, 1, 3]].mean(), planes[[2, 4, 5]].mean()
@@ -38,13 +38,13 @@ def plaquette(gauge: Gauge) -> tuple[float, float, float]:
 
 @named
 def plaquettes(gauge: Gauge) -> dict[str, float]:
-    """Return the mean plaquette of each plane, by its name: "xy", "xz", "xt", "yz", "yt", "zt"."""
+    """Return the mean plaquette of each plane: "xy", "xz", "xt", "yz", "yt", "zt"."""
     return dict(zip(PLANES, _measured(gauge, PLAQUETTES)[:6].tolist(), strict=True))
 
 
 @named
 def link_trace(gauge: Gauge) -> float:
-    """Return the mean of Re tr / 3 of the links, which depends on the gauge: files state it."""
+    """Return the mean of Re tr / 3 of the links, which depends on the gauge; files state it."""
     return float(_measured(gauge, PLAQUETTES)[6])
 
 
@@ -56,7 +56,7 @@ def polyakov(gauge: Gauge) -> complex:
 
 @named
 def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
-    """Return how far the links are from SU(3).
+    """Return the largest deviation of the links from SU(3).
 
     Parameters
     ----------
@@ -66,8 +66,7 @@ def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        The largest absolute value of an element of U U^+ - 1, and of det U - 1. NaN: there is one
-        in the field.
+        Largest magnitude of an element of U U^+ - 1, and of det U - 1; NaN if a link has a NaN.
     """
     elements, determinant = _measured(gauge, UNITARITY, stream)
     return float(elements), float(determinant)

@@ -1,4 +1,4 @@
-"""Quark propagators, and what is made of them."""
+"""Quark propagators, and correlators from them."""
 
 from collections.abc import Sequence
 from operator import index
@@ -13,7 +13,7 @@ from ._solve import SolveInfo
 
 @named
 def point_source(extent: tuple[int, int, int, int], place: tuple[int, int, int, int]) -> np.ndarray:
-    """Return the twelve sources at a site (x, y, z, t): source spin and colour first.
+    """Return the twelve point sources at a site (x, y, z, t); the first axis is spin and colour.
 
     Raises
     ------
@@ -43,19 +43,21 @@ def propagator(
     Parameters
     ----------
     operator : Wilson, TwistedMass or WilsonClover
-        M, so that S of Wilson's is the inverse of (m + 1 + 3 / anisotropy) - D / 2.
+        Operator M. For `Wilson` S is the inverse of (m + 1 + 3 / anisotropy) - D / 2.
     place : tuple of int
-        The point: x, y, z, t, each from 0 to the extent less 1.
+        Site x, y, z, t of the source, each from 0 to the extent less 1.
     **options
-        As of `solve`, but for `shifts`; `x0` and `out` have the shape ``(12, T, Z, Y, X, 4, 3)``,
-        source spin and colour first, and are solutions of M x = b, without the 2 kappa.
+        Options of `solve` but `shifts`. `x0` and `out` have the shape ``(12, T, Z, Y, X, 4, 3)``,
+        with source spin and colour first. They are solutions of M x = b, without the factor
+        2 kappa.
 
     Returns
     -------
     S : numpy.ndarray
-        complex128, ``[t][z][y][x][sink spin][source spin][sink colour][source colour]``, which is
-        what `write_propagator` takes.
+        Propagator, complex128, as `write_propagator` takes it:
+        ``[t][z][y][x][sink spin][source spin][sink colour][source colour]``.
     info : SolveInfo
+        Report of the solve.
     """
     if options.get("shifts") is not None:
         raise ValueError("a propagator is the inverse of M itself: `solve` takes shifts")
@@ -69,19 +71,19 @@ def propagator(
 
 @named
 def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
-    """Return C(t), the sum over space of tr S^+ S at the distance t from the source.
+    """Return the pion correlator C(t): tr S^+ S, summed over space, at distance t from the source.
 
     Parameters
     ----------
     s : array_like
-        A propagator, as `propagator` returns it.
+        Propagator, as `propagator` returns it.
     time : int
-        The source's.
+        Time slice of the source.
 
     Returns
     -------
     numpy.ndarray
-        A float64 for each t.
+        Array of float64, one for each t.
     """
     s = np.asarray(s)
     if s.ndim != 8 or s.shape[4:] != (4, 4, 3, 3):
@@ -91,9 +93,9 @@ def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
 
 @named
 def effective_mass(correlator: Any) -> np.ndarray:
-    """Return m(t) = arcosh((C(t - 1) + C(t + 1)) / 2 C(t)), for t from 1 to T - 2.
+    """Return the effective mass of a correlator, arcosh((C(t - 1) + C(t + 1)) / 2 C(t)).
 
-    It is the mass of one state that goes around the lattice in both directions in time.
+    t is from 1 to T - 2. For one state that propagates in both directions of time it is the mass.
     """
     c = np.asarray(correlator)
     ratio = (c[:-2] + c[2:]) / (2 * c[1:-1])

@@ -1,4 +1,4 @@
-"""Gauge fields of the pure gauge theory."""
+"""Gauge fields of the pure gauge theory, by Monte Carlo."""
 
 from __future__ import annotations
 
@@ -29,27 +29,28 @@ def quenched(
     Parameters
     ----------
     extent : tuple of int
-        The lattice: X, Y, Z, T, even numbers.
+        Sites of the lattice along X, Y, Z, T; even numbers.
     beta, sweeps, seed, over_relaxation, progress
         As for `Gauge.update`.
     start : {"cold", "hot"} or Gauge
-        All links 1, or drawn by Haar's measure; or a field, which is copied.
+        Field before the first sweep: all links 1, links of Haar's measure, or a copy of a field.
     measure : callable, optional
-        Called after each sweep with its number and the field, which goes on changing:
-        ``lambda sweep, u: history.append(u.plaquette())``.
+        Function that is called after each sweep with its number and the field, which later sweeps
+        change: ``lambda sweep, u: history.append(u.plaquette())``.
     device : str, optional
-        Where to make it: by default that of `start`, or the default device.
+        Device that holds the field; by default that of `start`, or the default device.
 
     Returns
     -------
     Gauge
+        Field after the last sweep.
 
     Raises
     ------
     ValueError
-        For a number out of range, or a start of another lattice.
+        If a number is out of range, or `start` is of another lattice.
     KeyboardInterrupt
-        When the user says so. To keep the field then, give it to `measure`, or call `Gauge.update`.
+        On Ctrl-C. To keep the field then, store it in `measure`, or call `Gauge.update`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Gauge rotations: an SU(3) matrix g(x) a site, and what it does to links and spinors."""
+"""Gauge rotations: an SU(3) matrix g(x) for each site, applied to links and spinors."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 class Rotation:
-    """A gauge rotation, in the memory of a device.
+    """Gauge rotation, in the memory of a device.
 
-    ``g(psi)`` is g psi; ``gauge.transform(g)`` has the links g(x) U_mu(x) g(x + mu)^+. An operator
-    D of the one and D' of the other field fulfil D' g = g D.
+    ``g(psi)`` is g psi. ``gauge.transform(g)`` has the links g(x) U_mu(x) g(x + mu)^+. An operator
+    D on a field and D' on the rotated field fulfil D' g = g D.
 
     Parameters
     ----------
     matrices : array_like
-        Complex ``[t][z][y][x][row][column]``, in SU(3).
+        SU(3) matrices ``[t][z][y][x][row][column]``, complex.
     device : str, optional
-        Where to hold them; the default device.
+        Device that holds them; by default the default device.
 
     Attributes
     ----------
     extent : tuple of int
-        The lattice: X, Y, Z, T.
+        Sites of the lattice along X, Y, Z, T.
 
     Raises
     ------
     ValueError
-        For a shape that is not that of a field of matrices, or matrices that are not in SU(3): an
-        element of g g^+ - 1, or det g - 1, has a magnitude above 1e-4 or is NaN.
+        If the shape is not that of a field of matrices; if a matrix is not in SU(3), which means
+        that an element of g g^+ - 1, or det g - 1, is NaN or above 1e-4 in magnitude.
     """
 
     @named
@@ -65,7 +65,7 @@ class Rotation:
     @classmethod
     @named
     def from_native(cls, matrices: Any, extent: tuple[int, int, int, int]) -> Rotation:
-        """Return the rotation by these: a device array in native order, which is not copied."""
+        """Return the rotation of matrices in native order, a device array that is not copied."""
         made = cls.__new__(cls)
         made.extent, made._native = extent, matrices
         return made
@@ -75,14 +75,14 @@ class Rotation:
     def random(
         cls, extent: tuple[int, int, int, int], seed: int = 1, *, device: Any = None
     ) -> Rotation:
-        """Return matrices drawn by Haar's measure, on a lattice of X, Y, Z, T sites."""
+        """Return random matrices of Haar's measure, on a lattice of `extent` X, Y, Z, T."""
         matrices = _core.empty((18 * int(np.prod(extent)),), "float64", device=device)
         fill(matrices, 1, extent, seed, 0, 1)
         return cls.from_native(matrices, extent)
 
     @property
     def device(self) -> str:
-        """The device that holds the matrices."""
+        """Name of the device that holds the matrices."""
         return self._native.device
 
     def __repr__(self) -> str:
@@ -102,9 +102,9 @@ class Rotation:
         Parameters
         ----------
         psi : array_like
-            Complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``.
+            Spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``.
         inverse : bool
-            By g^+, which takes the rotation back.
+            True rotates by g^+, which undoes the rotation by g.
         stream : optional
             As for `cubc.reduce`.
 
@@ -126,14 +126,14 @@ class Rotation:
 def transform(
     gauge: Gauge, rotation: Rotation, *, inverse: bool = False, stream: Any = None
 ) -> Gauge:
-    """Return the rotated field, of links g(x) U_mu(x) g(x + mu)^+.
+    """Return the rotated field, whose links are g(x) U_mu(x) g(x + mu)^+.
 
     Parameters
     ----------
     rotation : Rotation
-        Of the same lattice.
+        Rotation g, of the same lattice.
     inverse : bool
-        By g^+, which takes the rotation back.
+        True rotates by g^+, which undoes the rotation by g.
     stream : optional
         As for `cubc.reduce`.
     """
@@ -145,13 +145,13 @@ def transform(
 
 @named
 def temporal_gauge(gauge: Gauge, *, stream: Any = None) -> tuple[Gauge, Rotation]:
-    """Return the field in temporal gauge, in which links in time are 1 but for the last slice's.
+    """Return the field in temporal gauge: links in time are 1, except in the last time slice.
 
     Returns
     -------
     tuple
-        The rotated field and the `Rotation` g. Solutions psi of operators on it are g psi of those
-        on this field: ``g(psi, inverse=True)`` takes them back.
+        Rotated field, and the `Rotation` g. A solution on the rotated field is g psi, where psi is
+        the solution on this field: ``g(x, inverse=True)`` returns to it.
     """
     given = {
         "links": gauge.native(),
@@ -164,7 +164,7 @@ def temporal_gauge(gauge: Gauge, *, stream: Any = None) -> tuple[Gauge, Rotation
 
 
 def rotated(g: Rotation, field: Any, reals: int, stream: Any, **options: bool) -> Any:
-    """Return a field of so many reals a site, in native order, rotated."""
+    """Return a rotated field in native order; `reals` is the number of reals of a site."""
     given = {
         "in": field,
         "rotation": g._native,
@@ -179,7 +179,7 @@ def rotated(g: Rotation, field: Any, reals: int, stream: Any, **options: bool) -
 def fill(
     out: Any, matrices: int, extent: tuple[int, ...], seed: int, identity: float, noise: float
 ) -> None:
-    """Write so many matrices a site, of the rows of identity * 1 + noise * G."""
+    """Write random matrices, made of the rows of identity * 1 + noise * G."""
     given = {
         "out": ("float64", (out.size,), out),
         "matrices": matrices,
@@ -192,12 +192,12 @@ def fill(
 
 
 def _like(given: Any, result: Any) -> Any:
-    """A NumPy array where one was given."""
+    """Return a result as a NumPy array if a NumPy array was given."""
     on_host = hasattr(given, "__array_interface__") or not hasattr(given, "dtype")
     return result.numpy() if on_host else result
 
 
 def _parities(extent: tuple[int, ...]) -> list[np.ndarray]:
-    """Masks [t][z][y][x] of the even and of the odd sites."""
+    """Return masks [t][z][y][x] of the even and of the odd sites."""
     parity = np.indices(extent[::-1]).sum(0) % 2
     return [parity == 0, parity == 1]

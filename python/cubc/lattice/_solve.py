@@ -14,30 +14,31 @@ TOLERANCE = {"double": 1e-10, "single": 1e-5}
 
 @dataclass(frozen=True)
 class SolveInfo:
-    """What became of a solve.
+    """Report of a solve.
 
     Attributes
     ----------
     converged : bool
-        `residual` is at most what was asked for.
+        True if `residual` is at most `tol`.
     reason : str
-        "converged", or why the solve ended.
+        "converged", or the reason for which the solve ended.
     iterations : int
-        Of the solver.
+        Number of iterations of the solver.
     updates : int
-        How often the residual was calculated from b and x.
+        Number of times that the residual was computed from b and x.
     residual : float
-        ``|b - M x| / |b|`` of the x that was returned, rounded to its type, on the whole lattice in
-        `precision`; ``|b - M x|`` where b is zero. NaN: x is NaN, as what was met allows no other.
+        ``|b - M x| / |b|`` on the whole lattice, computed in `precision` from the returned x in its
+        own type; ``|b - M x|`` if b is zero. NaN if x is NaN, which means that b, x0 or M has a
+        number that is not finite.
     seconds : float
-        From the call to the result, without what had to be compiled.
+        Time from the call to the result, without compilation.
     gflops : float
-        Of the operator alone, in 10^9 operations a second of these.
+        Rate of the operator's floating-point operations during `seconds`, in 10^9 a second.
     sources : tuple of SolveInfo
-        Of several right-hand sides each; above them are the most iterations, the largest residual
-        and the first that did not converge.
+        Report of each of several right-hand sides. The attributes of the whole have the most
+        iterations, the largest residual, and the reason of the first that did not converge.
     compile_seconds : float
-        What went before `seconds`: kernels that this process did not have yet.
+        Time before `seconds` in which kernels new to this process were compiled.
     """
 
     converged: bool
@@ -98,67 +99,73 @@ def solve(
     Parameters
     ----------
     operator : Wilson, TwistedMass or WilsonClover
-        M.
+        Operator M.
     b : array_like
-        Spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``; several sources are
-        solved for together.
+        Right-hand side: spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``.
+        Several sources are solved together.
     solver : str
-        "cg" : conjugate gradients on the normal equations. Of all solutions in its space it finds
-        the one with the least residual; it converges for every M that has an inverse.
-        "bicgstab" : two products with M an iteration, as cg, and mostly fewer iterations; it may
-        break down, and then begins anew.
-        "gcr" : one product an iteration and up to eight more fields; restarted after eight.
+        "cg" : conjugate gradients on the normal equations, with the least residual in its Krylov
+        space. It converges for every M that has an inverse.
+        "bicgstab" : two products with M for each iteration, as cg, and mostly fewer iterations. It
+        restarts after a breakdown.
+        "gcr" : one product for each iteration, and memory for up to eight more fields. It restarts
+        after eight iterations.
         "multishift" : conjugate gradients for all of `shifts` at once.
     tol : float, optional
-        The residual to reach, relative to b; by default 1e-10, or 1e-5 where `precision` is single
-        or b is complex64. One that the numbers do not hold ends as "stagnated", at the latest after
-        nine updates, of at most 256 iterations each, that did not lower the residual by a tenth.
+        Residual to reach, relative to b; by default 1e-10, or 1e-5 if `precision` is single or b is
+        complex64. A solve that cannot reach it for rounding ends as "stagnated", at the latest
+        after nine updates, of at most 256 iterations each, that did not lower the residual by a
+        tenth.
     maxiter : int
-        Iterations at most.
+        Largest number of iterations.
     precision : "double" or "single", optional
-        Of M, the residual and the solution; by default that of the operator, so that the residual
-        is that of ``operator(x)``. Of an operator in half precision it has to be given.
+        Precision of M, of the residual and of the solution; by default that of the operator, so
+        that the residual is that of ``operator(x)``. An operator in half precision needs it.
     sloppy : "double", "single" or "half", optional
-        Of the iteration; by default as `precision`. Whenever the residual has dropped by `delta`
-        what was found is added to the solution and the residual calculated anew.
+        Precision of the iteration; by default `precision`. When the residual has dropped by a
+        factor `delta` the correction so far is added to the solution, and the residual computed
+        anew.
     x0 : array, optional
-        Where to begin, as `b`; by default at zero.
+        First guess, of the shape of `b`; by default zero.
     shifts : sequence of float, optional
-        Solve ``(M^+ M + shift) x = b`` for up to 16 of them, none below 0, with "multishift", of
-        all sites and in `precision` alone. x then has a first axis of the shifts, and one of
-        `info.sources` for each. A system that has converged is left alone while others go on.
+        Shifts of ``(M^+ M + shift) x = b``: up to 16 numbers of 0 or more. The solver is
+        "multishift", on all sites and in `precision` alone. x then has the shifts as its first
+        axis, and `info.sources` a report for each. A system is not iterated further once it has
+        converged.
     even_odd : bool
-        Solve the system of the even sites, from which the odd ones follow; otherwise that of all.
+        True solves the system of the even sites, from which the odd ones follow; False that of all
+        sites.
     delta : float, optional
-        See `sloppy`; 0.2 by default. An update waits until a round of eight iterations is done.
+        Factor for updates, see `sloppy`; by default 0.2. An update waits for the end of a round of
+        eight iterations.
     out : array, optional
-        Where to write x, as `b`.
+        Array for x, of the shape of `b`.
     stream : optional
-        As for `cubc.reduce`. The call returns when x is there.
+        As for `cubc.reduce`. The call returns when x is complete.
 
     Returns
     -------
     x : array
-        Of the type of `b`; a NumPy array where that was one. All of it is NaN where b, x0 or M has
-        a number that is not finite; of several sources each is judged by itself.
+        Solution, of the type of `b`; a NumPy array if `b` is one. All of it is NaN if b, x0 or M
+        has a number that is not finite, for each of several sources by itself.
     info : SolveInfo
-        Whether it converged, and its true residual. That it did not is no error.
+        Report with the true residual. A solve that did not converge raises no error.
 
     Raises
     ------
     ValueError, TypeError
         For shapes, types, precisions and numbers that do not fit.
     KeyboardInterrupt
-        The iteration ends within a few of its rounds.
+        On Ctrl-C; the iteration ends within a few of its rounds.
 
     Notes
     -----
-    The first solve with an operator compiles its kernels, which takes seconds: they are made for
-    the extents, the boundary and the reconstruction, and kept for other processes. The iteration
-    runs on the device, without a look at it by the host. Sources whose squares would not fit the
-    precision are multiplied by a power of two, and their solutions divided. Reliable updates: G. L.
-    G. Sleijpen and H. A. van der Vorst, Computing 56 (1996); in fixed point: M. A. Clark et al.,
-    Comput. Phys. Commun. 181 (2010).
+    The first solve with an operator compiles its kernels, which takes seconds. They are compiled
+    for the extents, the boundary and the reconstruction, and cached for later processes. The
+    iteration runs on the device; the host does not read intermediate results. Sources whose squares
+    are out of the range of the precision are multiplied by a power of two, and their solutions
+    divided by it. Reliable updates: G. L. G. Sleijpen and H. A. van der Vorst, Computing 56 (1996);
+    in fixed point: M. A. Clark et al., Comput. Phys. Commun. 181 (2010).
     """
     if precision is None:
         precision = operator.precision

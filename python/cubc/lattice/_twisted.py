@@ -8,9 +8,9 @@ from ._wilson import Wilson
 
 
 class TwistedMass(Wilson):
-    """The operator of degenerate twisted mass fermions, M = 1 + 2 i kappa mu gamma_5 - kappa D.
+    """Operator of degenerate twisted mass fermions, M = 1 + 2 i kappa mu gamma_5 - kappa D.
 
-    This is the operator of one of the two flavours; the other has -mu. The adjoint of M(mu) is
+    This is the operator of one of two flavours; that of the other has -mu. The adjoint of M(mu) is
     gamma_5 M(-mu) gamma_5.
 
     Parameters
@@ -18,7 +18,7 @@ class TwistedMass(Wilson):
     gauge, kappa, mass
         As for `Wilson`.
     mu : float
-        The twisted mass.
+        Twisted mass.
     antiperiodic_t, anisotropy, reconstruct, precision, temporal_gauge
         As for `Wilson`.
 

@@ -1,4 +1,4 @@
-"""What changes the links of a gauge field in place: methods of `Gauge`."""
+"""Changes of the links of a gauge field in place, as methods of `Gauge`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 @named
 def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
-    """Bring the links back to SU(3), in place.
+    """Project the links to SU(3), in place.
 
     Parameters
     ----------
     nearest : bool
-        False: row 0 keeps its direction, row 1 loses what it has along row 0 (Gram and Schmidt),
-        row 2 follows from both. True: to the matrix with the least sum of squares of the elements'
-        differences, which is sought in one SU(2) subgroup after the other until nothing moves.
+        False: row 0 keeps its direction, row 1 is made orthogonal to it (Gram and Schmidt), and row
+        2 follows from both. True: the result is the SU(3) matrix nearest to the link, with the
+        least sum of squares of the elements' differences; it is found by steps in SU(2) subgroups
+        until they change nothing.
     stream : optional
         As for `cubc.reduce`.
     """
@@ -48,41 +49,43 @@ def update(
     measure: Callable[[int, Gauge], Any] | None = None,
     progress: bool | None = False,
 ) -> None:
-    """Update the links by Wilson's plaquette action, in place.
+    """Update the links by Monte Carlo with Wilson's plaquette action, in place.
 
     Parameters
     ----------
     beta : float
-        6 / g^2; 0 or more.
+        Coupling 6 / g^2, 0 or more.
     sweeps : int
-        How many: each is a heat bath of all links, and over-relaxation of all links some times.
+        Number of sweeps. A sweep is a heat bath of all links, and `over_relaxation`
+        over-relaxations of all links.
     seed : int
-        Of the random numbers, 0 to 2^63 - 1.
+        Seed of the random numbers, 0 to 2^63 - 1.
     first : int
-        The number of the first sweep. A call that goes on where another ended has that one's seed,
-        and first where it stopped: the result is as if it had been one.
+        Number of the first sweep. A call continues an earlier one if it has the same seed, and as
+        first the number of sweeps so far: the result is that of one call.
     over_relaxation : int
-        How often, after each heat bath; it leaves the action as it is.
+        Number of over-relaxations after each heat bath. They do not change the action.
     measure : callable, optional
-        Called after each sweep with its number and the field.
+        Function that is called after each sweep with its number and the field.
     progress : bool, optional
-        Draw a bar; None: where somebody is there to read it.
+        True draws a progress bar. None draws one if the output is a terminal or a notebook.
 
     Raises
     ------
     ValueError
-        For a number out of range.
+        If a number is out of range.
     KeyboardInterrupt
-        When the user says so: between two sweeps the field is whole, within one, on the cpu, some
-        links have been updated and others not, all of them in SU(3).
+        On Ctrl-C. On the cpu some links may have been updated by an incomplete sweep and others
+        not; all are in SU(3).
 
     Notes
     -----
     Heat bath in SU(2) subgroups: N. Cabibbo and E. Marinari (1982), drawn as by A. D. Kennedy and
     B. J. Pendleton (1985); over-relaxation: M. Creutz (1987); random numbers: Philox4x32-10, J.
     Salmon et al. (2011), counted by seed, sweep, direction and site, so that they do not depend on
-    how the work is laid out. Links are made orthonormal again as each is updated. What was measured
-    on a GPU and on the cpu agrees in its distribution; rounding makes single fields differ in time.
+    how work is shared out. Each link is made orthonormal again as it is updated. Results on a GPU
+    and on the cpu have the same distribution; fields of one seed differ after some time because of
+    rounding.
     """
     from ..tuner._progress import bar
 

@@ -26,7 +26,7 @@ _PARITIES = {"even": 0, "odd": 1}
 
 
 def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: float) -> float:
-    """Return kappa = 1 / (2 (mass + 1 + 3 / anisotropy)), or the one that was given."""
+    """Return `kappa`, or 1 / (2 (mass + 1 + 3 / anisotropy)) if `mass` is given."""
     if (kappa is None) == (mass is None):
         raise TypeError(f"{name} takes either kappa or mass, one of the two")
     if mass is None:
@@ -41,10 +41,10 @@ def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: flo
 
 
 class Operator:
-    """What Wilson-like operators share: spinors into native order and back, and solutions.
+    """Base of Wilson-like operators: conversion of spinors, and solves.
 
-    A subclass gives `_apply`, the operator on spinors of both parities, `_hop`, its hopping term on
-    those of one parity or of both, and `_system`, what the core's solver is to know of it.
+    A subclass defines `_apply`, the operator on spinors of both parities; `_hop`, its hopping term
+    on spinors of one parity or of both; and `_system`, its parameters for the core's solver.
     """
 
     gauge: Gauge
@@ -70,10 +70,10 @@ class Operator:
         Parameters
         ----------
         x : array_like
-            Spinors, complex128 or complex64 of shape ``(T, Z, Y, X, 4, 3)``, or of several sources
-            ``(..., T, Z, Y, X, 4, 3)``, which are handled together.
+            Spinors, complex128 or complex64 of shape ``(T, Z, Y, X, 4, 3)``; several sources of
+            shape ``(..., T, Z, Y, X, 4, 3)`` are handled together.
         out : array, optional
-            Where to write, of the same shape; by default a new array of the type of `x`.
+            Array for the result, of the same shape; by default a new one of the type of `x`.
         stream : optional
             As for `cubc.reduce`.
         """
@@ -81,7 +81,7 @@ class Operator:
 
     @named
     def dagger(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
-        """Apply the adjoint of the operator; as calling it."""
+        """Apply the adjoint of the operator, with the arguments of calling it."""
         return self._both(x, True, out, stream)
 
     def _both(self, x: Any, dagger: bool, out: Any, stream: Any) -> Any:
@@ -109,9 +109,9 @@ class Operator:
             Spinors of shape ``(..., T, Z, Y, X, 4, 3)``; with `parity`, those of the other parity,
             of shape ``(..., T, Z, Y, X / 2, 4, 3)``.
         parity : "even" or "odd", optional
-            Of the sites of the result.
+            Parity of the sites of the result; by default both.
         dagger : bool
-            The adjoint of D.
+            True applies the adjoint of D.
         out, stream
             As for calling the operator.
         """
@@ -151,7 +151,7 @@ class Operator:
 
 
 class Wilson(Operator):
-    """The Wilson operator, M = 1 - kappa D.
+    """Wilson operator, M = 1 - kappa D.
 
     D psi(x) is the sum over directions of (1 - gamma_mu) U_mu(x) psi(x + mu) + (1 + gamma_mu)
     U_mu(x - mu)^+ psi(x - mu).
@@ -159,31 +159,31 @@ class Wilson(Operator):
     Parameters
     ----------
     gauge : Gauge
-        The links.
+        Gauge field.
     kappa : float
-        The hopping parameter; or give `mass`.
+        Hopping parameter; or give `mass`.
     mass : float
-        In place of kappa, the bare mass m: kappa = 1 / (2 (m + 1 + 3 / anisotropy)), which without
-        an anisotropy is 1 / (2 m + 8).
+        Bare mass m in place of kappa, which is 1 / (2 (m + 1 + 3 / anisotropy)); without an
+        anisotropy 1 / (2 m + 8).
     antiperiodic_t : bool
-        Spinors change sign across the boundary in time.
+        True: spinors change sign across the boundary in time.
     anisotropy : float
-        Hops in space come with 1 / anisotropy.
+        Hops in space have the factor 1 / anisotropy.
     reconstruct : 18, 12 or 8
-        Real numbers that a link is stored in: all of them, two rows, or the fewest. 18 leave a link
-        as it is. 12 make row 2 anew from rows 0 and 1, 8 most elements from five, as if it were in
-        SU(3): of a link that is 1e-7 away, as those of single precision are, 12 change row 2
-        by some 1e-7; 8 change elements as much, and one near 0 of column 0 by up to 1e-4. M is
-        another by that; `Gauge.project` avoids it. Of 8 a link is lost, to NaN or noise, whose
-        element in row 1, column 0 has the magnitude 1 as far as `precision` can tell: a field with
-        such links takes 12.
+        Number of reals that a link is stored in: all, two rows, or the fewest. 18 keep a link as it
+        is. With 12 row 2 is computed from rows 0 and 1, and with 8 most elements from five, as of a
+        link in SU(3). For a link that is 1e-7 away from SU(3), as those of single precision are, 12
+        change row 2 by about 1e-7, and 8 change all elements as much, and an element near 0 of
+        column 0 by up to 1e-4. M changes accordingly; `Gauge.project` avoids that. 8 lose a link,
+        to NaN or noise, whose element in row 1, column 0 has the magnitude 1 in `precision`: fields
+        with such links need 12.
     precision : "double", "single" or "half"
-        Of links and spinors while it is applied, and of `solve` where nothing else is said; half is
-        16-bit fixed point with a norm a site, in which there is no NaN or infinity: a site that has
-        one becomes 0 or noise.
+        Precision of links and spinors as the operator is applied, and the default of `solve`. half
+        is 16-bit fixed point with a norm for each site. It has no NaN or infinity: a site with one
+        becomes 0 or noise.
     temporal_gauge : bool
-        The links in time are 1 but for those of the last slice (`Gauge.temporal_gauge`), and are
-        not read.
+        True: links in time are 1 except in the last time slice (`Gauge.temporal_gauge`), and only
+        those of that slice are read.
 
     Notes
     -----
