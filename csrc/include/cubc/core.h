@@ -1,8 +1,8 @@
-// What every part of cubc.h rests on: status codes, types, devices and their memory.
+// Common part of cubc.h: status codes, types, devices and their memory.
 //
-// Every call returns a cubc_status; the text of the last failure on this thread is
-// cubc_error_message(), the compiler's output (if any) cubc_error_log(). Nothing prints or exits.
-// Handles belong to whoever opened them; every *_close and *_free takes NULL.
+// A call that can fail returns a cubc_status. cubc_error_message() is the text of the thread's last
+// failure, cubc_error_log() the compiler's output with it. No call prints or exits. Who opens a
+// handle closes it; every *_close and *_free takes NULL.
 #ifndef CUBC_CORE_H
 #define CUBC_CORE_H
 
@@ -13,9 +13,9 @@
 extern "C" {
 #endif
 
-// The library is built with hidden visibility; these declarations are what it shows.
+// The library is built with hidden visibility and exports these declarations.
 #pragma GCC visibility push(default)
-// The text between the two markers is plain C declarations: cubc.ffi() hands it to CFFI as it is.
+// The text between the markers is plain C declarations, which cubc.ffi() passes to CFFI unchanged.
 // cffi: begin
 typedef enum cubc_status {
     CUBC_OK = 0,
@@ -59,10 +59,10 @@ typedef enum cubc_type {
 
 // A member of a struct.
 typedef struct cubc_member {
-    const char *name; // an identifier of at most 31 letters
+    const char *name; // an identifier of at most 31 characters
     cubc_type type;   // a built-in type or a struct
-    size_t offset;    // in bytes, behind the member before it
-    int length;       // 0: one value; otherwise an array of so many
+    size_t offset;    // bytes from the beginning of the struct; members follow each other
+    int length;       // 0: one value; else the number of values of an array
 } cubc_member;
 
 typedef struct cubc_device cubc_device;
@@ -70,18 +70,18 @@ typedef void *cubc_stream; // a CUstream on "cuda:N" (NULL: the default stream);
 
 const char *cubc_version(void);
 const char *cubc_status_name(cubc_status status);
-const char *cubc_error_message(void); // of this thread's last failure; "" if there was none
-const char *cubc_error_log(void);     // compiler output that goes with it; "" if there is none
+const char *cubc_error_message(void); // text of this thread's last failure; "" if none
+const char *cubc_error_log(void);     // compiler output of that failure; "" if none
 size_t cubc_type_size(cubc_type type);
 const char *cubc_type_name(cubc_type type); // "F32", "I64", ...
 
-// The type of arrays of a struct: for items, accumulators, operands, and values of a sort. In
-// expressions an item's members are read as in C, a.x, and a struct is made of a value for each
-// member, in order: value_t{a.x + b.x, a.m} for an accumulator, out_t{...} for the result of a
-// transform or of a lazy input, decltype(a.inner){...} for a struct within, {1, 2, 3} for an array
-// within. Structs of the same type compare by their members with == and !=. size: of an item with
-// its gaps, at most 64 bytes. Arrays are aligned as C would align the struct; less where an offset
-// is not a multiple of its member's alignment. The same description gives the same type again.
+// Gives the type of a struct, for items, accumulators, operands, and values of a sort. Expressions
+// read members as in C, a.x. They make a struct of a value for each member, in order:
+// value_t{a.x + b.x, a.m} is an accumulator, out_t{...} a result of a transform or of a lazy input,
+// decltype(a.inner){...} a struct in a struct, {1, 2, 3} an array in a struct. Structs of one type
+// compare by their members with == and !=. `size` is that of an item with its padding, at most 64
+// bytes. Arrays have C's alignment of the struct, or less if an offset is not a multiple of its
+// member's alignment. The same description gives the same type again.
 cubc_status cubc_type_struct(const cubc_member *members, int count, size_t size, cubc_type *out);
 
 cubc_status cubc_device_open(const char *name, cubc_device **out); // "cuda:0", "cpu"; NULL: default
@@ -91,7 +91,7 @@ const char *cubc_device_name(const cubc_device *device);
 cubc_status cubc_alloc(cubc_device *device, size_t bytes, cubc_stream stream, void **out);
 void cubc_free(cubc_device *device, void *pointer, cubc_stream stream);
 cubc_status cubc_copy(cubc_device *device, void *to, const void *from, size_t bytes,
-                      cubc_stream stream); // host or device memory on either side
+                      cubc_stream stream); // from and to host or device memory
 cubc_status cubc_synchronize(cubc_device *device, cubc_stream stream);
 // cffi: end
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-// Fields of lattice QCD in files of many codes: a part of cubc.h. Links, propagators and the rest
-// are read from and written to host memory; no device is needed.
+// Files of lattice QCD in the formats of many codes: a part of cubc.h. Fields are read to and
+// written from host memory; no device is needed.
 #ifndef CUBC_FIELDS_H
 #define CUBC_FIELDS_H
 
@@ -11,25 +11,27 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 // cffi: begin
-// Fields of lattice QCD in files of these formats, in either byte order:
+// Formats of files, in either byte order:
 //
-//   ildg, scidac   LIME: links, propagators, spinors, staggered propagators, colour vectors,
-//   complex
-//                  numbers; any number of fields, and spinors as the European Twisted Mass
-//                  Collaboration writes them (etmc-propagator-format)
-//   nersc, milc    links
-//   openqcd        links, as openQCD exports them; links of DD-alphaAMG
-//   milc-prop      MILC's Wilson propagators (a spinor a source) and staggered ones (a colour
-//   vector) fermilab       propagators, spinors and staggered propagators of Fermilab's format
+//   - ildg, scidac: LIME, with any number of fields: links, propagators, spinors, staggered
+//     propagators, colour vectors and complex numbers. Spinors may be those of the European
+//     Twisted Mass Collaboration (etmc-propagator-format).
+//   - nersc, milc: links.
+//   - openqcd: links, as openQCD exports them. ddalphaamg: links.
+//   - milc-prop: Wilson propagators of MILC, a spinor for each source, and staggered ones, a colour
+//     vector for each.
+//   - fermilab: propagators, spinors and staggered propagators.
 //
-// In host memory a field is always complex128 in one order, [t][z][y][x] and behind it
+// In host memory a field is complex128 in the order [t][z][y][x], followed by
 //
-//   links [mu][row][column]                 spinor [spin][colour]
-//   propagator [sink spin][source spin][sink colour][source colour]
-//   staggered propagator [sink colour][source colour]       colour vector [colour]
+//   - links: [mu][row][column]
+//   - spinor: [spin][colour]
+//   - propagator: [sink spin][source spin][sink colour][source colour]
+//   - staggered propagator: [sink colour][source colour]
+//   - colour vector: [colour]
 //
-// with spins in the basis of the file. A file is not trusted: nothing is taken from it that does
-// not fit in it, and a failure names the record and the byte.
+// Spins are in the basis of the file. A file is not trusted: its numbers are checked against its
+// size, and a failure names the record and the byte.
 typedef enum cubc_field_kind {
     CUBC_FIELD_GAUGE = 0,
     CUBC_FIELD_PROPAGATOR,
@@ -41,27 +43,27 @@ typedef enum cubc_field_kind {
 } cubc_field_kind;
 
 typedef enum cubc_field_flags {
-    CUBC_FIELD_UNVERIFIED = 1, // leave out what is not needed to read: checksums, which are not
-                               // even looked at, plaquette and link trace of the header, whether
-                               // all numbers are finite, and whether the file ends where it should
-    CUBC_FIELD_PROJECTED = 2   // links of single precision become the SU(3) matrices nearest to
-                               // them in double precision; otherwise they stay as they are
+    CUBC_FIELD_UNVERIFIED = 1, // checks neither checksums, which are not read, nor plaquette and
+                               // link trace of the header, that all numbers are finite, and where
+                               // the file ends
+    CUBC_FIELD_PROJECTED = 2   // replaces links of single precision by the nearest SU(3) matrices
+                               // in double precision; links of double precision are unchanged
 } cubc_field_flags;
 
-typedef struct cubc_field_info { // what a file says of a field
+typedef struct cubc_field_info { // description of a field by its file
     char format[16];             // "ildg", "ddalphaamg", ...
     cubc_field_kind kind;
     int extent[4];        // X, Y, Z, T
     int precision;        // bits of a real in the file: 32 or 64
-    int rows;             // of a link in the file: 3, or 2 and the third follows from them
-    int big_endian;       // in the file
-    int has_checksum;     // the file states one,
-    uint32_t checksum[2]; // suma and sumb of SciDAC, sum29 and sum31 of MILC, NERSC's alone
-    int source_spin, source_colour; // of a column of a propagator; -1: not said
+    int rows;             // of a link in the file: 3, or 2 and the third is computed from them
+    int big_endian;       // not 0: the file's byte order is big-endian
+    int has_checksum;     // not 0: the file states one
+    uint32_t checksum[2]; // suma and sumb of SciDAC, sum29 and sum31 of MILC, one of NERSC
+    int source_spin, source_colour; // of a column of a propagator; -1: not stated
     uint64_t sites;
     uint64_t bytes;                   // of the field in memory
     uint64_t data_offset, data_bytes; // of the numbers in the file
-    double plaquette, link_trace;     // as the header has them, of 1; NaN: not said
+    double plaquette, link_trace;     // that the header states, 1 for unit links; NaN: not stated
 } cubc_field_info;
 
 typedef struct cubc_field_file cubc_field_file;
@@ -70,7 +72,7 @@ typedef struct cubc_field_write_params {
     const void *data; // the field in the order above
     cubc_field_kind kind;
     int extent[4]; // X, Y, Z, T
-    int precision; // of a real in the file: 32 or 64; 0: 64, or 32 where that is all there is
+    int precision; // bits of a real in the file: 32 or 64; 0: 64, or 32 for MILC
     int rows;      // of a link in the file: 3, or 2 (NERSC alone); 0: 3
     const char
         *format; // of links "ildg", "scidac", "nersc" or "milc", else "scidac"; NULL: the first
@@ -78,19 +80,21 @@ typedef struct cubc_field_write_params {
 
 // "links", "propagator", ...; NULL for none of them.
 const char *cubc_field_kind_name(cubc_field_kind kind);
-// The axes of a field in memory, of complex numbers; returns how many, at most 8, or 0 of no kind.
+// Gives the extents of a field of complex numbers in memory, and returns the number of axes, at
+// most 8; 0 for an unknown kind.
 int cubc_field_shape(cubc_field_kind kind, const int extent[4], uint64_t shape[8]);
 
-// flags: of cubc_field_flags, for opening and reading. The file is read by as many threads as the
-// machine has cores (CUBC_CPU_THREADS). It holds one field at least.
+// Opens a file with one field or more. flags, of cubc_field_flags, hold for reading too. As many
+// threads read as the machine has cores (CUBC_CPU_THREADS).
 cubc_status cubc_field_open(const char *path, int flags, cubc_field_file **out);
 size_t cubc_field_count(const cubc_field_file *file);
-// NULL behind the last; lives with the file.
+// Describes a field, until the file is closed; NULL behind the last.
 const cubc_field_info *cubc_field_describe(const cubc_field_file *file, size_t index);
 cubc_status cubc_field_read(const cubc_field_file *file, size_t index, void *out,
                             size_t bytes); // info's bytes
 void cubc_field_close(cubc_field_file *file);
-// The file is there when it is whole: until then its bytes have another name in the same folder.
+// Writes a file, which appears when it is complete; until then its bytes are in another file of the
+// folder.
 cubc_status cubc_field_write(const char *path, const cubc_field_write_params *params);
 // cffi: end
 #pragma GCC visibility pop

@@ -1,16 +1,17 @@
-// The lattice QCD part of the public C interface, a part of cubc.h.
+// Operators, solvers and gauge fields of lattice QCD: a part of cubc.h.
 //
-// Fields on a periodic lattice of lx * ly * lz * lt sites, even extents. A site's parity is that of
-// x + y + z + t; sites of a parity are in the order of x / 2, y, z, t, x fastest. Gamma matrices
-// are DeGrand-Rossi's. Plain fields are of complex numbers, two reals each, F64 or F32; native ones
-// of F64, F32, or I16: fixed point, 32767 for 1 or, of spinors, for the largest magnitude of the
-// site, whose norm (that magnitude over 32767) is in an array of its own, an F32 a site.
+// The lattice is periodic, of lx * ly * lz * lt sites with even extents. The parity of a site is
+// that of x + y + z + t. Sites of one parity are in the order of x / 2, y, z, t, with x fastest.
+// Gamma matrices are those of DeGrand and Rossi. Plain fields have complex numbers of two reals,
+// F64 or F32. Native fields have F64, F32 or I16. I16 is fixed point: 32767 stands for 1, or in
+// spinors for the largest magnitude of the site. The norm of a site, that magnitude over 32767, is
+// an F32 in another array.
 //
-// Native order: a parity's field is cut into chunks of 16 bytes a site, chunk k of all sites before
-// chunk k + 1 of any; parity 0 comes before parity 1. A link has 18, 12 or 8 reals, all four
-// directions of a parity x, y, z, t one after the other. Spinors have 24 reals, spin slowest, with
-// (upper + lower) / sqrt(2) of the plain spins first and (upper - lower) / sqrt(2) then. Arrays
-// start on 16 bytes.
+// Native order: each parity's field is cut into chunks of 16 bytes of each site. Chunk k of all
+// sites comes before chunk k + 1 of any. Parity 0 comes before parity 1. A link has 18, 12 or 8
+// reals; the four directions of a parity follow each other, x, y, z, t. A spinor has 24 reals, spin
+// slowest: first (upper + lower) / sqrt(2) of the plain spins, then (upper - lower) / sqrt(2).
+// Arrays are aligned to 16 bytes.
 #ifndef CUBC_LATTICE_H
 #define CUBC_LATTICE_H
 
@@ -41,8 +42,8 @@ typedef struct cubc_guard {
 } cubc_guard;
 
 // One pass over fields for a solver: statements on the complex numbers of each site, then real sums
-// over all sites, which a function of kernels/lattice/solver takes. Lists end at their first NULL.
-// Sums and that function come together; any other part may be missing.
+// over all sites, which a function of kernels/lattice/solver takes. A list ends at its first NULL.
+// Any part may be missing, but sums need the function and the function needs sums.
 enum { CUBC_MOST_SCALARS = 4, CUBC_MOST_SUMS = 8 };
 typedef struct cubc_site_update {
     const char *scalars[CUBC_MOST_SCALARS]; // of the state, that the statements use: {"alpha"}
@@ -51,8 +52,8 @@ typedef struct cubc_site_update {
     const char *finish;                     // the function: "cg_length"
 } cubc_site_update;
 
-// A gauge field in another order, precision or reconstruction. Links of fewer than 18 reals are
-// those of SU(3) matrices. The copy is apart from what is copied.
+// A copy of a gauge field in another order, precision or reconstruction. Links of fewer than 18
+// reals are taken for SU(3) matrices. The copy must not overlap the source.
 typedef struct cubc_link_copy_params {
     const void *from;
     void *to;
@@ -64,8 +65,9 @@ typedef struct cubc_link_copy_params {
     int lx, ly, lz, lt;
 } cubc_link_copy_params;
 
-// Spinors in another order or precision, of any number of sources one after the other; of both
-// parities or, where neither order is plain, of one. The copy is apart from what is copied.
+// A copy of spinors in another order or precision, of any number of sources one after the other.
+// They are of both parities, or of one if neither order is plain. The copy must not overlap the
+// source.
 typedef struct cubc_spinor_copy_params {
     const void *from;
     const float *from_norms; // of I16, else NULL
@@ -83,10 +85,10 @@ typedef struct cubc_spinor_copy_params {
 // The Wilson hopping term, out = D in, or out = x + a D in:
 //     D psi(x) = sum over mu of (1 - gamma_mu) U_mu(x) psi(x + mu)
 //                             + (1 + gamma_mu) U_mu(x - mu)^+ psi(x - mu)
-// without the factor 1/2 of projectors. Everything is in native order and of one type. For a parity
-// of the output, 0 or 1, in is of the other parity; for both (2) all fields are. out may be x and
-// is apart from everything else. Hops in space come with 1 / anisotropy. Links stay in SU(3): it is
-// the operator that knows the boundary.
+// without the factor 1/2 of projectors. All fields are in native order and of one type. If the
+// output is of one parity, 0 or 1, in is of the other parity; with 2 all fields are of both. out
+// may be x; it overlaps no other array. Hops in space have the factor 1 / anisotropy. Links stay in
+// SU(3), since the operator has the boundary condition.
 typedef struct cubc_dslash_wilson_params {
     const void *links; // both parities
     const void *in;
@@ -108,16 +110,16 @@ typedef struct cubc_dslash_wilson_params {
     int temporal_gauge; // not 0: links in time are 1 but for those of the last slice
     double a;
     double anisotropy; // 1: none
-    // Belongs to a solver; otherwise NULL. The tail says what becomes of the result m, of x and of
-    // z at each site (kernels/lattice/solver/tail.h); NULL: out = m. z may be the output.
+    // For solvers; NULL otherwise. The tail computes with the result m, with x and with z at each
+    // site (kernels/lattice/solver/tail.h); NULL: out = m. z may be the output.
     const cubc_guard *guard;
     const cubc_site_update *tail;
     const void *z;
     const float *z_norms;
 } cubc_dslash_wilson_params;
 
-// Linear algebra of a solver in one pass over its fields, which the update calls by name. They are
-// native ones, all of as many sites; the norms of fixed-point fields are right behind them.
+// Linear algebra of a solver in one pass over its fields, which the update names. They are native
+// fields of the same number of sites. Norms of a fixed-point field directly follow its reals.
 typedef struct cubc_site_field {
     const char *name;
     void *data;
@@ -139,11 +141,11 @@ typedef struct cubc_field_update_params {
 // The clover term of Wilson fermions (B. Sheikholeslami and R. Wohlert, 1985):
 //     A(x) = 1 + sum over mu < nu of c sigma_munu H_munu(x),  c = kappa c_sw
 //     sigma_munu = i/2 [gamma_mu, gamma_nu],  H_munu = i/8 (Q_munu - Q_munu^+)
-// with the sum Q of the four plaquettes in the plane that begin at x; the Dirac operator is then
-// A - kappa D. It is a field of both parities in native order, 72 reals a site: two Hermitian 6x6
-// matrices, that of gamma_5 = 1 first, rows of spin (slowest) and colour in DeGrand-Rossi's basis;
-// of each 6 reals of the diagonal, then complex numbers below it, row after row. In fixed point
-// there is a norm a site, as of spinors.
+// Q is the sum of the four plaquettes in the plane that begin at x. The Dirac operator is A - kappa
+// D. The term is a field of both parities in native order, with 72 reals for each site. They are
+// two Hermitian 6x6 matrices, that of gamma_5 = 1 first, whose rows count spin (slowest) and colour
+// in the DeGrand-Rossi basis. Each matrix has the 6 reals of its diagonal, then the complex numbers
+// below it, row by row. In fixed point each site has a norm, as for spinors.
 typedef struct cubc_clover_term_params {
     const void *links; // in native order, of 18 reals
     void *out;
@@ -158,9 +160,9 @@ typedef struct cubc_clover_term_params {
     double magnetic, electric; // c of the planes in space, and of those with time
 } cubc_clover_term_params;
 
-// The inverse of such a field, and log |det| of both matrices of a site together; the sum over all
-// sites is the trace of the logarithm. Matrices near 1 are positive definite; of others the
-// determinant may change its sign unseen.
+// The inverse of a clover term, and log |det| of both matrices of each site together. The sum over
+// all sites is the trace of the logarithm, if the matrices are positive definite, as those near 1
+// are. The sign of a determinant is not reported.
 typedef struct cubc_clover_invert_params {
     const void *clover;
     const float *clover_norms;
@@ -176,7 +178,7 @@ typedef struct cubc_clover_invert_params {
     int lx, ly, lz, lt;
 } cubc_clover_invert_params;
 
-// out = C x of spinors in native order, where C is such a field. out may be x.
+// out = C x for spinors in native order, where C is a clover term or its inverse. out may be x.
 typedef struct cubc_clover_apply_params {
     const void *clover;
     const float *clover_norms; // of I16, else NULL; as are the other norms
@@ -205,13 +207,13 @@ typedef struct cubc_dslash_clover_params {
 
 // Twisted mass fermions (R. Frezzotti et al., 2001):
 //     out = (b + i b5 gamma_5) x + (a + i a5 gamma_5) D in
-// or without x, where that is NULL. The rest is as for the Wilson Dslash.
+// If x is NULL its term is absent. The rest is as for the Wilson Dslash.
 typedef struct cubc_dslash_twisted_params {
     cubc_dslash_wilson_params wilson;
     double a5, b, b5;
 } cubc_dslash_twisted_params;
 
-// out = (a + i a5 gamma_5) x of spinors in native order, of one parity or both, of any number of
+// out = (a + i a5 gamma_5) x for spinors in native order, of one parity or both, of any number of
 // sources. out may be x.
 typedef struct cubc_spinor_twist_params {
     const void *x;
@@ -268,9 +270,10 @@ cubc_status cubc_spinor_twist(cubc_device *device, const cubc_spinor_twist_param
                               void *temp, size_t temp_bytes, cubc_stream stream);
 
 // ---- solvers ------------------------------------------------------------------------------------
-// M x = b for any number of right-hand sides of one operator. The iteration runs on the device
-// without a look at it by the host; it works in one precision and its results are added up in
-// another, in which the residual is calculated anew whenever it has dropped by `delta`.
+// Solve of M x = b for any number of right-hand sides. The iteration runs on the device; the host
+// reads no intermediate results. It works in the sloppy precision. When the residual has dropped by
+// the factor `delta`, the correction is added to x, and the residual computed anew, in the precise
+// one.
 typedef enum cubc_operator_kind {
     CUBC_WILSON,  // M = 1 - kappa D
     CUBC_TWISTED, // M = 1 + 2 i kappa mu gamma_5 - kappa D
@@ -281,7 +284,7 @@ typedef struct cubc_operator {
     cubc_operator_kind kind;
     const void *links; // in native order
     uint64_t links_n;
-    cubc_type type;  // of the links; they are copied where another is needed
+    cubc_type type;  // of the links; copied if another is needed
     int reconstruct; // reals of a link: 18, 12, 8
     int lx, ly, lz, lt;
     int antiperiodic, temporal_gauge; // as of cubc_dslash_wilson_params
@@ -290,7 +293,7 @@ typedef struct cubc_operator {
     double mu;          // of twisted mass
     const void *clover; // A, of cubc_clover_term_params
     uint64_t clover_n;
-    cubc_type clover_type; // F64, F32; it is copied where another is needed
+    cubc_type clover_type; // F64, F32; copied if another is needed
 } cubc_operator;
 
 enum { CUBC_MOST_SHIFTS = 16 };
@@ -306,34 +309,35 @@ typedef struct cubc_solve_params {
     uint64_t n;             // reals of b, and of x of each shift: 24 * sites * sources
     cubc_type type;         // of either: F64, F32
     cubc_field_order order; // of either
-    int guess;              // not 0: x is where it begins; otherwise at 0
+    int guess;              // not 0: x is the first guess; else 0 is
     double tolerance;       // of |b - M x| / |b|
-    uint64_t iterations;    // at most, of each right-hand side
+    uint64_t iterations;    // at most, for each right-hand side
     cubc_type precise;      // F64, F32: of residual and solution
     cubc_type sloppy;       // F64, F32, I16: of the iteration
     int even_odd;           // not 0: the system of the even sites is solved
     double delta;           // 0: 0.2
 } cubc_solve_params;
 
-typedef struct cubc_solve_info { // of a right-hand side
-    int converged;               // the residual below is at most the tolerance
-    const char *reason;          // "converged", or why it ended; lives for ever
+typedef struct cubc_solve_info { // report of a right-hand side
+    int converged;               // not 0: `residual` is at most the tolerance
+    const char *reason;          // "converged", or the reason of the end; never freed
     uint64_t iterations, updates;
-    double residual;        // |b - M x| / |b| of x as it is in `type`, on the whole lattice, in the
-                            // precise type; |b - M x| where b is 0. NaN: and so is x, all of it
+    double residual;        // |b - M x| / |b| of x in `type`, on the whole lattice, computed in the
+                            // precise type; |b - M x| if b is 0. NaN: all of x is NaN
     double seconds;         // of all right-hand sides together, without compilation
     double gflops;          // of the operator only, of all right-hand sides together
-    double compile_seconds; // before that, for kernels that were not compiled yet
+    double compile_seconds; // before `seconds`, for kernels that were not compiled yet
 } cubc_solve_info;
 
-// Returns when x is there. info: one a right-hand side, those of one shift after the other. That a
-// solve does not converge is no error; a tolerance that the precision does not hold is found out.
+// Returns when x is complete. info has a report for each right-hand side, for one shift after the
+// other. A solve that does not converge is no error. A solve that cannot reach the tolerance for
+// rounding ends early.
 cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cubc_solve_info *info,
                        cubc_stream stream);
 
 // ---- gauge fields -------------------------------------------------------------------------------
-// Links in native order with all 18 reals, F64 or F32. What may be done in place is: out is the
-// input then, otherwise apart from it.
+// Links are in native order with all 18 reals, F64 or F32. A call that works in place takes the
+// input as out; otherwise out must not overlap the input.
 
 typedef enum cubc_gauge_quantity {
     CUBC_GAUGE_PLAQUETTES, // means of Re tr / 3: planes xy, xz, xt, yz, yt, zt, then links
@@ -364,7 +368,7 @@ typedef struct cubc_gauge_random_params {
     double identity, noise;
 } cubc_gauge_random_params;
 
-// Back to SU(3). In place or not.
+// Projection of links to SU(3); works in place too.
 typedef struct cubc_gauge_project_params {
     const void *links;
     void *out;
@@ -374,8 +378,8 @@ typedef struct cubc_gauge_project_params {
     int nearest; // 0: rows 0 and 1 made orthonormal; else the nearest matrix
 } cubc_gauge_project_params;
 
-// U'_mu(x) = g(x) U_mu(x) g(x + mu)^+, or of spinors, any number of sources, g(x) psi(x). In place
-// or not.
+// Rotation of links, g(x) U_mu(x) g(x + mu)^+, or of spinors of any number of sources, g(x) psi(x).
+// Works in place too.
 typedef struct cubc_gauge_rotate_params {
     const void *in;
     const void *rotation; // one matrix a site, in native order
@@ -389,7 +393,7 @@ typedef struct cubc_gauge_rotate_params {
     int temporal_gauge; // not 0: g is of cubc_gauge_temporal, and links that become 1 are exact
 } cubc_gauge_rotate_params;
 
-// The rotation that makes links in time 1 but for those of the last slice.
+// The rotation to temporal gauge: links in time become 1, except in the last time slice.
 typedef struct cubc_gauge_temporal_params {
     const void *links;
     void *out;
@@ -399,13 +403,13 @@ typedef struct cubc_gauge_temporal_params {
     int lx, ly, lz, lt;
 } cubc_gauge_temporal_params;
 
-// One sweep of updates by the plaquette action, in place: the heat bath of Cabibbo and Marinari, or
-// over-relaxation. Random numbers follow from seed, sweep and site.
+// One sweep of updates with the plaquette action, in place: heat bath of Cabibbo and Marinari, or
+// over-relaxation. Random numbers are functions of seed, sweep, direction and site.
 typedef struct cubc_gauge_update_params {
     void *links;
     uint64_t n; // 72 * sites
     uint64_t seed;
-    uint64_t sweep; // below 2^32; each of a seed is drawn once
+    uint64_t sweep; // below 2^32; a sweep and a seed determine the random numbers
     double beta;
     int over_relax; // 0: heat bath
     cubc_type type;

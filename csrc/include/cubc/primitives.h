@@ -1,8 +1,8 @@
 // Device-wide primitives: a part of cubc.h.
 //
-// A primitive is called in two phases, as in CUB: ask for the temporary storage that a problem
-// needs, then run it. Passing temp = NULL to the run lets the device's own pool provide it.
-// Pointers are memory of the device (cubc_alloc, cudaMalloc, or host memory on "cpu").
+// A primitive is called in two phases, as in CUB: cubc_<name>_temp_bytes returns the size of the
+// temporary storage, and cubc_<name> runs. With temp = NULL the device's pool provides the storage.
+// Pointers are to memory of the device (cubc_alloc, cudaMalloc, or host memory on "cpu").
 #ifndef CUBC_PRIMITIVES_H
 #define CUBC_PRIMITIVES_H
 
@@ -24,9 +24,9 @@ typedef struct cubc_operand {
     const ptrdiff_t *shape; // NULL: that of the result
 } cubc_operand;
 
-// An input that is not in memory: item i is the expression, of the operands' names and of i, and is
-// evaluated where it is read. To give one to a call, let the input's pointer be its address and the
-// input's type CUBC_LAZY. Calls that do not take one say so.
+// An input that is not in memory: item i is an expression of the operands' names and of i, which
+// the call evaluates as it reads the item. The input's pointer is then the address of a cubc_lazy,
+// and its type CUBC_LAZY. Calls that take no lazy input refuse it.
 typedef struct cubc_lazy {
     const char *expression;
     cubc_type type;               // of the items
@@ -42,21 +42,21 @@ typedef struct cubc_reduce_params {
     void *out;
     uint64_t n;
     cubc_type type;     // of the items
-    cubc_type acc_type; // in which the operator is evaluated
+    cubc_type acc_type; // of the operator's operands and value
     cubc_type out_type; // of the result; I64 for argmin and argmax
     const char *op;     // "sum" "prod" "min" "max" "any" "all" "argmin" "argmax", or a C expression
                         // of a and b
-    int commutative;    // for an expression: operands may be reordered (built-in operators are)
+    int commutative;    // not 0: operands of an expression may be reordered (built-in ones are)
     const void *init;   // one value of acc_type in host memory, or NULL for none
-    int deterministic;  // the same bits in every run, with every policy and on every device, apart
-                        // from those of a NaN; 0: of floats, in every run on one device with one
-                        // policy. Products and sums of an expression are rounded each
+    int deterministic;  // not 0: the same bits in every run, with every policy and on every device,
+                        // but those of a NaN; products and sums of an expression are rounded each.
+                        // 0: floats have the same bits in every run on one device with one policy
 } cubc_reduce_params;
 
 // A prefix scan: out[i] = init op in[0] op ... op in[i] (inclusive) or ... op in[i-1] (exclusive).
-// With keys the scan begins anew, with init if there is one, at each item whose key differs from
-// the one before it (as NaN does); with segments at the beginning of each, and behind the last. out
-// may be in; otherwise nothing may overlap.
+// With keys the scan begins anew, with init if given, at each item whose key differs from the one
+// before it; NaN differs from all keys. With segments it begins anew at each segment, and behind
+// the last. out may be in; no other arrays may overlap.
 typedef struct cubc_scan_params {
     const void *in;
     void *out;
@@ -80,21 +80,21 @@ typedef struct cubc_scan_params {
 // out[o][c] = init op in[o][0][c] op ... op in[o][length-1][c]. An index is along the axis.
 typedef struct cubc_axis_reduce_params {
     const void *in;
-    void *out; // [outer][columns], apart from in
+    void *out; // [outer][columns]; must not overlap in
     uint64_t outer;
     uint64_t length;
     uint64_t columns; // 1 for the last axis
     cubc_type type;
     cubc_type acc_type;
     cubc_type out_type;
-    const char *op; // this and what follows as for cubc_reduce
+    const char *op; // this and the following members as for cubc_reduce
     int commutative;
     const void *init;
     int deterministic;
 } cubc_axis_reduce_params;
 
-// out[i] = how many of the offsets are up to i: which segment item i is in, from 1 on; 0 before the
-// first segment, segments + 1 behind the last.
+// Segment of each item: out[i] is the number of offsets up to i. This is the number of the segment
+// of item i, from 1 on; 0 before the first segment, and segments + 1 behind the last.
 typedef struct cubc_segment_ids_params {
     const void *offsets;   // segments + 1 of them, rising
     cubc_type offset_type; // I32 or I64
@@ -105,12 +105,12 @@ typedef struct cubc_segment_ids_params {
 } cubc_segment_ids_params;
 
 // A reduction of each segment of an array: out[s] = init op in[offsets[s]] op ... op
-// in[offsets[s+1]-1]. An empty segment gives init, else the operator's identity: for min and max
-// what no item is beyond, for argmin and argmax -1. Offsets that fall or lie outside of the array
-// are no error, but their segments' results are undefined.
+// in[offsets[s+1]-1]. An empty segment gives init, else the operator's identity: for min and max an
+// infinity or an extreme integer, for argmin and argmax -1. Offsets that fall or lie outside of the
+// array are no error, but the results of their segments are undefined.
 typedef struct cubc_segmented_reduce_params {
     const void *in;
-    void *out; // one item a segment, apart from in
+    void *out; // one item for each segment; must not overlap in
     uint64_t n;
     uint64_t segments;
     const void *offsets;   // segments + 1 of them, in the device's memory, rising; NULL: every
@@ -123,14 +123,14 @@ typedef struct cubc_segmented_reduce_params {
     int commutative;   // as for cubc_reduce
     const void *init;  // one value of acc_type in host memory, or NULL for none; with offsets an
                        // expression needs it
-    int deterministic; // as for cubc_reduce, which gives the same bits for a segment alone
+    int deterministic; // as for cubc_reduce, which gives the same bits for each segment
 } cubc_segmented_reduce_params;
 
-// A stable sort of each segment of an array by itself: keys, and values with them if value_bytes is
-// not 0. The order is that of cubc_sort. What is before the first segment is sorted as one more,
-// and so is what is behind the last. keys_out may be keys_in and values_out values_in; otherwise no
-// two arrays may overlap. Offsets that fall or lie outside of the array are no error, but what is
-// written then is undefined.
+// A stable sort of each segment of an array by itself: of keys, and of values with them if
+// value_bytes is not 0. The order is that of cubc_sort. Items before the first segment are sorted
+// as a segment more, and so are those behind the last. keys_out may be keys_in and values_out
+// values_in; no other arrays may overlap. Offsets that fall or lie outside of the array are no
+// error, but the result is undefined then.
 typedef struct cubc_segmented_sort_params {
     const void *keys_in;
     void *keys_out;
@@ -143,28 +143,29 @@ typedef struct cubc_segmented_sort_params {
     cubc_type offset_type; // I32 or I64
     cubc_type type;        // of the keys
     int value_bytes;       // of one value: 1, 2, 4, 8, 16; 0: there are none
-    int relative;          // indices count from their segment's beginning; not with offsets
+    int relative;          // not 0: indices count from the first item of their segment; not with
+                           // offsets
     int descending;
 } cubc_segmented_sort_params;
 
-// A selection: the items that a condition holds for, in order. out may be in, and the others apart
-// from both; otherwise nothing may overlap.
+// A selection of the items that fulfil a condition, in order. out may be in; no other arrays may
+// overlap.
 typedef struct cubc_select_params {
     const void *in; // NULL: the items are their indices, I64
     void *out;      // room for n items
-    void *rest;     // room for n items: those that are not selected, in order; NULL: not wanted
-    void *second;   // room for n items: those whose predicate is 2, which is 1 for out, in order;
-                    // NULL: not wanted. It needs a predicate and the rest
-    int64_t *count; // how many are selected, and with it how many second; in the device's memory
+    void *rest;     // room for n items: those that are not selected, in order; may be NULL
+    void *second;   // room for n items: those whose predicate is 2, in order; it is 1 for out then.
+                    // May be NULL; needs a predicate and the rest
+    int64_t *count; // numbers of items in out and, if given, in second; in the device's memory
     uint64_t n;
     cubc_type type;
-    const void *mask; // n items: what is not 0 is selected
+    const void *mask; // n items; those that are not 0 select
     cubc_type mask_type;
     const char *predicate; // or a C expression of the item x and its index i
-    // With neither an item is selected that differs from the one before it, as all NaN do.
+    // Without both each item is selected that differs from the one before it, as every NaN does.
 } cubc_select_params;
 
-// The index of the first item that a condition holds for, -1 if there is none.
+// Index of the first item that fulfils a condition; -1 if there is none.
 typedef struct cubc_find_params {
     const void *in;
     int64_t *out; // one index, in the device's memory
@@ -173,8 +174,8 @@ typedef struct cubc_find_params {
     const char *predicate; // a C expression of the item x and its index i
 } cubc_find_params;
 
-// An element-wise map: out[i] = expression, of the operands' names and of the index i. Operands of
-// other shapes are broadcast by NumPy's rules: to ndim and shape, whose product is n.
+// An element-wise map: out[i] is an expression of the operands' names and of the index i. Operands
+// are broadcast by NumPy's rules to ndim and shape, whose product is n.
 typedef struct cubc_transform_params {
     void *out;
     cubc_type out_type;
@@ -187,8 +188,8 @@ typedef struct cubc_transform_params {
 } cubc_transform_params;
 
 // A stable sort of n keys, and of values with them if value_bytes is not 0. Integers sort by the
-// bits [begin_bit, end_bit) alone; floats whole, NaN as if above all numbers and -0 below 0.
-// keys_out may be keys_in and values_out values_in; otherwise no two arrays may overlap.
+// bits [begin_bit, end_bit); floats by all bits, with NaN above all numbers and -0 below 0.
+// keys_out may be keys_in and values_out values_in; no other arrays may overlap.
 typedef struct cubc_sort_params {
     const void *keys_in;
     void *keys_out;
@@ -201,13 +202,14 @@ typedef struct cubc_sort_params {
     int begin_bit, end_bit; // end_bit 0: behind the highest
 } cubc_sort_params;
 
-// Runs of equal consecutive keys (NaN differs from everything). What is wanted of them follows from
-// what is given:
-//     op                the values of each run reduced, and its key
-//     values alone      the first key and value of each run
-//     neither           keys and lengths of all runs
-//     offsets           where runs of more than one item begin, and their lengths
-// keys_out may be keys and out values, of items of the same size; otherwise nothing may overlap.
+// Runs of equal consecutive keys; NaN differs from all keys. The members that are given choose the
+// results:
+//   - op: key and reduced values of each run;
+//   - values without op: first key and first value of each run;
+//   - offsets: offset and length of each run of two or more items;
+//   - none of these: key and length of each run.
+// keys_out may be keys, and out may be values, if items have the same size. No other arrays may
+// overlap.
 typedef struct cubc_runs_params {
     const void *keys;
     const void *values;
@@ -225,9 +227,9 @@ typedef struct cubc_runs_params {
     int deterministic;    // of op: as in cubc_scan_params
 } cubc_runs_params;
 
-// Items repeated: item k is written to out[ends[k-1]] to out[ends[k] - 1], so that the inclusive
-// sums of the lengths of runs decode them. What of out lies behind the last end is filled with the
-// last item; what would not fit is left out. Nothing may overlap.
+// Repetition of items: item k is written to out[ends[k-1]] to out[ends[k] - 1]. With the inclusive
+// sums of the lengths of runs as ends this decodes runs. Items of out behind the last end are the
+// last item; items that do not fit in out are left out. No arrays may overlap.
 typedef struct cubc_repeat_params {
     const void *in;
     const int64_t *ends; // n, ascending
@@ -237,9 +239,9 @@ typedef struct cubc_repeat_params {
     int item_bytes; // 1, 2, 4, 8, 16
 } cubc_repeat_params;
 
-// Histograms: how many items, or what weight of them, fall in each bin. An item that is in no bin,
-// as NaN, is not counted. Items may be those of pixels, one after the other; then each of the first
-// `active` channels has a histogram.
+// Histograms: number of items in each bin, or sum of their weights. An item that is in no bin, as
+// NaN, is not counted. If items are the channels of pixels, one pixel after the other, each of the
+// first `active` channels has a histogram.
 typedef struct cubc_level { // the bins of a channel
     uint64_t bins;
     double lower, upper; // of even bins: the last one holds `upper` itself
@@ -278,8 +280,8 @@ typedef struct cubc_merge_sort_params {
     const char *less; // a C expression, whether key a goes before key b; NULL: a < b, NaN last
 } cubc_merge_sort_params;
 
-// A merge of two sorted arrays into one; of equal keys those of a come first. No output may overlap
-// another array.
+// A merge of two sorted arrays. Of equal keys those of a come first. No output may overlap another
+// array.
 typedef struct cubc_merge_params {
     const void *a, *b;
     void *out;            // room for a_n + b_n keys
@@ -292,9 +294,9 @@ typedef struct cubc_merge_params {
     const char *less; // as for merge_sort
 } cubc_merge_params;
 
-// For each value the index in a sorted array where it could be inserted: the first, or behind the
-// last, that keeps the order. Both are compared in a type that holds both, as NumPy has it. out may
-// be values if these are 8 bytes wide; otherwise it overlaps neither.
+// Binary search: for each value the first index in a sorted array at which it keeps the order, or
+// with `right` the last one. Items and values are compared in a type that holds both, NumPy's
+// result_type. out may be values if these have 8 bytes; it overlaps no other array.
 typedef struct cubc_searchsorted_params {
     const void *in;
     const void *values;
@@ -305,9 +307,9 @@ typedef struct cubc_searchsorted_params {
     const char *less; // as for merge_sort
 } cubc_searchsorted_params;
 
-// The k largest of n keys, or the k smallest, with their values or indices, in no particular order
-// but the same each time; in the order that cubc_sort has, and of equal keys those of the lowest
-// indices. No two arrays may overlap.
+// The k largest of n keys, or the k smallest, with their values or indices. Keys compare as in
+// cubc_sort; of equal keys those of the lowest indices are taken. The order of the results is
+// unspecified, but the same in each call. No arrays may overlap.
 typedef struct cubc_topk_params {
     const void *keys_in;
     void *keys_out;        // k keys
@@ -319,22 +321,21 @@ typedef struct cubc_topk_params {
     int largest;
 } cubc_topk_params;
 
-// Many copies of memory at once: copy k takes the bytes from in + from[k] to out + to[k], as many
-// as its end lies behind the one before it. No destination may overlap another or a source.
+// Many copies of memory in one launch: copy k is of ends[k] - ends[k-1] bytes, from in + from[k] to
+// out + to[k]. No destination may overlap another one or a source.
 typedef struct cubc_copy_batch_params {
     const void *in; // n items; NULL, with out: from and to are addresses of the device
     void *out;
     uint64_t n;
     cubc_type type;
     const int64_t *from, *to; // count of each, in the device's memory
-    const int64_t *ends;      // of the copies if they lay one behind the other: inclusive sums of
-                              // their bytes
+    const int64_t *ends;      // inclusive sums of the copies' bytes
     uint64_t count;
     uint64_t bytes; // of all copies: the last end
 } cubc_copy_batch_params;
 
-// Each of several matrices transposed, which lie one behind the other: n is a multiple of rows *
-// columns. out lies apart from in.
+// Transposition of one or more matrices, one after the other in memory: n is a multiple of rows *
+// columns. out must not overlap in.
 typedef struct cubc_transpose_params {
     const void *in; // in C order
     void *out;
@@ -343,13 +344,14 @@ typedef struct cubc_transpose_params {
     cubc_type type;
 } cubc_transpose_params;
 
-// The types that a reduction of items of `type` has unless the caller wants others: acc_type and
-// out_type of cubc_reduce, its relatives along an axis and of segments, and cubc_runs with an
-// operator. They are NumPy's: sums and products of integers and bool have 64 bits, an index is I64,
-// any and all give BOOL, all else is as the items are. F16 and BF16 are accumulated in F32.
+// Gives the default types of a reduction of items of `type`: acc_type and out_type of cubc_reduce,
+// cubc_axis_reduce, cubc_segmented_reduce, and cubc_runs with an operator. They are NumPy's. Sums
+// and products of integers and bool have 64 bits, an index is I64, any and all are BOOL, and all
+// others have the type of the items. F16 and BF16 are accumulated in F32.
 cubc_status cubc_reduce_types(const char *op, cubc_type type, cubc_type *acc_type,
                               cubc_type *out_type);
-// The same of cubc_scan, where integers keep their type; sums and products of BOOL are I64.
+// Gives the default types of cubc_scan. Integers keep their type; sums and products of BOOL are
+// I64.
 cubc_status cubc_scan_types(const char *op, cubc_type type, cubc_type *acc_type,
                             cubc_type *out_type);
 
