@@ -182,15 +182,18 @@ def lattice_solve(
     order: int,
     shifts: Any,
 ) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float]]]:
-    """Solve M x = b: x, and of each right-hand side: converged, reason, iterations, updates, residual, seconds, GFLOPS."""
+    """Solve M x = b: x, and a report of each right-hand side.
+
+    A report is (converged, reason, iterations, updates, residual, seconds, GFLOPS).
+    """
 
 def field_infos(path: str | bytes | os.PathLike[Any], flags: int, /) -> list[dict[str, Any]]:
-    """Description of each field in a file. flags: of cubc_field_flags."""
+    """Describe each field in a file. `flags` are of cubc_field_flags."""
 
 def read_field(
     path: str | bytes | os.PathLike[Any], kind: str, index: int, flags: int, /
 ) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
-    """A field of a file, and what the file says of it. kind: as field_infos has it."""
+    """Read a field of a file and its description. `kind` is that of `field_infos`."""
 
 def write_field(
     path: str | bytes | os.PathLike[Any],
@@ -201,40 +204,40 @@ def write_field(
     rows: int = 0,
     /,
 ) -> None:
-    """Write a field to a file; the arguments are those of cubc_field_write_params."""
+    """Write a field to a file. The arguments are the members of cubc_field_write_params."""
 
 # ---- for cubc.tuner --------------------------------------------------------------------------------
 
 def benchmarks() -> dict[str, dict[str, list[Any]]]:
     """Declared benchmarks: {"reduce.sum": {"T{ct}": ["I8", ...], "Elements{io}[pow2]": [16, ...]}}.
 
-    Axes are in declared order; values of ``{ct}`` axes are strings, of the others integers.
+    Axes are in declared order. Values of ``{ct}`` axes are strings, those of others integers.
     """
 
 def parameters(
     benchmark: str, device: str | None = None, /
 ) -> list[tuple[str, str, int, int, int]]:
-    """The parameter space on a device or arch: (macro, label, start, end, step) a parameter."""
+    """Parameter space on a device or arch: (macro, label, start, end, step) for each parameter."""
 
 def archs() -> list[str]:
     """Architectures that have shipped policies, as ``["cpu", "sm_75", ...]``."""
 
 def policy_size(benchmark: str, ct: dict[str, str], items: int, /) -> str:
-    """What the rows of policies for so many items are called; "" for those for any number."""
+    """Name of the size of policies that a number of items has; "" for any number."""
 
 def base(benchmark: str, ct: dict[str, str], arch: str, items: int = 0, /) -> str:
-    """The label of the shipped policy (``base``), as ``ipt_16.tpb_256...``; of so many items."""
+    """Label of the shipped policy (``base``) for a number of items, as ``ipt_16.tpb_256...``."""
 
 def policy(benchmark: str, ct: dict[str, str], arch: str, items: int = 0, /) -> str:
-    """The label that the next call runs: an overlaid policy, else the base.
+    """Label that the next call runs: that of an overlaid policy, else of base.
 
-    Of so many items where calls of the benchmark go by their number.
+    `items` counts if the benchmark's policies depend on the number of items.
     """
 
 def use_policy(
     benchmark: str, ct: dict[str, str], arch: str, variant: str, items: int = 0, /
 ) -> None:
-    """Overlay one policy: for as many items as go by the same row as `items`; 0: for any number.
+    """Overlay one policy for the size that `items` has; 0: for any number of items.
 
     The label is parsed and checked against the declared ranges.
     """
@@ -243,21 +246,21 @@ def clear_policies() -> None:
     """Drop all overlaid policies."""
 
 def set_tuner(tuner: Callable[[str, str, str, int, str], bool] | None, /) -> None:
-    """Callable of (device, benchmark, type, items, size) that may tune a workload.
+    """Set a callable of (device, benchmark, type, items, size) that may tune a workload.
 
-    The size is what `policy_size` calls it. It is called in the thread of the call, which waits: until it returns True, and again when
-    policies have changed. What it raises is reported and does not end the call, but
-    KeyboardInterrupt.
+    The size has the name of `policy_size`. The thread of a call runs it and waits for it. It is
+    asked about a workload until it returns True, and again when policies have changed. Its
+    exceptions are reported and do not end the call; KeyboardInterrupt does.
     """
 
 def cache_folder() -> str | None:
     """Folder of compiled variants; None if there is none."""
 
 def variant_invalid(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -> str | None:
-    """Why a variant makes no sense for this workload (said without compiling it); None if it does."""
+    """Reason why a variant is invalid for a workload, without compiling it; None if it is valid."""
 
 def source_hash(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
-    """SHA-256 of the kernel source with its compile-time workload: part of a store's key."""
+    """SHA-256 of the kernel source with its compile-time workload, a part of a store's key."""
 
 def compile(
     benchmark: str,
@@ -268,16 +271,16 @@ def compile(
     abandon: bytes | bytearray = b"",
     /,
 ) -> float:
-    """Compile a variant ("base" or a label) into the cache; seconds taken (0.0 if it was there).
+    """Compile a variant ("base" or a label) into the cache, and return the seconds that it took.
 
-    Needs no device of that arch, drops the GIL, may be called from many threads. Raises
-    CompileError, TimeoutError (past the deadline in seconds; 0: none), ValueError for a label that
-    does not parse. Ends with KeyboardInterrupt when the first byte of ``abandon`` becomes other than
-    0, from whichever thread it was called.
+    They are 0.0 if it was there. No device of that arch is needed. The GIL is released, and many
+    threads may call. Raises CompileError, TimeoutError past the deadline in seconds (0: none), and
+    ValueError for a label that does not parse. Raises KeyboardInterrupt when the first byte of
+    ``abandon`` is no longer 0, in any thread.
     """
 
 def compilers_started() -> int:
-    """Host compilers that this process has started until now."""
+    """Number of host compilers that this process has started."""
 
 def code(
     benchmark: str,
@@ -307,15 +310,15 @@ class Workload:
         """Bytes that any implementation has to read and write (compulsory traffic)."""
     @property
     def pointers(self) -> tuple[int, int]:
-        """Addresses of the input (0 where operands are several) and of the output."""
+        """Addresses of the input (0 for several operands) and of the output."""
     def variant(self, label: str, /) -> Variant:
-        """Compile (or take from the cache), load and bind a variant, "base" included."""
+        """Compile a variant or "base", or take it from the cache; load and bind it."""
     def verify(self, variant: Variant, /) -> int:
         """Run once on a poisoned output and count the items that differ from the base's output."""
     def poison(self) -> None:
-        """Fill the outputs with bytes that base does not leave there."""
+        """Fill the outputs with bytes that base does not write."""
     def wrong(self) -> int:
-        """Count the items of the outputs, as they are, that differ from the base's outputs."""
+        """Count the items in the outputs now that differ from the base's outputs."""
     def measure(
         self,
         variant: Variant,
@@ -334,26 +337,27 @@ class Workload:
         throttle_below: float = -1.0,
         warmup: int = -1,
     ) -> dict[str, Any]:
-        """Samples of ``variant`` and, taken alternately with them, of ``reference``.
+        """Sample ``variant`` and, alternately, ``reference``.
 
-        The reference may be another library's work: the addresses of a C function
-        ``int (*)(void *context, void *stream)``, which queues it and returns 0, and of its context.
+        The reference may be work of another library: the addresses of a C function
+        ``int (*)(void *context, void *stream)``, which queues the work and returns 0, and of its
+        context.
 
-        Sampling stops, between ``min_samples`` and ``max_samples``, when ``stopping`` has enough:
-        "median" (its relative standard error is below ``max_noise``), or as NVBench does "stdrel"
+        Sampling stops, between ``min_samples`` and ``max_samples``, by the rule ``stopping``:
+        "median" (its relative standard error is below ``max_noise``), or NVBench's "stdrel"
         (``max_noise``, ``min_time`` in seconds), "entropy" (``max_angle`` in degrees, ``min_r2``)
-        or "count" (``samples``); or after ``timeout`` seconds; or when 99.9 % confidence says that
-        reference / variant does not reach ``beat``. Samples at a clock below ``throttle_below`` of
-        the device's are taken again. Each is run ``warmup`` times before. What is left out takes the
-        device's defaults.
+        or "count" (``samples``). It also stops after ``timeout`` seconds, and when the ratio
+        reference / variant is below ``beat`` with a confidence of 99.9 %. Samples at a clock below
+        the share ``throttle_below`` of the device's are discarded and repeated. Each work runs
+        ``warmup`` times before. Options left out have the device's defaults.
 
-        Returns samples and base_samples (bytes of float32 seconds in measured order), clocks and
-        base_clocks (float32 hertz during each; empty where the device has no such clock), discarded
-        (samples taken again), timed_out, given_up, temperature (degrees Celsius) and power (watts)
-        of the device at the end, 0 where they are unknown.
+        Returns samples and base_samples (bytes of float32 seconds in measured order); clocks and
+        base_clocks (float32 hertz of each sample; empty if unknown); discarded (number of samples);
+        timed_out; given_up; and temperature (degrees Celsius) and power (watts) of the device at
+        the end, 0 if unknown.
         """
     def measure_hot(self, variant: Variant, seconds: float = 0.1, /) -> tuple[float, int]:
-        """Mean seconds of runs without pause or flush, and how many: batches of ``seconds``."""
+        """Mean seconds and number of runs without pause or flush, in batches of ``seconds``."""
 
 @final
 class Variant:
@@ -368,16 +372,16 @@ class Variant:
         """Queue the work once."""
 
 def source_parameters(source: str, arch: str, /) -> list[tuple[str, str, int, int, int]]:
-    """The parameter space that a source declares, as of `parameters`."""
+    """Parameter space that a source declares, as of `parameters`."""
 
 def source_prelude(arch: str, threads: int, /) -> str:
-    """What goes in front of a plain CUDA source: the meaning of KERNEL_ENTRY; on "cpu", of CUDA.
+    """Text in front of a CUDA source: the definition of KERNEL_ENTRY; on "cpu" also CUDA's names.
 
-    With `threads`, those of a block, also the dialect, which the collectives are written in.
+    With `threads`, the number of threads of a block, also the dialect that collectives use.
     """
 
 def source_folder() -> str:
-    """Where the kernels of cubc and the collectives are."""
+    """Folder of the kernels of cubc and of the collectives."""
 
 def source_compile(
     source: str,
@@ -391,15 +395,15 @@ def source_compile(
 
 @final
 class Program:
-    """A complete source, compiled and loaded, and the launches that make up its work."""
+    """Complete source, compiled and loaded, and the launches that are its work."""
 
     def __new__(
         cls, source: str, title: str, device: str | None = None, threads: int = 0
     ) -> Program:
-        """Blocks of a source that uses collectives have the threads that it is compiled for."""
+        """Compile and load a source; with collectives for blocks of `threads`."""
     @property
     def info(self) -> dict[str, int]:
-        """As of `Variant`, of the kernel that is launched first; empty before."""
+        """Figures as of `Variant.info` of the first kernel launched; empty before."""
     def add(
         self,
         kernel: str,
@@ -420,11 +424,11 @@ class Program:
         stream: Any = None,
         /,
     ) -> None:
-        """Launch at once, on the given stream or on that of the first array that has one."""
+        """Launch a kernel at once, on a stream, or on that of the first array that has one."""
     def kernel_info(self, kernel: str, threads: int, /) -> dict[str, int]:
-        """As `info`, of a kernel with blocks of so many threads."""
+        """Figures as of `info`, of a kernel with blocks of so many threads."""
     def run(self) -> None:
-        """Do the work once and wait for it."""
+        """Run the work once and wait for it."""
 
 def measure(
     program: Program,
@@ -443,32 +447,32 @@ def measure(
     throttle_below: float = -1.0,
     warmup: int = -1,
 ) -> dict[str, Any]:
-    """Samples of a program and, alternately, of a reference, as of `Workload.measure`."""
+    """Sample a program and, alternately, a reference, as `Workload.measure` does."""
 
 def measure_hot(program: Program, seconds: float = 0.1, /) -> tuple[float, int]:
-    """As `Workload.measure_hot`."""
+    """Mean seconds and number of runs, as of `Workload.measure_hot`."""
 
 @final
 class Store:
-    """A file of measurements (see csrc/store/store.h).
+    """File of measurements (see csrc/store/store.h).
 
-    Opened for reading it is as it was then, in memory; nothing is written, neither to the file nor
-    beside it.
+    Opening for reading copies the file into memory. Nothing is written then, neither to the file
+    nor beside it.
     """
 
     def __new__(cls, path: str, create: bool = False) -> Store: ...
     def set_device(self, info: dict[str, Any], /) -> None:
-        """The device (as of device_info()) that rows added from here on were measured on."""
+        """Set the device, as of device_info(), that later rows were measured on."""
     def add(self, row: dict[str, Any], /) -> bool:
-        """Add one row, durable on return; False if its key was there already (left as it was).
+        """Add one row, durable on return; False if a row of its key was there, which is kept.
 
         Keys are those of `STORE_COLUMNS`; csrc/store/store_columns.h has their meaning. Missing
         ones are empty or 0. Texts are bounded; a long message is cut.
         """
     def has(self, row: dict[str, Any], /) -> bool: ...
     def rows(self) -> Iterator[dict[str, Any]]:
-        """All rows, oldest first: the keys of `add` and id, center, base_center, device_uuid,
+        """All rows, oldest first, with the keys of `add` and id, center, base_center, device_uuid,
         device_model, device_name, arch, units, ecc, driver, runtime, compiler, version, created.
-        A row that is damaged raises StoreError; the next call goes on behind it.
+        A damaged row raises StoreError; the next call continues behind it.
         """
     def close(self) -> None: ...
