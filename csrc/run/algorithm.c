@@ -176,29 +176,31 @@ cubc_status algorithm_source(const problem *p, const char *arch, const space *s,
                              text *out, char workload_hash[65])
 {
     const algorithm *a = p->algorithm;
-    const char *kernel, *kind = kind_of_arch(arch);
+    const char *kernel, *cpu_kernel = "", *kind = kind_of_arch(arch);
+    bool cpu = strcmp(kind, "cpu") == 0;
     unsigned threads = (unsigned)variant_value(s, v, "tpb", 1);
     text workload = {0};
     sha256 h;
     uint8_t digest[32];
     cubc_status st;
-    TRY(source_load(is_cpu_kernel(a, kind, threads) ? a->cpu_source : a->source, &kernel));
+    TRY(source_load(a->source, &kernel));
+    if (cpu && a->cpu_source) TRY(source_load(a->cpu_source, &cpu_kernel));
     define_structs(p, &workload);
     a->define(p, &workload);
     GUARD(st, text_done(&workload), done);
 
-    bool cpu = strcmp(kind, "cpu") == 0;
     text_printf(out, "#define SIMT_%s 1\n#define SIMT_THREADS %u\n#define SIMT_WARP %d\n",
                 cpu ? "CPU" : "CUDA", threads, cpu && threads == 1 ? 1 : 32);
     variant_defines(s, v, out);
     text_append(out, workload.data, workload.length);
-    text_puts(out, kernel);
+    text_puts(out, is_cpu_kernel(a, kind, threads) ? cpu_kernel : kernel);
     st = text_done(out);
 
     sha256_begin(&h);
     sha256_add(&h, kind, strlen(kind) + 1);
     sha256_add(&h, workload.data, workload.length);
     sha256_add(&h, kernel, strlen(kernel));
+    sha256_add(&h, cpu_kernel, strlen(cpu_kernel));
     sha256_end(&h, digest);
     for (int i = 0; i < 32; i++) snprintf(workload_hash + 2 * i, 3, "%02x", digest[i]);
 done:

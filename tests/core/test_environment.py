@@ -347,7 +347,7 @@ import sys
 from cubc import _core
 for name in sys.argv[1:]:
     try:
-        _core.parameters(name, "cpu")
+        _core.parameters(name, "sm_90")
     except ValueError as error:
         print(error)
 """
@@ -374,6 +374,25 @@ def test_a_malformed_range(malformed, name):
     number, said = malformed[name]
     assert said.startswith(f"{name.split('.')[0]}.cu: line {number}: malformed %RANGE%: ")
     assert MALFORMED[name][1] in said
+
+
+HASHES = """
+from cubc import _core
+for arch in ("cpu", "sm_90"):
+    print(_core.source_hash("merge.keys", {"T{ct}": "F32"}, arch))
+"""
+
+
+@pytest.mark.parametrize("changed", ["merge.cu", "cpu_merge.cu"])
+def test_a_hash_is_of_the_kernels_that_a_device_runs(tmp_path, changed):
+    """The cpu runs its own kernel, and that of GPUs for their variants."""
+    kernels = tmp_path / "kernels"
+    shutil.copytree(ROOT / "kernels", kernels)
+    (file,) = kernels.rglob(changed)
+    file.write_text(file.read_text() + "// changed\n")
+    before, after = isolated.output(HASHES), isolated.output(HASHES, CUBC_KERNELS=kernels)
+    same = [a == b for a, b in zip(before.split(), after.split(), strict=True)]
+    assert same == [False, changed != "merge.cu"]
 
 
 def test_no_kernels(tmp_path):
