@@ -24,9 +24,7 @@ TYPE_CODES = {"I8": 1, "I32": 3, "I64": 4, "U8": 5, "F32": 11, "F64": 12}  # cub
 SIZES = (16, 20, 24, 28)
 # Without top-k: cub::DeviceTopK came with CCCL 3.2, and CUDA 13.0 has 3.0.
 NAMES = (
-    "histogram.even.256",
-    "histogram.even.2048",
-    "histogram.even.2097152",
+    *(f"histogram.even.{bins}" for bins in (256, 2048, 2097152)),
     "histogram.range.256",
     "reduce.max",
     "reduce.sum",
@@ -34,17 +32,22 @@ NAMES = (
     "merge_sort.pairs",
     "runs.encode",
     "scan.exclusive.sum",
-    "segmented_reduce.sum.small",
-    "segmented_reduce.sum.medium",
-    "segmented_reduce.sum.large",
-    "segmented_sort.keys.small",
-    "segmented_sort.keys.medium",
-    "segmented_sort.keys.large",
+    *(f"segmented_reduce.sum.{size}" for size in (8, 256, 65536)),
+    *(f"segmented_sort.keys.{size}" for size in (8, 256, 65536)),
     "select.if",
     "select.unique",
     "sort.keys",
     "sort.pairs",
 )
+AXES = {"histogram": "Bins", "segmented_reduce": "SegmentSize", "segmented_sort": "SegmentSize"}
+
+
+def workload_of(name):
+    """Benchmark of cubc's and its run-time axes but for the elements, of a name here."""
+    benchmark, _, value = name.rpartition(".")
+    if not value.isdigit():
+        return name, {}
+    return benchmark, {AXES[benchmark.partition(".")[0]]: int(value)}
 
 
 # What calls of 2^16 items hardly go below.
@@ -83,11 +86,10 @@ def cub_call(library, name, dtype, exponent, pointers, device):
 
 
 def measure(library, name, dtype, exponent, device, samples):
-    ct, rt = {"T{ct}": dtype}, {"Elements{io}[pow2]": exponent}
-    small = f"{name}.small"
-    ours = small if exponent <= 22 and small in _core.benchmarks() else name
+    ours, axes = workload_of(name)
+    ct, rt = {"T{ct}": dtype}, {"Elements{io}[pow2]": exponent, **axes}
     work = _core.Workload(ours, ct, rt, device)
-    variant = work.variant(_core.policy(ours, ct, cubc.device_info(device)["arch"], 1 << exponent))
+    variant = work.variant(_core.policy(ours, ct, cubc.device_info(device)["arch"], rt))
     if wrong := work.verify(variant):
         sys.exit(f"{name} {dtype} 2^{exponent}: {wrong} wrong items")
     call, temp = cub_call(library, name, dtype, exponent, work.pointers, device)

@@ -244,12 +244,12 @@ template <class T> int run_typed(const char *algorithm, const problem &p)
     if (is("reduce.min")) {
         return cub::DeviceReduce::Min(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
     }
-    if (is("segmented_reduce.sum.small")) return segmented_sum(p, in, out, 8);
-    if (is("segmented_reduce.sum.medium")) return segmented_sum(p, in, out, 256);
-    if (is("segmented_reduce.sum.large")) return segmented_sum(p, in, out, 65536);
-    if (is("segmented_sort.keys.small")) return segmented_sort(p, in, out, 8);
-    if (is("segmented_sort.keys.medium")) return segmented_sort(p, in, out, 256);
-    if (is("segmented_sort.keys.large")) return segmented_sort(p, in, out, 65536);
+    if (is("segmented_reduce.sum.8")) return segmented_sum(p, in, out, 8);
+    if (is("segmented_reduce.sum.256")) return segmented_sum(p, in, out, 256);
+    if (is("segmented_reduce.sum.65536")) return segmented_sum(p, in, out, 65536);
+    if (is("segmented_sort.keys.8")) return segmented_sort(p, in, out, 8);
+    if (is("segmented_sort.keys.256")) return segmented_sort(p, in, out, 256);
+    if (is("segmented_sort.keys.65536")) return segmented_sort(p, in, out, 65536);
     if (is("scan.exclusive.sum")) {
         return cub::DeviceScan::ExclusiveSum(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
     }

@@ -21,7 +21,7 @@ import cubc
 from cubc import tuner
 
 ELEMENTS = "Elements{io}[pow2]"
-SIZES = {  # exponents of what csrc/compile/policy.c calls so; lattices have sizes of their own
+SIZES = {  # exponents of the ranges in csrc/compile/policies.def; lattices have sizes of their own
     "tiny": (16,),
     "small": (20,),
     "middle": (24,),
@@ -48,10 +48,10 @@ WORKLOADS = [
     ("select.unique", "tiny", "I8 I16 F32 F64"),
     ("runs.encode", "large", "F32 F64"),
     ("runs.encode", "tiny", "F32 F64"),
-    ("histogram.even.256", "large", "U8 F32 F64"),
-    ("histogram.even.256", "middle", "F32 F64"),
-    ("histogram.even.256", "small", "U8 F32 F64"),
-    ("histogram.even.2048", "large", "F32"),
+    ("histogram.even Bins=256", "large", "U8 F32 F64"),
+    ("histogram.even Bins=256", "middle", "F32 F64"),
+    ("histogram.even Bins=256", "small", "U8 F32 F64"),
+    ("histogram.even Bins=2048", "large", "F32"),
     ("sort.keys", "large", "I8 I16 I32 I64"),
     ("sort.keys", "middle", "I32 I64"),
     ("sort.pairs", "large", "I32 I64"),
@@ -65,7 +65,9 @@ WORKLOADS = [
 
 def line(benchmark, type, sizes, folder, seconds):
     """Search for the policy of a workload, and say how it compares."""
-    axes = {"T{ct}": type} | ({ELEMENTS: list(sizes)} if sizes else {})
+    benchmark, *more = benchmark.split()
+    axes = {"T{ct}": type, **dict(text.split("=") for text in more)}
+    axes |= {ELEMENTS: list(sizes)} if sizes else {}
     store = folder / f"{benchmark.partition('.')[0]}.db"
     options = {"axes": axes, "db": store, "timing": TIMING, "progress": False}
     (group,) = tuner.search(benchmark, **options, seconds=seconds).groups

@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,10 +11,10 @@
 #include <string.h>
 
 typedef struct shipped_policy {
-    const char *arch, *what, *type, *label;
+    const char *arch, *name, *type, *where, *label;
 } shipped_policy;
 
-#define POLICY(arch, what, type, label) {arch, what, type, label},
+#define POLICY(arch, name, type, where, label) {arch, name, type, where, label},
 static const shipped_policy shipped[] = {
 #include "compile/policies.def"
 };
@@ -21,7 +22,8 @@ static const shipped_policy shipped[] = {
 typedef struct overlay {
     struct overlay *next;
     char arch[24], benchmark[40], type[32];
-    policy_size size;
+    bool anywhere;
+    uint64_t place[POLICY_AXES];
     char label[];
 } overlay;
 
@@ -39,69 +41,6 @@ void policy_renew(void)
     atomic_fetch_add(&generation, 1);
 }
 
-// Rates a row's architecture for a device's: its number if it is at or below, else -1.
-static int arch_fit(const char *row, const char *device)
-{
-    int of_row = device_arch_number(row), of_device = device_arch_number(device);
-    return (of_row == 0) == (of_device == 0) && of_row <= of_device ? of_row : -1;
-}
-
-policy_size policy_size_of(uint64_t items)
-{
-    static const uint64_t most[] = {[POLICY_TINY] = 1u << 16, 1u << 20, 1u << 25};
-    for (int size = POLICY_TINY; size < (int)COUNT_OF(most); size++)
-        if (items <= most[size]) return (policy_size)size;
-    return POLICY_ANY_SIZE;
-}
-
-const char *policy_size_name(policy_size size)
-{
-    static const char *const names[] = {"", "tiny", "small", "middle"};
-    return names[size];
-}
-
-// True if `what` is the name with what rows of that size add to it.
-static bool is_name(const char *what, const char *name, policy_size of)
-{
-    size_t length = strlen(name);
-    if (strncmp(what, name, length) != 0) return false;
-    if (of == POLICY_ANY_SIZE) return what[length] == '\0';
-    return what[length] == '.' && strcmp(what + length + 1, policy_size_name(of)) == 0;
-}
-
-// Rates rows of a size for a call of another: those of any number the least, 1; 0: not at all.
-static int size_fit(policy_size row, policy_size call)
-{
-    if (row == call && row != POLICY_ANY_SIZE) return 3;
-    if (row == POLICY_SMALL && call == POLICY_TINY) return 2;
-    return row == POLICY_ANY_SIZE;
-}
-
-static int what_fit(const char *what, const policy_key *key)
-{
-    for (int size = POLICY_ANY_SIZE; size <= POLICY_MIDDLE; size++) {
-        int fit = size_fit((policy_size)size, key->size);
-        if (fit && is_name(what, key->benchmark, (policy_size)size)) return 16 * fit + 8;
-        if (fit && is_name(what, key->algorithm, (policy_size)size)) return 16 * fit;
-    }
-    return 0;
-}
-
-// 0: not for this workload. The size counts before the benchmark, and that before the type.
-static int row_fit(const shipped_policy *row, const policy_key *key)
-{
-    char size[8];
-    int what = what_fit(row->what, key);
-    snprintf(size, sizeof size, "B%zu", key->type_size);
-    bool vector = key->type_size <= 8 && (key->type_size & (key->type_size - 1)) == 0;
-    int type = !strcmp(row->type, key->type)         ? 4
-               : !strcmp(row->type, size)            ? 3
-               : !strcmp(row->type, "B*") && !vector ? 2
-               : !strcmp(row->type, "*")             ? 1
-                                                     : 0;
-    return what && type ? what + type : 0;
-}
-
 static bool is_first_of_arch(size_t row)
 {
     for (size_t r = 0; r < row; r++)
@@ -116,60 +55,254 @@ const char *policy_arch(size_t number)
     return NULL;
 }
 
-static const char *best_row(const policy_key *key, bool only_accepted)
+// ---- ranges -------------------------------------------------------------------------------------
+static const policy_range everything = {0, UINT64_MAX};
+
+static void hold_everywhere(policy *row)
 {
-    const char *label = NULL;
-    int best_arch = -1, best_fit = 0;
-    for (size_t r = 0; r < COUNT_OF(shipped); r++) {
-        int arch = arch_fit(shipped[r].arch, key->arch), fit = row_fit(&shipped[r], key);
-        if (arch < 0 || fit == 0) continue;
-        if (arch < best_arch || (arch == best_arch && fit <= best_fit)) continue;
-        if (only_accepted && key->accepts && !key->accepts(key->context, shipped[r].label))
-            continue;
-        best_arch = arch;
-        best_fit = fit;
-        label = shipped[r].label;
-    }
-    return label;
+    for (int k = 0; k < POLICY_AXES; k++) row->where[k] = everything;
 }
 
-cubc_status policy_base(const policy_key *key, const char **label)
+static bool holds(const policy *row, const uint64_t *place)
 {
-    *label = best_row(key, true);
-    if (!*label) *label = best_row(key, false);
-    if (!*label)
+    for (int k = 0; k < POLICY_AXES; k++) {
+        policy_range r = row->where[k];
+        if (place ? place[k] < r.from || place[k] > r.to : r.from > 0 || r.to < UINT64_MAX)
+            return false;
+    }
+    return true;
+}
+
+// Parses "Elements=0:65536,Bins=257:": an end that is left out is open. False: it is malformed, or
+// names an axis that there is not.
+static bool parse_ranges(const char *where, const char *const *axes, policy *row)
+{
+    while (*where) {
+        size_t name = strcspn(where, "="), k = 0;
+        char *end;
+        while (axes[k] && (strlen(axes[k]) != name || strncmp(axes[k], where, name) != 0)) k++;
+        if (!axes[k] || where[name] != '=') return false;
+        row->where[k].from = strtoull(where + name + 1, &end, 10);
+        if (*end++ != ':') return false;
+        if (*end && *end != ',') row->where[k].to = strtoull(end, &end, 10);
+        if (*end && *end != ',') return false;
+        where = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+void policy_range_text(const policy *row, const char *const *axes, text *out)
+{
+    const char *separator = "";
+    for (int k = 0; axes[k]; k++) {
+        policy_range r = row->where[k];
+        if (r.from == 0 && r.to == UINT64_MAX) continue;
+        text_printf(out, "%s%s=%llu:", separator, axes[k], (unsigned long long)r.from);
+        if (r.to < UINT64_MAX) text_printf(out, "%llu", (unsigned long long)r.to);
+        separator = ",";
+    }
+}
+
+static double octaves(uint64_t a, uint64_t b)
+{
+    return fabs(log2(((double)a + 1) / ((double)b + 1)));
+}
+
+static double width(const policy *row)
+{
+    double sum = 0;
+    for (int k = 0; k < POLICY_AXES; k++) sum += octaves(row->where[k].to, row->where[k].from);
+    return sum;
+}
+
+// ---- shipped rows -------------------------------------------------------------------------------
+// Rates a row's architecture for a device's: its number if it is at or below, else -1.
+static int arch_fit(const char *row, const char *device)
+{
+    int of_row = device_arch_number(row), of_device = device_arch_number(device);
+    return (of_row == 0) == (of_device == 0) && of_row <= of_device ? of_row : -1;
+}
+
+// 0: the row is for other types.
+static int type_fit(const char *type, const policy_key *key)
+{
+    char size[8];
+    snprintf(size, sizeof size, "B%zu", key->type_size);
+    bool vector = key->type_size <= 8 && (key->type_size & (key->type_size - 1)) == 0;
+    return !strcmp(type, key->type)         ? 4
+           : !strcmp(type, size)            ? 3
+           : !strcmp(type, "B*") && !vector ? 2
+           : !strcmp(type, "*")             ? 1
+                                            : 0;
+}
+
+typedef struct rank { // greater is preferred, member by member
+    int accepted, arch, exact, type;
+    double narrow;
+} rank;
+
+static bool comes_before(const rank *a, const rank *b)
+{
+    if (a->accepted != b->accepted) return a->accepted > b->accepted;
+    if (a->arch != b->arch) return a->arch > b->arch;
+    if (a->exact != b->exact) return a->exact > b->exact;
+    if (a->narrow < b->narrow || a->narrow > b->narrow) return a->narrow > b->narrow;
+    return a->type > b->type;
+}
+
+static bool rate(const shipped_policy *row, const policy_key *key, rank *out)
+{
+    *out = (rank){.arch = arch_fit(row->arch, key->arch),
+                  .exact = !strcmp(row->name, key->benchmark),
+                  .type = type_fit(row->type, key)};
+    bool named = out->exact || !strcmp(row->name, key->algorithm);
+    return named && out->arch >= 0 && out->type > 0;
+}
+
+static cubc_status add_shipped(const policy_key *key, policy_list *out)
+{
+    rank ranks[COUNT_OF(shipped)];
+    for (size_t r = 0; r < COUNT_OF(shipped); r++) {
+        policy new = {.beside = -1};
+        rank rating;
+        if (!rate(&shipped[r], key, &rating)) continue;
+        hold_everywhere(&new);
+        if (!parse_ranges(shipped[r].where, key->axes, &new))
+            FAIL(CUBC_INTERNAL, "policies.def: %s has no ranges %s", shipped[r].name,
+                 shipped[r].where);
+        new.arch = rating.arch;
+        snprintf(new.label, sizeof new.label, "%s", shipped[r].label);
+        rating.narrow = -width(&new);
+        rating.accepted = !key->accepts || key->accepts(key->context, new.label);
+        int at = out->count++;
+        for (; at > 0 && comes_before(&rating, &ranks[at - 1]); at--) {
+            ranks[at] = ranks[at - 1];
+            out->rows[at] = out->rows[at - 1];
+        }
+        ranks[at] = rating;
+        out->rows[at] = new;
+    }
+    if (policy_choose(out, NULL, true) < 0)
         FAIL(CUBC_NOT_FOUND, "no policy for %s with %s on %s: the oldest architecture is sm_75",
              key->benchmark, key->type, key->arch);
     return CUBC_OK;
 }
 
+// ---- overlaid rows ------------------------------------------------------------------------------
 static bool is_for(const overlay *o, const policy_key *key)
 {
-    return o->size == key->size && !strcmp(o->benchmark, key->benchmark) &&
-           !strcmp(o->type, key->type);
+    return !strcmp(o->benchmark, key->benchmark) && !strcmp(o->type, key->type) &&
+           arch_fit(o->arch, key->arch) >= 0;
 }
 
-cubc_status policy_find(const policy_key *key, char *label, size_t size)
+static policy from_overlay(const overlay *o, const policy_list *rows)
 {
-    const char *base;
-    int best = -1;
-    pthread_mutex_lock(&lock);
-    for (const overlay *o = overlays; o; o = o->next) {
-        int arch = is_for(o, key) ? arch_fit(o->arch, key->arch) : -1;
-        if (arch > best) {
-            best = arch;
-            snprintf(label, size, "%s", o->label);
-        }
+    policy new = {.overlaid = true, .arch = device_arch_number(o->arch), .beside = -1};
+    snprintf(new.label, sizeof new.label, "%s", o->label);
+    hold_everywhere(&new);
+    if (o->anywhere) return new;
+    memcpy(new.place, o->place, sizeof new.place);
+    new.beside = policy_choose(rows, o->place, true);
+    for (int k = 0; k < POLICY_AXES; k++) {
+        uint64_t at = o->place[k];
+        new.where[k] = (policy_range){at >> 2, at >> 62 ? UINT64_MAX : at << 2};
     }
+    return new;
+}
+
+// With the lock. The rows of the nearest architecture come first, and of these the newest.
+static void add_overlaid(const policy_key *key, policy_list *out)
+{
+    int shipped_rows = out->count;
+    for (const overlay *o = overlays; o; o = o->next)
+        if (is_for(o, key)) out->rows[out->count++] = from_overlay(o, out);
+    int overlaid = out->count - shipped_rows;
+    for (int k = 0; k < overlaid; k++) { // into place before the shipped ones
+        policy row = out->rows[shipped_rows + k];
+        int at = k;
+        if (row.beside >= 0) row.beside += overlaid;
+        while (at > 0 && out->rows[at - 1].arch < row.arch) at--;
+        memmove(&out->rows[at + 1], &out->rows[at],
+                (size_t)(shipped_rows + k - at) * sizeof *out->rows);
+        out->rows[at] = row;
+    }
+}
+
+cubc_status policy_list_make(const policy_key *key, policy_list *out)
+{
+    size_t most = 0;
+    rank unused;
+    *out = (policy_list){0};
+    for (size_t r = 0; r < COUNT_OF(shipped); r++) most += rate(&shipped[r], key, &unused);
+    pthread_mutex_lock(&lock);
+    for (const overlay *o = overlays; o; o = o->next) most += is_for(o, key);
+    out->rows = mem_zalloc(most + 1, sizeof *out->rows); // never NULL for none
+    cubc_status st = out->rows ? add_shipped(key, out) : CUBC_NO_MEMORY;
+    if (!st) add_overlaid(key, out);
     pthread_mutex_unlock(&lock);
-    if (best >= 0) return CUBC_OK;
-    TRY(policy_base(key, &base));
-    snprintf(label, size, "%s", base);
-    return CUBC_OK;
+    if (st) policy_list_free(out);
+    return st;
+}
+
+void policy_list_free(policy_list *l)
+{
+    mem_free(l->rows);
+    *l = (policy_list){0};
+}
+
+static double distance(const policy *row, const uint64_t *place)
+{
+    double sum = 0;
+    if (row->beside < 0)
+        return 1e6; // for any call: every row that was measured somewhere is nearer
+    for (int k = 0; k < POLICY_AXES; k++) sum += octaves(row->place[k], place[k]);
+    return sum;
+}
+
+int policy_choose(const policy_list *l, const uint64_t *place, bool base)
+{
+    int of_base = 0, best = -1;
+    double nearest = INFINITY;
+    while (of_base < l->count && (l->rows[of_base].overlaid || !holds(&l->rows[of_base], place)))
+        of_base++;
+    if (of_base == l->count) return -1;
+    for (int k = 0; !base && l->rows[k].overlaid; k++) {
+        const policy *row = &l->rows[k];
+        if (best >= 0 && row->arch < l->rows[best].arch) break;
+        if (!holds(row, place) || (row->beside >= 0 && row->beside != of_base)) continue;
+        double d = place ? distance(row, place) : 0;
+        if (d < nearest) best = k;
+        if (d < nearest) nearest = d;
+    }
+    return best >= 0 ? best : of_base;
+}
+
+// True if a new row takes the place of an old one.
+static bool replaces(const overlay *new, const overlay *old)
+{
+    bool same = !strcmp(new->arch, old->arch) && !strcmp(new->benchmark, old->benchmark) &&
+                !strcmp(new->type, old->type);
+    bool place = !old->anywhere && memcmp(new->place, old->place, sizeof old->place) == 0;
+    return same && (new->anywhere || place);
+}
+
+// With the lock.
+static void drop_replaced(const overlay *new)
+{
+    overlay **link = &overlays;
+    while (*link) {
+        overlay *old = *link;
+        if (!replaces(new, old)) {
+            link = &old->next;
+            continue;
+        }
+        *link = old->next;
+        mem_free(old);
+    }
 }
 
 cubc_status policy_overlay(const char *arch, const char *benchmark, const char *type,
-                           policy_size size, const char *label)
+                           const uint64_t *place, const char *label)
 {
     size_t length = strlen(label) + 1;
     overlay *o = mem_zalloc(1, sizeof *o + length);
@@ -177,9 +310,11 @@ cubc_status policy_overlay(const char *arch, const char *benchmark, const char *
     snprintf(o->arch, sizeof o->arch, "%s", arch);
     snprintf(o->benchmark, sizeof o->benchmark, "%s", benchmark);
     snprintf(o->type, sizeof o->type, "%s", type);
-    o->size = size;
+    o->anywhere = !place;
+    if (place) memcpy(o->place, place, sizeof o->place);
     memcpy(o->label, label, length);
     pthread_mutex_lock(&lock);
+    drop_replaced(o);
     o->next = overlays;
     overlays = o;
     atomic_fetch_add(&generation, 1);

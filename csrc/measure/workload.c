@@ -6,6 +6,7 @@
 
 struct workload {
     cubc_device *device;
+    uint64_t at[POLICY_AXES]; // values of the run-time axes
     problem problem;
     void *expected[MAX_OUTPUTS]; // the base's outputs
     bool verified;               // these are there
@@ -51,13 +52,21 @@ static uint64_t value_count(const operand *o)
 static cubc_status fill_random(workload *w, int k, uint64_t seed)
 {
     const operand *input = array_at(&w->problem, k);
-    cubc_operand seed_operand = {.name = "seed", .type = CUBC_U64, .data = &seed, .scalar = 1};
+    const char *expression = input_expression(&w->problem, k);
+    const char *const *axes = algorithm_axes(w->problem.algorithm);
+    cubc_operand operands[1 + POLICY_AXES] = {
+        {.name = "seed", .type = CUBC_U64, .data = &seed, .scalar = 1}};
+    int count = 1;
+    for (int a = 0; axes[a]; a++) // those that the expression uses, as transform asks for
+        if (strstr(expression, axes[a]))
+            operands[count++] =
+                (cubc_operand){.name = axes[a], .type = CUBC_U64, .data = &w->at[a], .scalar = 1};
     cubc_transform_params params = {.out = input->data,
                                     .out_type = (cubc_type)input->type,
                                     .n = value_count(input),
-                                    .expression = input_expression(&w->problem, k),
-                                    .operands = &seed_operand,
-                                    .operand_count = 1};
+                                    .expression = expression,
+                                    .operands = operands,
+                                    .operand_count = count};
     TRY(cubc_transform(w->device, &params, NULL, 0, NULL));
     cubc_sort_params in_place = {.keys_in = input->data,
                                  .keys_out = input->data,
@@ -92,25 +101,34 @@ static cubc_status make_arrays(workload *w, uint64_t seed)
 }
 
 // ---- life ---------------------------------------------------------------------------------------
-cubc_status workload_open(cubc_device *device, const char *name, cubc_type type, int log2_n,
-                          uint64_t seed, workload **out)
+cubc_status workload_problem_at(const char *name, cubc_type type, const uint64_t *at, problem *out)
 {
+    static const uint64_t most = (uint64_t)1 << 40;
     const algorithm *a;
     const benchmark *b;
+    TRY(benchmark_find(name, &a, &b));
+    for (int k = 0; k < POLICY_AXES && b->axes[k].count; k++)
+        if (at[k] < 1 || at[k] > most)
+            FAIL(CUBC_INVALID_ARGUMENT, "%s: %s is %llu; expected 1 to 2^40", name,
+                 algorithm_axes(a)[k], (unsigned long long)at[k]);
+    TRY(a->workload(b, type, at, out));
+    out->algorithm = a;
+    snprintf(out->benchmark, sizeof out->benchmark, "%s", b->name);
+    return CUBC_OK;
+}
+
+cubc_status workload_open(cubc_device *device, const char *name, cubc_type type, const uint64_t *at,
+                          uint64_t seed, workload **out)
+{
     const device_api *api = device->api;
     *out = NULL;
-    TRY(benchmark_find(name, &a, &b));
-    if (log2_n < 0 || log2_n > 40)
-        FAIL(CUBC_INVALID_ARGUMENT, "Elements{io}[pow2]=%d: expected an exponent of 0 to 40",
-             log2_n);
     workload *w = mem_zalloc(1, sizeof *w);
     if (!w) return CUBC_NO_MEMORY;
     w->device = device;
     device_retain(device);
     cubc_status st;
-    GUARD(st, a->workload(b, type, (uint64_t)1 << log2_n, &w->problem), failed);
-    w->problem.algorithm = a;
-    snprintf(w->problem.benchmark, sizeof w->problem.benchmark, "%s", b->name);
+    memcpy(w->at, at, sizeof w->at);
+    GUARD(st, workload_problem_at(name, type, at, &w->problem), failed);
     GUARD(st, make_arrays(w, seed), failed);
     GUARD(st, api->synchronize(device, NULL), failed);
     *out = w;

@@ -9,9 +9,13 @@
 
 typedef struct workload workload;
 
-// n = 2^log2_n items of the type; the seed selects the random inputs.
-cubc_status workload_open(cubc_device *device, const char *benchmark, cubc_type type, int log2_n,
-                          uint64_t seed, workload **out);
+// A benchmark's problem without pointers: enough to compile for, not to run. at has POLICY_AXES
+// values, of the axes that the benchmark declares: numbers, not exponents.
+cubc_status workload_problem_at(const char *benchmark, cubc_type type, const uint64_t *at,
+                                problem *out);
+// The same with arrays; the seed selects the random inputs.
+cubc_status workload_open(cubc_device *device, const char *benchmark, cubc_type type,
+                          const uint64_t *at, uint64_t seed, workload **out);
 void workload_close(workload *w);
 cubc_device *workload_device(const workload *w);
 const problem *workload_problem(const workload *w);

@@ -12,9 +12,14 @@ enum { DETERMINISTIC }; // among its traits: the shape alone says in which order
 enum { PARTS_KERNEL, JOIN_KERNEL };
 
 // ---- problems -----------------------------------------------------------------------------------
-static const char *shape_class(const reduction *r)
+enum { MATRIX_AXIS = 1, COLUMN_AXIS = 2 }; // among the run-time axes: what `outer` counts, columns
+
+static void axis_reduce_place(const problem *p, uint64_t *place)
 {
-    return r->outer > 1 ? "middle" : r->columns < 256 ? "tall" : "wide";
+    uint64_t columns = p->numbers[COLUMNS];
+    place[0] = p->n;
+    place[MATRIX_AXIS] = columns ? p->outputs[0].n / columns : 0;
+    place[COLUMN_AXIS] = columns;
 }
 
 // Every row begins on 16 bytes if the first does.
@@ -26,27 +31,23 @@ static void align_rows(problem *p)
 cubc_status axis_reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &axis_reduce_algorithm, out));
-    snprintf(out->benchmark, sizeof out->benchmark, "axis_reduce.%s.%s", problem_operator_name(out),
-             shape_class(r));
+    snprintf(out->benchmark, sizeof out->benchmark, "axis_reduce.%s", problem_operator_name(out));
     out->numbers[COLUMNS] = r->columns;
     out->traits[DETERMINISTIC] = r->deterministic;
     align_rows(out);
     return CUBC_OK;
 }
 
-// As tall as can be, a stack of small matrices, a square.
-static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, uint64_t n,
+// As many rows in each matrix as its items make.
+static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
-    const char *shape = strrchr(b->name, '.') + 1;
-    uint64_t columns = strcmp(shape, "middle") == 0 ? 64 : strcmp(shape, "tall") == 0 ? 8 : 1;
-    if (strcmp(shape, "wide") == 0)
-        while (columns * columns < n) columns *= 2;
-    if (columns > n) columns = n;
-    uint64_t length = strcmp(shape, "middle") == 0 ? smaller(64, n / columns) : n / columns;
+    uint64_t n = at[0], columns = smaller(n, at[COLUMN_AXIS]);
+    uint64_t outer = smaller(n / columns, at[MATRIX_AXIS]);
+    n = n / (outer * columns) * (outer * columns);
     problem_reduction_workload(out, b->name, type, n);
     out->numbers[COLUMNS] = columns;
-    out->outputs[0].n = n / length;
+    out->outputs[0].n = outer * columns;
     align_rows(out);
     return CUBC_OK;
 }
@@ -195,18 +196,20 @@ static cubc_status axis_reduce_plan(const problem *p, const instance *i, plan *o
     return add_launch(p, &kernels[JOIN_KERNEL], blocks, &l, out);
 }
 
-#define BENCHMARK(name) \
-    {"axis_reduce." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark axis_reduce_benchmarks[] = {BENCHMARK("sum.tall"), BENCHMARK("sum.middle"),
-                                                   BENCHMARK("sum.wide"),
-                                                   BENCHMARK("argmax.middle")};
+#define BENCHMARK(name, matrices, columns) \
+    BENCHMARK_AT("axis_reduce." name, AXIS(matrices), AXIS(columns))
+static const int matrices[] = {1, 4096}, columns[] = {8, 64, 4096}, many[] = {4096}, few[] = {64};
+static const benchmark axis_reduce_benchmarks[] = {BENCHMARK("sum", matrices, columns),
+                                                   BENCHMARK("argmax", many, few)};
 
 const algorithm axis_reduce_algorithm = {.name = "axis_reduce",
                                          .source = "axis_reduce.cu",
                                          .kernels = {"axis_reduce_parts", "axis_reduce_join"},
+                                         .axes = {"Elements", "Matrices", "Columns"},
                                          .benchmarks = axis_reduce_benchmarks,
                                          .benchmark_count = COUNT_OF(axis_reduce_benchmarks),
                                          .workload = axis_reduce_workload,
+                                         .place = axis_reduce_place,
                                          .define = axis_reduce_define,
                                          .invalid = axis_reduce_invalid,
                                          .plan = axis_reduce_plan,

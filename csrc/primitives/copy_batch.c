@@ -33,30 +33,33 @@ cubc_status copy_batch_problem(const cubc_copy_batch_params *params, problem *ou
     TRY(problem_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "copy_batch: the output must be apart from all inputs");
-    strcpy(out->benchmark,
-           count && params->bytes / count < 1024 ? "copy_batch.small" : "copy_batch.large");
+    strcpy(out->benchmark, "copy_batch.buffers");
     out->aligned = true; // the kernel looks for itself
     return CUBC_OK;
 }
 
-enum { SMALL = 64, LARGE = 65536 };
+enum { BUFFER_SIZE = 1 }; // among the run-time axes: the mean, in bytes
 
-static bool is_small(const char *benchmark)
+static void copy_batch_place(const problem *p, uint64_t *place)
 {
-    return strcmp(strrchr(benchmark, '.'), ".small") == 0;
+    place[0] = p->numbers[BYTES];
+    place[BUFFER_SIZE] = p->n ? p->numbers[BYTES] / p->n : 0;
 }
 
 // Each copy to its own place, in the order of the sources. The last may be shorter.
 static const char *copy_batch_random(const problem *p, int k)
 {
     if (k == ITEMS) return NULL;
-    if (is_small(p->benchmark)) return k == ENDS ? "i * 64 + 64 + 0 * seed" : "i * 64 + 0 * seed";
-    return k == ENDS ? "i * 65536 + 65536 + 0 * seed" : "i * 65536 + 0 * seed";
+    (void)p;
+    return k == ENDS ? "(i + 1) * BufferSize + 0 * seed" : "i * BufferSize + 0 * seed";
 }
 
-static cubc_status copy_batch_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status copy_batch_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                       problem *out)
 {
-    uint64_t bytes = n * cubc_type_size(type), size = is_small(b->name) ? SMALL : LARGE;
+    uint64_t n = at[0];
+    uint64_t bytes = n * cubc_type_size(type), size = at[BUFFER_SIZE];
+    (void)b;
     uint64_t count = ceil_div(bytes, size);
     operand places = {.n = count, .type = CUBC_I64}, items = {.n = n, .type = (uint8_t)type};
     *out = (problem){.n = count,
@@ -119,18 +122,19 @@ static const field copy_batch_fields[] = {
     FIELD_ARRAY(cubc_copy_batch_params, out, FIELD_CHANGED, type, n),
 };
 
-#define BENCHMARK(name) \
-    {"copy_batch." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark copy_batch_benchmarks[] = {BENCHMARK("small"), BENCHMARK("large")};
+static const int sizes[] = {64, 65536};
+static const benchmark copy_batch_benchmarks[] = {BENCHMARK_AT("copy_batch.buffers", AXIS(sizes))};
 
 const algorithm copy_batch_algorithm = {.name = "copy_batch",
                                         .source = "copy_batch.cu",
                                         .kernels = {"copy_batch_tiles"},
+                                        .axes = {"Elements", "BufferSize"},
                                         .benchmarks = copy_batch_benchmarks,
                                         .benchmark_count = COUNT_OF(copy_batch_benchmarks),
                                         .fields = copy_batch_fields,
                                         .field_count = COUNT_OF(copy_batch_fields),
                                         .workload = copy_batch_workload,
+                                        .place = copy_batch_place,
                                         .define = copy_batch_define,
                                         .invalid = copy_batch_invalid,
                                         .plan = copy_batch_plan,

@@ -33,13 +33,22 @@ cubc_status deterministic_reduce_build(const reduction *r, problem *out)
     return CUBC_OK;
 }
 
-static cubc_status deterministic_reduce_workload(const benchmark *b, cubc_type type, uint64_t n,
-                                                 problem *out)
+enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
+
+static void deterministic_reduce_place(const problem *p, uint64_t *place)
 {
-    enum { MEAN = 256 };
-    uint64_t count = n > MEAN ? n / MEAN : 1;
+    uint64_t count = is_whole(p) ? 0 : p->outputs[0].n;
+    place[0] = p->n;
+    place[SEGMENT_SIZE] = count ? p->n / count : 0;
+}
+
+static cubc_status deterministic_reduce_workload(const benchmark *b, cubc_type type,
+                                                 const uint64_t *at, problem *out)
+{
+    uint64_t n = at[0];
     problem_reduction_workload(out, WHOLE_NAME, type, n);
     if (strcmp(b->name, SEGMENTS_NAME) == 0) {
+        uint64_t count = n / smaller(n, at[SEGMENT_SIZE]);
         out->outputs[0].n = count;
         out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
     }
@@ -50,7 +59,7 @@ static cubc_status deterministic_reduce_workload(const benchmark *b, cubc_type t
 static const char *deterministic_reduce_random(const problem *p, int k)
 {
     (void)p;
-    return k == 1 ? "i * 256 + (i ? random_u64(seed, i) >> 56 : 0)" : NULL;
+    return k == 1 ? "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)" : NULL;
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -143,18 +152,20 @@ static cubc_status deterministic_reduce_plan(const problem *p, const instance *i
     return add_launch(p, i, TOTALS_KERNEL, is_whole(p) ? 1 : r.capacity, &r, out);
 }
 
-#define BENCHMARK(name) {name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark deterministic_reduce_benchmarks[] = {BENCHMARK(WHOLE_NAME),
-                                                            BENCHMARK(SEGMENTS_NAME)};
+static const int lengths[] = {256};
+static const benchmark deterministic_reduce_benchmarks[] = {
+    BENCHMARK_OF(WHOLE_NAME), BENCHMARK_AT(SEGMENTS_NAME, AXIS(lengths))};
 
 const algorithm deterministic_reduce_algorithm = {
     .name = "deterministic_reduce",
     .source = "deterministic_reduce.cu",
     .kernels = {"deterministic_reduce_segments", "deterministic_reduce_tiles",
                 "deterministic_reduce_totals"},
+    .axes = {"Elements", "SegmentSize"},
     .benchmarks = deterministic_reduce_benchmarks,
     .benchmark_count = COUNT_OF(deterministic_reduce_benchmarks),
     .workload = deterministic_reduce_workload,
+    .place = deterministic_reduce_place,
     .define = deterministic_reduce_define,
     .invalid = deterministic_reduce_invalid,
     .plan = deterministic_reduce_plan,

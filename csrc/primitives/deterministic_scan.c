@@ -50,19 +50,19 @@ cubc_status deterministic_runs_build(const cubc_runs_params *params, problem *ou
     return CUBC_OK;
 }
 
-static cubc_status deterministic_scan_workload(const benchmark *b, cubc_type type, uint64_t n,
-                                               problem *out)
+static cubc_status deterministic_scan_workload(const benchmark *b, cubc_type type,
+                                               const uint64_t *at, problem *out)
 {
     const char *what = strchr(b->name, '.') + 1;
     if (strcmp(what, "runs") == 0) {
-        runs_reduction_workload(type, n, out);
+        runs_reduction_workload(type, at[0], out);
         scan_runs(out);
         return CUBC_OK;
     }
     scan_kind kind = strcmp(what, "by_key") == 0      ? SCAN_BY_KEY
                      : strcmp(what, "segmented") == 0 ? SCAN_BY_OFFSETS
                                                       : SCAN_WHOLE;
-    return scan_workload_of(kind, "sum", true, type, n, out);
+    return scan_workload_of(kind, "sum", true, type, at, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -117,18 +117,21 @@ static double deterministic_scan_traffic(const problem *p)
            (double)p->n / 8 * run;
 }
 
-#define BENCHMARK(name) \
-    {"deterministic_scan." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+static const int lengths[] = {256};
 static const benchmark deterministic_scan_benchmarks[] = {
-    BENCHMARK("sum"), BENCHMARK("by_key"), BENCHMARK("segmented"), BENCHMARK("runs")};
+    BENCHMARK_OF("deterministic_scan.sum"), BENCHMARK_OF("deterministic_scan.by_key"),
+    BENCHMARK_AT("deterministic_scan.segmented", AXIS(lengths)),
+    BENCHMARK_OF("deterministic_scan.runs")};
 
 const algorithm deterministic_scan_algorithm = {.name = "deterministic_scan",
                                                 .source = "deterministic_scan.cu",
                                                 .kernels = {"deterministic_scan_tiles"},
+                                                .axes = {"Elements", "SegmentSize"},
                                                 .benchmarks = deterministic_scan_benchmarks,
                                                 .benchmark_count =
                                                     COUNT_OF(deterministic_scan_benchmarks),
                                                 .workload = deterministic_scan_workload,
+                                                .place = scan_place,
                                                 .define = deterministic_scan_define,
                                                 .invalid = deterministic_scan_invalid,
                                                 .plan = deterministic_scan_plan,

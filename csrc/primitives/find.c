@@ -22,8 +22,10 @@ cubc_status find_problem(const cubc_find_params *params, problem *out)
 }
 
 // All items are looked at: the condition holds for none but the last of 2^28.
-static cubc_status find_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status find_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                 problem *out)
 {
+    uint64_t n = at[0];
     (void)b;
     *out = (problem){.n = n,
                      .type = (uint8_t)type,
@@ -85,8 +87,7 @@ static const field find_fields[] = {
     FIELD(cubc_find_params, out, FIELD_OUTPUT),
 };
 
-static const benchmark find_benchmarks[] = {
-    {"find.if", problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}};
+static const benchmark find_benchmarks[] = {BENCHMARK_OF("find.if")};
 
 const algorithm find_algorithm = {.name = "find",
                                   .source = "find.cu",

@@ -152,12 +152,6 @@ static uint8_t bins_log2(cubc_type type, uint64_t bins)
     return log2;
 }
 
-// Even bins leave time to the steps of a call only if they are few.
-static policy_size size_of(bool even, uint64_t n, uint64_t bins)
-{
-    return even && bins > 256 ? POLICY_ANY_SIZE : policy_size_of(n);
-}
-
 cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
 {
     uint64_t bins;
@@ -174,11 +168,8 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
     out->traits[BINS_LOG2] = bins_log2((cubc_type)out->type, bins);
     snprintf(out->benchmark, sizeof out->benchmark, "histogram.%s",
              out->traits[CHANNELS] > 1      ? "channels" // which no benchmark stands for
-             : out->traits[KIND] == BETWEEN ? "range.256"
-             : bins <= 256                  ? "even.256"
-             : bins <= 32768                ? "even.2048"
-                                            : "even.2097152");
-    if (out->traits[CHANNELS] == 1) out->size = size_of(!params->edges, params->n, bins);
+             : out->traits[KIND] == BETWEEN ? "range"
+                                            : "even");
     TRY(problem_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "the output of histogram is one of its inputs: it must lie "
@@ -187,6 +178,14 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
+enum { BIN_COUNT = 1 }; // among the run-time axes
+
+static void histogram_place(const problem *p, uint64_t *place)
+{
+    place[0] = p->n;
+    place[BIN_COUNT] = p->outputs[0].n;
+}
+
 // The type that a range benchmark's edges have.
 static cubc_type edge_type_of(cubc_type type)
 {
@@ -198,11 +197,13 @@ static cubc_type edge_type_of(cubc_type type)
 }
 
 // All integers, or floats from 0 to 1. Counts have 32 bits, as in CUB's benchmarks.
-static cubc_status histogram_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status histogram_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                      problem *out)
 {
+    uint64_t n = at[0];
     const type_info *t = &type_table[type];
-    bool even = strstr(b->name, ".even.") != NULL;
-    uint64_t bins = strtoull(strrchr(b->name, '.') + 1, NULL, 10);
+    bool even = strcmp(b->name, "histogram.even") == 0;
+    uint64_t bins = at[BIN_COUNT];
     double width = t->kind == KIND_FLOAT ? 1.0 : ldexp(1.0, 8 * t->size);
     double lower = t->kind == KIND_SIGNED ? -width / 2 : 0;
     cubc_type edge = !even ? edge_type_of(type) : type == CUBC_F32 ? CUBC_F32 : CUBC_F64;
@@ -222,7 +223,6 @@ static cubc_status histogram_workload(const benchmark *b, cubc_type type, uint64
                                  [UPPER] = bits_of(lower + width),
                                  [STEP] = bits_of(width / (double)bins),
                                  [BINS] = bins},
-                     .size = size_of(even, n, bins),
                      .aligned = true};
     return CUBC_OK;
 }
@@ -340,18 +340,19 @@ static const field histogram_fields[] = {
     LEVEL(3),
 };
 
-#define BENCHMARK(name) \
-    {"histogram." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark histogram_benchmarks[] = {BENCHMARK("even.256"), BENCHMARK("even.2048"),
-                                                 BENCHMARK("even.2097152"), BENCHMARK("range.256")};
+static const int even_bins[] = {256, 2048, 2097152}, range_bins[] = {256};
+static const benchmark histogram_benchmarks[] = {BENCHMARK_AT("histogram.even", AXIS(even_bins)),
+                                                 BENCHMARK_AT("histogram.range", AXIS(range_bins))};
 
 const algorithm histogram_algorithm = {.name = "histogram",
                                        .source = "histogram.cu",
                                        .kernels = {"histogram_clear", "histogram_count"},
+                                       .axes = {"Elements", "Bins"},
                                        .benchmarks = histogram_benchmarks,
                                        .benchmark_count = COUNT_OF(histogram_benchmarks),
                                        FIELDS(histogram_fields),
                                        .workload = histogram_workload,
+                                       .place = histogram_place,
                                        .define = histogram_define,
                                        .invalid = histogram_invalid,
                                        .plan = histogram_plan,

@@ -44,8 +44,10 @@ cubc_status merge_problem(const cubc_merge_params *params, problem *out)
     return check_apart(out);
 }
 
-static cubc_status merge_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status merge_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                  problem *out)
 {
+    uint64_t n = at[0];
     bool pairs = strcmp(b->name, "merge.pairs") == 0;
     uint64_t half = n / 2;
     *out = (problem){.n = n,
@@ -96,7 +98,7 @@ static const field merge_fields[] = {
     VALUES(values_out, FIELD_OUTPUT, 0),
 };
 
-#define BENCHMARK(name) {"merge." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+#define BENCHMARK(name) BENCHMARK_OF("merge." name)
 static const benchmark merge_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs")};
 
 const algorithm merge_algorithm = {.name = "merge",

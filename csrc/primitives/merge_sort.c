@@ -34,8 +34,10 @@ cubc_status merge_sort_problem(const cubc_merge_sort_params *params, problem *ou
     return problem_overlap(out, INPUT_OF_SAME_NUMBER);
 }
 
-static cubc_status merge_sort_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status merge_sort_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                       problem *out)
 {
+    uint64_t n = at[0];
     operand keys = {.n = n, .type = (uint8_t)type}, values = {.n = n, .type = CUBC_U32};
     *out = (problem){.n = n,
                      .type = (uint8_t)type,
@@ -118,8 +120,7 @@ static const field merge_sort_fields[] = {
     VALUES(values_out, FIELD_OUTPUT),
 };
 
-#define BENCHMARK(name) \
-    {"merge_sort." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+#define BENCHMARK(name) BENCHMARK_OF("merge_sort." name)
 static const benchmark merge_sort_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs")};
 
 const algorithm merge_sort_algorithm = {.name = "merge_sort",

@@ -14,26 +14,21 @@ static bool is_dot(const problem *p)
     return arrays > 1 && p->op && strcmp(p->op->name, "sum") == 0;
 }
 
-static policy_size size_of(const problem *p)
-{
-    return p->op && !p->op->arg && !is_dot(p) ? policy_size_of(p->n) : POLICY_ANY_SIZE;
-}
-
 cubc_status reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &reduce_algorithm, out));
     snprintf(out->benchmark, sizeof out->benchmark, "reduce.%s",
              is_dot(out) ? "dot" : problem_operator_name(out));
-    out->size = size_of(out);
     return CUBC_OK;
 }
 
-static cubc_status reduce_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                   problem *out)
 {
+    uint64_t n = at[0];
     bool dot = strcmp(b->name, "reduce.dot") == 0;
     problem_reduction_workload(out, dot ? "reduce.sum" : b->name, type, n);
     if (dot) problem_lazy_workload(out, "x * y", 2, type);
-    out->size = size_of(out);
     return CUBC_OK;
 }
 
@@ -89,7 +84,7 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     return problem_place_input(p, 0, &out->launches[0], 0);
 }
 
-#define BENCHMARK(op) {"reduce." op, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+#define BENCHMARK(op) BENCHMARK_OF("reduce." op)
 static const benchmark reduce_benchmarks[] = {
     BENCHMARK("sum"),    BENCHMARK("prod"),   BENCHMARK("min"), BENCHMARK("max"),
     BENCHMARK("argmin"), BENCHMARK("argmax"), BENCHMARK("dot")};

@@ -34,8 +34,10 @@ cubc_status repeat_problem(const cubc_repeat_params *params, problem *out)
 }
 
 // Every item eight times.
-static cubc_status repeat_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status repeat_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                   problem *out)
 {
+    uint64_t n = at[0];
     (void)b;
     uint64_t items = n / 8 ? n / 8 : 1;
     *out =
@@ -99,8 +101,7 @@ static const field repeat_fields[] = {
     FIELD_UNTYPED(cubc_repeat_params, out, FIELD_OUTPUT, total),
 };
 
-static const benchmark repeat_benchmarks[] = {
-    {"repeat.runs", problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}};
+static const benchmark repeat_benchmarks[] = {BENCHMARK_OF("repeat.runs")};
 
 const algorithm repeat_algorithm = {.name = "repeat",
                                     .source = "repeat.cu",

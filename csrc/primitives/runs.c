@@ -88,7 +88,6 @@ cubc_status runs_operands(const cubc_runs_params *params, const algorithm *a, pr
     *out = (problem){.algorithm = a,
                      .n = params->n,
                      .acc_type = (uint8_t)(params->op ? params->acc_type : CUBC_I64),
-                     .size = policy_size_of(params->n),
                      .wide = params->n >= UINT32_MAX, // one item more is counted
                      .aligned = true};
     TRY(check(params));
@@ -129,7 +128,6 @@ static void workload_of(cubc_type type, uint64_t n, problem *out)
     *out = (problem){.n = n,
                      .type = (uint8_t)type,
                      .acc_type = CUBC_I64,
-                     .size = policy_size_of(n),
                      .inputs = {items, items},
                      .input_count = 1,
                      .outputs = {items, {.n = n, .type = CUBC_I64}, {.n = 1, .type = CUBC_I64}},
@@ -149,8 +147,10 @@ void runs_reduction_workload(cubc_type type, uint64_t n, problem *out)
     out->input_count = 2;
 }
 
-static cubc_status runs_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status runs_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                 problem *out)
 {
+    uint64_t n = at[0];
     const char *name = strchr(b->name, '.') + 1;
     workload_of(type, n, out);
     if (strcmp(name, "reduce") == 0) {
@@ -270,7 +270,7 @@ static const field runs_fields[] = {
     FIELD(cubc_runs_params, count, FIELD_OUTPUT),
 };
 
-#define BENCHMARK(name) {"runs." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+#define BENCHMARK(name) BENCHMARK_OF("runs." name)
 static const benchmark runs_benchmarks[] = {BENCHMARK("reduce"), BENCHMARK("encode"),
                                             BENCHMARK("nontrivial"), BENCHMARK("unique")};
 

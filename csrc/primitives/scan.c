@@ -77,11 +77,6 @@ static cubc_status add_runs(const cubc_scan_params *params, problem *p)
     return problem_input(p, "the keys of scan", params->keys, params->n, params->key_type);
 }
 
-static policy_size size_of(const problem *p)
-{
-    return scan_kind_of(p) == SCAN_WHOLE ? policy_size_of(p->n) : POLICY_ANY_SIZE;
-}
-
 cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, problem *out)
 {
     *out = (problem){.algorithm = a,
@@ -98,7 +93,6 @@ cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, pr
     TRY(problem_operator(out, "scan", params->op, params->init));
     if (out->op && out->op->arg)
         FAIL(CUBC_INVALID_ARGUMENT, "scan does not take %s; use min or max", params->op);
-    out->size = size_of(out);
     return begin_exclusive(out);
 }
 
@@ -109,11 +103,19 @@ cubc_status scan_build(const cubc_scan_params *params, problem *out)
     return CUBC_OK;
 }
 
-enum { MEAN_LENGTH = 256 }; // of a benchmark's segments
+enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
+
+void scan_place(const problem *p, uint64_t *place)
+{
+    uint64_t count = p->numbers[SEGMENTS];
+    place[0] = p->n;
+    place[SEGMENT_SIZE] = count ? p->n / count : 0;
+}
 
 cubc_status scan_workload_of(scan_kind kind, const char *op, bool inclusive, cubc_type type,
-                             uint64_t n, problem *out)
+                             const uint64_t *at, problem *out)
 {
+    uint64_t n = at[0];
     cubc_type acc, result;
     const operator_info *known = operator_find(op);
     operator_types(known, type, false, NULL, &acc, &result);
@@ -129,21 +131,22 @@ cubc_status scan_workload_of(scan_kind kind, const char *op, bool inclusive, cub
                      .aligned = true,
                      .traits[KIND] = (uint16_t)kind};
     if (kind == SCAN_BY_OFFSETS) {
-        out->numbers[SEGMENTS] = n / MEAN_LENGTH;
-        out->inputs[OFFSETS] = (operand){.n = n / MEAN_LENGTH + 1, .type = CUBC_I64};
+        uint64_t count = n / smaller(n, at[SEGMENT_SIZE]);
+        out->numbers[SEGMENTS] = count;
+        out->inputs[OFFSETS] = (operand){.n = count + 1, .type = CUBC_I64};
     }
-    out->size = size_of(out);
     return begin_exclusive(out);
 }
 
-static cubc_status scan_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status scan_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                 problem *out)
 {
     if (strcmp(b->name, "scan.by_key") == 0)
-        return scan_workload_of(SCAN_BY_KEY, "sum", true, type, n, out);
+        return scan_workload_of(SCAN_BY_KEY, "sum", true, type, at, out);
     if (strcmp(b->name, "scan.segmented") == 0)
-        return scan_workload_of(SCAN_BY_OFFSETS, "sum", true, type, n, out);
+        return scan_workload_of(SCAN_BY_OFFSETS, "sum", true, type, at, out);
     bool inclusive = strncmp(b->name, "scan.inclusive", 14) == 0;
-    return scan_workload_of(SCAN_WHOLE, strrchr(b->name, '.') + 1, inclusive, type, n, out);
+    return scan_workload_of(SCAN_WHOLE, strrchr(b->name, '.') + 1, inclusive, type, at, out);
 }
 
 void scan_define(const problem *p, text *out)
@@ -222,7 +225,7 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
 const char *scan_random(const problem *p, int k)
 {
     if (k != KEYS) return NULL;
-    return in_segments(p) ? "i * 256 + (i ? random_u64(seed, i) >> 56 : 0)"
+    return in_segments(p) ? "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)"
                           : "random_u64(seed, i >> 3) >> 57";
 }
 
@@ -241,18 +244,22 @@ static const field scan_fields[] = {
     FIELD_ARRAY(cubc_scan_params, out, FIELD_OUTPUT, out_type, n),
 };
 
-#define BENCHMARK(name) {"scan." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark scan_benchmarks[] = {BENCHMARK("exclusive.sum"), BENCHMARK("inclusive.sum"),
-                                            BENCHMARK("inclusive.min"), BENCHMARK("inclusive.max"),
-                                            BENCHMARK("by_key"),        BENCHMARK("segmented")};
+#define BENCHMARK(name) BENCHMARK_OF("scan." name)
+static const int lengths[] = {256};
+static const benchmark scan_benchmarks[] = {
+    BENCHMARK("exclusive.sum"), BENCHMARK("inclusive.sum"),
+    BENCHMARK("inclusive.min"), BENCHMARK("inclusive.max"),
+    BENCHMARK("by_key"),        BENCHMARK_AT("scan.segmented", AXIS(lengths))};
 
 const algorithm scan_algorithm = {.name = "scan",
                                   .source = "scan.cu",
                                   .kernels = {"scan_tiles"},
+                                  .axes = {"Elements", "SegmentSize"},
                                   .benchmarks = scan_benchmarks,
                                   .benchmark_count = COUNT_OF(scan_benchmarks),
                                   FIELDS(scan_fields),
                                   .workload = scan_workload,
+                                  .place = scan_place,
                                   .define = scan_define,
                                   .invalid = scan_invalid,
                                   .plan = scan_plan,

@@ -14,7 +14,9 @@ void scan_set_kind(problem *p, scan_kind kind);
 cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, problem *out);
 // The problem of a benchmark.
 cubc_status scan_workload_of(scan_kind kind, const char *op, bool inclusive, cubc_type type,
-                             uint64_t n, problem *out);
+                             const uint64_t *at, problem *out);
+// A call's elements, and the mean length of its segments.
+void scan_place(const problem *p, uint64_t *place);
 const char *scan_random(const problem *p, int k);
 void scan_define(const problem *p, text *out);
 // sizeof(sum_t) of kernels/shared/scan_runs.h.

@@ -41,9 +41,10 @@ cubc_status searchsorted_problem(const cubc_searchsorted_params *params, problem
 }
 
 // A value for every four items, as in a fourth of CUB's benchmarks; not sorted.
-static cubc_status searchsorted_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status searchsorted_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
+    uint64_t n = at[0];
     uint64_t values = n < 4 ? 1 : n / 4;
     *out = (problem){.n = values,
                      .type = (uint8_t)type,
@@ -118,8 +119,7 @@ static const field searchsorted_fields[] = {
     FIELD_UNTYPED(cubc_searchsorted_params, out, FIELD_OUTPUT, values_n),
 };
 
-#define BENCHMARK(name) \
-    {"searchsorted." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+#define BENCHMARK(name) BENCHMARK_OF("searchsorted." name)
 static const benchmark searchsorted_benchmarks[] = {BENCHMARK("lower"), BENCHMARK("upper")};
 
 const algorithm searchsorted_algorithm = {.name = "searchsorted",

@@ -12,8 +12,7 @@ cubc_status segment_ids_problem(const cubc_segment_ids_params *params, problem *
                      .type = (uint8_t)params->out_type,
                      .acc_type = (uint8_t)params->out_type,
                      .aligned = true};
-    bool short_ones = params->n / 32 <= params->segments;
-    strcpy(out->benchmark, short_ones ? "segment_ids.small" : "segment_ids.large");
+    strcpy(out->benchmark, "segment_ids.offsets");
     bool small = params->out_type == CUBC_I32;
     if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
         FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
@@ -30,29 +29,31 @@ cubc_status segment_ids_problem(const cubc_segment_ids_params *params, problem *
     return CUBC_OK;
 }
 
-enum { SMALL = 8, LARGE = 65536 };
+enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
 
-static bool is_small(const char *benchmark)
+static void segment_ids_place(const problem *p, uint64_t *place)
 {
-    return strcmp(benchmark, "segment_ids.small") == 0;
+    uint64_t count = p->inputs[0].n - 1;
+    place[0] = p->n;
+    place[SEGMENT_SIZE] = count ? p->n / count : 0;
 }
 
 // Lengths are drawn from 1 to about twice the mean.
 static const char *segment_ids_random(const problem *p, int k)
 {
-    (void)k;
-    return is_small(p->benchmark) ? "i * 8 + (i ? random_u64(seed, i) >> 61 : 0)"
-                                  : "i * 65536 + (i ? random_u64(seed, i) >> 48 : 0)";
+    (void)p, (void)k;
+    return "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)";
 }
 
-static cubc_status segment_ids_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status segment_ids_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
-    uint64_t length = is_small(b->name) ? SMALL : LARGE;
+    uint64_t n = at[0];
+    (void)b;
     *out = (problem){.n = n,
                      .type = (uint8_t)type,
                      .acc_type = (uint8_t)type,
-                     .inputs[0] = {.n = n / length + 1, .type = CUBC_I64},
+                     .inputs[0] = {.n = n / at[SEGMENT_SIZE] + 1, .type = CUBC_I64},
                      .input_count = 1,
                      .outputs[0] = {.n = n, .type = (uint8_t)type},
                      .output_count = 1,
@@ -100,19 +101,21 @@ static const field segment_ids_fields[] = {
     FIELD_ARRAY(cubc_segment_ids_params, out, FIELD_OUTPUT, out_type, n),
 };
 
+static const int lengths[] = {8, 65536};
 static const benchmark segment_ids_benchmarks[] = {
-    {"segment_ids.small", problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4},
-    {"segment_ids.large", problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}};
+    BENCHMARK_AT("segment_ids.offsets", AXIS(lengths))};
 
 const algorithm segment_ids_algorithm = {.name = "segment_ids",
                                          .source = "segment_ids.cu",
                                          .kernels = {"segment_ids_rows"},
                                          .cpu_source = "cpu_segment_ids.cu",
                                          .cpu_kernels = {"segment_ids_rows"},
+                                         .axes = {"Elements", "SegmentSize"},
                                          .benchmarks = segment_ids_benchmarks,
                                          .benchmark_count = COUNT_OF(segment_ids_benchmarks),
                                          FIELDS(segment_ids_fields),
                                          .workload = segment_ids_workload,
+                                         .place = segment_ids_place,
                                          .define = segment_ids_define,
                                          .invalid = segment_ids_invalid,
                                          .plan = segment_ids_plan,

@@ -5,50 +5,44 @@
 #include <stdio.h>
 #include <string.h>
 
+#define EQUAL_SIZE ".equal_size" // the end of the benchmark's name without offsets
+
 // ---- problems -----------------------------------------------------------------------------------
-// The class of lengths that a variant is chosen by, from what the host knows: the mean.
-static const char *length_class(const problem *p)
+enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean, which is what the host knows
+
+static void segmented_reduce_place(const problem *p, uint64_t *place)
 {
-    uint64_t mean = p->outputs[0].n ? p->n / p->outputs[0].n : 0;
-    if (p->input_count < 2) return "rows";
-    return mean <= 32 ? "small" : mean <= 4096 ? "medium" : "large";
+    uint64_t count = p->outputs[0].n;
+    place[0] = p->n;
+    place[SEGMENT_SIZE] = count ? p->n / count : 0;
 }
 
 cubc_status segmented_reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &segmented_reduce_algorithm, out));
-    snprintf(out->benchmark, sizeof out->benchmark, "segmented_reduce.%s.%s",
-             problem_operator_name(out), length_class(out));
+    snprintf(out->benchmark, sizeof out->benchmark, "segmented_reduce.%s%s",
+             problem_operator_name(out), out->input_count < 2 ? EQUAL_SIZE : "");
     return CUBC_OK;
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
-enum { SMALL = 8, MEDIUM = 256, LARGE = 65536 };
-
-static uint64_t mean_length(const char *benchmark)
-{
-    const char *name = strrchr(benchmark, '.') + 1;
-    return strcmp(name, "small") == 0 ? SMALL : strcmp(name, "large") == 0 ? LARGE : MEDIUM;
-}
-
 // Lengths are drawn from 1 to about twice the mean.
 static const char *segmented_reduce_random(const problem *p, int k)
 {
-    if (k != 1) return NULL;
-    switch (mean_length(p->benchmark)) {
-    case SMALL: return "i * 8 + (i ? random_u64(seed, i) >> 61 : 0)";
-    case MEDIUM: return "i * 256 + (i ? random_u64(seed, i) >> 56 : 0)";
-    default: return "i * 65536 + (i ? random_u64(seed, i) >> 48 : 0)";
-    }
+    (void)p;
+    return k == 1 ? "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)" : NULL;
 }
 
-static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                              problem *out)
 {
-    uint64_t length = mean_length(b->name), count = n > length ? n / length : 1;
+    uint64_t n = at[0], count = n / smaller(n, at[SEGMENT_SIZE]);
     problem_reduction_workload(out, b->name, type, n);
     out->outputs[0].n = count;
-    if (strcmp(strrchr(b->name, '.'), ".rows") == 0) return CUBC_OK;
+    if (strstr(b->name, EQUAL_SIZE)) {
+        out->n = out->inputs[0].n = n / count * count;
+        return CUBC_OK;
+    }
     out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
     return CUBC_OK;
 }
@@ -115,20 +109,22 @@ static const field segmented_reduce_fields[] = {
     FIELD_ARRAY(cubc_segmented_reduce_params, out, FIELD_OUTPUT, out_type, segments),
 };
 
-#define BENCHMARK(name) \
-    {"segmented_reduce." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark segmented_reduce_benchmarks[] = {
-    BENCHMARK("sum.small"), BENCHMARK("sum.medium"), BENCHMARK("sum.large"), BENCHMARK("sum.rows"),
-    BENCHMARK("argmin.small")};
+#define BENCHMARK(name, lengths) BENCHMARK_AT("segmented_reduce." name, AXIS(lengths))
+static const int lengths[] = {8, 256, 65536}, length[] = {256}, short_length[] = {8};
+static const benchmark segmented_reduce_benchmarks[] = {BENCHMARK("sum", lengths),
+                                                        BENCHMARK("sum" EQUAL_SIZE, length),
+                                                        BENCHMARK("argmin", short_length)};
 
 const algorithm segmented_reduce_algorithm = {.name = "segmented_reduce",
                                               .source = "segmented_reduce.cu",
                                               .kernels = {"segmented_reduce_shares"},
+                                              .axes = {"Elements", "SegmentSize"},
                                               .benchmarks = segmented_reduce_benchmarks,
                                               .benchmark_count =
                                                   COUNT_OF(segmented_reduce_benchmarks),
                                               FIELDS(segmented_reduce_fields),
                                               .workload = segmented_reduce_workload,
+                                              .place = segmented_reduce_place,
                                               .define = segmented_reduce_define,
                                               .invalid = segmented_reduce_invalid,
                                               .plan = segmented_reduce_plan,

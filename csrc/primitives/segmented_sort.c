@@ -87,42 +87,35 @@ cubc_status segmented_sort_problem(const cubc_segmented_sort_params *params, pro
                        params->type));
     TRY(add_values(params, out));
     TRY(add_segments(params, out));
-    uint64_t mean = mean_length(out);
-    strcpy(out->benchmark, out->output_count > 1 ? "segmented_sort.pairs.medium"
-                           : mean < SHORT_MEAN   ? "segmented_sort.keys.small"
-                           : mean < LONG_MEAN    ? "segmented_sort.keys.medium"
-                                                 : "segmented_sort.keys.large");
+    strcpy(out->benchmark, out->output_count > 1 ? "segmented_sort.pairs" : "segmented_sort.keys");
     TRY(check_overlap(out));
     out->aligned = true; // nothing is read in vectors
     return CUBC_OK;
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
-enum { SMALL = 8, MEDIUM = 256, LARGE = 65536 };
+enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
 
-static uint64_t benchmark_length(const char *name)
+static void segmented_sort_place(const problem *p, uint64_t *place)
 {
-    const char *size = strrchr(name, '.') + 1;
-    return strcmp(size, "small") == 0 ? SMALL : strcmp(size, "large") == 0 ? LARGE : MEDIUM;
+    place[0] = p->n;
+    place[SEGMENT_SIZE] = mean_length(p);
 }
 
 // Lengths are drawn from 1 to about twice the mean.
 static const char *segmented_sort_random(const problem *p, int k)
 {
     if (offsets_of(p) != &p->inputs[k]) return problem_random_bits(p, k);
-    switch (benchmark_length(p->benchmark)) {
-    case SMALL: return "i * 8 + (i ? random_u64(seed, i) >> 61 : 0)";
-    case MEDIUM: return "i * 256 + (i ? random_u64(seed, i) >> 56 : 0)";
-    default: return "i * 65536 + (i ? random_u64(seed, i) >> 48 : 0)";
-    }
+    return "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)";
 }
 
-static cubc_status segmented_sort_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status segmented_sort_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                            problem *out)
 {
+    uint64_t n = at[0];
     operand keys = {.n = n, .type = (uint8_t)type}, values = {.n = n, .type = CUBC_U32};
-    uint64_t length = benchmark_length(b->name), count = n > length ? n / length : 1;
-    bool pairs = strncmp(b->name, "segmented_sort.pairs", 20) == 0;
+    uint64_t count = n / smaller(n, at[SEGMENT_SIZE]);
+    bool pairs = strcmp(b->name, "segmented_sort.pairs") == 0;
     *out = (problem){.n = n,
                      .type = (uint8_t)type,
                      .acc_type = (uint8_t)type,
@@ -287,11 +280,10 @@ static const field segmented_sort_fields[] = {
     FIELD(cubc_segmented_sort_params, value_bytes, FIELD_INT),
 };
 
-#define BENCHMARK(name) \
-    {"segmented_sort." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark segmented_sort_benchmarks[] = {
-    BENCHMARK("keys.small"), BENCHMARK("keys.medium"), BENCHMARK("keys.large"),
-    BENCHMARK("pairs.medium")};
+#define BENCHMARK(name, lengths) BENCHMARK_AT("segmented_sort." name, AXIS(lengths))
+static const int lengths[] = {8, 256, 65536}, length[] = {256};
+static const benchmark segmented_sort_benchmarks[] = {BENCHMARK("keys", lengths),
+                                                      BENCHMARK("pairs", length)};
 
 const algorithm segmented_sort_algorithm = {
     .name = "segmented_sort",
@@ -299,10 +291,12 @@ const algorithm segmented_sort_algorithm = {
     .kernels = {"segmented_sort_windows", "segmented_sort_round"},
     .cpu_source = "cpu_segmented_sort.cu",
     .cpu_kernels = {"segmented_sort_windows", "segmented_sort_round"},
+    .axes = {"Elements", "SegmentSize"},
     .benchmarks = segmented_sort_benchmarks,
     .benchmark_count = COUNT_OF(segmented_sort_benchmarks),
     FIELDS(segmented_sort_fields),
     .workload = segmented_sort_workload,
+    .place = segmented_sort_place,
     .define = segmented_sort_define,
     .invalid = order_invalid_merge,
     .plan = segmented_sort_plan,

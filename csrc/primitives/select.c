@@ -71,7 +71,6 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
                      .acc_type = (uint8_t)type,
                      .expression = params->predicate,
                      .wide = params->second && params->n > UINT32_MAX,
-                     .size = params->second ? POLICY_ANY_SIZE : policy_size_of(params->n),
                      .aligned = true};
     snprintf(out->benchmark, sizeof out->benchmark, "select.%s", name);
     TRY(check(params));
@@ -96,8 +95,10 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
 }
 
 // Half of the items are selected; of unique every eighth on average.
-static cubc_status select_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status select_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                   problem *out)
 {
+    uint64_t n = at[0];
     const char *kind = strchr(b->name, '.') + 1;
     bool is_unsigned = type_table[type].kind == KIND_UNSIGNED;
     bool three_way = strcmp(kind, "three_way") == 0;
@@ -108,7 +109,6 @@ static cubc_status select_workload(const benchmark *b, cubc_type type, uint64_t 
                      .input_count = 1,
                      .outputs = {{.n = n, .type = (uint8_t)type}, {.n = 1, .type = CUBC_I64}},
                      .output_count = 2,
-                     .size = three_way ? POLICY_ANY_SIZE : policy_size_of(n),
                      .aligned = true};
     if (three_way) {
         bool floating = type_table[type].kind == KIND_FLOAT;
@@ -200,7 +200,7 @@ static const field select_fields[] = {
     FIELD(cubc_select_params, count, FIELD_OUTPUT),
 };
 
-#define BENCHMARK(name) {"select." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+#define BENCHMARK(name) BENCHMARK_OF("select." name)
 static const benchmark select_benchmarks[] = {BENCHMARK("if"), BENCHMARK("flagged"),
                                               BENCHMARK("unique"), BENCHMARK("three_way")};
 

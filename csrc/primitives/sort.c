@@ -5,8 +5,7 @@
 #include <string.h>
 
 enum {
-    COUNT_BITS = 30,      // of a counter of 32 bits, beside its status
-    SMALL_ITEMS = 1 << 22 // up to here small tiles keep more multiprocessors busy
+    COUNT_BITS = 30 // of a counter of 32 bits, beside its status
 };
 // In the order of the descriptor's kernels, and of those of the CPU.
 enum { COUNT_KERNEL, PASS_KERNEL, BLOCK_KERNEL };
@@ -49,19 +48,6 @@ static cubc_status add_values(const cubc_sort_params *params, problem *p)
                                 params->value_bytes);
 }
 
-static const char *benchmark_of(const problem *p)
-{
-    bool small = p->n <= SMALL_ITEMS;
-    if (p->output_count > 1) return small ? "sort.pairs.small" : "sort.pairs";
-    return small ? "sort.keys.small" : "sort.keys";
-}
-
-// Small sorts are benchmarks of their own.
-static policy_size size_of(uint64_t n)
-{
-    return n <= SMALL_ITEMS ? POLICY_ANY_SIZE : policy_size_of(n);
-}
-
 cubc_status sort_problem(const cubc_sort_params *params, problem *out)
 {
     cubc_type type = problem_input_type(params->keys_in, params->type);
@@ -71,19 +57,20 @@ cubc_status sort_problem(const cubc_sort_params *params, problem *out)
                      .acc_type = (uint8_t)type,
                      .descending = params->descending != 0,
                      .wide = params->n >> COUNT_BITS != 0,
-                     .size = size_of(params->n),
                      .aligned = true};
     TRY(problem_lazy_input(out, "the keys of sort", params->keys_in, params->n, params->type));
     TRY(problem_real("the keys of sort", type));
     TRY(problem_output(out, "the output of sort", params->keys_out, params->n, type));
     TRY(check_bits(params, out));
     TRY(add_values(params, out));
-    strcpy(out->benchmark, benchmark_of(out));
+    strcpy(out->benchmark, out->output_count > 1 ? "sort.pairs" : "sort.keys");
     return problem_overlap(out, INPUT_OF_SAME_NUMBER);
 }
 
-static cubc_status sort_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status sort_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                 problem *out)
 {
+    uint64_t n = at[0];
     operand keys = {.n = n, .type = (uint8_t)type}, values = {.n = n, .type = CUBC_U32};
     *out = (problem){.n = n,
                      .type = (uint8_t)type,
@@ -91,9 +78,8 @@ static cubc_status sort_workload(const benchmark *b, cubc_type type, uint64_t n,
                      .inputs = {keys, values},
                      .outputs = {keys, values},
                      .wide = n >> COUNT_BITS != 0,
-                     .size = size_of(n),
                      .aligned = true};
-    out->input_count = out->output_count = strncmp(b->name, "sort.pairs", 10) == 0 ? 2 : 1;
+    out->input_count = out->output_count = strcmp(b->name, "sort.pairs") == 0 ? 2 : 1;
     out->end_bit = (uint8_t)key_bits(out);
     return CUBC_OK;
 }
@@ -261,12 +247,8 @@ static const field sort_fields[] = {
      offsetof(cubc_sort_params, n), offsetof(cubc_sort_params, value_bytes)},
 };
 
-#define BENCHMARK(name, elements) \
-    {"sort." name, problem_all_types, PROBLEM_ALL_TYPES, elements, COUNT_OF(elements)}
-static const int few[] = {16, 20}, many[] = {24, 28};
-static const benchmark sort_benchmarks[] = {BENCHMARK("keys", many), BENCHMARK("keys.small", few),
-                                            BENCHMARK("pairs", many),
-                                            BENCHMARK("pairs.small", few)};
+#define BENCHMARK(name) BENCHMARK_OF("sort." name)
+static const benchmark sort_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs")};
 
 const algorithm sort_algorithm = {
     .name = "sort",

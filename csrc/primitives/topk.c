@@ -43,9 +43,19 @@ cubc_status topk_problem(const cubc_topk_params *params, problem *out)
     return CUBC_OK;
 }
 
-static cubc_status topk_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+enum { K_AXIS = 1 }; // among the run-time axes
+
+static void topk_place(const problem *p, uint64_t *place)
 {
-    uint64_t k = n < 1024 ? n : 1024;
+    place[0] = p->n;
+    place[K_AXIS] = p->outputs[0].n;
+}
+
+static cubc_status topk_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                 problem *out)
+{
+    uint64_t n = at[0];
+    uint64_t k = smaller(n, at[K_AXIS]);
     (void)b;
     *out = (problem){.n = n,
                      .type = (uint8_t)type,
@@ -155,16 +165,18 @@ static const field topk_fields[] = {
      offsetof(cubc_topk_params, k), offsetof(cubc_topk_params, value_bytes)},
 };
 
-static const benchmark topk_benchmarks[] = {
-    {"topk.pairs", problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}};
+static const int kept[] = {1024};
+static const benchmark topk_benchmarks[] = {BENCHMARK_AT("topk.pairs", AXIS(kept))};
 
 const algorithm topk_algorithm = {.name = "topk",
                                   .source = "topk.cu",
                                   .kernels = {"topk_count", "topk_pass"},
+                                  .axes = {"Elements", "K"},
                                   .benchmarks = topk_benchmarks,
                                   .benchmark_count = COUNT_OF(topk_benchmarks),
                                   FIELDS(topk_fields),
                                   .workload = topk_workload,
+                                  .place = topk_place,
                                   .define = topk_define,
                                   .invalid = topk_invalid,
                                   .plan = topk_plan,

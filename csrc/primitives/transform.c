@@ -48,8 +48,10 @@ static void repeat_rows_and_columns(problem *p)
     p->operands[2].axes = 2;
 }
 
-static cubc_status transform_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status transform_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                      problem *out)
 {
+    uint64_t n = at[0];
     static const struct {
         const char *name, *expression;
         int arrays;
@@ -106,8 +108,7 @@ static cubc_status transform_plan(const problem *p, const instance *i, plan *out
     return problem_place_input(p, 0, &out->launches[0], 2);
 }
 
-#define BENCHMARK(name) \
-    {"transform." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
+#define BENCHMARK(name) BENCHMARK_OF("transform." name)
 static const benchmark transform_benchmarks[] = {BENCHMARK("fill"), BENCHMARK("mul"),
                                                  BENCHMARK("triad"), BENCHMARK("nstream"),
                                                  BENCHMARK("broadcast")};

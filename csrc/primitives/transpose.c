@@ -5,12 +5,14 @@
 
 #include <string.h>
 
-enum { ROWS = 0, COLUMNS = 1 }; // of the numbers
-enum { NARROW = 16 };           // columns or rows of what the other benchmark stands for
+enum { ROWS = 0, COLUMNS = 1 };         // of the numbers
+enum { ROW_AXIS = 1, COLUMN_AXIS = 2 }; // among the run-time axes
 
-static bool is_narrow(const problem *p)
+static void transpose_place(const problem *p, uint64_t *place)
 {
-    return p->numbers[ROWS] < NARROW || p->numbers[COLUMNS] < NARROW;
+    place[0] = p->n;
+    place[ROW_AXIS] = p->numbers[ROWS];
+    place[COLUMN_AXIS] = p->numbers[COLUMNS];
 }
 
 cubc_status transpose_problem(const cubc_transpose_params *params, problem *out)
@@ -32,20 +34,18 @@ cubc_status transpose_problem(const cubc_transpose_params *params, problem *out)
     TRY(problem_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "transpose: the output must be apart from the input");
-    strcpy(out->benchmark, is_narrow(out) ? "transpose.narrow" : "transpose.square");
+    strcpy(out->benchmark, "transpose.matrix");
     out->aligned = true; // nothing is read in vectors
     return CUBC_OK;
 }
 
-static cubc_status transpose_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status transpose_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                      problem *out)
 {
-    enum { FEW = 3 };
-    operand items = {.n = n, .type = (uint8_t)type};
-    uint64_t columns = 1;
-    while (4 * columns * columns <= n) columns *= 2;
-    bool narrow = strcmp(b->name, "transpose.narrow") == 0;
-    if (narrow) items.n = n / FEW * FEW;
-    if (narrow) columns = FEW;
+    uint64_t n = at[0];
+    uint64_t columns = smaller(n, at[COLUMN_AXIS]);
+    operand items = {.n = n / columns * columns, .type = (uint8_t)type};
+    (void)b;
     *out = (problem){.n = items.n,
                      .type = (uint8_t)type,
                      .acc_type = (uint8_t)type,
@@ -120,19 +120,21 @@ static const field transpose_fields[] = {
     FIELD_ARRAY(cubc_transpose_params, out, FIELD_OUTPUT, type, n),
 };
 
-#define BENCHMARK(name) \
-    {"transpose." name, problem_all_types, PROBLEM_ALL_TYPES, problem_elements, 4}
-static const benchmark transpose_benchmarks[] = {BENCHMARK("square"), BENCHMARK("narrow")};
+static const int columns[] = {3, 4096};
+static const benchmark transpose_benchmarks[] = {
+    BENCHMARK_AT("transpose.matrix", [COLUMN_AXIS] = AXIS(columns))};
 
 const algorithm transpose_algorithm = {.name = "transpose",
                                        .source = "transpose.cu",
                                        .kernels = {"transpose_tiles"},
                                        .cpu_source = "cpu_transpose.cu",
                                        .cpu_kernels = {"transpose_tiles"},
+                                       .axes = {"Elements", "Rows", "Columns"},
                                        .benchmarks = transpose_benchmarks,
                                        .benchmark_count = COUNT_OF(transpose_benchmarks),
                                        FIELDS(transpose_fields),
                                        .workload = transpose_workload,
+                                       .place = transpose_place,
                                        .define = transpose_define,
                                        .invalid = transpose_invalid,
                                        .plan = transpose_plan,

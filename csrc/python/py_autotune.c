@@ -7,14 +7,30 @@
 
 static PyObject *asked; // the callable; NULL: none. The GIL guards it.
 
+// {"Elements": 1000, ...}; NULL: exception.
+static PyObject *place_of(const problem *p)
+{
+    const char *const *axes = algorithm_axes(p->algorithm);
+    uint64_t place[POLICY_AXES];
+    PyObject *all = PyDict_New();
+    problem_place(p, place);
+    for (int k = 0; all && axes[k]; k++) {
+        PyObject *value = PyLong_FromUnsignedLongLong(place[k]);
+        if (!value || PyDict_SetItemString(all, axes[k], value) < 0) Py_CLEAR(all);
+        Py_XDECREF(value);
+    }
+    return all;
+}
+
 // With the GIL. True: go on; what the callable raises, but for an interrupt, is not the call's.
 static bool ask(const cubc_device *device, const problem *p, bool *settled)
 {
     PyObject *tuner = Py_XNewRef(asked); // it may be replaced while it runs
     if (!tuner) return true;
-    PyObject *answer = PyObject_CallFunction(tuner, "sssKs", device->info.name, p->benchmark,
-                                             cubc_type_name(problem_widest(p)),
-                                             (unsigned long long)p->n, policy_size_name(p->size));
+    PyObject *place = place_of(p);
+    PyObject *answer = place ? PyObject_CallFunction(tuner, "sssN", device->info.name, p->benchmark,
+                                                     cubc_type_name(problem_widest(p)), place)
+                             : NULL;
     bool interrupted = !answer && !PyErr_ExceptionMatches(PyExc_Exception);
     if (answer) *settled = PyObject_IsTrue(answer) != 0;
     if (!answer && !interrupted) PyErr_WriteUnraisable(tuner);

@@ -5,22 +5,42 @@
 
 #include "compile/policy.h"
 #include "device/cpu/hostcc.h"
+#include "measure/workload.h"
+#include "python/py_workload.h"
 #include "run/algorithm.h"
 
 #include <stdio.h>
 #include <string.h>
 
 // ---- declared benchmarks ------------------------------------------------------------------------
-static PyObject *axis_values(const benchmark *b)
+static int add_axis(PyObject *axes, const char *name, PyObject *values)
 {
-    PyObject *types = PyList_New(b->type_count), *elements = PyList_New(b->element_count);
+    int failed = !values || PyDict_SetItemString(axes, name, values) < 0;
+    Py_XDECREF(values);
+    return failed ? -1 : 0;
+}
+
+static PyObject *list_of(const benchmark_axis *axis)
+{
+    PyObject *values = PyList_New(axis->count);
+    for (int i = 0; values && i < axis->count; i++)
+        PyList_SetItem(values, i, PyLong_FromLong(axis->values[i]));
+    return values;
+}
+
+// Elements come last: they are what a search varies fastest.
+static PyObject *axis_values(const algorithm *a, const benchmark *b)
+{
+    const char *const *names = algorithm_axes(a);
+    PyObject *axes = PyDict_New(), *types = PyList_New(b->type_count);
     for (int i = 0; types && i < b->type_count; i++)
         PyList_SetItem(types, i, PyUnicode_FromString(cubc_type_name(b->types[i])));
-    for (int i = 0; elements && i < b->element_count; i++)
-        PyList_SetItem(elements, i, PyLong_FromLong(b->elements[i]));
-    return types && elements
-               ? Py_BuildValue("{s:N,s:N}", "T{ct}", types, "Elements{io}[pow2]", elements)
-               : NULL;
+    int failed = !axes || add_axis(axes, "T{ct}", types) < 0;
+    for (int k = 1; !failed && names[k]; k++)
+        if (b->axes[k].count) failed = add_axis(axes, names[k], list_of(&b->axes[k])) < 0;
+    if (!failed) failed = add_axis(axes, PY_ELEMENTS, list_of(&b->axes[0])) < 0;
+    if (failed) Py_CLEAR(axes);
+    return axes;
 }
 
 static PyObject *benchmarks(PyObject *self, PyObject *unused)
@@ -30,7 +50,7 @@ static PyObject *benchmarks(PyObject *self, PyObject *unused)
     for (int a = 0; all && algorithm_list[a]; a++)
         for (int j = 0; j < algorithm_list[a]->benchmark_count; j++) {
             const benchmark *b = &algorithm_list[a]->benchmarks[j];
-            PyObject *axes = axis_values(b);
+            PyObject *axes = axis_values(algorithm_list[a], b);
             int failed = !axes || PyDict_SetItemString(all, b->name, axes) < 0;
             Py_XDECREF(axes);
             if (failed) {
@@ -41,35 +61,16 @@ static PyObject *benchmarks(PyObject *self, PyObject *unused)
     return all;
 }
 
-// A problem for a benchmark and {"T{ct}": "F32"}: enough to compile for, not to run.
-// It has so many items; 0: no number in particular, so that what goes by it is for any.
-static int problem_from(const char *name, PyObject *ct, uint64_t items, problem *out)
+// A problem for a benchmark and {"T{ct}": "F32"}: enough to compile for, not to run. rt: its
+// run-time workload; NULL or None: none in particular.
+static int problem_from(const char *name, PyObject *ct, PyObject *rt, problem *out)
 {
-    const algorithm *a;
-    const benchmark *b;
+    uint64_t at[POLICY_AXES];
     cubc_type type;
-    cubc_status st = benchmark_find(name, &a, &b);
-    if (st) {
-        py_raise(st);
-        return -1;
-    }
-    PyObject *value = PyDict_Check(ct) ? PyDict_GetItemString(ct, "T{ct}") : NULL;
-    const char *text = value ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
-    if (!text || PyDict_Size(ct) != 1) {
-        if (py_forget()) return -1;
-        PyErr_Format(PyExc_ValueError, "%s: the compile-time workload is {'T{ct}': type}", name);
-        return -1;
-    }
-    st = type_from_name(text, &type);
-    if (!st) st = a->workload(b, type, items ? items : (uint64_t)1 << 20, out);
-    if (st) {
-        py_raise(st);
-        return -1;
-    }
-    if (!items) out->size = POLICY_ANY_SIZE;
-    out->algorithm = a;
-    snprintf(out->benchmark, sizeof out->benchmark, "%s", b->name);
-    return 0;
+    if (py_workload_axes(name, ct, rt, &type, at) < 0) return -1;
+    cubc_status st = workload_problem_at(name, type, at, out);
+    if (st) py_raise(st);
+    return st ? -1 : 0;
 }
 
 PyObject *py_parameters(const space *s)
@@ -120,63 +121,82 @@ static PyObject *archs(PyObject *self, PyObject *unused)
     return all;
 }
 
-static PyObject *policy_label(PyObject *args, bool base)
+// The row of policies for a benchmark, a compile-time workload, an architecture and, where it is
+// given, a run-time workload. release with policy_list_free. -1: exception.
+static int find_row(PyObject *args, const char *format, bool base, problem *p, policy_list *rows)
 {
     const char *name, *arch;
-    PyObject *ct;
+    PyObject *ct, *rt = Py_None;
+    uint64_t place[POLICY_AXES];
+    if (!PyArg_ParseTuple(args, format, &name, &ct, &arch, &rt) ||
+        problem_from(name, ct, rt, p) < 0)
+        return -1;
+    cubc_status st = algorithm_policies(p, arch, rows);
+    if (st) {
+        py_raise(st);
+        return -1;
+    }
+    problem_place(p, place);
+    return policy_choose(rows, rt == Py_None ? NULL : place, base);
+}
+
+static PyObject *policy_label(PyObject *args, const char *format, bool base)
+{
     problem p;
-    unsigned long long items = 0;
-    char label[MAX_LABEL];
-    if (!PyArg_ParseTuple(args, "sOs|K", &name, &ct, &arch, &items) ||
-        problem_from(name, ct, items, &p) < 0)
-        return NULL;
-    cubc_status st = algorithm_policy(&p, arch, base, label);
-    return st ? py_raise(st) : PyUnicode_FromString(label);
+    policy_list rows;
+    int row = find_row(args, format, base, &p, &rows);
+    if (row < 0) return NULL;
+    PyObject *label = PyUnicode_FromString(rows.rows[row].label);
+    policy_list_free(&rows);
+    return label;
 }
 
 static PyObject *base(PyObject *self, PyObject *args)
 {
     (void)self;
-    return policy_label(args, true);
+    return policy_label(args, "sOs|O:base", true);
 }
 
-static PyObject *policy(PyObject *self, PyObject *args)
+static PyObject *current(PyObject *self, PyObject *args)
 {
     (void)self;
-    return policy_label(args, false);
+    return policy_label(args, "sOs|O:policy", false);
 }
 
-static PyObject *policy_size_at(PyObject *self, PyObject *args)
+static PyObject *base_range(PyObject *self, PyObject *args)
 {
-    const char *name;
-    PyObject *ct;
-    unsigned long long items;
     problem p;
+    policy_list rows;
+    text ranges = {0};
+    int row = find_row(args, "sOs|O:base_range", true, &p, &rows);
     (void)self;
-    if (!PyArg_ParseTuple(args, "sOK:policy_size", &name, &ct, &items) ||
-        problem_from(name, ct, items, &p) < 0)
-        return NULL;
-    return PyUnicode_FromString(policy_size_name(p.size));
+    if (row < 0) return NULL;
+    policy_range_text(&rows.rows[row], algorithm_axes(p.algorithm), &ranges);
+    policy_list_free(&rows);
+    cubc_status st = text_done(&ranges);
+    PyObject *found = st ? py_raise(st) : PyUnicode_FromString(ranges.data ? ranges.data : "");
+    text_free(&ranges);
+    return found;
 }
 
 static PyObject *use_policy(PyObject *self, PyObject *args)
 {
-    unsigned long long items = 0;
     const char *name, *arch, *label;
     char resolved[MAX_LABEL];
-    PyObject *ct;
+    PyObject *ct, *rt = Py_None;
+    uint64_t place[POLICY_AXES];
     problem p;
     space s;
     variant v;
     (void)self;
-    if (!PyArg_ParseTuple(args, "sOss|K:use_policy", &name, &ct, &arch, &label, &items) ||
-        problem_from(name, ct, items, &p) < 0)
+    if (!PyArg_ParseTuple(args, "sOss|O:use_policy", &name, &ct, &arch, &label, &rt) ||
+        problem_from(name, ct, rt, &p) < 0)
         return NULL;
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
-    const char *type = cubc_type_name((cubc_type)p.type);
-    if (items && !st) st = policy_overlay(arch, name, type, p.size, resolved);
-    for (int size = POLICY_ANY_SIZE; !items && !st && size <= POLICY_MIDDLE; size++)
-        st = policy_overlay(arch, name, type, (policy_size)size, resolved);
+    problem_place(&p, place);
+    if (!st)
+        st = policy_overlay(arch, name, cubc_type_name((cubc_type)p.type),
+                            rt == Py_None ? NULL : place, resolved);
     if (st) return py_raise(st);
     Py_RETURN_NONE;
 }
@@ -199,7 +219,7 @@ static PyObject *variant_invalid(PyObject *self, PyObject *args)
     variant v;
     (void)self;
     if (!PyArg_ParseTuple(args, "sOss:variant_invalid", &name, &ct, &arch, &label) ||
-        problem_from(name, ct, 0, &p) < 0)
+        problem_from(name, ct, NULL, &p) < 0)
         return NULL;
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
     if (st == CUBC_NO_RESOURCES) return PyUnicode_FromString(cubc_error_message());
@@ -218,7 +238,7 @@ static PyObject *source_hash(PyObject *self, PyObject *args)
     text source = {0};
     (void)self;
     if (!PyArg_ParseTuple(args, "sOs:source_hash", &name, &ct, &arch) ||
-        problem_from(name, ct, 0, &p) < 0)
+        problem_from(name, ct, NULL, &p) < 0)
         return NULL;
     cubc_status st = algorithm_variant(&p, arch, "base", &s, &v, resolved);
     if (!st) st = algorithm_source(&p, arch, &s, &v, &source, hash);
@@ -240,7 +260,7 @@ static int compiled(PyObject *args, const char *format, binary *code, double *se
     text source = {0};
     Py_buffer abandon = {0};
     if (!PyArg_ParseTuple(args, format, &name, &ct, &arch, &label, &deadline, &abandon)) return -1;
-    if (problem_from(name, ct, 0, &p) < 0) {
+    if (problem_from(name, ct, NULL, &p) < 0) {
         PyBuffer_Release(&abandon);
         return -1;
     }
@@ -294,9 +314,8 @@ static PyMethodDef methods[] = {
     {"parameters", parameters, METH_VARARGS, "The parameter space of a benchmark."},
     {"archs", archs, METH_NOARGS, "Architectures that have shipped policies."},
     {"base", base, METH_VARARGS, "Label of the shipped policy."},
-    {"policy", policy, METH_VARARGS, "Label that the next call runs."},
-    {"policy_size", policy_size_at, METH_VARARGS,
-     "What rows of policies for so many items are called."},
+    {"policy", current, METH_VARARGS, "Label that the next call runs."},
+    {"base_range", base_range, METH_VARARGS, "Calls that the shipped policy is for, as a text."},
     {"use_policy", use_policy, METH_VARARGS, "Overlay a policy."},
     {"clear_policies", clear_policies, METH_NOARGS, "Drop all overlaid policies."},
     {"variant_invalid", variant_invalid, METH_VARARGS, "Why a variant makes no sense, or None."},

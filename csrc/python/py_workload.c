@@ -1,4 +1,5 @@
 // Workload and Variant: what a search measures, as Python objects.
+#include "python/py_workload.h"
 #include "python/py_device.h"
 #include "python/py_module.h"
 #include "python/py_timing.h"
@@ -20,6 +21,70 @@ typedef struct py_variant {
     instance *instance;
 } py_variant;
 
+// ---- axes ---------------------------------------------------------------------------------------
+// A value of a run-time axis, which is its exponent where the name says [pow2].
+static int axis_value(PyObject *name, const char *text, PyObject *value, uint64_t *out)
+{
+    unsigned long long number = PyLong_AsUnsignedLongLong(value);
+    if (PyErr_Occurred()) return -1;
+    bool exponent = strstr(text, "[pow2]") != NULL;
+    if (exponent && number > 40) {
+        PyErr_Format(PyExc_ValueError, "%U=%llu: expected an exponent of 0 to 40", name, number);
+        return -1;
+    }
+    *out = exponent ? (uint64_t)1 << number : number;
+    return 0;
+}
+
+static int run_time_axes(const algorithm *a, const benchmark *b, PyObject *rt, uint64_t *at)
+{
+    const char *const *axes = algorithm_axes(a);
+    Py_ssize_t next = 0;
+    PyObject *name, *value;
+    while (PyDict_Next(rt, &next, &name, &value)) {
+        const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+        size_t length = text ? strcspn(text, "{[") : 0;
+        int k = 0;
+        if (!text) return -1;
+        while (axes[k] && (strlen(axes[k]) != length || strncmp(axes[k], text, length) != 0)) k++;
+        if (!axes[k] || !b->axes[k].count) {
+            PyErr_Format(PyExc_ValueError, "%s has no run-time axis %U", b->name, name);
+            return -1;
+        }
+        if (axis_value(name, text, value, &at[k]) < 0) return -1;
+    }
+    return 0;
+}
+
+int py_workload_axes(const char *name, PyObject *ct, PyObject *rt, cubc_type *type, uint64_t *at)
+{
+    const algorithm *a;
+    const benchmark *b;
+    cubc_status st = benchmark_find(name, &a, &b);
+    if (st) {
+        py_raise(st);
+        return -1;
+    }
+    PyObject *value = PyDict_Check(ct) ? PyDict_GetItemString(ct, "T{ct}") : NULL;
+    const char *text = value ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+    bool none = !rt || rt == Py_None;
+    if (!text || PyDict_Size(ct) != 1 || !(none || PyDict_Check(rt))) {
+        if (py_forget()) return -1;
+        PyErr_Format(PyExc_ValueError,
+                     "%s: a workload is ct={'T{ct}': type} and rt={'" PY_ELEMENTS "': exponent}",
+                     name);
+        return -1;
+    }
+    if ((st = type_from_name(text, type))) {
+        py_raise(st);
+        return -1;
+    }
+    at[0] = (uint64_t)1 << 20; // of what is left out
+    for (int k = 1; k < POLICY_AXES; k++)
+        at[k] = b->axes[k].count ? (uint64_t)b->axes[k].values[0] : 0;
+    return none ? 0 : run_time_axes(a, b, rt, at);
+}
+
 // ---- Workload -----------------------------------------------------------------------------------
 static PyObject *workload_new(PyTypeObject *cls, PyObject *args, PyObject *keywords)
 {
@@ -27,29 +92,20 @@ static PyObject *workload_new(PyTypeObject *cls, PyObject *args, PyObject *keywo
     const char *name;
     unsigned long long seed = 42;
     PyObject *ct, *rt, *device_name = NULL, *self = NULL;
+    uint64_t at[POLICY_AXES];
     cubc_device *device;
     cubc_type type;
     cubc_status st;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!O!|OK:Workload", names, &name,
                                      &PyDict_Type, &ct, &PyDict_Type, &rt, &device_name, &seed))
         return NULL;
-    PyObject *type_name = PyDict_GetItemString(ct, "T{ct}");
-    PyObject *elements = PyDict_GetItemString(rt, "Elements{io}[pow2]");
-    const char *text = type_name ? PyUnicode_AsUTF8AndSize(type_name, NULL) : NULL;
-    if (!text || !elements || !PyLong_Check(elements)) {
-        PyErr_SetString(PyExc_ValueError, "a workload is ct={'T{ct}': type} and "
-                                          "rt={'Elements{io}[pow2]': exponent}");
-        return NULL;
-    }
-    long exponent = PyLong_AsLong(elements);
-    if (PyErr_Occurred()) return NULL;
-    if ((st = type_from_name(text, &type)) || (st = py_device(device_name, &device)))
-        return py_raise(st);
+    if (py_workload_axes(name, ct, rt, &type, at) < 0) return NULL;
+    if ((st = py_device(device_name, &device))) return py_raise(st);
     self = py_allocate(cls);
     if (self) {
         workload **w = &((py_workload *)self)->workload;
         Py_BEGIN_ALLOW_THREADS
-        st = workload_open(device, name, type, exponent > 100 ? 100 : (int)exponent, seed, w);
+        st = workload_open(device, name, type, at, seed, w);
         Py_END_ALLOW_THREADS
     }
     device_release(device);

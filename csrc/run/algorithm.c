@@ -120,21 +120,43 @@ static bool can_run(const void *context, const char *label)
     return false;
 }
 
-cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL])
+const char *const *algorithm_axes(const algorithm *a)
+{
+    static const char *const elements[POLICY_AXES + 1] = {"Elements"};
+    return a->axes[0] ? a->axes : elements;
+}
+
+void problem_place(const problem *p, uint64_t place[POLICY_AXES])
+{
+    memset(place, 0, POLICY_AXES * sizeof *place);
+    if (p->algorithm->place)
+        p->algorithm->place(p, place);
+    else
+        place[0] = p->n;
+}
+
+cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *out)
 {
     const candidate who = {p, arch};
-    policy_key key = {.arch = arch,
-                      .algorithm = p->algorithm->name,
-                      .benchmark = p->benchmark,
-                      .type = cubc_type_name(problem_widest(p)),
-                      .type_size = cubc_type_size(problem_widest(p)),
-                      .size = p->size,
-                      .accepts = can_run,
-                      .context = &who};
-    const char *shipped;
-    if (!base) return policy_find(&key, label, MAX_LABEL);
-    TRY(policy_base(&key, &shipped));
-    snprintf(label, MAX_LABEL, "%s", shipped);
+    const policy_key key = {.arch = arch,
+                            .algorithm = p->algorithm->name,
+                            .benchmark = p->benchmark,
+                            .type = cubc_type_name(problem_widest(p)),
+                            .type_size = cubc_type_size(problem_widest(p)),
+                            .axes = algorithm_axes(p->algorithm),
+                            .accepts = can_run,
+                            .context = &who};
+    return policy_list_make(&key, out);
+}
+
+static cubc_status base_label(const problem *p, const char *arch, char label[MAX_LABEL])
+{
+    uint64_t place[POLICY_AXES];
+    policy_list rows;
+    problem_place(p, place);
+    TRY(algorithm_policies(p, arch, &rows));
+    snprintf(label, MAX_LABEL, "%s", rows.rows[policy_choose(&rows, place, true)].label);
+    policy_list_free(&rows);
     return CUBC_OK;
 }
 
@@ -144,7 +166,7 @@ cubc_status algorithm_variant(const problem *p, const char *arch, const char *la
     char base[MAX_LABEL];
     const char *kind;
     if (strcmp(label, "base") == 0) {
-        TRY(algorithm_policy(p, arch, true, base));
+        TRY(base_label(p, arch, base));
         label = base;
     }
     TRY(parse_label(p->algorithm, arch, label, s, v, &kind));

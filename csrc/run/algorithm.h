@@ -101,7 +101,6 @@ typedef struct problem {
     uint8_t type, acc_type; // cubc_type: of the items, and what the operator works in
     bool commutative, inclusive, descending;
     bool wide;                    // counts of items need 64 bits
-    policy_size size;             // of n, where another variant is the best for so many items
     bool aligned;                 // all arrays of more than one item start on 16 bytes
     bool in_place;                // an output is an input: no read-only loads
     uint16_t traits[20];          // what else the code depends on; the algorithm says
@@ -120,10 +119,8 @@ typedef struct problem {
 // ---- instances and plans ------------------------------------------------------------------------
 typedef struct instance instance; // a loaded variant; opaque but for these
 struct instance {
-    struct instance *next; // in the device's table
+    struct instance *next; // of the same compile-time workload
     problem key;           // its compile-time part, texts copied
-    uint64_t hash;
-    unsigned generation; // of the policies it was chosen under
     space space;
     variant variant;
     char label[MAX_LABEL];
@@ -191,12 +188,18 @@ typedef struct field {
                                      })
 
 // ---- descriptors --------------------------------------------------------------------------------
+typedef struct benchmark_axis {
+    const int *values;
+    int count;
+} benchmark_axis;
+
 typedef struct benchmark {
     const char *name;       // "reduce.sum"
     const cubc_type *types; // the T{ct} axis
     int type_count;
-    const int *elements; // the Elements{io}[pow2] axis, exponents of two
-    int element_count;
+    // By the algorithm's run-time axes: the values that a search is for. Those of Elements are
+    // exponents of two. None: the benchmark has no such axis.
+    benchmark_axis axes[POLICY_AXES];
 } benchmark;
 
 struct algorithm {
@@ -206,14 +209,18 @@ struct algorithm {
     // The same of the CPU's own variants, of one thread a block, where they are another kernel
     // (kernels/cpu). NULL: they are of `source`, as GPUs' variants on the CPU always are.
     const char *cpu_source, *cpu_kernels[MAX_KERNELS];
+    const char *axes[POLICY_AXES + 1]; // run-time axes that policies go by; none: Elements
     const benchmark *benchmarks;
     int benchmark_count;
     const field *fields; // of cubc_<name>_params; none where a binding has glue of its own
     int field_count;
     const void *details; // a table of the descriptor's own, for functions that several share
 
-    // A benchmark's problem, without pointers: operands, operator and n.
-    cubc_status (*workload)(const benchmark *b, cubc_type type, uint64_t n, problem *out);
+    // A benchmark's problem, without pointers: operands, operator and n. at: a value of each axis,
+    // 0 of those that the benchmark has not.
+    cubc_status (*workload)(const benchmark *b, cubc_type type, const uint64_t *at, problem *out);
+    // A call's value on each axis; NULL: the number of items is that of the one.
+    void (*place)(const problem *p, uint64_t *place);
     // The compile-time workload as macros, in front of the source.
     void (*define)(const problem *p, text *out);
     // Why a variant makes no sense on this kind of device, or NULL; says so without compiling.
@@ -278,8 +285,12 @@ const char *const *algorithm_kernels(const algorithm *a, const char *arch, unsig
 // The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
 // loads are then no wider than those of the benchmark that the policy was found with.
 cubc_type problem_widest(const problem *p);
-// The shipped (`base`) or the current policy's label for a problem on an arch.
-cubc_status algorithm_policy(const problem *p, const char *arch, bool base, char label[MAX_LABEL]);
+// The rows of policies for a problem on an arch; release with policy_list_free.
+cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *out);
+// The names of an algorithm's run-time axes, up to POLICY_AXES; ends with NULL.
+const char *const *algorithm_axes(const algorithm *a);
+// A call's value on each of the axes; 0 beyond.
+void problem_place(const problem *p, uint64_t place[POLICY_AXES]);
 
 // A variant of one's own choice, outside of the device's table.
 cubc_status instance_open(cubc_device *device, const problem *p, const char *label, instance **out);

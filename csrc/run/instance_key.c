@@ -13,7 +13,7 @@ static uint64_t flags(const problem *p)
 {
     return (uint64_t)p->type | (uint64_t)p->acc_type << 8 | (uint64_t)p->commutative << 24 |
            (uint64_t)p->inclusive << 25 | (uint64_t)p->aligned << 26 | (uint64_t)p->in_place << 27 |
-           (uint64_t)p->descending << 28 | (uint64_t)p->wide << 29 | (uint64_t)p->size << 30 |
+           (uint64_t)p->descending << 28 | (uint64_t)p->wide << 29 |
            (uint64_t)p->input_count << 32 | (uint64_t)p->output_count << 40 |
            (uint64_t)p->operand_count << 48 | (uint64_t)p->lazy_count << 56;
 }
@@ -38,6 +38,7 @@ static uint64_t mix_operand(uint64_t h, const operand *o)
 uint64_t instance_key_hash(const problem *p)
 {
     uint64_t h = mix((uintptr_t)p->algorithm, flags(p));
+    h = mix(h, hash64(p->benchmark, strlen(p->benchmark)));
     h = mix(h, hash64((const char *)p->traits, sizeof p->traits));
     h = mix(h, (uintptr_t)p->op);
     if (p->expression) h = mix(h, hash64(p->expression, strlen(p->expression)));
@@ -66,6 +67,7 @@ static bool same_operand(const operand *a, const operand *b)
 bool problem_same_code(const problem *a, const problem *b)
 {
     if (a->algorithm != b->algorithm || flags(a) != flags(b) || a->op != b->op ||
+        strcmp(a->benchmark, b->benchmark) != 0 ||
         memcmp(a->traits, b->traits, sizeof a->traits) != 0 ||
         !same_text(a->expression, b->expression) || a->text_count != b->text_count)
         return false;

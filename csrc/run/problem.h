@@ -9,6 +9,23 @@
 extern const cubc_type problem_all_types[]; // the real numbers, 12 of them
 enum { PROBLEM_ALL_TYPES = 12 };
 extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
+// A benchmark of all types and these numbers of elements; and one with values of further axes,
+// AXIS(table) each, in the order of the algorithm's.
+#define AXIS(values) {values, COUNT_OF(values)}
+#define BENCHMARK_AT(name, ...)                     \
+    {                                               \
+        name, problem_all_types, PROBLEM_ALL_TYPES, \
+        {                                           \
+            AXIS(problem_elements), __VA_ARGS__     \
+        }                                           \
+    }
+#define BENCHMARK_OF(name)                          \
+    {                                               \
+        name, problem_all_types, PROBLEM_ALL_TYPES, \
+        {                                           \
+            AXIS(problem_elements)                  \
+        }                                           \
+    }
 
 // Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
 // of the items, of the accumulator and of the result, the last output so far, are there already.

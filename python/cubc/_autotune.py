@@ -1,7 +1,7 @@
 """Tuning at run time: the first call of a workload searches, later ones run the best variant.
 
-A workload is a benchmark and a type, and a size where policies depend on it: up to 2^16 items, up
-to 2^20, up to 2^25, or more.
+A workload is a benchmark, a type, and a place on the run-time axes, rounded to powers of two: calls
+of 900 and of 1100 elements are one.
 
 Measurements are in a store beside the cache of compiled variants. Beside it is a file for each
 workload with the variant that won, so that later processes need not read the store. The process
@@ -28,7 +28,7 @@ from ._calls import named
 
 SECONDS = 10.0
 ON, OFF = {"1", "on", "true", "yes"}, {"0", "off", "false", "no", ""}
-ELEMENTS = "Elements{io}[pow2]"
+MOST = 1 << 28  # elements that are searched at; calls of more are tuned there
 
 
 class Tuner:
@@ -37,23 +37,30 @@ class Tuner:
     def __init__(self, folder: str, seconds: float):
         self.folder, self.seconds = Path(folder), seconds
         self._busy = threading.Lock()
-        self._settled: set[tuple[str, str, str, str]] = set()
+        self._settled: set[tuple] = set()
+        self._found: set[tuple[str, str, str]] = set()  # benchmark, type and label that it applied
 
-    def __call__(self, device: str, benchmark: str, dtype: str, items: int, size: str) -> bool:
+    def __call__(self, device: str, benchmark: str, dtype: str, place: dict[str, int]) -> bool:
         """Run the best variant of a workload, searched for if it is not known.
 
         A failure becomes a warning. The result False asks the core to ask again at the next call.
         One search runs at a time, since it measures; calls of other workloads do not wait for it.
         """
-        key = (device, benchmark, dtype, size)
-        if key in self._settled or not (exponents := _declared(benchmark, dtype, size)):
+        axes = _core.benchmarks().get(benchmark, {"T{ct}": []})
+        if dtype not in axes["T{ct}"]:
             return True
-        if items == 0 or not self._busy.acquire(blocking=False):
+        plain = {name.partition("{")[0] for name in axes}
+        place = {name: value for name, value in place.items() if name in plain}
+        rt = {name: _rounded(name, value) for name, value in place.items()}
+        key = (device, benchmark, dtype, tuple(rt.items()))
+        if key in self._settled:
+            return True
+        if not all(place.values()) or not self._busy.acquire(blocking=False):
             return False
         try:
             if key not in self._settled:
                 self._settled.add(key)
-                self._tune(*key, min(exponents, key=lambda e: abs(e - math.log2(items))))
+                self._tune(device, benchmark, dtype, rt)
         except Exception as error:
             warnings.warn(
                 f"{benchmark} {dtype} runs untuned on {device}: {error}",
@@ -64,19 +71,20 @@ class Tuner:
             self._busy.release()
         return True
 
-    def _tune(self, device: str, benchmark: str, dtype: str, size: str, elements: int) -> None:
-        info, items = _core.device_info(device), 1 << elements
+    def _tune(self, device: str, benchmark: str, dtype: str, rt: dict[str, int]) -> None:
+        info = _core.device_info(device)
         where = (benchmark, {"T{ct}": dtype}, info["arch"])
-        if _core.policy(*where, items) != _core.base(*where, items):  # the user has chosen
-            return
+        runs = _core.policy(*where, rt)
+        if runs != _core.base(*where, rt) and (benchmark, dtype, runs) not in self._found:
+            return  # the user has chosen
         source = _core.source_hash(*where)
-        about = (benchmark, dtype, size, info["uuid"], info["driver"], info["compiler"], source)
+        about = (benchmark, dtype, rt, info["uuid"], info["driver"], info["compiler"], source)
         name = f"tune-{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}"
         with self._claimed(self.folder / name) as file:
-            if file is None or _use(where, file.read(), items):
+            if file is None or self._use(where, file.read(), rt):
                 return
-            found = self._search(device, benchmark, {"T": dtype, "Elements": elements})
-            _use(where, found, items)
+            found = self._search(device, benchmark, {"T": dtype, **_as_axes(rt)})
+            self._use(where, found, rt)
             file.truncate(0)  # of what is no variant
             file.write(found)
 
@@ -90,6 +98,16 @@ class Tuner:
             benchmark, workload, db=store, device=device, seconds=self.seconds, confirm=3
         )
         return next((one.label for one in winners(result.groups)), "base")
+
+    def _use(self, where: tuple[str, dict[str, str], str], label: str, rt: dict[str, int]) -> bool:
+        """Run a variant in calls near a workload from the next call on; False if it is none."""
+        try:
+            _core.use_policy(*where, label, rt)
+        except ValueError:
+            return False
+        benchmark, ct, _ = where
+        self._found.add((benchmark, ct["T{ct}"], _core.policy(*where, rt)))
+        return True
 
     @contextlib.contextmanager
     def _claimed(self, path: Path) -> Iterator[IO[str] | None]:
@@ -110,34 +128,27 @@ class Tuner:
                     return
 
 
-def _use(where: tuple[str, dict[str, str], str], label: str, items: int) -> bool:
-    """Overlay a variant as the policy for a number of items; False if the label is no variant."""
-    try:
-        _core.use_policy(*where, label, items)
-    except ValueError:
-        return False
-    return True
+def _rounded(axis: str, value: int) -> int:
+    """Value of an axis that stands for those near it."""
+    power = 1 << round(math.log2(value)) if value > 0 else 1
+    return min(power, MOST) if axis == "Elements" else power
 
 
-def _declared(benchmark: str, dtype: str, size: str) -> list[int]:
-    """Exponents of the declared numbers of items in a size of policies; may be empty."""
-    axes = _core.benchmarks().get(benchmark, {"T{ct}": []})
-    if dtype not in axes["T{ct}"]:
-        return []
-    ct = {"T{ct}": dtype}
-    return [e for e in axes[ELEMENTS] if _core.policy_size(benchmark, ct, 1 << e) == size]
+def _as_axes(rt: dict[str, int]) -> dict[str, int]:
+    """Axes of a search: elements by their exponent, as they are declared."""
+    return rt | {"Elements": rt["Elements"].bit_length() - 1}
 
 
 @named
 def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     """Tune every workload when it is first called, as QUDA does.
 
-    From now on the first call of a type and operator searches for `seconds`, in another process,
-    for the fastest variant at the declared size nearest to the call's, and then runs it. Where
-    policies depend on the number of items, there is a search for each of four sizes: up to 2^16
-    items, up to 2^20, up to 2^25, and more, each at the size declared there (2^28 for more). A
-    workload is searched once, also if no faster variant was found. Later calls, and later processes
-    with autotuning on, run the result of the search at once.
+    From now on the first ``reduce``, ``scan`` or ``transform`` of a type, operator and shape
+    searches for `seconds`, in a process of its own, for the variant that is fastest at that shape,
+    and then runs it. A shape is the number of elements, and where they matter the length of
+    segments, the columns, the bins and the like, each rounded to a power of two; calls of more than
+    2^28 elements are tuned at 2^28. A workload is searched once, also if nothing faster was found:
+    later calls, and later processes with autotuning on, run what was found at once.
 
     Results are those without tuning. A call that cannot be tuned runs as it would otherwise, with a
     warning where that is unexpected. Not tuned are operators given as expressions, workloads with a

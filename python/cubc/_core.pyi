@@ -222,22 +222,32 @@ def parameters(
 def archs() -> list[str]:
     """Architectures that have shipped policies, as ``["cpu", "sm_75", ...]``."""
 
-def policy_size(benchmark: str, ct: dict[str, str], items: int, /) -> str:
-    """Name of the size of policies that a number of items has; "" for any number."""
+def base_range(
+    benchmark: str, ct: dict[str, str], arch: str, rt: dict[str, int] | None = None, /
+) -> str:
+    """Calls that the shipped policy is for, as ``Elements=0:65536``; "" for one for all calls."""
 
-def base(benchmark: str, ct: dict[str, str], arch: str, items: int = 0, /) -> str:
-    """Label of the shipped policy (``base``) for a number of items, as ``ipt_16.tpb_256...``."""
+def base(benchmark: str, ct: dict[str, str], arch: str, rt: dict[str, int] | None = None, /) -> str:
+    """The label of the shipped policy (``base``) at a run-time workload: ``ipt_16.tpb_256...``.
 
-def policy(benchmark: str, ct: dict[str, str], arch: str, items: int = 0, /) -> str:
-    """Label that the next call runs: that of an overlaid policy, else of base.
-
-    `items` counts if the benchmark's policies depend on the number of items.
+    The workload is as ``{"Elements": 1000}`` or ``{"Elements{io}[pow2]": 10}``. None: of calls that
+    no range holds.
     """
 
+def policy(
+    benchmark: str, ct: dict[str, str], arch: str, rt: dict[str, int] | None = None, /
+) -> str:
+    """The label that the next call at a run-time workload runs: an overlaid policy, else the base."""
+
 def use_policy(
-    benchmark: str, ct: dict[str, str], arch: str, variant: str, items: int = 0, /
+    benchmark: str,
+    ct: dict[str, str],
+    arch: str,
+    variant: str,
+    rt: dict[str, int] | None = None,
+    /,
 ) -> None:
-    """Overlay one policy for the size that `items` has; 0: for any number of items.
+    """Overlay one policy for calls near a run-time workload; None: for all calls.
 
     The label is parsed and checked against the declared ranges.
     """
@@ -245,12 +255,12 @@ def use_policy(
 def clear_policies() -> None:
     """Drop all overlaid policies."""
 
-def set_tuner(tuner: Callable[[str, str, str, int, str], bool] | None, /) -> None:
-    """Set a callable of (device, benchmark, type, items, size) that may tune a workload.
+def set_tuner(tuner: Callable[[str, str, str, dict[str, int]], bool] | None, /) -> None:
+    """Callable of (device, benchmark, type, values of run-time axes) that may tune a workload.
 
-    The size has the name of `policy_size`. The thread of a call runs it and waits for it. It is
-    asked about a workload until it returns True, and again when policies have changed. Its
-    exceptions are reported and do not end the call; KeyboardInterrupt does.
+    It is called in the thread of the call, which waits: until it returns True for calls of about
+    this place on the axes, and again when policies have changed. What it raises is reported and
+    does not end the call, but KeyboardInterrupt.
     """
 
 def cache_folder() -> str | None:

@@ -66,14 +66,16 @@ def quick_nvrtc():
         ("reduce.sum", {1: "U8", 4: "I32", 8: "I64"}),
         ("scan.exclusive.sum", {1: "I8", 4: "F32", 8: "F64"}),
         ("select.if", {1: "U8", 4: "F32", 8: "I64"}),
-        ("histogram.even.256", {1: "I8", 4: "I32", 8: "F64"}),
+        ("histogram.even", {1: "I8", 4: "I32", 8: "F64"}),
         ("sort.keys", {1: "U8", 4: "I32", 8: "F64"}),
         ("sort.pairs", {1: "I8", 4: "F32", 8: "I64"}),
     ],
 )
 def test_policies_for_some_sizes(name, types, size):
     type = types[size]
-    labels = {_core.base(name, {"T{ct}": type}, "sm_90", 1 << n) for n in (16, 20, 25)}
+    labels = {
+        _core.base(name, {"T{ct}": type}, "sm_90", {"Elements": 1 << n}) for n in (16, 20, 25)
+    }
     for label in labels - {_core.base(name, {"T{ct}": type}, "sm_90")}:
         assert _core.compile(name, {"T{ct}": type}, "sm_90", label) >= 0
 

@@ -75,12 +75,11 @@ def test_offsets_of_every_kind(device, kind, n):
             same(result, reference(x, offsets, op))
 
 
-@pytest.mark.parametrize("name", ["small", "medium", "large"])
+@pytest.mark.parametrize("length", [8, 300, 70_000])
 @pytest.mark.parametrize("type", ["F32", "I8", "U64"])
-def test_boundaries_of_the_policy(device, type, name):
-    length = {"small": 8, "medium": 300, "large": 70_000}[name]
+def test_boundaries_of_the_policy(device, type, length):
     x = inputs.random(type, 1_000_000)
-    for n in inputs.sizes(f"segmented_reduce.sum.{name}", type, device):
+    for n in inputs.sizes("segmented_reduce.sum", type, device, SegmentSize=length):
         if not n or n > x.size:
             continue
         offsets = np.minimum(np.arange(n // length + 2) * length, n)

@@ -70,7 +70,7 @@ def test_every_type(device, type, descending):
 
 @pytest.mark.parametrize("type", ["I8", "F32", "U64"])
 def test_boundaries_of_the_policy(device, type):
-    values = inputs.policy("sort.keys.small", type, device)
+    values = inputs.policy("sort.keys", type, device, Elements=1 << 16)
     tile = values["ipt"] * values["tpb"]
     x = keys(type, 5 * tile + 1)
     for n in {edge + d for edge in (32, tile, 2 * tile, 5 * tile) for d in (-1, 0, 1)}:
@@ -243,7 +243,7 @@ def test_bits_with_blocks_of_threads():
         from cubc import _core
 
         label = "ipt_5.tpb_128.mb_1.rb_8.mat_0.lb_1.hc_0.la_0.ord_0"
-        _core.use_policy("sort.keys.small", {"T{ct}": "U32"}, "cpu", label)
+        _core.use_policy("sort.keys", {"T{ct}": "U32"}, "cpu", label)
         x = np.random.default_rng(0).integers(0, 2**32, 3000, np.uint32) & 0x0F0FFF
         for begin, end in ((0, 32), (8, 32), (0, 12)):
             by = np.argsort(x >> begin & (1 << end - begin) - 1, kind="stable")

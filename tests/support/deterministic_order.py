@@ -23,7 +23,7 @@ LABELS = {
         "tpb_128.mb_2.ld_1.ord_0",
         "tpb_256.mb_1.ld_0.ord_0",
     ],
-    "axis_reduce.sum.tall": [
+    "axis_reduce.sum": [
         "ipt_4.tpb_64.ipv_0.ld_0.wav_8",
         "ipt_8.tpb_192.ipv_1.ld_1.wav_1",
     ],
@@ -31,8 +31,6 @@ LABELS = {
 LABELS["deterministic_reduce.segments"] = LABELS["deterministic_reduce.sum"]
 for what in ("by_key", "segmented", "runs"):
     LABELS[f"deterministic_scan.{what}"] = LABELS["deterministic_scan.sum"]
-for shape in ("middle", "wide"):
-    LABELS[f"axis_reduce.sum.{shape}"] = LABELS["axis_reduce.sum.tall"]
 
 
 def numbers(n, dtype="f4", seed=0):
@@ -77,14 +75,10 @@ CASES = {
         ),
         "rows": lambda x, on: cubc.sum(on(grid(x, -1, 100)), axis=1, deterministic=True),
     },
-    "axis_reduce.sum.tall": {
+    "axis_reduce.sum": {
         "3 columns": lambda x, on: cubc.sum(on(grid(x, -1, 3)), axis=0, deterministic=True),
         "20 columns": lambda x, on: cubc.sum(on(grid(x, -1, 20)), axis=0, deterministic=True),
-    },
-    "axis_reduce.sum.middle": {
         "middle": lambda x, on: cubc.sum(on(grid(x, -1, 75, 4)), axis=1, deterministic=True),
-    },
-    "axis_reduce.sum.wide": {
         "wide": lambda x, on: cubc.sum(on(grid(x, -1, 300)), axis=0, deterministic=True),
     },
     "deterministic_scan.sum": {

@@ -175,8 +175,8 @@ LABELS = {
     ],
 }
 BENCHMARKS = {
-    "axis_reduce": ["axis_reduce.sum.tall", "axis_reduce.argmax.middle"],
-    "copy_batch": ["copy_batch.small", "copy_batch.large"],
+    "axis_reduce": ["axis_reduce.sum", "axis_reduce.argmax"],
+    "copy_batch": ["copy_batch.buffers"],
     "clover_apply": ["clover_apply.site"],
     "clover_term": ["clover_term.field"],
     "dslash_clover": ["dslash.clover.r12", "dslash.clover.r12.s4"],
@@ -196,7 +196,7 @@ BENCHMARKS = {
     "gauge_rotate": ["gauge_rotate.links", "gauge_rotate.spinors"],
     "gauge_temporal": ["gauge_temporal.rotation"],
     "gauge_update": ["gauge_update.heat_bath", "gauge_update.over_relax"],
-    "histogram": ["histogram.even.2048", "histogram.range.256"],
+    "histogram": ["histogram.even", "histogram.range"],
     "merge": ["merge.keys", "merge.pairs"],
     "merge_sort": ["merge_sort.keys", "merge_sort.pairs"],
     "reduce": ["reduce.dot", "reduce.sum", "reduce.argmax", "reduce.min"],
@@ -204,19 +204,15 @@ BENCHMARKS = {
     "runs": ["runs.reduce", "runs.encode", "runs.nontrivial", "runs.unique"],
     "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key", "scan.segmented"],
     "searchsorted": ["searchsorted.lower", "searchsorted.upper"],
-    "segment_ids": ["segment_ids.small", "segment_ids.large"],
-    "segmented_reduce": ["segmented_reduce.sum.small", "segmented_reduce.argmin.small"],
-    "segmented_sort": [
-        "segmented_sort.keys.small",
-        "segmented_sort.keys.large",
-        "segmented_sort.pairs.medium",
-    ],
+    "segment_ids": ["segment_ids.offsets"],
+    "segmented_reduce": ["segmented_reduce.sum", "segmented_reduce.argmin"],
+    "segmented_sort": ["segmented_sort.keys", "segmented_sort.pairs"],
     "select": ["select.unique", "select.three_way"],
     "sort": ["sort.keys", "sort.pairs"],
     "spinor_twist": ["spinor_twist.apply"],
     "topk": ["topk.pairs"],
     "transform": ["transform.mul", "transform.nstream"],
-    "transpose": ["transpose.square", "transpose.narrow"],
+    "transpose": ["transpose.matrix"],
 }
 TYPES = ("F32", "I64", "I8"), ("F32", "I64", "BOOL")  # one of each size
 
@@ -277,11 +273,11 @@ def copied(x):
 
 CALLS = {
     "axis_reduce": (
-        "axis_reduce.sum.tall",
+        "axis_reduce.sum",
         lambda x: cubc.sum(x[: x.size // 9 * 9].reshape(-1, 9), axis=0),
         lambda x: x[: x.size // 9 * 9].reshape(-1, 9).sum(axis=0),
     ),
-    "copy_batch": ("copy_batch.large", copied, lambda x: x),
+    "copy_batch": ("copy_batch.buffers", copied, lambda x: x),
     "find": (
         "find.if",
         lambda x: cubc.find_if(np.concatenate([x[:-2], np.zeros(min(2, x.size), "i8")]), "x == 0"),
@@ -299,7 +295,7 @@ CALLS = {
         lambda x: x.cumsum(),
     ),
     "histogram": (
-        "histogram.even.256",
+        "histogram.even",
         lambda x: cubc.histogram(x, 100, (-(2.0**62), 2.0**62))[0],
         lambda x: np.histogram(x, 100, (-(2.0**62), 2.0**62))[0],
     ),
@@ -327,24 +323,24 @@ CALLS = {
         lambda x: np.searchsorted(np.sort(x[: x.size // 3]), x),
     ),
     "segment_ids": (
-        "segment_ids.large",
+        "segment_ids.offsets",
         lambda x: _core.call("segment_ids", ids_of(x))[0],
         lambda x: np.searchsorted(edges(x), np.arange(x.size), side="right"),
     ),
     "segmented_reduce": (
-        "segmented_reduce.sum.medium",
+        "segmented_reduce.sum",
         lambda x: cubc.segmented_reduce(x, edges(x)),
         lambda x: np.diff(np.concatenate([[0], x.cumsum()])[edges(x)]),
     ),
     "segmented_sort": (
-        "segmented_sort.pairs.medium",
+        "segmented_sort.pairs",
         lambda x: cubc.segmented_argsort(x % 50, edges(x)[::9]),
         lambda x: np.lexsort(
             (x % 50, np.searchsorted(edges(x)[::9], np.arange(x.size), side="right"))
         ),
     ),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),
-    "sort": ("sort.keys.small", lambda x: cubc.sort(x), lambda x: np.sort(x)),
+    "sort": ("sort.keys", lambda x: cubc.sort(x), lambda x: np.sort(x)),
     "topk": (
         "topk.pairs",
         lambda x: cubc.topk(x, x.size // 3)[0],
@@ -352,7 +348,7 @@ CALLS = {
     ),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
     "transpose": (
-        "transpose.narrow",
+        "transpose.matrix",
         lambda x: cubc.cumsum(x[: x.size // 7 * 7].reshape(-1, 7), axis=0),
         lambda x: x[: x.size // 7 * 7].reshape(-1, 7).cumsum(axis=0),
     ),
@@ -363,12 +359,12 @@ CALLS = {
 LAZY = {
     "deterministic_reduce": "deterministic_reduce.segments",
     "deterministic_scan": "deterministic_scan.sum",
-    "histogram": "histogram.even.256",
+    "histogram": "histogram.even",
     "reduce": "reduce.dot",
     "scan": "scan.inclusive.sum",
-    "segmented_reduce": "segmented_reduce.sum.medium",
+    "segmented_reduce": "segmented_reduce.sum",
     "select": "select.if",
-    "sort": "sort.keys.small",
+    "sort": "sort.keys",
     "topk": "topk.pairs",
     "transform": "transform.broadcast",
 }

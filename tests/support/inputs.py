@@ -98,10 +98,10 @@ def same(result, expected):
         np.testing.assert_array_equal(exact(result), exact(expected))
 
 
-def policy(benchmark, type, device):
-    """The parameters of the variant that runs."""
+def policy(benchmark, type, device, **rt):
+    """The parameters of the variant that runs, of many elements unless it is said."""
     arch = cubc.device_info(device)["arch"]
-    return parse_label(_core.policy(benchmark, {"T{ct}": type}, arch))
+    return parse_label(_core.policy(benchmark, {"T{ct}": type}, arch, {"Elements": 1 << 28, **rt}))
 
 
 def sizes_of(values, *, blocks=(1, 2, 33)):
@@ -113,8 +113,8 @@ def sizes_of(values, *, blocks=(1, 2, 33)):
     return sorted({n for edge in edges for n in (edge - 1, edge, edge + 1)})
 
 
-def sizes(benchmark, type, device):
-    return sizes_of(policy(benchmark, type, device))
+def sizes(benchmark, type, device, **rt):
+    return sizes_of(policy(benchmark, type, device, **rt))
 
 
 def pairs_of(*choices):

@@ -30,7 +30,8 @@ def variants(benchmark="reduce.sum", ct="F32", count=3):
 
 def row(variant, elements, center=1e-3, base=1e-3, *, ct="F32", benchmark="reduce.sum", **more):
     """A row of a store; `center` and `base` are seconds."""
-    axes = [axis for axis in ax.declared(benchmark) if not axis.compile_time]
+    axes = ax.opened(ax.declared(benchmark), {"Elements": elements})
+    axes = [axis for axis in axes if not axis.compile_time]
     workload = {"T{ct}": ct}
     fields = {
         "benchmark": benchmark,

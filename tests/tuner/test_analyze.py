@@ -112,9 +112,9 @@ def test_policies(db):
     rounds = [stores.confirmed(B, 16, 1e-4, 2e-4)[1:], stores.confirmed(B, 20, 1e-3, 3e-3)[1:]]
     write(db, [one for some in rounds for one in some])
     lines = tuner.analyze(db).policies().splitlines()
-    names = ("reduce.sum.tiny", "reduce.sum.small")
-    assert [line.split('"')[3] for line in lines] == [*names]
-    assert lines[0] == f'POLICY("cpu", "reduce.sum.tiny", "F32", "{B}")'
+    ranges = ("Elements=16384:262144", "Elements=262144:4194304")
+    assert [line.split('"')[7] for line in lines] == [*ranges]
+    assert lines[0] == f'POLICY("cpu", "reduce.sum", "F32", "{ranges[0]}", "{B}")'
 
 
 def test_no_policy_where_nothing_beats_base(tmp_path):

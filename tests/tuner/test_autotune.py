@@ -55,6 +55,14 @@ def searches(monkeypatch):
 F32 = ("reduce.sum", {"T{ct}": "F32"}, "cpu")
 
 
+def running(elements):
+    return _core.policy(*F32, {"Elements": elements})
+
+
+def shipped(elements):
+    return _core.base(*F32, {"Elements": elements})
+
+
 def call(x=X, **options):
     return cubc.reduce(x, device="cpu", **options)
 
@@ -65,7 +73,7 @@ def test_the_first_call_tunes_and_the_next_runs_what_it_found(folder, searches):
     assert call() == expected
     assert searches == [("reduce.sum", {"T": "F32", "Elements": 16}, "cpu", 3.0)]
     [label] = stores.variants(count=1)
-    assert _core.policy(*F32, X.size) == label
+    assert running(X.size) == label
     assert call() == expected
     assert call(X.astype(np.float64)) == expected
     assert [axes["T"] for _, axes, _, _ in searches] == ["F32", "F64"]
@@ -78,17 +86,18 @@ def test_each_size_is_tuned_for_itself(folder, searches):
     """What is best for few items is not for many."""
     cubc.autotune()
     few, some = X[:1000], np.tile(X, 3)
-    for x in (few, some, X, some[:-1]):
+    for x in (few, some, X, some[:-1], X[:900]):
         assert call(x) == x.sum()
-    assert [axes["Elements"] for _, axes, _, _ in searches] == [16, 20]
+    assert [axes["Elements"] for _, axes, _, _ in searches] == [10, 18, 16]
     [label] = stores.variants(count=1)
-    assert [_core.policy(*F32, 1 << n) == label for n in (10, 16, 20, 24, 28)] == [1, 1, 1, 0, 0]
-    assert len(list(folder.glob("tune-*"))) == 2
+    runs = [n for n in range(30) if running(1 << n) == label]
+    assert runs == [8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 19, 20]
+    assert len(list(folder.glob("tune-*"))) == 3
     cubc.clear_policies()
     cubc.autotune()  # as another process would
     call(some)
-    assert [_core.policy(*F32, 1 << n) == label for n in (16, 20)] == [0, 1]
-    assert len(searches) == 2
+    assert running(1 << 10) == shipped(1 << 10) and running(1 << 18) == label
+    assert len(searches) == 3
 
 
 def test_what_was_tuned_before_is_run_at_once(folder, searches):
@@ -98,7 +107,7 @@ def test_what_was_tuned_before_is_run_at_once(folder, searches):
     (folder / "autotune.db").unlink()  # it is not even read
     cubc.autotune()  # as another process would
     call()
-    assert _core.policy(*F32, X.size) == stores.variants(count=1)[0]
+    assert running(X.size) == stores.variants(count=1)[0]
     assert len(searches) == 1
 
 
@@ -108,7 +117,7 @@ def test_a_workload_without_a_winner_is_not_tuned_again(folder, searches):
         cubc.autotune()
         call()
     assert len(searches) == 1
-    assert _core.policy(*F32, X.size) == _core.base(*F32, X.size)
+    assert running(X.size) == shipped(X.size)
 
 
 @pytest.mark.parametrize("text", ["", "ipt_", "ipt_1.tpb_1", "\xff" * 9])
@@ -123,7 +132,9 @@ def test_a_file_without_a_variant_is_written_anew(folder, searches, text):
     cubc.clear_policies()
     cubc.autotune()
     call()
-    assert len(searches) == 2 and file.read_text() == label == _core.policy(*F32, X.size)
+    assert len(searches) == 2 and file.read_text() == label == _core.policy(
+        *F32, {"Elements": X.size}
+    )
 
 
 def test_another_kernel_is_tuned_anew(folder, searches, monkeypatch):
@@ -148,7 +159,7 @@ def test_another_process_is_not_waited_for_without_end(folder, searches):
         begin = time.monotonic()
         assert call() == X.sum()
         assert time.monotonic() - begin < 20
-    assert _core.policy(*F32, X.size) == _core.base(*F32, X.size) and len(searches) == 1
+    assert running(X.size) == shipped(X.size) and len(searches) == 1
 
 
 def test_what_the_user_has_chosen_stays(folder, searches):
@@ -157,10 +168,10 @@ def test_what_the_user_has_chosen_stays(folder, searches):
     call()
     _core.use_policy(*F32, chosen)
     call(X.astype(np.float64))  # tunes and applies what it found
-    assert _core.policy(*F32, X.size) == chosen
+    assert running(X.size) == chosen
     cubc.autotune()
     call()
-    assert _core.policy(*F32, X.size) == chosen and len(searches) == 2
+    assert running(X.size) == chosen and len(searches) == 2
     [file.unlink() for file in folder.iterdir()]
     cubc.autotune()
     call()
@@ -411,10 +422,10 @@ def test_whether_to_tune_is_a_bool(enabled):
         cubc.autotune(enabled)
 
 
-def test_a_call_goes_by_the_size_that_its_workload_has(folder):
-    """What a search finds at a size runs in the calls that it was searched for."""
-    asked = set()
-    _core.set_tuner(lambda device, *workload: asked.add(workload) or True)
+def test_a_call_has_the_place_of_its_workload(folder):
+    """A search at the place of a call gets the call's own shipped policy as its base."""
+    asked = []
+    _core.set_tuner(lambda device, *workload: asked.append(workload) or True)
     for n in (1000, 100_000):
         x = values(n)
         for primitive in PRIMITIVES.values():
@@ -428,6 +439,12 @@ def test_a_call_goes_by_the_size_that_its_workload_has(folder):
                 cubc.histogram(f, edges, range=(0, 100), device="cpu")
     declared = _core.benchmarks()
     known = [w for w in asked if w[1] in declared.get(w[0], {"T{ct}": []})["T{ct}"]]
-    assert {size for *_, size in known} == {"", "tiny", "small"} and len(known) > 30
-    for benchmark, dtype, items, size in known:
-        assert size == _core.policy_size(benchmark, {"T{ct}": dtype}, items), benchmark
+    assert len(known) > 30
+    for benchmark, dtype, place in known:
+        names = {name.partition("{")[0] for name in declared[benchmark]}
+        rt = {name: value for name, value in place.items() if name in names}
+        assert "Elements" in rt and all(rt.values()), (benchmark, place)
+        _core.base(benchmark, {"T{ct}": dtype}, "cpu", rt)
+    lengths = {place["SegmentSize"] for name, _, place in known if name == "segmented_sort.keys"}
+    bins = {place["Bins"] for name, _, place in known if name == "histogram.even"}
+    assert lengths and {100, 1000} <= bins

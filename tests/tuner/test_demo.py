@@ -37,7 +37,7 @@ def test_the_winner_is_named_with_its_verdict(found, capsys):
     out = capsys.readouterr().out
     told = out[out.index("found FASTER") :]
     assert f"2^16: {A}, FASTER 2.000" in told and B not in told and "2^16" in told.split("gain")[1]
-    assert _core.policy("reduce.sum", {"T{ct}": "F64"}, "cpu", 1 << 16) == A
+    assert _core.policy("reduce.sum", {"T{ct}": "F64"}, "cpu", {"Elements": 1 << 16}) == A
 
 
 def test_nothing_is_named_where_base_stays(found, capsys):

@@ -18,7 +18,7 @@ def nothing_overlaid():
 
 
 def running(exponent=16, type="F32"):
-    return _core.policy("reduce.sum", {"T{ct}": type}, "cpu", 1 << exponent)
+    return _core.policy("reduce.sum", {"T{ct}": type}, "cpu", {"Elements": 1 << exponent})
 
 
 def test_the_best_comes_into_force(tmp_path):
@@ -33,37 +33,82 @@ def test_the_best_comes_into_force(tmp_path):
     assert running() == shipped
 
 
-def test_each_size_runs_what_is_best_there(tmp_path):
-    """Of sizes that were not measured nothing is known: they run what they did."""
+def test_each_call_runs_what_was_best_near_it(tmp_path):
+    """Two octaves to either side; farther away nothing is known, and calls run what they did."""
     shipped = running()
     rows = [*confirmed(A, 16, 1e-4), *confirmed(B, 16, 5e-4)]
     rows += [*confirmed(A, 28, 5e-4), *confirmed(B, 28, 1e-4)]
     assert tuner.use_policies(write(tmp_path / "s.db", rows)) == 2
-    assert (running(10), running(16), running(28), running(30)) == (A, A, B, B)
-    assert running(20) == running(24) == shipped
+    assert (running(14), running(16), running(18), running(28), running(30)) == (A, A, A, B, B)
+    assert running(13) == running(20) == running(24) == running(31) == shipped
     _core.clear_policies()
     assert tuner.use_policies(write(tmp_path / "few.db", confirmed(A, 16, 1e-4))) == 1
-    assert (running(16), running(17), running(28)) == (A, shipped, shipped)
+    assert (running(16), running(19), running(28)) == (A, shipped, shipped)
 
 
-def test_rows_for_few_items():
+def test_base_stays_where_it_was_best(tmp_path):
+    """A call runs what was found at the nearest workload, and there that may be base."""
+    shipped = running()
+    axes = {"axes": '[["Elements{io}[pow2]", [16, 19]]]'}
+    rows = [*confirmed(A, 16, 1e-4, **axes), *confirmed(A, 19, 2e-3, **axes)]
+    assert tuner.use_policies(write(tmp_path / "s.db", rows)) == 1
+    assert [running(n) for n in (15, 16, 17, 18, 19)] == [A, A, A, shipped, shipped]
+
+
+def at(n):
+    return {"Elements": 1 << n}
+
+
+def test_shipped_rows_by_elements():
     where = ("scan.exclusive.sum", {"T{ct}": "F64"}, "sm_90")
-    few, small, any_number = (_core.policy(*where, 1 << n) for n in (16, 20, 30))
-    assert len({few, small, any_number}) == 3 and any_number == _core.policy(*where)
-    _core.use_policy(*where, small, 1 << 30)  # not for fewer, which have rows of their own
-    assert [_core.policy(*where, 1 << n) for n in (16, 20, 30)] == [few, small, small]
-    _core.use_policy(*where, any_number, 1 << 20)
-    assert [_core.policy(*where, 1 << n) for n in (16, 20, 30)] == [few, any_number, small]
+    few, small, most = (_core.policy(*where, at(n)) for n in (16, 20, 30))
+    assert len({few, small, most}) == 3 and most == _core.policy(*where)
+    _core.use_policy(*where, small, at(30))
+    assert [_core.policy(*where, at(n)) for n in (16, 20, 30)] == [few, small, small]
+    _core.use_policy(*where, most, at(20))
+    assert [_core.policy(*where, at(n)) for n in (16, 20, 30)] == [few, most, small]
+    assert _core.policy(*where, at(21)) == _core.base(*where, at(21))  # of another shipped row
     _core.use_policy(*where, small)
-    assert {_core.policy(*where, 1 << n) for n in (0, 16, 20, 24, 30)} == {small}
+    assert {_core.policy(*where, at(n)) for n in (0, 16, 20, 24, 30)} == {small}
+    _core.use_policy(*where, most, at(20))
+    assert [_core.policy(*where, at(n)) for n in (16, 20, 30)] == [small, most, small]
 
 
-def test_sizes_of_what_goes_by_no_number():
-    assert _core.policy_size("transform.fill", F32, 1 << 16) == ""
-    sizes = [_core.policy_size("reduce.sum", F32, 1 << n) for n in (0, 16, 17, 20, 25, 26)]
-    assert sizes == ["tiny", "tiny", "small", "small", "middle", ""]
-    assert _core.policy_size("sort.keys", F32, 1 << 24) == "middle"
-    assert _core.policy_size("reduce.argmin", F32, 1 << 16) == ""
+def test_rows_by_several_axes():
+    where = ("histogram.even", {"T{ct}": "F32"}, "sm_90")
+    ranges = {
+        bins: _core.base_range(*where, {"Elements": 1 << 18, "Bins": bins})
+        for bins in (100, 256, 257, 32768, 1 << 20)
+    }
+    assert ranges[100] == ranges[256] == "Elements=0:1048576,Bins=0:256"
+    assert ranges[257] == ranges[32768] == "Bins=257:32768"
+    assert ranges[1 << 20] == "Bins=32769:"
+    _core.use_policy(*where, _core.base(*where), {"Elements": 1 << 18, "Bins": 64})
+    near, far = ({"Elements": 1 << 18, "Bins": bins} for bins in (256, 257))
+    assert _core.policy(*where, near) == _core.base(*where)
+    assert _core.policy(*where, far) == _core.base(*where, far)
+
+
+def test_what_goes_by_no_axis():
+    assert _core.base_range("transform.fill", F32, "cpu", at(16)) == ""
+    assert _core.base_range("reduce.argmin", F32, "sm_90", at(16)) == ""
+    ranges = [_core.base_range("reduce.sum", F32, "sm_90", at(n)) for n in (0, 16, 17, 20, 25, 26)]
+    tiny, small, middle = "Elements=0:65536", "Elements=0:1048576", "Elements=1048577:33554432"
+    assert ranges == [tiny, tiny, small, small, middle, ""]
+
+
+@pytest.mark.parametrize(
+    ("rt", "message"),
+    [
+        ({"Bins": 4}, "no run-time axis Bins"),
+        ({"Elements": -1}, "negative"),
+        ({"Elements": 0}, "expected 1 to 2"),
+        ({"Elements[pow2]": 41}, "expected an exponent of 0 to 40"),
+    ],
+)
+def test_workloads_that_there_are_not(rt, message):
+    with pytest.raises((ValueError, OverflowError), match=message):
+        _core.base("reduce.sum", F32, "cpu", rt)
 
 
 def test_a_benchmark_for_each_type(tmp_path):
@@ -107,7 +152,8 @@ def test_nothing_that_was_not_confirmed_is_used(tmp_path, rounds):
         assert tuner.use_policies(db) == 0 and best.verdict.word == "UNDECIDED"
     else:
         with pytest.warns(
-            RuntimeWarning, match=rf"tiny F32 {A}: measured once.*confirm=5"
+            RuntimeWarning,
+            match=rf"reduce.sum F32 Elements{{io}}\[pow2\]=16 {A}: measured once.*confirm=5",
         ) as caught:
             assert tuner.use_policies(db) == 0
         assert len(caught) == 1
@@ -129,19 +175,6 @@ def test_the_winner_is_the_best_that_is_faster(tmp_path):
     assert analysis.best().label == B and analysis.best().wins
     assert B in analysis.policies() and B in analysis.header().replace("\n", "")
     assert tuner.use_policies(db) == 1 and running() == B
-
-
-def test_nothing_incomplete_is_used(tmp_path):
-    """Sizes that share a policy count together."""
-    fill = {"benchmark": "transform.fill"}
-    [label] = stores.variants("transform.fill", count=1)
-    db = tmp_path / "s.db"
-    write(
-        db, [row("base", 16, **fill), row("base", 20, **fill), *confirmed(label, 16, 1e-4, **fill)]
-    )
-    assert tuner.use_policies(db) == 0
-    write(db, confirmed(label, 20, 1e-4, **fill))
-    assert tuner.use_policies(db) == 1
 
 
 def test_another_version_of_the_kernel_is_skipped(tmp_path):

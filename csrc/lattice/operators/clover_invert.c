@@ -19,9 +19,10 @@ cubc_status clover_invert_problem(const cubc_clover_invert_params *params, probl
     return lattice_aligned(out);
 }
 
-static cubc_status clover_invert_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status clover_invert_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
+    uint64_t n = at[0];
     (void)b;
     site_map_workload(type, n, out);
     site_map_add_field_input(out, CLOVER_REALS);

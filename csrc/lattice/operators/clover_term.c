@@ -29,9 +29,10 @@ cubc_status clover_term_problem(const cubc_clover_term_params *params, problem *
     return CUBC_OK;
 }
 
-static cubc_status clover_term_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status clover_term_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
+    uint64_t n = at[0];
     (void)b;
     site_map_workload(type, n, out);
     site_map_add_input(out, GAUGE_REALS);

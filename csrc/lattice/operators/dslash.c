@@ -98,8 +98,9 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
-cubc_status dslash_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+cubc_status dslash_workload(const benchmark *b, cubc_type type, const uint64_t *at, problem *out)
 {
+    uint64_t n = at[0];
     int reals = atoi(strstr(b->name, ".r") + 2);
     uint64_t sources = strstr(b->name, ".s4") ? 4 : 1;
     if (n < 16) n = 16;

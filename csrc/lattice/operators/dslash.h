@@ -38,7 +38,7 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
 // "dslash.wilson.r12": odd to even sites of one source, antiperiodic in time; ".s4": of four. There
 // is no x.
-cubc_status dslash_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out);
+cubc_status dslash_workload(const benchmark *b, cubc_type type, const uint64_t *at, problem *out);
 const char *dslash_random(const problem *p, int k);
 void dslash_define(const problem *p, text *out);
 const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v);

@@ -22,10 +22,10 @@ cubc_status dslash_clover_problem(const cubc_dslash_clover_params *params, probl
 }
 
 // The inverse of the clover term on the hops.
-static cubc_status dslash_clover_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status dslash_clover_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
-    TRY(dslash_workload(b, type, n, out));
+    TRY(dslash_workload(b, type, at, out));
     clover_operands(out, type, &out->inputs[out->input_count]);
     out->input_count += 2;
     return CUBC_OK;
@@ -63,5 +63,5 @@ static const field dslash_clover_fields[] = {
 static const benchmark dslash_clover_benchmarks[] = {DSLASH_BENCHMARKS("clover")};
 
 const algorithm dslash_clover_algorithm =
-    DSLASH(clover, .workload = dslash_clover_workload, .define = dslash_clover_define,
-           .traffic = dslash_clover_traffic);
+    DSLASH(clover, .workload = dslash_clover_workload, .place = lattice_place,
+           .define = dslash_clover_define, .traffic = dslash_clover_traffic);

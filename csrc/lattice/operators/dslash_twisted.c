@@ -12,10 +12,10 @@ cubc_status dslash_twisted_problem(const cubc_dslash_twisted_params *params, pro
     return CUBC_OK;
 }
 
-static cubc_status dslash_twisted_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status dslash_twisted_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                            problem *out)
 {
-    TRY(dslash_workload(b, type, n, out));
+    TRY(dslash_workload(b, type, at, out));
     out->numbers[A5] = lattice_word(1);
     return CUBC_OK;
 }
@@ -35,5 +35,5 @@ static const field dslash_twisted_fields[] = {
 static const benchmark dslash_twisted_benchmarks[] = {DSLASH_BENCHMARKS("twisted")};
 
 const algorithm dslash_twisted_algorithm =
-    DSLASH(twisted, .workload = dslash_twisted_workload, .define = dslash_define,
-           .traffic = problem_array_bytes);
+    DSLASH(twisted, .workload = dslash_twisted_workload, .place = lattice_place,
+           .define = dslash_define, .traffic = problem_array_bytes);

@@ -86,9 +86,10 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
 // ---- benchmarks ---------------------------------------------------------------------------------
 // "field_update.cg": the part of an iteration of conjugate gradients that is not in its operator's
 // kernels, of one parity. Its state is of numbers that are 0.
-static cubc_status field_update_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status field_update_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
+    uint64_t n = at[0];
     static const char *const names[] = {"x", "p", "s"};
     static const cubc_site_update update = {.scalars = {"alpha_real", "beta_real"},
                                             .statements = "x = x + (alpha_real + real_t(2)) * p; "
@@ -198,6 +199,7 @@ const algorithm field_update_algorithm = {.name = "field_update",
                                           .benchmarks = field_update_benchmarks,
                                           .benchmark_count = COUNT_OF(field_update_benchmarks),
                                           .workload = field_update_workload,
+                                          .place = lattice_place,
                                           .define = field_update_define,
                                           .invalid = field_update_invalid,
                                           .plan = field_update_plan,

@@ -32,9 +32,10 @@ cubc_status gauge_measure_problem(const cubc_gauge_measure_params *params, probl
     return gauge_arrays(out);
 }
 
-static cubc_status gauge_measure_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status gauge_measure_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
+    uint64_t n = at[0];
     site_map_workload(type, n, out);
     site_map_add_input(out, GAUGE_REALS);
     for (size_t k = 0; k < COUNT_OF(quantities); k++)

@@ -15,9 +15,10 @@ cubc_status gauge_project_problem(const cubc_gauge_project_params *params, probl
     return gauge_arrays(out);
 }
 
-static cubc_status gauge_project_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status gauge_project_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
+    uint64_t n = at[0];
     site_map_workload(type, n, out);
     site_map_add_input(out, GAUGE_REALS);
     site_map_add_output(out, GAUGE_REALS);

@@ -32,9 +32,10 @@ cubc_status gauge_rotate_problem(const cubc_gauge_rotate_params *params, problem
     return gauge_arrays(out);
 }
 
-static cubc_status gauge_rotate_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status gauge_rotate_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
+    uint64_t n = at[0];
     bool links = strcmp(b->name, "gauge_rotate.links") == 0;
     site_map_workload(type, n, out);
     site_map_add_input(out, links ? GAUGE_REALS : SPINOR_REALS);

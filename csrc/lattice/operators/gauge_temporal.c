@@ -10,9 +10,10 @@ cubc_status gauge_temporal_problem(const cubc_gauge_temporal_params *params, pro
     return gauge_arrays(out);
 }
 
-static cubc_status gauge_temporal_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status gauge_temporal_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                            problem *out)
 {
+    uint64_t n = at[0];
     (void)b;
     site_map_workload(type, n, out);
     site_map_add_input(out, GAUGE_REALS);

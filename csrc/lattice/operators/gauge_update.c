@@ -28,9 +28,10 @@ cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem
 }
 
 // One launch of a sweep: the links in x of even sites, written to an array of their own.
-static cubc_status gauge_update_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status gauge_update_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
+    uint64_t n = at[0];
     site_map_workload(type, n, out);
     site_map_add_input(out, GAUGE_REALS);
     site_map_add_output(out, MATRIX_REALS / 2);

@@ -35,6 +35,11 @@ uint64_t lattice_sites(const problem *p)
     return sites / 2;
 }
 
+void lattice_place(const problem *p, uint64_t *place)
+{
+    place[0] = 2 * lattice_sites(p);
+}
+
 void lattice_extents_of(problem *p, uint64_t sites)
 {
     for (int d = 0; d < 4; d++) p->traits[LATTICE_X + d] = 2;

@@ -12,6 +12,8 @@ enum { SPINOR_REALS = 24 };
 // Takes in the extents of a lattice, x first: even, and fewer than 2^31 sites of a parity.
 cubc_status lattice_extents(problem *p, const int extents[4]);
 uint64_t lattice_sites(const problem *p); // of one parity
+// A call's place on the run-time axes: the sites of both parities.
+void lattice_place(const problem *p, uint64_t *place);
 // A lattice of 2^k sites, as near to a hypercube as can be, for a benchmark.
 void lattice_extents_of(problem *p, uint64_t sites);
 // Sources of a field of spinors with so many reals; a field has `parities` of 1 or 2.
@@ -43,7 +45,13 @@ void lattice_define(const problem *p, text *out);
 // Axes of benchmarks: types with fixed point and without, and 2^16, 2^20, 2^24 sites.
 extern const cubc_type lattice_types[3], lattice_plain_types[2];
 extern const int lattice_volumes[3];
-#define LATTICE_BENCHMARK(name, types) {name, types, COUNT_OF(types), lattice_volumes, 3}
+#define LATTICE_BENCHMARK(name, types) \
+    {                                  \
+        name, types, COUNT_OF(types),  \
+        {                              \
+            AXIS(lattice_volumes)      \
+        }                              \
+    }
 
 // The extents in the public parameters of an algorithm, and their fields.
 #define LATTICE_EXTENTS(params)                                \

@@ -44,8 +44,10 @@ cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
 }
 
 // A plain field becomes a native one of 12 reals a link.
-static cubc_status link_copy_workload(const benchmark *b, cubc_type type, uint64_t n, problem *out)
+static cubc_status link_copy_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                      problem *out)
 {
+    uint64_t n = at[0];
     (void)b;
     site_map_workload(type, n, out);
     site_map_add_input(out, 4 * MATRIX_REALS);

@@ -48,9 +48,10 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
 }
 
 // A plain field becomes a native one.
-static cubc_status spinor_copy_workload(const benchmark *b, cubc_type type, uint64_t n,
+static cubc_status spinor_copy_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
+    uint64_t n = at[0];
     (void)b;
     site_map_workload(type, n, out);
     site_map_add_field_input(out, SPINOR_REALS);

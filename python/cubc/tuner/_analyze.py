@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cubc import _core
 
-from ._axes import split_name, workload_text
+from ._axes import calls_near, split_name, workload_text
 from ._checks import count, need
 from ._confidence import score_interval
 from ._figures import Figures
 from ._header import header
-from ._records import PARTIAL, Group, Measurement, policy_name, restrict
+from ._records import PARTIAL, Group, Measurement, restrict
 from ._samples import cells_of, read_samples
 from ._status import LOST, OK
 from ._stores import StorePaths, expand, read
@@ -174,25 +174,25 @@ class Analysis(Figures):
         return frame.astype({"valid": "Int64", "coverage": float})
 
     def policies(self) -> str:
-        """Rows ready for ``csrc/compile/policies.def``: the winners, for each number of items.
+        """Rows ready for ``csrc/compile/policies.def``: the winner of each run-time workload.
 
         A winner was measured again and found FASTER. A warning names variants that only look
         faster, and how to confirm them.
 
-        A name that ends with ``.tiny``, ``.small`` or ``.middle`` is for up to 2^16, 2^20 or 2^25
-        items, if calls of the benchmark go by their number at all. Among the shipped rows one for
-        small ones also serves tiny ones, and one without an ending all that have no row.
+        The ranges of a row reach two octaves below and above the workload that was measured, on
+        each run-time axis: ``Elements=262144:4194304`` of 2^20.
         """
-        warn_unconfirmed(self.groups, by_size=True)
+        warn_unconfirmed(self.groups, by_workload=True)
         return "\n".join(
-            f'POLICY("{one.group.arch}", "{one.name}", "{one.group.workload}", "{one.label}")'
-            for one in winners(self.groups, by_size=True)
+            f'POLICY("{one.group.arch}", "{one.group.benchmark}", "{one.group.workload}", '
+            f'"{calls_near(one.group.workloads[0])}", "{one.label}")'
+            for one in winners(self.groups, by_workload=True)
         )
 
     def header(self) -> str:
         """C header with the constants of the winners, for use in code of one's own.
 
-        They are those over all sizes of a group.
+        They are those over all run-time workloads of a group.
         """
         warn_unconfirmed(self.groups)
         return header(winners(self.groups))
@@ -272,47 +272,43 @@ class Winner(NamedTuple):
     group: Group
     label: str
     score: float
-    size: str = ""  # name of the size that it is for, as `Group.by_size` has it
-
-    @property
-    def name(self) -> str:
-        """Name in its row of policies."""
-        return policy_name(self.group.benchmark, self.size)
 
 
-def winners(groups: list[Group], *, by_size: bool = False) -> list[Winner]:
-    """Winners, one for each workload or for each of its sizes; base stays where there is none.
+def winners(groups: list[Group], *, by_workload: bool = False) -> list[Winner]:
+    """Winners, one for each group or for each of its run-time workloads; base stays elsewhere.
 
     Everything that turns measurements into policies calls this. If several devices of one
     architecture were measured, the highest score wins.
     """
     best: dict[tuple, Winner] = {}
-    for size, group in _parts(groups, by_size):
-        key = (group.arch, group.benchmark, group.workload, size)
+    for key, group in _parts(groups, by_workload):
         score, label = group.winner() or (0.0, "")
         if label and (key not in best or score > best[key].score):
-            best[key] = Winner(group, label, score, size)
+            best[key] = Winner(group, label, score)
     return list(best.values())
 
 
-def _parts(groups: list[Group], by_size: bool) -> Iterator[tuple[str, Group]]:
+def _parts(groups: list[Group], by_workload: bool) -> Iterator[tuple[tuple[str, ...], Group]]:
+    """Groups or their parts, and what policies tell them apart by."""
     for whole in groups:
-        yield from whole.by_size().items() if by_size else [("", whole)]
+        for group in whole.by_workload() if by_workload else [whole]:
+            rt = workload_text(group.workloads[0]) if by_workload else ""
+            yield (group.arch, group.benchmark, group.workload, rt), group
 
 
-def warn_unconfirmed(groups: list[Group], *, by_size: bool = False, stacklevel: int = 3) -> None:
+def warn_unconfirmed(
+    groups: list[Group], *, by_workload: bool = False, stacklevel: int = 3
+) -> None:
     """Warn of variants that look faster than base and were not measured again.
 
     Workloads that have a winner are not named.
     """
-    won = {
-        (one.group.arch, one.name, one.group.workload) for one in winners(groups, by_size=by_size)
-    }
+    parts = [*_parts(groups, by_workload)]
+    won = {key for key, group in parts if group.winner()}
     names: dict[str, None] = {}
-    for size, group in _parts(groups, by_size):
-        name = policy_name(group.benchmark, size)
-        if (group.arch, name, group.workload) not in won and (label := group.unconfirmed()):
-            names[f"{name} {group.workload} {label}".replace("  ", " ")] = None
+    for key, group in parts:
+        if key not in won and (label := group.unconfirmed()):
+            names[" ".join(filter(None, [*key[1:], label]))] = None
     if names:
         several = f" and {len(names) - 1} more" if len(names) > 1 else ""
         warnings.warn(

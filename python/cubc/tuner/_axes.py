@@ -2,7 +2,8 @@
 
 A name carries its flags as in CUB: ``T{ct}`` is compile-time, ``Elements{io}[pow2]`` is
 importance-ordered and holds exponents of two. A user may write the plain name. Only declared values
-can be chosen, because a weight in the score comes from the place among them.
+can be chosen, because a weight in the score comes from the place among them; a built-in benchmark
+takes any run-time value, which replaces the declared ones then (`opened`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ Value = str | int
 _NAME = re.compile(r"([A-Za-z]\w*)((?:\{\w+\}|\[\w+\])*)", re.ASCII)
 ELEMENTS = "Elements{io}[pow2]"  # axis of all benchmarks of arrays
 MOST_VALUES = 10_000  # no axis declares as many
+MOST_EXPONENT = 40  # of an axis of exponents; more elements do not fit a device
 MOST_AXES = 32  # no benchmark declares as many
 _ARGUMENT = re.compile(r"\s*([^=\s]+)\s*=\s*(.+?)\s*")
 
@@ -136,6 +138,49 @@ def choose(
     return chosen
 
 
+def opened(axes: Sequence[Axis], wanted: Mapping[str, Any]) -> tuple[Axis, ...]:
+    """Axes of a built-in benchmark, whose run-time values need not be those that it declares.
+
+    An axis for which another value is wanted becomes one of the wanted values. On an axis of
+    exponents, values up to 40 are exponents and greater ones are numbers: ``Elements=[1000,5000]``
+    becomes ``Elements{io}``.
+
+    Raises
+    ------
+    ValueError
+        If a value is no positive integer, or if exponents and numbers are mixed.
+    """
+    return tuple(
+        _opened(axis, values) if (values := _given_to(axis, wanted)) is not None else axis
+        for axis in axes
+    )
+
+
+def _given_to(axis: Axis, wanted: Mapping[str, Any]) -> Any:
+    return next((values for name, values in wanted.items() if find([axis], name)), None)
+
+
+def _opened(axis: Axis, values: Any) -> Axis:
+    several = isinstance(values, Iterable) and not isinstance(values, str)
+    try:
+        wanted = sorted({int(axis.convert(value)) for value in (values if several else [values])})
+    except (AttributeError, TypeError, ValueError):
+        return axis  # which says what it declares
+    if axis.compile_time or not wanted or axis.known.issuperset(wanted):
+        return axis
+    if "[pow2]" not in axis.name:
+        if wanted[0] < 1:
+            raise ValueError(f"{axis.plain}={wanted[0]}: expected a positive number")
+        return Axis(axis.name, tuple(wanted))
+    if wanted[0] < 0 or wanted[0] <= MOST_EXPONENT < wanted[-1]:
+        raise ValueError(
+            f"{axis.plain}={wanted}: expected exponents of two, up to {MOST_EXPONENT}, or numbers, "
+            "all greater than that"
+        )
+    exponents = wanted[-1] <= MOST_EXPONENT
+    return Axis(axis.name if exponents else axis.name.replace("[pow2]", ""), tuple(wanted))
+
+
 def _check(owner: str, axis: Axis, values: Any) -> tuple[Value, ...]:
     several = isinstance(values, Iterable) and not isinstance(values, str)
     wanted = set()
@@ -214,8 +259,23 @@ def parse_arguments(arguments: Iterable[str]) -> dict[str, list]:
 
 def items(workload: Mapping[str, Value]) -> int:
     """Number of items of a run-time workload; 0 where it says none that an array can have."""
-    exponent = int(workload.get(ELEMENTS, -1))
-    return 1 << exponent if 0 <= exponent < 63 else 0
+    return numbers({name: int(v) for name, v in workload.items()}).get("Elements", 0)
+
+
+def numbers(workload: Mapping[str, int]) -> dict[str, int]:
+    """Values of a run-time workload by plain names; powers for exponents, 0 for impossible ones."""
+    return {
+        split_name(name)[0]: value if "[pow2]" not in name else 1 << value if 0 <= value < 63 else 0
+        for name, value in workload.items()
+    }
+
+
+def calls_near(workload: Mapping[str, int]) -> str:
+    """Ranges of the calls that a policy is for which was measured at a run-time workload.
+
+    They reach two octaves to either side: ``Elements=262144:4194304`` of 2^20.
+    """
+    return ",".join(f"{name}={at >> 2}:{at << 2}" for name, at in numbers(workload).items())
 
 
 def workload_text(workload: Mapping[str, Value]) -> str:

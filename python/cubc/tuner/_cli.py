@@ -259,7 +259,7 @@ def _compare(options: argparse.Namespace) -> int:
 def _policy(options: argparse.Namespace) -> None:
     analysis = analyze(options.files, options.R, ax.parse_arguments(options.a))
     text = analysis.header() if options.header else analysis.policies()
-    if not winners(analysis.groups, by_size=not options.header):
+    if not winners(analysis.groups, by_workload=not options.header):
         raise ValueError(no_winner(expand(options.files), analysis.groups))
     print(text)
 

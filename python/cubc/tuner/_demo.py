@@ -36,7 +36,7 @@ def main() -> None:
         tried = len(result.groups[0].cells) - 1
         print(f"{tried} variants were measured. The best, against the policies that cubc ships:\n")
         print(result.top(5).to_string(index=False, float_format="{:.3f}".format))
-        found = winners(result.groups, by_size=True)
+        found = winners(result.groups, by_workload=True)
         if not found:
             print("\nNothing was found FASTER here: the next calls run what they ran before.")
             return

@@ -32,7 +32,7 @@ def header(winners: Sequence[Winner]) -> str:
 
 
 def _block(winner: Winner) -> str:
-    group, label, score, _ = winner
+    group, label, score = winner
     shipped = group.benchmark in _core.benchmarks()
     parameters = _core.parameters(group.benchmark, "cpu") if shipped else []
     macros = {name: macro for macro, name, *_ in parameters}  # the same on every architecture

@@ -24,7 +24,6 @@ from cubc import _core
 
 from ._cores import cores
 from ._progress import bar
-from ._records import policy_name, policy_size
 from ._workload import CompileTimeWorkload, compile_time_workloads
 
 # Names of the hashes of an entry; the second may be missing.
@@ -153,22 +152,21 @@ def write_manifest(path: str | Path, hashes: Manifest) -> None:
 @dataclass(frozen=True)
 class _Policy:
     workload: CompileTimeWorkload
-    size: str  # that it is for, if it is not for any
+    ranges: str  # of the calls that it is for; "" for all
     label: str
 
     def __str__(self) -> str:
-        name = policy_name(self.workload.benchmark, self.size)
-        return " ".join([self.workload.arch, name, *self.workload.ct.values()])
+        workload = self.workload
+        parts = [workload.arch, workload.benchmark, *workload.ct.values(), self.ranges]
+        return " ".join(filter(None, parts))
 
 
 def _policies(workload: CompileTimeWorkload) -> list[_Policy]:
-    """Policy for any number of items, and those of sizes that have another."""
-    any_number = _core.base(*workload.where)
-    found = {"": any_number}
+    """Policy for all calls, and those for the ranges that declared workloads lie in."""
+    found = {"": _core.base(*workload.where)}
     for rt, label in zip(workload.rts, workload.bases, strict=True):
-        if label != any_number:
-            found[policy_size(workload.benchmark, workload.ct, rt)] = label
-    return [_Policy(workload, size, label) for size, label in found.items()]
+        found[_core.base_range(*workload.where, rt)] = label
+    return [_Policy(workload, ranges, label) for ranges, label in found.items()]
 
 
 # ---- instructions -------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ import warnings
 
 from cubc import _core
 
-from ._analyze import Winner, warn_unconfirmed, winners
-from ._axes import items
+from ._analyze import warn_unconfirmed, winners
+from ._axes import workload_text
 from ._records import Group
 from ._stores import StorePaths, expand, read
 
@@ -15,11 +15,12 @@ from ._stores import StorePaths, expand, read
 def use_policies(paths: StorePaths) -> int:
     """Run the winners of some stores from the next call on, in this process.
 
-    For each architecture, benchmark and compile-time workload the best variant with the verdict
-    FASTER is taken. Benchmarks that have policies by the number of items (up to 2^16, 2^20, 2^25,
-    and more) get one for each of these sizes that the store has workloads of; calls of other sizes
-    run what they did. A search at all sizes looks for variants that are good on average, and each
-    size gets the best of these: for the best variant of one size, search at that size alone.
+    For each architecture, benchmark, compile-time and run-time workload the best variant with the
+    verdict FASTER is taken. It runs in calls that are up to two octaves (a factor of 4) away on
+    each run-time axis, such as the number of elements, and have the same shipped policy; of several
+    the nearest. All other calls run what they did, and so do those nearest to a workload where base
+    stayed. A search at several workloads looks for variants that are good on average, and each
+    workload gets the best of these: for the best variant of one workload, search there alone.
 
     Variants that look faster and were not measured again, as by a search with ``confirm=0``, are no
     policies; a warning says how to confirm them. Measurements of another version of the kernel
@@ -43,7 +44,7 @@ def use_policies(paths: StorePaths) -> int:
         If a file is no store, or of a newer version; if a row is malformed or its variant lies
         outside the declared ranges (the message has its number and store). Then nothing changes.
     """
-    chosen: dict[tuple, Winner] = {}
+    chosen: dict[tuple, tuple[Group, str]] = {}
     stale: set[str] = set()
     users: set[str] = set()
     current: list[Group] = []
@@ -53,8 +54,7 @@ def use_policies(paths: StorePaths) -> int:
         users |= passed.difference(_core.benchmarks())
         stale |= passed.intersection(_core.benchmarks())
         current += (fresh := [group for group in groups if group.current])
-        for one in winners(fresh, by_size=True):
-            chosen[one.group.arch, one.name, one.group.workload] = one
+        chosen |= _of_store(fresh)
     if stale:
         warnings.warn(
             f"{', '.join(sorted(stale))}: some measurements were skipped because they were taken "
@@ -69,8 +69,31 @@ def use_policies(paths: StorePaths) -> int:
             RuntimeWarning,
             stacklevel=2,
         )
-    warn_unconfirmed(current, by_size=True)
-    for one in chosen.values():  # every row was checked before the first is used
-        where = (one.group.benchmark, one.group.ct, one.group.arch)
-        _core.use_policy(*where, one.label, items(one.group.workloads[0]))
-    return len(chosen)
+    warn_unconfirmed(current, by_workload=True)
+    rows = [
+        ((group.benchmark, group.ct, group.arch), label, group.workloads[0])
+        for group, label in chosen.values()
+    ]
+    for where, _, rt in rows:  # every row is checked before the first is used
+        _core.base(*where, rt)
+    for where, label, rt in rows:
+        _core.use_policy(*where, label, rt)
+    return sum(label != "base" for _, label in chosen.values())
+
+
+def _of_store(groups: list[Group]) -> dict[tuple, tuple[Group, str]]:
+    """Variants for the run-time workloads of groups that have a winner, by what tells them apart.
+
+    Base is one of them: it stays at the workloads that were measured and have no winner.
+    """
+    won = winners(groups, by_workload=True)
+    tuned = {(one.group.arch, one.group.benchmark, one.group.workload) for one in won}
+    found: dict[tuple, tuple[Group, str]] = {}
+    for group in groups:
+        if (group.arch, group.benchmark, group.workload) in tuned:
+            found |= {_key(part): (part, "base") for part in group.by_workload()}
+    return found | {_key(one.group): (one.group, one.label) for one in won}
+
+
+def _key(group: Group) -> tuple[str, ...]:
+    return group.arch, group.benchmark, group.workload, workload_text(group.workloads[0])

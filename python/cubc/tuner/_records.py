@@ -285,29 +285,9 @@ class Group:
         same = len({cell.label for cell in cells}) == 1
         return cells[0].parameters if same else {}
 
-    def by_size(self) -> dict[str, Group]:
-        """Copies of the group by size of policies, each with the workloads of that size.
-
-        The name of a size is the end of a row of `Analysis.policies`: "tiny"; or "" for any number
-        of items.
-        """
-        sizes: dict[str, list[dict[str, int]]] = {}
-        for rt in self._rts.values():
-            sizes.setdefault(policy_size(self.benchmark, self.ct, rt), []).append(rt)
-        return {size: self.only(rts) for size, rts in sizes.items()}
-
-
-def policy_size(benchmark: str, ct: Mapping[str, str], rt: Mapping[str, int]) -> str:
-    """Name of the policies for a workload's number of items; "" of those for any number."""
-    try:
-        return _core.policy_size(benchmark, dict(ct), ax.items(rt))
-    except (LookupError, ValueError):  # no policies of this cubc's
-        return ""
-
-
-def policy_name(benchmark: str, size: str) -> str:
-    """Name in a row of policies for a size: ``reduce.sum.tiny``."""
-    return f"{benchmark}.{size}" if size else benchmark
+    def by_workload(self) -> list[Group]:
+        """Copies of the group, each with one of its run-time workloads."""
+        return [self.only([rt]) for rt in self._rts.values()]
 
 
 def geometric_mean(values: Iterable[float]) -> float:

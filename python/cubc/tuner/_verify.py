@@ -17,7 +17,7 @@ from . import _axes as ax
 from ._analyze import Winner, no_winner, warn_unconfirmed, winners
 from ._compare import Compared, Comparison
 from ._local import Local
-from ._records import policy_size, restrict
+from ._records import restrict
 from ._status import OK
 from ._stores import StorePaths, expand, measurement, read
 from ._target import Request, Run
@@ -25,6 +25,7 @@ from ._verdict import LEAST, MOST, STEP, Verdict, confidence_of_all, judge
 from ._workload import CompileTimeWorkload, compile_time_workloads
 
 TIMING = {"min_samples": 20, "max_samples": 20, "timeout": 0.5}  # for each workload in a round
+LARGEST = 28  # exponent of the elements at the end of a range
 
 
 def verify(
@@ -73,7 +74,7 @@ def verify_winners(
     *,
     device: str | None = None,
 ) -> Comparison:
-    """Hold the winners of some stores against base, at every declared workload they are for.
+    """Hold the winners of some stores against base, each where it won and at the ends of its range.
 
     The winners are those that `Analysis.policies` prints, of the architecture of the device.
 
@@ -105,10 +106,10 @@ def verify_winners(
             stacklevel=2,
         )
     current = [group for group in groups if group.current]
-    warn_unconfirmed(current, by_size=True)
+    warn_unconfirmed(current, by_workload=True)
     wanted = [
         (workload, one.label)
-        for one in winners(current, by_size=True)
+        for one in winners(current, by_workload=True)
         for workload in compile_time_workloads(one.group.benchmark, _axes_of(one), arch)
     ]
     if not wanted:
@@ -119,15 +120,11 @@ def verify_winners(
 
 
 def _axes_of(one: Winner) -> dict[str, Any]:
-    """Axes of the declared workloads that a policy is for."""
-    benchmark, ct = one.group.benchmark, one.group.ct
-    [workload] = compile_time_workloads(benchmark, ct, one.group.arch)
-    values: dict[str, Any] = dict(ct)
-    for rt in workload.rts:
-        if policy_size(benchmark, ct, rt) == one.size:
-            for name, value in rt.items():
-                values.setdefault(name, []).append(value)
-    return values
+    """Axes of the workload where a policy won, and of the ends of the range that it is for."""
+    axes: dict[str, Any] = {**one.group.ct, **one.group.workloads[0]}
+    if (at := axes.get(ax.ELEMENTS)) is not None:
+        axes[ax.ELEMENTS] = [n for n in (at - 2, at, at + 2) if 0 <= n <= max(at, LARGEST)]
+    return axes
 
 
 def _verify(

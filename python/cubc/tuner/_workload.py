@@ -48,8 +48,8 @@ class CompileTimeWorkload:
 
     @cached_property
     def bases(self) -> list[str]:
-        """Label of base at each of `rts`: what a call of so many items runs."""
-        return [_core.base(*self.where, ax.items(rt)) for rt in self.rts]
+        """Label of base at each of `rts`: what a call there runs."""
+        return [_core.base(*self.where, rt) for rt in self.rts]
 
     @cached_property
     def source_hash(self) -> str:
@@ -138,6 +138,7 @@ def compile_time_workloads(
     for name in names:
         declared = ax.declared(name)
         mine = {axis: values for axis, values in wanted.items() if ax.find(declared, axis)}
+        declared = ax.opened(declared, mine)
         chosen = ax.choose(name, declared, mine)
         at_run = tuple(axis for axis in declared if not axis.compile_time)
         rts = ax.combinations(at_run, chosen)

@@ -1,0 +1,352 @@
+// Lookup of loaded variants: see table.h. The table is looked up on every call, so the compile-time
+// part of a problem is hashed and compared as it stands.
+#define _POSIX_C_SOURCE 200809L // nanosleep
+#include "run/table.h"
+#include "run/instance_key.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+enum { BUCKETS = 256 };
+
+// A compile-time workload.
+typedef struct entry {
+    struct entry *next;
+    problem key; // its compile-time part, texts copied
+    uint64_t hash;
+    instance *instances; // all that were opened
+    unsigned generation; // of the policies that the rows are of
+    policy_list rows;
+    instance **chosen; // by row; NULL: it is not known yet
+    // Places, rounded to powers of two, that the tuner was asked about in this generation.
+    uint64_t *asked;
+    size_t asked_count, asked_room;
+} entry;
+
+typedef struct opening opening;
+
+struct table {
+    cubc_device *device; // borrowed
+    pthread_mutex_t lock;
+    entry *entries[BUCKETS];
+    opening *openings;
+    unsigned forks; // of the process that wrote `openings`
+    workspace_pool workspaces;
+};
+
+// ---- life ---------------------------------------------------------------------------------------
+static void drop_rows(entry *e)
+{
+    policy_list_free(&e->rows);
+    mem_free(e->chosen);
+    e->chosen = NULL;
+    e->asked_count = 0;
+}
+
+static void entry_free(entry *e)
+{
+    while (e->instances) {
+        instance *i = e->instances;
+        e->instances = i->next;
+        instance_close(i);
+    }
+    drop_rows(e);
+    mem_free(e->asked);
+    instance_key_free(&e->key);
+    mem_free(e);
+}
+
+static void detach(cubc_device *device)
+{
+    table *t = device->attached;
+    if (!t) return;
+    for (int b = 0; b < BUCKETS; b++)
+        while (t->entries[b]) {
+            entry *e = t->entries[b];
+            t->entries[b] = e->next;
+            entry_free(e);
+        }
+    workspace_close(&t->workspaces, device);
+    fork_unregister(&t->lock);
+    pthread_mutex_destroy(&t->lock);
+    mem_free(t);
+    device->attached = NULL;
+}
+
+FORK_SAFE_MUTEX(attaching);
+
+cubc_status table_of(cubc_device *device, table **out)
+{
+    cubc_status st = CUBC_OK;
+    *out = __atomic_load_n(&device->attached, __ATOMIC_ACQUIRE);
+    if (*out) return CUBC_OK;
+    pthread_mutex_lock(&attaching);
+    *out = device->attached;
+    if (!*out && (*out = mem_zalloc(1, sizeof **out))) {
+        (*out)->device = device;
+        pthread_mutex_init(&(*out)->lock, NULL);
+        fork_register(&(*out)->lock);
+        device->detach = detach;
+        __atomic_store_n(&device->attached, *out, __ATOMIC_RELEASE);
+    }
+    if (!*out) st = CUBC_NO_MEMORY;
+    pthread_mutex_unlock(&attaching);
+    return st;
+}
+
+workspace_pool *table_workspaces(table *t)
+{
+    return &t->workspaces;
+}
+
+// ---- entries ------------------------------------------------------------------------------------
+static entry *find_entry(const table *t, const problem *p, uint64_t hash)
+{
+    entry *e = t->entries[hash % BUCKETS];
+    while (e && !(e->hash == hash && problem_same_code(&e->key, p))) e = e->next;
+    return e;
+}
+
+static entry *current_entry(const table *t, const problem *p, uint64_t hash)
+{
+    entry *e = find_entry(t, p, hash);
+    return e && e->generation == policy_generation() ? e : NULL;
+}
+
+static cubc_status make_entry(const problem *p, uint64_t hash, entry **out)
+{
+    entry *e = mem_zalloc(1, sizeof *e);
+    *out = e;
+    if (!e) return CUBC_NO_MEMORY;
+    e->hash = hash;
+    cubc_status st = instance_key_copy(p, &e->key);
+    if (st) {
+        entry_free(e);
+        *out = NULL;
+    }
+    return st;
+}
+
+// Has an entry with the rows of the present policies. The lock is not held meanwhile: rows are read
+// with the kernel's space, and calls of other workloads must not wait for that.
+static cubc_status renew_entry(table *t, const problem *p, uint64_t hash, unsigned generation,
+                               entry **out)
+{
+    entry *made = NULL;
+    policy_list rows;
+    pthread_mutex_lock(&t->lock);
+    *out = current_entry(t, p, hash);
+    pthread_mutex_unlock(&t->lock);
+    if (*out) return CUBC_OK;
+    TRY(algorithm_policies(p, t->device->info.arch, &rows));
+    instance **chosen = mem_zalloc((size_t)rows.count, sizeof(instance *));
+    cubc_status st = chosen ? make_entry(p, hash, &made) : CUBC_NO_MEMORY;
+    if (st) {
+        policy_list_free(&rows);
+        mem_free(chosen);
+        return st;
+    }
+    pthread_mutex_lock(&t->lock);
+    entry *e = find_entry(t, p, hash);
+    if (!e) {
+        e = made;
+        made = NULL;
+        e->next = t->entries[hash % BUCKETS];
+        t->entries[hash % BUCKETS] = e;
+    }
+    drop_rows(e);
+    e->rows = rows;
+    e->chosen = chosen;
+    e->generation = generation;
+    pthread_mutex_unlock(&t->lock);
+    if (made) entry_free(made);
+    *out = e;
+    return CUBC_OK;
+}
+
+// ---- tuning -------------------------------------------------------------------------------------
+static _Atomic(algorithm_tuner) tuner;
+
+void algorithm_set_tuner(algorithm_tuner asked)
+{
+    atomic_store(&tuner, asked);
+    policy_renew(); // workloads that have run before are asked about as well
+}
+
+static uint64_t rounded_place(const problem *p)
+{
+    uint64_t place[POLICY_AXES], hash = 0;
+    problem_place(p, place);
+    for (int k = 0; k < POLICY_AXES; k++)
+        hash = hash * 67 + (uint64_t)llround(log2((double)place[k] + 1));
+    return hash;
+}
+
+// With the lock. True if there is no tuner, or it has been asked about calls like this.
+static bool is_settled(const entry *e, const problem *p)
+{
+    if (!atomic_load(&tuner)) return true;
+    uint64_t place = rounded_place(p);
+    size_t k = 0;
+    while (k < e->asked_count && e->asked[k] != place) k++;
+    return k < e->asked_count;
+}
+
+// With the lock. Without memory it is asked again.
+static void settle(entry *e, const problem *p)
+{
+    if (is_settled(e, p)) return;
+    if (e->asked_count == e->asked_room) {
+        size_t room = e->asked_room ? 2 * e->asked_room : 4;
+        uint64_t *more = mem_zalloc(room, sizeof *more);
+        if (!more) return;
+        if (e->asked_count) memcpy(more, e->asked, e->asked_count * sizeof *more);
+        mem_free(e->asked);
+        e->asked = more;
+        e->asked_room = room;
+    }
+    e->asked[e->asked_count++] = rounded_place(p);
+}
+
+// In this thread: calls that are made from within, be it by a signal handler, are not tuned, and do
+// not wait for the very call that they are part of.
+static _Thread_local bool tuning;
+
+static cubc_status tune(cubc_device *device, const problem *p, void *stream, bool *settled)
+{
+    algorithm_tuner asked = atomic_load(&tuner);
+    *settled = !asked || !(tuning || device->api->is_capturing(device, stream));
+    if (!asked || !*settled) return CUBC_OK;
+    tuning = true;
+    cubc_status st = asked(device, p, settled);
+    tuning = false;
+    return st;
+}
+
+// ---- choosing -----------------------------------------------------------------------------------
+static int choose(const entry *e, const problem *p, bool base)
+{
+    uint64_t place[POLICY_AXES];
+    if (e->rows.count == 1) return 0;
+    problem_place(p, place);
+    return policy_choose(&e->rows, place, base);
+}
+
+// With the lock. NULL: it is not known, or not loaded.
+static instance *find_current(const table *t, const problem *p, uint64_t hash)
+{
+    const entry *e = current_entry(t, p, hash);
+    return e && is_settled(e, p) ? e->chosen[choose(e, p, false)] : NULL;
+}
+
+// With the lock.
+static instance *find_labelled(const entry *e, const char *label)
+{
+    instance *i = e->instances;
+    while (i && strcmp(i->label, label) != 0) i = i->next;
+    return i;
+}
+
+static cubc_status find_or_open(table *t, entry *e, const problem *p, bool base, instance **out)
+{
+    char label[MAX_LABEL];
+    pthread_mutex_lock(&t->lock); // the rows may be renewed by another thread
+    strcpy(label, e->rows.rows[choose(e, p, base)].label);
+    *out = find_labelled(e, label);
+    pthread_mutex_unlock(&t->lock);
+    if (*out) return CUBC_OK;
+    TRY(instance_open(t->device, p, label, out));
+    pthread_mutex_lock(&t->lock);
+    (*out)->next = e->instances;
+    e->instances = *out;
+    pthread_mutex_unlock(&t->lock);
+    return CUBC_OK;
+}
+
+static cubc_status open_current(table *t, const problem *p, uint64_t hash, bool settled,
+                                instance **out)
+{
+    entry *e;
+    unsigned generation = policy_generation();
+    TRY(renew_entry(t, p, hash, generation, &e));
+    cubc_status st = find_or_open(t, e, p, false, out);
+    // An overlaid policy was found with other accumulators or operands than this problem's.
+    if (st == CUBC_NO_RESOURCES) st = find_or_open(t, e, p, true, out);
+    if (st) return st;
+    pthread_mutex_lock(&t->lock);
+    if (e->generation == generation) e->chosen[choose(e, p, false)] = *out;
+    if (e->generation == generation && settled) settle(e, p);
+    pthread_mutex_unlock(&t->lock);
+    return CUBC_OK;
+}
+
+// ---- finding ------------------------------------------------------------------------------------
+// The table's lock is held for lookups only: opening compiles, and calls whose variants are there
+// already must not wait for that. What is being opened is listed, so that another thread that
+// needs the same waits for it instead of compiling it a second time.
+struct opening { // on the stack of the thread that opens
+    const problem *key;
+    uint64_t hash;
+    opening *next;
+};
+
+static void renew_after_fork(table *t) // a forked child has the list without the threads
+{
+    if (t->forks == fork_count()) return;
+    t->forks = fork_count();
+    t->openings = NULL;
+}
+
+static bool is_opening(const table *t, const problem *p, uint64_t hash)
+{
+    const opening *o = t->openings;
+    while (o && !(o->hash == hash && problem_same_code(o->key, p))) o = o->next;
+    return o != NULL;
+}
+
+static void remove_opening(table *t, const opening *done)
+{
+    opening **link = &t->openings;
+    while (*link != done) link = &(*link)->next;
+    *link = done->next;
+}
+
+cubc_status table_find(table *t, const problem *p, void *stream, instance **out)
+{
+    uint64_t hash = instance_key_hash(p);
+    opening mine = {.key = p, .hash = hash};
+    for (;;) {
+        pthread_mutex_lock(&t->lock);
+        renew_after_fork(t);
+        instance *i = find_current(t, p, hash);
+        bool wait = !i && !tuning && is_opening(t, p, hash);
+        if (!i && !wait) {
+            mine.next = t->openings;
+            t->openings = &mine;
+        }
+        pthread_mutex_unlock(&t->lock);
+        *out = i;
+        if (i) return CUBC_OK;
+        if (!wait) break;
+        if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while a variant was compiled");
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    bool settled;
+    cubc_status st = tune(t->device, p, stream, &settled);
+    if (!st) st = open_current(t, p, hash, settled, out);
+    pthread_mutex_lock(&t->lock);
+    remove_opening(t, &mine);
+    pthread_mutex_unlock(&t->lock);
+    return st;
+}
+
+bool table_has(table *t, const problem *p)
+{
+    pthread_mutex_lock(&t->lock);
+    bool has = !atomic_load(&tuner) && find_current(t, p, instance_key_hash(p));
+    pthread_mutex_unlock(&t->lock);
+    return has;
+}

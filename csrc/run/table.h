@@ -1,0 +1,24 @@
+// A device's table of loaded variants, by compile-time workload; and its pool of workspaces.
+//
+// The variant that a call runs depends on the call, the device and the policies, and on nothing
+// that was called before: each entry has the rows of policies that its calls may run, and every
+// call chooses among them by its place on the run-time axes.
+#ifndef CUBC_TABLE_H
+#define CUBC_TABLE_H
+
+#include "run/algorithm.h"
+#include "run/workspace.h"
+
+typedef struct table table;
+
+// The device's, made on first use and closed with it.
+cubc_status table_of(cubc_device *device, table **out);
+workspace_pool *table_workspaces(table *t);
+// The variant that the policies choose for a call, compiled and loaded if it is not yet. It stays
+// until the device is closed: another thread may be running it, and a captured graph may at any
+// time.
+cubc_status table_find(table *t, const problem *p, void *stream, instance **out);
+// True if table_find would find it without compiling or tuning.
+bool table_has(table *t, const problem *p);
+
+#endif
