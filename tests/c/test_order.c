@@ -83,7 +83,7 @@ static void under_every_seed(const char *benchmark, const char *label,
                              void (*check)(cubc_device *device))
 {
     static const char *const seeds[] = {"1", "2", "3"};
-    CHECK_STATUS(policy_overlay("cpu", benchmark, "U64", POLICY_ANY_SIZE, label), CUBC_OK);
+    CHECK_STATUS(policy_overlay("cpu", benchmark, "U64", NULL, label), CUBC_OK);
     for (size_t s = 0; s < COUNT_OF(seeds); s++) {
         cubc_device *device = open_seeded(seeds[s]);
         if (device) check(device);
@@ -131,8 +131,7 @@ static void test_labels_of_nobody(void)
 {
     cubc_device *device = open_seeded("0");
     if (!device) return;
-    CHECK_STATUS(policy_overlay("cpu", "reduce.custom", "U64", POLICY_ANY_SIZE, "ipt_4.tpb_1"),
-                 CUBC_OK);
+    CHECK_STATUS(policy_overlay("cpu", "reduce.custom", "U64", NULL, "ipt_4.tpb_1"), CUBC_OK);
     cubc_reduce_params params = {.in = maps, .out = results, .n = 1, .op = compose};
     params.type = params.acc_type = params.out_type = CUBC_U64;
     CHECK_STATUS(cubc_reduce(device, &params, NULL, 0, NULL), CUBC_INVALID_ARGUMENT);

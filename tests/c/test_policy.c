@@ -1,88 +1,97 @@
-// Which shipped row a workload gets: those for its number of items, and that their labels are
-// variants.
+// Which rows a workload gets, which of them a call runs, and that their labels are variants.
 #include "check.h"
 #include "compile/policy.h"
-#include "run/algorithm.h"
+#include "measure/workload.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char *label_of(const char *benchmark, cubc_type type, const char *arch,
-                            policy_size size)
+static const char *const benchmarks[] = {"reduce.sum",
+                                         "reduce.argmin",
+                                         "scan.exclusive.sum",
+                                         "scan.by_key",
+                                         "select.if",
+                                         "histogram.even",
+                                         "segmented_reduce.sum",
+                                         "axis_reduce.sum",
+                                         "segmented_sort.pairs",
+                                         "sort.keys",
+                                         "sort.pairs"};
+static const char *const archs[] = {"sm_75", "sm_80", "sm_90", "sm_100", "cpu"};
+
+static void open_problem(const char *benchmark, cubc_type type, uint64_t elements, problem *out)
 {
-    const algorithm *a;
-    const struct benchmark *b;
-    const char *label = "";
-    CHECK_STATUS(benchmark_find(benchmark, &a, &b), CUBC_OK);
-    const policy_key key = {.arch = arch,
-                            .algorithm = a->name,
-                            .benchmark = benchmark,
-                            .type = cubc_type_name(type),
-                            .type_size = cubc_type_size(type),
-                            .size = size};
-    CHECK_STATUS(policy_base(&key, &label), CUBC_OK);
+    const uint64_t at[POLICY_AXES] = {elements, 256, 64};
+    CHECK_STATUS(workload_problem_at(benchmark, type, at, out), CUBC_OK);
+}
+
+// The label of the row that a call of so many elements runs; 0: of no call in particular.
+static const char *label_at(const char *benchmark, cubc_type type, const char *arch,
+                            uint64_t elements)
+{
+    static char label[MAX_LABEL];
+    uint64_t place[POLICY_AXES];
+    problem p;
+    policy_list rows;
+    open_problem(benchmark, type, elements ? elements : 1 << 20, &p);
+    CHECK_STATUS(algorithm_policies(&p, arch, &rows), CUBC_OK);
+    problem_place(&p, place);
+    int row = policy_choose(&rows, elements ? place : NULL, false);
+    CHECK(row >= 0);
+    snprintf(label, sizeof label, "%s", row >= 0 ? rows.rows[row].label : "");
+    policy_list_free(&rows);
     return label;
 }
 
-static bool differ_at(policy_size size, const char *benchmark, cubc_type type, const char *arch)
+static bool differ(const char *benchmark, cubc_type type, const char *arch, uint64_t elements)
 {
-    return strcmp(label_of(benchmark, type, arch, size),
-                  label_of(benchmark, type, arch, POLICY_ANY_SIZE));
-}
-
-static bool differ(const char *benchmark, cubc_type type, const char *arch)
-{
-    return differ_at(POLICY_SMALL, benchmark, type, arch);
+    char any[MAX_LABEL];
+    snprintf(any, sizeof any, "%s", label_at(benchmark, type, arch, 0));
+    return strcmp(any, label_at(benchmark, type, arch, elements)) != 0;
 }
 
 static void test_few_items(void)
 {
-    CHECK(differ("scan.exclusive.sum", CUBC_F64, "sm_90"));
-    CHECK(differ("scan.inclusive.max", CUBC_F64, "sm_90")); // the algorithm's row
-    CHECK(differ("scan.exclusive.sum", CUBC_F64, "sm_100"));
-    CHECK(differ("select.if", CUBC_I8, "sm_90"));
-    CHECK(!differ("select.three_way", CUBC_I8, "sm_90")); // the row is another benchmark's
-    CHECK(!differ("select.if", CUBC_C128, "sm_90"));      // another type's
-    CHECK(!differ("scan.exclusive.sum", CUBC_F64, "sm_80"));
-    CHECK(!differ("scan.exclusive.sum", CUBC_F64, "cpu"));
+    const uint64_t few = 1 << 18;
+    CHECK(differ("scan.exclusive.sum", CUBC_F64, "sm_90", few));
+    CHECK(differ("scan.inclusive.max", CUBC_F64, "sm_90", few)); // the algorithm's row
+    CHECK(differ("scan.exclusive.sum", CUBC_F64, "sm_100", few));
+    CHECK(differ("select.if", CUBC_I8, "sm_90", few));
+    CHECK(!differ("select.three_way", CUBC_I8, "sm_90", few)); // the row is another benchmark's
+    CHECK(!differ("scan.by_key", CUBC_F32, "sm_90", few)); // its own come before the algorithm's
+    CHECK(!differ("reduce.argmin", CUBC_F32, "sm_90", few));
+    CHECK(!differ("scan.exclusive.sum", CUBC_F64, "sm_80", few));
+    CHECK(!differ("scan.exclusive.sum", CUBC_F64, "cpu", few));
 }
 
-static void test_sizes(void)
+// Both ends of a range belong to it, and narrower ranges come before wider ones.
+static void test_ranges(void)
 {
-    CHECK(policy_size_of(0) == POLICY_TINY);
-    CHECK(policy_size_of(1 << 16) == POLICY_TINY);
-    CHECK(policy_size_of((1 << 16) + 1) == POLICY_SMALL);
-    CHECK(policy_size_of(1 << 20) == POLICY_SMALL);
-    CHECK(policy_size_of((1 << 20) + 1) == POLICY_MIDDLE);
-    CHECK(policy_size_of(1 << 25) == POLICY_MIDDLE);
-    CHECK(policy_size_of((1 << 25) + 1) == POLICY_ANY_SIZE);
-    CHECK(policy_size_of(UINT64_MAX) == POLICY_ANY_SIZE);
-    CHECK(differ_at(POLICY_MIDDLE, "reduce.sum", CUBC_F32, "sm_90"));
-    CHECK(strcmp(label_of("reduce.sum", CUBC_F32, "sm_90", POLICY_MIDDLE),
-                 label_of("reduce.sum", CUBC_F32, "sm_90", POLICY_SMALL)));
-    CHECK(!differ_at(POLICY_MIDDLE, "reduce.sum", CUBC_F32, "sm_80"));
-    CHECK(strcmp(label_of("scan.exclusive.sum", CUBC_I8, "sm_90", POLICY_TINY),
-                 label_of("scan.exclusive.sum", CUBC_I8, "sm_90", POLICY_SMALL)));
-    CHECK(differ_at(POLICY_TINY, "histogram.even.256", CUBC_F32, "sm_90")); // the row of small ones
+    static const uint64_t ends[] = {1, 1 << 16, (1 << 16) + 1, 1 << 20, (1 << 20) + 1, 1 << 25};
+    char labels[COUNT_OF(ends)][MAX_LABEL];
+    for (size_t k = 0; k < COUNT_OF(ends); k++)
+        snprintf(labels[k], MAX_LABEL, "%s", label_at("reduce.sum", CUBC_F32, "sm_90", ends[k]));
+    for (size_t k = 0; k + 1 < COUNT_OF(ends); k += 2) CHECK(!strcmp(labels[k], labels[k + 1]));
+    CHECK(strcmp(labels[0], labels[2]) && strcmp(labels[2], labels[4]));
+    CHECK(differ("reduce.sum", CUBC_F32, "sm_90", 1 << 25));
+    CHECK(!differ("reduce.sum", CUBC_F32, "sm_90", (1 << 25) + 1));
 }
 
 static void test_labels_are_variants(void)
 {
-    static const char *const benchmarks[] = {
-        "reduce.sum",      "scan.exclusive.sum", "select.if", "histogram.even.256",
-        "sort.keys.small", "sort.keys",          "sort.pairs"};
-    for (size_t k = 0; k < 3 * COUNT_OF(benchmarks); k++) {
-        const char *name = benchmarks[k / 3];
+    for (size_t k = 0; k < COUNT_OF(benchmarks) * COUNT_OF(archs); k++) {
+        const char *arch = archs[k / COUNT_OF(benchmarks)];
         for (int type = CUBC_I8; type <= CUBC_F64; type++) {
-            const algorithm *a;
-            const struct benchmark *b;
+            problem p;
+            policy_list rows;
             space s;
             variant v;
-            CHECK_STATUS(benchmark_find(name, &a, &b), CUBC_OK);
-            CHECK_STATUS(algorithm_space(a, "sm_90", &s), CUBC_OK);
-            const char *label =
-                label_of(name, (cubc_type)type, "sm_90", (policy_size)(POLICY_TINY + (int)(k % 3)));
-            CHECK_STATUS(variant_parse(&s, label, &v), CUBC_OK);
+            open_problem(benchmarks[k % COUNT_OF(benchmarks)], (cubc_type)type, 1 << 20, &p);
+            CHECK_STATUS(algorithm_space(p.algorithm, arch, &s), CUBC_OK);
+            CHECK_STATUS(algorithm_policies(&p, arch, &rows), CUBC_OK);
+            for (int row = 0; row < rows.count; row++)
+                CHECK_STATUS(variant_parse(&s, rows.rows[row].label, &v), CUBC_OK);
+            policy_list_free(&rows);
         }
     }
 }
@@ -90,38 +99,71 @@ static void test_labels_are_variants(void)
 // Accumulators may be wider than the items that a row goes by: another row has to do then.
 static void test_wider_accumulators(void)
 {
-    static const char *const benchmarks[] = {"scan.exclusive.sum", "scan.by_key", "reduce.sum",
-                                             "segmented_reduce.sum.small"};
-    static const char *const archs[] = {"sm_75", "sm_80", "sm_90", "sm_100", "cpu"};
+    static const char *const reductions[] = {"scan.exclusive.sum", "scan.by_key", "reduce.sum",
+                                             "segmented_reduce.sum"};
     static const cubc_type wider[] = {CUBC_I32, CUBC_I64, CUBC_F64, CUBC_C128};
-    for (size_t k = 0; k < COUNT_OF(benchmarks) * COUNT_OF(archs) * COUNT_OF(wider); k++) {
-        const char *name = benchmarks[k % COUNT_OF(benchmarks)];
-        const char *arch = archs[k / COUNT_OF(benchmarks) % COUNT_OF(archs)];
-        for (int type = CUBC_BOOL; type <= CUBC_F64; type++) {
-            const algorithm *a;
-            const struct benchmark *b;
-            problem p;
-            space s;
-            variant v;
-            char label[MAX_LABEL];
-            CHECK_STATUS(benchmark_find(name, &a, &b), CUBC_OK);
-            CHECK_STATUS(a->workload(b, (cubc_type)type, 1 << 22, &p), CUBC_OK);
-            p.algorithm = a;
-            snprintf(p.benchmark, sizeof p.benchmark, "%s", name);
-            p.acc_type = (uint8_t)wider[k / COUNT_OF(benchmarks) / COUNT_OF(archs)];
-            for (int size = POLICY_ANY_SIZE; size <= POLICY_MIDDLE; size++) {
-                p.size = (policy_size)size;
+    static const uint64_t elements[] = {1 << 10, 1 << 18, 1 << 22, 1 << 28};
+    for (size_t k = 0; k < COUNT_OF(reductions) * COUNT_OF(archs) * COUNT_OF(wider); k++) {
+        const char *name = reductions[k % COUNT_OF(reductions)];
+        const char *arch = archs[k / COUNT_OF(reductions) % COUNT_OF(archs)];
+        for (int type = CUBC_BOOL; type <= CUBC_F64; type++)
+            for (size_t e = 0; e < COUNT_OF(elements); e++) {
+                problem p;
+                space s;
+                variant v;
+                char label[MAX_LABEL];
+                open_problem(name, (cubc_type)type, elements[e], &p);
+                p.acc_type = (uint8_t)wider[k / COUNT_OF(reductions) / COUNT_OF(archs)];
                 CHECK_STATUS(algorithm_variant(&p, arch, "base", &s, &v, label), CUBC_OK);
             }
-        }
     }
+}
+
+static void overlay(const uint64_t *elements, const char *label)
+{
+    const uint64_t place[POLICY_AXES] = {elements ? *elements : 0};
+    CHECK_STATUS(policy_overlay("cpu", "transform.fill", "F32", elements ? place : NULL, label),
+                 CUBC_OK);
+}
+
+static void check_label(uint64_t elements, const char *label)
+{
+    CHECK(!strcmp(label_at("transform.fill", CUBC_F32, "cpu", elements), label));
+}
+
+// Two octaves to either side, and the nearest of several.
+static void test_overlaid_rows(void)
+{
+    const uint64_t at = 1 << 16, near = 1 << 18;
+    char shipped[MAX_LABEL];
+    snprintf(shipped, sizeof shipped, "%s", label_at("transform.fill", CUBC_F32, "cpu", 0));
+    overlay(&at, "ipt_1");
+    check_label(1 << 14, "ipt_1");
+    check_label(1 << 18, "ipt_1");
+    check_label((1 << 14) - 1, shipped);
+    check_label((1 << 18) + 1, shipped);
+    check_label(0, shipped);
+    overlay(&near, "ipt_2");
+    check_label((1 << 17) - 100, "ipt_1");
+    check_label((1 << 17) + 100, "ipt_2");
+    overlay(&at, "ipt_3"); // in place of the first
+    check_label(1 << 14, "ipt_3");
+    overlay(NULL, "ipt_4"); // in place of all
+    check_label(1 << 16, "ipt_4");
+    check_label(0, "ipt_4");
+    overlay(&at, "ipt_5");
+    check_label(1 << 16, "ipt_5");
+    check_label(1 << 20, "ipt_4");
+    policy_clear();
+    check_label(1 << 16, shipped);
 }
 
 static const check_test tests[] = {
     {"few items", test_few_items},
-    {"sizes", test_sizes},
+    {"ranges", test_ranges},
     {"labels are variants", test_labels_are_variants},
     {"wider accumulators", test_wider_accumulators},
+    {"overlaid rows", test_overlaid_rows},
 };
 
 int main(int argc, char **argv)

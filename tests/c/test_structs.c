@@ -116,8 +116,7 @@ static void under_seed(const char *seed, const char *benchmark, const char *labe
                        void (*check)(cubc_device *device))
 {
     cubc_device *device = open_with("2", seed);
-    CHECK_STATUS(policy_overlay("cpu", benchmark, cubc_type_name(type), POLICY_ANY_SIZE, label),
-                 CUBC_OK);
+    CHECK_STATUS(policy_overlay("cpu", benchmark, cubc_type_name(type), NULL, label), CUBC_OK);
     if (device) check(device);
     cubc_device_close(device);
     policy_clear();

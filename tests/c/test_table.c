@@ -1,0 +1,105 @@
+// The table of loaded variants: what a call runs follows from the call and the policies, and from
+// nothing that was called before.
+#include "check.h"
+#include "measure/workload.h"
+#include "run/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct tuned { // a benchmark with variants that differ from its base on the cpu
+    const char *benchmark, *near_few, *near_many;
+} tuned;
+
+static const tuned all[] = {
+    {"sort.keys", "ipt_65536.tpb_1.rb_8", "ipt_65536.tpb_1.rb_9"},
+    {"transform.fill", "ipt_1024.tpb_1.ipv_4.ld_0", "ipt_2048.tpb_1.ipv_4.ld_0"},
+    {"select.if", "ipt_1024.tpb_1.mb_1.ipv_3.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
+     "ipt_2048.tpb_1.mb_1.ipv_3.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0"},
+};
+static const uint64_t few[POLICY_AXES] = {1 << 10}, many[POLICY_AXES] = {1 << 18};
+
+static uint64_t random_number(void)
+{
+    static uint64_t state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return state >> 33;
+}
+
+static void open_problem(const tuned *of, uint64_t elements, problem *out)
+{
+    const uint64_t at[POLICY_AXES] = {elements};
+    CHECK_STATUS(workload_problem_at(of->benchmark, CUBC_I32, at, out), CUBC_OK);
+}
+
+// The label of what a call runs, and of what it would if it were the first.
+static void check_call(cubc_device *device, const tuned *of, uint64_t elements)
+{
+    uint64_t place[POLICY_AXES];
+    problem p;
+    table *t;
+    instance *ran = NULL;
+    policy_list rows;
+    open_problem(of, elements, &p);
+    problem_place(&p, place);
+    CHECK_STATUS(table_of(device, &t), CUBC_OK);
+    CHECK_STATUS(table_find(t, &p, NULL, &ran), CUBC_OK);
+    CHECK_STATUS(algorithm_policies(&p, "cpu", &rows), CUBC_OK);
+    const char *expected = rows.rows[policy_choose(&rows, place, false)].label;
+    CHECK(ran && strcmp(ran->label, expected) == 0);
+    CHECK(table_has(t, &p));
+    policy_list_free(&rows);
+}
+
+static void call_at_random(cubc_device *device, int calls)
+{
+    for (int k = 0; k < calls; k++)
+        check_call(device, &all[random_number() % COUNT_OF(all)],
+                   1 + random_number() % ((uint64_t)1 << (4 + random_number() % 20)));
+}
+
+static void test_random_sequences(void)
+{
+    cubc_device *device;
+    CHECK_STATUS(cubc_device_open("cpu", &device), CUBC_OK);
+    check_call(device, &all[0], 300000000); // a large call first
+    call_at_random(device, 100);
+    for (size_t k = 0; k < COUNT_OF(all); k++) {
+        CHECK_STATUS(policy_overlay("cpu", all[k].benchmark, "I32", few, all[k].near_few), CUBC_OK);
+        call_at_random(device, 100);
+        CHECK_STATUS(policy_overlay("cpu", all[k].benchmark, "I32", many, all[k].near_many),
+                     CUBC_OK);
+        call_at_random(device, 100);
+    }
+    policy_clear();
+    call_at_random(device, 100);
+    cubc_device_close(device);
+}
+
+// The rows of shipped policies tell sorts of up to 2^22 keys from those of more.
+static void test_falling_sizes(void)
+{
+    cubc_device *device;
+    problem small, large;
+    table *t;
+    instance *of_small, *of_large;
+    open_problem(&all[0], 50000, &small);
+    open_problem(&all[0], 300000000, &large);
+    CHECK_STATUS(cubc_device_open("cpu", &device), CUBC_OK);
+    CHECK_STATUS(table_of(device, &t), CUBC_OK);
+    CHECK_STATUS(table_find(t, &large, NULL, &of_large), CUBC_OK);
+    CHECK(!table_has(t, &small));
+    CHECK_STATUS(table_find(t, &small, NULL, &of_small), CUBC_OK);
+    CHECK(strcmp(of_small->label, of_large->label) != 0);
+    cubc_device_close(device);
+}
+
+static const check_test tests[] = {
+    {"random sequences", test_random_sequences},
+    {"falling sizes", test_falling_sizes},
+};
+
+int main(int argc, char **argv)
+{
+    return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
+}
