@@ -50,14 +50,17 @@ def test_search_and_analyze(tmp_path, capsys):
 
 def test_policies(db, capsys):
     assert main(["analyze", "--policies", str(db)]) == 0
-    assert capsys.readouterr().out == f'POLICY("cpu", "reduce.sum.tiny", "F32", "{B}")\n'
+    near = "Elements=16384:262144"
+    assert capsys.readouterr().out == f'POLICY("cpu", "reduce.sum", "F32", "{near}", "{B}")\n'
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["search", "-R", "reduse"], "no benchmark"),
-        (["search", "-R", "reduce.sum", "-a", "Elements=22"], "does not declare 22"),
+        (["search", "-R", "reduce.sum", "-a", "T=F99"], "does not declare F99"),
+        (["search", "-R", "reduce.sum", "-a", "Elements=[20,1000]"], "expected exponents of two"),
+        (["search", "-R", "segmented_reduce.sum", "-a", "SegmentSize=0"], "a positive number"),
         (["search", "-R", "reduce.sum", "-a", "Element=20"], "did you mean Elements"),
         (["search", "-R", "reduce.sum", "-a", "nonsense"], "form"),
         (["search", "-R", "reduce.sum", "-a", "T{ct}=[]"], "'T{ct}=[]' holds no value: write"),

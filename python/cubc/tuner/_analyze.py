@@ -44,7 +44,7 @@ class Best:
         Verdict of measuring it again, with the score's interval; None if that was not done.
     wins : bool
         True if the verdict is FASTER: only then do policies follow from it, and base stays
-        otherwise. `Analysis.policies` has them for each number of items.
+        otherwise. `Analysis.policies` has them for each run-time workload.
     """
 
     benchmark: str

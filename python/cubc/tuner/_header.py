@@ -34,8 +34,8 @@ def header(winners: Sequence[Winner]) -> str:
 def _block(winner: Winner) -> str:
     group, label, score = winner
     shipped = group.benchmark in _core.benchmarks()
-    parameters = _core.parameters(group.benchmark, "cpu") if shipped else []
-    macros = {name: macro for macro, name, *_ in parameters}  # the same on every architecture
+    parameters = _core.parameters(group.benchmark, group.arch) if shipped else []
+    macros = {name: macro for macro, name, *_ in parameters}
     what = [part for part in (group.benchmark, group.workload) if part]
     prefix = _identifier("cubc", group.arch, *what)
     about = f"{' '.join(what)} on {group.device} ({group.arch})"
