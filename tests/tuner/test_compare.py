@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import stores
 
-from cubc import _core, tuner
+from cubc import tuner
 from cubc.tuner._cli import main
 from cubc.tuner._verdict import UNDECIDED, judge_apart
 

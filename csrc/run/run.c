@@ -1,0 +1,119 @@
+// The running of calls: a problem and an instance become a plan, which is queued on a stream.
+#include "run/table.h"
+
+// The scratch of storage that the caller provides follows the messages.
+enum { SCRATCH_ALIGNMENT = 256 };
+
+static size_t scratch_offset(const plan *pl)
+{
+    return (pl->message_bytes + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
+}
+
+static size_t plan_bytes(const plan *pl)
+{
+    return pl->scratch_bytes ? scratch_offset(pl) + pl->scratch_bytes : pl->message_bytes;
+}
+
+static cubc_status make_plan(const problem *p, const instance *i, plan *out)
+{
+    out->message_bytes = out->scratch_bytes = out->cleared_bytes = 0;
+    out->launch_count = 0;
+    return p->algorithm->plan(p, i, out);
+}
+
+static void place_args(launch *l, uint32_t which, const void *memory)
+{
+    for (size_t k = 0; k < l->args_count; k++)
+        if (which >> k & 1) l->args[k] += (uintptr_t)memory;
+}
+
+static cubc_status queue_plan(cubc_device *device, plan *pl, void *messages, void *scratch,
+                              void *stream)
+{
+    if (pl->cleared_bytes) TRY(device->api->fill(device, scratch, 0, pl->cleared_bytes, stream));
+    for (int k = 0; k < pl->launch_count; k++) {
+        launch *l = &pl->launches[k];
+        if ((size_t)l->kernel->info.args_bytes != 8 * l->args_count)
+            FAIL(CUBC_INTERNAL, "kernel and descriptor disagree: %lld and %zu bytes of arguments",
+                 (long long)l->kernel->info.args_bytes, 8 * l->args_count);
+        place_args(l, l->message_args, messages);
+        place_args(l, l->scratch_args, scratch);
+        l->shape.early = k > 0; // kernels wait for the launch before where they depend on it
+        TRY(device->api->launch(device, l->kernel, &l->shape, l->args, 8 * l->args_count, stream));
+    }
+    return CUBC_OK;
+}
+
+static cubc_status run_plan(table *t, cubc_device *device, plan *pl, void *stream)
+{
+    workspace_lease lease = {0};
+    void *scratch = NULL;
+    if (!pl->launch_count) return CUBC_OK;
+    if (pl->scratch_bytes) TRY(device->api->alloc(device, pl->scratch_bytes, stream, &scratch));
+    cubc_status st = CUBC_OK;
+    if (pl->message_bytes)
+        st = workspace_acquire(table_workspaces(t), device, pl->message_bytes,
+                               (uint32_t)pl->launch_count, stream, &lease);
+    if (!st) {
+        st = queue_plan(device, pl, lease.memory, scratch, stream);
+        workspace_release(device, &lease, stream, st);
+    }
+    device->api->free(device, scratch, stream); // after what is queued on the stream
+    return st;
+}
+
+cubc_status instance_run(instance *i, const problem *p, void *stream)
+{
+    table *t;
+    plan pl;
+    TRY(table_of(i->device, &t));
+    TRY(make_plan(p, i, &pl));
+    return run_plan(t, i->device, &pl, stream);
+}
+
+static cubc_status run_in(cubc_device *device, const problem *p, plan *pl, void *temp,
+                          size_t temp_bytes, void *stream)
+{
+    uintptr_t alignment = pl->scratch_bytes ? SCRATCH_ALIGNMENT : 8;
+    if (temp_bytes < plan_bytes(pl))
+        FAIL(CUBC_INVALID_ARGUMENT, "the workspace has %zu bytes, %zu are needed", temp_bytes,
+             plan_bytes(pl));
+    if ((uintptr_t)temp % alignment)
+        FAIL(CUBC_INVALID_ARGUMENT, "the workspace is not aligned to %d bytes", (int)alignment);
+    TRY(problem_apart(p, temp, plan_bytes(pl)));
+    if (pl->message_bytes) TRY(device->api->fill(device, temp, 0, pl->message_bytes, stream));
+    return queue_plan(device, pl, temp, (char *)temp + scratch_offset(pl), stream);
+}
+
+cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
+                          void *stream)
+{
+    table *t;
+    instance *i;
+    plan pl;
+    TRY(table_of(device, &t));
+    TRY(table_find(t, p, stream, &i));
+    TRY(make_plan(p, i, &pl));
+    return temp ? run_in(device, p, &pl, temp, temp_bytes, stream)
+                : run_plan(t, device, &pl, stream);
+}
+
+cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
+{
+    table *t;
+    instance *i;
+    plan pl;
+    TRY(table_of(device, &t));
+    TRY(table_find(t, p, NULL, &i));
+    TRY(make_plan(p, i, &pl));
+    *bytes = plan_bytes(&pl) > 8 ? plan_bytes(&pl) : 8; // never 0: NULL means the device's pool
+    return CUBC_OK;
+}
+
+cubc_status algorithm_missing(cubc_device *device, const problem *p, bool *missing)
+{
+    table *t;
+    TRY(table_of(device, &t));
+    *missing = !table_has(t, p);
+    return CUBC_OK;
+}
