@@ -12,8 +12,8 @@
 // i, j, k, and E_k = H_k4, the matrix of a chirality is
 //     1 + sum over k of s_k sigma_k x W_k,  W_k = kappa c_sw (B_k -+ E_k), minus for gamma_5 = 1
 //
-// A thread computes the matrices of a site (clover.h). It keeps the field strength in its own part
-// of shared memory, because that of all planes is too much for registers.
+// A thread computes the matrices of a site (clover.h). It keeps the field strength in a part of
+// shared memory, because that of all planes is too much for registers.
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:96:32 cpu=1:1:1
 //
@@ -64,17 +64,17 @@ FUNCTION matrix leaves_at(const from_t* links, const place& here, int mu, int nu
 
 FUNCTION void store_strength(clover_term_shared& s, int kind, int k, real_t factor, const matrix& q)
 {
-    const u32 own = thread_id();
+    const u32 thread = thread_id();
     const real_t eighth = factor / 8;
     int at = 3;
     UNROLL
     for (int i = 0; i < 3; i++) {
-        s.strength[kind][k][i][own] = -2 * eighth * q.element[i][i].imag;
+        s.strength[kind][k][i][thread] = -2 * eighth * q.element[i][i].imag;
         UNROLL
         for (int j = 0; j < i; j++) {
             const complex_t a = q.element[i][j], b = q.element[j][i];
-            s.strength[kind][k][at++][own] = -eighth * (a.imag + b.imag);
-            s.strength[kind][k][at++][own] = eighth * (a.real - b.real);
+            s.strength[kind][k][at++][thread] = -eighth * (a.imag + b.imag);
+            s.strength[kind][k][at++][thread] = eighth * (a.real - b.real);
         }
     }
 }
@@ -82,15 +82,15 @@ FUNCTION void store_strength(clover_term_shared& s, int kind, int k, real_t fact
 // Returns an element of W_k.
 FUNCTION complex_t element_of_w(const clover_term_shared& s, int chirality, int k, int i, int j)
 {
-    const u32 own = thread_id();
+    const u32 thread = thread_id();
     const real_t sign = chirality == 0 ? -1 : 1;
     const real_t(&b)[HERMITIAN][SIMT_THREADS] = s.strength[MAGNETIC][k];
     const real_t(&e)[HERMITIAN][SIMT_THREADS] = s.strength[ELECTRIC][k];
-    if (i == j) return complex_t{b[i][own] + sign * e[i][own], 0};
+    if (i == j) return complex_t{b[i][thread] + sign * e[i][thread], 0};
     const int row = i > j ? i : j, column = i > j ? j : i;
     const int at = 3 + 2 * (row * (row - 1) / 2 + column);
-    const real_t imag = b[at + 1][own] + sign * e[at + 1][own];
-    return complex_t{b[at][own] + sign * e[at][own], i > j ? imag : -imag};
+    const real_t imag = b[at + 1][thread] + sign * e[at + 1][thread];
+    return complex_t{b[at][thread] + sign * e[at][thread], i > j ? imag : -imag};
 }
 
 // Returns an element, on or below the diagonal, of the matrix of a chirality:

@@ -1,5 +1,5 @@
-// Shared part of the kernels of Wilson-like operators: the order of sites and the hopping term
-// (wilson.h), for one parity or both.
+// Shared part of the kernels of Wilson-like operators, for one parity or both: the hopping term at
+// each site (dslash_hops.h), then the operator's site term, then the tail of a solver (tail.h).
 //
 // A thread computes a site of the output for some of the sources; it reads and reconstructs the
 // links once for all of them. Threads do not exchange data: neighbouring sites share their reads
@@ -32,9 +32,8 @@
 // bx..bt   sites of one parity of a brick along x, and along y, z, t; less if that does not divide
 //          the lattice
 // sz    bricks along z in a sweep through t
-// cv    fixed-point spinors: halves of the spinor whose reals are converted by two fast
-// instructions
-//       instead of one slow one (0: none, 1: the lower half, 2: both)
+// cv    fixed-point spinors: halves whose reals two fast instructions convert instead of one slow
+//       one (0: none, 1: the lower half, 2: both)
 // sh    shared memory that a block reserves without using it: fewer blocks share a cache
 //
 // Workload: that of lattice.h, and
@@ -42,6 +41,7 @@
 //     TUNE_RECONSTRUCT  reals a link: 18, 12 or 8
 //     TUNE_PARITY       parity of the output; 2: both, in fields that have parity 0 first
 //     TUNE_DAGGER       1: the adjoint
+//     TUNE_XPAY         1: there is x
 //     TUNE_ANISOTROPIC  1: spatial hops have a factor
 //     TUNE_ANTIPERIODIC 1: hops across the boundary in time change sign
 //     TUNE_TEMPORAL     1: temporal gauge, links in time are 1 except for those of the last slice
@@ -54,248 +54,9 @@
 #include "lattice.h"
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
-#include "wilson.h"
+#include "dslash_hops.h"
 
-enum {
-    RECONSTRUCT = TUNE_RECONSTRUCT,
-    SPT = TUNE_SOURCES_PER_THREAD,
-    GROUPS = TUNE_SOURCE_GROUPS,
-    BOTH = TUNE_PARITY == 2,
-    ETA = TUNE_DAGGER ? -1 : 1 // hops from x + mu have 1 - ETA gamma_mu
-};
-
-// First kernel argument of every such operator.
-struct dslash_fields {
-    const link_storage<stored_t>::type* links;
-    const stored_t* in;
-    const f32* in_norms; // NULL unless fixed point
-    f64 spatial;         // factor of spatial hops
-    u64 sources;
-};
-
-// ---- the order of sites -------------------------------------------------------------------------
-FUNCTION constexpr u32 common_divisor(u32 a, u32 b) { return b ? common_divisor(b, a % b) : a; }
-
-constexpr u32 BRICK_X = common_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2);
-constexpr u32 BRICK_Y = common_divisor(TUNE_LY, 1u << TUNE_BRICK_Y_LOG2);
-constexpr u32 BRICK_Z = common_divisor(TUNE_LZ, 1u << TUNE_BRICK_Z_LOG2);
-constexpr u32 BRICK_T = common_divisor(TUNE_LT, 1u << TUNE_BRICK_T_LOG2);
-constexpr u32 BRICK = BRICK_X * BRICK_Y * BRICK_Z * BRICK_T;
-constexpr u32 ROWS_X = HALF_X / BRICK_X, ROWS_Y = TUNE_LY / BRICK_Y;
-constexpr u32 SWEEP = common_divisor(TUNE_LZ / BRICK_Z, 1u << TUNE_SWEEP_Z_LOG2);
-
-// Returns the site at a place of that order. With both parities, a brick of odd sites follows that
-// of even sites.
-FUNCTION site site_in_order(u32 place, u32& parity)
-{
-    parity = TUNE_PARITY;
-    u32 brick = place / BRICK;
-    const u32 in = place % BRICK;
-    if constexpr (BOTH) {
-        parity = brick % 2;
-        brick /= 2;
-    }
-    const u32 in_row = in / BRICK_X, in_slab = in_row / BRICK_Y;
-    const u32 row = brick / ROWS_X, slab = row / ROWS_Y, sweep = slab / SWEEP;
-    const u32 z = slab % SWEEP + sweep / (TUNE_LT / BRICK_T) * SWEEP;
-    return site_at(brick % ROWS_X * BRICK_X + in % BRICK_X,
-                   row % ROWS_Y * BRICK_Y + in_row % BRICK_Y, z * BRICK_Z + in_slab % BRICK_Z,
-                   sweep % (TUNE_LT / BRICK_T) * BRICK_T + in_slab / BRICK_Z, parity);
-}
-
-// ---- a thread's work ----------------------------------------------------------------------------
-// Places of all sites, places a block, and blocks for the same sources.
-constexpr u32 DSLASH_PLACES = BOTH ? 2 * SITES : SITES;
-constexpr u32 DSLASH_TILE = SIMT_THREADS / GROUPS;
-constexpr u32 DSLASH_BLOCKS = (DSLASH_PLACES + DSLASH_TILE - 1) / DSLASH_TILE;
-
-struct dslash_work {
-    site at;
-    u32 parity;
-    u32 source; // the first of SPT sources
-};
-
-// Sets the thread's work. Returns false if it has none.
-FUNCTION bool dslash_work_of(dslash_work& w)
-{
-    const u32 group = warp_id() % GROUPS;
-    const u32 place =
-        block_id() % DSLASH_BLOCKS * DSLASH_TILE + warp_id() / GROUPS * SIMT_WARP + lane_id();
-    w.source = (block_id() / DSLASH_BLOCKS * GROUPS + group) * SPT;
-    if (place >= DSLASH_PLACES) return false;
-    w.at = site_in_order(place, w.parity);
-    return true;
-}
-
-FUNCTION bool has_source(const dslash_fields& a, const dslash_work& w, u32 k)
-{
-    return SPT * GROUPS == 1 || w.source + k < a.sources;
-}
-
-// ---- hops ---------------------------------------------------------------------------------------
-// Returns the first site of a source's field. With both parities the fields follow each other.
-FUNCTION u64 source_sites(u32 source, u32 parity)
-{
-    return BOTH ? static_cast<u64>(2 * source + parity) * SITES : static_cast<u64>(source) * SITES;
-}
-
-// Returns the factor of a hop besides its link: anisotropy, or the boundary's sign.
-template <int MU>
-FUNCTION real_t hop_factor(const dslash_fields& a, bool across)
-{
-    if constexpr (MU != TIME) return TUNE_ANISOTROPIC ? static_cast<real_t>(a.spatial) : 1;
-    return TUNE_ANTIPERIODIC && across ? -1 : 1;
-}
-
-// Returns the neighbour that a hop comes from: x + mu (FORWARD) or x - mu.
-template <int MU, bool FORWARD>
-FUNCTION u32 hop_from(const site& s)
-{
-    return FORWARD ? site_after<MU>(s) : site_before<MU>(s);
-}
-
-template <bool FORWARD>
-FUNCTION bool is_across(const site& s) // true if the hop crosses the boundary in time
-{
-    return FORWARD ? s.t + 1 == TUNE_LT : s.t == 0;
-}
-
-template <int MU, bool FORWARD>
-FUNCTION bool is_unity(const site& s)
-{
-    return TUNE_TEMPORAL && MU == TIME && !is_across<FORWARD>(s);
-}
-
-typedef packed_link<RECONSTRUCT> hop_link;
-
-template <int MU, bool FORWARD>
-FUNCTION hop_link link_of_hop(const dslash_fields& a, const dslash_work& w)
-{
-    if (is_unity<MU, FORWARD>(w.at)) return hop_link{};
-    return load_packed<RECONSTRUCT, TUNE_LINK_LOAD>(
-        links_of<RECONSTRUCT>(a.links, FORWARD ? w.parity : other_parity(w.parity), MU),
-        FORWARD ? w.at.index : hop_from<MU, FORWARD>(w.at));
-}
-
-// Adds a hop of the thread's source k, over the link u, to `sum`.
-template <int MU, bool FORWARD>
-FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const matrix& u,
-                      spinor& sum)
-{
-    constexpr int eta = FORWARD ? ETA : -ETA;
-    const u32 from = hop_from<MU, FORWARD>(w.at);
-    const u64 start = source_sites(w.source + k, other_parity(w.parity));
-    half_spinor h = load_projected<MU, eta, TUNE_LOAD>(a.in + start * SPINOR, from);
-    real_t scale = hop_factor<MU>(a, is_across<FORWARD>(w.at)) * projected_unit<stored_t>();
-    if (!is_unity<MU, FORWARD>(w.at)) {
-        UNROLL
-        for (int spin = 0; spin < 2; spin++)
-            h.spin[spin] = FORWARD ? u * h.spin[spin] : adjoint_times(u, h.spin[spin]);
-        scale *= link_unit<stored_t>();
-    }
-    if constexpr (storage<stored_t>::fixed) scale *= load_norm<stored_t>(a.in_norms + start, from);
-    add_projected<MU, eta>(sum, scale, h);
-}
-
-#if TUNE_KEEP_LINKS
-// Hides the values of these registers from the compiler, so that reconstructed links are recomputed
-// for each source and not kept.
-FUNCTION void make_again(real_t (&v)[RECONSTRUCT])
-{
-    UNROLL
-    for (int j = 0; j < RECONSTRUCT; j++) unknown_value(v[j]);
-}
-
-struct kept_links {
-    hop_link forward[4], backward[4];
-};
-
-template <int MU>
-FUNCTION void keep_links(const dslash_fields& a, const dslash_work& w, kept_links& links)
-{
-    links.forward[MU] = link_of_hop<MU, true>(a, w);
-    links.backward[MU] = link_of_hop<MU, false>(a, w);
-}
-
-template <int MU>
-FUNCTION void add_hops(const dslash_fields& a, const dslash_work& w, u32 k, kept_links& links,
-                       spinor& sum)
-{
-    make_again(links.forward[MU].value);
-    add_hop<MU, true>(a, w, k, unpacked<stored_t>(links.forward[MU]), sum);
-    make_again(links.backward[MU].value);
-    add_hop<MU, false>(a, w, k, unpacked<stored_t>(links.backward[MU]), sum);
-}
-
-// Computes D in at the thread's site and passes it to `each`, source by source.
-template <class Each>
-FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
-{
-    kept_links links;
-    keep_links<0>(a, w, links);
-    keep_links<1>(a, w, links);
-    keep_links<2>(a, w, links);
-    keep_links<TIME>(a, w, links);
-    for (u32 k = 0; k < SPT; k++) {
-        if (!has_source(a, w, k)) break;
-        spinor sum{};
-        add_hops<0>(a, w, k, links, sum);
-        add_hops<1>(a, w, k, links, sum);
-        add_hops<2>(a, w, k, links, sum);
-        add_hops<TIME>(a, w, k, links, sum);
-        each(k, sum);
-    }
-}
-#else
-template <int MU, bool FORWARD>
-FUNCTION void add_hops_over(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
-{
-    matrix u{};
-    if (!is_unity<MU, FORWARD>(w.at)) u = unpacked<stored_t>(link_of_hop<MU, FORWARD>(a, w));
-    UNROLL
-    for (u32 k = 0; k < SPT; k++) {
-        if (!has_source(a, w, k)) break;
-        add_hop<MU, FORWARD>(a, w, k, u, sum[k]);
-    }
-}
-
-template <int MU>
-FUNCTION void add_hops(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
-{
-    add_hops_over<MU, true>(a, w, sum);
-    add_hops_over<MU, false>(a, w, sum);
-}
-
-template <class Each>
-FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
-{
-    spinor sum[SPT] = {};
-    add_hops<0>(a, w, sum);
-    add_hops<1>(a, w, sum);
-    add_hops<2>(a, w, sum);
-    add_hops<TIME>(a, w, sum);
-    UNROLL
-    for (u32 k = 0; k < SPT; k++) {
-        if (!has_source(a, w, k)) break;
-        each(k, sum[k]);
-    }
-}
-#endif
-
-FUNCTION void flatten(const spinor& from, real_t (&out)[SPINOR])
-{
-    UNROLL
-    for (int s = 0; s < 4; s++) {
-        const half_spinor& half = s < 2 ? from.upper : from.lower;
-        UNROLL
-        for (int c = 0; c < 3; c++) {
-            out[6 * s + 2 * c] = half.spin[s % 2].c[c].real;
-            out[6 * s + 2 * c + 1] = half.spin[s % 2].c[c].imag;
-        }
-    }
-}
-
-// ---- all sites, and what a solver adds ----------------------------------------------------------
+// ---- a kernel -----------------------------------------------------------------------------------
 #if TUNE_GUARDED
 #include "tail.h"
 #else
@@ -305,6 +66,22 @@ struct kernel_sums {
 };
 #endif
 
+// Arguments of an operator's kernel. Term holds the numbers and fields of the operator's site term,
+//     apply_site_term(a, start, index, hops, x, out)
+// which calls load_x and computes the output at a site from x and D in there.
+template <class Term>
+struct dslash_args {
+    dslash_fields d;
+    const stored_t* x;
+    const f32* x_norms;
+    stored_t* out;
+    f32* out_norms;
+    Term term;
+#if TUNE_GUARDED
+    tail_args tail;
+#endif
+};
+
 struct dslash_shared {
 #if TUNE_GUARDED
     kernel_sums_storage sums;
@@ -313,14 +90,37 @@ struct dslash_shared {
 #endif
 };
 
+// Loads x at a site; without TUNE_XPAY it stays 0.
+template <class Term>
+FUNCTION void load_x(const dslash_args<Term>& a, u64 start, u32 index, real_t (&x)[SPINOR])
+{
+    if constexpr (TUNE_XPAY) load_site(a.x + start * SPINOR, a.x_norms + start, index, x);
+}
+
+// Stores the output at a site. `start` is the first site of the source's field.
+template <class Term>
+FUNCTION void write_spinor(const dslash_args<Term>& a, u32 source, u64 start, u32 index,
+                           const spinor& sum, kernel_sums& sums)
+{
+    real_t hops[SPINOR], x[SPINOR] = {}, out[SPINOR] = {};
+    flatten(sum, hops);
+    apply_site_term(a, start, index, hops, x, out);
+#if TUNE_GUARDED
+    apply_tail(a.tail, source, start, index, x, out, sums);
+#else
+    (void)source, (void)sums;
+#endif
+    store_site(a.out + start * SPINOR, a.out_norms + start, index, out);
+}
+
 #if TUNE_GUARDED
 // Returns true if any source of the block is still iterated. All threads of a block agree.
-FUNCTION bool any_at_work(const guard_args& guard, u32 first, u64 sources)
+FUNCTION bool any_active(const guard_args& guard, u32 first, u64 sources)
 {
     bool any = false;
     UNROLL
     for (u32 k = 0; k < GROUPS * SPT; k++)
-        any = any || (first + k < sources && is_at_work(guard, first + k));
+        any = any || (first + k < sources && is_active(guard, first + k));
     return any;
 }
 
@@ -331,7 +131,7 @@ FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first, u3
     UNROLL
     for (u32 k = 0; k < GROUPS * SPT; k++) {
         const u32 source = first + k;
-        if (source >= sources || !is_at_work(guard, source)) continue;
+        if (source >= sources || !is_active(guard, source)) continue;
         kernel_sums all = source - mine < SPT ? sums[k % SPT] : kernel_sums{};
         if (k > 0) block_sync();
         end_of_source(guard, source, all, block_id() % DSLASH_BLOCKS, DSLASH_BLOCKS, s);
@@ -339,8 +139,8 @@ FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first, u3
 }
 #endif
 
-// Body of a kernel. For each site and source of the thread it calls write(source, start of its
-// fields, index of the site, D in there, sums), then it finishes the sums.
+// Calls write(source, start of its fields, index of the site, D in there, sums) for each site and
+// source of the thread, then finishes the sums.
 template <class Write>
 FUNCTION void dslash_sites(const dslash_fields& d, const tail_args& tail, dslash_shared& s,
                            Write write)
@@ -350,7 +150,7 @@ FUNCTION void dslash_sites(const dslash_fields& d, const tail_args& tail, dslash
     const bool has_site = dslash_work_of(w);
 #if TUNE_GUARDED
     const u32 first = block_id() / DSLASH_BLOCKS * (GROUPS * SPT); // first source of the block
-    if (!any_at_work(tail.guard, first, d.sources)) return;
+    if (!any_active(tail.guard, first, d.sources)) return;
 #else
     (void)tail, (void)s;
     if (!has_site) return;
@@ -359,11 +159,26 @@ FUNCTION void dslash_sites(const dslash_fields& d, const tail_args& tail, dslash
         dslash_at(d, w, [&](u32 k, const spinor& sum) {
             const u32 source = w.source + k;
 #if TUNE_GUARDED
-            if (!is_at_work(tail.guard, source)) return;
+            if (!is_active(tail.guard, source)) return;
 #endif
             write(source, source_sites(source, w.parity), w.at.index, sum, sums[k]);
         });
 #if TUNE_GUARDED
     end_of_sources(tail.guard, d.sources, first, w.source, sums, s.sums);
 #endif
+}
+
+// Body of a kernel.
+template <class Term>
+FUNCTION void dslash(const dslash_args<Term>& a, dslash_shared& s)
+{
+#if TUNE_GUARDED
+    const tail_args& tail = a.tail;
+#else
+    const tail_args tail{};
+#endif
+    dslash_sites(a.d, tail, s,
+                 [&](u32 source, u64 start, u32 index, const spinor& sum, kernel_sums& sums) {
+                     write_spinor(a, source, start, index, sum, sums);
+                 });
 }

@@ -141,7 +141,7 @@ KERNEL(field_update_sites, field_update_args, field_update_shared)
 {
     const u32 source = block_id() / BLOCKS, block = block_id() % BLOCKS;
     kernel_sums sums{};
-    if (!is_at_work(a.guard, source)) return; // same for all threads of the block
+    if (!is_active(a.guard, source)) return; // same for all threads of the block
     for (u32 k = 0; k < TUNE_SITES_PER_THREAD; k++) {
         const u32 place = block * TILE + k * SIMT_THREADS + thread_id();
         if (place < PLACES) update_site(a, source, place, sums);

@@ -13,13 +13,13 @@
 //     TUNE_FROM_ORDER, TUNE_TO_ORDER  0 plain, 1 even-odd, 2 native
 // Traffic: the field is read once and written once.
 #include "lattice.h"
-#include "spinor.h"
 
 typedef TUNE_FROM from_t;
 typedef TUNE_TO to_t;
 enum { PLAIN, EVEN_ODD, NATIVE };
 // Type of the calculation: the wider of the two precisions.
 typedef real_of<TUNE_WIDE> real_t;
+#include "spinor.h"
 
 struct spinor_copy_args {
     const from_t* from;
@@ -71,17 +71,6 @@ FUNCTION void write_site(S* to, f32* norms, u64 source, u32 parity, u32 index,
     } else {
         S* const at = to + plain_place<ORDER>(source, parity, index);
         for (int j = 0; j < SPINOR; j++) at[j] = static_cast<S>(in[j]);
-    }
-}
-
-// Multiplies by (tau_1 + tau_3) / sqrt(2), which is its own inverse.
-FUNCTION void change_basis(real_t (&v)[SPINOR])
-{
-    const real_t root = static_cast<real_t>(0.70710678118654752440);
-    for (int j = 0; j < SPINOR / 2; j++) {
-        const real_t upper = v[j], lower = v[j + SPINOR / 2];
-        v[j] = root * (upper + lower);
-        v[j + SPINOR / 2] = root * (upper - lower);
     }
 }
 

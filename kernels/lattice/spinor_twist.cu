@@ -1,4 +1,4 @@
-// Multiplies spinors by a + i a5 gamma_5 (twist.h).
+// Multiplies spinors by a + i a5 gamma_5 (spinor.h).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_SITES_PER_THREAD spt 1:1:1 cpu=64:64:1
@@ -9,7 +9,7 @@
 #include "lattice.h"
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
-#include "twist.h"
+#include "spinor.h"
 
 struct spinor_twist_args {
     const stored_t* x;

@@ -217,7 +217,7 @@ FUNCTION packed_link<REALS> load_packed(const S* links, u32 index)
 // Returns the factor between a reconstructed link and the matrix: fixed-point links stay in units
 // of their integers.
 template <class S>
-FUNCTION constexpr real_t link_unit()
+FUNCTION constexpr real_t link_scale()
 {
     return storage<S>::fixed ? 1 / static_cast<real_t>(FIXED_ONE) : 1;
 }
@@ -225,7 +225,7 @@ FUNCTION constexpr real_t link_unit()
 template <class S, int REALS>
 FUNCTION matrix unpacked(const packed_link<REALS>& packed)
 {
-    const real_t unit = link_unit<S>();
+    const real_t unit = link_scale<S>();
     matrix u;
     if constexpr (REALS == 8) {
         u = matrix_of_eight(packed.value, 1 / unit, unit);
@@ -245,7 +245,7 @@ FUNCTION matrix unpacked(const packed_link<REALS>& packed)
 template <int REALS, int CACHING, class S>
 FUNCTION matrix load_link(const S* links, u32 index, real_t& scale)
 {
-    scale = link_unit<S>();
+    scale = link_scale<S>();
     return unpacked<S>(load_packed<REALS, CACHING>(links, index));
 }
 

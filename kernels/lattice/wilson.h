@@ -51,11 +51,11 @@ FUNCTION void add_scaled(complex_t& sum, real_t factor, complex_t z)
     sum.imag += factor * z.imag;
 }
 
-// Halves of fixed-point spinors that are loaded shifted (lattice.h). projected_unit is the
+// Halves of fixed-point spinors that are loaded shifted (lattice.h). projected_scale is the
 // resulting factor of projections.
 enum { UPPER_SHIFTED = TUNE_CONVERT == 2, LOWER_SHIFTED = TUNE_CONVERT >= 1 };
 template <class S>
-FUNCTION constexpr real_t projected_unit()
+FUNCTION constexpr real_t projected_scale()
 {
     return storage<S>::fixed && UPPER_SHIFTED ? 1 / SHIFTED_ONE : 1;
 }

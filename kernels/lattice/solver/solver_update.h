@@ -34,7 +34,7 @@ struct kernel_sums_storage {
 };
 #endif
 
-FUNCTION bool is_at_work(const guard_args& a, u32 source)
+FUNCTION bool is_active(const guard_args& a, u32 source)
 {
     const solver_state& s = a.states[source];
     if (a.phase != ITERATE_SHIFT) return s.phase == a.phase;
