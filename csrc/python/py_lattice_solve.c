@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LINKS, SOURCE }; // inputs, then those that there may be
+enum { LINKS, SOURCE }; // inputs; then the optional ones
 
 typedef struct arguments { // borrowed
     PyObject *links, *clover, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy, *shifts;
@@ -71,7 +71,7 @@ static int take_shifts(arguments *a, cubc_solve_params *p)
     return 0;
 }
 
-// As b has it; of several shifts one after the other.
+// The output has the shape of b, with a first axis of the shifts.
 static int prepare_out(py_call *c, const cubc_solve_params *p)
 {
     const py_view *b = &c->in[SOURCE];
@@ -192,10 +192,10 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
     return result;
 }
 
-static PyMethodDef methods[] = {
-    {"lattice_solve", (PyCFunction)(void (*)(void))lattice_solve, METH_VARARGS | METH_KEYWORDS,
-     "Solve M x = b: x, and what is to be said of each right-hand side."},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {{"lattice_solve", (PyCFunction)(void (*)(void))lattice_solve,
+                                 METH_VARARGS | METH_KEYWORDS,
+                                 "Solve M x = b: x, and a report on each right-hand side."},
+                                {NULL, NULL, 0, NULL}};
 
 int py_lattice_solve_setup(PyObject *module)
 {

@@ -11,7 +11,7 @@ static uint32_t rotate_left(uint32_t x, unsigned n)
 }
 
 // ---- CRC-32 (IEEE 802.3, reflected), 16 bytes a step --------------------------------------------
-// crc_table[k][b]: what a byte b does to the sum when k more bytes follow it.
+// crc_table[k][b]: the change of the sum by a byte b that k more bytes follow.
 enum { CRC_STEP = 16 };
 static uint32_t crc_table[CRC_STEP][256];
 static pthread_once_t crc_once = PTHREAD_ONCE_INIT;

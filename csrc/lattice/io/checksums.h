@@ -9,7 +9,7 @@ typedef enum checksum_kind {
     CHECKSUM_SCIDAC, // XOR over sites of their bytes' CRC-32, rotated left by site % 29 and site %
                      // 31
     CHECKSUM_MILC,   // XOR over 32-bit words, rotated left by their index % 29 and % 31
-    CHECKSUM_NERSC,  // sum of the 32-bit words, the first number alone
+    CHECKSUM_NERSC,  // sum of the 32-bit words, in the first number only
     CHECKSUM_COUNT
 } checksum_kind;
 

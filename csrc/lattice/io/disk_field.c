@@ -163,7 +163,7 @@ static void name_place(const disk_field *f, uint64_t site, int link, char *out, 
              at[3], at[2], at[1], at[0]);
 }
 
-// That of a number of a site of so many.
+// Returns the link of number `at` of the data; -1 for fields without links.
 static int link_of(const disk_field *f, size_t at, size_t site_reals)
 {
     return f->info.kind == CUBC_FIELD_GAUGE ? (int)(at % site_reals / (site_reals / SITE_LINKS))
@@ -209,8 +209,8 @@ static cubc_status not_finite(const disk_field *f, const double *reals, uint64_t
          f->info.data_offset + first * disk_field_site_bytes(f) + at * real_bytes, place);
 }
 
-// Links of two rows lie behind one another at the end of the room for whole ones. Each is moved to
-// its place before what it is moved over, which is never a link that has not been moved.
+// Completes links of two rows, which lie one after the other at the end of the room for whole ones.
+// They are moved in order, so that none is overwritten before it is moved.
 static void complete(double *to, const double *rows, size_t count)
 {
     for (size_t k = 0; k < count; k++, to += LINK_REALS, rows += LINK_ROWS_REALS) {
@@ -227,7 +227,7 @@ static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, voi
            reals = (size_t)count * (size_t)disk_field_site_reals(f);
     size_t packed = (size_t)count * (size_t)file_reals(f);
     double *to = t->to + first * (uint64_t)disk_field_site_reals(f), *at = to + (reals - packed);
-    // Behind the bytes, of which there are whole doubles where numbers have to be placed.
+    // Numbers to be placed lie behind the bytes, which are a whole number of doubles then.
     if (f->place) at = (double *)((char *)room + (size_t)count * site);
     bool verify = !(t->flags & CUBC_FIELD_UNVERIFIED), big = f->info.big_endian;
     TRY(infile_at(t->in, f->info.data_offset + first * site, room, (size_t)count * site, f->what));

@@ -1,5 +1,5 @@
-// A field in a file: where its numbers are and what they are, whatever the format around them; and
-// the one way from there into memory and back.
+// A field in a file: the place and the layout of its numbers, in any format, and their way into
+// memory and back.
 //
 // Memory is always the public order (cubc/fields.h). Most formats have the same order of sites and
 // entries, so that a site of the file is a site of the memory; others bring their own disk_place.
@@ -12,8 +12,8 @@
 #include "lattice/io/outfile.h"
 
 typedef struct disk_field disk_field;
-// Puts the numbers of a site of the file to where they belong in the field; any thread may, at the
-// same time, with another site.
+// Puts the numbers of a site of the file to their places in the field. Threads may call it at the
+// same time, each for another site.
 typedef void (*disk_place)(const disk_field *f, uint64_t site, const double *from, double *field);
 
 struct disk_field {
@@ -29,7 +29,7 @@ typedef struct disk_fields { // of one file
     size_t count, room;
 } disk_fields;
 
-// A field of that kind of which nothing else is known yet: three rows, no checksum.
+// A field of that kind without its layout: three rows, no checksum.
 disk_field disk_field_new(const char *format, cubc_field_kind kind);
 cubc_status disk_fields_add(disk_fields *list, const disk_field *f);
 
@@ -39,7 +39,7 @@ size_t disk_field_site_bytes(const disk_field *f); // of a site in the file
 // Sets extents, sites and bytes. Fails unless they make exactly info.data_bytes bytes.
 cubc_status disk_field_set_extent(disk_field *f, const uint64_t extent[4]);
 
-// flags: of cubc_field_flags. What the data must agree with is in info.
+// Reads the data and checks them against info. flags: of cubc_field_flags.
 cubc_status disk_field_load(const infile *file, const disk_field *f, int flags, double *out);
 // Writes the data at info.data_offset and sets info.checksum.
 cubc_status disk_field_store(const outfile *file, disk_field *f, const double *from);

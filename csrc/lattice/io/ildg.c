@@ -2,8 +2,8 @@
 // ildg-binary-data), fields of SciDAC (scidac-private-record-xml and scidac-binary-data), and
 // spinors of the European Twisted Mass Collaboration (etmc-propagator-format).
 //
-// A file may hold any number of fields. What describes a field are the records before it and, of
-// files that have them in another order, those behind the last field. They hold until others come.
+// A file may hold any number of fields. A field is described by the records before it and, in files
+// of another order, by those behind the last field. They hold until others come.
 #include "lattice/io/format.h"
 #include "lattice/io/lime.h"
 #include "lattice/io/scidac.h"
@@ -16,7 +16,7 @@
 // ---- reading ------------------------------------------------------------------------------------
 typedef struct description {
     scidac about;
-    const char *format; // "ildg" or "etmc": what extent and precision are of; NULL: there is none
+    const char *format; // of extent and precision: "ildg" or "etmc"; NULL: there is none
     uint64_t extent[4];
     int precision;
     bool used; // a field has come: the next record begins another description
@@ -161,7 +161,7 @@ static cubc_status read_contents(const infile *file, bool strict, contents *c)
     return CUBC_OK;
 }
 
-// Where ILDG and SciDAC both say something, they must agree.
+// Checks that ILDG and SciDAC agree where both describe a field.
 static cubc_status check_agreement(const description *by, const disk_field *f)
 {
     const scidac *s = &by->about;
@@ -181,7 +181,7 @@ static cubc_status check_agreement(const description *by, const disk_field *f)
     return CUBC_OK;
 }
 
-// As `by` says: an ILDG record's links, a spinor of ETMC's, or what SciDAC's record describes.
+// Fills in the field: links of an ILDG record, a spinor of ETMC, or the field of a SciDAC record.
 static cubc_status describe(const data_record *d, const description *by, disk_field *f)
 {
     const char *expected = is_ildg(&d->record) ? "ildg" : "etmc";

@@ -10,11 +10,11 @@ typedef struct infile {
     uint64_t size; // when it was opened
 } infile;
 
-// Refuses what is not a regular file without waiting for it, as a pipe without a writer would ask.
+// Opens a regular file; refuses any other without waiting, as for the writer of a pipe.
 cubc_status infile_open(const char *path, infile *out);
 void infile_close(infile *file);
-// Reads exactly `bytes` bytes from `offset`; any thread may, at the same time. what names the part
-// of the file in messages.
+// Reads exactly `bytes` bytes from `offset`; threads may call it at the same time. `what` names the
+// part of the file in messages.
 cubc_status infile_at(const infile *file, uint64_t offset, void *to, size_t bytes,
                       const char *what);
 // True if [offset, offset + bytes) lies within the file.

@@ -9,12 +9,12 @@
 
 enum {
     LIME_VERSION = 1,
-    MOST_RECORDS = 10000, // a file of nothing but headers must not keep us for hours
+    MOST_RECORDS = 10000, // bounds the time for a file of headers only
     MOST_TEXT = 1 << 16,
 };
 
 // ---- reading ------------------------------------------------------------------------------------
-// Types come from the file: what cannot be printed is not.
+// Types come from the file: characters that cannot be printed become '?'.
 static void describe(lime_record *r)
 {
     char shown[49];

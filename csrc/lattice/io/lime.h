@@ -14,7 +14,7 @@ typedef struct lime_record {
     uint64_t header, data; // byte offsets
     uint64_t length;       // of the data; within the file
     bool begin, end;
-    bool loose; // flags before here do not make messages, so the last of them says nothing
+    bool loose; // earlier flags do not form messages, so that the last one is not checked
     char type[LIME_TYPE + 1];
     char what[LIME_WHAT]; // "record 6 'ildg-binary-data' at byte 1608", for messages
 } lime_record;

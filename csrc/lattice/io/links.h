@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 enum { LINK_REALS = 18, LINK_ROWS_REALS = 12, SITE_LINKS = 4 };
-// Farther from SU(3) than this (unitarity and determinant, each entry) single precision takes none.
+// Largest distance from SU(3) (unitarity and determinant, each entry) that is taken for rounding.
 #define LINK_NEAR 1e-4
 
 // Third row = conj(first x second).
@@ -15,7 +15,7 @@ void links_complete(double *link);
 double links_distance(const double *link);
 // Replaces a link by the SU(3) matrix nearest to it, if it is at most LINK_NEAR away; returns how
 // far it was. To first order the change is that of a polar decomposition with the determinant's
-// phase taken out, so no row is preferred; what rounding then leaves, Gram-Schmidt removes.
+// phase taken out, so no row is preferred; Gram-Schmidt removes the rounding that remains.
 double links_project(double *link);
 // Re tr of the plaquette of links a, b around one corner and c, d around the other.
 double links_plaquette(const double *a, const double *b, const double *c, const double *d);

@@ -58,8 +58,8 @@ static cubc_status number_of(const char *header, const char *key, int base, uint
     return CUBC_OK;
 }
 
-// Programs may have chosen a locale with a decimal comma. In this thread, from now on, it is a
-// point; what was before is given back by numbers_as_before.
+// Sets the decimal point in this thread, since a program may have chosen a locale with a comma.
+// numbers_as_before restores the locale.
 typedef struct numbers {
     locale_t plain, before;
 } numbers;
@@ -77,7 +77,7 @@ static void numbers_as_before(numbers n)
     if (n.plain) freelocale(n.plain);
 }
 
-// NaN where the header does not say.
+// Sets *out to NaN if the header has no such key.
 static cubc_status real_of(const char *header, const char *key, double *out)
 {
     char word[64], *end;
@@ -93,7 +93,7 @@ static cubc_status real_of(const char *header, const char *key, double *out)
 }
 
 // ---- reading ------------------------------------------------------------------------------------
-// IEEE32BIG, IEEE32LITTLE, ...; what says neither was written by little-endian machines.
+// IEEE32BIG, IEEE32LITTLE, ...; a header with neither was written by a little-endian machine.
 static cubc_status set_words(const char *header, disk_field *f)
 {
     char word[64];
@@ -186,7 +186,7 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
 }
 
 // ---- writing ------------------------------------------------------------------------------------
-// The length is the same whatever the numbers are, so that it can follow the data.
+// The length does not depend on the numbers, so that the header can be written after the data.
 static void print_header(const disk_field *f, text *out)
 {
     const cubc_field_info *i = &f->info;

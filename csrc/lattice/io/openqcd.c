@@ -87,7 +87,7 @@ static void place_alpha(const disk_field *f, uint64_t site, const double *from, 
 }
 
 // ---- telling them apart -------------------------------------------------------------------------
-// Where a link is in the file, in links.
+// Returns the number of a link in the order of the file.
 static uint64_t link_in_file(const disk_field *f, const int at[4], int mu)
 {
     int point[4] = {at[X], at[Y], at[Z], at[T]}, direction = 0;

@@ -1,5 +1,5 @@
-// A file that is whole or not there: written under another name in the same folder, and renamed
-// when everything of it is on the disk.
+// An output file that is complete or absent: it is written under another name in the same folder,
+// and renamed when all of it is on the disk.
 #ifndef CUBC_LATTICE_OUTFILE_H
 #define CUBC_LATTICE_OUTFILE_H
 
@@ -13,9 +13,9 @@ typedef struct outfile {
 // An existing regular file will be replaced, anything else is refused. On success, commit or
 // discard must follow.
 cubc_status outfile_begin(const char *path, outfile *out);
-// Writes at an offset; any thread may, at the same time.
+// Writes at an offset; threads may call it at the same time.
 cubc_status outfile_at(const outfile *file, uint64_t offset, const void *from, size_t bytes);
-cubc_status outfile_commit(outfile *file); // and discards what could not be committed
+cubc_status outfile_commit(outfile *file); // discards the file on failure
 void outfile_discard(outfile *file);
 
 #endif

@@ -1,4 +1,4 @@
-// The SciDAC records that say what a field in a LIME file is, as QIO writes and reads them.
+// The SciDAC records that describe a field in a LIME file, as QIO writes and reads them.
 #ifndef CUBC_LATTICE_SCIDAC_H
 #define CUBC_LATTICE_SCIDAC_H
 
@@ -15,7 +15,7 @@ typedef struct scidac {
 cubc_status scidac_file(const xml *document, scidac *out);
 cubc_status scidac_record(const xml *document, scidac *out);
 cubc_status scidac_checksum(const xml *document, uint32_t checksums[2]);
-// The kind of field that the record describes, and its place in memory. what names its data.
+// The kind of field that the record describes, and its place in memory. `what` names its data.
 cubc_status scidac_kind(const scidac *s, const char *what, disk_field *out);
 
 // The same documents for a field that is written.

@@ -9,7 +9,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0'; // QIO pads with NUL
 }
 
-// Where `part` begins in [at, end); end if nowhere.
+// Returns the place of `part` in [at, end); end if there is none.
 static const char *find(const char *at, const char *end, const char *part)
 {
     size_t length = strlen(part);
@@ -53,7 +53,8 @@ static int next_tag(const xml *x, const char **at, const char *element)
     return 0;
 }
 
-// Texts between the start tag of the element and whatever tag comes next, and how often there are.
+// Finds the text between the start tag of an element and the next tag, the last one of several, and
+// counts them.
 static cubc_status find_element(const xml *x, const char *element, const char **from,
                                 const char **to, int *times)
 {

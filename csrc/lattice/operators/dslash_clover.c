@@ -2,7 +2,7 @@
 #include "lattice/operators/clover.h"
 #include "lattice/operators/dslash.h"
 
-enum { SITE = DSLASH_TRAITS }; // the trait: what the matrices are applied to
+enum { SITE = DSLASH_TRAITS }; // a trait: 1 if C is applied to x, 0 to the hopping term
 
 cubc_status dslash_clover_problem(const cubc_dslash_clover_params *params, problem *out)
 {

@@ -16,7 +16,7 @@
 // and the next update starts from a residual of full precision again.
 #include "lattice/solver/solver.h"
 
-enum { X, P, W, S }; // among work: what was found since the last update, direction, M p, M^+ r
+enum { X, P, W, S }; // among work: correction since the last update, direction, M p, M^+ r
 
 // ---- the steps ---------------------------------------------------------------------------------
 static const cubc_site_update add_correction = {

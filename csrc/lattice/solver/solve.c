@@ -200,9 +200,9 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     if (!device || !params || !params->op || !info)
         FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: NULL argument");
     double start = now_seconds();
-    cubc_solve_params own = *params;
-    if (own.iterations > most_iterations) own.iterations = most_iterations;
-    const cubc_solve_params *p = &own;
+    cubc_solve_params taken = *params;
+    if (taken.iterations > most_iterations) taken.iterations = most_iterations;
+    const cubc_solve_params *p = &taken;
     solver s = {.device = device, .actions = &solver_run_actions};
     solve_context context = {p, info};
     TRY(find_method(p->solver, &s.method));
@@ -211,8 +211,8 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
         if (p->sloppy != p->precise)
             FAIL(CUBC_INVALID_TYPE, "multishift iterates in the precise type, %s, not in %s",
                  cubc_type_name(p->precise), cubc_type_name(p->sloppy));
-        own.even_odd = 0;
-        s.shifts = own.shift_count;
+        taken.even_odd = 0;
+        s.shifts = taken.shift_count;
     }
     TRY(check_numbers(p));
     TRY(check_shape(p, &s.shape));
