@@ -147,11 +147,10 @@ def use_policies(*stores):
     Returns
     -------
     int
-        Number of policies that were applied: one for each architecture, benchmark, compile-time
-        workload and size with a variant that was measured again and found FASTER than base. A
-        warning names variants that only look faster. Where policies depend on the size, there
-        are four: up to 2^16 items, up to 2^20, up to 2^25, and more. Calls of a size that was not
-        measured run the same variant as before.
+        Number of policies that were applied: one for each architecture, benchmark, compile-time and
+        run-time workload with a variant that was measured again and found FASTER than base. Each
+        runs in calls up to a factor of 4 away on each run-time axis; other calls run the same
+        variant as before. A warning names variants that only look faster.
 
     Raises
     ------

@@ -143,12 +143,12 @@ def _as_axes(rt: dict[str, int]) -> dict[str, int]:
 def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     """Tune every workload when it is first called, as QUDA does.
 
-    From now on the first ``reduce``, ``scan`` or ``transform`` of a type, operator and shape
-    searches for `seconds`, in a process of its own, for the variant that is fastest at that shape,
-    and then runs it. A shape is the number of elements, and where they matter the length of
-    segments, the columns, the bins and the like, each rounded to a power of two; calls of more than
-    2^28 elements are tuned at 2^28. A workload is searched once, also if nothing faster was found:
-    later calls, and later processes with autotuning on, run what was found at once.
+    From now on the first call of a type, operator and shape searches for `seconds`, in another
+    process, for the fastest variant at that shape, and then runs it. A shape is the number of
+    elements, and where they matter the length of segments, the columns, the bins and the like, each
+    rounded to a power of two. Calls of more than 2^28 elements are tuned at 2^28. A workload is
+    searched once, also if no faster variant was found. Later calls, and later processes with
+    autotuning on, run the result of the search at once.
 
     Results are those without tuning. A call that cannot be tuned runs as it would otherwise, with a
     warning where that is unexpected. Not tuned are operators given as expressions, workloads with a
