@@ -143,3 +143,40 @@ def test_numbers_of_items(exponent, items):
     """A store may hold any exponent."""
     assert ax.items({"Elements{io}[pow2]": exponent}) == items
     assert ax.items({"Side[pow2]": 4}) == 0
+
+
+SIZE = ax.Axis("SegmentSize", (8, 256))
+
+
+@pytest.mark.parametrize(
+    ("axis", "given", "name", "values"),
+    [
+        (ELEMENTS, 20, "Elements{io}[pow2]", (16, 20, 24, 28)),  # declared: all of them stay
+        (ELEMENTS, [22, 17], "Elements{io}[pow2]", (17, 22)),
+        (ELEMENTS, ["700001", 50_000], "Elements{io}", (50_000, 700_001)),
+        (ELEMENTS, 0, "Elements{io}[pow2]", (0,)),
+        (SIZE, 1000, "SegmentSize", (1000,)),
+        (SIZE, [8, 9], "SegmentSize", (8, 9)),
+        (T, "F99", "T{ct}", ("I8", "F32", "I64")),  # which is refused later
+        (ELEMENTS, "many", "Elements{io}[pow2]", (16, 20, 24, 28)),
+        (ELEMENTS, [], "Elements{io}[pow2]", (16, 20, 24, 28)),
+    ],
+)
+def test_other_run_time_values_than_declared(axis, given, name, values):
+    assert ax.opened([axis], {axis.plain: given}) == (ax.Axis(name, values),)
+
+
+@pytest.mark.parametrize(
+    ("axis", "given"), [(ELEMENTS, [20, 1000]), (ELEMENTS, -1), (SIZE, 0), (SIZE, [-5, 8])]
+)
+def test_run_time_values_that_there_are_not(axis, given):
+    with pytest.raises(ValueError, match="expected"):
+        ax.opened([axis], {axis.plain: given})
+
+
+def test_calls_near_a_workload():
+    assert ax.calls_near({"Elements{io}[pow2]": 20}) == "Elements=262144:4194304"
+    assert (
+        ax.calls_near({"SegmentSize": 10, "Elements{io}": 100})
+        == "SegmentSize=2:40,Elements=25:400"
+    )

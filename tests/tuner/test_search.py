@@ -201,7 +201,8 @@ def test_a_missing_package_is_named_before_the_search(db, monkeypatch):
     ("arguments", "error", "message"),
     [
         ({"benchmark": "reduce.sun"}, LookupError, r"did you mean reduce\.sum"),
-        ({"axes": {"Elements": 22}}, ValueError, r"does not declare 22 .* 16"),
+        ({"axes": {"T": "F99"}}, ValueError, r"does not declare F99 .* I8"),
+        ({"axes": {"Elements": [22, 1000]}}, ValueError, "expected exponents of two, up to 40, or"),
         ({"axes": {"Elemnts": 16}}, LookupError, "did you mean Elements"),
         ({"axes": {"T": "F31"}}, ValueError, "it declares .*F32"),
         (
@@ -342,3 +343,16 @@ def test_a_store_against_another_base_is_refused(db):
         stores.write(other, [r])
     with pytest.raises(ValueError, match="another base"):
         search(other, variants=2)
+
+
+def test_a_search_at_any_place(db):
+    """Off powers of two, and with segments of a length that nobody declared."""
+    axes = {"T": "F32", "Elements": 5000, "SegmentSize": [37, 900]}
+    options = {"db": db, "device": "cpu", "variants": 2, "confirm": 0, "timing": TIMING}
+    result = tuner.search("segmented_reduce.sum", axes, progress=False, **options)
+    [group] = result.groups
+    assert set(group.rts) == {f"SegmentSize={n},Elements{{io}}=5000" for n in (37, 900)}
+    assert not result.failed and all(len(cells) == 2 for cells in group.cells.values())
+    assert tuner.search("segmented_reduce.sum", axes, progress=False, **options).groups
+    frame = tuner.analyze(db).to_frame()
+    assert set(frame.SegmentSize) == {37, 900} and set(frame.Elements) == {5000}
