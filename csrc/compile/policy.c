@@ -161,7 +161,7 @@ static bool rate(const shipped_policy *row, const policy_key *key, rank *out)
 
 static cubc_status add_shipped(const policy_key *key, policy_list *out)
 {
-    rank ranks[COUNT_OF(shipped)];
+    rank ranks[COUNT_OF(shipped)] = {0};
     for (size_t r = 0; r < COUNT_OF(shipped); r++) {
         policy new = {.beside = -1};
         rank rating;
