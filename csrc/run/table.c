@@ -266,6 +266,20 @@ static cubc_status find_or_open(table *t, entry *e, const problem *p, bool base,
     return CUBC_OK;
 }
 
+// Code that cannot be made leaves nothing behind: expressions that do not compile may be many. No
+// other thread is at the entry, since the opening is listed.
+static void drop_unused(table *t, entry *unused)
+{
+    pthread_mutex_lock(&t->lock);
+    entry **link = &t->entries[unused->hash % BUCKETS];
+    while (*link != unused) link = &(*link)->next;
+    if (!unused->instances) {
+        *link = unused->next;
+        entry_free(unused);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
 static cubc_status open_current(table *t, const problem *p, uint64_t hash, bool settled,
                                 instance **out)
 {
@@ -275,7 +289,10 @@ static cubc_status open_current(table *t, const problem *p, uint64_t hash, bool 
     cubc_status st = find_or_open(t, e, p, false, out);
     // An overlaid policy was found with other accumulators or operands than this problem's.
     if (st == CUBC_NO_RESOURCES) st = find_or_open(t, e, p, true, out);
-    if (st) return st;
+    if (st) {
+        drop_unused(t, e);
+        return st;
+    }
     pthread_mutex_lock(&t->lock);
     if (e->generation == generation) e->chosen[choose(e, p, false)] = *out;
     if (e->generation == generation && settled) settle(e, p);
