@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import tempfile
+from functools import cache
 
 import pytest
 
@@ -52,6 +53,7 @@ def pytest_configure(config):
         config.add_cleanup(lambda: shutil.rmtree(os.environ["CUBC_CACHE"], ignore_errors=True))
 
 
+@cache
 def why_no_cuda():
     """Why there is no CUDA device to test on; "" where there is one."""
     try:
@@ -61,9 +63,18 @@ def why_no_cuda():
     return ""
 
 
-def pytest_runtest_setup(item):
-    if item.get_closest_marker("gpu") and (why := why_no_cuda()):
-        pytest.skip(why)
+def pytest_collection_modifyitems(config, items):
+    """Leave out the tests marked gpu where there is no GPU: thousands of skips take a while."""
+    if why_no_cuda():
+        left_out = [item for item in items if item.get_closest_marker("gpu")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("gpu")]
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say once why they were left out, of which the workers of xdist say nothing."""
+    if why := why_no_cuda():
+        terminalreporter.write_line(f"LEFT OUT the tests marked gpu: {why}")
 
 
 @pytest.fixture(scope="session", params=["cpu", pytest.param("cuda:0", marks=pytest.mark.gpu)])

@@ -104,13 +104,17 @@ def policy(benchmark, type, device, **rt):
     return parse_label(_core.policy(benchmark, {"T{ct}": type}, arch, {"Elements": 1 << 28, **rt}))
 
 
-def sizes_of(values, *, blocks=(1, 2, 33)):
-    """0, 1 and every boundary of vector, warp, block and tile of a variant, plus and minus one."""
+def sizes_of(values, *, blocks=(1, 2, 33), further=()):
+    """0, 1 and every boundary of vector, warp, block and tile of a variant, plus and minus one.
+
+    Of `further` pairs of tiles and items there is their sum alone.
+    """
     # Without ipt it is a deterministic scan's, of 8 bytes.
     tile = values["ipt"] * values["tpb"] if "ipt" in values else 4096
     edges = {1, 2, 1 << values.get("ipv", 0), 32, values["tpb"], tile * values.get("ms", 1)}
     edges |= {tile * count for count in blocks}
-    return sorted({n for edge in edges for n in (edge - 1, edge, edge + 1)})
+    around = {n for edge in edges for n in (edge - 1, edge, edge + 1)}
+    return sorted(around | {tile * count + items for count, items in further})
 
 
 def sizes(benchmark, type, device, **rt):
