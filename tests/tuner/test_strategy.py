@@ -199,7 +199,8 @@ def test_the_model_finds_the_best_of_made_up_spaces(structure):
 @pytest.mark.slow
 @pytest.mark.skipif(not MEASURED.is_dir(), reason=f"the measured spaces are not in {MEASURED}")
 @pytest.mark.parametrize(
-    "name", ["convolution_milo_A100", "convolution_milo_A4000", "pnpoly_RTX_3090"]
+    "name",
+    ["convolution_milo_A100", "convolution_milo_A4000", "convolution_W6600", "pnpoly_RTX_3090"],
 )
 def test_the_model_finds_the_best_of_measured_spaces(name):
     space = read_table(MEASURED / f"{name}.csv.gz")

@@ -1,0 +1,88 @@
+"""Distances between points of a space: how alike two variants are, parameter by parameter.
+
+Three things can make two values of a parameter unlike, and each is a part of the distance:
+
+- Their size. Positive values are taken as logarithms, for powers of two are steps alike.
+- Their divisors: how often 2 divides them, and what is left. A block of 96 threads lies between
+  64 and 128, but these divide the lengths of most problems evenly, which often makes them fast.
+- That they differ at all, as the values of a switch do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .points import MANY, Point
+
+UNLIKE = 0.5  # squared distance of any two values, beside parts that reach from 0 to 1
+
+
+class Distances:
+    """Squared distances between points, a part for each parameter that has several values.
+
+    On average two values of a parameter are at 1, so that parameters are alike before anything is
+    known about them.
+    """
+
+    def __init__(self, ranges: Sequence[Sequence[int]]):
+        self._at = [at for at, values in enumerate(ranges) if len(values) > 1]
+        self._ranges = [ranges[at] for at in self._at]
+        self.count = len(self._at)
+        self._scales = []
+        for values in self._ranges:
+            sample = np.unique(np.linspace(0, len(values) - 1, MANY).astype(int))
+            traits = _traits(values, sample)
+            low, high = traits.min(axis=0), traits.max(axis=0)
+            steps = np.where(high > low, high - low, 1)
+            traits /= steps
+            apart = ((traits[:, None] - traits) ** 2).sum(-1) + UNLIKE
+            mean = apart[~np.eye(len(sample), dtype=bool)].mean()
+            self._scales.append((1 / (steps * np.sqrt(mean)), UNLIKE / mean))
+
+    def see(self, points: Sequence[Point]) -> Seen:
+        """Turn points into what distances are computed from."""
+        places = np.array(points).reshape(len(points), -1)[:, self._at]
+        columns = [
+            _traits(values, column) * scale
+            for values, column, (scale, _) in zip(self._ranges, places.T, self._scales, strict=True)
+        ]
+        return Seen(places, columns)
+
+    def squared(self, one: Seen, other: Seen, weights: np.ndarray) -> np.ndarray:
+        """Weighted sum over the parameters, for each of some points (rows) and of others."""
+        roots = np.sqrt(weights)
+        left = np.hstack([root * part for root, part in zip(roots, one.traits, strict=True)])
+        right = np.hstack([root * part for root, part in zip(roots, other.traits, strict=True)])
+        found = (left**2).sum(1)[:, None] + (right**2).sum(1) - 2 * left @ right.T
+        np.maximum(found, 0, out=found)  # rounding
+        for at, (_, unlike) in enumerate(self._scales):
+            differ = one.places[:, at, None] != other.places[:, at]
+            found += (weights[at] * unlike) * differ
+        return found
+
+
+class Seen:
+    """Points as `Distances` sees them: the places, and for each parameter scaled traits."""
+
+    def __init__(self, places: np.ndarray, traits: list[np.ndarray]):
+        self.places, self.traits = places, traits
+
+    def __getitem__(self, which: np.ndarray | slice) -> Seen:
+        return Seen(self.places[which], [part[which] for part in self.traits])
+
+
+def _traits(values: Sequence[int], places: np.ndarray) -> np.ndarray:
+    """Size and divisors of the values at some places; a range may be long and is never listed."""
+    if isinstance(values, range):
+        found = values.start + values.step * places.astype(np.int64)
+        low = min(values[0], values[-1])
+    else:
+        found, low = np.array(values)[places], min(values)
+    size = np.log2(found) if low > 0 else found.astype(float)
+    if max(values[0], values[-1]) <= 2:  # a switch
+        return size[:, None]
+    magnitude = np.maximum(np.abs(found), 1)
+    twos = np.log2(magnitude & -magnitude)
+    return np.stack([size, twos, np.log2(magnitude) - twos], axis=1)

@@ -1,0 +1,107 @@
+"""The model of the default strategy: its distances, and forecasts of a Gaussian process."""
+
+import numpy as np
+import pytest
+import tables
+
+from cubc.tuner._replay import replay
+from cubc.tuner._strategy import STRATEGIES
+from cubc.tuner._strategy.distance import Distances
+from cubc.tuner._strategy.process import Process, chosen
+
+THREADS = [*range(32, 257, 32)]
+
+
+def apart(values, one, other):
+    """Squared distance of two values of the only parameter."""
+    distances = Distances([values])
+    places = distances.see([(values.index(one),)]), distances.see([(values.index(other),)])
+    return distances.squared(*places, np.ones(1)).item()
+
+
+@pytest.mark.parametrize("values", [THREADS, range(32, 257, 32)], ids=["list", "range"])
+def test_powers_of_two_are_alike(values):
+    assert apart(values, 64, 64) == 0
+    assert apart(values, 64, 128) < apart(values, 64, 96)
+    assert apart(values, 32, 64) < apart(values, 32, 128) < apart(values, 32, 256)
+
+
+@pytest.mark.parametrize("values", [range(2), range(3), range(10**9), [7, 9], [-4, 0, 4]])
+def test_distances_are_finite_and_symmetric(values):
+    distances = Distances([values, [5], values])
+    assert distances.count == 2
+    points = [(0, 0, 0), (len(values) - 1, 0, 0), (0, 0, 1), (1, 0, len(values) - 1)]
+    seen = distances.see(points)
+    found = distances.squared(seen, seen, np.array([0.5, 2.0]))
+    assert np.isfinite(found).all()
+    assert np.allclose(found, found.T)
+    assert np.allclose(found.diagonal(), 0)
+    assert (found[~np.eye(4, dtype=bool)] > 0).all()
+
+
+def made_up():
+    """A process, 64 points of three parameters, and values that ignore the last of them."""
+    ranges = [THREADS, range(1, 9), range(8)]
+    rng = np.random.default_rng(1)
+    points = [(*divmod(number, 8), int(rng.integers(8))) for number in rng.permutation(64).tolist()]
+    values = np.array([np.sin(x) + y / 4 for x, y, _ in points])
+    return Process(Distances(ranges)), points, values
+
+
+def test_a_forecast_meets_what_is_known_and_is_unsure_elsewhere():
+    process, points, values = made_up()
+    mean, sure = process.forecast(points[::2], values[::2], [], points)
+    assert np.abs(mean - values)[::2].max() < 0.2
+    assert np.corrcoef(mean[1::2], values[1::2])[0, 1] > 0.9
+    assert sure[::2].max() < sure[1::2].max()
+
+
+def test_what_is_awaited_leaves_the_mean_and_lessens_the_spread():
+    process, points, values = made_up()
+    known, away = points[:30], points[40]
+    mean, unsure = process.forecast(known, values[:30], [], points[30:])
+    same, sure = process.forecast(known, values[:30], [away], points[30:])
+    assert np.allclose(mean, same)
+    assert (sure <= unsure + 1e-9).all()
+    assert sure[10] < 0.5 * unsure[10]
+
+
+def test_a_parameter_without_effect_loses_its_weight():
+    process, points, values = made_up()
+    process.forecast(points, values, [], points)
+    weights = np.exp(process._found[:-1])
+    assert weights[2] < 0.2 * weights[:2].max()
+
+
+def test_values_that_are_all_alike():
+    process, points, _ = made_up()
+    mean, sure = process.forecast(points[:9], np.ones(9), [], points)
+    assert np.allclose(mean, 1)
+    assert np.isfinite(sure).all()
+
+
+def test_a_choice_of_outcomes_has_the_best_and_some_of_all():
+    values = np.random.default_rng(0).permutation(1000)
+    found = chosen(values, 100)
+    assert len(set(found.tolist())) == 100
+    assert set(np.argsort(-values)[:50]) <= set(found)
+    assert (values[found] < 500).sum() > 15
+
+
+def best(table, share, ahead, seeds):
+    """Number of the runs that find 99 % of the best speed within a share of a table."""
+    budget = int(share * table.count())
+    curves = [replay(STRATEGIES["model"], table, budget, seed, ahead) for seed in range(seeds)]
+    return sum(table.best / curve[-1] >= 0.99 for curve in curves)
+
+
+@pytest.mark.parametrize("ahead", [4, 24])
+def test_an_optimum_apart_from_the_others_is_found(ahead):
+    """A switch that is bad almost everywhere, and best where another parameter fits it."""
+
+    def time(p):
+        apart = p["ld"] == 1 and p["vec"] == 8
+        bend = abs(np.log2(p["tpb"] / 128)) + abs(np.log2(p["ipt"] / 4))
+        return 1.0 + 0.1 * bend if apart else 1.5 + 0.2 * bend + 0.5 * (p["ld"] == 1)
+
+    assert best(tables.table(time), 0.05, ahead, 4) >= 3
