@@ -5,11 +5,13 @@ python benchmarks/overhead.py [--json]
 
 import argparse
 import importlib.util
+import tempfile
 import time
 
 import cells
 
 import cubc
+from cubc import tuner
 
 PEERS = {"cupy.sum(x, out=o)": "CuPy", "torch.sum(x)": "PyTorch"}
 
@@ -43,6 +45,8 @@ def measure():
     out = cubc.empty((), "float32", device=device)
     finish = cubc.synchronize
     report("cubc.reduce(x, out=o)", lambda: cubc.reduce(x, out=out), finish)
+    with tempfile.TemporaryDirectory() as folder, tuner.record(f"{folder}/calls.db"):
+        report("the same, recorded", lambda: cubc.reduce(x, out=out), finish)
     report("cubc.reduce(x)", lambda: cubc.reduce(x), finish)
     if device == "cpu":
         return us

@@ -21,6 +21,7 @@ typedef struct known {
 struct program {
     cubc_device *device;
     device_module *module;
+    uint64_t serial;
     known *kernels;
     recorded *launches;
     size_t count, capacity;
@@ -55,6 +56,7 @@ cubc_status program_open(cubc_device *device, const char *source, const char *ti
         return st;
     }
     p->device = device;
+    p->serial = serial_number();
     device_retain(device);
     *out = p;
     return CUBC_OK;
@@ -77,6 +79,11 @@ void program_close(program *p)
 cubc_device *program_device(const program *p)
 {
     return p->device;
+}
+
+uint64_t program_serial(const program *p)
+{
+    return p->serial;
 }
 
 cubc_status program_kernel(program *p, const char *name, unsigned threads,

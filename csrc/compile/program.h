@@ -16,6 +16,7 @@ cubc_status program_prelude(const char *arch, unsigned threads, text *out);
 cubc_status program_open(cubc_device *device, const char *source, const char *title, program **out);
 void program_close(program *p);
 cubc_device *program_device(const program *p);
+uint64_t program_serial(const program *p); // serial_number()
 
 // Looks a kernel up for blocks of so many threads; the program keeps what it has found.
 cubc_status program_kernel(program *p, const char *name, unsigned threads,

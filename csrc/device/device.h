@@ -151,6 +151,7 @@ typedef struct device_api {
     cubc_status (*event_record)(cubc_device *device, device_event *event, void *stream);
     // Work queued on the stream from now on waits for the event.
     cubc_status (*event_wait)(cubc_device *device, device_event *event, void *stream);
+    bool (*event_reached)(cubc_device *device, device_event *event); // or failed; does not wait
     // The host waits until the event is reached, as synchronize does.
     cubc_status (*event_synchronize)(cubc_device *device, device_event *event);
     // Both events must have been reached (synchronize first).

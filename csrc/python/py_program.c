@@ -7,6 +7,7 @@
 #include "python/py_tuner.h"
 
 #include "compile/program.h"
+#include "run/recorded_calls.h"
 #include <limits.h>
 #include <string.h>
 
@@ -189,6 +190,24 @@ static PyObject *program_record(PyObject *self, PyObject *args)
     return result;
 }
 
+static cubc_status queue_launch(program *p, const wanted *w, const void *args, void *stream)
+{
+    static const char *const axes[POLICY_AXES + 1] = {"Grid", "Block"};
+    call_timer timer = {0};
+    const call_work work = {.code = program_serial(p),
+                            .part = w->kernel,
+                            .name = w->name,
+                            .type = "",
+                            .variant = "",
+                            .axes = axes,
+                            .place = {(uint64_t)w->grid[0] * w->grid[1] * w->grid[2],
+                                      (uint64_t)w->block[0] * w->block[1] * w->block[2]}};
+    if (calls_are_recorded()) calls_begin(program_device(p), &work, stream, &timer);
+    cubc_status st = program_launch(p, w->kernel, &w->shape, args, stream);
+    calls_queued(&timer, st);
+    return st;
+}
+
 static PyObject *launch_now(program *p, const wanted *w, py_launch *l)
 {
     void *stream = NULL;
@@ -204,7 +223,7 @@ static PyObject *launch_now(program *p, const wanted *w, py_launch *l)
         object = w->stream;
     if ((st = py_launch_order(l, stream, object))) return py_raise(st);
     Py_BEGIN_ALLOW_THREADS
-    st = program_launch(p, w->kernel, &w->shape, l->packed, stream);
+    st = queue_launch(p, w, l->packed, stream);
     Py_END_ALLOW_THREADS
     return st ? py_raise(st) : Py_NewRef(Py_None);
 }

@@ -124,6 +124,7 @@ struct instance {
     space space;
     variant variant;
     char label[MAX_LABEL];
+    uint64_t serial;     // serial_number()
     cubc_device *device; // borrowed
     device_module *module;
     device_kernel kernels[MAX_KERNELS];

@@ -31,6 +31,7 @@ cubc_status instance_open(cubc_device *device, const problem *p, const char *lab
     instance *i = mem_zalloc(1, sizeof *i);
     if (!i) return CUBC_NO_MEMORY;
     i->device = device;
+    i->serial = serial_number();
     GUARD(st, instance_key_copy(p, &i->key), done);
     GUARD(st, algorithm_variant(p, arch, label, &i->space, &i->variant, i->label), done);
     GUARD(st, algorithm_source(p, arch, &i->space, &i->variant, &source, workload_hash), done);

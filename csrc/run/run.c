@@ -1,4 +1,5 @@
 // The running of calls: a problem and an instance become a plan, which is queued on a stream.
+#include "run/recorded_calls.h"
 #include "run/table.h"
 
 // The scratch of storage that the caller provides follows the messages.
@@ -85,6 +86,31 @@ static cubc_status run_in(cubc_device *device, const problem *p, plan *pl, void 
     return queue_plan(device, pl, temp, (char *)temp + scratch_offset(pl), stream);
 }
 
+// temp NULL: from the device's pool.
+static cubc_status run_planned(table *t, const instance *i, const problem *p, plan *pl, void *temp,
+                               size_t temp_bytes, void *stream)
+{
+    return temp ? run_in(i->device, p, pl, temp, temp_bytes, stream)
+                : run_plan(t, i->device, pl, stream);
+}
+
+static cubc_status run_recorded(table *t, const instance *i, const problem *p, plan *pl, void *temp,
+                                size_t temp_bytes, void *stream)
+{
+    call_timer timer;
+    call_work work = {.code = i->serial,
+                      .name = p->benchmark,
+                      .type = cubc_type_name(problem_widest(p)),
+                      .variant = i->label,
+                      .axes = algorithm_axes(p->algorithm),
+                      .bytes = p->algorithm->traffic(p)};
+    problem_place(p, work.place);
+    calls_begin(i->device, &work, stream, &timer);
+    cubc_status st = run_planned(t, i, p, pl, temp, temp_bytes, stream);
+    calls_queued(&timer, st);
+    return st;
+}
+
 cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
                           void *stream)
 {
@@ -94,8 +120,8 @@ cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, siz
     TRY(table_of(device, &t));
     TRY(table_find(t, p, stream, &i));
     TRY(make_plan(p, i, &pl));
-    return temp ? run_in(device, p, &pl, temp, temp_bytes, stream)
-                : run_plan(t, device, &pl, stream);
+    return (calls_are_recorded() ? run_recorded : run_planned)(t, i, p, &pl, temp, temp_bytes,
+                                                               stream);
 }
 
 cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)

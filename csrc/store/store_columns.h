@@ -89,7 +89,8 @@ typedef enum store_kind {
     X(1, m, STORE_COUNT, GIVEN, registers, registers, 0)                                           \
     X(1, m, STORE_COUNT, GIVEN, local_bytes, local_bytes, 0)                                       \
     X(1, m, STORE_COUNT, GIVEN, shared_bytes, shared_bytes, 0)                                     \
-    X(1, m, STORE_COUNT, GIVEN, blocks_per_unit, blocks_per_unit, 0)
+    X(1, m, STORE_COUNT, GIVEN, blocks_per_unit, blocks_per_unit, 0)                               \
+    X(4, m, STORE_REAL, GIVEN, calls, calls, 0) /* that a recorded program made; else 0 */
 
 // In the order in which a row is read.
 #define STORE_COLUMNS(X) \
@@ -97,7 +98,7 @@ typedef enum store_kind {
 
 #define STORE_PLUS_ONE(...) +1
 enum {
-    STORE_VERSION = 3,  // of the schema: the newest
+    STORE_VERSION = 4,  // of the schema: the newest
     STORE_NAME = 1024,  // bytes of a name
     STORE_LABEL = 4096, // of a variant, of a workload
     STORE_MESSAGE = 16384,

@@ -179,3 +179,11 @@ if _os.environ.get("CUBC_TUNE"):
         _tune_by_variable(_os.environ["CUBC_TUNE"])
     except ValueError as error:
         _warnings.warn(f"CUBC_TUNE is ignored: {error}", stacklevel=2)
+
+if _os.environ.get("CUBC_RECORD"):
+    try:
+        from .tuner._recording import from_variable as _record_by_variable
+
+        _record_by_variable(_os.environ["CUBC_RECORD"])
+    except (OSError, StoreError, ValueError) as error:
+        _warnings.warn(f"CUBC_RECORD is ignored: {error}", stacklevel=2)

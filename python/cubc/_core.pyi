@@ -263,6 +263,18 @@ def set_tuner(tuner: Callable[[str, str, str, dict[str, int]], bool] | None, /) 
     does not end the call, but KeyboardInterrupt.
     """
 
+def record_calls() -> None:
+    """Record all calls from now on; ValueError if they are recorded already."""
+
+def recorded_calls() -> tuple[list[dict[str, Any]], int]:
+    """End the recording: the calls, most time first, and how many had no room.
+
+    The seconds, of the calls that were timed, are float32.
+    """
+
+def forget_calls() -> None:
+    """End the recording without waiting for any device, in a forked child."""
+
 def cache_folder() -> str | None:
     """Folder of compiled variants; None if there is none."""
 

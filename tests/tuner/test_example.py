@@ -42,7 +42,7 @@ def test_in_a_folder_that_cannot_be_written_to(tmp_path):
 def test_it_is_of_the_present_version():
     """So that reading it never asks for an upgrade, which an installed file may not get."""
     connection = sqlite3.connect(f"file:{tuner.example_db()}?mode=ro", uri=True)
-    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (4,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     connection.close()
 

@@ -175,6 +175,12 @@ static cubc_status cpu_event_wait(cubc_device *device, device_event *event, void
     return CUBC_OK;
 }
 
+static bool cpu_event_reached(cubc_device *device, device_event *event)
+{
+    (void)device, (void)event;
+    return true;
+}
+
 static cubc_status cpu_event_synchronize(cubc_device *device, device_event *event)
 {
     (void)device, (void)event;
@@ -301,6 +307,7 @@ const device_api device_cpu_api = {
     .event_destroy = cpu_event_destroy,
     .event_record = cpu_event_record,
     .event_wait = cpu_event_wait,
+    .event_reached = cpu_event_reached,
     .event_synchronize = cpu_event_synchronize,
     .event_elapsed = cpu_event_elapsed,
     .compile = hostcc_compile,

@@ -184,6 +184,15 @@ cubc_status cuda_event_wait(cubc_device *device, device_event *event, void *stre
     return st;
 }
 
+bool cuda_event_reached(cubc_device *device, device_event *event)
+{
+    bool pushed;
+    if (cuda_context_enter((cuda_device *)device, &pushed)) return true;
+    bool reached = cuda.cuEventQuery(event->handle) != CUDA_ERROR_NOT_READY;
+    cuda_context_leave(pushed);
+    return reached;
+}
+
 cubc_status cuda_event_synchronize(cubc_device *device, device_event *event)
 {
     bool pushed;

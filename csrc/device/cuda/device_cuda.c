@@ -299,6 +299,7 @@ const device_api device_cuda_api = {
     .event_destroy = cuda_event_destroy,
     .event_record = cuda_event_record,
     .event_wait = cuda_event_wait,
+    .event_reached = cuda_event_reached,
     .event_synchronize = cuda_event_synchronize,
     .event_elapsed = cuda_event_elapsed,
     .compile = cuda_compile_source,

@@ -21,6 +21,7 @@ cubc_status cuda_event_wait(cubc_device *device, device_event *event, void *stre
 cubc_status cuda_event_elapsed(cubc_device *device, device_event *start, device_event *stop,
                                double *seconds);
 
+bool cuda_event_reached(cubc_device *device, device_event *event);
 cubc_status cuda_event_synchronize(cubc_device *device, device_event *event);
 
 cubc_status cuda_graph_record(cubc_device *device, void *stream);

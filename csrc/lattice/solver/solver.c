@@ -1,6 +1,8 @@
 // Fields, launches and rounds of the solvers: see solver.h.
 #include "lattice/solver/solver.h"
 
+#include "run/recorded_calls.h"
+
 #include <string.h>
 
 // ROUND: iterations of a round. UNRECORDED: rounds that are queued launch by launch; the first of
@@ -166,21 +168,25 @@ cubc_status solver_queue_round(solver *s)
     return s->method->update(s);
 }
 
-static cubc_status record_round(solver *s, device_recording **out)
-{
-    const device_api *api = s->device->api;
-    TRY(api->record(s->device, s->stream));
-    cubc_status st = solver_queue_round(s), ended = api->record_end(s->device, s->stream, out);
-    if (st && !ended) api->recording_free(s->device, *out);
-    if (st) *out = NULL;
-    return st ? st : ended;
-}
-
 typedef struct rounds {
     device_recording *recording;
+    call_round calls;      // of the recording
     device_event *ends[2]; // of the round that runs and the one before
     void *aside;           // a stream for reading the states
 } rounds;
+
+static cubc_status record_round(solver *s, rounds *r)
+{
+    const device_api *api = s->device->api;
+    TRY(api->record(s->device, s->stream));
+    calls_round_begin(&r->calls);
+    cubc_status st = solver_queue_round(s);
+    calls_round_end();
+    cubc_status ended = api->record_end(s->device, s->stream, &r->recording);
+    if (st && !ended) api->recording_free(s->device, r->recording);
+    if (st) r->recording = NULL;
+    return st ? st : ended;
+}
 
 static cubc_status replay_rounds(solver *s, rounds *r)
 {
@@ -191,9 +197,10 @@ static cubc_status replay_rounds(solver *s, rounds *r)
     TRY(s->method->update(s));
     for (int k = 0; k < UNRECORDED; k++) TRY(solver_queue_round(s));
     TRY(api->event_record(s->device, r->ends[0], s->stream));
-    TRY(record_round(s, &r->recording));
+    TRY(record_round(s, r));
     for (uint64_t round = 1; round < most; round++) {
         TRY(api->replay(s->device, r->recording, s->stream));
+        calls_replayed(&r->calls);
         TRY(api->event_record(s->device, r->ends[round % 2], s->stream));
         TRY(api->event_synchronize(s->device, r->ends[(round - 1) % 2]));
         TRY(api->copy(s->device, s->states, s->guard.states, s->shape.sources * sizeof *s->states,
@@ -217,6 +224,7 @@ static cubc_status run_rounds(solver *s)
     cubc_status st = replay_rounds(s, &r);
     if (st) solver_settle(s);
     api->recording_free(s->device, r.recording);
+    calls_round_free(&r.calls);
     for (int k = 0; k < 2; k++) api->event_destroy(s->device, r.ends[k]);
     api->stream_destroy(s->device, r.aside);
     return st;

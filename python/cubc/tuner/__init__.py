@@ -13,6 +13,8 @@ from ._example import example_db
 from ._live import compare_live
 from ._policies import use_policies
 from ._profile import profile
+from ._recorded import recorded
+from ._recording import record
 from ._remote_bench import BaseFailed
 from ._search import Result, Search, search
 from ._state import Launch, State
@@ -34,6 +36,8 @@ __all__ = [
     "compare_live",
     "example_db",
     "profile",
+    "record",
+    "recorded",
     "search",
     "use_policies",
     "verify",

@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from cubc import _core
@@ -17,10 +18,11 @@ from ._compare import compare
 from ._live import compare_live
 from ._machine_code import Manifest, changed, manifest, read_manifest, write_manifest
 from ._profile import profile
+from ._recorded import recorded
 from ._remote_bench import BaseFailed
-from ._search import CONFIRM, search
+from ._search import CONFIRM, DB, search
 from ._space import Space
-from ._stores import expand
+from ._stores import expand, store_path
 from ._strategy import DEFAULT, STRATEGIES
 from ._verdict import DRIFT, MOST
 from ._verify import verify, verify_winners
@@ -88,8 +90,11 @@ def _parser() -> argparse.ArgumentParser:
     )
 
     find = commands.add_parser("search", parents=[common], help="measure variants into a store")
+    find.add_argument(
+        "recording", nargs="?", help="a store of `cubc record`: each of its calls, at its own shape"
+    )
     find.add_argument("-l", "--list-benches", action="store_true", help="list benchmarks and axes")
-    find.add_argument("--db", default="cubc_meta_bench.db", help="the store (default: %(default)s)")
+    find.add_argument("--db", help=f"the store (default: {DB}, or the recording)")
     find.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
     find.add_argument("--strategy", choices=list(STRATEGIES), default=DEFAULT)
     find.add_argument("--variants", type=int, help="so many at each compile-time workload")
@@ -193,6 +198,17 @@ def _parser() -> argparse.ArgumentParser:
     once.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
     once.set_defaults(run=_profile)
 
+    listen = commands.add_parser(
+        "record", help="run a program and record what it calls: cubc record -o FILE -- COMMAND"
+    )
+    listen.add_argument("-o", "--db", required=True, metavar="FILE", help="the store")
+    listen.add_argument("command", nargs="+", help="the program and its arguments")
+    listen.set_defaults(run=_record)
+
+    calls = commands.add_parser("recorded", help="table of what programs called")
+    calls.add_argument("files", nargs="+", help="stores or glob patterns")
+    calls.set_defaults(run=_recorded)
+
     devices = commands.add_parser("devices", help="list the devices that can be used")
     devices.set_defaults(run=_devices)
     return parser
@@ -201,8 +217,10 @@ def _parser() -> argparse.ArgumentParser:
 def _search(options: argparse.Namespace) -> None:
     if options.list_benches:
         return _list(options)
+    if options.recording and (options.R or options.a):
+        raise ValueError("a recording is searched at its own shapes: leave -R and -a out")
     result = search(
-        options.R or ".*",
+        Path(options.recording) if options.recording else options.R or ".*",
         ax.parse_arguments(options.a),
         db=options.db,
         device=options.device,
@@ -309,6 +327,17 @@ def _profile(options: argparse.Namespace) -> None:
 
 def _show_top(analysis: Analysis, n: int) -> None:
     print(analysis.top(n).to_string(index=False, float_format="{:.3f}".format))
+
+
+def _record(options: argparse.Namespace) -> None:
+    path = os.path.abspath(store_path(options.db))
+    _core.Store(path, True).close()
+    os.execvpe(options.command[0], options.command, os.environ | {"CUBC_RECORD": path})
+
+
+def _recorded(options: argparse.Namespace) -> None:
+    table = recorded(options.files)
+    print(table.to_string(index=False, float_format="{:.3f}".format))
 
 
 def _devices(options: argparse.Namespace) -> None:

@@ -37,7 +37,11 @@ START_SECONDS = 30.0  # for the supervisor alone
 ENDING = SURVIVING + 2.0  # seconds that the supervisor may take to end what there is, and itself
 GRACE = 2.0  # seconds in which a process that has closed its end of the socket has to end
 TICK = 0.25  # seconds between two looks at what the process holds
-USERS = {"CUBC_POLICIES", "CUBC_TUNE"}  # variables that are not for the measuring process
+USERS = {
+    "CUBC_POLICIES",
+    "CUBC_RECORD",
+    "CUBC_TUNE",
+}  # variables that are not for the measuring process
 TAIL = 2000  # bytes kept of the end of what the process prints
 CHUNK = 1 << 16  # bytes read at a time
 LINE = 32  # bytes of a line of the supervisor

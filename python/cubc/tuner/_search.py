@@ -21,6 +21,8 @@ from ._checks import count, integer, positive, share
 from ._constraints import Constraint, parse
 from ._local import Local
 from ._pool import Pool, Source
+from ._recorded import device_of, workloads
+from ._recorded import read as read_calls
 from ._records import Group
 from ._remote_bench import BaseFailed
 from ._replay_target import Replay, is_replay, replay_info, replay_workloads
@@ -33,6 +35,8 @@ from ._workload_results import WorkloadResults
 from ._workload_search import WorkloadSearch
 
 CONFIRM = 5  # variants that are confirmed, unless said otherwise
+DB = "cubc_meta_bench.db"  # the store, unless said otherwise
+LEAST = 2.0  # seconds that a workload has, however small its share
 RULES = ("median", "stdrel", "entropy", "count")
 
 
@@ -78,10 +82,10 @@ class Search:
 
     def __init__(
         self,
-        benchmark: str | Benchmark | list[Benchmark] | tuple[Benchmark, ...],
+        benchmark: str | os.PathLike | Benchmark | list[Benchmark] | tuple[Benchmark, ...],
         axes: Mapping[str, Any] | None = None,
         *,
-        db: str | os.PathLike = "cubc_meta_bench.db",
+        db: str | os.PathLike | None = None,
         device: str | None = None,
         executor: Source | None = None,
         strategy: str | Factory | Any = DEFAULT,
@@ -95,6 +99,7 @@ class Search:
         confirm: int = CONFIRM,
         progress: bool | None = None,
     ):
+        recording = _recording(benchmark)
         self.variants = None if variants is None else count("variants", variants)
         self.seconds = None if seconds is None else positive("seconds", seconds)
         self.seed = integer("seed", seed)
@@ -102,13 +107,25 @@ class Search:
         self.confirm = 0 if confirm == 0 else count("confirm", confirm)
         self.timing = _checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
-        self.db = store_path(db)
+        self.db = store_path(db if db is not None else DB if recording is None else recording)
         self.warm = expand(warm) if warm else []
         limits = parse(constraints)
-        one = joined(benchmark) if isinstance(benchmark, list | tuple) else benchmark
+        one: Any = joined(benchmark) if isinstance(benchmark, list | tuple) else benchmark
+        self.weights: list[float] = []  # of the workloads: their shares of the time
         self.workloads: Sequence[CompileTimeWorkload]
         self._target: Callable[[], Target]
-        if is_replay(device):
+        if recording is not None:
+            if axes or executor is not None or is_replay(device):
+                raise ValueError(
+                    f"{recording} is a recording: it is searched at its own shapes, on a device of "
+                    "this machine; leave axes, executor and a replay out"
+                )
+            calls = read_calls(recording)
+            info = _core.device_info(device or device_of(calls))
+            found = list(workloads(calls, info["arch"], limits))
+            self.workloads, self.weights = [one for one, _ in found], [time for _, time in found]
+            self._target = partial(Local, info)
+        elif is_replay(device):
             info = replay_info(device)
             name = one.name if isinstance(one, Benchmark) else one
             if os.path.exists(self.db) and os.path.samefile(self.db, info["path"]):
@@ -152,7 +169,8 @@ class Search:
                 searches = self._searches(session)
                 end = None if self.seconds is None else time.monotonic() + self.seconds
                 session.show(sum(one.expected for one in searches), self.progress, end)
-                for one, until in zip(searches, _deadlines(len(searches), end), strict=True):
+                weights = self.weights or [1.0] * len(searches)
+                for one, until in zip(searches, _deadlines(weights, end), strict=True):
                     if one is not searches[0] and session.is_late(end):
                         break
                     try:
@@ -246,18 +264,29 @@ def _checked_timing(timing: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _deadlines(count: int, end: float | None) -> Iterator[float | None]:
-    """Moment at which each of some searches has to end, to share the time that is left evenly."""
-    for left in range(count, 0, -1):
-        now = time.monotonic()
-        yield None if end is None else now + (end - now) / left
+def _deadlines(weights: Sequence[float], end: float | None) -> Iterator[float | None]:
+    """Moment at which each of some searches has to end, by its weight in the time that is left."""
+    for k, weight in enumerate(weights):
+        if end is None:
+            yield None
+            continue
+        now, left = time.monotonic(), sum(weights[k:])
+        part = (end - now) * (weight / left if left else 1 / len(weights[k:]))
+        yield min(end, now + max(part, LEAST)) if len(weights) > 1 else end
+
+
+def _recording(benchmark: Any) -> str | None:
+    """Path of the store that `benchmark` names, if it is not a benchmark."""
+    if isinstance(benchmark, os.PathLike):
+        return store_path(benchmark)
+    return benchmark if isinstance(benchmark, str) and benchmark.endswith(".db") else None
 
 
 def search(
-    benchmark: str | Benchmark | list[Benchmark] | tuple[Benchmark, ...],
+    benchmark: str | os.PathLike | Benchmark | list[Benchmark] | tuple[Benchmark, ...],
     axes: Mapping[str, Any] | None = None,
     *,
-    db: str | os.PathLike = "cubc_meta_bench.db",
+    db: str | os.PathLike | None = None,
     device: str | None = None,
     executor: Source | None = None,
     strategy: str | Factory | Any = DEFAULT,
@@ -285,15 +314,19 @@ def search(
         Name such as ``"reduce.sum"``, a regular expression that names match from their start, or
         a benchmark of your own kernels, made by `benchmark`. A list of such benchmarks of one
         source is searched for the variant that is best for all of them together: which one it is
-        becomes the axis ``Benchmark``, with the values 0, 1, ...
+        becomes the axis ``Benchmark``, with the values 0, 1, ... The path of a store that `record`
+        wrote, as ``"work.db"``, stands for the calls in it: each is searched at its own shape, most
+        time first, with a part of `seconds` that goes by its share of the time. Shapes that round
+        to the same powers of two are searched at the one that took most time.
     axes
         Axis name (``"T{ct}"`` or ``"T"``) to one declared value or several. All declared values of
         the axes that are left out are searched.
     db
-        Path of the store, made if it is not there.
+        Path of the store, made if it is not there; ``cubc_meta_bench.db``, or the recording, if
+        None.
     device
-        ``"cuda:0"``, ``"cpu"``; the default device if None. ``"replay:table.csv"`` answers from a
-        measured table or a store instead of measuring.
+        ``"cuda:0"``, ``"cpu"``; if None the default device, or that of a recording.
+        ``"replay:table.csv"`` answers from a measured table or a store instead of measuring.
     executor
         Where variants are measured, if not in this machine's one measuring process: anything like
         ``concurrent.futures.Executor`` (a process pool, Dask's ``client.get_executor(pure=False)``,

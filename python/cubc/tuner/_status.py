@@ -10,6 +10,7 @@ OK, WRONG, FAULT, TIMEOUT = "ok", "wrong", "fault", "timeout"
 RESOURCES = "resources"  # it needs more than there is, or than a variant may have
 LOST = "lost"  # not run at this workload: it had lost at others already
 PRUNED = "pruned"  # not run: the compiled variant breaks a constraint
+RECORDED = "recorded"  # no measurement: calls that a program made
 _OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (_core.CompileError, "compile_error"),
     (_core.ResourceError, RESOURCES),

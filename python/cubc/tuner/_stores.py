@@ -24,7 +24,7 @@ from cubc import _core
 from . import _axes as ax
 from ._records import Group, Measurement
 from ._space import parse_label
-from ._status import OK, STATUSES
+from ._status import OK, RECORDED, STATUSES
 from ._verdict import round_ratio
 
 StorePaths = str | os.PathLike | Iterable[str | os.PathLike]
@@ -110,6 +110,8 @@ def read(paths: StorePaths, *, bad: Literal["warn", "raise", "pass"] = "warn") -
     for path in expand(paths):
         reasons: list[str] = []
         for row in rows(path, reasons):
+            if row["status"] == RECORDED:
+                continue
             try:
                 groups.take(path, row)
             except ValueError as error:

@@ -1,0 +1,211 @@
+"""Recordings: what a program called is in a store, as a table and as what a search is for."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import stores
+
+import cubc
+from cubc import _core, lattice, tuner
+from cubc.tuner._recorded import read as read_calls
+from cubc.tuner._recorded import workloads
+
+X = np.arange(100_003, dtype=np.float32)
+
+
+@pytest.fixture
+def db(tmp_path):
+    yield tmp_path / "work.db"
+    _core.forget_calls()
+    cubc.clear_policies()
+
+
+def calls(db, **about):
+    """Calls in a recording, by the columns of its table."""
+    table = tuner.recorded(db)
+    for name, value in about.items():
+        table = table[table[name] == value]
+    return table.calls.tolist()
+
+
+def test_calls_of_one_kind_are_a_row(db):
+    with tuner.record(db):
+        for _ in range(40):
+            cubc.reduce(X, device="cpu")
+        cubc.reduce(X[1:], device="cpu")  # another alignment, and another shape
+        cubc.reduce(X[:100_002], device="cpu")
+        cubc.sort(X[:5000], device="cpu")
+    table = tuner.recorded(db)
+    about = table[["benchmark", "type", "shape", "calls"]].values.tolist()
+    assert sorted(about) == [
+        ["reduce.sum", "F32", "Elements=100002", 2],
+        ["reduce.sum", "F32", "Elements=100003", 40],
+        ["sort.keys", "F32", "Elements=5000", 1],
+    ]
+    assert table.share.sum() == pytest.approx(1) and table.share.is_monotonic_decreasing
+    assert (table.mean_us > 0).all() and (table.gb_s > 0).all()
+    np.testing.assert_allclose(table.total_ms, table.calls * table.mean_us * 1e-3)
+    assert set(table.searchable) == {"yes"}
+
+
+def test_nothing_is_recorded_outside(db):
+    cubc.reduce(X, device="cpu")
+    with tuner.record(db):
+        pass
+    cubc.reduce(X, device="cpu")
+    assert tuner.recorded(db).empty
+
+
+def test_times_are_of_ever_fewer_calls(db):
+    with tuner.record(db):
+        for _ in range(1000):
+            cubc.reduce(X[:100], device="cpu")
+    [row] = stores.read(db)
+    assert row["calls"] == 1000
+    assert len(row["samples"]) // 4 == 16 + 8 * 5 + 8 * 488 // 512 + 1  # 16, 32, 64 ... 512, 1000
+
+
+def test_recordings_add_up(db):
+    for _ in range(3):
+        with tuner.record(db):
+            cubc.reduce(X, device="cpu")
+    assert calls(db) == [3]
+    assert [row["round"] for row in stores.read(db)] == [0, 1, 2]
+
+
+def test_all_threads_are_recorded(db):
+    def work():
+        for _ in range(200):
+            cubc.reduce(X[:1000], device="cpu")
+
+    with tuner.record(db):
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert calls(db) == [800]
+
+
+def test_a_failing_program_is_recorded(db):
+    with pytest.raises(ZeroDivisionError), tuner.record(db):
+        cubc.reduce(X, device="cpu")
+        raise ZeroDivisionError
+    assert calls(db) == [1]
+
+
+def test_a_recording_within_a_recording(db, tmp_path):
+    with tuner.record(db):
+        with pytest.raises(ValueError, match="recorded already"), tuner.record(tmp_path / "2.db"):
+            pass
+        cubc.reduce(X, device="cpu")
+    assert calls(db) == [1]
+
+
+def test_a_store_that_cannot_be_written(tmp_path):
+    with pytest.raises(OSError, match="its folder"), tuner.record(tmp_path / "none" / "work.db"):
+        pytest.fail("the program ran")
+    cubc.reduce(X, device="cpu")
+    with tuner.record(tmp_path / "work.db"):  # the first is not under way
+        pass
+
+
+def test_kernels_of_ones_own(db):
+    source = "__global__ void fill(int* x, int n)\n{ if (threadIdx.x == 0) x[blockIdx.x] = n; }"
+    fill = cubc.Kernel(source, device="cpu")
+    x = np.zeros(6, np.int32)
+    with tuner.record(db):
+        for _ in range(3):
+            fill(x, 5, grid=(3, 2), block=32)
+        fill(x, 5, grid=1, block=32)
+    found = dict(tuner.recorded(db)[["shape", "calls"]].values)
+    assert found == {"Grid=6,Block=32": 3, "Grid=1,Block=32": 1}
+    assert tuner.recorded(db).searchable.str.startswith("no: it has no benchmark").all()
+
+
+def test_each_iteration_of_a_solve_is_counted(db):
+    links = lattice.Gauge.random((4, 4, 4, 4), noise=0.4, device="cpu")
+    wilson = lattice.Wilson(links, kappa=0.12)
+    source = lattice.point_source((4, 4, 4, 4), (0, 0, 0, 0))[0, 0]
+    with tuner.record(db):
+        _, info = wilson.solve(source, tol=1e-8)
+    table = tuner.recorded(db)
+    dslash = table[table.benchmark.str.startswith("dslash")]
+    assert info.iterations > 20
+    assert dslash.calls.sum() >= 2 * info.iterations
+
+
+def test_a_search_takes_each_call_at_its_own_shape(db):
+    with tuner.record(db):
+        for _ in range(200):
+            cubc.reduce(X, device="cpu")
+        cubc.reduce(X[:95_000], device="cpu")  # the same powers of two
+        cubc.reduce(X[:1000], device="cpu")
+        cubc.reduce(X[:10], device="cpu")  # too few to be tuned
+        cubc.reduce(X, "a > b ? a : b", init=0.0, device="cpu")
+    found = list(workloads(read_calls(db), "cpu", ()))
+    assert [one.rts for one, _ in found] == [
+        [{"Elements{io}": 100_003}],
+        [{"Elements{io}": 1000}],
+    ]
+    assert [str(one) for one, _ in found] == ["reduce.sum F32"] * 2
+    result = tuner.search(db, variants=2, confirm=0, progress=False)
+    assert [group.rts for group in result.groups] == [
+        ["Elements{io}=100003"],
+        ["Elements{io}=1000"],
+    ]
+    assert calls(db, shape="Elements=100003", type="F32")[0] == 200  # the recording is as it was
+    assert len(tuner.analyze(db)) == 2
+
+
+def test_what_a_search_for_a_recording_refuses(db, tmp_path):
+    with pytest.raises(FileNotFoundError, match="no store"):
+        tuner.search(tmp_path / "none.db")
+    with tuner.record(db):
+        cubc.reduce(X, device="cpu")
+    with pytest.raises(ValueError, match="at its own shapes"):
+        tuner.search(str(db), {"T": "F32"})
+    with pytest.raises(LookupError, match=r"search for sm_90 .* ran on cpu"):
+        list(workloads(read_calls(db), "sm_90", ()))
+
+
+def test_a_program_is_recorded_by_the_command(db):
+    program = "import cubc, numpy; cubc.reduce(numpy.ones(5000), device='cpu')"
+    command = [sys.executable, "-m", "cubc", "record", "-o", str(db), "--"]
+    subprocess.run([*command, sys.executable, "-c", program], check=True, timeout=120)
+    assert calls(db, benchmark="reduce.sum", shape="Elements=5000") == [1]
+    told = subprocess.run(
+        [sys.executable, "-m", "cubc", "recorded", str(db)],
+        check=True,
+        timeout=120,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert "reduce.sum" in told and "Elements=5000" in told
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_records_nothing(db):
+    with tuner.record(db):
+        cubc.reduce(X, device="cpu")
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if _core.recorded_calls()[0] == [] else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    assert calls(db) == [1]
+
+
+def test_damaged_rows_are_left_out(db):
+    with tuner.record(db):
+        cubc.reduce(X, device="cpu")
+    good = next(iter(stores.read(db)))
+    bad = {name: good[name] for name in _core.STORE_COLUMNS if name in good}
+    stores.write(
+        db, [bad | {"rt": "Elements=-5", "round": 1}, bad | {"rt": "nonsense", "round": 2}]
+    )
+    with pytest.warns(RuntimeWarning, match="2 of its rows left out"):
+        assert calls(db) == [1]
