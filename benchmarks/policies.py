@@ -59,7 +59,7 @@ WORKLOADS = [
     ("dslash.wilson.r18", "", "F64 F32 I16"),
     ("dslash.wilson.r12", "", "F64 F32 I16"),
     ("dslash.wilson.r8", "", "F64 F32 I16"),
-    ("dslash.wilson.r12.s4", "", "F32"),
+    ("dslash.wilson.r12 Sources=4", "", "F32"),
 ]
 
 

@@ -192,7 +192,8 @@ static cubc_status add_shipped(const policy_key *key, policy_list *out)
 static bool is_for(const overlay *o, const policy_key *key)
 {
     return !strcmp(o->benchmark, key->benchmark) && !strcmp(o->type, key->type) &&
-           arch_fit(o->arch, key->arch) >= 0;
+           arch_fit(o->arch, key->arch) >= 0 &&
+           (!key->accepts || key->accepts(key->context, o->label));
 }
 
 static policy from_overlay(const overlay *o, const policy_list *rows)

@@ -44,7 +44,7 @@ typedef struct policy_key {
     const char *type;        // "F32"
     size_t type_size;        // 4
     const char *const *axes; // names of the run-time axes, up to POLICY_AXES, ends with NULL
-    // Shipped rows that it refuses come last; NULL: it refuses none.
+    // Shipped rows that it refuses come last, overlaid ones do not count; NULL: it refuses none.
     bool (*accepts)(const void *context, const char *label);
     const void *context;
 } policy_key;

@@ -32,13 +32,14 @@ static PyObject *list_of(const benchmark_axis *axis)
 static PyObject *axis_values(const algorithm *a, const benchmark *b)
 {
     const char *const *names = algorithm_axes(a);
+    int first = algorithm_has_elements(a);
     PyObject *axes = PyDict_New(), *types = PyList_New(b->type_count);
     for (int i = 0; types && i < b->type_count; i++)
         PyList_SetItem(types, i, PyUnicode_FromString(cubc_type_name(b->types[i])));
     int failed = !axes || add_axis(axes, "T{ct}", types) < 0;
-    for (int k = 1; !failed && names[k]; k++)
+    for (int k = first; !failed && names[k]; k++)
         if (b->axes[k].count) failed = add_axis(axes, names[k], list_of(&b->axes[k])) < 0;
-    if (!failed) failed = add_axis(axes, PY_ELEMENTS, list_of(&b->axes[0])) < 0;
+    if (!failed && first) failed = add_axis(axes, PY_ELEMENTS, list_of(&b->axes[0])) < 0;
     if (failed) Py_CLEAR(axes);
     return axes;
 }
@@ -213,13 +214,13 @@ static PyObject *variant_invalid(PyObject *self, PyObject *args)
 {
     const char *name, *arch, *label;
     char resolved[MAX_LABEL];
-    PyObject *ct;
+    PyObject *ct, *rt = NULL;
     problem p;
     space s;
     variant v;
     (void)self;
-    if (!PyArg_ParseTuple(args, "sOss:variant_invalid", &name, &ct, &arch, &label) ||
-        problem_from(name, ct, NULL, &p) < 0)
+    if (!PyArg_ParseTuple(args, "sOss|O:variant_invalid", &name, &ct, &arch, &label, &rt) ||
+        problem_from(name, ct, rt, &p) < 0)
         return NULL;
     cubc_status st = algorithm_variant(&p, arch, label, &s, &v, resolved);
     if (st == CUBC_NO_RESOURCES) return PyUnicode_FromString(cubc_error_message());
@@ -253,14 +254,15 @@ static int compiled(PyObject *args, const char *format, binary *code, double *se
     const char *name, *arch, *label;
     char resolved[MAX_LABEL], hash[65], title[MAX_LABEL + 64];
     double deadline = 0;
-    PyObject *ct;
+    PyObject *ct, *rt = NULL;
     problem p;
     space s;
     variant v;
     text source = {0};
     Py_buffer abandon = {0};
-    if (!PyArg_ParseTuple(args, format, &name, &ct, &arch, &label, &deadline, &abandon)) return -1;
-    if (problem_from(name, ct, NULL, &p) < 0) {
+    if (!PyArg_ParseTuple(args, format, &name, &ct, &arch, &label, &deadline, &abandon, &rt))
+        return -1;
+    if (problem_from(name, ct, rt, &p) < 0) {
         PyBuffer_Release(&abandon);
         return -1;
     }
@@ -285,7 +287,7 @@ static PyObject *compile_variant(PyObject *self, PyObject *args)
 {
     binary code = {0};
     double seconds = 0;
-    int failed = compiled(args, "sOss|dy*:compile", &code, &seconds);
+    int failed = compiled(args, "sOss|dy*O:compile", &code, &seconds);
     (void)self;
     binary_free(&code);
     return failed ? NULL : PyFloat_FromDouble(seconds);
@@ -295,7 +297,7 @@ static PyObject *variant_code(PyObject *self, PyObject *args)
 {
     binary code = {0};
     double seconds = 0;
-    int failed = compiled(args, "sOss|dy*:code", &code, &seconds);
+    int failed = compiled(args, "sOss|dy*O:code", &code, &seconds);
     PyObject *bytes =
         failed ? NULL : PyBytes_FromStringAndSize((const char *)code.data, (Py_ssize_t)code.size);
     (void)self;

@@ -70,18 +70,18 @@ int py_workload_axes(const char *name, PyObject *ct, PyObject *rt, cubc_type *ty
     bool none = !rt || rt == Py_None;
     if (!text || PyDict_Size(ct) != 1 || !(none || PyDict_Check(rt))) {
         if (py_forget()) return -1;
-        PyErr_Format(PyExc_ValueError,
-                     "%s: a workload is ct={'T{ct}': type} and rt={'" PY_ELEMENTS "': exponent}",
-                     name);
+        PyErr_Format(PyExc_ValueError, "%s: a workload is ct={'T{ct}': type} and rt={'%s': %s}",
+                     name, algorithm_has_elements(a) ? PY_ELEMENTS : algorithm_axes(a)[0],
+                     algorithm_has_elements(a) ? "exponent" : "number");
         return -1;
     }
     if ((st = type_from_name(text, type))) {
         py_raise(st);
         return -1;
     }
-    at[0] = (uint64_t)1 << 20; // of what is left out
-    for (int k = 1; k < POLICY_AXES; k++)
+    for (int k = 0; k < POLICY_AXES; k++) // of what is left out
         at[k] = b->axes[k].count ? (uint64_t)b->axes[k].values[0] : 0;
+    if (algorithm_has_elements(a)) at[0] = (uint64_t)1 << 20;
     return none ? 0 : run_time_axes(a, b, rt, at);
 }
 

@@ -6,11 +6,11 @@
 
 #include "base/types.h"
 
-// The axis that every benchmark has, by its full name: exponents of two.
+// The axis of elements by its full name: exponents of two.
 #define PY_ELEMENTS "Elements{io}[pow2]"
 // A compile-time workload, {"T{ct}": "F32"}, and a run-time one of a benchmark: values of its axes
 // by name, or NULL or None. at gets POLICY_AXES numbers; those that rt leaves out are 2^20 elements
-// and the first that is declared. 0, or -1 with an exception.
+// and the first value that is declared of other axes. 0, or -1 with an exception.
 int py_workload_axes(const char *benchmark, PyObject *ct, PyObject *rt, cubc_type *type,
                      uint64_t *at);
 

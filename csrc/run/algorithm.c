@@ -126,6 +126,11 @@ const char *const *algorithm_axes(const algorithm *a)
     return a->axes[0] ? a->axes : elements;
 }
 
+bool algorithm_has_elements(const algorithm *a)
+{
+    return strcmp(algorithm_axes(a)[0], "Elements") == 0;
+}
+
 void problem_place(const problem *p, uint64_t place[POLICY_AXES])
 {
     memset(place, 0, POLICY_AXES * sizeof *place);

@@ -290,6 +290,7 @@ cubc_type problem_widest(const problem *p);
 cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *out);
 // The names of an algorithm's run-time axes, up to POLICY_AXES; ends with NULL.
 const char *const *algorithm_axes(const algorithm *a);
+bool algorithm_has_elements(const algorithm *a); // the first axis is Elements
 // A call's value on each of the axes; 0 beyond.
 void problem_place(const problem *p, uint64_t place[POLICY_AXES]);
 

@@ -1,7 +1,7 @@
 """Tuning at run time: the first call of a workload searches, later ones run the best variant.
 
 A workload is a benchmark, a type, and a place on the run-time axes, rounded to powers of two: calls
-of 900 and of 1100 elements are one.
+of 900 and of 1100 elements are one. A lattice is not rounded, as its kernels are compiled for it.
 
 Measurements are in a store beside the cache of compiled variants. Beside it is a file for each
 workload with the variant that won, so that later processes need not read the store. The process
@@ -29,6 +29,7 @@ from ._calls import named
 SECONDS = 10.0
 ON, OFF = {"1", "on", "true", "yes"}, {"0", "off", "false", "no", ""}
 MOST = 1 << 28  # elements that are searched at; calls of more are tuned there
+EXACT = {"X", "Y", "Z", "T", "Sources"}  # axes that are not rounded
 
 
 class Tuner:
@@ -83,7 +84,7 @@ class Tuner:
         with self._claimed(self.folder / name) as file:
             if file is None or self._use(where, file.read(), rt):
                 return
-            found = self._search(device, benchmark, {"T": dtype, **_as_axes(rt)})
+            found = self._search(device, benchmark, {"T{ct}": dtype, **_as_axes(rt)})
             self._use(where, found, rt)
             file.truncate(0)  # of what is no variant
             file.write(found)
@@ -130,13 +131,15 @@ class Tuner:
 
 def _rounded(axis: str, value: int) -> int:
     """Value of an axis that stands for those near it."""
+    if axis in EXACT:
+        return value
     power = 1 << round(math.log2(value)) if value > 0 else 1
     return min(power, MOST) if axis == "Elements" else power
 
 
 def _as_axes(rt: dict[str, int]) -> dict[str, int]:
     """Axes of a search: elements by their exponent, as they are declared."""
-    return rt | {"Elements": rt["Elements"].bit_length() - 1}
+    return rt | {name: rt[name].bit_length() - 1 for name in rt if name == "Elements"}
 
 
 @named
@@ -146,7 +149,8 @@ def autotune(enabled: bool = True, *, seconds: float | None = None) -> None:
     From now on the first call of a type, operator and shape searches for `seconds`, in another
     process, for the fastest variant at that shape, and then runs it. A shape is the number of
     elements, and where they matter the length of segments, the columns, the bins and the like, each
-    rounded to a power of two. Calls of more than 2^28 elements are tuned at 2^28. A workload is
+    rounded to a power of two. Calls of more than 2^28 elements are tuned at 2^28. The shape of a
+    call on a lattice is its extents and right-hand sides, which are not rounded. A workload is
     searched once, also if no faster variant was found. Later calls, and later processes with
     autotuning on, run the result of the search at once.
 

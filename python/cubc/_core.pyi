@@ -278,7 +278,14 @@ def forget_calls() -> None:
 def cache_folder() -> str | None:
     """Folder of compiled variants; None if there is none."""
 
-def variant_invalid(benchmark: str, ct: dict[str, str], arch: str, variant: str, /) -> str | None:
+def variant_invalid(
+    benchmark: str,
+    ct: dict[str, str],
+    arch: str,
+    variant: str,
+    rt: dict[str, int] | None = None,
+    /,
+) -> str | None:
     """Reason why a variant is invalid for a workload, without compiling it; None if it is valid."""
 
 def source_hash(benchmark: str, ct: dict[str, str], arch: str, /) -> str:
@@ -291,6 +298,7 @@ def compile(
     variant: str,
     deadline: float = 0.0,
     abandon: bytes | bytearray = b"",
+    rt: dict[str, int] | None = None,
     /,
 ) -> float:
     """Compile a variant ("base" or a label) into the cache, and return the seconds that it took.
@@ -311,6 +319,7 @@ def code(
     variant: str,
     deadline: float = 0.0,
     abandon: bytes | bytearray = b"",
+    rt: dict[str, int] | None = None,
     /,
 ) -> bytes:
     """Compile as ``compile`` does and return the machine code: a cubin, or a shared object."""

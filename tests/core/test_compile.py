@@ -105,3 +105,10 @@ def test_a_deadline():
     said = f"compiling reduce.sum {label} took longer than 1e-06 s and was stopped"
     with pytest.raises(TimeoutError, match=re.escape(said)):
         _core.compile("reduce.sum", {"T{ct}": "U32"}, "sm_90", label, 1e-6)
+
+
+@pytest.mark.parametrize("operator", ["wilson", "clover", "twisted"])
+def test_policies_of_several_right_hand_sides(operator):
+    where = (f"dslash.{operator}.r12", {"T{ct}": "F32"}, "sm_90")
+    rt = {"X": 12, "Y": 12, "Z": 12, "T": 20, "Sources": 4}
+    assert _core.compile(*where, "base", 0.0, b"", rt) >= 0

@@ -179,8 +179,8 @@ BENCHMARKS = {
     "copy_batch": ["copy_batch.buffers"],
     "clover_apply": ["clover_apply.site"],
     "clover_term": ["clover_term.field"],
-    "dslash_clover": ["dslash.clover.r12", "dslash.clover.r12.s4"],
-    "dslash_twisted": ["dslash.twisted.r18", "dslash.twisted.r12.s4"],
+    "dslash_clover": ["dslash.clover.r12"],
+    "dslash_twisted": ["dslash.twisted.r18", "dslash.twisted.r12"],
     "field_update": ["field_update.cg"],
     "find": ["find.if"],
     "deterministic_reduce": ["deterministic_reduce.sum", "deterministic_reduce.segments"],
@@ -215,6 +215,7 @@ BENCHMARKS = {
     "transpose": ["transpose.matrix"],
 }
 TYPES = ("F32", "I64", "I8"), ("F32", "I64", "BOOL")  # one of each size
+VOLUMES = {"X": 4, "Y": 4, "Z": 8, "T": 8}, {"X": 12, "Y": 6, "Z": 10, "T": 2}
 
 
 def is_of_lattices(algorithm):
@@ -223,27 +224,29 @@ def is_of_lattices(algorithm):
 
 
 def combinations(algorithm):
-    """Benchmark, type, exponent of items, and label: pairs of them, in few triples.
+    """Benchmark, type, run-time workload, and label: pairs of them, in few triples.
 
     They have every label with each size of items, and every benchmark with each size. Those of
-    lattices have every label. Where sums are rounded to fixed point the compilers' last digits
-    differ, so I16 is not among the types.
+    lattices have every label, on a volume that bricks divide or on one that they do not. Where
+    sums are rounded to fixed point the compilers' last digits differ: I16 is not among the types.
     """
     names, labels = BENCHMARKS[algorithm], LABELS[algorithm]
     for k, label in enumerate(labels):
         if is_of_lattices(algorithm):
             benchmark = names[k // 2 % len(names)]
             types = [type for type in _core.benchmarks()[benchmark]["T{ct}"] if type != "I16"]
-            yield benchmark, types[k % len(types)], 10, label
+            rt = VOLUMES[k % 2]
+            if "Sources" in _core.benchmarks()[benchmark]:
+                rt = rt | {"Sources": 3 if k else 1}
+            yield benchmark, types[k % len(types)], rt, label
         else:
             for t, type in enumerate(TYPES[k % 2]):
-                yield names[(t + k) % len(names)], type, 13 + t, label
+                yield names[(t + k) % len(names)], type, {"Elements": 1 << (13 + t)}, label
 
 
 def against_base(algorithm):
     """(what, items that differ from those of the cpu's own variant) of the combinations."""
-    for benchmark, type, exponent, label in combinations(algorithm):
-        rt = {"Elements{io}[pow2]": exponent}
+    for benchmark, type, rt, label in combinations(algorithm):
         workload = _core.Workload(benchmark, {"T{ct}": type}, rt, "cpu")
         variant = workload.variant(label)
         assert variant.label == label

@@ -37,12 +37,12 @@ class Searches(list):
 
     def __call__(self, benchmark, axes, *, db, device, seconds, confirm):
         self.append((benchmark, axes, device, seconds))
-        of = {"ct": axes["T"], "benchmark": benchmark}
-        [label] = stores.variants(benchmark, axes["T"], 1)
+        of = {"ct": axes["T{ct}"], "benchmark": benchmark}
+        [label] = stores.variants(benchmark, axes["T{ct}"], 1)
         rows = [stores.row("base", axes["Elements"], **of)]
         rows += stores.confirmed(label, axes["Elements"], 1e-3, 2e-3, **of) * self.wins
         stores.write(db, rows)
-        return tuner.analyze(db, benchmark, {"T": axes["T"]})
+        return tuner.analyze(db, benchmark, {"T": axes["T{ct}"]})
 
 
 @pytest.fixture
@@ -71,12 +71,12 @@ def test_the_first_call_tunes_and_the_next_runs_what_it_found(folder, searches):
     expected = call()
     cubc.autotune(seconds=3)
     assert call() == expected
-    assert searches == [("reduce.sum", {"T": "F32", "Elements": 16}, "cpu", 3.0)]
+    assert searches == [("reduce.sum", {"T{ct}": "F32", "Elements": 16}, "cpu", 3.0)]
     [label] = stores.variants(count=1)
     assert running(X.size) == label
     assert call() == expected
     assert call(X.astype(np.float64)) == expected
-    assert [axes["T"] for _, axes, _, _ in searches] == ["F32", "F64"]
+    assert [axes["T{ct}"] for _, axes, _, _ in searches] == ["F32", "F64"]
     cubc.autotune(False)
     call(X.astype(np.int32))
     assert len(searches) == 2
@@ -262,7 +262,7 @@ def test_calls_of_other_workloads_go_on(folder, held):
         held.end.set()
         assert tuned.result() == X.sum()
     assert call(y) == X.sum()  # now it is its turn
-    assert [axes["T"] for _, axes, _, _ in held] == ["U16", "I32"]
+    assert [axes["T{ct}"] for _, axes, _, _ in held] == ["U16", "I32"]
 
 
 def test_calls_that_a_search_makes_are_not_tuned(folder, searches, monkeypatch):

@@ -31,9 +31,8 @@ cubc_status clover_apply_problem(const cubc_clover_apply_params *params, problem
 static cubc_status clover_apply_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    uint64_t n = at[0];
     (void)b;
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_field_input(out, CLOVER_REALS);
     site_map_add_field_input(out, SPINOR_REALS);
     site_map_add_field_output(out, SPINOR_REALS);

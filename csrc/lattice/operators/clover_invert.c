@@ -22,9 +22,8 @@ cubc_status clover_invert_problem(const cubc_clover_invert_params *params, probl
 static cubc_status clover_invert_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
-    uint64_t n = at[0];
     (void)b;
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_field_input(out, CLOVER_REALS);
     site_map_add_field_output(out, CLOVER_REALS);
     out->outputs[out->output_count++] = (operand){.n = out->n, .type = CUBC_F64};

@@ -32,9 +32,8 @@ cubc_status clover_term_problem(const cubc_clover_term_params *params, problem *
 static cubc_status clover_term_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
-    uint64_t n = at[0];
     (void)b;
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_input(out, GAUGE_REALS);
     site_map_add_field_output(out, CLOVER_REALS);
     out->numbers[MAGNETIC] = out->numbers[ELECTRIC] = lattice_word(1);

@@ -90,22 +90,24 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
     out->numbers[DSLASH_A] = lattice_word(params->a);
     out->numbers[DSLASH_SPATIAL] = lattice_word(1 / params->anisotropy);
     traits[DSLASH_SEVERAL] = out->numbers[DSLASH_SOURCES] > 1;
-    // Several sources have a benchmark for 12 reals a link only.
-    bool several = traits[DSLASH_SEVERAL] && params->reconstruct == 12;
-    snprintf(out->benchmark, sizeof out->benchmark, "dslash.%s.r%d%s", operator_name(a),
-             params->reconstruct, several ? ".s4" : "");
+    snprintf(out->benchmark, sizeof out->benchmark, "dslash.%s.r%d", operator_name(a),
+             params->reconstruct);
     return CUBC_OK;
+}
+
+void dslash_place(const problem *p, uint64_t *place)
+{
+    lattice_place(p, place);
+    place[LATTICE_SOURCES_AXIS] = p->numbers[DSLASH_SOURCES];
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
 cubc_status dslash_workload(const benchmark *b, cubc_type type, const uint64_t *at, problem *out)
 {
-    uint64_t n = at[0];
     int reals = atoi(strstr(b->name, ".r") + 2);
-    uint64_t sources = strstr(b->name, ".s4") ? 4 : 1;
-    if (n < 16) n = 16;
-    *out = (problem){.n = n / 2 * sources,
-                     .type = (uint8_t)type,
+    uint64_t sources;
+    TRY(lattice_sources_at(at, &sources));
+    *out = (problem){.type = (uint8_t)type,
                      .acc_type = (uint8_t)type,
                      .aligned = true,
                      .traits = {[DSLASH_RECONSTRUCT] = (uint16_t)reals,
@@ -114,9 +116,11 @@ cubc_status dslash_workload(const benchmark *b, cubc_type type, const uint64_t *
                      .numbers = {[DSLASH_A] = lattice_word(1),
                                  [DSLASH_SPATIAL] = lattice_word(1),
                                  [DSLASH_SOURCES] = sources}};
-    lattice_extents_of(out, n);
+    TRY(lattice_extents_at(out, at));
+    out->n = lattice_sites(out) * sources;
     uint64_t norms = type == CUBC_I16 ? out->n : 0;
-    out->inputs[LINKS] = (operand){.n = 4 * n * (uint64_t)reals, .type = (uint8_t)type};
+    out->inputs[LINKS] =
+        (operand){.n = 8 * lattice_sites(out) * (uint64_t)reals, .type = (uint8_t)type};
     out->inputs[IN] = (operand){.n = out->n * SPINOR_REALS, .type = (uint8_t)type};
     out->inputs[IN_NORMS] = (operand){.n = norms, .type = CUBC_F32};
     out->outputs[OUT] = out->inputs[IN];
@@ -163,10 +167,10 @@ void dslash_define(const problem *p, text *out)
 const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v)
 {
     int threads = variant_value(s, v, "tpb", 1), groups = variant_value(s, v, "sg", 1);
+    if (!p->traits[DSLASH_SEVERAL] && groups * variant_value(s, v, "spt", 1) > 1)
+        return "there is one source and not several for a thread or for groups";
     if (strcmp(kind, "cpu") == 0) return NULL;
     if (threads % (32 * groups)) return "the warps of a block do not divide into groups";
-    if (groups > 1 && p->numbers[DSLASH_SOURCES] == 1)
-        return "there is one source and no groups of them";
     if (variant_value(s, v, "kl", 0) && variant_value(s, v, "spt", 1) == 1)
         return "links are kept for a second source, and there is none";
     if (variant_value(s, v, "cv", 0) && p->type != CUBC_I16)

@@ -19,7 +19,7 @@ enum {
     DSLASH_TEMPORAL,
     DSLASH_GUARDED,
     DSLASH_Z,
-    DSLASH_SEVERAL, // sources, whose benchmark is another
+    DSLASH_SEVERAL, // sources
     DSLASH_TRAITS
 };
 // Among a problem's numbers.
@@ -36,9 +36,9 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
                            problem *out);
 // Fails if the output overlaps an input.
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
-// "dslash.wilson.r12": odd to even sites of one source, antiperiodic in time; ".s4": of four. There
-// is no x.
+// "dslash.wilson.r12": odd to even sites, antiperiodic in time. There is no x.
 cubc_status dslash_workload(const benchmark *b, cubc_type type, const uint64_t *at, problem *out);
+void dslash_place(const problem *p, uint64_t *place);
 const char *dslash_random(const problem *p, int k);
 void dslash_define(const problem *p, text *out);
 const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v);
@@ -64,10 +64,9 @@ cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *ter
         FIELD(cubc_dslash_wilson_params, a, FIELD_REAL),                                     \
         FIELD(cubc_dslash_wilson_params, anisotropy, FIELD_REAL)
 
-#define DSLASH_BENCHMARK(name) LATTICE_BENCHMARK("dslash." name, lattice_types)
-#define DSLASH_BENCHMARKS(name)                                                                 \
-    DSLASH_BENCHMARK(name ".r18"), DSLASH_BENCHMARK(name ".r12"), DSLASH_BENCHMARK(name ".r8"), \
-        DSLASH_BENCHMARK(name ".r12.s4")
+#define DSLASH_BENCHMARK(name) LATTICE_SOURCES_BENCHMARK("dslash." name, lattice_types)
+#define DSLASH_BENCHMARKS(name) \
+    DSLASH_BENCHMARK(name ".r18"), DSLASH_BENCHMARK(name ".r12"), DSLASH_BENCHMARK(name ".r8")
 
 // Members of dslash_<op>_algorithm that follow from its name, and further ones.
 #define DSLASH(op, ...)                                     \
@@ -77,6 +76,8 @@ cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *ter
      .benchmarks = dslash_##op##_benchmarks,                \
      .benchmark_count = COUNT_OF(dslash_##op##_benchmarks), \
      FIELDS(dslash_##op##_fields),                          \
+     .axes = {LATTICE_SOURCE_AXES},                         \
+     .place = dslash_place,                                 \
      .invalid = dslash_invalid,                             \
      .random = dslash_random,                               \
      .plan = dslash_##op##_plan,                            \

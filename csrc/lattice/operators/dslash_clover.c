@@ -63,5 +63,5 @@ static const field dslash_clover_fields[] = {
 static const benchmark dslash_clover_benchmarks[] = {DSLASH_BENCHMARKS("clover")};
 
 const algorithm dslash_clover_algorithm =
-    DSLASH(clover, .workload = dslash_clover_workload, .place = lattice_place,
-           .define = dslash_clover_define, .traffic = dslash_clover_traffic);
+    DSLASH(clover, .workload = dslash_clover_workload, .define = dslash_clover_define,
+           .traffic = dslash_clover_traffic);

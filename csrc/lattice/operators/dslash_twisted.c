@@ -35,5 +35,5 @@ static const field dslash_twisted_fields[] = {
 static const benchmark dslash_twisted_benchmarks[] = {DSLASH_BENCHMARKS("twisted")};
 
 const algorithm dslash_twisted_algorithm =
-    DSLASH(twisted, .workload = dslash_twisted_workload, .place = lattice_place,
-           .define = dslash_define, .traffic = problem_array_bytes);
+    DSLASH(twisted, .workload = dslash_twisted_workload, .define = dslash_define,
+           .traffic = problem_array_bytes);

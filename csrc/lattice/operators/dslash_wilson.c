@@ -15,6 +15,5 @@ static const field dslash_wilson_fields[] = {DSLASH_FIELDS};
 
 static const benchmark dslash_wilson_benchmarks[] = {DSLASH_BENCHMARKS("wilson")};
 
-const algorithm dslash_wilson_algorithm =
-    DSLASH(wilson, .workload = dslash_workload, .place = lattice_place, .define = dslash_define,
-           .traffic = problem_array_bytes);
+const algorithm dslash_wilson_algorithm = DSLASH(
+    wilson, .workload = dslash_workload, .define = dslash_define, .traffic = problem_array_bytes);

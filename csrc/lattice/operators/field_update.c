@@ -83,33 +83,39 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
     return CUBC_OK;
 }
 
+static void field_update_place(const problem *p, uint64_t *place)
+{
+    lattice_place(p, place);
+    place[LATTICE_SOURCES_AXIS] = p->numbers[SOURCES];
+}
+
 // ---- benchmarks ---------------------------------------------------------------------------------
 // "field_update.cg": the part of an iteration of conjugate gradients that is not in its operator's
 // kernels, of one parity. Its state is of numbers that are 0.
 static cubc_status field_update_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    uint64_t n = at[0];
+    uint64_t sources;
     static const char *const names[] = {"x", "p", "s"};
     static const cubc_site_update update = {.scalars = {"alpha_real", "beta_real"},
                                             .statements = "x = x + (alpha_real + real_t(2)) * p; "
                                                           "p = s + (beta_real + real_t(3)) * p"};
-    if (n < 16) n = 16;
-    *out = (problem){.n = n / 2,
-                     .type = (uint8_t)(type == CUBC_F64 ? CUBC_F64 : CUBC_F32),
+    TRY(lattice_sources_at(at, &sources));
+    *out = (problem){.type = (uint8_t)(type == CUBC_F64 ? CUBC_F64 : CUBC_F32),
                      .aligned = true,
                      .traits = {[REALS] = SPINOR_REALS, [PARITIES] = 1, [WRITTEN] = 3},
-                     .numbers = {[SOURCES] = 1},
+                     .numbers = {[SOURCES] = sources},
                      .input_count = 4,
                      .output_count = 2};
     out->acc_type = out->type;
-    lattice_extents_of(out, n);
+    TRY(lattice_extents_at(out, at));
+    out->n = places(out) * sources;
     TRY(solver_update_texts(out, b->name, &update));
     // The norms of a fixed-point field are behind it, two items a site.
     uint64_t items = out->n * (SPINOR_REALS + (type == CUBC_I16 ? 2 : 0));
     for (int k = 0; k < 3; k++)
         out->inputs[k] = (operand){.name = names[k], .n = items, .type = (uint8_t)type};
-    out->inputs[3] = (operand){.n = CUBC_STATE_BYTES / 8, .type = CUBC_U64};
+    out->inputs[3] = (operand){.n = sources * CUBC_STATE_BYTES / 8, .type = CUBC_U64};
     for (int k = 0; k < 2; k++) out->outputs[k] = (operand){.n = items, .type = (uint8_t)type};
     return CUBC_OK;
 }
@@ -191,7 +197,7 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
 }
 
 static const benchmark field_update_benchmarks[] = {
-    LATTICE_BENCHMARK("field_update.cg", lattice_types)};
+    LATTICE_SOURCES_BENCHMARK("field_update.cg", lattice_types)};
 
 const algorithm field_update_algorithm = {.name = "field_update",
                                           .source = "field_update.cu",
@@ -199,7 +205,8 @@ const algorithm field_update_algorithm = {.name = "field_update",
                                           .benchmarks = field_update_benchmarks,
                                           .benchmark_count = COUNT_OF(field_update_benchmarks),
                                           .workload = field_update_workload,
-                                          .place = lattice_place,
+                                          .axes = {LATTICE_SOURCE_AXES},
+                                          .place = field_update_place,
                                           .define = field_update_define,
                                           .invalid = field_update_invalid,
                                           .plan = field_update_plan,

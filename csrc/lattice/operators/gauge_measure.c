@@ -35,8 +35,7 @@ cubc_status gauge_measure_problem(const cubc_gauge_measure_params *params, probl
 static cubc_status gauge_measure_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
-    uint64_t n = at[0];
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_input(out, GAUGE_REALS);
     for (size_t k = 0; k < COUNT_OF(quantities); k++)
         if (strcmp(quantities[k].benchmark, b->name) == 0) out->traits[QUANTITY] = (uint16_t)k;

@@ -18,8 +18,7 @@ cubc_status gauge_project_problem(const cubc_gauge_project_params *params, probl
 static cubc_status gauge_project_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
-    uint64_t n = at[0];
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_input(out, GAUGE_REALS);
     site_map_add_output(out, GAUGE_REALS);
     out->traits[NEAREST] = strcmp(b->name, "gauge_project.nearest") == 0;

@@ -31,9 +31,8 @@ cubc_status gauge_random_problem(const cubc_gauge_random_params *params, problem
 static cubc_status gauge_random_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    uint64_t n = at[0];
     (void)b;
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_output(out, GAUGE_REALS);
     out->traits[MATRICES] = 4;
     out->numbers[NOISE] = lattice_word(1);

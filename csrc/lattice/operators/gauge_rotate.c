@@ -35,9 +35,8 @@ cubc_status gauge_rotate_problem(const cubc_gauge_rotate_params *params, problem
 static cubc_status gauge_rotate_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    uint64_t n = at[0];
     bool links = strcmp(b->name, "gauge_rotate.links") == 0;
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_input(out, links ? GAUGE_REALS : SPINOR_REALS);
     site_map_add_input(out, MATRIX_REALS);
     site_map_add_output(out, links ? GAUGE_REALS : SPINOR_REALS);

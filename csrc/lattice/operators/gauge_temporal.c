@@ -13,9 +13,8 @@ cubc_status gauge_temporal_problem(const cubc_gauge_temporal_params *params, pro
 static cubc_status gauge_temporal_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                            problem *out)
 {
-    uint64_t n = at[0];
     (void)b;
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_input(out, GAUGE_REALS);
     site_map_add_output(out, MATRIX_REALS);
     return CUBC_OK;

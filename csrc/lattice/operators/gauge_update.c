@@ -31,8 +31,7 @@ cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem
 static cubc_status gauge_update_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    uint64_t n = at[0];
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_input(out, GAUGE_REALS);
     site_map_add_output(out, MATRIX_REALS / 2);
     out->traits[OVER_RELAX] = strcmp(b->name, "gauge_update.over_relax") == 0;

@@ -6,7 +6,8 @@
 
 const cubc_type lattice_types[3] = {CUBC_F64, CUBC_F32, CUBC_I16};
 const cubc_type lattice_plain_types[2] = {CUBC_F64, CUBC_F32};
-const int lattice_volumes[3] = {16, 20, 24};
+const int lattice_extent[1] = {32};
+const int lattice_one_source[1] = {1};
 
 cubc_status lattice_extents(problem *p, const int extents[4])
 {
@@ -37,14 +38,22 @@ uint64_t lattice_sites(const problem *p)
 
 void lattice_place(const problem *p, uint64_t *place)
 {
-    place[0] = 2 * lattice_sites(p);
+    for (int d = 0; d < 4; d++) place[d] = p->traits[LATTICE_X + d];
 }
 
-void lattice_extents_of(problem *p, uint64_t sites)
+cubc_status lattice_extents_at(problem *p, const uint64_t *at)
 {
-    for (int d = 0; d < 4; d++) p->traits[LATTICE_X + d] = 2;
-    for (int d = LATTICE_T; sites > 2 * lattice_sites(p); d = (d + LATTICE_T) % 4)
-        p->traits[LATTICE_X + d] *= 2;
+    int extents[4];
+    for (int d = 0; d < 4; d++) extents[d] = at[d] < INT32_MAX ? (int)at[d] : INT32_MAX;
+    return lattice_extents(p, extents);
+}
+
+cubc_status lattice_sources_at(const uint64_t *at, uint64_t *sources)
+{
+    *sources = at[LATTICE_SOURCES_AXIS];
+    if (*sources <= UINT16_MAX) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "%llu sources: a benchmark has up to 65535",
+         (unsigned long long)*sources);
 }
 
 cubc_status lattice_sources(const problem *p, const char *what, uint64_t reals, int parities,

@@ -12,10 +12,12 @@ enum { SPINOR_REALS = 24 };
 // Takes in the extents of a lattice, x first: even, and fewer than 2^31 sites of a parity.
 cubc_status lattice_extents(problem *p, const int extents[4]);
 uint64_t lattice_sites(const problem *p); // of one parity
-// A call's place on the run-time axes: the sites of both parities.
+// A call's place on the run-time axes: its extents.
 void lattice_place(const problem *p, uint64_t *place);
-// A lattice of 2^k sites, as near to a hypercube as can be, for a benchmark.
-void lattice_extents_of(problem *p, uint64_t sites);
+// Takes in the lattice of a benchmark, from its values of the axes.
+cubc_status lattice_extents_at(problem *p, const uint64_t *at);
+// The right-hand sides of a benchmark of an algorithm of LATTICE_SOURCE_AXES.
+cubc_status lattice_sources_at(const uint64_t *at, uint64_t *sources);
 // Sources of a field of spinors with so many reals; a field has `parities` of 1 or 2.
 cubc_status lattice_sources(const problem *p, const char *what, uint64_t reals, int parities,
                             uint64_t *sources);
@@ -42,15 +44,30 @@ uint64_t lattice_word(double v);
 // The macros of kernels/lattice/lattice.h.
 void lattice_define(const problem *p, text *out);
 
-// Axes of benchmarks: types with fixed point and without, and 2^16, 2^20, 2^24 sites.
+// The run-time axes: extents, and right-hand sides where a kernel takes several. The sign at the
+// boundary is none: it changes no address.
+#define LATTICE_AXES "X", "Y", "Z", "T"
+#define LATTICE_SOURCE_AXES LATTICE_AXES, "Sources"
+enum { LATTICE_SOURCES_AXIS = 4 };
+
+// Values that benchmarks declare: types with fixed point and without, the lattice 32^4, one source.
 extern const cubc_type lattice_types[3], lattice_plain_types[2];
-extern const int lattice_volumes[3];
+extern const int lattice_extent[1], lattice_one_source[1];
+#define LATTICE_EXTENT_VALUES \
+    AXIS(lattice_extent), AXIS(lattice_extent), AXIS(lattice_extent), AXIS(lattice_extent)
 #define LATTICE_BENCHMARK(name, types) \
     {                                  \
         name, types, COUNT_OF(types),  \
         {                              \
-            AXIS(lattice_volumes)      \
+            LATTICE_EXTENT_VALUES      \
         }                              \
+    }
+#define LATTICE_SOURCES_BENCHMARK(name, types)              \
+    {                                                       \
+        name, types, COUNT_OF(types),                       \
+        {                                                   \
+            LATTICE_EXTENT_VALUES, AXIS(lattice_one_source) \
+        }                                                   \
     }
 
 // The extents in the public parameters of an algorithm, and their fields.

@@ -47,9 +47,8 @@ cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
 static cubc_status link_copy_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
 {
-    uint64_t n = at[0];
     (void)b;
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_input(out, 4 * MATRIX_REALS);
     site_map_add_output(out, 4 * 12);
     out->traits[FROM_ORDER] = CUBC_PLAIN;

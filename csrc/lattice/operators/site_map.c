@@ -16,11 +16,12 @@ cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
-void site_map_workload(cubc_type type, uint64_t n, problem *out)
+cubc_status site_map_workload(cubc_type type, const uint64_t *at, problem *out)
 {
-    if (n < 16) n = 16;
-    *out = (problem){.n = n, .type = (uint8_t)type, .acc_type = (uint8_t)type, .aligned = true};
-    lattice_extents_of(out, n);
+    *out = (problem){.type = (uint8_t)type, .acc_type = (uint8_t)type, .aligned = true};
+    TRY(lattice_extents_at(out, at));
+    out->n = 2 * lattice_sites(out);
+    return CUBC_OK;
 }
 
 void site_map_add_input(problem *p, int reals)

@@ -22,6 +22,8 @@ typedef struct site_map {
      .benchmarks = algorithm##_benchmarks,                \
      .benchmark_count = COUNT_OF(algorithm##_benchmarks), \
      FIELDS(algorithm##_fields),                          \
+     .axes = {LATTICE_AXES},                              \
+     .place = lattice_place,                              \
      .workload = algorithm##_workload,                    \
      .define = site_map_define,                           \
      .details = &algorithm##_map,                         \
@@ -30,8 +32,8 @@ typedef struct site_map {
 // An empty problem, on the lattice of these extents, x first.
 cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type type,
                              const char *benchmark, problem *out);
-// A benchmark's problem, on n sites or 16, and its fields of so many reals a site.
-void site_map_workload(cubc_type type, uint64_t n, problem *out);
+// A benchmark's problem, on the lattice of its place, and its fields of so many reals a site.
+cubc_status site_map_workload(cubc_type type, const uint64_t *at, problem *out);
 void site_map_add_input(problem *p, int reals);
 void site_map_add_output(problem *p, int reals);
 // The same and the norms that a field of fixed-point numbers has.

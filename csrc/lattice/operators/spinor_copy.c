@@ -51,9 +51,8 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
 static cubc_status spinor_copy_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
-    uint64_t n = at[0];
     (void)b;
-    site_map_workload(type, n, out);
+    TRY(site_map_workload(type, at, out));
     site_map_add_field_input(out, SPINOR_REALS);
     site_map_add_field_output(out, SPINOR_REALS);
     out->traits[FROM_ORDER] = CUBC_PLAIN;

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cubc import _core
 
-from ._axes import calls_near, split_name, workload_text
+from ._axes import calls_near, columns, workload_text
 from ._checks import count, need
 from ._confidence import score_interval
 from ._figures import Figures
@@ -203,7 +203,8 @@ class Analysis(Figures):
         Returns
         -------
         pandas.DataFrame
-            Columns: benchmark; each axis by its plain name; variant; each parameter by its label;
+            Columns: benchmark; each axis by its plain name (of lattices ``T`` is the extent in
+            time and ``T{ct}`` the type); variant; each parameter by its label;
             round (0 in the search, from 1 where it was measured again); status and message;
             center_us and base_us (medians, microseconds); speedup; gbps (10^9 bytes that must move,
             a second); samples (count); registers, local_bytes, shared_bytes, blocks_per_unit;
@@ -247,7 +248,7 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
         base = cell.base_center if variant != "base" else cell.center
         moved = cell.extra["bytes"]
         row: dict[str, Any] = {"benchmark": group.benchmark}
-        row |= {split_name(k)[0]: v for k, v in (group.ct | cell.rt).items()}
+        row |= columns(group.ct, cell.rt)
         row |= {"variant": variant} | {name: parameters.get(name) for name in names}
         row |= {"round": cell.round, "status": cell.status, "message": cell.message}
         row["center_us"] = cell.center * 1e6 if cell.center else float("nan")

@@ -3,7 +3,8 @@
 A name carries its flags as in CUB: ``T{ct}`` is compile-time, ``Elements{io}[pow2]`` is
 importance-ordered and holds exponents of two. A user may write the plain name. Only declared values
 can be chosen, because a weight in the score comes from the place among them; a built-in benchmark
-takes any run-time value, which replaces the declared ones then (`opened`).
+takes any run-time value, which replaces the declared ones then (`opened`). Lattices have an axis
+``T``, their extent in time, beside ``T{ct}``, the type (`told_apart`).
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def declared(benchmark: str) -> tuple[Axis, ...]:
 def find(axes: Sequence[Axis], name: str) -> Axis | None:
     """Axis that `name` means: its plain name, with none, some or all of its flags."""
     plain, flags = split_name(name)
-    for axis in axes:
+    for axis in sorted(axes, key=lambda axis: axis.name != name):  # the full name comes first
         known, known_flags = split_name(axis.name)
         if known == plain and flags <= known_flags:
             return axis
@@ -92,6 +93,36 @@ def given(axes: Mapping[str, Any] | None) -> dict[str, Any]:
         like = "{'T': 'F32', 'Elements': [16, 20]}"
         raise TypeError(f"axes is {axes!r:.80}, must be a dict of values by axis name, as {like}")
     return dict(wanted)
+
+
+def told_apart(axes: Sequence[Axis], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Wanted values by axes, where a compile-time and a run-time axis have one plain name.
+
+    Numbers are for the run-time axis: ``T=[F32,24]`` is the type F32 and the extent 24.
+    """
+    shared = {a.plain: (a.name, b.name) for a in axes for b in axes if _share_name(a, b)}
+    found: dict[str, Any] = {}
+    for name, values in wanted.items():
+        if name not in shared:
+            found[name] = values
+            continue
+        several = isinstance(values, Iterable) and not isinstance(values, str)
+        for value in values if several else [values]:
+            number = not isinstance(value, str) or value.isdecimal()
+            found.setdefault(shared[name][number], []).append(value)
+    return found
+
+
+def _share_name(compile_time: Axis, run_time: Axis) -> bool:
+    same = compile_time.plain == run_time.plain
+    return same and compile_time.compile_time and not run_time.compile_time
+
+
+def columns(ct: Mapping[str, Any], rt: Mapping[str, Any]) -> dict[str, Any]:
+    """Workload by plain names; a compile-time axis keeps its full name where two share one."""
+    at_run = {split_name(name)[0]: value for name, value in rt.items()}
+    plain = {name: split_name(name)[0] for name in ct}
+    return {name if plain[name] in at_run else plain[name]: ct[name] for name in ct} | at_run
 
 
 def unknown(owner: str, kind: str, name: str, names: Iterable[str]) -> LookupError:
@@ -151,13 +182,13 @@ def opened(axes: Sequence[Axis], wanted: Mapping[str, Any]) -> tuple[Axis, ...]:
         If a value is no positive integer, or if exponents and numbers are mixed.
     """
     return tuple(
-        _opened(axis, values) if (values := _given_to(axis, wanted)) is not None else axis
+        _opened(axis, values) if (values := _given_to(axis, axes, wanted)) is not None else axis
         for axis in axes
     )
 
 
-def _given_to(axis: Axis, wanted: Mapping[str, Any]) -> Any:
-    return next((values for name, values in wanted.items() if find([axis], name)), None)
+def _given_to(axis: Axis, axes: Sequence[Axis], wanted: Mapping[str, Any]) -> Any:
+    return next((values for name, values in wanted.items() if find(axes, name) is axis), None)
 
 
 def _opened(axis: Axis, values: Any) -> Axis:

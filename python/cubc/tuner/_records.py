@@ -107,9 +107,12 @@ class Group:
 
     @cached_property
     def current(self) -> bool:
-        """True if these times are of the kernel source that this cubc has."""
+        """True if these times are of the kernel source and of the axes that this cubc has."""
         try:
-            return self.source_hash == _core.source_hash(self.benchmark, self.ct, self.arch)
+            declared = {axis.plain for axis in ax.declared(self.benchmark)}
+            known = declared.issuperset(axis.plain for axis in self.axes)
+            source = _core.source_hash(self.benchmark, self.ct, self.arch)
+            return known and self.source_hash == source
         except (LookupError, ValueError):  # a workload or an architecture that it does not have
             return False
 
@@ -277,7 +280,7 @@ class Group:
 
     def space(self) -> Space:
         """Parameter space that the variants come from, as this cubc declares it."""
-        return Space(self.benchmark, self.ct, self.arch)
+        return Space(self.benchmark, self.ct, self.arch, rts=self.workloads)
 
     def parameters(self, variant: str) -> dict[str, int]:
         """Values of a variant; of base those that it had at all workloads, if there are such."""
@@ -331,7 +334,7 @@ def _all_axes(group: Group) -> list[ax.Axis]:
 def _narrow(group: Group, wanted: Mapping[str, Any]) -> Group:
     axes = _all_axes(group)
     mine = {name: values for name, values in wanted.items() if ax.find(axes, name)}
-    chosen = ax.choose(group.benchmark, axes, mine)
+    chosen = ax.choose(group.benchmark, axes, ax.told_apart(axes, mine))
     if any(value not in chosen[name] for name, value in group.ct.items()):
         return group.only([])
     return group.only(ax.combinations(group.axes, chosen))

@@ -40,7 +40,10 @@ def parse_label(label: str) -> dict[str, int]:
 
 
 class Space:
-    """Parameter space of a benchmark at a compile-time workload on an architecture."""
+    """Parameter space of a benchmark at a compile-time workload on an architecture.
+
+    A variant has to be valid at all of the run-time workloads `rts`, where some are given.
+    """
 
     def __init__(
         self,
@@ -48,8 +51,10 @@ class Space:
         ct: Mapping[str, str],
         arch: str,
         constraints: Iterable[Constraint] = (),
+        rts: Sequence[Mapping[str, int]] = (),
     ):
         self.benchmark, self.ct, self.arch = benchmark, dict(ct), arch
+        self.rts = [dict(rt) for rt in rts] or [None]
         self._declare(_core.parameters(benchmark, arch), constraints)
 
     def _declare(
@@ -90,7 +95,8 @@ class Space:
             values = parse_label(label)
             if not all(holds(values) for holds in self._constraints):
                 return False
-        return _core.variant_invalid(self.benchmark, self.ct, self.arch, label) is None
+        where = (self.benchmark, self.ct, self.arch, label)
+        return not any(_core.variant_invalid(*where, rt) for rt in self.rts)
 
     def count(self) -> int:
         """Count the valid variants; above 10 000 variants estimate it from a sample."""

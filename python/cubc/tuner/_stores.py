@@ -167,14 +167,15 @@ class _Groups:
     def take(self, path: str, row: dict[str, Any]) -> None:
         """Add a row to its group; ValueError if it is malformed."""
         group, variant, status = self._group(row), row["variant"], row["status"]
-        _check_variant(group, variant)
+        rt = _run_time_workload(row["rt"], group.axes)
+        _check_variant(group, variant, rt)
         if status not in STATUSES:
             raise ValueError(f"{status!r:.80} is no status; one is {', '.join(sorted(STATUSES))}")
         if status == OK and _time(row["center"]) is None:
             raise ValueError(f"its status is {OK}, but it has no samples")
         if row["round"] and variant == "base":
             raise ValueError("base cannot be measured again: it is what the rounds are against")
-        group.add(measurement(row, path, _run_time_workload(row["rt"], group.axes)))
+        group.add(measurement(row, path, rt))
 
     def _group(self, row: dict[str, Any]) -> Group:
         shared = tuple(row[name] for name in _SHARED)
@@ -265,14 +266,14 @@ def _group(row: dict[str, Any]) -> Group:
     )
 
 
-def _check_variant(group: Group, variant: str) -> None:
+def _check_variant(group: Group, variant: str, rt: dict[str, int]) -> None:
     if variant == "base" or variant in group.cells:  # the latter has been checked
         return
     parse_label(variant)
     if not group.current:  # then its parameters are not known
         return
     try:
-        reason = _core.variant_invalid(group.benchmark, group.ct, group.arch, variant)
+        reason = _core.variant_invalid(group.benchmark, group.ct, group.arch, variant, rt)
     except LookupError as error:
         reason = str(error)
     if reason is not None:

@@ -144,8 +144,9 @@ def _verify(
 def _verified(
     target: Local, workload: CompileTimeWorkload, variant: str, confidence: float
 ) -> Iterator[Compared]:
-    if reason := _core.variant_invalid(*workload.where, variant):
-        raise ValueError(f"{variant} is no variant for {workload}: {reason}")
+    for rt in workload.rts:
+        if reason := _core.variant_invalid(*workload.where, variant, rt):
+            raise ValueError(f"{variant} is no variant for {workload}: {reason}")
     every = range(len(workload.rts))
     list(target.begin(workload, Request("base", [Run(0, place) for place in every], TIMING)))
     target.submit(Request(variant, [Run(0, place) for place in every], TIMING))  # its results

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +36,7 @@ class CompileTimeWorkload:
     @cached_property
     def space(self) -> Space:
         """The parameter space."""
-        return Space(*self.where, self.constraints)
+        return Space(*self.where, self.constraints, self.rts)
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -59,6 +60,7 @@ class CompileTimeWorkload:
     def compile(self, variant: str, deadline: float, abandon: bytes | bytearray = b"") -> float:
         """Compile a variant into the cache; seconds that it took, 0 if it was there.
 
+        Run-time workloads may have code of their own: the kernels of a lattice know its extents.
         It is abandoned with KeyboardInterrupt when the first byte of `abandon` is set.
 
         Raises
@@ -66,7 +68,12 @@ class CompileTimeWorkload:
         Exception
             One of `status.FAILURES`.
         """
-        return _core.compile(*self.where, variant, deadline, abandon)
+        end = time.monotonic() + deadline
+        seconds = _core.compile(*self.where, variant, deadline, abandon, self.rts[0])
+        for rt in self.rts[1:]:
+            left = max(end - time.monotonic(), 1e-3) if deadline else 0.0
+            seconds += _core.compile(*self.where, variant, left, abandon, rt)
+        return seconds
 
     @property
     def opening(self) -> tuple:
@@ -138,6 +145,7 @@ def compile_time_workloads(
     for name in names:
         declared = ax.declared(name)
         mine = {axis: values for axis, values in wanted.items() if ax.find(declared, axis)}
+        mine = ax.told_apart(declared, mine)
         declared = ax.opened(declared, mine)
         chosen = ax.choose(name, declared, mine)
         at_run = tuple(axis for axis in declared if not axis.compile_time)

@@ -1,0 +1,171 @@
+"""Extents and right-hand sides as run-time axes: of benchmarks, searches and policies."""
+
+import warnings
+
+import numpy as np
+import pytest
+import stores
+from lattice_reference import random_links
+
+import cubc
+from cubc import _core, lattice, tuner
+
+TYPE = {"T{ct}": "F32"}
+AT_24 = dict.fromkeys("XYZT", 24)
+SMALL = {"X": 4, "Y": 6, "Z": 2, "T": 10}
+SEVERAL = "tpb_64.mb_1.spt_2.sg_2.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0.sh_0"
+WARPS = "tpb_64.mb_1.spt_1.sg_1.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0.sh_0"
+LATTICES = [name for name, axes in _core.benchmarks().items() if "X" in axes]
+
+
+@pytest.fixture(autouse=True)
+def nothing_overlaid():
+    _core.clear_policies()
+    yield
+    cubc.autotune(False)
+    _core.clear_policies()
+
+
+def running(benchmark="dslash.wilson.r12", **place):
+    return _core.policy(benchmark, TYPE, "cpu", place)
+
+
+@pytest.mark.parametrize("benchmark", LATTICES)
+def test_any_volume_is_a_workload(benchmark):
+    one = _core.Workload(benchmark, TYPE, SMALL, "cpu")
+    other = _core.Workload(benchmark, TYPE, SMALL | {"T": 20}, "cpu")
+    assert one.verify(one.variant("base")) == 0
+    # Nothing else is as large as fields but sums and states.
+    assert other.bytes == pytest.approx(2 * one.bytes, rel=0.2)
+
+
+@pytest.mark.parametrize("benchmark", ["dslash.wilson.r18", "dslash.clover.r8", "field_update.cg"])
+def test_right_hand_sides_are_an_axis(benchmark):
+    sizes = [
+        _core.Workload(benchmark, TYPE, SMALL | {"Sources": n}, "cpu").bytes for n in (1, 2, 3)
+    ]
+    assert sizes[2] - sizes[1] == sizes[1] - sizes[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("rt", "message"),
+    [
+        ({"X": 7}, "7 sites along x: extents are even numbers"),
+        ({"T": 1 << 40}, "along t: extents are even numbers"),
+        ({"Y": 0}, "Y is 0; expected 1 to 2"),
+        ({"Sources": 70_000}, "a benchmark has up to 65535"),
+        ({"Elements": 1 << 16}, "has no run-time axis Elements"),
+    ],
+)
+def test_places_that_there_are_not(rt, message):
+    with pytest.raises(ValueError, match=message):
+        _core.Workload("dslash.wilson.r12", TYPE, rt, "cpu")
+
+
+def test_a_search_at_a_volume(tmp_path):
+    db = tmp_path / "s.db"
+    axes = {"T": ["F32", 10], "X": 4, "Y": 6, "Z": 2}
+    result = tuner.search(
+        "dslash.wilson.r12", axes, db=db, device="cpu", variants=2, confirm=0, progress=False
+    )
+    (group,) = result.groups
+    assert group.ct == TYPE and set(group.rts) == {"X=4,Y=6,Z=2,T=10,Sources=1"}
+    assert {cell.status for cell in group.measurements()} == {"ok"}
+    frame = tuner.analyze(db, axes={"T": [10, "F32"]}).to_frame()
+    assert set(frame["T"]) == {10} and set(frame["T{ct}"]) == {"F32"}
+    with pytest.raises(ValueError, match=r"does not declare 12 on axis T; it declares 10"):
+        tuner.analyze(db, axes={"T": 12})
+
+
+def test_a_search_with_several_right_hand_sides(tmp_path):
+    """Variants that take several at a time are valid there, and only there."""
+    [one] = tuner._workload.compile_time_workloads("dslash.wilson.r12", {"T": "F32"}, "cpu")
+    axes = {"T": "F32", "Sources": 4}
+    [four] = tuner._workload.compile_time_workloads("dslash.wilson.r12", axes, "cpu")
+    label = "tpb_1.mb_1.spt_4.sg_1.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0.sh_0"
+    assert four.space.valid(label) and not one.space.valid(label)
+
+
+def test_variants_are_compiled_for_the_volume(monkeypatch):
+    asked = []
+    monkeypatch.setattr(_core, "compile", lambda *given: asked.append(given[-1]) or 1.5)
+    axes = {"T{ct}": "F32", "X": [24, 40]}
+    [workload] = tuner._workload.compile_time_workloads("dslash.wilson.r12", axes, "cpu")
+    assert workload.compile("base", 10.0) == 3.0
+    assert [rt["X"] for rt in asked] == [24, 40]
+
+
+def test_policies_hold_near_a_volume():
+    """Two octaves along each extent, and the nearest of several."""
+    shipped = running(**AT_24)
+    near = SMALL | {"X": 24, "Y": 24}
+    _core.use_policy("dslash.wilson.r12", TYPE, "cpu", WARPS, AT_24)
+    assert running(**AT_24) == running(**dict.fromkeys("XYZT", 40)) == WARPS
+    assert running(**near) == shipped  # Z is too small
+    other = WARPS.replace("tpb_64", "tpb_128")
+    _core.use_policy("dslash.wilson.r12", TYPE, "cpu", other, dict.fromkeys("XYZT", 48))
+    assert running(**dict.fromkeys("XYZT", 28)) == WARPS
+    assert running(**dict.fromkeys("XYZT", 40)) == other
+
+
+def test_policies_of_several_right_hand_sides():
+    """One right-hand side runs what is valid for it."""
+    shipped = running(**AT_24)
+    _core.use_policy("dslash.wilson.r12", TYPE, "cpu", SEVERAL, AT_24 | {"Sources": 3})
+    assert running(**AT_24, Sources=3) == running(**AT_24, Sources=12) == SEVERAL
+    assert running(**AT_24, Sources=1) == shipped
+
+
+def test_shipped_policies_of_several_right_hand_sides():
+    for operator in ("wilson", "clover", "twisted"):
+        where = (f"dslash.{operator}.r12", TYPE, "sm_90")
+        assert "spt_4" in _core.base(*where, {"Sources": 4})
+        assert _core.base_range(*where, {"Sources": 4}) == "Sources=2:"
+        assert "spt_1" in _core.base(*where, {"Sources": 1})
+
+
+def of_old_axes(benchmark, name):
+    """Rows of a benchmark as they were when lattices had one axis, of sites."""
+    fields = {"axes": '[["Elements{io}[pow2]", [16]]]', "rt": "Elements{io}[pow2]=16"}
+    [label] = stores.variants(benchmark, "F32", 1)
+    made = [stores.row("base", 16, ct="F32", benchmark=benchmark)]
+    made += stores.confirmed(label, 16, 1e-4, ct="F32", benchmark=benchmark)
+    return [row | fields | {"benchmark": name} for row in made]
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "name"),
+    [("gauge_measure.plaquettes",) * 2, ("dslash.wilson.r12", "dslash.wilson.r12.s4")],
+)
+def test_stores_of_the_old_axes(tmp_path, benchmark, name):
+    """They are read, and hold no policies."""
+    db = stores.write(tmp_path / "s.db", of_old_axes(benchmark, name))
+    (group,) = tuner.analyze(db).groups
+    assert (
+        group.benchmark == name
+        and not group.current
+        and list(group.rts) == ["Elements{io}[pow2]=16"]
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert tuner.use_policies(db) == 0
+    assert len(caught) == 1 and name in str(caught[0].message)
+
+
+def test_autotune_takes_a_lattice_as_it_is(tmp_path, monkeypatch):
+    """Its extents are not rounded to powers of two."""
+    asked = []
+
+    tuner_class = cubc._autotune.Tuner
+    monkeypatch.setattr(tuner_class, "_search", lambda self, *given: asked.append(given) or "base")
+    monkeypatch.setattr(_core, "cache_folder", lambda: str(tmp_path))
+    gauge = lattice.Gauge(random_links(np.random.default_rng(1), (4, 6, 2, 10)), device="cpu")
+    operator = lattice.Wilson(gauge, 0.12, precision="double")
+    b = np.ones((3, 10, 2, 6, 4, 4, 3), complex)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nothing was found
+        cubc.autotune(seconds=1)
+        operator(b)
+    place = {"X": 4, "Y": 6, "Z": 2, "T": 10, "Sources": 3}
+    found = {benchmark: axes for _, benchmark, axes in asked}
+    assert found["dslash.wilson.r12"] == {"T{ct}": "F64"} | place
