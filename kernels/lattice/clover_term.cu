@@ -43,16 +43,16 @@ struct clover_term_shared {
 
 // Returns the sum of the four plaquettes of a plane that begin at the site. Each goes along mu, nu
 // and back, and has the site at another corner.
-FUNCTION matrix leaves_at(const from_t* links, const place& here, int mu, int nu)
+FUNCTION matrix leaves_at(const from_t* links, const full_site& here, int mu, int nu)
 {
     matrix sum{};
     for (int leaf = 0; leaf < 4; leaf++) {
         matrix path = unity();
-        place p = here;
+        full_site p = here;
         for (int step = leaf; step < leaf + 4; step++) {
             const int direction = step % 2 ? nu : mu;
             const bool forward = step % 4 < 2;
-            const place next = moved(p, direction, forward);
+            const full_site next = moved(p, direction, forward);
             const matrix u = link_at(links, forward ? p : next, direction);
             path = path * (forward ? u : adjoint(u));
             p = next;
@@ -108,7 +108,8 @@ FUNCTION complex_t element_of_term(const clover_term_shared& s, int chirality, i
     return complex_t{row == column ? real_t(1) : real_t(0), 0} + (row < 3 ? w : -w);
 }
 
-FUNCTION void write_term(const clover_term_args& a, const clover_term_shared& s, const place& here)
+FUNCTION void write_term(const clover_term_args& a, const clover_term_shared& s,
+                         const full_site& here)
 {
     real_of<to_t> out[CLOVER];
     UNROLL
@@ -135,7 +136,7 @@ KERNEL(clover_term, clover_term_args, clover_term_shared)
 {
     const u64 number = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
     if (number >= 2 * static_cast<u64>(SITES)) return;
-    const place here = place_of(number);
+    const full_site here = full_site_of(number);
     for (int k = 0; k < 3; k++) {
         store_strength(s, MAGNETIC, k, static_cast<real_t>(a.magnetic),
                        leaves_at(a.links, here, (k + 1) % 3, (k + 2) % 3));

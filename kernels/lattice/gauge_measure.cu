@@ -54,7 +54,7 @@ struct combine_numbers {
 };
 typedef each_of_sums<combine_numbers> combine;
 
-FUNCTION values plaquettes_at(const stored_t* links, const place& here)
+FUNCTION values plaquettes_at(const stored_t* links, const full_site& here)
 {
     values v{};
     int plane = 0;
@@ -111,7 +111,7 @@ FUNCTION values measured(const stored_t* links, u64 number)
         const u32 parity = number >= SLICE;
         return polyakov_loop_at(links, parity, static_cast<u32>(number) - parity * SLICE);
     } else {
-        const place here = place_of(number);
+        const full_site here = full_site_of(number);
         if constexpr (QUANTITY == PLAQUETTES) return plaquettes_at(links, here);
         values v{};
         for (int mu = 0; mu < DIRECTIONS; mu++)

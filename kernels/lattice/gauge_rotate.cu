@@ -28,13 +28,13 @@ struct gauge_rotate_shared {
 
 enum { REALS = 6 * TUNE_VECTORS }; // reals a site, for vectors
 
-FUNCTION matrix rotation_at(const stored_t* rotation, const place& p)
+FUNCTION matrix rotation_at(const stored_t* rotation, const full_site& p)
 {
     const matrix g = load_matrix(matrices_of(rotation, p.parity), p.at.index);
     return TUNE_INVERSE ? adjoint(g) : g;
 }
 
-FUNCTION void rotate_links(const gauge_rotate_args& a, const place& here)
+FUNCTION void rotate_links(const gauge_rotate_args& a, const full_site& here)
 {
     const matrix g = rotation_at(a.rotation, here);
     for (int mu = 0; mu < DIRECTIONS; mu++) {
@@ -46,7 +46,7 @@ FUNCTION void rotate_links(const gauge_rotate_args& a, const place& here)
 }
 
 template <int N>
-FUNCTION void rotate_vectors(const gauge_rotate_args& a, const place& here, u64 field)
+FUNCTION void rotate_vectors(const gauge_rotate_args& a, const full_site& here, u64 field)
 {
     const u64 start = (2 * field + here.parity) * SITES * N;
     const matrix g = rotation_at(a.rotation, here);
@@ -75,7 +75,7 @@ KERNEL(gauge_rotate, gauge_rotate_args, gauge_rotate_shared)
             (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
         const u64 field = number / (2 * static_cast<u64>(SITES));
         if (field >= a.fields) return;
-        const place here = place_of(number % (2 * static_cast<u64>(SITES)));
+        const full_site here = full_site_of(number % (2 * static_cast<u64>(SITES)));
         if constexpr (TUNE_VECTORS == 0)
             rotate_links(a, here);
         else

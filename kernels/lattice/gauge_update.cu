@@ -37,9 +37,9 @@ struct gauge_update_shared {
 
 // Adds the two staples of direction nu: U_nu(x + mu) U_mu(x + nu)^+ U_nu(x)^+, and that through x -
 // nu.
-FUNCTION void add_staples(const stored_t* links, const place& here, int mu, int nu, matrix& sum)
+FUNCTION void add_staples(const stored_t* links, const full_site& here, int mu, int nu, matrix& sum)
 {
-    const place along = moved(here, mu, true), behind = moved(here, nu, false);
+    const full_site along = moved(here, mu, true), behind = moved(here, nu, false);
     const matrix before =
         adjoint(link_at(links, behind, mu) * link_at(links, moved(along, nu, false), nu)) *
         link_at(links, behind, nu);
@@ -81,7 +81,7 @@ KERNEL(gauge_update, gauge_update_args, gauge_update_shared)
         const u64 number =
             (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
         if (number >= SITES) return;
-        const place here{site_of(static_cast<u32>(number), parity), parity};
+        const full_site here{site_of(static_cast<u32>(number), parity), parity};
         matrix staples{};
         for (int nu = 0; nu < DIRECTIONS; nu++)
             if (nu != mu) add_staples(a.links, here, mu, nu, staples);

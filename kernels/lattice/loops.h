@@ -7,8 +7,8 @@
 
 enum { LINK = 18, DIRECTIONS = 4 };
 
-// Site and its parity.
-struct place {
+// Site of the full lattice, with its parity.
+struct full_site {
     site at;
     u32 parity;
 };
@@ -20,7 +20,7 @@ FUNCTION u32 stepped(u32 coordinate, u32 extent, bool forward)
 }
 
 // Returns the neighbour in a direction.
-FUNCTION place moved(place p, int direction, bool forward)
+FUNCTION full_site moved(full_site p, int direction, bool forward)
 {
     u32 x = p.at.x, y = p.at.y, z = p.at.z, t = p.at.t;
     if (direction == 0) x = stepped(x, TUNE_LX, forward);
@@ -32,12 +32,12 @@ FUNCTION place moved(place p, int direction, bool forward)
     return p;
 }
 
-// Returns the site with a number; those of parity 0 come first.
-FUNCTION place place_of(u64 number)
+// Returns the site of a number; those of parity 0 come first.
+FUNCTION full_site full_site_of(u64 number)
 {
     const u32 parity = number >= SITES;
-    return place{site_of(static_cast<u32>(number - static_cast<u64>(parity) * SITES), parity),
-                 parity};
+    return full_site{site_of(static_cast<u32>(number - static_cast<u64>(parity) * SITES), parity),
+                     parity};
 }
 
 template <class S>
@@ -48,7 +48,7 @@ FUNCTION matrix load_matrix(const S* matrices, u32 index)
 }
 
 template <class S>
-FUNCTION matrix link_at(const S* links, const place& p, int direction)
+FUNCTION matrix link_at(const S* links, const full_site& p, int direction)
 {
     return load_matrix(links_of<LINK>(links, p.parity, direction), p.at.index);
 }
