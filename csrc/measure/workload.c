@@ -101,6 +101,13 @@ static cubc_status make_arrays(workload *w, uint64_t seed)
 }
 
 // ---- life ---------------------------------------------------------------------------------------
+// A benchmark's arrays have no memory yet.
+static void forget_places(problem *p)
+{
+    for (int k = 0; k < array_count(p); k++) array_at(p, k)->data = NULL;
+    for (int k = 0; k < p->output_count; k++) p->outputs[k].data = NULL;
+}
+
 cubc_status workload_problem_at(const char *name, cubc_type type, const uint64_t *at, problem *out)
 {
     static const uint64_t most = (uint64_t)1 << 40;
@@ -112,6 +119,7 @@ cubc_status workload_problem_at(const char *name, cubc_type type, const uint64_t
             FAIL(CUBC_INVALID_ARGUMENT, "%s: %s is %llu; expected 1 to 2^40", name,
                  algorithm_axes(a)[k], (unsigned long long)at[k]);
     TRY(a->workload(b, type, at, out));
+    forget_places(out);
     out->algorithm = a;
     snprintf(out->benchmark, sizeof out->benchmark, "%s", b->name);
     return CUBC_OK;

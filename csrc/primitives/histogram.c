@@ -12,9 +12,24 @@ enum { EVEN, BETWEEN, INDEX };       // `enum kind` of kernels/primitives/bins.h
 // The code knows the number of bins as a power of two, from LEAST_LOG2 to FAR, which is any above.
 enum { LEAST_LOG2 = 5, FAR = 22, BY_VALUE_LOG2 = 8 };
 enum { MOST_CHANNELS = 4, MOST_BINS = 1 << 30 };
-enum { KIND, BINS_LOG2, CHANNELS, ACTIVE };    // the traits of a problem
-enum { LOWER, UPPER, STEP, BINS, LEVEL_ARGS }; // its numbers, for each active channel
-enum { ITEMS, EDGES };                         // inputs, by place; then the weights, by name
+enum { ITEMS, EDGES }; // inputs, by place; then the weights, by name
+
+typedef struct histogram_traits {
+    int kind, bins_log2;
+    int channels, active;
+} histogram_traits;
+
+typedef struct level { // `struct level` of kernels/primitives/bins.h
+    double lower, upper, step;
+    uint64_t bins;
+} level;
+
+typedef struct histogram_numbers {
+    level levels[MOST_CHANNELS]; // of the active channels
+} histogram_numbers;
+
+PROBLEM_TRAITS(histogram_traits);
+PROBLEM_NUMBERS(histogram_numbers);
 
 static const operand *weights_of(const problem *p)
 {
@@ -22,20 +37,8 @@ static const operand *weights_of(const problem *p)
     return last->name && strcmp(last->name, "weights") == 0 ? last : NULL;
 }
 
-static uint64_t *level_of(problem *p, int channel)
-{
-    return &p->numbers[channel * LEVEL_ARGS];
-}
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 // ---- problems -----------------------------------------------------------------------------------
-static cubc_status check_channels(const cubc_histogram_params *params, problem *p)
+static cubc_status check_channels(const cubc_histogram_params *params, histogram_traits *traits)
 {
     int channels = params->channels ? params->channels : 1;
     int active = params->active ? params->active : channels;
@@ -49,9 +52,8 @@ static cubc_status check_channels(const cubc_histogram_params *params, problem *
              (unsigned long long)params->n, channels);
     if (params->weights && channels > 1)
         FAIL(CUBC_INVALID_ARGUMENT, "histogram takes weights of one channel, not of %d", channels);
-    p->traits[CHANNELS] = (uint16_t)channels;
-    p->traits[ACTIVE] = (uint16_t)active;
-    p->n = params->n / (unsigned)channels;
+    traits->channels = channels;
+    traits->active = active;
     return CUBC_OK;
 }
 
@@ -71,26 +73,25 @@ static cubc_status check_even(const cubc_level *level, cubc_type step_type, doub
     return CUBC_OK;
 }
 
-static cubc_status check_levels(const cubc_histogram_params *params, problem *p, uint64_t *bins)
+static cubc_status check_levels(const cubc_histogram_params *params, const histogram_traits *traits,
+                                problem *p, uint64_t *bins)
 {
+    histogram_numbers numbers = {0};
     *bins = 0;
-    for (int c = 0; c < p->traits[ACTIVE]; c++) {
-        const cubc_level *level = &params->levels[c];
+    for (int c = 0; c < traits->active; c++) {
+        const cubc_level *given = &params->levels[c];
         double step = 0;
-        if (level->bins < 1 || level->bins > MOST_BINS || (*bins += level->bins) > MOST_BINS)
+        if (given->bins < 1 || given->bins > MOST_BINS || (*bins += given->bins) > MOST_BINS)
             FAIL(CUBC_INVALID_ARGUMENT, "histogram: %llu bins in channel %d; expected 1 to 2^30",
-                 (unsigned long long)level->bins, c);
-        if (p->traits[KIND] == EVEN) TRY(check_even(level, params->step_type, &step));
-        const uint64_t numbers[LEVEL_ARGS] = {[LOWER] = bits_of(level->lower),
-                                              [UPPER] = bits_of(level->upper),
-                                              [STEP] = bits_of(step),
-                                              [BINS] = level->bins};
-        memcpy(level_of(p, c), numbers, sizeof numbers);
+                 (unsigned long long)given->bins, c);
+        if (traits->kind == EVEN) TRY(check_even(given, params->step_type, &step));
+        numbers.levels[c] = (level){given->lower, given->upper, step, given->bins};
     }
+    histogram_numbers_set(p, numbers);
     return CUBC_OK;
 }
 
-static cubc_status check_types(const cubc_histogram_params *params, const problem *p)
+static cubc_status check_types(const cubc_histogram_params *params, int kind)
 {
     cubc_type type = problem_input_type(params->in, params->type);
     cubc_type weight_type = problem_input_type(params->weights, params->weight_type);
@@ -110,26 +111,25 @@ static cubc_status check_types(const cubc_histogram_params *params, const proble
              floating ? "sums floating weights in" : "counts in",
              floating ? "F32 or F64" : "I32, I64, U32, U64, F32 or F64",
              cubc_type_name(params->out_type));
-    if (p->traits[KIND] == INDEX && type_table[type].kind == KIND_FLOAT)
+    if (kind == INDEX && type_table[type].kind == KIND_FLOAT)
         FAIL(CUBC_INVALID_TYPE, "an item that is the number of its bin is an integer, not %s",
              cubc_type_name(type));
-    if (p->traits[KIND] == EVEN &&
-        (!(floats >> params->edge_type & 1) || !(floats >> params->step_type & 1)))
+    if (kind == EVEN && (!(floats >> params->edge_type & 1) || !(floats >> params->step_type & 1)))
         FAIL(CUBC_INVALID_TYPE, "the edges of even bins are F32 or F64, not %s",
              cubc_type_name(floats >> params->edge_type & 1 ? params->step_type
                                                             : params->edge_type));
-    if (p->traits[KIND] == BETWEEN &&
-        !((floats | 1u << CUBC_I64 | 1u << CUBC_U64) >> params->edge_type & 1))
+    if (kind == BETWEEN && !((floats | 1u << CUBC_I64 | 1u << CUBC_U64) >> params->edge_type & 1))
         FAIL(CUBC_INVALID_TYPE, "edges are I64, U64, F32 or F64, not %s",
              cubc_type_name(params->edge_type));
     return CUBC_OK;
 }
 
-static cubc_status add_inputs(const cubc_histogram_params *params, uint64_t bins, problem *p)
+static cubc_status add_inputs(const cubc_histogram_params *params, const histogram_traits *traits,
+                              uint64_t bins, problem *p)
 {
-    uint64_t edges = bins + p->traits[ACTIVE];
+    uint64_t edges = bins + (uint64_t)traits->active;
     TRY(problem_lazy_input(p, "the input of histogram", params->in, params->n, params->type));
-    if (p->traits[KIND] == BETWEEN) {
+    if (traits->kind == BETWEEN) {
         if (params->edge_count != edges)
             FAIL(CUBC_INVALID_ARGUMENT, "histogram: %llu edges, expected %llu: one more than bins",
                  (unsigned long long)params->edge_count, (unsigned long long)edges);
@@ -144,9 +144,9 @@ static cubc_status add_inputs(const cubc_histogram_params *params, uint64_t bins
     return CUBC_OK;
 }
 
-static uint8_t bins_log2(cubc_type type, uint64_t bins)
+static int bins_log2(cubc_type type, uint64_t bins)
 {
-    uint8_t log2 = LEAST_LOG2;
+    int log2 = LEAST_LOG2;
     if (cubc_type_size(type) == 1) return BY_VALUE_LOG2;
     while (log2 < FAR && bins > (uint64_t)1 << log2) log2++;
     return log2;
@@ -155,21 +155,23 @@ static uint8_t bins_log2(cubc_type type, uint64_t bins)
 cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
 {
     uint64_t bins;
+    histogram_traits traits = {.kind = params->is_index ? INDEX : params->edges ? BETWEEN : EVEN};
     *out = (problem){.algorithm = &histogram_algorithm,
                      .type = (uint8_t)problem_input_type(params->in, params->type),
                      .acc_type = (uint8_t)params->step_type,
                      .aligned = true};
-    out->traits[KIND] = params->is_index ? INDEX : params->edges ? BETWEEN : EVEN;
-    TRY(check_types(params, out));
-    TRY(check_channels(params, out));
-    TRY(check_levels(params, out, &bins));
-    TRY(add_inputs(params, bins, out));
+    TRY(check_types(params, traits.kind));
+    TRY(check_channels(params, &traits));
+    TRY(check_levels(params, &traits, out, &bins));
+    TRY(add_inputs(params, &traits, bins, out));
     TRY(problem_output(out, "the output of histogram", params->out, bins, params->out_type));
-    out->traits[BINS_LOG2] = bins_log2((cubc_type)out->type, bins);
+    traits.bins_log2 = bins_log2((cubc_type)out->type, bins);
+    histogram_traits_set(out, traits);
+    out->n = params->n / (unsigned)traits.channels;
     snprintf(out->benchmark, sizeof out->benchmark, "histogram.%s",
-             out->traits[CHANNELS] > 1      ? "channels" // which no benchmark stands for
-             : out->traits[KIND] == BETWEEN ? "range"
-                                            : "even");
+             traits.channels > 1      ? "channels" // which no benchmark stands for
+             : traits.kind == BETWEEN ? "range"
+                                      : "even");
     TRY(problem_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "the output of histogram is one of its inputs: it must lie "
@@ -200,31 +202,16 @@ static cubc_type edge_type_of(cubc_type type)
 static cubc_status histogram_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
 {
-    uint64_t n = at[0];
     const type_info *t = &type_table[type];
-    bool even = strcmp(b->name, "histogram.even") == 0;
-    uint64_t bins = at[BIN_COUNT];
     double width = t->kind == KIND_FLOAT ? 1.0 : ldexp(1.0, 8 * t->size);
     double lower = t->kind == KIND_SIGNED ? -width / 2 : 0;
-    cubc_type edge = !even ? edge_type_of(type) : type == CUBC_F32 ? CUBC_F32 : CUBC_F64;
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = CUBC_F64,
-                     .inputs = {{.n = n, .type = (uint8_t)type},
-                                {.n = even ? 0 : bins + 1, .type = (uint8_t)edge}},
-                     .input_count = 2,
-                     .outputs[0] = {.n = bins, .type = CUBC_I32},
-                     .output_count = 1,
-                     .traits = {[KIND] = even ? EVEN : BETWEEN,
-                                [BINS_LOG2] = bins_log2(type, bins),
-                                [CHANNELS] = 1,
-                                [ACTIVE] = 1},
-                     .numbers = {[LOWER] = bits_of(lower),
-                                 [UPPER] = bits_of(lower + width),
-                                 [STEP] = bits_of(width / (double)bins),
-                                 [BINS] = bins},
-                     .aligned = true};
-    return CUBC_OK;
+    cubc_histogram_params params = *(const cubc_histogram_params *)b->call;
+    params.n = at[0];
+    params.type = type;
+    params.levels[0] = (cubc_level){at[BIN_COUNT], lower, lower + width};
+    params.edge_count = at[BIN_COUNT] + 1;
+    params.edge_type = params.edges ? edge_type_of(type) : type == CUBC_F32 ? CUBC_F32 : CUBC_F64;
+    return histogram_problem(&params, out);
 }
 
 // Edges divide the range unevenly, at random.
@@ -262,17 +249,18 @@ static const char *histogram_random(const problem *p, int k)
 static void histogram_define(const problem *p, text *out)
 {
     const operand *weights = weights_of(p);
+    const histogram_traits traits = histogram_traits_of(p);
     static const char *const sums[CUBC_TYPE_COUNT] = {
         [CUBC_I32] = "u32", [CUBC_U32] = "u32", [CUBC_I64] = "u64",
         [CUBC_U64] = "u64", [CUBC_F32] = "f32", [CUBC_F64] = "f64"};
     text_printf(out, "#define TUNE_T %s\n#define TUNE_SUM %s\n#define TUNE_ALIGNED %d\n",
                 type_table[p->type].dialect, sums[p->outputs[0].type], p->aligned);
     text_printf(out, "#define TUNE_KIND %d\n#define TUNE_EDGE %s\n#define TUNE_STEP %s\n",
-                p->traits[KIND], type_table[p->inputs[EDGES].type].dialect,
+                traits.kind, type_table[p->inputs[EDGES].type].dialect,
                 p->acc_type == CUBC_F32 ? "f32" : "f64");
     text_printf(out,
                 "#define TUNE_BINS_LOG2 %d\n#define TUNE_CHANNELS %d\n#define TUNE_ACTIVE %d\n",
-                p->traits[BINS_LOG2], p->traits[CHANNELS], p->traits[ACTIVE]);
+                traits.bins_log2, traits.channels, traits.active);
     problem_define_input(p, ITEMS, "TUNE_IN", out);
     problem_define_input(p, weights ? (int)(weights - p->inputs) : -1, "TUNE_WEIGHTS", out);
     if (weights) // only counts are combined
@@ -283,7 +271,7 @@ static void histogram_define(const problem *p, text *out)
 static const char *histogram_invalid(const problem *p, const char *kind, const space *s,
                                      const variant *v)
 {
-    int channels = p->traits[CHANNELS];
+    int channels = histogram_traits_of(p).channels;
     return problem_invalid(p, kind, s, v, channels * (int)cubc_type_size((cubc_type)p->type));
 }
 
@@ -291,15 +279,17 @@ static const char *histogram_invalid(const problem *p, const char *kind, const s
 static cubc_status add_launch(const problem *p, const device_kernel *kernel, uint64_t grid,
                               plan *out)
 {
-    enum { WEIGHTS_ARG = 1 };
+    enum { WEIGHTS_ARG = 1, LEVELS_ARG = 5 };
+    const histogram_numbers numbers = histogram_numbers_of(p);
+    const size_t level_bytes = (size_t)histogram_traits_of(p).active * sizeof(level);
     const operand *weights = weights_of(p);
     launch *l = &out->launches[out->launch_count++];
     *l = (launch){
         .kernel = kernel,
         .shape.grid = (unsigned)grid,
-        .args_count = 5 + (size_t)p->traits[ACTIVE] * LEVEL_ARGS,
+        .args_count = LEVELS_ARG + level_bytes / sizeof l->args[0],
         .args = {0, 0, (uintptr_t)p->outputs[0].data, (uintptr_t)p->inputs[EDGES].data, p->n}};
-    memcpy(l->args + 5, p->numbers, p->traits[ACTIVE] * LEVEL_ARGS * sizeof p->numbers[0]);
+    memcpy(l->args + LEVELS_ARG, numbers.levels, level_bytes);
     TRY(problem_place_input(p, weights ? (int)(weights - p->inputs) : -1, l, WEIGHTS_ARG));
     return problem_place_input(p, ITEMS, l, 0);
 }
@@ -341,8 +331,16 @@ static const field histogram_fields[] = {
 };
 
 static const int even_bins[] = {256, 2048, 2097152}, range_bins[] = {256};
-static const benchmark histogram_benchmarks[] = {BENCHMARK_AT("histogram.even", AXIS(even_bins)),
-                                                 BENCHMARK_AT("histogram.range", AXIS(range_bins))};
+#define CALL(...)                                                                  \
+    .call = &(const cubc_histogram_params)                                         \
+    {                                                                              \
+        .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), .out_type = CUBC_I32, \
+        .step_type = CUBC_F64, __VA_ARGS__                                         \
+    }
+static const benchmark histogram_benchmarks[] = {
+    BENCHMARK_OF("histogram.even", .axes[BIN_COUNT] = AXIS(even_bins), CALL(.edges = NULL)),
+    BENCHMARK_OF("histogram.range", .axes[BIN_COUNT] = AXIS(range_bins),
+                 CALL(.edges = BENCHMARK_ARRAY(2)))};
 
 const algorithm histogram_algorithm = {.name = "histogram",
                                        .source = "histogram.cu",

@@ -17,6 +17,8 @@
 #include "cubc.h"
 #include "device/device.h"
 
+#include <string.h>
+
 enum {
     MAX_KERNELS = 5,
     MAX_LAUNCHES = 32, // of one call: 2^31 tiles are merged in 31 rounds
@@ -103,7 +105,7 @@ typedef struct problem {
     bool wide;                    // counts of items need 64 bits
     bool aligned;                 // all arrays of more than one item start on 16 bytes
     bool in_place;                // an output is an input: no read-only loads
-    uint16_t traits[20];          // what else the code depends on; the algorithm says
+    uint16_t traits[32];          // what else the code depends on; the algorithm says
     const char *texts[MAX_TEXTS]; // the same as texts, borrowed; NULL: none of that kind
     uint8_t text_count;           // up to the last kind
     char benchmark[40];           // the benchmark that stands for this problem: "reduce.sum"
@@ -115,6 +117,27 @@ typedef struct problem {
     uint8_t begin_bit, end_bit; // of the keys of a sort
     uint64_t numbers[16];       // what else its kernels take; the algorithm says
 } problem;
+
+// Structs of an algorithm's own in a problem. PROBLEM_TRAITS(scan_traits) and
+// PROBLEM_NUMBERS(scan_numbers) in the algorithm's file define
+//     scan_traits scan_traits_of(const problem *p);
+//     void scan_traits_set(problem *p, scan_traits value);
+// and the same for the other. Traits are compared as bytes: their members are ints and enums alone,
+// which leaves no padding between them.
+#define PROBLEM_TRAITS(type) PROBLEM_STRUCT(type, traits)
+#define PROBLEM_NUMBERS(type) PROBLEM_STRUCT(type, numbers)
+#define PROBLEM_STRUCT(type, bytes)                       \
+    static inline type type##_of(const problem *p)        \
+    {                                                     \
+        type value;                                       \
+        memcpy(&value, p->bytes, sizeof value);           \
+        return value;                                     \
+    }                                                     \
+    static inline void type##_set(problem *p, type value) \
+    {                                                     \
+        memcpy(p->bytes, &value, sizeof value);           \
+    }                                                     \
+    _Static_assert(sizeof(type) <= sizeof((problem *)0)->bytes, "a problem has room for " #type)
 
 // ---- instances and plans ------------------------------------------------------------------------
 typedef struct instance instance; // a loaded variant; opaque but for these
@@ -201,6 +224,7 @@ typedef struct benchmark {
     // By the algorithm's run-time axes: the values that a search is for. Those of Elements are
     // exponents of two. None: the benchmark has no such axis.
     benchmark_axis axes[POLICY_AXES];
+    const void *call; // a cubc_<name>_params: its calls, but for types and sizes
 } benchmark;
 
 struct algorithm {
@@ -217,8 +241,8 @@ struct algorithm {
     int field_count;
     const void *details; // a table of the descriptor's own, for functions that several share
 
-    // A benchmark's problem, without pointers: operands, operator and n. at: a value of each axis,
-    // 0 of those that the benchmark has not.
+    // A benchmark's problem: that of a public call, with a BENCHMARK_ARRAY for each array. at: a
+    // value of each axis, 0 of those that the benchmark has not.
     cubc_status (*workload)(const benchmark *b, cubc_type type, const uint64_t *at, problem *out);
     // A call's value on each axis; NULL: the number of items is that of the one.
     void (*place)(const problem *p, uint64_t *place);

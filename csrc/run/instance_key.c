@@ -35,11 +35,19 @@ static uint64_t mix_operand(uint64_t h, const operand *o)
     return mix(h, operand_flags(o) + (o->name ? hash64(o->name, strlen(o->name)) : 0));
 }
 
+static uint64_t mix_traits(uint64_t h, const problem *p)
+{
+    uint64_t words[sizeof p->traits / sizeof(uint64_t)];
+    memcpy(words, p->traits, sizeof words);
+    for (size_t k = 0; k < COUNT_OF(words); k++) h = mix(h, words[k]);
+    return h;
+}
+
 uint64_t instance_key_hash(const problem *p)
 {
     uint64_t h = mix((uintptr_t)p->algorithm, flags(p));
     h = mix(h, hash64(p->benchmark, strlen(p->benchmark)));
-    h = mix(h, hash64((const char *)p->traits, sizeof p->traits));
+    h = mix_traits(h, p);
     h = mix(h, (uintptr_t)p->op);
     if (p->expression) h = mix(h, hash64(p->expression, strlen(p->expression)));
     for (int k = 0; k < p->text_count; k++)

@@ -9,23 +9,24 @@
 extern const cubc_type problem_all_types[]; // the real numbers, 12 of them
 enum { PROBLEM_ALL_TYPES = 12 };
 extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
-// A benchmark of all types and these numbers of elements; and one with values of further axes,
-// AXIS(table) each, in the order of the algorithm's.
+// A benchmark of all types and these numbers of elements: its name, then further members.
 #define AXIS(values) {values, COUNT_OF(values)}
-#define BENCHMARK_AT(name, ...)                     \
-    {                                               \
-        name, problem_all_types, PROBLEM_ALL_TYPES, \
-        {                                           \
-            AXIS(problem_elements), __VA_ARGS__     \
-        }                                           \
+#define BENCHMARK_OF(...)               \
+    {.types = problem_all_types,        \
+     .type_count = PROBLEM_ALL_TYPES,   \
+     .axes[0] = AXIS(problem_elements), \
+     .name = __VA_ARGS__}
+// The same with values of further axes, AXIS(table) each, in the order of the algorithm's.
+#define BENCHMARK_AT(which, ...)                                                              \
+    {                                                                                         \
+        .name = which, .types = problem_all_types, .type_count = PROBLEM_ALL_TYPES, .axes = { \
+            AXIS(problem_elements),                                                           \
+            __VA_ARGS__                                                                       \
+        }                                                                                     \
     }
-#define BENCHMARK_OF(name)                          \
-    {                                               \
-        name, problem_all_types, PROBLEM_ALL_TYPES, \
-        {                                           \
-            AXIS(problem_elements)                  \
-        }                                           \
-    }
+// The place of an array in the parameters of a benchmark's call: no two of them overlap, and none
+// has memory yet.
+#define BENCHMARK_ARRAY(k) ((void *)((uintptr_t)((k) + 1) << 48))
 
 // Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
 // of the items, of the accumulator and of the result, the last output so far, are there already.

@@ -55,19 +55,16 @@ extern const cubc_type lattice_types[3], lattice_plain_types[2];
 extern const int lattice_extent[1], lattice_one_source[1];
 #define LATTICE_EXTENT_VALUES \
     AXIS(lattice_extent), AXIS(lattice_extent), AXIS(lattice_extent), AXIS(lattice_extent)
-#define LATTICE_BENCHMARK(name, types) \
-    {                                  \
-        name, types, COUNT_OF(types),  \
-        {                              \
-            LATTICE_EXTENT_VALUES      \
-        }                              \
+#define LATTICE_BENCHMARK(which, of)                                                              \
+    {                                                                                             \
+        .name = which, .types = of, .type_count = COUNT_OF(of), .axes = { LATTICE_EXTENT_VALUES } \
     }
-#define LATTICE_SOURCES_BENCHMARK(name, types)              \
-    {                                                       \
-        name, types, COUNT_OF(types),                       \
-        {                                                   \
-            LATTICE_EXTENT_VALUES, AXIS(lattice_one_source) \
-        }                                                   \
+#define LATTICE_SOURCES_BENCHMARK(which, of)                              \
+    {                                                                     \
+        .name = which, .types = of, .type_count = COUNT_OF(of), .axes = { \
+            LATTICE_EXTENT_VALUES,                                        \
+            AXIS(lattice_one_source)                                      \
+        }                                                                 \
     }
 
 // The extents in the public parameters of an algorithm, and their fields.
