@@ -49,6 +49,10 @@ typedef struct compile_request {
 // line "#define SIMT_ROUNDED 1". Where neither is, results depend on what a compiler finds.
 bool device_source_rounds(const char *source);
 
+// Appends the options that a source asks for, a space in front of each: those in lines that begin
+// with "// %OPTION% ". One of other characters than an option's is CUBC_INVALID_ARGUMENT.
+cubc_status device_source_options(const char *source, text *out);
+
 typedef struct device_module device_module; // a loaded binary
 typedef struct device_event device_event;
 typedef struct device_recording device_recording; // launches to be replayed

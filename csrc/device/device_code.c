@@ -1,4 +1,4 @@
-// The parts of a compilation that all back ends share: the number of an architecture, a mark in a
+// The parts of a compilation that all back ends share: the number of an architecture, marks in a
 // source, the end of the code. They are apart from device.c, which knows the back ends.
 #include "device/device.h"
 
@@ -18,6 +18,24 @@ int device_arch_number(const char *arch)
 bool device_source_rounds(const char *source)
 {
     return strstr(source, "\n#define SIMT_ROUNDED 1\n") != NULL;
+}
+
+cubc_status device_source_options(const char *source, text *out)
+{
+    static const char mark[] = "// %OPTION% ";
+    for (const char *at = source; (at = strstr(at, mark)); at++) {
+        if (at > source && at[-1] != '\n') continue;
+        const char *option = at + sizeof mark - 1;
+        size_t length = strspn(option, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789_-+.=");
+        if (*option != '-' || (option[length] && !strchr("\r\n", option[length])))
+            FAIL(CUBC_INVALID_ARGUMENT,
+                 "\"%.*s\" is no option: one begins with - and has letters, digits and _-+.= only",
+                 (int)strcspn(option, "\r\n"), option);
+        text_puts(out, " ");
+        text_append(out, option, length);
+    }
+    return text_done(out);
 }
 
 void binary_free(binary *code)

@@ -10,6 +10,7 @@
 #include "run/algorithm.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- declared benchmarks ------------------------------------------------------------------------
@@ -74,13 +75,37 @@ static int problem_from(const char *name, PyObject *ct, PyObject *rt, problem *o
     return st ? -1 : 0;
 }
 
+// The values of a parameter: a range, or a tuple of numbers or of names.
+static PyObject *values_of(const parameter *p)
+{
+    if (p->kind == VALUE_RANGE)
+        return PyObject_CallFunction((PyObject *)&PyRange_Type, "iii", p->start, p->end + 1,
+                                     p->step);
+    PyObject *tuple = PyTuple_New(p->count);
+    for (int k = 0; tuple && k < p->count; k++) {
+        int length;
+        const char *item = space_item(p, k, &length);
+        PyObject *value = p->kind == VALUE_NAMES ? PyUnicode_FromStringAndSize(item, length)
+                                                 : PyLong_FromLong(strtol(item, NULL, 10));
+        if (value)
+            PyTuple_SetItem(tuple, k, value);
+        else
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
 PyObject *py_parameters(const space *s)
 {
     PyObject *list = PyList_New(s->count);
     for (int i = 0; list && i < s->count; i++) {
         const parameter *p = &s->parameters[i];
-        PyList_SetItem(list, i,
-                       Py_BuildValue("(ssiii)", p->macro, p->label, p->start, p->end, p->step));
+        PyObject *values = values_of(p);
+        PyObject *row = values ? Py_BuildValue("(ssN)", p->macro, p->label, values) : NULL;
+        if (row)
+            PyList_SetItem(list, i, row);
+        else
+            Py_CLEAR(list);
     }
     return list;
 }

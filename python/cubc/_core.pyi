@@ -1,7 +1,7 @@
 """Types of the C extension. The public faces are ``cubc`` and ``cubc.tuner``."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn, final
 
@@ -216,8 +216,8 @@ def benchmarks() -> dict[str, dict[str, list[Any]]]:
 
 def parameters(
     benchmark: str, device: str | None = None, /
-) -> list[tuple[str, str, int, int, int]]:
-    """Parameter space on a device or arch: (macro, label, start, end, step) for each parameter."""
+) -> list[tuple[str, str, Sequence[int] | Sequence[str]]]:
+    """Parameter space on a device or arch: (macro, label, values) for each parameter."""
 
 def archs() -> list[str]:
     """Architectures that have shipped policies, as ``["cpu", "sm_75", ...]``."""
@@ -402,7 +402,9 @@ class Variant:
     def run(self) -> None:
         """Queue the work once."""
 
-def source_parameters(source: str, arch: str, /) -> list[tuple[str, str, int, int, int]]:
+def source_parameters(
+    source: str, arch: str, /
+) -> list[tuple[str, str, Sequence[int] | Sequence[str]]]:
     """Parameter space that a source declares, as of `parameters`."""
 
 def source_prelude(arch: str, threads: int, /) -> str:

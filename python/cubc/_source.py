@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -65,21 +65,25 @@ class Source:
         if not self.kernels:
             raise ValueError(f"{self.name}.cu has no kernel: none of its functions is __global__")
 
-    def compiled(self, arch: str, macros: Mapping[str, Any], threads: int = 0) -> str:
+    def compiled(
+        self, arch: str, macros: Mapping[str, Any], threads: int = 0, options: Iterable[str] = ()
+    ) -> str:
         """Return the text to compile for an architecture, with macros of these values.
 
-        `threads` is the number of threads of a block that a collective source is compiled for.
+        `threads` is the number of threads of a block that a collective source is compiled for;
+        `options` are of the compiler, which finds them in the text.
         """
         prelude = _core.source_prelude(
             "cpu" if arch == "cpu" else "cuda", threads if self.collective else 0
         )
+        asked = [f"// %OPTION% {option}\n" for option in options]
         defined = [f"#define {name} {value}\n" for name, value in macros.items()]
         plain = self._plain
         if arch == "cpu":
             plain = _DYNAMIC.sub(
                 r"\1* const \2 = static_cast<\1*>(cubc_cuda::dynamic_shared);", plain
             )
-        return "".join([prelude, self._own, *defined, plain, self._entries])
+        return "".join([*asked, prelude, self._own, *defined, plain, self._entries])
 
     @cached_property
     def _entries(self) -> str:

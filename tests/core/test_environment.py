@@ -339,7 +339,7 @@ MALFORMED = {  # a line for the kernel of each
     "repeat.runs": ("// %RANGE% TUNE-X x 1:5:1", "macro is not an identifier"),
     "runs.unique": ("// %RANGE% TUNE_X x_y 1:5:1", "label must be letters and digits"),
     "scan.inclusive.sum": ("// %RANGE% TUNE_X ipt 1:5:1", "used before"),
-    "select.if": ("// %RANGE% TUNE_X x 1:5:1 cpu", "only kind=start:end:step may follow"),
+    "select.if": ("// %RANGE% TUNE_X x 1:5:1 cpu", "only kind=values may follow"),
     "transform.mul": ("// %RANGE% TUNE_X x " + "1" * 300, "longer than 255"),
 }
 PARAMETERS = """

@@ -4,16 +4,28 @@
 // A space that is accepted has few parameters with few digits and a size that 64 bits hold; what a
 // variant is called is read back as that variant, and a label of a stranger gives values within the
 // ranges or an error.
-#include "compile/variant.h"
+#include "compile/space.h"
 #include "fuzz.h"
 
 #include <string.h>
 
 static const char *const kinds[] = {"cpu", "cuda"};
 
+static int item(const parameter *p, int place)
+{
+    int length;
+    const char *text = space_item(p, place, &length);
+    must(length > 0 && text >= p->values && text + length <= p->values + p->length);
+    return p->kind == VALUE_NAMES ? place : atoi(text);
+}
+
 static int lies_in(const parameter *p, int value)
 {
-    return value >= p->start && value <= p->end && (value - p->start) % p->step == 0;
+    int found = 0;
+    for (int k = 0; p->kind != VALUE_RANGE && k < p->count; k++) found += item(p, k) == value;
+    return p->kind != VALUE_RANGE
+               ? found == 1
+               : value >= p->start && value <= p->end && (value - p->start) % p->step == 0;
 }
 
 static void check_space(const space *s)
@@ -22,8 +34,11 @@ static void check_space(const space *s)
     must(s->count >= 0 && s->count <= MAX_PARAMETERS);
     for (int i = 0; i < s->count; i++) {
         const parameter *p = &s->parameters[i];
-        must(p->step > 0 && p->start >= 0 && p->start <= p->end && p->end <= MAX_VALUE);
-        product *= (p->end - p->start) / p->step + 1;
+        if (p->kind == VALUE_RANGE)
+            must(p->step > 0 && p->start >= 0 && p->start <= p->end && p->end <= MAX_VALUE &&
+                 p->count == (p->end - p->start) / p->step + 1);
+        must(p->count > 0);
+        product *= p->count;
         for (int j = 0; j < i; j++) {
             must(strcmp(p->label, s->parameters[j].label) != 0);
             must(strcmp(p->macro, s->parameters[j].macro) != 0);
@@ -32,7 +47,7 @@ static void check_space(const space *s)
     must((long double)space_size(s) == product);
 }
 
-// The variant of the greatest values, whose label is as long as one gets.
+// The variant of the last values; of ranges alone its label is as long as one gets.
 static void check_own_label(const space *s)
 {
     variant largest = {{0}}, again = {{0}};
@@ -40,7 +55,8 @@ static void check_own_label(const space *s)
     text defines = {0};
     for (int i = 0; i < s->count; i++) {
         const parameter *p = &s->parameters[i];
-        largest.values[i] = p->end - (p->end - p->start) % p->step;
+        largest.values[i] =
+            p->kind == VALUE_RANGE ? p->end - (p->end - p->start) % p->step : item(p, p->count - 1);
     }
     variant_label(s, &largest, label);
     must(strlen(label) < MAX_LABEL);
@@ -107,6 +123,12 @@ static void add_spaces(fuzz_add *add)
     for (int k = 0; k < MAX_PARAMETERS; k++)
         text_printf(&many, "%clonglabel%02d_10000003", k ? '.' : '\0', k);
     must(text_done(&many) == CUBC_OK);
+    static const char lists[] = "// %RANGE% TUNE_THREADS tpb 32,64,00128 cpu=7\n"
+                                "// %RANGE% TUNE_TYPE t float,double,x_y cuda=a,b\n"
+                                "// %RANGE% --maxrregcount= regs 32,64\n"
+                                "// %RANGE% -ffast-math fm 0:1:1 cuda=0\n\0"
+                                "t_x_y.tpb_7.regs_64.fm_1";
+    add("lists", lists, sizeof lists - 1);
     add("two", two, sizeof two - 1);
     add("large", large, sizeof large - 1);
     add("many", many.data, many.length);
@@ -121,7 +143,8 @@ static const fuzz_word words[] = {
     FUZZ_WORD(" cuda="),      FUZZ_WORD("\n"),
     FUZZ_WORD("\0"),          FUZZ_WORD("tpb_"),
     FUZZ_WORD("."),           FUZZ_WORD("_"),
-    FUZZ_WORD("+1"),
+    FUZZ_WORD("+1"),          FUZZ_WORD("32,64"),
+    FUZZ_WORD("float,x_y"),   FUZZ_WORD("--opt="),
 };
 
 const fuzz_harness fuzz_target = {"spaces", 20000, add_spaces, words, COUNT_OF(words)};

@@ -34,6 +34,7 @@ def test_expressions(text, holds):
 @pytest.mark.parametrize(
     "text",
     ["", "tpb *", "__import__('os')", "tpb.real > 0", "[tpb]", "tpb ** 9 ** 9", "'a' < 'b'",
+     "'a' * 9 == ipt",
      "tpb if ipt else 3", "lambda: 1", "tpb := 3", "1" * 501, "(" * 400 + "1" + ")" * 400,
      "tpb @ ipt", "tpb in [1]", "1j == ipt", "\0"],
 )  # fmt: skip
@@ -55,7 +56,7 @@ def test_arguments_are_checked(tmp_path):
 
 
 def test_only_variants_that_fulfil_them_are_visited(tmp_path):
-    (name, *_), *_ = [(p[1], p) for p in _core.parameters("reduce.sum", "cpu") if p[2] < p[3]]
+    (name, *_), *_ = [(p[1], p) for p in _core.parameters("reduce.sum", "cpu") if len(p[2]) > 1]
     labels = stores.variants(count=50)
     values = sorted({int(label.split(f"{name}_")[1].split(".")[0]) for label in labels})
     limit = values[len(values) // 2]

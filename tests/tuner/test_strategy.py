@@ -69,7 +69,7 @@ def test_permutation_of_a_huge_space_is_not_stored():
 def test_labels_are_those_of_the_space(space):
     labels = [space.label(index) for index in range(min(space.size, 5000))]
     assert len(set(labels)) == len(labels)
-    values = [range(p[2], p[3] + 1, p[4]) for p in _core.parameters("scan.exclusive.sum", "cpu")]
+    values = [p[2] for p in _core.parameters("scan.exclusive.sum", "cpu")]
     assert space.size == math.prod(map(len, values))
     for label in (labels[0], labels[-1]):
         found = parse_label(label)

@@ -455,6 +455,7 @@ cubc_status hostcc_compile(const compile_request *request, binary *out)
     text_printf(&temporary, "TMPDIR=%s", folder.data);
     text_printf(&words, "%s %s %s %s", more, options, extra ? extra : "",
                 device_source_rounds(request->source) ? "-ffp-contract=off" : "");
+    GUARD(status, device_source_options(request->source, &words), done);
     GUARD(status, text_done(&source), done);
     GUARD(status, text_done(&output), done);
     GUARD(status, text_done(&temporary), done);

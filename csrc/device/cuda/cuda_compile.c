@@ -112,16 +112,23 @@ static const char *further_options(void)
     return given ? given : "";
 }
 
-// Adds the words of CUBC_NVRTCFLAGS, which lie in `words` from then on.
-static cubc_status add_further_options(const char **options, int *count, char *words)
+// Adds the options of the source and the words of CUBC_NVRTCFLAGS, which lie in `words` from then
+// on.
+static cubc_status add_further_options(const char *source, const char **options, int *count,
+                                       char *words)
 {
-    int length = snprintf(words, MAX_OPTIONS_LENGTH, "%s", further_options());
+    text own = {0};
+    cubc_status st = device_source_options(source, &own);
+    int length =
+        snprintf(words, MAX_OPTIONS_LENGTH, "%s %s", own.data ? own.data : "", further_options());
+    text_free(&own);
+    if (st) return st;
     char *rest = words, *word;
     while ((word = strtok_r(rest, " ", &rest)) != NULL) {
         if (*count == MAX_OPTIONS || length >= MAX_OPTIONS_LENGTH)
             FAIL(CUBC_INVALID_ARGUMENT,
-                 "CUBC_NVRTCFLAGS is too long: at most %d characters and %d "
-                 "words are taken",
+                 "CUBC_NVRTCFLAGS is too long: with the source's own options at most %d characters "
+                 "and %d words are taken",
                  MAX_OPTIONS_LENGTH - 1, MAX_OPTIONS - 5);
         options[(*count)++] = word;
     }
@@ -141,7 +148,7 @@ cubc_status cuda_compile_source(const compile_request *request, binary *out)
     int count = 3;
     if (wants_line_info()) options[count++] = "--generate-line-info";
     if (device_source_rounds(request->source)) options[count++] = "--fmad=false";
-    TRY(add_further_options(options, &count, more));
+    TRY(add_further_options(request->source, options, &count, more));
 
     watch w = {0};
     atomic_init(&w.reason, CUBC_OK);

@@ -22,7 +22,7 @@ from . import _axes as ax
 from ._checks import need
 from ._constraints import Constraint, check_names, parse
 from ._source import Source
-from ._space import Space, parse_label
+from ._space import Space, Value, named, parse_label
 from ._state import Skipped, State
 from ._user_benchmark import PickledWorkload
 from ._workload import CompileTimeWorkload
@@ -69,7 +69,7 @@ class Benchmark:
         Those declared.
     instructions : str
         Text of the function, for the hash of what is measured.
-    given_base : dict of str to int
+    given_base : dict of str to int or str
         Values of base that were given.
     """
 
@@ -78,7 +78,7 @@ class Benchmark:
         function: Function,
         source: str | os.PathLike,
         axes: Mapping[str, Any] | None,
-        base: Mapping[str, int] | None,
+        base: Mapping[str, Value] | None,
         constraints: str | Iterable[str],
     ):
         if not re.fullmatch(r"[A-Za-z_]\w*", function.__name__, re.ASCII):
@@ -100,11 +100,14 @@ class Benchmark:
         for label in self.given_base.keys() - ranges.keys():
             raise ax.unknown(self.name, "parameter", label, ranges)
         self.given_base = {
-            name: self._whole(name, value) for name, value in self.given_base.items()
+            name: self._value(name, value) for name, value in self.given_base.items()
         }
 
-    def _whole(self, label: str, value: Any) -> int:
-        """A given value of base as an int; a range looks up other types item by item."""
+    def _value(self, label: str, value: Any) -> Value:
+        """A given value of base as an int or a name; a range looks up other types item by item."""
+        spaces = [SourceSpace(self.source, arch, ()) for arch in ("cpu", "sm_90")]
+        if isinstance(value, str) and any(named(space.ranges[label]) for space in spaces):
+            return value
         try:
             return operator.index(value)
         except TypeError:
@@ -129,8 +132,9 @@ class Benchmark:
         for label, values in SourceSpace(self.source, arch, ()).ranges.items():
             value = self.given_base.get(label, values[0])
             if value not in values:
-                step = values[1] - values[0] if len(values) > 1 else 1
-                known = f"{values[0]}:{values[-1]}:{step}"
+                known = ",".join(map(str, values))
+                if isinstance(values, range):
+                    known = f"{values[0]}:{values[-1]}:{values.step}"
                 raise ValueError(f"{self.name}: base has {label}={value}, declared is {known}")
             parts.append(f"{label}_{value}")
         return ".".join(parts)
@@ -314,9 +318,9 @@ class UserCompileTimeWorkload(CompileTimeWorkload):
 
     def threads(self, variant: str) -> int:
         """Threads of a block, where the source is compiled for them; else 0."""
-        return (
-            parse_label(self._label(variant))["tpb"] if self.user_benchmark.source.collective else 0
-        )
+        if not self.user_benchmark.source.collective:
+            return 0
+        return int(parse_label(self._label(variant))["tpb"])
 
     def _label(self, variant: str) -> str:
         return self.base if variant == "base" else variant
@@ -336,7 +340,7 @@ def benchmark(
     source: str | os.PathLike,
     axes: Mapping[str, Any] | None = None,
     *,
-    base: Mapping[str, int] | None = None,
+    base: Mapping[str, Value] | None = None,
     constraints: str | Iterable[str] = (),
 ) -> Callable[[Function], Benchmark]:
     """Make a function a benchmark of kernels of one's own.
@@ -345,11 +349,15 @@ def benchmark(
     ----------
     source
         Path of a CUDA C file, looked for beside the function's own file and then in the current
-        folder; or the source itself. Its ``// %RANGE% MACRO label start:end:step`` comments declare
-        the parameters. Its ``__global__`` functions, which stand in the global namespace and are
-        neither templates nor static, can be launched. Files included by quotes are read, others
-        only by CUDA's own names. If cubc's collectives are among them, see `cubc.Kernel`, a block
-        has as many threads as the parameter ``tpb`` says.
+        folder; or the source itself. Its comments declare the parameters, each with a label of
+        letters and digits: ``// %RANGE% MACRO label start:end:step``, or with a list of numbers,
+        ``32,64,256``, or of names, ``float,double``. In place of the macro an option of the
+        compiler may stand, which is left out at 0: ``--maxrregcount= regs 0,32,64`` takes the
+        value, ``--use_fast_math fast 0:1:1 cpu=0`` is there at 1. Behind the values ``cpu=`` and
+        ``cuda=`` have others for one kind of device. Its ``__global__`` functions, which stand in
+        the global namespace and are neither templates nor static, can be launched. Files included
+        by quotes are read, others only by CUDA's own names. If cubc's collectives are among them,
+        see `cubc.Kernel`, a block has as many threads as the parameter ``tpb`` says.
     axes
         Values by axis name, as ``{"T{ct}": ["F32", "F64"], "Elements{io}[pow2]": [16, 20]}``.
         Those of ``{ct}`` axes are macros of the source: of the axis above ``T`` and ``TUNE_T`` are

@@ -3,7 +3,8 @@
 An expression over parameters alone is evaluated before anything is compiled. One that names a
 figure of the compiled variant (`COMPILED`) is evaluated after compiling and before running.
 Constraints may come from a command line or somebody else's file, so they are not evaluated by
-Python: they consist of numbers, names, arithmetic, comparisons, ``and``, ``or`` and ``not``.
+Python: they consist of numbers, names, arithmetic, comparisons, ``and``, ``or`` and ``not``. A
+parameter whose values are names is compared with one in quotes: ``"acc == 'double'"``.
 """
 
 from __future__ import annotations
@@ -80,11 +81,11 @@ class Constraint:
         """True if it names a figure of the compiled variant."""
         return not self.names.isdisjoint(COMPILED)
 
-    def __call__(self, values: Mapping[str, float]) -> bool:
-        """True if it holds; False if it divides by zero or overflows."""
+    def __call__(self, values: Mapping[str, float | str]) -> bool:
+        """True if it holds; False if it divides by zero or overflows, or computes with names."""
         try:
             return bool(_value(self._body, values))
-        except ArithmeticError:
+        except (ArithmeticError, TypeError):
             return False
 
     def parts(self) -> Iterable[Constraint]:
@@ -116,20 +117,34 @@ def _names(node: ast.expr) -> Iterable[str]:
         case ast.Compare(left=left, ops=ops, comparators=others) if _COMPARE.keys() >= set(
             map(type, ops)
         ):
+            equal = all(isinstance(op, ast.Eq | ast.NotEq) for op in ops)
             for value in (left, *others):
-                yield from _names(value)
+                if not (equal and _is_text(value)):
+                    yield from _names(value)
         case _:
             raise ValueError(f"{ast.unparse(node)!r:.60} cannot be in it")
 
 
-def _value(node: ast.expr, values: Mapping[str, float]) -> Any:
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _number(node: ast.expr, values: Mapping[str, float | str]) -> Any:
+    """Value to compute with; TypeError if it is a name, which Python would repeat or format."""
+    found = _value(node, values)
+    if isinstance(found, str):
+        raise TypeError(f"{found} is no number")
+    return found
+
+
+def _value(node: ast.expr, values: Mapping[str, float | str]) -> Any:
     match node:
         case ast.Name(id=name):
             return values[name]
         case ast.Constant(value=value):
             return value
         case ast.BinOp(left=left, op=op, right=right):
-            return _BINARY[type(op)](_value(left, values), _value(right, values))
+            return _BINARY[type(op)](_number(left, values), _number(right, values))
         case ast.UnaryOp(op=op, operand=operand):
             return _UNARY[type(op)](_value(operand, values))
         case ast.BoolOp(op=op, values=several):

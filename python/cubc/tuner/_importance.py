@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from ._checks import need
 from ._records import Group
+from ._space import Value, in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,19 +103,20 @@ def interactions(group: Group) -> pd.DataFrame:
     return frame.sort_values("interaction", ascending=False, kind="stable", ignore_index=True)
 
 
-def varied(group: Group) -> dict[str, list[int]]:
+def varied(group: Group) -> dict[str, list[Value]]:
     """Parameters that took more than one value, with these in rising order."""
-    found: dict[str, set[int]] = {}
+    found: dict[str, set[Value]] = {}
     for variant in group.cells:
         for name, value in group.parameters(variant).items():
             found.setdefault(name, set()).add(value)
-    return {name: sorted(values) for name, values in found.items() if len(values) > 1}
+    return {name: in_order(values) for name, values in found.items() if len(values) > 1}
 
 
 def _table(group: Group) -> Table:
     scored = [(score, group.parameters(variant)) for score, variant in group.ranked()]
     known = [(score, values) for score, values in scored if values]
-    names = [name for name in varied(group) if all(name in values for _, values in known)]
+    found = varied(group)
+    names = [name for name in found if all(name in values for _, values in known)]
     target = np.log([score for score, _ in known])
     about = f"{group.benchmark} {group.workload}"
     if len(known) < FEWEST:
@@ -123,8 +125,13 @@ def _table(group: Group) -> Table:
         )
     if not names or np.ptp(target) == 0:
         raise ValueError(f"{about}: all variants are alike, so no parameter is important")
-    values = np.array([[values[name] for name in names] for _, values in known], float)
-    return Table(names, values, target)
+    rows = [[_number(values[name], found[name]) for name in names] for _, values in known]
+    return Table(names, np.array(rows, float), target)
+
+
+def _number(value: Value, among: Sequence[Value]) -> int:
+    """Stand for a value in a table of numbers: a name is its place."""
+    return among.index(value) if isinstance(value, str) else value
 
 
 def _effects(table: Table, sets: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.float64], float]:

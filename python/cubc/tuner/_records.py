@@ -21,7 +21,7 @@ from cubc import _core
 from . import _axes as ax
 from ._checks import regex
 from ._score import score
-from ._space import Space, parse_label
+from ._space import Space, Value, parse_label
 from ._status import LOST, OK, WRONG
 from ._verdict import FASTER, Verdict, judge
 
@@ -55,7 +55,7 @@ class Measurement:
         return self.message if self.variant == "base" else self.variant
 
     @property
-    def parameters(self) -> dict[str, int]:
+    def parameters(self) -> dict[str, Value]:
         """Values of the label; none if it is not known."""
         try:
             return parse_label(self.label)
@@ -282,7 +282,7 @@ class Group:
         """Parameter space that the variants come from, as this cubc declares it."""
         return Space(self.benchmark, self.ct, self.arch, rts=self.workloads)
 
-    def parameters(self, variant: str) -> dict[str, int]:
+    def parameters(self, variant: str) -> dict[str, Value]:
         """Values of a variant; of base those that it had at all workloads, if there are such."""
         cells = [*self.cells[variant].values()]
         same = len({cell.label for cell in cells}) == 1

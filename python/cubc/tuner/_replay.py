@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ._constraints import Constraint
-from ._space import Space, parse_label
+from ._space import Space, Value, in_order, parse_label
 
 if TYPE_CHECKING:
     from ._records import Group
@@ -42,12 +42,11 @@ class TableSpace(Space):
             raise ValueError("a table without a row is no space")
         self.times = dict(times)
         self._constraints: list[Constraint] = []
-        values: dict[str, set[int]] = {}
+        values: dict[str, set[Value]] = {}
         for label in times:
-            for part in label.split("."):
-                name, _, value = part.rpartition("_")
-                values.setdefault(name, set()).add(int(value))
-        self.ranges = {name: sorted(found) for name, found in values.items()}
+            for name, value in parse_label(label).items():
+                values.setdefault(name, set()).add(value)
+        self.ranges = {name: in_order(found) for name, found in values.items()}
         self.size = math.prod(map(len, self.ranges.values()))
         worked = [time for time in self.times.values() if time is not None]
         self.best = min(worked, default=math.inf)

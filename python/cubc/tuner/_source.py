@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cubc import _core, _source
 
 from . import _axes as ax
-from ._space import parse_label
+from ._space import Value, parse_label
 
 TYPES = {
     "I8": "signed char",
@@ -26,8 +26,8 @@ TYPES = {
 class Source(_source.Source):
     """A source that declares parameters."""
 
-    def parameters(self, arch: str) -> list[tuple[str, str, int, int, int]]:
-        """Macro, label, start, end and step of each parameter.
+    def parameters(self, arch: str) -> Sequence[tuple[str, str, Sequence[Value]]]:
+        """Macro, or option of the compiler, label and values of each parameter.
 
         ValueError if one is malformed, or there is none.
         """
@@ -46,15 +46,20 @@ class Source(_source.Source):
         ValueError if it uses collectives and has no parameter tpb, the threads of a block.
         """
         values = parse_label(variant) if variant else {}
-        macros: dict[str, str | int] = {}
+        macros: dict[str, Value] = {}
         for axis, value in ct.items():
             name = ax.split_name(axis)[0]
             macros |= dict.fromkeys((name, f"TUNE_{name}"), TYPES.get(value, value))
-        for macro, label, *_ in self.parameters(arch) if variant else ():
-            macros[macro] = values[label]
-        if self.collective and variant and "tpb" not in values:
+        options = []
+        for macro, label, _ in self.parameters(arch) if variant else ():
+            if not macro.startswith("-"):
+                macros[macro] = values[label]
+            elif values[label] != 0:
+                options.append(f"{macro}{values[label]}" if macro.endswith("=") else macro)
+        threads = values.get("tpb")
+        if self.collective and variant and not isinstance(threads, int):
             raise ValueError(
                 f"{self.name}.cu includes collectives of cubc, which are compiled for the threads "
                 "of a block: declare them as a parameter, // %RANGE% TUNE_THREADS tpb 64:1024:64"
             )
-        return self.compiled(arch, macros, values.get("tpb", 32))
+        return self.compiled(arch, macros, threads if isinstance(threads, int) else 32, options)

@@ -16,34 +16,62 @@ from cubc import _core
 
 from ._constraints import Constraint
 
-_LABEL = re.compile(r"[A-Za-z]\w{0,30}_\d{1,9}(?:\.[A-Za-z]\w{0,30}_\d{1,9})*", re.ASCII)
+# A parameter and its value. A name has none of its underscores in front of digits at its end, so
+# that a number belongs to a parameter whose own name has underscores, as a measured table's may.
+_PART = re.compile(
+    r"([A-Za-z]\w{0,30})_(\d{1,9})|([A-Za-z][A-Za-z0-9]{0,30})_([A-Za-z]\w{0,22})", re.ASCII
+)
+MOST_PARTS = 64  # of a label
+Value = int | str
 COUNTED = 10_000  # above this many variants the valid ones are estimated
 SAMPLED = 5_000
 NARROWED = 10_000  # values of a parameter, at most, that constraints are asked about one by one
 
 
-def parse_label(label: str) -> dict[str, int]:
-    """Values of a variant by parameter label: ``{"ipt": 16, "tpb": 256}``.
+def parse_label(label: str) -> dict[str, Value]:
+    """Values of a variant by parameter label: ``{"ipt": 16, "acc": "double"}``.
 
     Raises
     ------
     ValueError
         If `label` is not written as a variant is. Ranges are not checked here.
     """
-    if not _LABEL.fullmatch(label):
-        raise ValueError(f"{label!r:.80} is no variant; one looks like ipt_16.tpb_256")
-    values = {}
-    for part in label.split("."):
-        name, _, value = part.rpartition("_")
-        values[name] = int(value)
+    values: dict[str, Value] = {}
+    for part in label.split(".", MOST_PARTS):
+        found = _PART.fullmatch(part)
+        if found is None:
+            raise ValueError(f"{label!r:.80} is no variant; one looks like ipt_16.tpb_256")
+        if found[1]:
+            values[found[1]] = int(found[2])
+        else:
+            values[found[3]] = found[4]
     return values
+
+
+def named(values: Sequence[Value]) -> bool:
+    """True if the values of a parameter are names."""
+    return bool(values) and isinstance(values[0], str)
+
+
+def in_order(values: Iterable[Value]) -> list[Value]:
+    """Sort values, numbers before names."""
+    return sorted(values, key=lambda value: (isinstance(value, str), value))
 
 
 class Space:
     """Parameter space of a benchmark at a compile-time workload on an architecture.
 
     A variant has to be valid at all of the run-time workloads `rts`, where some are given.
+
+    Attributes
+    ----------
+    ranges : dict of str to sequence of int or of str
+        Values by label of a parameter: numbers, or names.
+    size : int
+        Number of combinations.
     """
+
+    ranges: dict[str, Sequence[Value]]
 
     def __init__(
         self,
@@ -59,18 +87,15 @@ class Space:
 
     def _declare(
         self,
-        parameters: Iterable[tuple[str, str, int, int, int]],
+        parameters: Iterable[tuple[str, str, Sequence[Value]]],
         constraints: Iterable[Constraint],
     ) -> None:
         """Keep the declared values that fulfil the constraints."""
         self._constraints = [one for one in constraints if not one.needs_compiling]
-        self.ranges = {
-            label: self._left(label, range(start, end + 1, step))
-            for _, label, start, end, step in parameters
-        }
+        self.ranges = {label: self._left(label, values) for _, label, values in parameters}
         self.size = math.prod(map(len, self.ranges.values()))
 
-    def _left(self, label: str, values: range) -> Sequence[int]:
+    def _left(self, label: str, values: Sequence[Value]) -> Sequence[Value]:
         """Values of a parameter that fulfil the constraints on it alone."""
         alone = [holds for holds in self._constraints if holds.names == {label}]
         if not alone or len(values) > NARROWED:

@@ -46,12 +46,12 @@ class Launch:
     """A variant: its values by label, and its launches; the argument of ``exec``'s function."""
 
     def __init__(
-        self, program: _core.Program, kernels: list[str], values: Mapping[str, int], n: int
+        self, program: _core.Program, kernels: list[str], values: Mapping[str, Any], n: int
     ):
         self._program, self._kernels, self._n = program, kernels, n
         self.values = dict(values)
 
-    def __getattr__(self, label: str) -> int:
+    def __getattr__(self, label: str) -> Any:
         values = self.__dict__.get("values", {})
         if label in values:
             return values[label]
@@ -103,8 +103,8 @@ class Launch:
         shape = (extent("grid", grid), extent("block", block), int(shared))
         self._program.add(name, arguments, *shape)
 
-    def _default(self, what: str, name: str, value: int | None) -> int:
-        if value is None:
+    def _default(self, what: str, name: str, value: Any) -> int:
+        if not isinstance(value, int):
             raise ValueError(f"{name} has no default {what} without a parameter tpb: give {what}=")
         return value
 
@@ -277,7 +277,7 @@ class State:
         several = [*self._written, *(check[0] for check in self.checks)]
         return [a for i, a in enumerate(several) if not any(a is b for b in several[:i])]
 
-    def record(self, program: _core.Program, kernels: list[str], values: Mapping[str, int]) -> None:
+    def record(self, program: _core.Program, kernels: list[str], values: Mapping[str, Any]) -> None:
         """Have the work's launches recorded in a program."""
         if self.work is None:
             raise ValueError("the benchmark did not call state.exec(...)")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._axes import unknown
 from .._importance import varied
 from .._records import Group
+from .._space import Value
 from . import style
 
 ANNOTATED = 80  # cells, at most, that have their score written into them
@@ -91,7 +92,7 @@ def plot_heatmap(
 
 
 def _cells(
-    group: Group, x: str, y: str, values: dict[str, list[int]], over: str
+    group: Group, x: str, y: str, values: dict[str, list[Value]], over: str
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Score of each cell, nan without one, and whether all that was tried there failed."""
     found: dict[tuple[int, int], list[float]] = {}
@@ -134,7 +135,7 @@ def _mark_failed(axes: Axes, failed: NDArray[np.bool_]) -> None:
         axes.add_patch(Rectangle((0, 0), 0, 0, **look, label="all failed"))
 
 
-def _mark_base(axes: Axes, group: Group, x: str, y: str, values: dict[str, list[int]]) -> None:
+def _mark_base(axes: Axes, group: Group, x: str, y: str, values: dict[str, list[Value]]) -> None:
     base = group.parameters("base") if "base" in group.cells else {}
     if x in base and y in base:
         corner = values[x].index(base[x]), values[y].index(base[y])
@@ -147,6 +148,6 @@ def _mark_base(axes: Axes, group: Group, x: str, y: str, values: dict[str, list[
         axes.add_patch(Rectangle(corner, 1, 1, **look, zorder=3))
 
 
-def _ticks(set_ticks, values: Sequence[int]) -> None:
+def _ticks(set_ticks, values: Sequence[Value]) -> None:
     places = range(0, len(values), -(-len(values) // TICKS))
     set_ticks([place + 0.5 for place in places], [str(values[place]) for place in places])

@@ -1,6 +1,7 @@
 """Distances between points of a space: how alike two variants are, parameter by parameter.
 
-Three things can make two values of a parameter unlike, and each is a part of the distance:
+Three things can make two values of a parameter unlike, and each is a part of the distance. Names
+have the last of them alone.
 
 - Their size. Positive values are taken as logarithms, for powers of two are steps alike.
 - Their divisors: how often 2 divides them, and what is left. A block of 96 threads lies between
@@ -11,9 +12,11 @@ Three things can make two values of a parameter unlike, and each is a part of th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
+from .._space import Value, named
 from .points import MANY, Point
 
 UNLIKE = 0.5  # squared distance of any two values, beside parts that reach from 0 to 1
@@ -26,7 +29,7 @@ class Distances:
     known about them.
     """
 
-    def __init__(self, ranges: Sequence[Sequence[int]]):
+    def __init__(self, ranges: Sequence[Sequence[Value]]):
         self._at = [at for at, values in enumerate(ranges) if len(values) > 1]
         self._ranges = [ranges[at] for at in self._at]
         self.count = len(self._at)
@@ -73,8 +76,11 @@ class Seen:
         return Seen(self.places[which], [part[which] for part in self.traits])
 
 
-def _traits(values: Sequence[int], places: np.ndarray) -> np.ndarray:
+def _traits(several: Sequence[Value], places: np.ndarray) -> np.ndarray:
     """Size and divisors of the values at some places; a range may be long and is never listed."""
+    if named(several):
+        return np.zeros((len(places), 0))
+    values = cast("Sequence[int]", several)
     if isinstance(values, range):
         found = values.start + values.step * places.astype(np.int64)
         low = min(values[0], values[-1])

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from .._space import Space
+from .._space import Space, Value, parse_label
 
 Point = tuple[int, ...]
 
@@ -121,17 +121,14 @@ class PointStrategy:
 
 def place(space: Space, label: str) -> Point | None:
     """Point of a label in a space; None if the space does not have it."""
-    parts = [part.rpartition("_") for part in label.split(".")]
-    if [name for name, _, _ in parts] != list(space.ranges):
-        return None
     try:
-        values = [int(text) for _, _, text in parts]
-        found = tuple(map(_index, space.ranges.values(), values))
+        values = parse_label(label)
+        found = tuple(map(_index, space.ranges.values(), values.values()))
     except ValueError:
         return None
-    same = all(str(value) == text for value, (_, _, text) in zip(values, parts, strict=True))
-    return found if same else None
+    written = ".".join(f"{name}_{value}" for name, value in values.items())
+    return found if list(values) == list(space.ranges) and written == label else None
 
 
-def _index(values: Sequence[int], value: int) -> int:
+def _index(values: Sequence[Value], value: Value) -> int:
     return values.index(value)  # a range does it by arithmetic

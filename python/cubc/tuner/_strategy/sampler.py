@@ -11,7 +11,7 @@ import contextlib
 import copy
 from typing import Any
 
-from .._space import Space
+from .._space import Space, named
 from .points import Point, PointStrategy
 
 TRIES = 30  # proposals in a row that are of no use before a random point is taken instead
@@ -41,8 +41,10 @@ class Sampled(PointStrategy):
         self._study = optuna.create_study(sampler=copy.deepcopy(sampler), direction="maximize")
         optuna.logging.set_verbosity(level)
         self._choices: dict[str, Any] = {
-            name: optuna.distributions.IntDistribution(0, length - 1)
-            for name, length in zip(space.ranges, self.shape, strict=True)
+            name: optuna.distributions.CategoricalDistribution(range(len(values)))
+            if named(values)
+            else optuna.distributions.IntDistribution(0, len(values) - 1)
+            for name, values in space.ranges.items()
         }
         self._trials: dict[Point, Any] = {}
 

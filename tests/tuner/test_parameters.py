@@ -1,0 +1,248 @@
+"""Parameters of every kind: ranges, lists of numbers and of names, options of the compiler."""
+
+import random
+
+import numpy as np
+import pytest
+import stores
+from nvrtc import why_no_nvrtc
+from searches import TIMING
+
+from cubc import _core, tuner
+from cubc.tuner import _strategy as strategy
+from cubc.tuner._benchmark import SourceSpace
+from cubc.tuner._constraints import Constraint
+from cubc.tuner._importance import varied
+from cubc.tuner._replay import TableSpace, replay
+from cubc.tuner._source import Source
+from cubc.tuner._space import parse_label
+from cubc.tuner._strategy.distance import Distances
+from cubc.tuner._strategy.points import place
+
+CHECK = """
+// %RANGE% TUNE_THREADS tpb 32,96,64
+// %RANGE% TUNE_SIZED acc float,double,two_words cpu=two_words,float
+// %RANGE% -DNUMBER= num 0,17
+// %RANGE% -DSWITCH on 0:1:1
+struct two_words { long long words[2]; };
+#ifndef NUMBER
+#define NUMBER 0
+#endif
+#ifdef SWITCH
+#define IS_ON 1
+#else
+#define IS_ON 0
+#endif
+// Every item says which of the values are not what the variant has.
+__global__ void check(unsigned* wrong, unsigned threads, unsigned bytes, unsigned number,
+                      unsigned on, unsigned n)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        wrong[i] = (threads != TUNE_THREADS) + 2 * (bytes != sizeof(TUNE_SIZED)) +
+                   4 * (number != NUMBER) + 8 * (on != IS_ON);
+}
+"""
+BYTES = {"float": 4, "double": 8, "two_words": 16}
+
+
+def declared(*lines, arch="cpu"):
+    text = "".join(f"// %RANGE% {line}\n" for line in lines)
+    return _core.source_parameters(text, arch)
+
+
+def test_values_as_they_are_declared():
+    found = declared("TUNE_A a 1:9:4", "TUNE_B b 32,64,100", "TUNE_C c one,x_y", "TUNE_D d 7")
+    assert [values for *_, values in found] == [
+        range(1, 10, 4),
+        (32, 64, 100),
+        ("one", "x_y"),
+        (7,),
+    ]
+    found = declared("-O= o 1,2 cpu=3:5:1 cuda=x,y", arch="sm_90")
+    assert found == [("-O=", "o", ("x", "y"))]
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("TUNE_A a 32,,64", "a list has"),
+        ("TUNE_A a 32,64,", "a list has"),
+        ("TUNE_A a ,32", "a list has"),
+        ("TUNE_A a 32,float", "a list has"),
+        ("TUNE_A a float,32", "a list has"),
+        ("TUNE_A a -1,2", "a list has"),
+        ("TUNE_A a 100000000,2", "a list has"),
+        ("TUNE_A a x;y,z", "a list has"),
+        ("TUNE_A a x_8,z", "a list has"),
+        ("TUNE_A a _x,z", "a list has"),
+        ("TUNE_A a " + "x" * 24, "a list has"),
+        ("TUNE_A a 32,64,032", "twice"),
+        ("TUNE_A a float,double,float", "twice"),
+        ("TUNE_A a 1,2 cpu=x,x", "twice"),
+        ("TUNE_A a 1,2 cpu=", "start:end:step"),
+        ("TUNE_A a 1,2 cpu", "only kind=values"),
+        ("-o/tmp/x a 0,1", "nor an option"),
+        ("-f,g a 0,1", "nor an option"),
+        ("- a 0,1", "nor an option"),
+        ("-fast a 0,2", "takes no value"),
+        ("-fast a 0:2:1", "takes no value"),
+        ("-fast a yes,no", "takes no value"),
+    ],
+)
+def test_malformed_values(line, wrong):
+    with pytest.raises(ValueError, match=f"line 1: malformed %RANGE%: .*{wrong}"):
+        declared(line)
+
+
+def own(source=CHECK, name="check", **options):
+    def function(state):
+        wrong = state.zeros(dtype="U32")
+        state.writes(wrong)
+        state.exec(
+            lambda launch: launch.kernel(
+                name, wrong, launch.tpb, BYTES[launch.acc], launch.num, launch.on, wrong.size,
+                grid=(wrong.size + launch.tpb - 1) // launch.tpb, block=launch.tpb,
+            )
+        )  # fmt: skip
+        state.verify(wrong, np.zeros(wrong.size, np.uint32))
+
+    return tuner.benchmark(source, {"Elements{io}[pow2]": [8]}, **options)(function)
+
+
+def search(db, device, **options):
+    options = {"timing": TIMING, "racing": False, "confirm": 0, "variants": 40} | options
+    return tuner.search(own(base={"acc": "float"}), db=db, device=device, **options)
+
+
+def test_a_variant_has_its_names_and_options(tmp_path, device):
+    db = tmp_path / "own.db"
+    result = search(db, device)
+    rows = {row["variant"]: row for row in stores.read(db)}
+    assert {(row["status"], row["message"]) for v, row in rows.items() if v != "base"} == {
+        ("ok", "")
+    }
+    assert rows["base"]["message"] == "tpb_32.acc_float.num_0.on_0"
+    kinds = 2 if device == "cpu" else 3
+    assert len(rows) == 3 * kinds * 2 * 2
+    assert "tpb_96.acc_two_words.num_17.on_1" in rows
+    assert result.best().label in rows
+
+
+def test_names_are_compared_in_constraints(tmp_path, device):
+    db = tmp_path / "own.db"
+    search(db, device, constraints="acc != 'float' and (on == 1 or tpb < 96)")
+    labels = {row["variant"] for row in stores.read(db)} - {"base"}
+    assert labels
+    assert not any("float" in label for label in labels)
+    assert not any("tpb_96" in label and "on_0" in label for label in labels)
+
+
+def test_constraints_that_compute_with_names_hold_never():
+    """Python would repeat a text, or format it."""
+    for text in ("acc * 9 == 1", "acc % 3 == 1", "-acc == 1", "acc < 1"):
+        assert not Constraint(text)({"acc": "float"})
+    assert Constraint("acc == 'float'")({"acc": "float"})
+    assert Constraint("acc == 'float' or acc == 'double'")({"acc": "double"})
+
+
+def space(*lines):
+    text = "".join(f"// %RANGE% {line}\n" for line in lines)
+    return SourceSpace(Source(text + "__global__ void f() {}\n", "own"), "cpu", ())
+
+
+def test_places_of_labels():
+    made = space("TUNE_A a 64,32", "TUNE_B b float,x_y", "TUNE_C c 0:8:4")
+    labels = [made.label(number) for number in range(made.size)]
+    assert labels[0] == "a_64.b_float.c_0"
+    assert [place(made, label) for label in labels[:4]] == [
+        (0, 0, 0),
+        (0, 0, 1),
+        (0, 0, 2),
+        (0, 1, 0),
+    ]
+    assert all(made.valid(label) for label in labels)
+    for other in ("a_64.b_floaty.c_0", "a_64.b_0.c_0", "a_33.b_float.c_0", "a_64.b_float"):
+        assert place(made, other) is None
+        assert not made.valid(other)
+    assert parse_label("a_64.b_x_y.c_0") == {"a": 64, "b": "x_y", "c": 0}
+    assert parse_label("block_size_x_32") == {"block_size_x": 32}
+
+
+def test_a_base_that_is_not_declared():
+    with pytest.raises(ValueError, match=r"base has acc=half, declared is two_words,float"):
+        own(base={"acc": "half"}).base("cpu")
+    with pytest.raises(TypeError, match="must be a whole number"):
+        own(base={"tpb": "float"})
+    assert own(base={"acc": "double"}).base("sm_90") == "tpb_32.acc_double.num_0.on_0"
+
+
+def test_names_are_all_equally_far():
+    distances = Distances([("a", "b", "c"), (1, 2)])
+    seen = distances.see([(0, 0), (1, 0), (2, 0)])
+    apart = distances.squared(seen, seen, np.ones(2))
+    assert np.allclose(apart, 1 - np.eye(3))
+
+
+def table():
+    """Times of which one kind of accumulator is right, and only with the right block."""
+    names = ("float", "double", "half", "mixed", "fixed")
+    rng = random.Random(0)
+    times = {
+        f"acc_{name}.tpb_{tpb}.ipt_{ipt}": 1 + abs(ipt - 7) / 8 + (name != "half") * 0.3
+        + abs(tpb - 192) / 300 + rng.random() / 100
+        for name in names for tpb in range(32, 513, 32) for ipt in range(1, 17)
+    }  # fmt: skip
+    return TableSpace(times)
+
+
+@pytest.mark.parametrize("name", ["model", "genetic", "annealing"])
+def test_strategies_learn_names(name):
+    made = table()
+    found = [made.best / replay(strategy.make(name), made, 120, seed, 4)[-1] for seed in range(3)]
+    chance = [made.best / replay(strategy.make("random"), made, 120, s, 4)[-1] for s in range(3)]
+    assert sum(found) > sum(chance)
+    assert max(found) > 0.97
+
+
+def test_a_sampler_of_optuna_chooses_names():
+    optuna = pytest.importorskip("optuna", reason="Optuna is not installed")
+    made = table()
+    chosen = strategy.make(optuna.samplers.RandomSampler(seed=1))(made, 0)
+    kinds = chosen._choices
+    assert type(kinds["acc"]).__name__ == "CategoricalDistribution"
+    assert type(kinds["tpb"]).__name__ == "IntDistribution"
+    for _ in range(5):
+        label = chosen.ask()
+        assert made.valid(label)
+        chosen.tell(label, made.score(label))
+
+
+def test_an_analysis_of_names(tmp_path, device):
+    db = tmp_path / "own.db"
+    search(db, device)
+    analysis = tuner.analyze(db)
+    (group,) = analysis.groups
+    assert varied(group)["acc"] == ["float", "two_words"] if device == "cpu" else sorted(BYTES)
+    assert {"acc", "tpb", "num", "on"} == set(analysis.importance()["parameter"])
+    matplotlib = pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
+    analysis.plot_parallel()
+    axes = analysis.plot_heatmap("acc", "tpb")
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == varied(group)["acc"]
+    matplotlib.pyplot.close("all")
+
+
+def test_options_reach_the_compiler():
+    kernel = Source("__global__ void f(int* x) { *x = 1; }\n", "own")
+    for arch in ("cpu",) if why_no_nvrtc() else ("cpu", "sm_90"):
+        _core.source_compile(kernel.compiled(arch, {}), arch, "own", 60)
+        with pytest.raises(_core.CompileError):
+            text = kernel.compiled(arch, {}, options=["--certainly-no-option"])
+            _core.source_compile(text, arch, "own", 60)
+
+
+def test_an_option_of_a_stranger_is_no_path():
+    kernel = Source("__global__ void f(int* x) { *x = 1; }\n", "own")
+    for option in ("-o/tmp/x", "-a -b", "x", "-a;b"):
+        with pytest.raises(ValueError, match="is no option"):
+            _core.source_compile(kernel.compiled("cpu", {}, options=[option]), "cpu", "own", 60)
