@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import stores
-from lattice_reference import random_links
+from lattice_reference import random_links, random_spinors
 
 import cubc
 from cubc import _core, lattice, tuner
@@ -16,6 +16,7 @@ SMALL = {"X": 4, "Y": 6, "Z": 2, "T": 10}
 SEVERAL = "tpb_64.mb_1.spt_2.sg_2.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0.sh_0"
 WARPS = "tpb_64.mb_1.spt_1.sg_1.kl_0.bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0.sh_0"
 LATTICES = [name for name, axes in _core.benchmarks().items() if "X" in axes]
+OF_SOURCES = [name for name in LATTICES if "Sources" in _core.benchmarks()[name]]
 
 
 @pytest.fixture(autouse=True)
@@ -39,12 +40,39 @@ def test_any_volume_is_a_workload(benchmark):
     assert other.bytes == pytest.approx(2 * one.bytes, rel=0.2)
 
 
-@pytest.mark.parametrize("benchmark", ["dslash.wilson.r18", "dslash.clover.r8", "field_update.cg"])
+@pytest.mark.parametrize("benchmark", OF_SOURCES)
 def test_right_hand_sides_are_an_axis(benchmark):
-    sizes = [
-        _core.Workload(benchmark, TYPE, SMALL | {"Sources": n}, "cpu").bytes for n in (1, 2, 3)
-    ]
+    works = [_core.Workload(benchmark, TYPE, SMALL | {"Sources": n}, "cpu") for n in (1, 2, 3)]
+    sizes = [work.bytes for work in works]
     assert sizes[2] - sizes[1] == sizes[1] - sizes[0] > 0
+    assert works[2].verify(works[2].variant("base")) == 0
+
+
+def test_the_place_of_a_call(tmp_path):
+    """Three sources: fields of one parity count in pairs where a kernel only goes through sites."""
+    gauge = lattice.Gauge.random((4, 6, 2, 10), noise=0.3, device="cpu")
+    rotation = lattice.Rotation.random((4, 6, 2, 10), device="cpu")
+    b = random_spinors(np.random.default_rng(1), (4, 6, 2, 10), 3)
+    with tuner.record(tmp_path / "calls.db"):
+        lattice.WilsonClover(gauge, 0.12, csw=1.0, precision="single").solve(b, tol=0.1)
+        lattice.TwistedMass(gauge, 0.12, mu=0.1, precision="single").solve(b, tol=0.1)
+        rotation(b)
+    table = tuner.recorded(tmp_path / "calls.db")
+    place, sources = "X=4,Y=6,Z=2,T=10", {}
+    for name, shape in zip(table.benchmark, table["shape"], strict=True):
+        assert shape.startswith(place)
+        sources.setdefault(name, set()).add(shape.removeprefix(place))
+    for name in (
+        "dslash.clover.r12",
+        "dslash.twisted.r12",
+        "field_update.cg",
+        "gauge_rotate.spinors",
+    ):
+        assert sources[name] == {",Sources=3"}, name
+    for name in ("clover_apply.site", "spinor_twist.apply"):
+        assert sources[name] == {",Sources=2"}
+    assert sources["clover_invert.field"] == {""}
+    assert set(table.searchable) == {"yes"}
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,15 @@ cubc_status clover_apply_problem(const cubc_clover_apply_params *params, problem
 static cubc_status clover_apply_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
+    uint64_t sources;
     (void)b;
     TRY(site_map_workload(type, at, out));
     site_map_add_field_input(out, CLOVER_REALS);
+    TRY(site_map_add_sources(at, &sources, out));
     site_map_add_field_input(out, SPINOR_REALS);
     site_map_add_field_output(out, SPINOR_REALS);
-    out->numbers[FIELDS] = out->numbers[PARITY] = 2;
+    out->numbers[FIELDS] = 2 * sources;
+    out->numbers[PARITY] = 2;
     return CUBC_OK;
 }
 
@@ -52,10 +55,10 @@ static const field clover_apply_fields[] = {
 };
 
 static const benchmark clover_apply_benchmarks[] = {
-    LATTICE_BENCHMARK("clover_apply.site", lattice_types)};
+    LATTICE_SOURCES_BENCHMARK("clover_apply.site", lattice_types)};
 
 static const site_map clover_apply_map = {.numbers = 2};
 
-const algorithm clover_apply_algorithm =
-    SITE_MAP(clover_apply, "clover_apply_sites", .invalid = site_map_any_variant,
-             .plan = site_map_plan, .traffic = problem_array_bytes);
+const algorithm clover_apply_algorithm = SITE_MAP_OF_SOURCES(
+    clover_apply, .kernels = {"clover_apply_sites"}, .invalid = site_map_any_variant,
+    .plan = site_map_plan, .traffic = problem_array_bytes);

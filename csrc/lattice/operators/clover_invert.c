@@ -52,5 +52,5 @@ static const benchmark clover_invert_benchmarks[] = {
 static const site_map clover_invert_map = {.converts = true};
 
 const algorithm clover_invert_algorithm =
-    SITE_MAP(clover_invert, "clover_invert_sites", .invalid = site_map_any_variant,
+    SITE_MAP(clover_invert, .kernels = {"clover_invert_sites"}, .invalid = site_map_any_variant,
              .plan = site_map_plan, .traffic = problem_array_bytes, .random = clover_invert_random);

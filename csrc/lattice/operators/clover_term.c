@@ -61,5 +61,5 @@ static const benchmark clover_term_benchmarks[] = {
 static const site_map clover_term_map = {.converts = true, .numbers = 2};
 
 const algorithm clover_term_algorithm =
-    SITE_MAP(clover_term, "clover_term", .invalid = site_map_any_variant, .plan = site_map_plan,
-             .traffic = problem_array_bytes, .random = clover_term_random);
+    SITE_MAP(clover_term, .kernels = {"clover_term"}, .invalid = site_map_any_variant,
+             .plan = site_map_plan, .traffic = problem_array_bytes, .random = clover_term_random);

@@ -87,5 +87,5 @@ static const benchmark gauge_measure_benchmarks[] = {
 static const site_map gauge_measure_map = {.macros = {"QUANTITY"}};
 
 const algorithm gauge_measure_algorithm = SITE_MAP(
-    gauge_measure, "gauge_measure", .invalid = site_map_fitting_variant, .plan = gauge_measure_plan,
-    .traffic = gauge_measure_traffic, .random = gauge_random_integers);
+    gauge_measure, .kernels = {"gauge_measure"}, .invalid = site_map_fitting_variant,
+    .plan = gauge_measure_plan, .traffic = gauge_measure_traffic, .random = gauge_random_integers);

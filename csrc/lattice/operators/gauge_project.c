@@ -39,5 +39,5 @@ static const benchmark gauge_project_benchmarks[] = {
 static const site_map gauge_project_map = {.macros = {"NEAREST"}};
 
 const algorithm gauge_project_algorithm =
-    SITE_MAP(gauge_project, "gauge_project", .invalid = site_map_fitting_variant,
+    SITE_MAP(gauge_project, .kernels = {"gauge_project"}, .invalid = site_map_fitting_variant,
              .plan = site_map_plan, .traffic = problem_array_bytes, .random = gauge_random_reals);

@@ -54,5 +54,5 @@ static const benchmark gauge_random_benchmarks[] = {
 static const site_map gauge_random_map = {.macros = {"MATRICES"}, .numbers = 3};
 
 const algorithm gauge_random_algorithm = SITE_MAP(
-    gauge_random, "gauge_random", .invalid = site_map_fitting_variant, .plan = site_map_plan,
-    .traffic = problem_array_bytes, .random = gauge_random_integers);
+    gauge_random, .kernels = {"gauge_random"}, .invalid = site_map_fitting_variant,
+    .plan = site_map_plan, .traffic = problem_array_bytes, .random = gauge_random_integers);

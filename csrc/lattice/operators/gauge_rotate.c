@@ -36,12 +36,16 @@ static cubc_status gauge_rotate_workload(const benchmark *b, cubc_type type, con
                                          problem *out)
 {
     bool links = strcmp(b->name, "gauge_rotate.links") == 0;
+    uint64_t fields = 1;
+    if (!links) TRY(lattice_sources_at(at, &fields));
     TRY(site_map_workload(type, at, out));
     site_map_add_input(out, links ? GAUGE_REALS : SPINOR_REALS);
     site_map_add_input(out, MATRIX_REALS);
     site_map_add_output(out, links ? GAUGE_REALS : SPINOR_REALS);
     out->traits[VECTORS] = links ? 0 : 4;
-    out->numbers[FIELDS] = 1;
+    out->inputs[0].n *= fields;
+    out->outputs[0].n *= fields;
+    out->numbers[FIELDS] = fields;
     return CUBC_OK;
 }
 
@@ -57,7 +61,13 @@ static const field gauge_rotate_fields[] = {
 
 static const benchmark gauge_rotate_benchmarks[] = {
     LATTICE_BENCHMARK("gauge_rotate.links", lattice_plain_types),
-    LATTICE_BENCHMARK("gauge_rotate.spinors", lattice_plain_types)};
+    LATTICE_SOURCES_BENCHMARK("gauge_rotate.spinors", lattice_plain_types)};
+
+static void gauge_rotate_place(const problem *p, uint64_t *place)
+{
+    lattice_place(p, place);
+    place[LATTICE_SOURCES_AXIS] = p->numbers[FIELDS];
+}
 
 static uint64_t rotated_sites(const problem *p)
 {
@@ -67,6 +77,7 @@ static uint64_t rotated_sites(const problem *p)
 static const site_map gauge_rotate_map = {
     .macros = {"VECTORS", "INVERSE", "TEMPORAL"}, .numbers = 1, .sites = rotated_sites};
 
-const algorithm gauge_rotate_algorithm = SITE_MAP(
-    gauge_rotate, "gauge_rotate", .invalid = site_map_fitting_variant, .plan = site_map_plan,
+const algorithm gauge_rotate_algorithm = SITE_MAP_MEMBERS(
+    gauge_rotate, .axes = {LATTICE_SOURCE_AXES}, .place = gauge_rotate_place,
+    .kernels = {"gauge_rotate"}, .invalid = site_map_fitting_variant, .plan = site_map_plan,
     .traffic = problem_array_bytes, .random = gauge_random_integers);

@@ -43,5 +43,5 @@ static uint64_t sites_of_slice(const problem *p)
 static const site_map gauge_temporal_map = {.sites = sites_of_slice};
 
 const algorithm gauge_temporal_algorithm = SITE_MAP(
-    gauge_temporal, "gauge_temporal", .invalid = site_map_fitting_variant, .plan = site_map_plan,
-    .traffic = gauge_temporal_traffic, .random = gauge_random_reals);
+    gauge_temporal, .kernels = {"gauge_temporal"}, .invalid = site_map_fitting_variant,
+    .plan = site_map_plan, .traffic = gauge_temporal_traffic, .random = gauge_random_reals);

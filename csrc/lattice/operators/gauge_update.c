@@ -76,5 +76,5 @@ static const benchmark gauge_update_benchmarks[] = {
 static const site_map gauge_update_map = {.macros = {"OVER_RELAX"}};
 
 const algorithm gauge_update_algorithm = SITE_MAP(
-    gauge_update, "gauge_update", .invalid = site_map_fitting_variant, .plan = gauge_update_plan,
-    .traffic = problem_array_bytes, .random = gauge_random_reals);
+    gauge_update, .kernels = {"gauge_update"}, .invalid = site_map_fitting_variant,
+    .plan = gauge_update_plan, .traffic = problem_array_bytes, .random = gauge_random_reals);

@@ -75,5 +75,5 @@ static const site_map link_copy_map = {
     .converts = true, .macros = {"FROM_ORDER", "TO_ORDER", "FROM_REALS", "TO_REALS"}};
 
 const algorithm link_copy_algorithm =
-    SITE_MAP(link_copy, "link_copy_sites", .invalid = site_map_any_variant, .plan = site_map_plan,
-             .traffic = problem_array_bytes);
+    SITE_MAP(link_copy, .kernels = {"link_copy_sites"}, .invalid = site_map_any_variant,
+             .plan = site_map_plan, .traffic = problem_array_bytes);

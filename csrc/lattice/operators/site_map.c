@@ -1,6 +1,8 @@
 // The shared part of descriptors of kernels with a thread for every few sites: see site_map.h.
 #include "lattice/operators/site_map.h"
 
+#include "base/integer.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +23,13 @@ cubc_status site_map_workload(cubc_type type, const uint64_t *at, problem *out)
     *out = (problem){.type = (uint8_t)type, .acc_type = (uint8_t)type, .aligned = true};
     TRY(lattice_extents_at(out, at));
     out->n = 2 * lattice_sites(out);
+    return CUBC_OK;
+}
+
+cubc_status site_map_add_sources(const uint64_t *at, uint64_t *sources, problem *out)
+{
+    TRY(lattice_sources_at(at, sources));
+    out->n *= *sources;
     return CUBC_OK;
 }
 
@@ -49,6 +58,13 @@ void site_map_add_field_output(problem *p, int reals)
 {
     site_map_add_output(p, reals);
     p->outputs[p->output_count++] = norms_of(p);
+}
+
+// Fields of one parity, which are as much work as half a right-hand side, are counted in pairs.
+void site_map_place_of_sources(const problem *p, uint64_t *place)
+{
+    lattice_place(p, place);
+    place[LATTICE_SOURCES_AXIS] = ceil_div(p->n, 2 * lattice_sites(p));
 }
 
 // ---- variants -----------------------------------------------------------------------------------

@@ -14,16 +14,19 @@ typedef struct site_map {
     uint64_t (*sites)(const problem *p); // NULL: p->n
 } site_map;
 
-// Members of the algorithm that follow from its name and table, and further ones.
-#define SITE_MAP(algorithm, kernel, ...)                  \
+// Members of the algorithm that follow from its name and table, and further ones; and those of one
+// that takes several right-hand sides, whose problem has n sites of all of them.
+#define SITE_MAP(algorithm, ...) \
+    SITE_MAP_MEMBERS(algorithm, .axes = {LATTICE_AXES}, .place = lattice_place, __VA_ARGS__)
+#define SITE_MAP_OF_SOURCES(algorithm, ...)                                                        \
+    SITE_MAP_MEMBERS(algorithm, .axes = {LATTICE_SOURCE_AXES}, .place = site_map_place_of_sources, \
+                     __VA_ARGS__)
+#define SITE_MAP_MEMBERS(algorithm, ...)                  \
     {.name = #algorithm,                                  \
      .source = #algorithm ".cu",                          \
-     .kernels = {kernel},                                 \
      .benchmarks = algorithm##_benchmarks,                \
      .benchmark_count = COUNT_OF(algorithm##_benchmarks), \
      FIELDS(algorithm##_fields),                          \
-     .axes = {LATTICE_AXES},                              \
-     .place = lattice_place,                              \
      .workload = algorithm##_workload,                    \
      .define = site_map_define,                           \
      .details = &algorithm##_map,                         \
@@ -34,6 +37,9 @@ cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type
                              const char *benchmark, problem *out);
 // A benchmark's problem, on the lattice of its place, and its fields of so many reals a site.
 cubc_status site_map_workload(cubc_type type, const uint64_t *at, problem *out);
+// n becomes the sites of all right-hand sides, of which each field has both parities. Fields that
+// are added from then on are of all.
+cubc_status site_map_add_sources(const uint64_t *at, uint64_t *sources, problem *out);
 void site_map_add_input(problem *p, int reals);
 void site_map_add_output(problem *p, int reals);
 // The same and the norms that a field of fixed-point numbers has.
@@ -41,6 +47,7 @@ void site_map_add_field_input(problem *p, int reals);
 void site_map_add_field_output(problem *p, int reals);
 
 void site_map_define(const problem *p, text *out);
+void site_map_place_of_sources(const problem *p, uint64_t *place);
 // Arguments: all inputs, all outputs, numbers.
 cubc_status site_map_plan(const problem *p, const instance *i, plan *out);
 // One launch with a thread for every `spt` of the sites.

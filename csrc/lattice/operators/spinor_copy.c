@@ -51,13 +51,15 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
 static cubc_status spinor_copy_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
+    uint64_t sources;
     (void)b;
     TRY(site_map_workload(type, at, out));
+    TRY(site_map_add_sources(at, &sources, out));
     site_map_add_field_input(out, SPINOR_REALS);
     site_map_add_field_output(out, SPINOR_REALS);
     out->traits[FROM_ORDER] = CUBC_PLAIN;
     out->traits[TO_ORDER] = CUBC_NATIVE;
-    out->numbers[FIELDS] = 2;
+    out->numbers[FIELDS] = 2 * sources;
     return CUBC_OK;
 }
 
@@ -72,11 +74,11 @@ static const field spinor_copy_fields[] = {
 };
 
 static const benchmark spinor_copy_benchmarks[] = {
-    LATTICE_BENCHMARK("spinor_copy.pack", lattice_plain_types)};
+    LATTICE_SOURCES_BENCHMARK("spinor_copy.pack", lattice_plain_types)};
 
 static const site_map spinor_copy_map = {
     .converts = true, .macros = {"FROM_ORDER", "TO_ORDER"}, .numbers = 1};
 
-const algorithm spinor_copy_algorithm =
-    SITE_MAP(spinor_copy, "spinor_copy_sites", .invalid = site_map_any_variant,
-             .plan = site_map_plan, .traffic = problem_array_bytes);
+const algorithm spinor_copy_algorithm = SITE_MAP_OF_SOURCES(
+    spinor_copy, .kernels = {"spinor_copy_sites"}, .invalid = site_map_any_variant,
+    .plan = site_map_plan, .traffic = problem_array_bytes);

@@ -25,11 +25,13 @@ cubc_status spinor_twist_problem(const cubc_spinor_twist_params *params, problem
 static cubc_status spinor_twist_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
+    uint64_t sources;
     (void)b;
     TRY(site_map_workload(type, at, out));
+    TRY(site_map_add_sources(at, &sources, out));
     site_map_add_field_input(out, SPINOR_REALS);
     site_map_add_field_output(out, SPINOR_REALS);
-    out->numbers[FIELDS] = 2;
+    out->numbers[FIELDS] = 2 * sources;
     out->numbers[A] = out->numbers[A5] = lattice_word(1);
     return CUBC_OK;
 }
@@ -45,10 +47,10 @@ static const field spinor_twist_fields[] = {
 };
 
 static const benchmark spinor_twist_benchmarks[] = {
-    LATTICE_BENCHMARK("spinor_twist.apply", lattice_types)};
+    LATTICE_SOURCES_BENCHMARK("spinor_twist.apply", lattice_types)};
 
 static const site_map spinor_twist_map = {.numbers = 3};
 
-const algorithm spinor_twist_algorithm =
-    SITE_MAP(spinor_twist, "spinor_twist_sites", .invalid = site_map_any_variant,
-             .plan = site_map_plan, .traffic = problem_array_bytes);
+const algorithm spinor_twist_algorithm = SITE_MAP_OF_SOURCES(
+    spinor_twist, .kernels = {"spinor_twist_sites"}, .invalid = site_map_any_variant,
+    .plan = site_map_plan, .traffic = problem_array_bytes);
