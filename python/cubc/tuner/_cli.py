@@ -15,6 +15,7 @@ from cubc import _core
 from . import _axes as ax
 from ._analyze import Analysis, analyze, no_winner, winners
 from ._compare import compare
+from ._goal import parse as parse_target
 from ._live import compare_live
 from ._machine_code import Manifest, changed, manifest, read_manifest, write_manifest
 from ._profile import profile
@@ -99,6 +100,12 @@ def _parser() -> argparse.ArgumentParser:
     find.add_argument("--strategy", choices=list(STRATEGIES), default=DEFAULT)
     find.add_argument("--variants", type=int, help="so many at each compile-time workload")
     find.add_argument("--seconds", type=float, help="stop after this time")
+    find.add_argument(
+        "--target", type=parse_target, help="stop at a score, as 1.3, or a time, as 350us"
+    )
+    find.add_argument(
+        "--patience", type=int, metavar="N", help="stop after N variants without a better one"
+    )
     find.add_argument(
         "--warm", nargs="+", default=[], metavar="STORE", help="try early what was best in these"
     )
@@ -232,6 +239,8 @@ def _search(options: argparse.Namespace) -> None:
         constraints=options.constraint,
         racing=not options.full,
         confirm=options.confirm,
+        target=options.target,
+        patience=options.patience,
         progress=False if options.quiet else None,
     )
     return _show_top(result, 5)

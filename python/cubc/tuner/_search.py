@@ -19,6 +19,7 @@ from ._analyze import Analysis
 from ._benchmark import Benchmark, joined
 from ._checks import count, integer, positive, share
 from ._constraints import Constraint, parse
+from ._goal import goal
 from ._local import Local
 from ._pool import Pool, Source
 from ._recorded import device_of, workloads
@@ -97,6 +98,8 @@ class Search:
         constraints: str | Iterable[str] = (),
         racing: bool = True,
         confirm: int = CONFIRM,
+        target: float | str | None = None,
+        patience: int | None = None,
         progress: bool | None = None,
     ):
         recording = _recording(benchmark)
@@ -105,6 +108,7 @@ class Search:
         self.seed = integer("seed", seed)
         self.racing, self.progress = bool(racing), progress
         self.confirm = 0 if confirm == 0 else count("confirm", confirm)
+        self.goal = goal(target, patience)
         self.timing = _checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
         self.db = store_path(db if db is not None else DB if recording is None else recording)
@@ -163,7 +167,12 @@ class Search:
                 closing(self._target()) as target,
                 closing(_core.Store(self.db, True)) as store,
                 Session(
-                    store, target, self.timing, racing=self.racing, confirm=self.confirm
+                    store,
+                    target,
+                    self.timing,
+                    racing=self.racing,
+                    confirm=self.confirm,
+                    goal=self.goal,
                 ) as session,
             ):
                 searches = self._searches(session)
@@ -299,6 +308,8 @@ def search(
     racing: bool = True,
     confirm: int = CONFIRM,
     again: int | None = None,
+    target: float | str | None = None,
+    patience: int | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Search the parameter space of a benchmark for variants that are faster than base.
@@ -375,6 +386,12 @@ def search(
         ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept for it.
     again
         Older name of `confirm`.
+    target
+        End the search of a compile-time workload at a variant that is good enough: a score, as 1.3,
+        or a time that no run-time workload exceeds, as ``"350us"``. It is confirmed like the best.
+    patience
+        End the search of a compile-time workload after so many variants, one after another, of
+        which none is better than the best before.
     progress
         Show a line of progress; None shows it in terminals and notebooks.
 
@@ -391,7 +408,8 @@ def search(
         For an argument of another type than the above.
     ValueError
         For an axis value that is not declared, with the declared ones; for a budget or an option of
-        the timing that is not positive; for an expression that is no constraint.
+        the timing that is not positive; for a target that is neither a score nor a time; for an
+        expression that is no constraint.
     FileNotFoundError
         If `warm` or a replay names no file.
     NoDeviceError
@@ -418,5 +436,7 @@ def search(
         constraints=constraints,
         racing=racing,
         confirm=confirm if again is None else again,
+        target=target,
+        patience=patience,
         progress=progress,
     ).run()

@@ -8,6 +8,7 @@ from typing import Any
 
 from cubc import _core
 
+from ._goal import Goal
 from ._progress import Progress
 from ._target import Target
 
@@ -25,6 +26,8 @@ class Session:
         True if a variant that cannot win any more is not measured further.
     confirm
         Number of the best variants to confirm; 0 for none.
+    goal
+        What is enough.
     """
 
     def __init__(
@@ -35,9 +38,10 @@ class Session:
         *,
         racing: bool,
         confirm: int,
+        goal: Goal,
     ):
         self.store, self.target, self.timing = store, target, timing
-        self.racing, self.confirm = racing, confirm
+        self.racing, self.confirm, self.goal = racing, confirm, goal
         self.progress = Progress(0, False)
         self._until: float | None = None
         self._begun = False

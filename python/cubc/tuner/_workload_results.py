@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ._records import Group, Measurement
-from ._status import LOST, PRUNED
+from ._status import LOST, OK, PRUNED
 from ._verdict import Verdict
 from ._workload import CompileTimeWorkload
 
@@ -114,6 +114,12 @@ class WorkloadResults:
         """Speedup at each run-time workload; None if one is not known."""
         found = [*self._of(variant).speedups(variant).values()]
         return found if len(found) == len(self._workload.rts) else None
+
+    def seconds(self, variant: str) -> list[float]:
+        """Time at each run-time workload; none if one is not known."""
+        cells = self._of(variant).cells.get(variant, {}).values()
+        found = [cell.center for cell in cells if cell.status == OK and cell.center]
+        return found if len(found) == len(self._workload.rts) else []
 
     def verdict(self, variant: str) -> Verdict | None:
         """As `Group.verdict`."""

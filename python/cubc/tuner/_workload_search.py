@@ -57,6 +57,7 @@ class WorkloadSearch:
         self._texts = [workload_text(rt) for rt in workload.rts]
         self._open = self._ended = False  # the workload; the strategy
         self._best, self._begun = 1.0, 0.0
+        self._since_best, self._enough = 0, False
         size = workload.space.size
         if limit is not None and 100 * limit < size:
             self.expected = limit  # spares counting a huge space
@@ -129,6 +130,12 @@ class WorkloadSearch:
         for run, fields in self._session.target.begin(self.workload, request):
             self._record("base", run, fields)
         self._open = True
+        self._judge_base()
+
+    def _judge_base(self) -> None:
+        """End the search if base is good enough."""
+        met = self._session.goal.is_met(1.0, self._results.seconds("base"))
+        self._enough = self._enough or met
 
     # ---- the search -----------------------------------------------------------------------------
     def _explore(self, until: float | None) -> None:
@@ -136,13 +143,18 @@ class WorkloadSearch:
         if self._absent("base"):
             self._ensure_open()
         todo, more, waiting = self._todo(), True, 0
+        self._judge_base()
         while more or waiting:
-            while more and self._session.target.wants():
+            while more and not self._enough and self._session.target.wants():
                 item = next(todo, None)
                 if item is None:
                     more, self._ended = False, True
                     break
+                if self._enough:  # by what the store holds
+                    break
                 self._ensure_open()
+                if self._enough:  # by what base takes
+                    break
                 self._session.target.submit(self._request(*item, _patience(until)))
                 waiting += 1
             if waiting:
@@ -152,7 +164,7 @@ class WorkloadSearch:
                     break
                 waiting -= 1
                 self._finish(variant, fresh=True)
-            if self._session.is_late(until):
+            if self._enough or self._session.is_late(until):
                 break
         self._session.target.drop()
 
@@ -230,9 +242,13 @@ class WorkloadSearch:
         speedups = results.speedups(variant)
         if score is not None and speedups is not None:
             self._best_so_far.add(speedups, score)
+        self._since_best += counts
         if score is not None and score > self._best:
-            self._best = score
+            self._best, self._since_best = score, 0
             self._session.progress.best(score, variant)
+        goal = self._session.goal
+        met = score is not None and goal.is_met(score, results.seconds(variant))
+        self._enough = self._enough or met or self._since_best >= goal.patience
         if counts:
             failed = results.failure(variant) not in (None, LOST)
             self._session.progress.step(fresh=fresh, failed=failed)
