@@ -180,7 +180,7 @@ typedef struct device_api {
                           void *stream);
 
     // Work that this thread queues on a stream of stream_create between these two is not done but
-    // recorded: launches alone, of kernels that are loaded. After a failure in between there is
+    // recorded: launches of kernels that are loaded, and fills. After a failure in between there is
     // still an end; it may fail as well. Kernels outlive the recording.
     cubc_status (*record)(cubc_device *device, void *stream);
     cubc_status (*record_end)(cubc_device *device, void *stream, device_recording **out);

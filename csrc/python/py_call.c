@@ -3,6 +3,7 @@
 
 #include "python/py_arguments.h"
 #include "python/py_array.h"
+#include "python/py_bound.h"
 #include "python/py_numpy.h"
 
 #include <stdio.h>
@@ -218,6 +219,7 @@ cubc_status py_call_run(py_call *c, const problem *p)
     }
     if (!st && c->wait) st = cubc_synchronize(c->device, c->stream);
     Py_END_ALLOW_THREADS
+    if (!st && py_bound_is_binding()) st = py_bound_add(c, p);
     return st;
 }
 
@@ -243,6 +245,9 @@ PyObject *py_call_named(PyObject *value, const char *algorithm, const char *func
 PyObject *py_call_result(py_call *c, int k, bool scalar)
 {
     const py_output *out = &c->out[k];
-    if (scalar && c->host) return py_numpy_scalar(out->view.type, out->view.data);
+    if (scalar && c->host) {
+        py_bound_note_read();
+        return py_numpy_scalar(out->view.type, out->view.data);
+    }
     return Py_NewRef(out->object);
 }

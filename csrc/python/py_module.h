@@ -18,6 +18,7 @@ int py_transform_setup(PyObject *module); // cubc.Lazy
 int py_tuner_setup(PyObject *module);     // spaces, policies, compilation
 int py_autotune_setup(PyObject *module);
 int py_recorded_calls_setup(PyObject *module);
+int py_bound_setup(PyObject *module);
 int py_workload_setup(PyObject *module);
 int py_program_setup(PyObject *module); // a user's own kernels
 int py_store_setup(PyObject *module);

@@ -45,6 +45,18 @@ bool calls_are_recorded(void)
     return atomic_load_explicit(&recording, memory_order_relaxed);
 }
 
+call_work call_work_of(const problem *p, const instance *i)
+{
+    call_work work = {.code = i->serial,
+                      .name = p->benchmark,
+                      .type = cubc_type_name(problem_widest(p)),
+                      .variant = i->label,
+                      .axes = algorithm_axes(p->algorithm),
+                      .bytes = p->algorithm->traffic(p)};
+    problem_place(p, work.place);
+    return work;
+}
+
 // ---- kinds --------------------------------------------------------------------------------------
 static uint64_t hash_of(const call_work *w)
 {

@@ -23,6 +23,9 @@ typedef struct call_work {
     double bytes; // compulsory traffic; 0: not known
 } call_work;
 
+// A primitive's; it points into both.
+call_work call_work_of(const problem *p, const instance *i);
+
 // Calls that are one.
 typedef struct recorded_call {
     char name[64], type[16], variant[MAX_LABEL], axes[POLICY_AXES][16];

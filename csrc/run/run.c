@@ -1,4 +1,5 @@
 // The running of calls: a problem and an instance become a plan, which is queued on a stream.
+#include "run/plan.h"
 #include "run/recorded_calls.h"
 #include "run/table.h"
 
@@ -15,34 +16,11 @@ static size_t plan_bytes(const plan *pl)
     return pl->scratch_bytes ? scratch_offset(pl) + pl->scratch_bytes : pl->message_bytes;
 }
 
-static cubc_status make_plan(const problem *p, const instance *i, plan *out)
+static cubc_status place_and_queue(cubc_device *device, plan *pl, const void *messages,
+                                   void *scratch, void *stream)
 {
-    out->message_bytes = out->scratch_bytes = out->cleared_bytes = 0;
-    out->launch_count = 0;
-    return p->algorithm->plan(p, i, out);
-}
-
-static void place_args(launch *l, uint32_t which, const void *memory)
-{
-    for (size_t k = 0; k < l->args_count; k++)
-        if (which >> k & 1) l->args[k] += (uintptr_t)memory;
-}
-
-static cubc_status queue_plan(cubc_device *device, plan *pl, void *messages, void *scratch,
-                              void *stream)
-{
-    if (pl->cleared_bytes) TRY(device->api->fill(device, scratch, 0, pl->cleared_bytes, stream));
-    for (int k = 0; k < pl->launch_count; k++) {
-        launch *l = &pl->launches[k];
-        if ((size_t)l->kernel->info.args_bytes != 8 * l->args_count)
-            FAIL(CUBC_INTERNAL, "kernel and descriptor disagree: %lld and %zu bytes of arguments",
-                 (long long)l->kernel->info.args_bytes, 8 * l->args_count);
-        place_args(l, l->message_args, messages);
-        place_args(l, l->scratch_args, scratch);
-        l->shape.early = k > 0; // kernels wait for the launch before where they depend on it
-        TRY(device->api->launch(device, l->kernel, &l->shape, l->args, 8 * l->args_count, stream));
-    }
-    return CUBC_OK;
+    TRY(plan_place(pl, messages, scratch));
+    return plan_queue(device, pl, scratch, stream);
 }
 
 static cubc_status run_plan(table *t, cubc_device *device, plan *pl, void *stream)
@@ -56,7 +34,7 @@ static cubc_status run_plan(table *t, cubc_device *device, plan *pl, void *strea
         st = workspace_acquire(table_workspaces(t), device, pl->message_bytes,
                                (uint32_t)pl->launch_count, stream, &lease);
     if (!st) {
-        st = queue_plan(device, pl, lease.memory, scratch, stream);
+        st = place_and_queue(device, pl, lease.memory, scratch, stream);
         workspace_release(device, &lease, stream, st);
     }
     device->api->free(device, scratch, stream); // after what is queued on the stream
@@ -68,7 +46,7 @@ cubc_status instance_run(instance *i, const problem *p, void *stream)
     table *t;
     plan pl;
     TRY(table_of(i->device, &t));
-    TRY(make_plan(p, i, &pl));
+    TRY(plan_make(p, i, &pl));
     return run_plan(t, i->device, &pl, stream);
 }
 
@@ -83,7 +61,7 @@ static cubc_status run_in(cubc_device *device, const problem *p, plan *pl, void 
         FAIL(CUBC_INVALID_ARGUMENT, "the workspace is not aligned to %d bytes", (int)alignment);
     TRY(problem_apart(p, temp, plan_bytes(pl)));
     if (pl->message_bytes) TRY(device->api->fill(device, temp, 0, pl->message_bytes, stream));
-    return queue_plan(device, pl, temp, (char *)temp + scratch_offset(pl), stream);
+    return place_and_queue(device, pl, temp, (char *)temp + scratch_offset(pl), stream);
 }
 
 // temp NULL: from the device's pool.
@@ -98,13 +76,7 @@ static cubc_status run_recorded(table *t, const instance *i, const problem *p, p
                                 size_t temp_bytes, void *stream)
 {
     call_timer timer;
-    call_work work = {.code = i->serial,
-                      .name = p->benchmark,
-                      .type = cubc_type_name(problem_widest(p)),
-                      .variant = i->label,
-                      .axes = algorithm_axes(p->algorithm),
-                      .bytes = p->algorithm->traffic(p)};
-    problem_place(p, work.place);
+    const call_work work = call_work_of(p, i);
     calls_begin(i->device, &work, stream, &timer);
     cubc_status st = run_planned(t, i, p, pl, temp, temp_bytes, stream);
     calls_queued(&timer, st);
@@ -119,7 +91,7 @@ cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, siz
     plan pl;
     TRY(table_of(device, &t));
     TRY(table_find(t, p, stream, &i));
-    TRY(make_plan(p, i, &pl));
+    TRY(plan_make(p, i, &pl));
     return (calls_are_recorded() ? run_recorded : run_planned)(t, i, p, &pl, temp, temp_bytes,
                                                                stream);
 }
@@ -131,7 +103,7 @@ cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *
     plan pl;
     TRY(table_of(device, &t));
     TRY(table_find(t, p, NULL, &i));
-    TRY(make_plan(p, i, &pl));
+    TRY(plan_make(p, i, &pl));
     *bytes = plan_bytes(&pl) > 8 ? plan_bytes(&pl) : 8; // never 0: NULL means the device's pool
     return CUBC_OK;
 }

@@ -18,6 +18,7 @@ import warnings as _warnings
 from . import _core
 from ._autotune import autotune
 from ._autotune import from_variable as _tune_by_variable
+from ._bind import bind
 from ._copies import copy_batch
 from ._core import (
     Array,
@@ -86,6 +87,7 @@ __all__ = [
     "asarray",
     "autotune",
     "bincount",
+    "bind",
     "clear_policies",
     "copy_batch",
     "cumprod",

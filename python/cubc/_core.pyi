@@ -275,6 +275,16 @@ def recorded_calls() -> tuple[list[dict[str, Any]], int]:
 def forget_calls() -> None:
     """End the recording without waiting for any device, in a forked child."""
 
+@final
+class Bound:
+    """Calls that are bound to their arrays: see cubc.bind."""
+
+    @property
+    def count(self) -> int: ...
+    def __call__(self) -> Any: ...
+
+def bind_begin() -> None: ...
+def bind_end(result: Any, kept: Any, /) -> Bound: ...
 def cache_folder() -> str | None:
     """Folder of compiled variants; None if there is none."""
 

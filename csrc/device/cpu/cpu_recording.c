@@ -3,8 +3,11 @@
 
 #include <string.h>
 
-typedef struct recorded {
+typedef struct recorded { // a launch, or a fill where there is memory to fill
     struct recorded *next;
+    void *filled;
+    int byte;
+    size_t bytes;
     device_kernel kernel;
     launch_shape shape;
     size_t args_bytes;
@@ -43,6 +46,23 @@ cubc_status cpu_recording_end(cubc_device *device, void *stream, device_recordin
     return CUBC_OK;
 }
 
+static void append(recorded *r)
+{
+    *current->last = r;
+    current->last = &r->next;
+}
+
+cubc_status cpu_recording_add_fill(void *to, int byte, size_t bytes)
+{
+    recorded *r = mem_zalloc(1, sizeof *r);
+    if (!r) return CUBC_NO_MEMORY;
+    r->filled = to;
+    r->byte = byte;
+    r->bytes = bytes;
+    append(r);
+    return CUBC_OK;
+}
+
 cubc_status cpu_recording_add(const device_kernel *kernel, const launch_shape *shape,
                               const void *args, size_t args_bytes)
 {
@@ -52,15 +72,17 @@ cubc_status cpu_recording_add(const device_kernel *kernel, const launch_shape *s
     r->shape = *shape;
     r->args_bytes = args_bytes;
     memcpy(r->args, args, args_bytes);
-    *current->last = r;
-    current->last = &r->next;
+    append(r);
     return CUBC_OK;
 }
 
 cubc_status cpu_recording_replay(cubc_device *device, device_recording *recording, void *stream)
 {
     for (const recorded *r = recording->first; r; r = r->next)
-        TRY(device->api->launch(device, &r->kernel, &r->shape, r->args, r->args_bytes, stream));
+        if (r->filled)
+            memset(r->filled, r->byte, r->bytes);
+        else
+            TRY(device->api->launch(device, &r->kernel, &r->shape, r->args, r->args_bytes, stream));
     return CUBC_OK;
 }
 

@@ -96,8 +96,9 @@ static cubc_status cpu_copy(cubc_device *device, void *to, const void *from, siz
 static cubc_status cpu_fill(cubc_device *device, void *to, int byte, size_t bytes, void *stream)
 {
     (void)device;
-    (void)stream;
-    if (bytes) memset(to, byte, bytes);
+    if (!bytes) return CUBC_OK;
+    if (cpu_recording_is_on(stream)) return cpu_recording_add_fill(to, byte, bytes);
+    memset(to, byte, bytes);
     return CUBC_OK;
 }
 

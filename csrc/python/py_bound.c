@@ -1,0 +1,190 @@
+// Bound calls, for Python: see run/bound.h.
+//
+// While a thread binds, each call that it makes runs as ever and is bound besides. What comes of
+// them is one object, which queues them again in their order.
+#include "python/py_bound.h"
+
+#include "python/py_module.h"
+#include "python/py_support.h"
+#include "run/bound.h"
+
+static PyObject *bound_type;
+
+typedef struct py_bound {
+    PyObject_HEAD
+    bound *calls; // NULL: none yet
+    size_t count;
+    bool read; // a result was read by the host while it was bound, and may have decided something
+    PyObject *result;  // what a call returns
+    PyObject *kept;    // what the caller gave
+    PyObject *between; // list: what else owns memory of the calls
+} py_bound;
+
+static _Thread_local py_bound *binding;
+
+// ---- binding ------------------------------------------------------------------------------------
+bool py_bound_is_binding(void)
+{
+    return binding != NULL;
+}
+
+void py_bound_note_read(void)
+{
+    if (binding) binding->read = true;
+}
+
+static int keep(PyObject *list, PyObject *owner)
+{
+    return owner ? PyList_Append(list, owner) : 0;
+}
+
+static int keep_view(PyObject *list, const py_view *view)
+{
+    const py_expression *e = view->expression;
+    for (int k = 0; e && k < e->count; k++)
+        if (keep_view(list, &e->views[k]) < 0) return -1;
+    if (view->has_buffer && keep(list, view->buffer.obj) < 0) return -1;
+    return keep(list, view->owner) < 0 || keep(list, view->capsule) < 0 ? -1 : 0;
+}
+
+// Functions make arrays of their own between those that they are given and those they return.
+static int keep_arrays(PyObject *list, const py_call *c)
+{
+    for (int k = 0; k < c->in_count; k++)
+        if (keep_view(list, &c->in[k]) < 0) return -1;
+    for (int k = 0; k < MAX_OUTPUTS; k++)
+        if (keep_view(list, &c->out[k].view) < 0 || keep(list, c->out[k].object) < 0) return -1;
+    return keep(list, c->stream_object);
+}
+
+cubc_status py_bound_add(const py_call *c, const problem *p)
+{
+    py_bound *b = binding;
+    if (c->wait)
+        FAIL(CUBC_INVALID_ARGUMENT, "a call with arrays of the host cannot be bound on a GPU");
+    if (!b->between && !(b->between = PyList_New(0))) return CUBC_NO_MEMORY;
+    if (keep_arrays(b->between, c) < 0) return CUBC_NO_MEMORY;
+    if (!b->calls) TRY(bound_open(c->device, c->stream, &b->calls));
+    if (!bound_is_on(b->calls, c->device, c->stream))
+        FAIL(CUBC_INVALID_ARGUMENT, "calls that are bound together run on one device and stream");
+    b->count++;
+    return bound_add(b->calls, p);
+}
+
+static PyObject *bind_begin(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    if (binding) {
+        PyErr_SetString(PyExc_ValueError, "a call is being bound already");
+        return NULL;
+    }
+    binding = (py_bound *)py_allocate((PyTypeObject *)bound_type);
+    return binding ? Py_NewRef(Py_None) : NULL;
+}
+
+// The object that queues what was called since bind_begin.
+static PyObject *bind_end(PyObject *self, PyObject *args)
+{
+    py_bound *b = binding;
+    PyObject *result, *kept;
+    (void)self;
+    binding = NULL;
+    if (!b) {
+        PyErr_SetString(PyExc_ValueError, "no call is being bound");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(args, "OO:bind_end", &result, &kept)) {
+        Py_DECREF((PyObject *)b);
+        return NULL;
+    }
+    if (b->read) {
+        PyErr_SetString(PyExc_ValueError, "the host reads a result before the call ends, which a "
+                                          "bound call cannot repeat: give it out=, or count=");
+        Py_DECREF((PyObject *)b);
+        return NULL;
+    }
+    b->result = Py_NewRef(result);
+    b->kept = Py_NewRef(kept);
+    cubc_status st = b->calls ? bound_end(b->calls) : CUBC_OK;
+    if (!st) return (PyObject *)b;
+    Py_DECREF((PyObject *)b);
+    return py_raise(st);
+}
+
+// ---- calls --------------------------------------------------------------------------------------
+static PyObject *bound_call(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    py_bound *b = (py_bound *)self;
+    cubc_status st = CUBC_OK;
+    if (PyTuple_Size(args) || (keywords && PyDict_Size(keywords))) {
+        PyErr_SetString(PyExc_TypeError, "a bound call takes no arguments: they were bound");
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    if (b->calls) st = bound_queue(b->calls);
+    Py_END_ALLOW_THREADS
+    return st ? py_raise(st) : Py_NewRef(b->result);
+}
+
+static PyObject *bound_count(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(((py_bound *)self)->count);
+}
+
+// A cycle is broken at what is kept, which then has the arrays no more: so are the calls.
+static int bound_clear(PyObject *self)
+{
+    py_bound *b = (py_bound *)self;
+    bound *calls = b->calls;
+    b->calls = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    bound_close(calls);
+    Py_END_ALLOW_THREADS
+    Py_CLEAR(b->result);
+    Py_CLEAR(b->kept);
+    Py_CLEAR(b->between);
+    return 0;
+}
+
+static int bound_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    py_bound *b = (py_bound *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(b->result);
+    Py_VISIT(b->kept);
+    Py_VISIT(b->between);
+    return 0;
+}
+
+static void bound_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    bound_clear(self);
+    py_release(self);
+}
+
+static PyGetSetDef members[] = {
+    {"count", bound_count, NULL, "Primitives that a call queues.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot slots[] = {{Py_tp_call, bound_call},
+                              {Py_tp_dealloc, bound_dealloc},
+                              {Py_tp_traverse, bound_traverse},
+                              {Py_tp_clear, bound_clear},
+                              {Py_tp_getset, members},
+                              {Py_tp_doc, "Calls that are bound to their arrays: see cubc.bind."},
+                              {0, NULL}};
+static PyType_Spec spec = {
+    "cubc._core.Bound", sizeof(py_bound), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+static PyMethodDef methods[] = {
+    {"bind_begin", bind_begin, METH_NOARGS, "Bind what this thread calls from now on."},
+    {"bind_end", bind_end, METH_VARARGS, "The bound calls, with their result and what they keep."},
+    {NULL, NULL, 0, NULL}};
+
+int py_bound_setup(PyObject *module)
+{
+    if (py_add_type(module, &spec, &bound_type) < 0) return -1;
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,13 @@
+// The binding of calls: py_call asks whether its thread binds.
+#ifndef CUBC_PY_BOUND_H
+#define CUBC_PY_BOUND_H
+
+#include "python/py_call.h"
+
+bool py_bound_is_binding(void);
+// The host reads what a call has written.
+void py_bound_note_read(void);
+// Binds a call that has run. With the GIL, as it keeps what owns the arrays.
+cubc_status py_bound_add(const py_call *c, const problem *p);
+
+#endif

@@ -1,0 +1,166 @@
+// Bound calls: see bound.h.
+#include "run/bound.h"
+
+#include "run/plan.h"
+#include "run/recorded_calls.h"
+#include "run/table.h"
+
+#include <pthread.h>
+#include <string.h>
+
+typedef struct part { // a call
+    struct part *next;
+    void *messages, *scratch;
+    call_work work;
+    char benchmark[sizeof((problem *)0)->benchmark];
+    plan plan;
+} part;
+
+struct bound {
+    cubc_device *device; // retained
+    void *stream;
+    pthread_mutex_t lock; // the launches of one run follow each other
+    part *first, **last;
+    device_recording *recording; // of all launches
+    uint32_t runs;               // since the messages were cleared
+};
+
+cubc_status bound_open(cubc_device *device, void *stream, bound **out)
+{
+    *out = NULL;
+    if (device->api->is_capturing(device, stream))
+        FAIL(CUBC_INVALID_ARGUMENT, "a call cannot be bound while its stream is being captured");
+    bound *b = mem_zalloc(1, sizeof *b);
+    if (!b) return CUBC_NO_MEMORY;
+    b->device = device;
+    b->stream = stream;
+    b->last = &b->first;
+    device_retain(device);
+    pthread_mutex_init(&b->lock, NULL);
+    *out = b;
+    return CUBC_OK;
+}
+
+bool bound_is_on(const bound *b, const cubc_device *device, const void *stream)
+{
+    return b->device == device && b->stream == stream;
+}
+
+// ---- binding ------------------------------------------------------------------------------------
+static cubc_status allocate(const bound *b, size_t bytes, void **out)
+{
+    return bytes ? b->device->api->alloc(b->device, bytes, b->stream, out) : CUBC_OK;
+}
+
+cubc_status bound_add(bound *b, const problem *p)
+{
+    table *t;
+    instance *i;
+    TRY(table_of(b->device, &t));
+    TRY(table_find(t, p, b->stream, &i));
+    part *new = mem_zalloc(1, sizeof *new);
+    if (!new) return CUBC_NO_MEMORY;
+    *b->last = new; // closing frees it in any case
+    b->last = &new->next;
+    TRY(plan_make(p, i, &new->plan));
+    TRY(allocate(b, new->plan.message_bytes, &new->messages));
+    TRY(allocate(b, new->plan.scratch_bytes, &new->scratch));
+    new->work = call_work_of(p, i);
+    memcpy(new->benchmark, p->benchmark, sizeof new->benchmark);
+    new->work.name = new->benchmark;
+    return plan_place(&new->plan, new->messages, new->scratch);
+}
+
+static cubc_status clear_messages(bound *b)
+{
+    for (const part *one = b->first; one; one = one->next)
+        if (one->messages)
+            TRY(b->device->api->fill(b->device, one->messages, 0, one->plan.message_bytes,
+                                     b->stream));
+    b->runs = 0;
+    return CUBC_OK;
+}
+
+static cubc_status queue_parts(const bound *b, void *stream)
+{
+    for (const part *one = b->first; one; one = one->next)
+        TRY(plan_queue(b->device, &one->plan, one->scratch, stream));
+    return CUBC_OK;
+}
+
+// Only a stream of one's own can be recorded.
+static cubc_status record(bound *b)
+{
+    const device_api *api = b->device->api;
+    void *aside;
+    TRY(api->stream_create(b->device, &aside));
+    cubc_status st = api->record(b->device, aside);
+    if (!st) {
+        st = queue_parts(b, aside);
+        cubc_status ended = api->record_end(b->device, aside, &b->recording);
+        if (!st) st = ended;
+    }
+    api->stream_destroy(b->device, aside);
+    return st;
+}
+
+cubc_status bound_end(bound *b)
+{
+    TRY(clear_messages(b));
+    return record(b);
+}
+
+// ---- queueing -----------------------------------------------------------------------------------
+// Calls that are recorded are timed one by one.
+static cubc_status queue_timed(const bound *b)
+{
+    for (const part *one = b->first; one; one = one->next) {
+        call_timer timer;
+        calls_begin(b->device, &one->work, b->stream, &timer);
+        cubc_status st = plan_queue(b->device, &one->plan, one->scratch, b->stream);
+        calls_queued(&timer, st);
+        if (st) return st;
+    }
+    return CUBC_OK;
+}
+
+// A message's tag repeats after 2^30 launches (kernels/grid/message.h).
+enum { MOST_RUNS = ((1 << 30) - 2) / MAX_LAUNCHES };
+
+static cubc_status queue(bound *b)
+{
+    if (b->runs >= MOST_RUNS) TRY(clear_messages(b));
+    b->runs++;
+    const device_api *api = b->device->api;
+    cubc_status st = calls_are_recorded() ? queue_timed(b)
+                     : api->is_capturing(b->device, b->stream) // a graph holds no other
+                         ? queue_parts(b, b->stream)
+                         : api->replay(b->device, b->recording, b->stream);
+    if (st) b->runs = MOST_RUNS; // what was abandoned has left half of its messages
+    return st;
+}
+
+cubc_status bound_queue(bound *b)
+{
+    pthread_mutex_lock(&b->lock);
+    cubc_status st = queue(b);
+    pthread_mutex_unlock(&b->lock);
+    return st;
+}
+
+void bound_close(bound *b)
+{
+    if (!b) return;
+    const device_api *api = b->device->api;
+    if (b->recording) api->recording_free(b->device, b->recording);
+    while (b->first) {
+        part *one = b->first;
+        b->first = one->next;
+        api->free(b->device, one->messages, b->stream);
+        api->free(b->device, one->scratch, b->stream);
+        mem_free(one);
+    }
+    pthread_mutex_destroy(&b->lock);
+    device_release(b->device);
+    mem_free(b);
+}

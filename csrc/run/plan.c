@@ -1,0 +1,39 @@
+// The steps of a plan: see plan.h.
+#include "run/plan.h"
+
+cubc_status plan_make(const problem *p, const instance *i, plan *out)
+{
+    out->message_bytes = out->scratch_bytes = out->cleared_bytes = 0;
+    out->launch_count = 0;
+    return p->algorithm->plan(p, i, out);
+}
+
+static void place_args(launch *l, uint32_t which, const void *memory)
+{
+    for (size_t k = 0; k < l->args_count; k++)
+        if (which >> k & 1) l->args[k] += (uintptr_t)memory;
+}
+
+cubc_status plan_place(plan *pl, const void *messages, const void *scratch)
+{
+    for (int k = 0; k < pl->launch_count; k++) {
+        launch *l = &pl->launches[k];
+        if ((size_t)l->kernel->info.args_bytes != 8 * l->args_count)
+            FAIL(CUBC_INTERNAL, "kernel and descriptor disagree: %lld and %zu bytes of arguments",
+                 (long long)l->kernel->info.args_bytes, 8 * l->args_count);
+        place_args(l, l->message_args, messages);
+        place_args(l, l->scratch_args, scratch);
+        l->shape.early = k > 0; // kernels wait for the launch before where they depend on it
+    }
+    return CUBC_OK;
+}
+
+cubc_status plan_queue(cubc_device *device, const plan *pl, void *scratch, void *stream)
+{
+    if (pl->cleared_bytes) TRY(device->api->fill(device, scratch, 0, pl->cleared_bytes, stream));
+    for (int k = 0; k < pl->launch_count; k++) {
+        const launch *l = &pl->launches[k];
+        TRY(device->api->launch(device, l->kernel, &l->shape, l->args, 8 * l->args_count, stream));
+    }
+    return CUBC_OK;
+}

@@ -1,0 +1,154 @@
+"""Bound calls: they repeat a call on the arrays as they are, and refuse what they cannot repeat."""
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import cubc
+from cubc import lattice, tuner
+
+
+@pytest.fixture
+def x(device):
+    return cubc.asarray(np.arange(1000.0), device=device)
+
+
+def fill(x, values):
+    cubc.transform("v", v=cubc.asarray(values, device=x.device), out=x)
+
+
+def test_it_reads_the_arrays_as_they_are(x):
+    out = cubc.empty((), "float64", device=x.device)
+    total = cubc.bind(cubc.reduce, x, out=out)
+    assert total() is out and total.count == 1
+    assert out.item() == np.arange(1000).sum()
+    fill(x, np.ones(1000))
+    assert total().item() == 1000
+
+
+def test_host_arrays_on_the_cpu():
+    x, out = np.arange(10.0), np.empty(10)
+    scan = cubc.bind(cubc.scan, x, out=out, device="cpu")
+    x[:] = 1
+    np.testing.assert_array_equal(scan(), np.arange(1, 11))
+
+
+def test_what_a_call_makes_in_between_is_kept(x):
+    indices = cubc.empty(1000, "int64", device=x.device)
+    order = cubc.bind(cubc.argsort, x, out=indices)
+    values = np.random.default_rng(1).random(1000)
+    fill(x, values)
+    np.testing.assert_array_equal(order().numpy(), np.argsort(values, kind="stable"))
+
+
+def test_several_calls_follow_each_other(x):
+    sums, out = (cubc.empty(size, "float64", device=x.device) for size in (1000, ()))
+
+    def sum_of_sums():
+        cubc.scan(x, out=sums)
+        cubc.reduce(sums, out=out)
+
+    bound = cubc.bind(sum_of_sums)
+    fill(x, np.ones(1000))
+    assert bound() is None and bound.count == 2
+    assert out.item() == 1000 * 1001 / 2
+
+
+def test_a_dslash(device):
+    gauge = lattice.Gauge.random((4, 4, 4, 4), device=device)
+    operator = lattice.Wilson(gauge, kappa=0.12)
+    a, b = (lattice.point_source((4, 4, 4, 4), (0, 0, 0, k))[0, 0] for k in (0, 1))
+    source = cubc.asarray(a, device=device)
+    out = cubc.empty(source.shape, source.dtype, device=device)
+    apply = cubc.bind(operator, source, out=out)
+    fill(source, b)
+    np.testing.assert_array_equal(apply().numpy(), operator(cubc.asarray(b, device=device)).numpy())
+
+
+def test_threads_may_call(x):
+    out = cubc.empty(1000, "float64", device=x.device)
+    scan = cubc.bind(cubc.scan, x, out=out)
+    threads = [threading.Thread(target=lambda: [scan() for _ in range(100)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(out.numpy(), np.cumsum(np.arange(1000.0)))
+
+
+def test_the_variant_stays(x):
+    out = cubc.empty((), "float64", device=x.device)
+    total = cubc.bind(cubc.reduce, x, out=out)
+    cubc.clear_policies()
+    assert total().item() == np.arange(1000).sum()
+
+
+def test_bound_calls_are_recorded(x, tmp_path):
+    total = cubc.bind(cubc.reduce, x, out=cubc.empty((), "float64", device=x.device))
+    with tuner.record(tmp_path / "work.db"):
+        for _ in range(50):
+            total()
+    [row] = tuner.recorded(tmp_path / "work.db").itertuples()
+    assert (row.benchmark, row.shape, row.calls) == ("reduce.sum", "Elements=1000", 50)
+
+
+def test_arrays_live_as_long_as_the_bound_call():
+    x, out = np.arange(5.0), np.empty(())
+    alive = weakref.ref(x)
+    total = cubc.bind(cubc.reduce, x, out=out, device="cpu")
+    del x
+    assert total() == 10 and alive() is not None
+    del total
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_cycle_is_collected():
+    class Holder(np.ndarray):
+        pass
+
+    x = np.arange(5.0).view(Holder)
+    alive = weakref.ref(x)
+    x.total = cubc.bind(cubc.reduce, x, out=np.empty(()), device="cpu")
+    del x
+    gc.collect()
+    assert alive() is None
+
+
+X = np.arange(10.0)
+OUT = np.empty(())
+
+
+def reads():
+    if cubc.reduce(X, device="cpu") > 0:
+        cubc.reduce(X, out=OUT, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("error", "match", "call"),
+    [
+        (ValueError, "give it out=", lambda: cubc.bind(cubc.reduce, X, device="cpu")),
+        (ValueError, "give it out=", lambda: cubc.bind(cubc.scan, X, device="cpu")),
+        (ValueError, "or count=", lambda: cubc.bind(cubc.select, X, "x > 5", out=X + 0, device="cpu")),
+        (ValueError, "the host reads", lambda: cubc.bind(reads)),
+        (TypeError, "a list", lambda: cubc.bind(cubc.reduce, [1.0], out=OUT, device="cpu")),
+        (ValueError, "contiguous", lambda: cubc.bind(cubc.reduce, X[::2], out=OUT, device="cpu")),
+        (ValueError, "nothing to be bound", lambda: cubc.bind(lambda: None)),
+        (ValueError, "already", lambda: cubc.bind(lambda: cubc.bind(reads))),
+        (ZeroDivisionError, "division", lambda: cubc.bind(lambda: 1 / 0)),
+        (TypeError, "no arguments", lambda: cubc.bind(cubc.reduce, X, out=OUT, device="cpu")(1)),
+    ],
+)
+def test_refusals(error, match, call):
+    with pytest.raises(error, match=match):
+        call()
+    assert cubc.bind(cubc.reduce, X, out=OUT, device="cpu")() == 45  # nothing is half bound
+
+
+@pytest.mark.gpu
+def test_host_arrays_on_a_gpu():
+    with pytest.raises(ValueError, match="arrays of the host"):
+        cubc.bind(cubc.reduce, X, out=OUT, device="cuda:0")
