@@ -59,7 +59,7 @@ def rules(work, variant, exponent):
         if mhz.size:
             figures["mhz"] = [round(f(mhz)) for f in (np.min, np.median, np.max)]
         found.append(cell(exponent, rule, **figures))
-    mean, runs = work.measure_hot(variant, 0.2)
+    mean, runs, _ = work.measure_hot(variant, 0.2)
     print(f"2^{exponent} hot     {runs:6} runs, mean {mean * 1e6:.2f} us")
     hot = cell(exponent, "hot", cubc=round(mean * 1e6, 2), unit="us", samples=runs)
     return [*found, hot]

@@ -199,6 +199,8 @@ typedef struct device_api {
     double (*clock_hertz)(cubc_device *device);
     // Temperature and power of the device, as of a moment ago; 0: not known. NULL: no sensors.
     void (*sensors)(cubc_device *device, double *celsius, double *watts);
+    // Joules that the device has used since some moment in the past; 0: not known. NULL: no meter.
+    double (*energy)(cubc_device *device);
 } device_api;
 
 // Back-ends embed this as their first member. `attached` belongs to instance.c (its compiled

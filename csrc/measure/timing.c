@@ -299,28 +299,38 @@ static cubc_status run_batch(const sampler *s, const timing_work *work, int runs
     return api->event_elapsed(s->device, s->start, s->stop, seconds);
 }
 
-static cubc_status run_batches(sampler *s, const timing_work *work, double seconds, double *mean_s,
-                               int *runs)
+static double joules(const sampler *s)
+{
+    const device_api *api = s->device->api;
+    return api->energy ? api->energy(s->device) : 0;
+}
+
+static cubc_status run_batches(sampler *s, const timing_work *work, double seconds,
+                               timing_runs *out)
 {
     const device_api *api = s->device->api;
     double took = 0;
     TRY(api->event_create(s->device, &s->start));
     TRY(api->event_create(s->device, &s->stop));
     TRY(run_batch(s, work, 1, &took)); // warms up
-    for (*runs = 4;; *runs *= 2) {
-        TRY(run_batch(s, work, *runs, &took));
-        if (took >= seconds || *runs >= MAX_BATCH) break;
+    for (out->count = 4;; out->count *= 2) {
+        double before = joules(s), begin = now_seconds();
+        TRY(run_batch(s, work, out->count, &took));
+        double used = joules(s) - before, passed = now_seconds() - begin;
+        out->watts = before > 0 && used > 0 && passed > 0 ? used / passed : 0;
+        if (took >= seconds || out->count >= MAX_BATCH) break;
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while measuring");
     }
-    *mean_s = took / *runs;
+    out->mean_s = took / out->count;
     return CUBC_OK;
 }
 
 cubc_status timing_hot(cubc_device *device, const timing_work *work, double seconds, void *stream,
-                       double *mean_s, int *runs)
+                       timing_runs *out)
 {
     sampler s = {.device = device, .stream = stream};
-    cubc_status st = run_batches(&s, work, seconds, mean_s, runs);
+    *out = (timing_runs){0};
+    cubc_status st = run_batches(&s, work, seconds, out);
     device->api->event_destroy(device, s.stop);
     device->api->event_destroy(device, s.start);
     return st;

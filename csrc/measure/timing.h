@@ -47,9 +47,14 @@ cubc_status timing_measure(cubc_device *device, const timing_work *work,
                            void *stream, timing_series *work_out, timing_series *reference_out);
 void timing_free(timing_series *series);
 
-// Mean seconds of runs that follow each other without a flush or a pause, as in a loop: batches are
-// doubled until one takes at least `seconds`.
+typedef struct timing_runs { // that follow each other without a flush or a pause, as in a loop
+    double mean_s;
+    int count;
+    double watts; // of the device while they ran; 0 if unknown
+} timing_runs;
+
+// Batches of runs are doubled until one takes at least `seconds`, of which *out is.
 cubc_status timing_hot(cubc_device *device, const timing_work *work, double seconds, void *stream,
-                       double *mean_s, int *runs);
+                       timing_runs *out);
 
 #endif

@@ -304,17 +304,17 @@ static PyObject *measure(PyObject *self, PyObject *args, PyObject *keywords)
 static PyObject *measure_hot(PyObject *self, PyObject *args)
 {
     PyObject *object;
-    double seconds = 0.1, mean_s = 0;
-    int runs = 0;
+    double seconds = 0.1;
+    timing_runs runs;
     cubc_status st;
     (void)self;
     if (!PyArg_ParseTuple(args, "O|d:measure_hot", &object, &seconds)) return NULL;
     program *p = program_of(object);
     if (!p) return NULL;
     Py_BEGIN_ALLOW_THREADS
-    st = timing_hot(program_device(p), &(timing_work){queue, p}, seconds, NULL, &mean_s, &runs);
+    st = timing_hot(program_device(p), &(timing_work){queue, p}, seconds, NULL, &runs);
     Py_END_ALLOW_THREADS
-    return st ? py_raise(st) : Py_BuildValue("(di)", mean_s, runs);
+    return st ? py_raise(st) : Py_BuildValue("(did)", runs.mean_s, runs.count, runs.watts);
 }
 
 // ---- types --------------------------------------------------------------------------------------

@@ -267,17 +267,16 @@ static PyObject *workload_hot(PyObject *self, PyObject *args)
 {
     workload *w = ((py_workload *)self)->workload;
     PyObject *variant;
-    double seconds = 0.1, mean_s = 0;
-    int runs = 0;
+    double seconds = 0.1;
+    timing_runs runs;
     cubc_status st;
     if (!PyArg_ParseTuple(args, "O|d:measure_hot", &variant, &seconds)) return NULL;
     queued work = {w, own_variant(self, variant)};
     if (!work.instance) return NULL;
     Py_BEGIN_ALLOW_THREADS
-    st =
-        timing_hot(workload_device(w), &(timing_work){queue, &work}, seconds, NULL, &mean_s, &runs);
+    st = timing_hot(workload_device(w), &(timing_work){queue, &work}, seconds, NULL, &runs);
     Py_END_ALLOW_THREADS
-    return st ? py_raise(st) : Py_BuildValue("(di)", mean_s, runs);
+    return st ? py_raise(st) : Py_BuildValue("(did)", runs.mean_s, runs.count, runs.watts);
 }
 
 // ---- Variant ------------------------------------------------------------------------------------

@@ -397,8 +397,11 @@ class Workload:
         timed_out; given_up; and temperature (degrees Celsius) and power (watts) of the device at
         the end, 0 if unknown.
         """
-    def measure_hot(self, variant: Variant, seconds: float = 0.1, /) -> tuple[float, int]:
-        """Mean seconds and number of runs without pause or flush, in batches of ``seconds``."""
+    def measure_hot(self, variant: Variant, seconds: float = 0.1, /) -> tuple[float, int, float]:
+        """Mean seconds and number of runs without pause or flush, in batches of ``seconds``.
+
+        The third is the power (watts) while they ran, 0 if unknown.
+        """
 
 @final
 class Variant:
@@ -492,8 +495,8 @@ def measure(
 ) -> dict[str, Any]:
     """Sample a program and, alternately, a reference, as `Workload.measure` does."""
 
-def measure_hot(program: Program, seconds: float = 0.1, /) -> tuple[float, int]:
-    """Mean seconds and number of runs, as of `Workload.measure_hot`."""
+def measure_hot(program: Program, seconds: float = 0.1, /) -> tuple[float, int, float]:
+    """Mean seconds, number and power of runs, as of `Workload.measure_hot`."""
 
 @final
 class Store:

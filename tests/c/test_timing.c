@@ -456,17 +456,41 @@ static void a_sure_loser_is_given_up(void)
     timing_free(&other);
 }
 
+static double fake_joules; // since before the test
+static double fake_energy(cubc_device *device)
+{
+    (void)device;
+    return fake_joules += 3; // a meter that ticks at each look
+}
+
+static void hot_runs_have_the_power_of_the_last_batch(void)
+{
+    fake_work a = {.letter = 'A', .seconds = 1};
+    timing_runs runs;
+    device_api api = fake_api;
+    cubc_device device = {.api = &api};
+    api.energy = fake_energy;
+    fake_joules = 1;
+    double begin = now_seconds();
+    reset();
+    CHECK_STATUS(timing_hot(&device, &(timing_work){run_fake, &a}, 7, NULL, &runs), CUBC_OK);
+    CHECK(runs.count == 8 && fake_joules == 13);      // two batches, two looks at each
+    CHECK(runs.watts * (now_seconds() - begin) >= 3); // 3 J in less than the time since then
+    fake_joules = -3;                                 // as a meter that tells nothing
+    CHECK_STATUS(timing_hot(&device, &(timing_work){run_fake, &a}, 3, NULL, &runs), CUBC_OK);
+    CHECK(runs.watts == 0);
+}
+
 static void hot_runs_follow_each_other(void)
 {
     fake_work a = {.letter = 'A', .seconds = 1};
-    double mean;
-    int runs;
+    timing_runs runs;
     reset();
-    CHECK_STATUS(timing_hot(&fake, &(timing_work){run_fake, &a}, 7, NULL, &mean, &runs), CUBC_OK);
+    CHECK_STATUS(timing_hot(&fake, &(timing_work){run_fake, &a}, 7, NULL, &runs), CUBC_OK);
     CHECK(strcmp(trace, "EAESEAAAAESEAAAAAAAAES") == 0);
-    CHECK(runs == 8 && mean == 1 && live_events == 0);
+    CHECK(runs.count == 8 && runs.mean_s == 1 && runs.watts == 0 && live_events == 0);
     a.fail_at = a.runs + 1;
-    CHECK_STATUS(timing_hot(&fake, &(timing_work){run_fake, &a}, 7, NULL, &mean, &runs),
+    CHECK_STATUS(timing_hot(&fake, &(timing_work){run_fake, &a}, 7, NULL, &runs),
                  CUBC_NO_RESOURCES);
     CHECK(live_events == 0);
 }
@@ -476,6 +500,7 @@ static const check_test tests[] = {
     {"throttled_samples_are_taken_again", throttled_samples_are_taken_again},
     {"a_sure_loser_is_given_up", a_sure_loser_is_given_up},
     {"hot_runs_follow_each_other", hot_runs_follow_each_other},
+    {"hot_runs_have_the_power_of_the_last_batch", hot_runs_have_the_power_of_the_last_batch},
     {"one_sample_is_flush_hold_event_work_event_release_wait",
      one_sample_is_flush_hold_event_work_event_release_wait},
     {"a_linear_drift_cancels_against_the_reference", a_linear_drift_cancels_against_the_reference},

@@ -13,6 +13,7 @@ typedef struct nvml { // all functions are NULL where the library cannot be had
     int (*handle_of)(const char *uuid, void **handle);
     int (*temperature)(void *handle, int sensor, unsigned *celsius);
     int (*power)(void *handle, unsigned *milliwatts);
+    int (*energy)(void *handle, unsigned long long *millijoules); // since the driver was loaded
 } nvml;
 
 static nvml library;
@@ -33,6 +34,7 @@ static void load_library(void)
     *(void **)&library.handle_of = dlsym(file, "nvmlDeviceGetHandleByUUID");
     *(void **)&library.temperature = dlsym(file, "nvmlDeviceGetTemperature");
     *(void **)&library.power = dlsym(file, "nvmlDeviceGetPowerUsage");
+    *(void **)&library.energy = dlsym(file, "nvmlDeviceGetTotalEnergyConsumption");
 }
 
 void cuda_nvml_driver(char *release, unsigned size)
@@ -41,13 +43,18 @@ void cuda_nvml_driver(char *release, unsigned size)
     if (!library.driver_version || library.driver_version(release, size) != 0) release[0] = '\0';
 }
 
+static bool know_handle(cuda_device *d)
+{
+    void **handle = &d->sensors.handle;
+    return *handle || (library.handle_of && library.handle_of(d->base.info.uuid, handle) == 0);
+}
+
 static void read_sensors(cuda_device *d)
 {
     cuda_sensors *s = &d->sensors;
     unsigned value;
     s->read_at = now_seconds();
-    if (!s->handle && (!library.handle_of || library.handle_of(d->base.info.uuid, &s->handle) != 0))
-        return;
+    if (!know_handle(d)) return;
     s->celsius = library.temperature && library.temperature(s->handle, 0, &value) == 0 ? value : 0;
     s->watts = library.power && library.power(s->handle, &value) == 0 ? 1e-3 * value : 0;
 }
@@ -61,4 +68,15 @@ void cuda_nvml_sensors(cubc_device *device, double *celsius, double *watts)
     *celsius = d->sensors.celsius;
     *watts = d->sensors.watts;
     pthread_mutex_unlock(&reading);
+}
+
+double cuda_nvml_energy(cubc_device *device)
+{
+    cuda_device *d = (cuda_device *)device;
+    unsigned long long value = 0;
+    pthread_once(&library_once, load_library);
+    pthread_mutex_lock(&reading);
+    bool known = library.energy && know_handle(d) && library.energy(d->sensors.handle, &value) == 0;
+    pthread_mutex_unlock(&reading);
+    return known ? 1e-3 * (double)value : 0;
 }

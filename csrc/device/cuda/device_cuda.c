@@ -319,4 +319,5 @@ const device_api device_cuda_api = {
     .clock_mark = cuda_clock_mark,
     .clock_hertz = cuda_clock_hertz,
     .sensors = cuda_nvml_sensors,
+    .energy = cuda_nvml_energy,
 };

@@ -53,5 +53,6 @@ void cuda_clock_close(cuda_device *device); // with the context current
 
 void cuda_nvml_driver(char *release, unsigned size); // "580.159.03"; empty if it is not known
 void cuda_nvml_sensors(cubc_device *device, double *celsius, double *watts);
+double cuda_nvml_energy(cubc_device *device);
 
 #endif

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import warnings
@@ -16,6 +17,8 @@ from ._checks import count, need
 from ._confidence import score_interval
 from ._figures import Figures
 from ._header import header
+from ._objective import front
+from ._objective import objective as checked_objective
 from ._records import PARTIAL, Group, Measurement, restrict
 from ._samples import cells_of, read_samples
 from ._status import LOST, OK
@@ -101,6 +104,8 @@ class Analysis(Figures):
         -------
         pandas.DataFrame
             Columns benchmark, ct, device, variant, score, low, high, verdict, mins, means, maxs.
+            Of two objectives instead of low to maxs a score by each, under its name; those that no
+            other variant beats in both come first, and `n` counts them alone.
             A variant that was measured again has the score, the interval and the verdict of those
             rounds: FASTER, SAME, SLOWER or UNDECIDED. Those that are FASTER come
             first, and nothing else becomes a policy. Without a verdict `low` and `high` bound the
@@ -115,6 +120,8 @@ class Analysis(Figures):
         """
         rows = []
         n = count("the number of variants to show", n)
+        if self.groups and len(self.groups[0].objective.parts) > 1:
+            return self._front(n)
         for group in self.groups:
             best = group.ranked()[:n]
             found = read_samples(cells_of(group, [variant for _, variant in best]))
@@ -125,10 +132,24 @@ class Analysis(Figures):
                 verdict = group.verdict(variant)
                 word = verdict.word if verdict else ""
                 interval = (verdict.low, verdict.high) if verdict else ()
-                interval = interval or score_interval(group, variant, found)
+                if not interval and group.objective.is_time:
+                    interval = score_interval(group, variant, found)
+                interval = interval or (math.nan, math.nan)
                 rows.append((*_about(group), variant, score, *interval, word, *numbers))
         columns = ["variant", "score", "low", "high", "verdict", "mins", "means", "maxs"]
         return _frame(rows, [*_ABOUT, *columns])
+
+    def _front(self, n: int) -> pd.DataFrame:
+        """Best `n` variants of the Pareto front of each group, by their score."""
+        rows = []
+        for group in self.groups:
+            known = {variant: group.gains(variant) for _, variant in group.ranked()}
+            points = {variant: gains for variant, gains in known.items() if gains}
+            first = front([*points.values()])
+            kept = [v for v, is_first in zip(points, first, strict=True) if is_first][:n]
+            rows += [(*_about(group), v, group.score(v), *points[v]) for v in kept]
+        texts = self.groups[0].objective.texts
+        return _frame(rows, [*_ABOUT, "variant", "score", *texts])
 
     def scores(self) -> pd.DataFrame:
         """All variants with status and score, best first; a failed one has no score.
@@ -335,7 +356,10 @@ def no_winner(names: Iterable[str], groups: Sequence[Group], where: str = "") ->
 
 
 def analyze(
-    paths: StorePaths, R: str | None = None, axes: Mapping[str, Any] | None = None
+    paths: StorePaths,
+    R: str | None = None,
+    axes: Mapping[str, Any] | None = None,
+    objective: str | Iterable[str] = "time",
 ) -> Analysis:
     """Read stores for analysis.
 
@@ -347,6 +371,8 @@ def analyze(
         Regular expression that a benchmark's name must match from its start; all by default.
     axes
         Axis name to one value or several: only these workloads are looked at.
+    objective
+        Figure that scores are of, or two, as for `search`.
 
     Returns
     -------
@@ -365,7 +391,10 @@ def analyze(
         If a value is not declared, or nothing is left to analyse.
     """
     names = expand(paths)
+    wanted = checked_objective(objective)
     groups = restrict(read(names), R, axes)
+    for group in groups:
+        group.objective = wanted
     if not groups:
         raise ValueError(f"{', '.join(names)}: nothing was measured of this")
     return Analysis(groups)

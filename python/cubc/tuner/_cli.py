@@ -107,6 +107,9 @@ def _parser() -> argparse.ArgumentParser:
         "--patience", type=int, metavar="N", help="stop after N variants without a better one"
     )
     find.add_argument(
+        "--objective", action="append", metavar="FIGURE", help="time (default), energy, ...; or two"
+    )
+    find.add_argument(
         "--warm", nargs="+", default=[], metavar="STORE", help="try early what was best in these"
     )
     find.add_argument(
@@ -134,6 +137,9 @@ def _parser() -> argparse.ArgumentParser:
     look = commands.add_parser("analyze", parents=[common], help="tables of what stores hold")
     look.add_argument("files", nargs="+", help="stores or glob patterns")
     look.add_argument("--top", type=int, metavar="N", help=f"best N variants (default: {TOP})")
+    look.add_argument(
+        "--objective", action="append", metavar="FIGURE", help="time (default), energy, ...; or two"
+    )
     look.add_argument("--coverage", action="store_true", help="share of the space measured")
     look.add_argument("--policies", action="store_true", help="rows for policies.def")
     look.set_defaults(run=_analyze)
@@ -241,6 +247,7 @@ def _search(options: argparse.Namespace) -> None:
         confirm=options.confirm,
         target=options.target,
         patience=options.patience,
+        objective=options.objective or "time",
         progress=False if options.quiet else None,
     )
     return _show_top(result, 5)
@@ -257,7 +264,8 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _analyze(options: argparse.Namespace) -> None:
-    analysis = analyze(options.files, options.R, ax.parse_arguments(options.a))
+    axes, objective = ax.parse_arguments(options.a), options.objective or "time"
+    analysis = analyze(options.files, options.R, axes, objective)
     if options.coverage:
         print(analysis.coverage().to_string(index=False, float_format="{:.1%}".format))
     if options.policies:

@@ -49,8 +49,15 @@ _UNARY: dict[type, Callable] = {
 }
 
 
-class Constraint:
-    """A parsed expression; call it with values by name.
+class Expression:
+    """A parsed expression.
+
+    Attributes
+    ----------
+    text : str
+        As it was written.
+    names : frozenset of str
+        Names in it.
 
     Raises
     ------
@@ -60,9 +67,11 @@ class Constraint:
         If it is no such expression; the message has what it may be made of.
     """
 
+    kind, like = "expression", "time * energy"
+
     def __init__(self, text: str):
         if not isinstance(text, str):
-            raise TypeError(f"a constraint is a text as 'tpb * ipt <= 4096', not {text!r:.80}")
+            raise TypeError(f"a {self.kind} is a text as '{self.like}', not {text!r:.80}")
         self.text = text.strip()
         try:
             if len(text) > LONGEST:
@@ -73,8 +82,24 @@ class Constraint:
             reason = error.msg if isinstance(error, SyntaxError) else str(error)
             made_of = "numbers, parameters, + - * / // %, comparisons, and, or, not"
             raise ValueError(
-                f"{text!r:.80} is no constraint ({reason}); one is made of {made_of}"
+                f"{text!r:.80} is no {self.kind} ({reason}); one is made of {made_of}"
             ) from None
+
+    def value(self, values: Mapping[str, float | str]) -> Any:
+        """Value, given those by name; None if it divides by zero, overflows or has no number."""
+        try:
+            return _value(self._body, values)
+        except (ArithmeticError, TypeError):
+            return None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.text!r})"
+
+
+class Constraint(Expression):
+    """An expression that holds or does not; call it with values by name."""
+
+    kind, like = "constraint", "tpb * ipt <= 4096"
 
     @property
     def needs_compiling(self) -> bool:
@@ -83,10 +108,7 @@ class Constraint:
 
     def __call__(self, values: Mapping[str, float | str]) -> bool:
         """True if it holds; False if it divides by zero or overflows, or computes with names."""
-        try:
-            return bool(_value(self._body, values))
-        except (ArithmeticError, TypeError):
-            return False
+        return bool(self.value(values))
 
     def parts(self) -> Iterable[Constraint]:
         """Constraints that must all hold: the terms of an ``and``, or this one."""
@@ -94,9 +116,6 @@ class Constraint:
             return [self]
         terms = (Constraint(ast.unparse(term)) for term in self._body.values)
         return [part for term in terms for part in term.parts()]
-
-    def __repr__(self) -> str:
-        return f"Constraint({self.text!r})"
 
 
 def _names(node: ast.expr) -> Iterable[str]:

@@ -6,6 +6,7 @@ from ._target import Request
 
 BUILD_FACTOR, BUILD_FLOOR = 10.0, 10.0
 RUN_FACTOR, RUN_FLOOR = 50.0, 5.0
+METERED = 4.0  # times the seconds asked for, for batches that double up to them
 BASE_SECONDS = 300.0  # for base itself, to compile and then to run, before its timing's timeouts
 
 
@@ -28,4 +29,5 @@ def base_deadline(request: Request) -> float:
 
 
 def _timeouts(request: Request) -> float:
-    return len(request.runs) * float(request.timing.get("timeout", 0.0))
+    one = float(request.timing.get("timeout", 0.0)) + METERED * request.meter
+    return len(request.runs) * one

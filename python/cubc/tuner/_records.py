@@ -20,6 +20,8 @@ from cubc import _core
 
 from . import _axes as ax
 from ._checks import regex
+from ._constraints import Expression
+from ._objective import TIME, Objective, value
 from ._score import score
 from ._space import Space, Value, parse_label
 from ._status import LOST, OK, WRONG
@@ -82,6 +84,7 @@ class Group:
     rounds: dict[str, dict[int, dict[str, Measurement]]] = field(default_factory=dict)
     wrong: set[str] = field(default_factory=set)  # variants that were wrong once, anywhere
     _rts: dict[str, dict[str, int]] = field(default_factory=dict)
+    objective: Objective = TIME  # that speedups and scores are of
 
     @property
     def key(self) -> tuple:
@@ -161,9 +164,9 @@ class Group:
         return dataclasses.replace(self, cells=cells, rounds=rounds)
 
     def speedup(self, variant: str, rt: str) -> float | None:
-        """Speed of a variant over base's; None where that is not known.
+        """Speed of a variant over base's, or its gain by the objective; None if it is not known.
 
-        It is the mean over the rounds if there are any. Else it is the median of base over the
+        Speed is the mean over the rounds if there are any. Else it is the median of base over the
         median of the variant, if possible of the base samples that were taken in turns with it,
         because a drift cancels between these.
         """
@@ -172,11 +175,33 @@ class Group:
             return None
         if variant == "base":
             return 1.0
+        gains = [self._gain(part, variant, rt) for part in self.objective.parts]
+        known = [gain for gain in gains if gain is not None]
+        return geometric_mean(known) if len(known) == len(gains) else None
+
+    def _gain(self, part: Expression, variant: str, rt: str) -> float | None:
+        """Speedup of a variant by one objective."""
+        cell, base = self.cells[variant][rt], self.cells.get("base", {}).get(rt)
+        if part.text != "time":
+            mine, other = value(part, cell), value(part, base) if base else None
+            return other / mine if mine and other else None
         if found := [cells[rt].ratio for cells in self.complete_rounds(variant)]:
             return geometric_mean(ratio for ratio in found if ratio is not None)
-        base = self.cells.get("base", {}).get(rt)
         reference = cell.base_center or (base and base.center)
-        return reference / cell.center if reference else None
+        return reference / cell.center if reference and cell.center else None
+
+    def gains(self, variant: str) -> list[float]:
+        """Score of a variant by each objective; none if one is not known."""
+        found, cells = [], self.cells[variant]
+        for part in self.objective.parts:
+            by_rt = {
+                rt: 1.0 if variant == "base" else self._gain(part, variant, rt) for rt in cells
+            }
+            known = [(cells[rt].rt, gain) for rt, gain in by_rt.items() if gain is not None]
+            if len(known) < len(by_rt):
+                return []
+            found.append(score(self.axes, known))
+        return found
 
     def speedups(self, variant: str) -> dict[str, float]:
         """Known speedups of a variant by run-time workload."""
@@ -197,10 +222,12 @@ class Group:
     def verdict(self, variant: str) -> Verdict | None:
         """Verdict on a variant from the scores of its rounds; None without rounds or if one failed.
 
+        Rounds are of times: there is none under another objective.
+
         The search's own measurement does not count: the best of many is chosen by it, and is partly
         lucky.
         """
-        if self.failure(variant) is not None:
+        if self.failure(variant) is not None or not self.objective.is_time:
             return None
         rounds = self.complete_rounds(variant)
         return judge([self._round_score(cells) for cells in rounds]) if rounds else None
@@ -276,6 +303,8 @@ class Group:
     def unconfirmed(self) -> str | None:
         """Label that beats base by its score and was not measured again; None if base stays."""
         score, label = next(iter(self.ranked()), (1.0, "base"))
+        if not self.objective.is_time:
+            return None
         return label if score > 1 and self.verdict(label) is None else None
 
     def space(self) -> Space:

@@ -106,7 +106,8 @@ class ClaimedDevice:
         except FAILURES as error:
             raise BaseFailed(failure(error)["message"]) from error
         self._bench.open(workload.opening)
-        measured = Request("base", every, request.timing, until=request.until)
+        until, meter = request.until, request.meter
+        measured = Request("base", every, request.timing, until=until, meter=meter)
         self._bench.put(measured)
         begin = time.monotonic()
         found = list(self._bench.take(base_deadline(measured)))

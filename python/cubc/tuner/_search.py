@@ -21,6 +21,7 @@ from ._checks import count, integer, positive, share
 from ._constraints import Constraint, parse
 from ._goal import goal
 from ._local import Local
+from ._objective import objective as checked_objective
 from ._pool import Pool, Source
 from ._recorded import device_of, workloads
 from ._recorded import read as read_calls
@@ -100,6 +101,7 @@ class Search:
         confirm: int = CONFIRM,
         target: float | str | None = None,
         patience: int | None = None,
+        objective: str | Iterable[str] = "time",
         progress: bool | None = None,
     ):
         recording = _recording(benchmark)
@@ -109,6 +111,7 @@ class Search:
         self.racing, self.progress = bool(racing), progress
         self.confirm = 0 if confirm == 0 else count("confirm", confirm)
         self.goal = goal(target, patience)
+        self.objective = checked_objective(objective)
         self.timing = _checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
         self.db = store_path(db if db is not None else DB if recording is None else recording)
@@ -173,6 +176,7 @@ class Search:
                     racing=self.racing,
                     confirm=self.confirm,
                     goal=self.goal,
+                    objective=self.objective,
                 ) as session,
             ):
                 searches = self._searches(session)
@@ -203,13 +207,20 @@ class Search:
         others = [*read(self.warm), *stored] if self.warm else stored
         target, searches = session.target, []
         for workload in self.workloads:
-            results = WorkloadResults(workload, target.info, stored, several=target.several)
+            results = self._results(workload, target, stored)
             # Constraints may leave a parameter no value, which strategies need not know of.
             factory = self.strategy if workload.space.size else Exhaustive
             factory = warmed(factory, elsewhere(results.groups, others))
             strategy = factory(workload.space, self.seed)
             searches.append(WorkloadSearch(session, workload, strategy, results, self.variants))
         return searches
+
+    def _results(
+        self, workload: CompileTimeWorkload, target: Target, stored: list[Group]
+    ) -> WorkloadResults:
+        return WorkloadResults(
+            workload, target.info, stored, several=target.several, objective=self.objective
+        )
 
     def _result(self, target: Target, failed: dict[str, str]) -> Result:
         for name, reason in failed.items():
@@ -222,7 +233,7 @@ class Search:
         stored = read(self.db, bad="pass")
         found = []
         for workload in self.workloads:
-            results = WorkloadResults(workload, target.info, stored, several=target.several)
+            results = self._results(workload, target, stored)
             for info in target.others:
                 results.include(info)
             found += [group.among(workload.admits) for group in results.groups if group.cells]
@@ -310,6 +321,7 @@ def search(
     again: int | None = None,
     target: float | str | None = None,
     patience: int | None = None,
+    objective: str | Iterable[str] = "time",
     progress: bool | None = None,
 ) -> Result:
     """Search the parameter space of a benchmark for variants that are faster than base.
@@ -392,6 +404,14 @@ def search(
     patience
         End the search of a compile-time workload after so many variants, one after another, of
         which none is better than the best before.
+    objective
+        Figure that is to be small: ``"time"``; ``"energy"``, joules of a run by the meter of the
+        GPU; or an expression over time, hot (seconds of runs that follow each other), power,
+        energy, registers, local_bytes, shared_bytes and blocks_per_unit, as ``"energy * time"``.
+        Two of these, as ``("time", "energy")``, count alike, and ``top()`` of the result shows
+        which variants no other beats in both. Scores are base's figure over the variant's.
+        Confirmation and policies are of time alone, so nothing is confirmed under another
+        objective.
     progress
         Show a line of progress; None shows it in terminals and notebooks.
 
@@ -403,13 +423,15 @@ def search(
     Raises
     ------
     LookupError
-        For an unknown benchmark, axis, strategy, option or parameter, with the nearest name.
+        For an unknown benchmark, axis, strategy, option, parameter or figure, with the nearest
+        name.
     TypeError
         For an argument of another type than the above.
     ValueError
         For an axis value that is not declared, with the declared ones; for a budget or an option of
         the timing that is not positive; for a target that is neither a score nor a time; for an
-        expression that is no constraint.
+        expression that is no constraint; for an objective that the device does not tell, or that
+        the store's measurements lack.
     FileNotFoundError
         If `warm` or a replay names no file.
     NoDeviceError
@@ -438,5 +460,6 @@ def search(
         confirm=confirm if again is None else again,
         target=target,
         patience=patience,
+        objective=objective,
         progress=progress,
     ).run()

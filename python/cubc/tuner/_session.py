@@ -9,6 +9,7 @@ from typing import Any
 from cubc import _core
 
 from ._goal import Goal
+from ._objective import Objective
 from ._progress import Progress
 from ._target import Target
 
@@ -28,6 +29,8 @@ class Session:
         Number of the best variants to confirm; 0 for none.
     goal
         What is enough.
+    objective
+        What is looked for. Races and confirmation are of time alone.
     """
 
     def __init__(
@@ -39,9 +42,12 @@ class Session:
         racing: bool,
         confirm: int,
         goal: Goal,
+        objective: Objective,
     ):
         self.store, self.target, self.timing = store, target, timing
-        self.racing, self.confirm, self.goal = racing, confirm, goal
+        self.racing = racing and objective.is_time
+        self.confirm = confirm if objective.is_time else 0
+        self.goal, self.objective = goal, objective
         self.progress = Progress(0, False)
         self._until: float | None = None
         self._begun = False

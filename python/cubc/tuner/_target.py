@@ -37,6 +37,7 @@ class Request(NamedTuple):
     limits: tuple[str, ...] = ()  # constraints on what the compiler made of it
     checks: int = 1  # launches that are compared after the samples
     until: float | None = None  # moment of the monotonic clock at which it is given up
+    meter: float = 0.0  # seconds of runs that follow each other, for their power; 0: none
 
 
 class Target(Protocol):

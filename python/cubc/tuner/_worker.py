@@ -74,14 +74,16 @@ class Bench:
         if broken := self._broken(request, opened.info):
             return row | {"status": PRUNED, "message": f"{broken} does not hold"}
         if request.variant == "base" or run.round == 1:
-            row["hot"], _ = workload.measure_hot(opened, HOT_SECONDS)
+            row["hot"], *_ = workload.measure_hot(opened, HOT_SECONDS)
         if request.variant == "base":
             row |= _kept(workload.measure(opened, **request.timing))
+            row |= _metered(workload, opened, request.meter)
             wrong, checked = _last(workload, opened, request.checks)
             return row | {"checked": checked} | _verdict(wrong)
         wrong, checked = (0, 0) if run.round else (workload.verify(opened), 1)
         if not wrong:
             row |= _kept(workload.measure(opened, base, beat=beat, **request.timing))
+            row |= _metered(workload, opened, request.meter)
             wrong, more = _last(workload, opened, request.checks)
             checked += more
         row["checked"] = checked
@@ -118,6 +120,14 @@ def _verdict(wrong: int | str) -> dict[str, Any]:
         return {}
     message = wrong if isinstance(wrong, str) else f"{wrong} items differ from base's output"
     return {"status": WRONG, "message": message}
+
+
+def _metered(workload: Any, opened: Any, seconds: float) -> dict[str, float]:
+    """Time of runs that follow each other, and the power meanwhile, if that is asked for."""
+    if not seconds:
+        return {}
+    hot, _, watts = workload.measure_hot(opened, seconds)
+    return {"hot": hot, "power": watts}
 
 
 def _kept(measured: dict[str, Any]) -> dict[str, Any]:

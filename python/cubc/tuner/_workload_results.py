@@ -7,9 +7,11 @@ measurements of it counts.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ._objective import TIME, Objective, value
 from ._records import Group, Measurement
 from ._status import LOST, OK, PRUNED
 from ._verdict import Verdict
@@ -29,6 +31,8 @@ class WorkloadResults:
         Groups that the store holds.
     several
         True if other devices of the same model measure too.
+    objective
+        What scores are of.
     """
 
     def __init__(
@@ -38,18 +42,26 @@ class WorkloadResults:
         stored: Iterable[Group],
         *,
         several: bool,
+        objective: Objective = TIME,
     ):
-        self._workload, self._stored = workload, list(stored)
-        self._groups = {info["uuid"]: workload.group(info, self._stored)}
+        self._workload, self._objective = workload, objective
+        self._stored = [dataclasses.replace(group, objective=objective) for group in stored]
+        self._groups = {info["uuid"]: self._made(info)}
         if several:
             for group in self._stored:
                 other = {**info, "uuid": group.device_uuid}
-                if group.key == workload.group(other, self._stored).key:
+                if group.key == self._made(other).key:
                     self._groups[group.device_uuid] = group.only(workload.rts)
+
+    def _made(self, info: Mapping[str, Any]) -> Group:
+        """Group of a device, with what the store holds of it."""
+        made = self._workload.group(info, self._stored)
+        made.objective = self._objective
+        return made
 
     def include(self, info: Mapping[str, Any]) -> None:
         """Take in what the store holds of another device that has measured."""
-        self._groups.setdefault(info["uuid"], self._workload.group(info, self._stored))
+        self._groups.setdefault(info["uuid"], self._made(info))
 
     @property
     def groups(self) -> list[Group]:
@@ -62,7 +74,7 @@ class WorkloadResults:
         """Take in what a device measured; in place of what is known of it only if `replace`."""
         group = self._groups.get(info["uuid"])
         if group is None:
-            group = self._groups[info["uuid"]] = self._workload.group(info, self._stored)
+            group = self._groups[info["uuid"]] = self._made(info)
         if replace or not group.has(measurement):
             group.add(measurement)
 
@@ -120,6 +132,13 @@ class WorkloadResults:
         cells = self._of(variant).cells.get(variant, {}).values()
         found = [cell.center for cell in cells if cell.status == OK and cell.center]
         return found if len(found) == len(self._workload.rts) else []
+
+    def unknown(self) -> Measurement | None:
+        """A measurement that worked, and does not have what the objective is of."""
+        cells = (cell for group in self.groups for cell in group.measurements())
+        worked = (cell for cell in cells if cell.status == OK and not cell.round)
+        parts = self._objective.parts
+        return next((c for c in worked if any(value(part, c) is None for part in parts)), None)
 
     def verdict(self, variant: str) -> Verdict | None:
         """As `Group.verdict`."""

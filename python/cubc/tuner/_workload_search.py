@@ -31,6 +31,7 @@ from ._workload_results import WorkloadResults
 CONFIRM_SHARE = 0.1  # part of a compile-time workload's time that is kept to confirm the best
 CONFIRM_LEAST = 300.0  # seconds that it may always take where the search has no end
 GRACE = 1.0  # seconds past its end in which a search waits for the variant that is measured
+METER_SECONDS = 0.5  # of runs whose power is measured; a meter is read some tens of times a second
 CONFIRM_SAMPLES, CONFIRM_SECONDS = 20, 0.5  # at each workload in one round
 
 
@@ -126,14 +127,26 @@ class WorkloadSearch:
             return
         every = [Run(0, place) for place in range(len(self.workload.rts))]
         until = _patience(self._session.base_until())
-        request = Request("base", every, self._session.timing, until=until)
+        timing, meter = self._session.timing, self._meter
+        request = Request("base", every, timing, until=until, meter=meter)
         for run, fields in self._session.target.begin(self.workload, request):
             self._record("base", run, fields)
         self._open = True
         self._judge_base()
 
+    @property
+    def _meter(self) -> float:
+        return METER_SECONDS if self._session.objective.is_metered else 0.0
+
     def _judge_base(self) -> None:
-        """End the search if base is good enough."""
+        """End the search if base is good enough; check that it has what is looked for."""
+        if cell := self._results.unknown():
+            what = " and ".join(self._session.objective.texts)
+            where = f"{cell.store} holds it without" if cell.store else "this device does not tell"
+            raise ValueError(
+                f"{self.workload}: {where} what {what} needs: "
+                + ("use another store" if cell.store else "energy is told by GPUs with NVML")
+            )
         met = self._session.goal.is_met(1.0, self._results.seconds("base"))
         self._enough = self._enough or met
 
@@ -172,7 +185,7 @@ class WorkloadSearch:
         race = self._best_so_far.race() if self._session.racing else None
         order = self._best_so_far.order(runs)
         timing, limits = self._session.timing, self.workload.limits
-        return Request(variant, order, timing, race, limits, until=until)
+        return Request(variant, order, timing, race, limits, until=until, meter=self._meter)
 
     def _todo(self) -> Iterator[tuple[str, list[Run]]]:
         """Variants with something left to measure; those that are done are counted and told.
