@@ -5,7 +5,12 @@
 #include <string.h>
 
 enum { FROM = 0, TO = 1, ENDS = 2, ITEMS = 3 }; // places of the inputs
-enum { BYTES = 0 };                             // of the numbers
+
+typedef struct copy_batch_numbers {
+    uint64_t bytes; // of all copies
+} copy_batch_numbers;
+
+PROBLEM_NUMBERS(copy_batch_numbers);
 
 // Places are bytes in arrays, or addresses of the device where there are no arrays.
 static cubc_status add_arrays(const cubc_copy_batch_params *params, problem *p)
@@ -23,9 +28,9 @@ cubc_status copy_batch_problem(const cubc_copy_batch_params *params, problem *ou
     *out = (problem){.algorithm = &copy_batch_algorithm,
                      .n = params->count,
                      .type = CUBC_U8,
-                     .acc_type = CUBC_U8,
-                     .numbers[BYTES] = params->bytes};
+                     .acc_type = CUBC_U8};
     uint64_t count = params->count;
+    copy_batch_numbers_set(out, (copy_batch_numbers){params->bytes});
     TRY(problem_input(out, "the sources of copy_batch", params->from, count, CUBC_I64));
     TRY(problem_input(out, "the destinations of copy_batch", params->to, count, CUBC_I64));
     TRY(problem_input(out, "the ends of copy_batch", params->ends, count, CUBC_I64));
@@ -42,8 +47,9 @@ enum { BUFFER_SIZE = 1 }; // among the run-time axes: the mean, in bytes
 
 static void copy_batch_place(const problem *p, uint64_t *place)
 {
-    place[0] = p->numbers[BYTES];
-    place[BUFFER_SIZE] = p->n ? p->numbers[BYTES] / p->n : 0;
+    uint64_t bytes = copy_batch_numbers_of(p).bytes;
+    place[0] = bytes;
+    place[BUFFER_SIZE] = p->n ? bytes / p->n : 0;
 }
 
 // Each copy to its own place, in the order of the sources. The last may be shorter.
@@ -57,20 +63,14 @@ static const char *copy_batch_random(const problem *p, int k)
 static cubc_status copy_batch_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                        problem *out)
 {
-    uint64_t n = at[0];
-    uint64_t bytes = n * cubc_type_size(type), size = at[BUFFER_SIZE];
-    (void)b;
-    uint64_t count = ceil_div(bytes, size);
-    operand places = {.n = count, .type = CUBC_I64}, items = {.n = n, .type = (uint8_t)type};
-    *out = (problem){.n = count,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .inputs = {places, places, places, items},
-                     .input_count = 4,
-                     .outputs[0] = items,
-                     .output_count = 1,
-                     .aligned = true,
-                     .numbers[BYTES] = bytes};
+    cubc_copy_batch_params call = *(const cubc_copy_batch_params *)b->call;
+    call.n = at[0];
+    call.type = type;
+    call.bytes = call.n * cubc_type_size(type);
+    call.count = ceil_div(call.bytes, at[BUFFER_SIZE]);
+    TRY(copy_batch_problem(&call, out));
+    out->type = out->acc_type =
+        (uint8_t)type; // its rows of policies have one, and the code has not
     return CUBC_OK;
 }
 
@@ -89,7 +89,7 @@ static const char *copy_batch_invalid(const problem *p, const char *kind, const 
 static cubc_status copy_batch_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t bytes = p->numbers[BYTES];
+    uint64_t bytes = copy_batch_numbers_of(p).bytes;
     uint64_t tile =
         16 * (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(bytes, tile);
@@ -110,7 +110,7 @@ static cubc_status copy_batch_plan(const problem *p, const instance *i, plan *ou
 
 static double copy_batch_traffic(const problem *p)
 {
-    return 2 * (double)p->numbers[BYTES] + 24 * (double)p->n;
+    return 2 * (double)copy_batch_numbers_of(p).bytes + 24 * (double)p->n;
 }
 
 static const field copy_batch_fields[] = {
@@ -123,7 +123,13 @@ static const field copy_batch_fields[] = {
 };
 
 static const int sizes[] = {64, 65536};
-static const benchmark copy_batch_benchmarks[] = {BENCHMARK_AT("copy_batch.buffers", AXIS(sizes))};
+static const cubc_copy_batch_params one_array = {.in = BENCHMARK_ARRAY(0),
+                                                 .out = BENCHMARK_ARRAY(1),
+                                                 .from = BENCHMARK_ARRAY(2),
+                                                 .to = BENCHMARK_ARRAY(3),
+                                                 .ends = BENCHMARK_ARRAY(4)};
+static const benchmark copy_batch_benchmarks[] = {
+    BENCHMARK_OF("copy_batch.buffers", .axes[BUFFER_SIZE] = AXIS(sizes), .call = &one_array)};
 
 const algorithm copy_batch_algorithm = {.name = "copy_batch",
                                         .source = "copy_batch.cu",

@@ -9,27 +9,25 @@
 #define WHOLE_NAME "deterministic_reduce.sum"
 #define SEGMENTS_NAME "deterministic_reduce.segments"
 
-enum { WHOLE }; // among a problem's traits
+typedef struct deterministic_reduce_traits {
+    int whole; // the array is one segment, which nobody has to look for
+} deterministic_reduce_traits;
+
+PROBLEM_TRAITS(deterministic_reduce_traits);
 
 enum { SEGMENTS_KERNEL, TILES_KERNEL, TOTALS_KERNEL };
 
-// A whole array is one segment that nobody has to look for.
 static bool is_whole(const problem *p)
 {
-    return p->input_count < 2 && p->outputs[0].n == 1;
-}
-
-// One benchmark for all operators.
-static void finish(problem *p)
-{
-    p->traits[WHOLE] = is_whole(p);
-    strcpy(p->benchmark, is_whole(p) ? WHOLE_NAME : SEGMENTS_NAME);
+    return deterministic_reduce_traits_of(p).whole;
 }
 
 cubc_status deterministic_reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &deterministic_reduce_algorithm, out));
-    finish(out);
+    bool whole = out->input_count < 2 && out->outputs[0].n == 1;
+    deterministic_reduce_traits_set(out, (deterministic_reduce_traits){whole});
+    strcpy(out->benchmark, whole ? WHOLE_NAME : SEGMENTS_NAME); // one for all operators
     return CUBC_OK;
 }
 
@@ -45,15 +43,9 @@ static void deterministic_reduce_place(const problem *p, uint64_t *place)
 static cubc_status deterministic_reduce_workload(const benchmark *b, cubc_type type,
                                                  const uint64_t *at, problem *out)
 {
-    uint64_t n = at[0];
-    problem_reduction_workload(out, WHOLE_NAME, type, n);
-    if (strcmp(b->name, SEGMENTS_NAME) == 0) {
-        uint64_t count = n / smaller(n, at[SEGMENT_SIZE]);
-        out->outputs[0].n = count;
-        out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
-    }
-    finish(out);
-    return CUBC_OK;
+    reduction r = reduction_call(b, type, at[0]);
+    if (r.offsets) r.outer = r.n / smaller(r.n, at[SEGMENT_SIZE]);
+    return deterministic_reduce_build(&r, out);
 }
 
 static const char *deterministic_reduce_random(const problem *p, int k)
@@ -154,7 +146,10 @@ static cubc_status deterministic_reduce_plan(const problem *p, const instance *i
 
 static const int lengths[] = {256};
 static const benchmark deterministic_reduce_benchmarks[] = {
-    BENCHMARK_OF(WHOLE_NAME), BENCHMARK_AT(SEGMENTS_NAME, AXIS(lengths))};
+    BENCHMARK_OF(WHOLE_NAME, REDUCTION_CALL(.op = "sum", .shape = REDUCTION_WHOLE)),
+    BENCHMARK_OF(SEGMENTS_NAME, .axes[SEGMENT_SIZE] = AXIS(lengths),
+                 REDUCTION_CALL(.op = "sum", .shape = REDUCTION_SEGMENTS,
+                                .offsets = BENCHMARK_ARRAY(2), .offset_type = CUBC_I64))};
 
 const algorithm deterministic_reduce_algorithm = {
     .name = "deterministic_reduce",

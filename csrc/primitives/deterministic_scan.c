@@ -50,19 +50,17 @@ cubc_status deterministic_runs_build(const cubc_runs_params *params, problem *ou
     return CUBC_OK;
 }
 
+static const cubc_runs_params reduced_runs = {RUNS_REDUCE_CALL};
+
 static cubc_status deterministic_scan_workload(const benchmark *b, cubc_type type,
                                                const uint64_t *at, problem *out)
 {
-    const char *what = strchr(b->name, '.') + 1;
-    if (strcmp(what, "runs") == 0) {
-        runs_reduction_workload(type, at[0], out);
-        scan_runs(out);
-        return CUBC_OK;
+    if (b->call == &reduced_runs) {
+        const cubc_runs_params call = runs_call(b, type, at);
+        return deterministic_runs_build(&call, out);
     }
-    scan_kind kind = strcmp(what, "by_key") == 0      ? SCAN_BY_KEY
-                     : strcmp(what, "segmented") == 0 ? SCAN_BY_OFFSETS
-                                                      : SCAN_WHOLE;
-    return scan_workload_of(kind, "sum", true, type, at, out);
+    const cubc_scan_params call = scan_call(b, type, at);
+    return deterministic_scan_build(&call, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -119,9 +117,11 @@ static double deterministic_scan_traffic(const problem *p)
 
 static const int lengths[] = {256};
 static const benchmark deterministic_scan_benchmarks[] = {
-    BENCHMARK_OF("deterministic_scan.sum"), BENCHMARK_OF("deterministic_scan.by_key"),
-    BENCHMARK_AT("deterministic_scan.segmented", AXIS(lengths)),
-    BENCHMARK_OF("deterministic_scan.runs")};
+    BENCHMARK_OF("deterministic_scan.sum", SCAN_CALL(.op = "sum", .inclusive = 1)),
+    BENCHMARK_OF("deterministic_scan.by_key", SCAN_CALL_BY_KEY),
+    BENCHMARK_OF("deterministic_scan.segmented", .axes[SEGMENT_SIZE] = AXIS(lengths),
+                 SCAN_CALL_SEGMENTED),
+    BENCHMARK_OF("deterministic_scan.runs", .call = &reduced_runs)};
 
 const algorithm deterministic_scan_algorithm = {.name = "deterministic_scan",
                                                 .source = "deterministic_scan.cu",

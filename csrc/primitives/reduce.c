@@ -14,6 +14,8 @@ static bool is_dot(const problem *p)
     return arrays > 1 && p->op && strcmp(p->op->name, "sum") == 0;
 }
 
+static const reduction dot = {.call = "reduce.dot", .out = BENCHMARK_ARRAY(1), .op = "sum"};
+
 cubc_status reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &reduce_algorithm, out));
@@ -25,11 +27,16 @@ cubc_status reduce_build(const reduction *r, problem *out)
 static cubc_status reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                    problem *out)
 {
-    uint64_t n = at[0];
-    bool dot = strcmp(b->name, "reduce.dot") == 0;
-    problem_reduction_workload(out, dot ? "reduce.sum" : b->name, type, n);
-    if (dot) problem_lazy_workload(out, "x * y", 2, type);
-    return CUBC_OK;
+    reduction r = reduction_call(b, type, at[0]);
+    const cubc_operand factors[] = {{.name = "x", .data = BENCHMARK_ARRAY(2), .type = type},
+                                    {.name = "y", .data = BENCHMARK_ARRAY(3), .type = type}};
+    const cubc_lazy product = {
+        .expression = "x * y", .type = type, .operands = factors, .operand_count = 2};
+    if (b->call == &dot) {
+        r.in = &product;
+        r.type = CUBC_LAZY;
+    }
+    return reduce_build(&r, out);
 }
 
 // TUNE_BYTES of kernels/primitives/bytes.h. An extreme is looked for among the items as they are,
@@ -84,10 +91,14 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     return problem_place_input(p, 0, &out->launches[0], 0);
 }
 
-#define BENCHMARK(op) BENCHMARK_OF("reduce." op)
-static const benchmark reduce_benchmarks[] = {
-    BENCHMARK("sum"),    BENCHMARK("prod"),   BENCHMARK("min"), BENCHMARK("max"),
-    BENCHMARK("argmin"), BENCHMARK("argmax"), BENCHMARK("dot")};
+#define BENCHMARK(op_name) BENCHMARK_OF("reduce." op_name, REDUCTION_CALL(.op = op_name))
+static const benchmark reduce_benchmarks[] = {BENCHMARK("sum"),
+                                              BENCHMARK("prod"),
+                                              BENCHMARK("min"),
+                                              BENCHMARK("max"),
+                                              BENCHMARK("argmin"),
+                                              BENCHMARK("argmax"),
+                                              BENCHMARK_OF("reduce.dot", .call = &dot)};
 
 const algorithm reduce_algorithm = {.name = "reduce",
                                     .source = "reduce.cu",

@@ -48,3 +48,13 @@ cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *
     TRY(add_operator(r, out));
     return check_empty(r, out);
 }
+
+reduction reduction_call(const benchmark *b, cubc_type type, uint64_t n)
+{
+    reduction r = *(const reduction *)b->call;
+    r.type = type;
+    r.n = n;
+    r.outer = r.columns = 1;
+    operator_types(operator_find(r.op), type, true, NULL, &r.acc_type, &r.out_type);
+    return r;
+}

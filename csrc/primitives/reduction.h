@@ -29,4 +29,13 @@ typedef struct reduction {
 // to a descriptor is its benchmark and what else its code depends on.
 cubc_status reduction_operands(const reduction *r, const algorithm *a, problem *out);
 
+// A benchmark's call, which its row has as REDUCTION_CALL, of n items to one result.
+reduction reduction_call(const benchmark *b, cubc_type type, uint64_t n);
+#define REDUCTION_CALL(...)                                                  \
+    .call = &(const reduction)                                               \
+    {                                                                        \
+        .call = "a benchmark", .input = "its input", .output = "its output", \
+        .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), __VA_ARGS__     \
+    }
+
 #endif

@@ -122,48 +122,23 @@ cubc_status runs_build(const cubc_runs_params *params, problem *out)
     return CUBC_OK;
 }
 
-static void workload_of(cubc_type type, uint64_t n, problem *out)
+cubc_runs_params runs_call(const benchmark *b, cubc_type type, const uint64_t *at)
 {
-    operand items = {.n = n, .type = (uint8_t)type};
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = CUBC_I64,
-                     .inputs = {items, items},
-                     .input_count = 1,
-                     .outputs = {items, {.n = n, .type = CUBC_I64}, {.n = 1, .type = CUBC_I64}},
-                     .output_count = 3,
-                     .wide = n >= UINT32_MAX,
-                     .aligned = true};
-}
-
-void runs_reduction_workload(cubc_type type, uint64_t n, problem *out)
-{
-    cubc_type acc, result;
-    workload_of(type, n, out);
-    out->op = operator_find("sum");
-    operator_types(out->op, type, true, NULL, &acc, &result);
-    out->acc_type = (uint8_t)acc;
-    out->outputs[RESULTS].type = (uint8_t)result;
-    out->input_count = 2;
+    cubc_runs_params call = *(const cubc_runs_params *)b->call;
+    call.n = at[0];
+    call.type = call.value_type = type;
+    call.value_bytes = (int)cubc_type_size(type);
+    call.out_type = CUBC_I64;
+    if (call.op)
+        operator_types(operator_find(call.op), type, true, NULL, &call.acc_type, &call.out_type);
+    return call;
 }
 
 static cubc_status runs_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                  problem *out)
 {
-    uint64_t n = at[0];
-    const char *name = strchr(b->name, '.') + 1;
-    workload_of(type, n, out);
-    if (strcmp(name, "reduce") == 0) {
-        runs_reduction_workload(type, n, out);
-    } else if (strcmp(name, "unique") == 0) {
-        out->outputs[RESULTS] = out->inputs[VALUES];
-        out->input_count = 2;
-    } else if (strcmp(name, "nontrivial") == 0) {
-        operand integers = {.n = n / 2, .type = CUBC_I64};
-        out->outputs[HEADS] = out->outputs[RESULTS] = integers;
-        out->outputs[HEADS].name = offsets_name;
-    }
-    return CUBC_OK;
+    const cubc_runs_params call = runs_call(b, type, at);
+    return runs_build(&call, out);
 }
 
 // Runs of eight, as in select.unique.
@@ -270,9 +245,17 @@ static const field runs_fields[] = {
     FIELD(cubc_runs_params, count, FIELD_OUTPUT),
 };
 
-#define BENCHMARK(name) BENCHMARK_OF("runs." name)
-static const benchmark runs_benchmarks[] = {BENCHMARK("reduce"), BENCHMARK("encode"),
-                                            BENCHMARK("nontrivial"), BENCHMARK("unique")};
+#define CALL(...)                     \
+    .call = &(const cubc_runs_params) \
+    {                                 \
+        __VA_ARGS__                   \
+    }
+static const benchmark runs_benchmarks[] = {
+    BENCHMARK_OF("runs.reduce", CALL(RUNS_REDUCE_CALL)),
+    BENCHMARK_OF("runs.encode", CALL(RUNS_CALL)),
+    BENCHMARK_OF("runs.nontrivial", CALL(.keys = BENCHMARK_ARRAY(0), .offsets = BENCHMARK_ARRAY(1),
+                                         .out = BENCHMARK_ARRAY(2), .count = BENCHMARK_ARRAY(3))),
+    BENCHMARK_OF("runs.unique", CALL(RUNS_CALL, .values = BENCHMARK_ARRAY(4)))};
 
 const algorithm runs_algorithm = {.name = "runs",
                                   .source = "runs.cu",

@@ -7,12 +7,21 @@
 #include <string.h>
 
 enum { ITEMS = SCAN_ITEMS, KEYS = SCAN_KEYS, OFFSETS = SCAN_KEYS }; // places of the inputs
-enum { KIND = 0 };                                                  // of the traits
-enum { SEGMENTS = 0 };                                              // of the numbers
+
+typedef struct scan_traits {
+    scan_kind kind;
+} scan_traits;
+
+typedef struct scan_numbers {
+    uint64_t segments;
+} scan_numbers;
+
+PROBLEM_TRAITS(scan_traits);
+PROBLEM_NUMBERS(scan_numbers);
 
 scan_kind scan_kind_of(const problem *p)
 {
-    return (scan_kind)p->traits[KIND];
+    return scan_traits_of(p).kind;
 }
 
 static bool in_segments(const problem *p)
@@ -22,7 +31,7 @@ static bool in_segments(const problem *p)
 
 void scan_set_kind(problem *p, scan_kind kind)
 {
-    p->traits[KIND] = (uint16_t)kind;
+    scan_traits_set(p, (scan_traits){kind});
 }
 
 static void name_benchmark(problem *p)
@@ -54,7 +63,7 @@ static cubc_status add_offsets(const cubc_scan_params *params, problem *p)
     if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
         FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
              cubc_type_name(params->offset_type));
-    p->traits[KIND] = SCAN_BY_OFFSETS;
+    scan_set_kind(p, SCAN_BY_OFFSETS);
     return problem_input(p, "the offsets of scan", params->offsets, params->segments + 1,
                          params->offset_type);
 }
@@ -65,15 +74,15 @@ static cubc_status add_runs(const cubc_scan_params *params, problem *p)
     bool segments = params->offsets || params->segments;
     if (segments && params->keys)
         FAIL(CUBC_INVALID_ARGUMENT, "scan takes keys or segments, not both");
-    p->numbers[SEGMENTS] = params->segments;
+    scan_numbers_set(p, (scan_numbers){params->segments});
     if (params->offsets) return add_offsets(params, p);
     if (segments && params->n % params->segments)
         FAIL(CUBC_INVALID_ARGUMENT,
              "scan: %llu items do not make %llu segments of one size; give offsets",
              (unsigned long long)params->n, (unsigned long long)params->segments);
-    if (segments) p->traits[KIND] = SCAN_OF_EQUAL_SIZE;
+    if (segments) scan_set_kind(p, SCAN_OF_EQUAL_SIZE);
     if (!params->keys) return CUBC_OK;
-    p->traits[KIND] = SCAN_BY_KEY;
+    scan_set_kind(p, SCAN_BY_KEY);
     return problem_input(p, "the keys of scan", params->keys, params->n, params->key_type);
 }
 
@@ -103,50 +112,28 @@ cubc_status scan_build(const cubc_scan_params *params, problem *out)
     return CUBC_OK;
 }
 
-enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
-
 void scan_place(const problem *p, uint64_t *place)
 {
-    uint64_t count = p->numbers[SEGMENTS];
+    uint64_t count = scan_numbers_of(p).segments;
     place[0] = p->n;
     place[SEGMENT_SIZE] = count ? p->n / count : 0;
 }
 
-cubc_status scan_workload_of(scan_kind kind, const char *op, bool inclusive, cubc_type type,
-                             const uint64_t *at, problem *out)
+cubc_scan_params scan_call(const benchmark *b, cubc_type type, const uint64_t *at)
 {
-    uint64_t n = at[0];
-    cubc_type acc, result;
-    const operator_info *known = operator_find(op);
-    operator_types(known, type, false, NULL, &acc, &result);
-    *out = (problem){.op = known,
-                     .n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)acc,
-                     .inputs = {{.n = n, .type = (uint8_t)type}, {.n = n, .type = (uint8_t)type}},
-                     .input_count = kind == SCAN_WHOLE ? 1 : 2,
-                     .outputs[0] = {.n = n, .type = (uint8_t)result},
-                     .output_count = 1,
-                     .inclusive = inclusive,
-                     .aligned = true,
-                     .traits[KIND] = (uint16_t)kind};
-    if (kind == SCAN_BY_OFFSETS) {
-        uint64_t count = n / smaller(n, at[SEGMENT_SIZE]);
-        out->numbers[SEGMENTS] = count;
-        out->inputs[OFFSETS] = (operand){.n = count + 1, .type = CUBC_I64};
-    }
-    return begin_exclusive(out);
+    cubc_scan_params call = *(const cubc_scan_params *)b->call;
+    call.n = at[0];
+    call.type = call.key_type = type;
+    if (call.offsets) call.segments = call.n / smaller(call.n, at[SEGMENT_SIZE]);
+    operator_types(operator_find(call.op), type, false, NULL, &call.acc_type, &call.out_type);
+    return call;
 }
 
 static cubc_status scan_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                  problem *out)
 {
-    if (strcmp(b->name, "scan.by_key") == 0)
-        return scan_workload_of(SCAN_BY_KEY, "sum", true, type, at, out);
-    if (strcmp(b->name, "scan.segmented") == 0)
-        return scan_workload_of(SCAN_BY_OFFSETS, "sum", true, type, at, out);
-    bool inclusive = strncmp(b->name, "scan.inclusive", 14) == 0;
-    return scan_workload_of(SCAN_WHOLE, strrchr(b->name, '.') + 1, inclusive, type, at, out);
+    const cubc_scan_params call = scan_call(b, type, at);
+    return scan_build(&call, out);
 }
 
 void scan_define(const problem *p, text *out)
@@ -197,7 +184,7 @@ cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t 
                   .args_count = 2,
                   .args = {0, (uintptr_t)p->inputs[KEYS].data}};
     if (in_segments(p)) { // what segments.h has behind the offsets
-        uint64_t count = p->numbers[SEGMENTS];
+        uint64_t count = scan_numbers_of(p).segments;
         l->args[l->args_count++] = count ? p->n / count : 0;
         l->args[l->args_count++] = count;
         l->args[l->args_count++] = p->n;
@@ -244,12 +231,15 @@ static const field scan_fields[] = {
     FIELD_ARRAY(cubc_scan_params, out, FIELD_OUTPUT, out_type, n),
 };
 
-#define BENCHMARK(name) BENCHMARK_OF("scan." name)
+#define BENCHMARK(name, ...) BENCHMARK_OF("scan." name, SCAN_CALL(__VA_ARGS__))
 static const int lengths[] = {256};
 static const benchmark scan_benchmarks[] = {
-    BENCHMARK("exclusive.sum"), BENCHMARK("inclusive.sum"),
-    BENCHMARK("inclusive.min"), BENCHMARK("inclusive.max"),
-    BENCHMARK("by_key"),        BENCHMARK_AT("scan.segmented", AXIS(lengths))};
+    BENCHMARK("exclusive.sum", .op = "sum"),
+    BENCHMARK("inclusive.sum", .op = "sum", .inclusive = 1),
+    BENCHMARK("inclusive.min", .op = "min", .inclusive = 1),
+    BENCHMARK("inclusive.max", .op = "max", .inclusive = 1),
+    BENCHMARK_OF("scan.by_key", SCAN_CALL_BY_KEY),
+    BENCHMARK_OF("scan.segmented", .axes[SEGMENT_SIZE] = AXIS(lengths), SCAN_CALL_SEGMENTED)};
 
 const algorithm scan_algorithm = {.name = "scan",
                                   .source = "scan.cu",

@@ -12,9 +12,17 @@ scan_kind scan_kind_of(const problem *p);
 void scan_set_kind(problem *p, scan_kind kind);
 // A scan's problem but for its benchmark: arrays, operator, and all checks of them.
 cubc_status scan_operands(const cubc_scan_params *params, const algorithm *a, problem *out);
-// The problem of a benchmark.
-cubc_status scan_workload_of(scan_kind kind, const char *op, bool inclusive, cubc_type type,
-                             const uint64_t *at, problem *out);
+// A benchmark's call, which its row has as one of these.
+cubc_scan_params scan_call(const benchmark *b, cubc_type type, const uint64_t *at);
+#define SCAN_CALL(...)                                                   \
+    .call = &(const cubc_scan_params)                                    \
+    {                                                                    \
+        .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), __VA_ARGS__ \
+    }
+#define SCAN_CALL_BY_KEY SCAN_CALL(.op = "sum", .inclusive = 1, .keys = BENCHMARK_ARRAY(2))
+#define SCAN_CALL_SEGMENTED \
+    SCAN_CALL(.op = "sum", .inclusive = 1, .offsets = BENCHMARK_ARRAY(2), .offset_type = CUBC_I64)
+enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean length of segments
 // A call's elements, and the mean length of its segments.
 void scan_place(const problem *p, uint64_t *place);
 const char *scan_random(const problem *p, int k);

@@ -8,14 +8,23 @@
 // In the order of the descriptor's kernels.
 enum { WINDOWS_KERNEL, ROUND_KERNEL };
 enum { KEYS = 0, VALUES = 1 }; // places of the inputs; the offsets, if there are any, come last
-// Of the traits: there are no offsets; what indices count from.
-enum { EQUAL_SIZE = 0, RELATIVE = 1 };
-enum { SEGMENTS = 0 };                      // of the numbers
 enum { SHORT_MEAN = 32, LONG_MEAN = 4096 }; // between the lengths that benchmarks stand for
+
+typedef struct segmented_sort_traits {
+    int equal_size; // there are no offsets
+    int relative;   // indices count from a segment's beginning
+} segmented_sort_traits;
+
+typedef struct segmented_sort_numbers {
+    uint64_t segments;
+} segmented_sort_numbers;
+
+PROBLEM_TRAITS(segmented_sort_traits);
+PROBLEM_NUMBERS(segmented_sort_numbers);
 
 static const operand *offsets_of(const problem *p)
 {
-    return p->traits[EQUAL_SIZE] ? NULL : &p->inputs[p->input_count - 1];
+    return segmented_sort_traits_of(p).equal_size ? NULL : &p->inputs[p->input_count - 1];
 }
 
 // ---- problems -----------------------------------------------------------------------------------
@@ -36,9 +45,9 @@ static cubc_status add_values(const cubc_segmented_sort_params *params, problem 
 
 static cubc_status add_segments(const cubc_segmented_sort_params *params, problem *p)
 {
-    p->numbers[SEGMENTS] = params->segments;
-    p->traits[EQUAL_SIZE] = params->offsets == NULL;
-    p->traits[RELATIVE] = params->relative != 0;
+    segmented_sort_numbers_set(p, (segmented_sort_numbers){params->segments});
+    segmented_sort_traits_set(p, (segmented_sort_traits){.equal_size = params->offsets == NULL,
+                                                         .relative = params->relative != 0});
     if (params->relative && (params->offsets || params->values_in || !params->value_bytes))
         FAIL(CUBC_INVALID_ARGUMENT,
              "segmented_sort: what counts from a segment's beginning are indices, without values "
@@ -71,7 +80,8 @@ static cubc_status check_overlap(problem *p)
 
 static uint64_t mean_length(const problem *p)
 {
-    return p->numbers[SEGMENTS] ? p->n / p->numbers[SEGMENTS] : p->n;
+    uint64_t count = segmented_sort_numbers_of(p).segments;
+    return count ? p->n / count : p->n;
 }
 
 cubc_status segmented_sort_problem(const cubc_segmented_sort_params *params, problem *out)
@@ -112,34 +122,25 @@ static const char *segmented_sort_random(const problem *p, int k)
 static cubc_status segmented_sort_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                            problem *out)
 {
-    uint64_t n = at[0];
-    operand keys = {.n = n, .type = (uint8_t)type}, values = {.n = n, .type = CUBC_U32};
-    uint64_t count = n / smaller(n, at[SEGMENT_SIZE]);
-    bool pairs = strcmp(b->name, "segmented_sort.pairs") == 0;
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .inputs = {keys, values},
-                     .input_count = pairs ? 2 : 1,
-                     .outputs = {keys, values},
-                     .output_count = pairs ? 2 : 1,
-                     .aligned = true,
-                     .numbers[SEGMENTS] = count};
-    out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
-    return CUBC_OK;
+    cubc_segmented_sort_params call = *(const cubc_segmented_sort_params *)b->call;
+    call.n = at[0];
+    call.type = type;
+    call.segments = call.n / smaller(call.n, at[SEGMENT_SIZE]);
+    return segmented_sort_problem(&call, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
 static void segmented_sort_define(const problem *p, text *out)
 {
-    bool indices = p->output_count > 1 && p->input_count - !p->traits[EQUAL_SIZE] < 2;
+    const segmented_sort_traits traits = segmented_sort_traits_of(p);
+    bool indices = p->output_count > 1 && p->input_count - !traits.equal_size < 2;
     problem_define_keys(p, out);
     problem_define_values(p, out);
     text_puts(out, "#define TUNE_T TUNE_KEY\n#define TUNE_LESS (a < b)\n");
-    text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n", p->traits[EQUAL_SIZE],
-                p->traits[EQUAL_SIZE] ? "i64" : type_table[offsets_of(p)->type].dialect);
+    text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n", traits.equal_size,
+                traits.equal_size ? "i64" : type_table[offsets_of(p)->type].dialect);
     text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_RELATIVE %d\n", indices,
-                p->traits[RELATIVE]);
+                traits.relative);
     text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);
 }
 
@@ -161,10 +162,11 @@ static int rounds_for(uint64_t windows)
 // last one.
 static cutting cut(const problem *p, uint64_t tile)
 {
+    const bool equal_size = segmented_sort_traits_of(p).equal_size;
     uint64_t mean = mean_length(p), most = p->n;
-    if (p->traits[EQUAL_SIZE] && mean <= tile) return (cutting){.window = tile / mean * mean};
+    if (equal_size && mean <= tile) return (cutting){.window = tile / mean * mean};
     cutting c = {.window = tile};
-    if (!p->traits[EQUAL_SIZE]) {
+    if (!equal_size) {
         c.most_short = mean > tile / 8 ? tile / 2 : mean < tile / 64 ? tile / 16 : 4 * mean;
         c.window = tile - c.most_short;
     } else
@@ -209,7 +211,7 @@ static launch first_launch(const problem *p, const device_kernel *kernel, const 
                              [OUT_VALUES] = (uintptr_t)p->outputs[VALUES].data,
                              [OFFSETS] = offsets ? (uintptr_t)offsets->data : 0,
                              [SIZE] = mean_length(p),
-                             [COUNT] = p->numbers[SEGMENTS],
+                             [COUNT] = segmented_sort_numbers_of(p).segments,
                              [OF_ITEMS] = p->n,
                              [WINDOW] = c->window,
                              [MOST_SHORT] = c->most_short}};
@@ -280,10 +282,19 @@ static const field segmented_sort_fields[] = {
     FIELD(cubc_segmented_sort_params, value_bytes, FIELD_INT),
 };
 
-#define BENCHMARK(name, lengths) BENCHMARK_AT("segmented_sort." name, AXIS(lengths))
+#define CALL(...)                                                           \
+    .call = &(const cubc_segmented_sort_params)                             \
+    {                                                                       \
+        .keys_in = BENCHMARK_ARRAY(0), .keys_out = BENCHMARK_ARRAY(1),      \
+        .offsets = BENCHMARK_ARRAY(2), .offset_type = CUBC_I64, __VA_ARGS__ \
+    }
 static const int lengths[] = {8, 256, 65536}, length[] = {256};
-static const benchmark segmented_sort_benchmarks[] = {BENCHMARK("keys", lengths),
-                                                      BENCHMARK("pairs", length)};
+static const benchmark segmented_sort_benchmarks[] = {
+    BENCHMARK_OF("segmented_sort.keys", .axes[SEGMENT_SIZE] = AXIS(lengths),
+                 CALL(.values_in = NULL)),
+    BENCHMARK_OF(
+        "segmented_sort.pairs", .axes[SEGMENT_SIZE] = AXIS(length),
+        CALL(.values_in = BENCHMARK_ARRAY(3), .values_out = BENCHMARK_ARRAY(4), .value_bytes = 4))};
 
 const algorithm segmented_sort_algorithm = {
     .name = "segmented_sort",

@@ -5,14 +5,20 @@
 
 #include <string.h>
 
-enum { ROWS = 0, COLUMNS = 1 };         // of the numbers
+typedef struct transpose_numbers {
+    uint64_t rows, columns;
+} transpose_numbers;
+
+PROBLEM_NUMBERS(transpose_numbers);
+
 enum { ROW_AXIS = 1, COLUMN_AXIS = 2 }; // among the run-time axes
 
 static void transpose_place(const problem *p, uint64_t *place)
 {
+    const transpose_numbers matrix = transpose_numbers_of(p);
     place[0] = p->n;
-    place[ROW_AXIS] = p->numbers[ROWS];
-    place[COLUMN_AXIS] = p->numbers[COLUMNS];
+    place[ROW_AXIS] = matrix.rows;
+    place[COLUMN_AXIS] = matrix.columns;
 }
 
 cubc_status transpose_problem(const cubc_transpose_params *params, problem *out)
@@ -20,8 +26,8 @@ cubc_status transpose_problem(const cubc_transpose_params *params, problem *out)
     *out = (problem){.algorithm = &transpose_algorithm,
                      .n = params->n,
                      .type = (uint8_t)params->type,
-                     .acc_type = (uint8_t)params->type,
-                     .numbers = {[ROWS] = params->rows, [COLUMNS] = params->columns}};
+                     .acc_type = (uint8_t)params->type};
+    transpose_numbers_set(out, (transpose_numbers){params->rows, params->columns});
     TRY(problem_input(out, "the input of transpose", params->in, params->n, params->type));
     TRY(problem_output(out, "the output of transpose", params->out, params->n, params->type));
     bool fits = params->rows && params->columns && params->n % params->rows == 0 &&
@@ -42,20 +48,12 @@ cubc_status transpose_problem(const cubc_transpose_params *params, problem *out)
 static cubc_status transpose_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
 {
-    uint64_t n = at[0];
-    uint64_t columns = smaller(n, at[COLUMN_AXIS]);
-    operand items = {.n = n / columns * columns, .type = (uint8_t)type};
-    (void)b;
-    *out = (problem){.n = items.n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .inputs[0] = items,
-                     .input_count = 1,
-                     .outputs[0] = items,
-                     .output_count = 1,
-                     .numbers = {[ROWS] = items.n / columns, [COLUMNS] = columns},
-                     .aligned = true};
-    return CUBC_OK;
+    cubc_transpose_params call = *(const cubc_transpose_params *)b->call;
+    call.type = type;
+    call.columns = smaller(at[0], at[COLUMN_AXIS]);
+    call.rows = at[0] / call.columns;
+    call.n = call.rows * call.columns;
+    return transpose_problem(&call, out);
 }
 
 static void transpose_define(const problem *p, text *out)
@@ -80,22 +78,23 @@ static uint64_t length_for(uint64_t across, uint64_t tile)
 }
 
 // Square, or as long as it may be where the matrix is narrower than that.
-static void choose_tile(const problem *p, uint64_t tile, uint64_t *rows, uint64_t *columns)
+static void choose_tile(transpose_numbers matrix, uint64_t tile, uint64_t *rows, uint64_t *columns)
 {
     uint64_t side = 1;
     while (4 * side * side <= tile) side *= 2;
-    *columns = smaller(side, p->numbers[COLUMNS]);
-    *rows = smaller(length_for(*columns, tile), p->numbers[ROWS]);
-    while (*columns < p->numbers[COLUMNS] && *rows <= length_for(*columns + 1, tile)) ++*columns;
+    *columns = smaller(side, matrix.columns);
+    *rows = smaller(length_for(*columns, tile), matrix.rows);
+    while (*columns < matrix.columns && *rows <= length_for(*columns + 1, tile)) ++*columns;
 }
 
 static cubc_status transpose_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t rows = p->numbers[ROWS], columns = p->numbers[COLUMNS], tile_rows, tile_columns;
+    const transpose_numbers matrix = transpose_numbers_of(p);
+    uint64_t rows = matrix.rows, columns = matrix.columns, tile_rows, tile_columns;
     if (p->n == 0) return CUBC_OK;
-    choose_tile(p, tile, &tile_rows, &tile_columns);
+    choose_tile(matrix, tile, &tile_rows, &tile_columns);
     uint64_t blocks =
         p->n / rows / columns * ceil_div(rows, tile_rows) * ceil_div(columns, tile_columns);
     if (blocks > INT32_MAX)
@@ -121,8 +120,9 @@ static const field transpose_fields[] = {
 };
 
 static const int columns[] = {3, 4096};
+static const cubc_transpose_params apart = {.in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1)};
 static const benchmark transpose_benchmarks[] = {
-    BENCHMARK_AT("transpose.matrix", [COLUMN_AXIS] = AXIS(columns))};
+    BENCHMARK_OF("transpose.matrix", .axes[COLUMN_AXIS] = AXIS(columns), .call = &apart)};
 
 const algorithm transpose_algorithm = {.name = "transpose",
                                        .source = "transpose.cu",
