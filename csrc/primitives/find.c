@@ -25,18 +25,10 @@ cubc_status find_problem(const cubc_find_params *params, problem *out)
 static cubc_status find_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                  problem *out)
 {
-    uint64_t n = at[0];
-    (void)b;
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .expression = "x > 1",
-                     .inputs[0] = {.n = n, .type = (uint8_t)type},
-                     .input_count = 1,
-                     .outputs[0] = {.n = 1, .type = CUBC_I64},
-                     .output_count = 1,
-                     .aligned = true};
-    return CUBC_OK;
+    cubc_find_params call = *(const cubc_find_params *)b->call;
+    call.n = at[0];
+    call.type = type;
+    return find_problem(&call, out);
 }
 
 static const char *find_random(const problem *p, int k)
@@ -87,7 +79,9 @@ static const field find_fields[] = {
     FIELD(cubc_find_params, out, FIELD_OUTPUT),
 };
 
-static const benchmark find_benchmarks[] = {BENCHMARK_OF("find.if")};
+static const cubc_find_params above_1 = {
+    .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), .predicate = "x > 1"};
+static const benchmark find_benchmarks[] = {BENCHMARK_OF("find.if", .call = &above_1)};
 
 const algorithm find_algorithm = {.name = "find",
                                   .source = "find.cu",

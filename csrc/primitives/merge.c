@@ -47,20 +47,12 @@ cubc_status merge_problem(const cubc_merge_params *params, problem *out)
 static cubc_status merge_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                   problem *out)
 {
-    uint64_t n = at[0];
-    bool pairs = strcmp(b->name, "merge.pairs") == 0;
-    uint64_t half = n / 2;
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .inputs = {{.n = half, .type = (uint8_t)type, .sorted = true},
-                                {.n = n - half, .type = (uint8_t)type, .sorted = true},
-                                {.n = half, .type = CUBC_U32},
-                                {.n = n - half, .type = CUBC_U32}},
-                     .input_count = pairs ? 4 : 2,
-                     .outputs = {{.n = n, .type = (uint8_t)type}, {.n = n, .type = CUBC_U32}},
-                     .output_count = pairs ? 2 : 1,
-                     .aligned = true};
+    cubc_merge_params call = *(const cubc_merge_params *)b->call;
+    call.type = type;
+    call.a_n = at[0] / 2;
+    call.b_n = at[0] - call.a_n;
+    TRY(merge_problem(&call, out));
+    out->inputs[A].sorted = out->inputs[B].sorted = true;
     return CUBC_OK;
 }
 
@@ -98,8 +90,13 @@ static const field merge_fields[] = {
     VALUES(values_out, FIELD_OUTPUT, 0),
 };
 
-#define BENCHMARK(name) BENCHMARK_OF("merge." name)
-static const benchmark merge_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs")};
+#define KEYS .a = BENCHMARK_ARRAY(0), .b = BENCHMARK_ARRAY(1), .out = BENCHMARK_ARRAY(2)
+static const cubc_merge_params keys = {KEYS},
+                               pairs = {KEYS, .a_values = BENCHMARK_ARRAY(3),
+                                        .b_values = BENCHMARK_ARRAY(4),
+                                        .values_out = BENCHMARK_ARRAY(5), .value_bytes = 4};
+static const benchmark merge_benchmarks[] = {BENCHMARK_OF("merge.keys", .call = &keys),
+                                             BENCHMARK_OF("merge.pairs", .call = &pairs)};
 
 const algorithm merge_algorithm = {.name = "merge",
                                    .source = "merge.cu",

@@ -37,16 +37,10 @@ cubc_status merge_sort_problem(const cubc_merge_sort_params *params, problem *ou
 static cubc_status merge_sort_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                        problem *out)
 {
-    uint64_t n = at[0];
-    operand keys = {.n = n, .type = (uint8_t)type}, values = {.n = n, .type = CUBC_U32};
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .inputs = {keys, values},
-                     .outputs = {keys, values},
-                     .aligned = true};
-    out->input_count = out->output_count = strcmp(b->name, "merge_sort.pairs") == 0 ? 2 : 1;
-    return CUBC_OK;
+    cubc_merge_sort_params call = *(const cubc_merge_sort_params *)b->call;
+    call.n = at[0];
+    call.type = type;
+    return merge_sort_problem(&call, out);
 }
 
 static void merge_sort_define(const problem *p, text *out)
@@ -120,8 +114,12 @@ static const field merge_sort_fields[] = {
     VALUES(values_out, FIELD_OUTPUT),
 };
 
-#define BENCHMARK(name) BENCHMARK_OF("merge_sort." name)
-static const benchmark merge_sort_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs")};
+#define KEYS .keys_in = BENCHMARK_ARRAY(0), .keys_out = BENCHMARK_ARRAY(1)
+static const cubc_merge_sort_params keys = {KEYS},
+                                    pairs = {KEYS, .values_in = BENCHMARK_ARRAY(2),
+                                             .values_out = BENCHMARK_ARRAY(3), .value_bytes = 4};
+static const benchmark merge_sort_benchmarks[] = {BENCHMARK_OF("merge_sort.keys", .call = &keys),
+                                                  BENCHMARK_OF("merge_sort.pairs", .call = &pairs)};
 
 const algorithm merge_sort_algorithm = {.name = "merge_sort",
                                         .source = "merge_sort.cu",

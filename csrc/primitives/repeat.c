@@ -37,18 +37,13 @@ cubc_status repeat_problem(const cubc_repeat_params *params, problem *out)
 static cubc_status repeat_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                    problem *out)
 {
-    uint64_t n = at[0];
-    (void)b;
-    uint64_t items = n / 8 ? n / 8 : 1;
-    *out =
-        (problem){.n = n,
-                  .type = (uint8_t)type,
-                  .acc_type = (uint8_t)type,
-                  .inputs = {{.n = items, .type = (uint8_t)type}, {.n = items, .type = CUBC_I64}},
-                  .input_count = 2,
-                  .outputs[0] = {.n = n, .type = (uint8_t)type},
-                  .output_count = 1,
-                  .aligned = true};
+    cubc_repeat_params call = *(const cubc_repeat_params *)b->call;
+    call.total = at[0];
+    call.n = larger(at[0] / 8, 1);
+    call.item_bytes = (int)cubc_type_size(type);
+    TRY(repeat_problem(&call, out));
+    out->type = out->acc_type =
+        (uint8_t)type; // its rows of policies have one, and the code has not
     return CUBC_OK;
 }
 
@@ -101,7 +96,9 @@ static const field repeat_fields[] = {
     FIELD_UNTYPED(cubc_repeat_params, out, FIELD_OUTPUT, total),
 };
 
-static const benchmark repeat_benchmarks[] = {BENCHMARK_OF("repeat.runs")};
+static const cubc_repeat_params apart = {
+    .in = BENCHMARK_ARRAY(0), .ends = BENCHMARK_ARRAY(1), .out = BENCHMARK_ARRAY(2)};
+static const benchmark repeat_benchmarks[] = {BENCHMARK_OF("repeat.runs", .call = &apart)};
 
 const algorithm repeat_algorithm = {.name = "repeat",
                                     .source = "repeat.cu",

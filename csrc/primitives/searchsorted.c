@@ -12,11 +12,6 @@ static cubc_type compared_in(const problem *p)
     return type_common((cubc_type)p->inputs[SORTED].type, (cubc_type)p->inputs[VALUES].type);
 }
 
-static void name_benchmark(problem *p)
-{
-    strcpy(p->benchmark, p->inclusive ? "searchsorted.upper" : "searchsorted.lower");
-}
-
 cubc_status searchsorted_problem(const cubc_searchsorted_params *params, problem *out)
 {
     *out = (problem){.algorithm = &searchsorted_algorithm,
@@ -36,7 +31,7 @@ cubc_status searchsorted_problem(const cubc_searchsorted_params *params, problem
         TRY(problem_real("the items of searchsorted", params->type));
     }
     out->acc_type = (uint8_t)compared_in(out);
-    name_benchmark(out);
+    strcpy(out->benchmark, out->inclusive ? "searchsorted.upper" : "searchsorted.lower");
     return problem_overlap(out, INPUT_OF_SAME_NUMBER);
 }
 
@@ -44,19 +39,12 @@ cubc_status searchsorted_problem(const cubc_searchsorted_params *params, problem
 static cubc_status searchsorted_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    uint64_t n = at[0];
-    uint64_t values = n < 4 ? 1 : n / 4;
-    *out = (problem){.n = values,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .inputs = {[VALUES] = {.n = values, .type = (uint8_t)type},
-                                [SORTED] = {.n = n, .type = (uint8_t)type, .sorted = true}},
-                     .input_count = 2,
-                     .outputs[0] = {.n = values, .type = CUBC_I64},
-                     .output_count = 1,
-                     .inclusive = strcmp(b->name, "searchsorted.upper") == 0,
-                     .wide = n > UINT32_MAX,
-                     .aligned = true};
+    cubc_searchsorted_params call = *(const cubc_searchsorted_params *)b->call;
+    call.n = at[0];
+    call.values_n = larger(call.n / 4, 1);
+    call.type = call.values_type = type;
+    TRY(searchsorted_problem(&call, out));
+    out->inputs[SORTED].sorted = true;
     return CUBC_OK;
 }
 
@@ -119,8 +107,11 @@ static const field searchsorted_fields[] = {
     FIELD_UNTYPED(cubc_searchsorted_params, out, FIELD_OUTPUT, values_n),
 };
 
-#define BENCHMARK(name) BENCHMARK_OF("searchsorted." name)
-static const benchmark searchsorted_benchmarks[] = {BENCHMARK("lower"), BENCHMARK("upper")};
+#define ARRAYS .in = BENCHMARK_ARRAY(0), .values = BENCHMARK_ARRAY(1), .out = BENCHMARK_ARRAY(2)
+static const cubc_searchsorted_params lower = {ARRAYS}, upper = {ARRAYS, .right = 1};
+static const benchmark searchsorted_benchmarks[] = {
+    BENCHMARK_OF("searchsorted.lower", .call = &lower),
+    BENCHMARK_OF("searchsorted.upper", .call = &upper)};
 
 const algorithm searchsorted_algorithm = {.name = "searchsorted",
                                           .source = "searchsorted.cu",

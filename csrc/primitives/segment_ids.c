@@ -48,17 +48,11 @@ static const char *segment_ids_random(const problem *p, int k)
 static cubc_status segment_ids_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
-    uint64_t n = at[0];
-    (void)b;
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .inputs[0] = {.n = n / at[SEGMENT_SIZE] + 1, .type = CUBC_I64},
-                     .input_count = 1,
-                     .outputs[0] = {.n = n, .type = (uint8_t)type},
-                     .output_count = 1,
-                     .aligned = true};
-    return CUBC_OK;
+    cubc_segment_ids_params call = *(const cubc_segment_ids_params *)b->call;
+    call.n = at[0];
+    call.segments = at[0] / at[SEGMENT_SIZE];
+    call.out_type = type;
+    return segment_ids_problem(&call, out);
 }
 
 static void segment_ids_define(const problem *p, text *out)
@@ -102,8 +96,14 @@ static const field segment_ids_fields[] = {
 };
 
 static const int lengths[] = {8, 65536};
-static const benchmark segment_ids_benchmarks[] = {
-    BENCHMARK_AT("segment_ids.offsets", AXIS(lengths))};
+static const cubc_type types[] = {CUBC_I32, CUBC_I64}; // that the call gives
+static const cubc_segment_ids_params apart = {
+    .offsets = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), .offset_type = CUBC_I64};
+static const benchmark segment_ids_benchmarks[] = {{.name = "segment_ids.offsets",
+                                                    .types = types,
+                                                    .type_count = COUNT_OF(types),
+                                                    .axes = {AXIS(problem_elements), AXIS(lengths)},
+                                                    .call = &apart}};
 
 const algorithm segment_ids_algorithm = {.name = "segment_ids",
                                          .source = "segment_ids.cu",

@@ -95,33 +95,22 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
 }
 
 // Half of the items are selected; of unique every eighth on average.
+static const char *predicate_of(cubc_type type, bool three_way)
+{
+    type_kind kind = type_table[type].kind;
+    if (three_way)
+        return kind == KIND_FLOAT ? "x < 0 ? 1 : x > 2 ? 2 : 0" : "static_cast<u32>(x) & 3";
+    return kind == KIND_UNSIGNED ? "x & 1" : "x < 0";
+}
+
 static cubc_status select_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                    problem *out)
 {
-    uint64_t n = at[0];
-    const char *kind = strchr(b->name, '.') + 1;
-    bool is_unsigned = type_table[type].kind == KIND_UNSIGNED;
-    bool three_way = strcmp(kind, "three_way") == 0;
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .inputs[0] = {.name = "x", .n = n, .type = (uint8_t)type},
-                     .input_count = 1,
-                     .outputs = {{.n = n, .type = (uint8_t)type}, {.n = 1, .type = CUBC_I64}},
-                     .output_count = 2,
-                     .aligned = true};
-    if (three_way) {
-        bool floating = type_table[type].kind == KIND_FLOAT;
-        out->expression = floating ? "x < 0 ? 1 : x > 2 ? 2 : 0" : "static_cast<u32>(x) & 3";
-        out->outputs[COUNT].n = 2;
-        out->outputs[REST] = out->outputs[SECOND] = out->outputs[OUT];
-        out->output_count = 4;
-        out->wide = n > UINT32_MAX;
-    }
-    if (strcmp(kind, "if") == 0) out->expression = is_unsigned ? "x & 1" : "x < 0";
-    if (strcmp(kind, "flagged") == 0)
-        out->inputs[out->input_count++] = (operand){.name = "mask", .n = n, .type = CUBC_U8};
-    return CUBC_OK;
+    cubc_select_params call = *(const cubc_select_params *)b->call;
+    call.n = at[0];
+    call.type = type;
+    if (call.predicate) call.predicate = predicate_of(type, call.second);
+    return select_problem(&call, out);
 }
 
 static const char *select_random(const problem *p, int k)
@@ -200,9 +189,19 @@ static const field select_fields[] = {
     FIELD(cubc_select_params, count, FIELD_OUTPUT),
 };
 
-#define BENCHMARK(name) BENCHMARK_OF("select." name)
-static const benchmark select_benchmarks[] = {BENCHMARK("if"), BENCHMARK("flagged"),
-                                              BENCHMARK("unique"), BENCHMARK("three_way")};
+#define CALL(...)                                                                         \
+    .call = &(const cubc_select_params)                                                   \
+    {                                                                                     \
+        .in = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), .count = BENCHMARK_ARRAY(2), \
+        __VA_ARGS__                                                                       \
+    }
+static const char by_type[] = "by type"; // in place of a predicate
+static const benchmark select_benchmarks[] = {
+    BENCHMARK_OF("select.if", CALL(.predicate = by_type)),
+    BENCHMARK_OF("select.flagged", CALL(.mask = BENCHMARK_ARRAY(3), .mask_type = CUBC_U8)),
+    BENCHMARK_OF("select.unique", CALL(.mask = NULL)),
+    BENCHMARK_OF("select.three_way", CALL(.predicate = by_type, .rest = BENCHMARK_ARRAY(3),
+                                          .second = BENCHMARK_ARRAY(4)))};
 
 const algorithm select_algorithm = {.name = "select",
                                     .source = "select.cu",

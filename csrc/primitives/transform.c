@@ -33,46 +33,39 @@ cubc_status transform_problem(const cubc_transform_params *params, problem *out)
     return CUBC_OK;
 }
 
-// A matrix x, whose rows y is repeated along and its columns z.
-static void repeat_rows_and_columns(problem *p)
+typedef struct matrix { // shapes
+    ptrdiff_t whole[2], row[2], column[2];
+} matrix;
+
+// Two rows at least: the code is the same for all sizes then.
+static matrix matrix_of(uint64_t n)
 {
-    uint64_t columns = p->n < 1 << 14 ? 16 : 1024;
-    uint64_t rows = ceil_div(p->n, columns);
-    p->lazy[0].rank = 2;
-    p->lazy[0].rows = true;
-    p->lazy[0].extents[0] = columns;
-    p->lazy[0].extents[1] = rows;
-    p->operands[0].axes = 3;
-    p->operands[1].n = columns;
-    p->operands[2].n = rows;
-    p->operands[2].axes = 2;
+    uint64_t width = n < 1 << 14 ? 16 : 1024;
+    const ptrdiff_t columns = (ptrdiff_t)width, rows = (ptrdiff_t)larger(ceil_div(n, width), 2);
+    return (matrix){.whole = {rows, columns}, .row = {1, columns}, .column = {rows, 1}};
 }
 
+// Of several dimensions: y is a row of the matrix x, and z a column.
 static cubc_status transform_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
 {
-    uint64_t n = at[0];
-    static const struct {
-        const char *name, *expression;
-        int arrays;
-    } kinds[] = {{"transform.fill", "3", 0},
-                 {"transform.mul", "3 * x", 1},
-                 {"transform.triad", "x + 3 * y", 2},
-                 {"transform.nstream", "x + y + 3 * z", 3},
-                 {"transform.broadcast", "x * z + y", 3}};
-    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-        if (strcmp(kinds[k].name, b->name) != 0) continue;
-        *out = (problem){.n = n,
-                         .type = (uint8_t)type,
-                         .acc_type = (uint8_t)type,
-                         .outputs[0] = {.n = n, .type = (uint8_t)type},
-                         .output_count = 1,
-                         .aligned = true};
-        problem_lazy_workload(out, kinds[k].expression, kinds[k].arrays, type);
-        if (strcmp(b->name, "transform.broadcast") == 0) repeat_rows_and_columns(out);
-        return CUBC_OK;
+    cubc_transform_params call = *(const cubc_transform_params *)b->call;
+    cubc_operand arrays[] = {{.name = "x", .data = BENCHMARK_ARRAY(1), .type = type},
+                             {.name = "y", .data = BENCHMARK_ARRAY(2), .type = type},
+                             {.name = "z", .data = BENCHMARK_ARRAY(3), .type = type}};
+    const matrix shapes = matrix_of(at[0]);
+    call.out = BENCHMARK_ARRAY(0);
+    call.out_type = type;
+    call.n = at[0];
+    call.operands = arrays;
+    if (call.ndim) {
+        call.n = (uint64_t)(shapes.whole[0] * shapes.whole[1]);
+        call.shape = shapes.whole;
+        arrays[1].ndim = arrays[2].ndim = call.ndim;
+        arrays[1].shape = shapes.row;
+        arrays[2].shape = shapes.column;
     }
-    FAIL(CUBC_INTERNAL, "%s has no workload", b->name);
+    return transform_problem(&call, out);
 }
 
 static void transform_define(const problem *p, text *out)
@@ -108,10 +101,14 @@ static cubc_status transform_plan(const problem *p, const instance *i, plan *out
     return problem_place_input(p, 0, &out->launches[0], 2);
 }
 
-#define BENCHMARK(name) BENCHMARK_OF("transform." name)
-static const benchmark transform_benchmarks[] = {BENCHMARK("fill"), BENCHMARK("mul"),
-                                                 BENCHMARK("triad"), BENCHMARK("nstream"),
-                                                 BENCHMARK("broadcast")};
+#define BENCHMARK(name, text, arrays, axes)              \
+    BENCHMARK_OF("transform." name,                      \
+                 .call = &(const cubc_transform_params){ \
+                     .expression = text, .operand_count = arrays, .ndim = axes})
+static const benchmark transform_benchmarks[] = {
+    BENCHMARK("fill", "3", 0, 0), BENCHMARK("mul", "3 * x", 1, 0),
+    BENCHMARK("triad", "x + 3 * y", 2, 0), BENCHMARK("nstream", "x + y + 3 * z", 3, 0),
+    BENCHMARK("broadcast", "x * z + y", 3, 2)};
 
 const algorithm transform_algorithm = {.name = "transform",
                                        .source = "transform.cu",

@@ -171,17 +171,6 @@ cubc_type problem_input_type(const void *data, cubc_type type)
     return type == CUBC_LAZY && data ? ((const cubc_lazy *)data)->type : type;
 }
 
-void problem_lazy_workload(problem *p, const char *expression, int arrays, cubc_type type)
-{
-    static const char *const names[] = {"x", "y", "z"};
-    p->inputs[0] = (operand){.n = p->n, .type = (uint8_t)type, .lazy = 1};
-    p->input_count = p->lazy_count = 1;
-    p->operand_count = (uint8_t)arrays;
-    p->lazy[0] = (lazy_input){.expression = expression, .count = (uint8_t)arrays, .rank = 1};
-    for (int k = 0; k < arrays; k++)
-        p->operands[k] = (operand){.name = names[k], .n = p->n, .type = (uint8_t)type, .axes = 1};
-}
-
 // ---- macros -------------------------------------------------------------------------------------
 static size_t scalar_words(const operand *o)
 {

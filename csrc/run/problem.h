@@ -85,8 +85,6 @@ void problem_define_input(const problem *p, int k, const char *prefix, text *out
 // Replaces argument `at`, the pointer of input k if that is plain, by what stands for the input. Of
 // several inputs the one that comes last in the arguments is placed first.
 cubc_status problem_place_input(const problem *p, int k, launch *l, int at);
-// A benchmark's input 0 as an expression of x, y and z, as many as it has arrays.
-void problem_lazy_workload(problem *p, const char *expression, int arrays, cubc_type type);
 // TUNE_T, TUNE_A, TUNE_O, the operator, TUNE_ALIGNED.
 void problem_define(const problem *p, text *out);
 // Defines for kernels/shared/radix.h the properties of the keys.
