@@ -55,10 +55,20 @@ void py_view_release(py_view *view);
 int py_view_not_contiguous(const char *what);
 // Checks extents that are in shape already and counts the items, whose type is known.
 int py_view_set_shape(py_view *view, const char *what, int ndim);
+// The same of a tuple of extents.
+int py_view_shape_from_tuple(py_view *view, const char *what, PyObject *shape);
+// py_view_open_cuda for an object whose memory tells the device, or DLPack where there are no
+// items.
+int py_view_open_named(PyObject *object, const char *what, py_view *out);
 // Opens the CUDA device that the view's items are on, and holds the memory against it: a pointer
 // that the driver does not know would end in an illegal access, which poisons the process's
 // context. named: the index that the object gives, or -1. 0, or -1 with an exception.
 int py_view_open_cuda(py_view *view, const char *what, long named);
+
+// ---- py_view_cupy.c -----------------------------------------------------------------------------
+bool py_view_is_cupy(PyObject *object);
+// -1 with an exception, as for a type or an order of items that there is not.
+int py_view_from_cupy(PyObject *object, const char *what, py_view *out);
 
 // ---- py_view_sources.c --------------------------------------------------------------------------
 // -1 with an exception set on failure. what names the operand in messages. With writable, the

@@ -1,6 +1,6 @@
 // Views of whatever looks like an array, as typed contiguous memory.
 //
-// Tried in this order: cubc.Array, __cuda_array_interface__ (CuPy, Numba, PyTorch on CUDA), the
+// Tried in this order: cubc.Array, CuPy's, __cuda_array_interface__ (Numba, PyTorch on CUDA), the
 // buffer protocol (NumPy and most of Python), DLPack (PyTorch on the CPU, JAX), and at last
 // numpy.asarray (lists, numbers, types that the buffer protocol cannot say, such as bfloat16).
 #include "python/py_array.h"
@@ -87,7 +87,7 @@ static int type_of_interface(PyObject *object, PyObject *interface, const char *
 
 // ---- shapes -------------------------------------------------------------------------------------
 
-static int shape_from_tuple(py_view *view, const char *what, PyObject *shape)
+int py_view_shape_from_tuple(py_view *view, const char *what, PyObject *shape)
 {
     Py_ssize_t ndim = PyTuple_Check(shape) ? PyTuple_Size(shape) : -1;
     bool wrong = false;
@@ -143,7 +143,7 @@ static int from_array(PyObject *object, const char *what, bool writable, py_view
 
 // The interface does not name the device: the memory does. An array without items has none, so that
 // DLPack's question is asked.
-static int open_interface_device(PyObject *object, const char *what, py_view *out)
+int py_view_open_named(PyObject *object, const char *what, py_view *out)
 {
     long index = -1;
     if (out->n == 0) {
@@ -172,7 +172,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
     if (type_of_interface(object, interface, what, typestr, &out->type) < 0) goto done;
     out->data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
     out->read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1)) == 1;
-    if (PyErr_Occurred() || shape_from_tuple(out, what, shape) < 0) goto done;
+    if (PyErr_Occurred() || py_view_shape_from_tuple(out, what, shape) < 0) goto done;
     PyObject *strides = PyMapping_GetItemString(interface, "strides");
     if (py_forget()) goto done;
     bool ordered = contiguous(out, strides);
@@ -202,7 +202,7 @@ static int from_cuda_interface(PyObject *object, PyObject *interface, const char
         if (out->stream == (void *)1) out->stream = NULL; // the legacy default stream
     }
     Py_XDECREF(stream);
-    if (open_interface_device(object, what, out) < 0) goto done;
+    if (py_view_open_named(object, what, out) < 0) goto done;
     out->owner = Py_NewRef(object);
     status = 0;
 done:
@@ -351,6 +351,7 @@ int py_view_get(PyObject *object, const char *what, bool writable, void *stream,
         int status = from_buffer(object, what, writable, NULL, out);
         return status ? status < 0 ? -1 : 0 : from_numpy(object, what, writable, out);
     }
+    if (py_view_is_cupy(object)) return py_view_from_cupy(object, what, out);
     PyObject *interface = py_optional_attribute(object, "__cuda_array_interface__");
     if (interface) {
         int status = from_cuda_interface(object, interface, what, writable, out);
