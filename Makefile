@@ -208,12 +208,20 @@ NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 MEASURED := cpu cub flush lattice_cg lattice_io measurement overhead search_rate startup \
 	verdict_errors verdicts
 
-bench: build $(if $(NVCC),build/libcub_reference.so)
+# CUB of the toolkit, and the newest: its headers come with the package cuda-cccl (the extra bench), or
+# lie in CCCL=FOLDER.
+CCCL = $(shell $(BIN)/python -c 'import cuda.cccl as c; print(*c.__path__)' 2>/dev/null)/headers/include
+
+bench: build $(if $(NVCC),build/libcub_reference.so $(if $(wildcard $(CCCL)),build/libcub_newest.so))
 	set -e; for name in $(MEASURED); do $(BIN)/python benchmarks/$$name.py; done
 
 build/libcub_reference.so: benchmarks/cub_reference.cu
 	@mkdir -p $(@D)
 	$(NVCC) -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o $@ $<
+
+build/libcub_newest.so: benchmarks/cub_reference.cu
+	@mkdir -p $(@D)
+	$(NVCC) -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -I $(CCCL) -o $@ $<
 
 clean:
 	rm -rf build dist .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis

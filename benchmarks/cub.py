@@ -1,10 +1,12 @@
 """The primitives beside CUB, cold, interleaved in one process.
 
     make bench              or
-    python benchmarks/cub.py [--names NAME ...] [--types TYPE ...] [--samples N] [--json]
+    python benchmarks/cub.py [--names NAME ...] [--types TYPE ...] [--sizes N ...] [--json]
 
-Each cell samples cubc's current policy and CUB alternately on the same arrays and stream, by cubc's
-own measurement (csrc/measure/timing.h): L2 flushed, stream held, device time of events, medians.
+The peer is the newest CUB that was built: build/libcub_newest.so, else build/libcub_reference.so of
+the toolkit. Sizes up to 40 are exponents of two, and greater ones numbers of items. Each cell
+samples cubc's current policy and CUB alternately on the same arrays and stream, by cubc's own
+measurement (csrc/measure/timing.h): L2 flushed, stream held, device time of events, medians.
 """
 
 import argparse
@@ -19,10 +21,11 @@ import numpy as np
 import cubc
 from cubc import _core
 
-LIBRARY = Path(__file__).parent.parent / "build/libcub_reference.so"
+BUILT = Path(__file__).parent.parent / "build"
+LIBRARIES = (BUILT / "libcub_newest.so", BUILT / "libcub_reference.so")
 TYPE_CODES = {"I8": 1, "I32": 3, "I64": 4, "U8": 5, "F32": 11, "F64": 12}  # cubc_type in cubc.h
-SIZES = (16, 20, 24, 28)
-# Without top-k: cub::DeviceTopK came with CCCL 3.2, and CUDA 13.0 has 3.0.
+SIZES = (16, 20, 24, 28, 50_000, 700_001, 3_000_017, 300_000_007)
+EXPONENTS = 40  # sizes up to this one are exponents
 NAMES = (
     *(f"histogram.even.{bins}" for bins in (256, 2048, 2097152)),
     "histogram.range.256",
@@ -74,10 +77,20 @@ class CubCall(ctypes.Structure):
     ]
 
 
-def cub_call(library, name, dtype, exponent, pointers, device):
+def elements(size):
+    """Run-time axis of a size."""
+    return {"Elements{io}[pow2]" if size <= EXPONENTS else "Elements{io}": size}
+
+
+def size_name(size):
+    return f"2^{size}" if size <= EXPONENTS else str(size)
+
+
+def cub_call(library, name, dtype, size, pointers, device):
     """CUB's call on the workload's arrays, and the temporary storage that it needs."""
     source, target = pointers
-    call = CubCall(name.encode(), TYPE_CODES[dtype], source, target, 1 << exponent, None, 0)
+    n = 1 << size if size <= EXPONENTS else size
+    call = CubCall(name.encode(), TYPE_CODES[dtype], source, target, n, None, 0)
     if library.cub_queue(ctypes.byref(call), None):
         sys.exit("CUB does not say how much temporary storage it needs")
     temp = cubc.empty(call.temp_bytes, "uint8", device=device)
@@ -85,14 +98,14 @@ def cub_call(library, name, dtype, exponent, pointers, device):
     return call, temp
 
 
-def measure(library, name, dtype, exponent, device, samples):
+def measure(library, name, dtype, size, device, samples):
     ours, axes = workload_of(name)
-    ct, rt = {"T{ct}": dtype}, {"Elements{io}[pow2]": exponent, **axes}
+    ct, rt = {"T{ct}": dtype}, elements(size) | axes
     work = _core.Workload(ours, ct, rt, device)
     variant = work.variant(_core.policy(ours, ct, cubc.device_info(device)["arch"], rt))
     if wrong := work.verify(variant):
-        sys.exit(f"{name} {dtype} 2^{exponent}: {wrong} wrong items")
-    call, temp = cub_call(library, name, dtype, exponent, work.pointers, device)
+        sys.exit(f"{name} {dtype} {size_name(size)}: {wrong} wrong items")
+    call, temp = cub_call(library, name, dtype, size, work.pointers, device)
     function = ctypes.cast(library.cub_queue, ctypes.c_void_p).value
     measured = work.measure(
         variant,
@@ -109,7 +122,7 @@ def measure(library, name, dtype, exponent, device, samples):
     return {
         "benchmark": name,
         "type": dtype,
-        "size": f"2^{exponent}",
+        "size": size_name(size),
         "cubc": round(cubc_us, 2),
         "peer": round(cub_us, 2),
         "unit": "us",
@@ -163,8 +176,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--names", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--types", nargs="+", choices=TYPE_CODES, default=TYPE_CODES)
+    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="in this order")
     parser.add_argument("--samples", type=int, default=41)
-    parser.add_argument("--library", default=LIBRARY)
+    built = next((path for path in LIBRARIES if path.exists()), LIBRARIES[-1])
+    parser.add_argument("--library", default=built)
     parser.add_argument("--policies", nargs="*", default=[], help="stores whose policies to use")
     cells.add_option(parser)
     options = parser.parse_args()
@@ -178,13 +193,13 @@ def main():
         cubc.use_policies(*options.policies)
     floors = bounds(library, "cuda:0", options.samples)
     rows = []
-    for name, dtype, exponent in itertools.product(options.names, options.types, SIZES):
+    for size, name, dtype in itertools.product(options.sizes, options.names, options.types):
         if dtype == ("I8" if name.startswith("histogram") else "U8"):
             continue  # bytes are numbers to sort and add, and unsigned to count
-        row = measure(library, name, dtype, exponent, "cuda:0", options.samples)
+        row = measure(library, name, dtype, size, "cuda:0", options.samples)
         rows.append(row)
         print(
-            f"{name:20} {dtype:3} 2^{exponent}  cubc {row['cubc']:9.2f} us"
+            f"{name:20} {dtype:3} {row['size']:9}  cubc {row['cubc']:9.2f} us"
             f"  CUB {row['peer']:9.2f} us  x{row['ratio']:.3f}"
             f"  {row['gb_per_s']:7.1f} GB/s  {row['variant']}",
             flush=True,
