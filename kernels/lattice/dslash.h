@@ -29,8 +29,9 @@
 // kl    0: loops over hops, and inside over the sources of the thread, with one link in registers;
 //       1: loops over sources with all eight links kept, but not reconstructed, which uses more
 //       registers and less of the L1 cache at a time
-// bx..bt   sites of one parity of a brick along x, and along y, z, t; less if that does not divide
-//          the lattice
+// bx..bt   sites of one parity of a brick along x, and along y, z, t; where that does not divide
+// the
+//          lattice, the nearest divisor
 // sz    bricks along z in a sweep through t
 // cv    fixed-point spinors: halves whose reals two fast instructions convert instead of one slow
 //       one (0: none, 1: the lower half, 2: both)

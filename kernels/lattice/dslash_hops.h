@@ -23,13 +23,26 @@ struct dslash_fields {
 // ---- the order of sites -------------------------------------------------------------------------
 FUNCTION constexpr u32 common_divisor(u32 a, u32 b) { return b ? common_divisor(b, a % b) : a; }
 
-constexpr u32 BRICK_X = common_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2);
-constexpr u32 BRICK_Y = common_divisor(TUNE_LY, 1u << TUNE_BRICK_Y_LOG2);
-constexpr u32 BRICK_Z = common_divisor(TUNE_LZ, 1u << TUNE_BRICK_Z_LOG2);
-constexpr u32 BRICK_T = common_divisor(TUNE_LT, 1u << TUNE_BRICK_T_LOG2);
+// Returns the divisor of an extent that is nearest to `wanted` by ratio, among the multiples of
+// `unit`, which divides both.
+FUNCTION constexpr u32 nearest_divisor(u32 extent, u32 wanted, u32 unit)
+{
+    u32 best = unit;
+    for (u32 d = unit; d <= extent; d += unit)
+        if (extent % d == 0 && (d <= wanted || d * best < wanted * wanted)) best = d;
+    return best;
+}
+
+// A brick is as long along x as makes whole sectors of memory, of two sites.
+constexpr u32 BRICK_X =
+    nearest_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2,
+                    common_divisor(common_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2), 2));
+constexpr u32 BRICK_Y = nearest_divisor(TUNE_LY, 1u << TUNE_BRICK_Y_LOG2, 1);
+constexpr u32 BRICK_Z = nearest_divisor(TUNE_LZ, 1u << TUNE_BRICK_Z_LOG2, 1);
+constexpr u32 BRICK_T = nearest_divisor(TUNE_LT, 1u << TUNE_BRICK_T_LOG2, 1);
 constexpr u32 BRICK = BRICK_X * BRICK_Y * BRICK_Z * BRICK_T;
 constexpr u32 ROWS_X = HALF_X / BRICK_X, ROWS_Y = TUNE_LY / BRICK_Y;
-constexpr u32 SWEEP = common_divisor(TUNE_LZ / BRICK_Z, 1u << TUNE_SWEEP_Z_LOG2);
+constexpr u32 SWEEP = nearest_divisor(TUNE_LZ / BRICK_Z, 1u << TUNE_SWEEP_Z_LOG2, 1);
 
 // Returns the site at a place of that order. With both parities, a brick of odd sites follows that
 // of even sites.
