@@ -132,7 +132,11 @@ def reads():
     [
         (ValueError, "give it out=", lambda: cubc.bind(cubc.reduce, X, device="cpu")),
         (ValueError, "give it out=", lambda: cubc.bind(cubc.scan, X, device="cpu")),
-        (ValueError, "or count=", lambda: cubc.bind(cubc.select, X, "x > 5", out=X + 0, device="cpu")),
+        (
+            ValueError,
+            "or count=",
+            lambda: cubc.bind(cubc.select, X, "x > 5", out=X + 0, device="cpu"),
+        ),
         (ValueError, "the host reads", lambda: cubc.bind(reads)),
         (TypeError, "a list", lambda: cubc.bind(cubc.reduce, [1.0], out=OUT, device="cpu")),
         (ValueError, "contiguous", lambda: cubc.bind(cubc.reduce, X[::2], out=OUT, device="cpu")),

@@ -182,11 +182,12 @@ def test_progress(db, capfd):
 def test_the_time_left_is_the_smaller_one(monkeypatch, budget, left):
     now = 1000.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
-    bar = progress.Progress(110, False, None if budget is None else now + 60 + budget)
+    bar = progress.Progress(False)
+    bar.plan(110, None if budget is None else now + 60 + budget)
     now += 60
     for _ in range(10):
         bar.step(fresh=True, failed=False)
-    assert f"{left} left" in bar._text()
+    assert f"{left} left" in bar.text()
 
 
 def test_a_missing_package_is_named_before_the_search(db, monkeypatch):

@@ -85,6 +85,7 @@ class Local:
         self._ahead = BATCH * threads if self._in_batches else min(MOST_AHEAD, AHEAD * threads)
         self._pool = ThreadPoolExecutor(threads, "cubc-compile")
         self._bench = RemoteBench(info["name"])
+        self._builds: list[Future] = []  # compilations, without those that were done
         self._abandon = bytearray(1)  # set when nobody needs what is being compiled with it
         self._workload: CompileTimeWorkload | None = None
         self._build = BASE_SECONDS
@@ -120,6 +121,11 @@ class Local:
         self._build = build_deadline(built)
         self._base = time.monotonic() - job.began
 
+    @property
+    def compiling(self) -> int:
+        """Number of variants that are being compiled, or wait for that."""
+        return sum(not one.done() for one in self._builds)
+
     def wants(self) -> bool:
         """True if more can be compiled in advance."""
         if self._in_batches:
@@ -138,6 +144,7 @@ class Local:
         compiled = self._pool.submit(
             self._workload.compile, request.variant, self._build, self._abandon
         )
+        self._builds = [*(one for one in self._builds if not one.done()), compiled]
         job = Job(request, compiled, opens)
         self._asked.append(job)
         self._todo.append(job)

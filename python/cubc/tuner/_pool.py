@@ -121,6 +121,11 @@ class Pool:
             self._compilers = ThreadPoolExecutor(cores(), "cubc-compile")
             self._ahead += min(cores(), MOST_COMPILING)
 
+    @property
+    def compiling(self) -> int:
+        """Number of variants that are compiled for the processes."""
+        return len(self._compiling)
+
     def begin(self, workload: CompileTimeWorkload, base: Request) -> Results:
         """Let one process open the workload; the others follow with their first task."""
         self.drop()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import math
+import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +14,11 @@ from typing import Any
 
 from ._checks import need
 
-FORMAT = "{desc}{percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt}{postfix}"
+WIDTH = 79  # of the line: a terminal of 80 columns breaks a line that fills it
+NAME = 28  # characters of the name in front of it, at most
+BAR = 8
+FORMAT = f"{{desc}}|{{bar:{BAR}}}| {{n_fmt}}/{{total_fmt}}{{postfix}}"
+TICK = 1.0  # seconds between two lines while nothing else changes them
 
 
 def watched() -> bool:
@@ -34,50 +41,71 @@ def bar(total: int, show: bool | None, what: str) -> Iterator[Callable[[], objec
 
 def _tqdm(total: int, what: str = "") -> Any:
     # Notebooks get a widget where ipywidgets are installed, else the same line as text.
-    tqdm = need("tqdm.auto" if importlib.util.find_spec("ipywidgets") else "tqdm").tqdm
-    return tqdm(total=total, desc=what or None, bar_format=FORMAT, file=sys.stderr)
+    make = need("tqdm.auto" if importlib.util.find_spec("ipywidgets") else "tqdm").tqdm
+    is_text = all(base.__module__ != "tqdm.notebook" for base in make.__mro__)
+    wide = {"ncols": min(WIDTH, shutil.get_terminal_size().columns - 1)} if is_text else {}
+    return make(total=total, desc=what or None, bar_format=FORMAT, file=sys.stderr, **wide)
 
 
 class Progress:
-    """A bar with variants a minute, time left, best score and count of failures.
+    """A bar with what is being done, variants a minute, time left, best score, count of failures.
+
+    It is drawn anew each second, so that one sees that a search lives while a batch compiles.
 
     Parameters
     ----------
-    total
-        Number of variants to try.
     show
         True to draw it; None draws it where somebody is there to read it.
-    until
-        Moment of the monotonic clock at which the search ends, whatever is left; None for none.
+    compiling
+        Gives the number of variants that are being compiled.
     """
 
-    def __init__(self, total: int, show: bool | None, until: float | None = None):
+    def __init__(self, show: bool | None, compiling: Callable[[], int] = int):
         self._bar = None
+        self._total = self._done = self._fresh = self._failed = 0
+        self._begin, self._until = time.monotonic(), math.inf
+        self._name, self._best, self._variant, self._planned = "", "", "", 0
+        self._doing, self._compiling = "reading what is known", compiling
+        self._closed = threading.Event()
+        self._ticker: threading.Thread | None = None
         if watched() if show is None else show:
-            self._bar = _tqdm(total)
-        self._total, self._done, self._fresh, self._failed = total, 0, 0, 0
-        self._begin, self._until = time.monotonic(), until
-        self._best, self._planned = "", 0
+            self._bar = _tqdm(0)
+            self._draw()
+            self._ticker = threading.Thread(target=self._tick, name="cubc-progress", daemon=True)
+            self._ticker.start()
+
+    def plan(self, total: int, until: float | None) -> None:
+        """Set the number of variants, and the moment of the monotonic clock at which all ends."""
+        self._total, self._doing = total, ""
+        self._begin, self._until = time.monotonic(), math.inf if until is None else until
+        if self._bar is not None:
+            self._bar.total = total
+        self._draw()
 
     def close(self) -> None:
         """Leave the line as it is."""
+        self._closed.set()
+        if self._ticker is not None:
+            self._ticker.join()
         if self._bar is not None:
             self._bar.close()
 
     def begin(self, name: str, planned: int) -> None:
         """Begin a compile-time workload with so many variants to try."""
-        self._best, self._planned = "", planned
+        self._best, self._variant, self._planned = "", "", planned
+        self._name = name if len(name) <= NAME else f"{name[: NAME - 3]}..."
         if self._bar is not None:
-            self._bar.set_description(name)
+            self._bar.set_description(self._name, refresh=False)
+        self._draw()
 
     def best(self, score: float, variant: str) -> None:
         """Note a new best variant."""
-        self._best = f"best {score:.3f} {variant}"
+        self._best, self._variant = f"best {score:.3f}", variant
 
-    def confirming(self, variants: int) -> None:
-        """Say that so many variants are being measured again."""
-        if self._bar is not None:
-            self._bar.set_postfix_str(f"measuring the best {variants} again", refresh=True)
+    def doing(self, what: str) -> None:
+        """Say what is being done; "" for what is done most of the time."""
+        self._doing = what
+        self._draw()
 
     def step(self, *, fresh: bool, failed: bool) -> None:
         """Count a variant; `fresh` if it was measured just now and not found in the store."""
@@ -86,7 +114,7 @@ class Progress:
         self._fresh += fresh
         self._failed += failed
         if self._bar is not None:
-            self._bar.set_postfix_str(self._text(), refresh=False)
+            self._bar.set_postfix_str(self.text(), refresh=False)
             self._bar.update()
 
     def end(self) -> None:
@@ -95,22 +123,40 @@ class Progress:
         self._planned = 0
         if self._bar is not None:
             self._bar.total = self._total
-            self._bar.refresh()
+        self._draw()
 
-    def _text(self) -> str:
-        now = time.monotonic()
+    def _tick(self) -> None:
+        while not self._closed.wait(TICK):
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._bar is not None:
+            self._bar.set_postfix_str(self.text(), refresh=True)
+
+    def text(self) -> str:
+        """What stands behind the counts; what a line has no room for is left out."""
+        now, compiling = time.monotonic(), self._compiling()
         rate = self._fresh / max(now - self._begin, 1e-9)
-        parts, ends = [], []
+        parts, ends = [], [self._until - now]
         if rate:
             parts.append(f"{60 * rate:.0f}/min")
             ends.append((self._total - self._done) / rate)
-        if self._until is not None:
-            ends.append(self._until - now)
-        if ends:
-            left = max(0, round(min(ends)))
-            parts.append(f"{left // 60}:{left % 60:02d} left")
-        if self._best:
-            parts.append(self._best)
-        if self._failed:
-            parts.append(f"{self._failed} failed")
-        return ", ".join(parts)
+        if min(ends) < math.inf:
+            parts.append(f"{_minutes(min(ends))} left")
+        else:
+            parts.append(_minutes(now - self._begin))
+        parts += [self._doing, self._best]
+        parts.append(f"compiling {compiling}" if compiling else "")
+        parts.append(f"{self._failed} failed" if self._failed else "")
+        parts.append(self._variant)
+        room = WIDTH - len(f"{self._name}: || {self._total}/{self._total}, ") - BAR
+        kept: list[str] = []
+        for part in filter(None, parts):
+            if sum(map(len, kept)) + 2 * len(kept) + len(part) <= room:
+                kept.append(part)
+        return ", ".join(kept)
+
+
+def _minutes(seconds: float) -> str:
+    whole = max(0, round(seconds))
+    return f"{whole // 60}:{whole % 60:02d}"

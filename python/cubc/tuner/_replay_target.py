@@ -77,6 +77,7 @@ class Replay:
     """The target; see `Target`."""
 
     several = False
+    compiling = 0
     others: tuple[Mapping[str, Any], ...] = ()
 
     def __init__(self, info: Mapping[str, Any]):

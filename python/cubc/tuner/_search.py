@@ -179,9 +179,10 @@ class Search:
                     objective=self.objective,
                 ) as session,
             ):
+                session.show(self.progress)
                 searches = self._searches(session)
                 end = None if self.seconds is None else time.monotonic() + self.seconds
-                session.show(sum(one.expected for one in searches), self.progress, end)
+                session.plan(sum(one.expected for one in searches), end)
                 weights = self.weights or [1.0] * len(searches)
                 for one, until in zip(searches, _deadlines(weights, end), strict=True):
                     if one is not searches[0] and session.is_late(end):

@@ -48,15 +48,19 @@ class Session:
         self.racing = racing and objective.is_time
         self.confirm = confirm if objective.is_time else 0
         self.goal, self.objective = goal, objective
-        self.progress = Progress(0, False)
+        self.progress = Progress(False)
         self._until: float | None = None
         self._begun = False
         self._device = ""
         self.measured_on(target.info)
 
-    def show(self, total: int, progress: bool | None, until: float | None) -> None:
-        """Begin a search that ends at the moment `until`, and its line of progress."""
-        self.progress = Progress(total, progress, until)
+    def show(self, progress: bool | None) -> None:
+        """Begin the line of progress."""
+        self.progress = Progress(progress, lambda: self.target.compiling)
+
+    def plan(self, total: int, until: float | None) -> None:
+        """Begin a search of so many variants that ends at the moment `until`."""
+        self.progress.plan(total, until)
         self._until = until
 
     def base_until(self) -> float | None:

@@ -57,6 +57,10 @@ class Target(Protocol):
     several: bool
 
     @property
+    def compiling(self) -> int:
+        """Number of variants that are being compiled, or wait for that. Any thread may ask."""
+
+    @property
     def others(self) -> Collection[Mapping[str, Any]]:
         """Infos of other devices that have measured by now."""
 

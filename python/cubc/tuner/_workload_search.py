@@ -129,8 +129,10 @@ class WorkloadSearch:
         until = _patience(self._session.base_until())
         timing, meter = self._session.timing, self._meter
         request = Request("base", every, timing, until=until, meter=meter)
+        self._session.progress.doing("base")
         for run, fields in self._session.target.begin(self.workload, request):
             self._record("base", run, fields)
+        self._session.progress.doing("")
         self._open = True
         self._judge_base()
 
@@ -288,7 +290,7 @@ class WorkloadSearch:
             ]
             if not requests:
                 return
-            self._session.progress.confirming(len(requests))
+            self._session.progress.doing(f"measuring the best {len(requests)} again")
             self._ensure_open()
             for request in requests:
                 self._session.target.submit(request)
