@@ -3,13 +3,14 @@
 
 static cubc_status check_length(const problem *p, const char *what, uint64_t n)
 {
+    const lattice_traits traits = lattice_traits_of(p);
+    const int *l = traits.extents;
     uint64_t wanted = 2 * lattice_sites(p) * CLOVER_REALS;
     if (n == wanted) return CUBC_OK;
     FAIL(CUBC_INVALID_ARGUMENT,
          "%s has %llu real numbers: on a lattice of %dx%dx%dx%d it has %llu, both parities' 72 a "
          "site",
-         what, (unsigned long long)n, p->traits[LATTICE_X], p->traits[LATTICE_Y],
-         p->traits[LATTICE_Z], p->traits[LATTICE_T], (unsigned long long)wanted);
+         what, (unsigned long long)n, l[0], l[1], l[2], l[3], (unsigned long long)wanted);
 }
 
 cubc_status clover_input(problem *p, const void *data, const float *norms, uint64_t n,
@@ -24,11 +25,4 @@ cubc_status clover_output(problem *p, const char *what, void *data, float *norms
 {
     TRY(check_length(p, what, n));
     return lattice_field_output(p, what, data, norms, n, type, CLOVER_REALS);
-}
-
-void clover_operands(const problem *p, cubc_type type, operand out[2])
-{
-    uint64_t sites = 2 * lattice_sites(p);
-    out[0] = (operand){.n = sites * CLOVER_REALS, .type = (uint8_t)type};
-    out[1] = (operand){.n = type == CUBC_I16 ? sites : 0, .type = CUBC_F32};
 }

@@ -12,7 +12,5 @@ cubc_status clover_input(problem *p, const void *data, const float *norms, uint6
                          cubc_type type);
 cubc_status clover_output(problem *p, const char *what, void *data, float *norms, uint64_t n,
                           cubc_type type);
-// Both operands of a benchmark.
-void clover_operands(const problem *p, cubc_type type, operand out[2]);
 
 #endif

@@ -1,7 +1,12 @@
 // Descriptor of clover_apply: kernels/lattice/clover_apply.cu.
 #include "lattice/operators/clover.h"
 
-enum { FIELDS, PARITY }; // among a problem's numbers
+typedef struct clover_apply_numbers {
+    uint64_t fields; // of a parity, of all sources
+    uint64_t parity;
+} clover_apply_numbers;
+
+PROBLEM_NUMBERS(clover_apply_numbers);
 
 cubc_status clover_apply_problem(const cubc_clover_apply_params *params, problem *out)
 {
@@ -23,24 +28,34 @@ cubc_status clover_apply_problem(const cubc_clover_apply_params *params, problem
                              params->n, params->type, SPINOR_REALS));
     TRY(problem_overlap(out, ANY_INPUT));
     TRY(lattice_aligned(out));
-    out->numbers[FIELDS] = sources * (uint64_t)parities;
-    out->numbers[PARITY] = (uint64_t)params->parity;
+    clover_apply_numbers_set(out, (clover_apply_numbers){.fields = sources * (uint64_t)parities,
+                                                         .parity = (uint64_t)params->parity});
     return CUBC_OK;
 }
 
 static cubc_status clover_apply_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    uint64_t sources;
+    benchmark_lattice place;
     (void)b;
-    TRY(site_map_workload(type, at, out));
-    site_map_add_field_input(out, CLOVER_REALS);
-    TRY(site_map_add_sources(at, &sources, out));
-    site_map_add_field_input(out, SPINOR_REALS);
-    site_map_add_field_output(out, SPINOR_REALS);
-    out->numbers[FIELDS] = 2 * sources;
-    out->numbers[PARITY] = 2;
-    return CUBC_OK;
+    TRY(lattice_of_benchmark(at, &place));
+    const uint64_t spinors = place.sites * place.sources;
+    const cubc_clover_apply_params params = {
+        .clover = BENCHMARK_ARRAY(0),
+        .clover_norms = BENCHMARK_NORMS(1, type),
+        .x = BENCHMARK_ARRAY(2),
+        .x_norms = BENCHMARK_NORMS(3, type),
+        .out = BENCHMARK_ARRAY(4),
+        .out_norms = BENCHMARK_NORMS(5, type),
+        .clover_n = CLOVER_REALS * place.sites,
+        .n = SPINOR_REALS * spinors,
+        .clover_norms_n = BENCHMARK_NORM_COUNT(type, place.sites),
+        .norms_n = BENCHMARK_NORM_COUNT(type, spinors),
+        .type = type,
+        BENCHMARK_EXTENTS(place),
+        .parity = 2,
+    };
+    return clover_apply_problem(&params, out);
 }
 
 static const field clover_apply_fields[] = {
@@ -57,7 +72,7 @@ static const field clover_apply_fields[] = {
 static const benchmark clover_apply_benchmarks[] = {
     LATTICE_SOURCES_BENCHMARK("clover_apply.site", lattice_types)};
 
-static const site_map clover_apply_map = {.numbers = 2};
+static const site_map clover_apply_map = {.numbers = sizeof(clover_apply_numbers)};
 
 const algorithm clover_apply_algorithm = SITE_MAP_OF_SOURCES(
     clover_apply, .kernels = {"clover_apply_sites"}, .invalid = site_map_any_variant,

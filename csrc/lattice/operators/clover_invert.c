@@ -22,12 +22,25 @@ cubc_status clover_invert_problem(const cubc_clover_invert_params *params, probl
 static cubc_status clover_invert_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
+    benchmark_lattice place;
     (void)b;
-    TRY(site_map_workload(type, at, out));
-    site_map_add_field_input(out, CLOVER_REALS);
-    site_map_add_field_output(out, CLOVER_REALS);
-    out->outputs[out->output_count++] = (operand){.n = out->n, .type = CUBC_F64};
-    return CUBC_OK;
+    TRY(lattice_of_benchmark(at, &place));
+    const cubc_clover_invert_params params = {
+        .clover = BENCHMARK_ARRAY(0),
+        .clover_norms = BENCHMARK_NORMS(1, type),
+        .out = BENCHMARK_ARRAY(2),
+        .out_norms = BENCHMARK_NORMS(3, type),
+        .log_det = BENCHMARK_ARRAY(4),
+        .clover_n = CLOVER_REALS * place.sites,
+        .n = CLOVER_REALS * place.sites,
+        .log_det_n = place.sites,
+        .clover_type = type,
+        .type = type,
+        .clover_norms_n = BENCHMARK_NORM_COUNT(type, place.sites),
+        .norms_n = BENCHMARK_NORM_COUNT(type, place.sites),
+        BENCHMARK_EXTENTS(place),
+    };
+    return clover_invert_problem(&params, out);
 }
 
 // No matrix is singular.

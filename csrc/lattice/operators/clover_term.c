@@ -3,7 +3,11 @@
 
 #include <math.h>
 
-enum { MAGNETIC, ELECTRIC }; // among a problem's numbers
+typedef struct clover_term_numbers {
+    double magnetic, electric;
+} clover_term_numbers;
+
+PROBLEM_NUMBERS(clover_term_numbers);
 
 cubc_status clover_term_problem(const cubc_clover_term_params *params, problem *out)
 {
@@ -24,20 +28,28 @@ cubc_status clover_term_problem(const cubc_clover_term_params *params, problem *
         FAIL(CUBC_INVALID_ARGUMENT,
              "clover_term: coefficients of %g and %g: they are finite numbers", params->magnetic,
              params->electric);
-    out->numbers[MAGNETIC] = lattice_word(params->magnetic);
-    out->numbers[ELECTRIC] = lattice_word(params->electric);
+    clover_term_numbers_set(out, (clover_term_numbers){params->magnetic, params->electric});
     return CUBC_OK;
 }
 
 static cubc_status clover_term_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
+    benchmark_lattice place;
     (void)b;
-    TRY(site_map_workload(type, at, out));
-    site_map_add_input(out, GAUGE_REALS);
-    site_map_add_field_output(out, CLOVER_REALS);
-    out->numbers[MAGNETIC] = out->numbers[ELECTRIC] = lattice_word(1);
-    return CUBC_OK;
+    TRY(lattice_of_benchmark(at, &place));
+    const cubc_clover_term_params params = {
+        .links = BENCHMARK_ARRAY(0),
+        .out = BENCHMARK_ARRAY(1),
+        .links_n = GAUGE_REALS * place.sites,
+        .n = CLOVER_REALS * place.sites,
+        .links_type = type,
+        .type = type,
+        BENCHMARK_EXTENTS(place),
+        .magnetic = 1,
+        .electric = 1,
+    };
+    return clover_term_problem(&params, out);
 }
 
 static const char *clover_term_random(const problem *p, int k)
@@ -58,7 +70,7 @@ static const field clover_term_fields[] = {
 static const benchmark clover_term_benchmarks[] = {
     LATTICE_BENCHMARK("clover_term.field", lattice_plain_types)};
 
-static const site_map clover_term_map = {.converts = true, .numbers = 2};
+static const site_map clover_term_map = {.converts = true, .numbers = sizeof(clover_term_numbers)};
 
 const algorithm clover_term_algorithm =
     SITE_MAP(clover_term, .kernels = {"clover_term"}, .invalid = site_map_any_variant,

@@ -29,12 +29,13 @@ static cubc_status check_numbers(const cubc_dslash_wilson_params *params)
     return CUBC_OK;
 }
 
-static cubc_status add_fields(const cubc_dslash_wilson_params *params, problem *out)
+static cubc_status add_fields(const cubc_dslash_wilson_params *params, uint64_t *sources,
+                              problem *out)
 {
     const cubc_type type = params->type;
     TRY(lattice_links(out, params->links, params->links_n, type, params->reconstruct));
     TRY(lattice_sources(out, "the input of dslash", params->n, params->parity == 2 ? 2 : 1,
-                        &out->numbers[DSLASH_SOURCES]));
+                        sources));
     TRY(lattice_norms("the input of dslash", params->norms_n, params->n, type, SPINOR_REALS));
     TRY(lattice_field_input(out, "the input of dslash", params->in, params->in_norms, params->n,
                             type, SPINOR_REALS));
@@ -47,16 +48,13 @@ static cubc_status add_fields(const cubc_dslash_wilson_params *params, problem *
     return dslash_apart(out, &out->inputs[IN], "spinors");
 }
 
-static cubc_status add_guard(const cubc_dslash_wilson_params *params, problem *out)
+static cubc_status add_tail(const cubc_dslash_wilson_params *params, problem *out)
 {
     if (!params->guard) return CUBC_OK;
     TRY(solver_update_texts(out, "the tail of dslash", params->tail));
     if (params->z)
         TRY(lattice_field_input(out, "z of dslash", params->z, params->z_norms, params->n,
                                 params->type, SPINOR_REALS));
-    out->traits[DSLASH_GUARDED] = 1;
-    out->traits[DSLASH_Z] = params->z != NULL;
-    solver_update_guard(params->guard, out->numbers + DSLASH_GUARD);
     return CUBC_OK;
 }
 
@@ -68,6 +66,7 @@ static const char *operator_name(const algorithm *a)
 cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
                            problem *out)
 {
+    dslash_numbers numbers = {.a = params->a, .spatial = 1 / params->anisotropy};
     *out = (problem){.algorithm = a,
                      .n = params->n / SPINOR_REALS,
                      .type = (uint8_t)params->type,
@@ -76,20 +75,22 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
     TRY(lattice_precision("spinors", params->type));
     TRY(lattice_extents(out, LATTICE_EXTENTS(params)));
     TRY(check_numbers(params));
-    TRY(add_fields(params, out));
-    TRY(add_guard(params, out));
+    TRY(add_fields(params, &numbers.sources, out));
+    TRY(add_tail(params, out));
     TRY(lattice_aligned(out));
-    uint16_t *traits = out->traits;
-    traits[DSLASH_RECONSTRUCT] = (uint16_t)params->reconstruct;
-    traits[DSLASH_PARITY] = (uint16_t)params->parity;
-    traits[DSLASH_DAGGER] = params->dagger != 0;
-    traits[DSLASH_XPAY] = params->x != NULL;
-    traits[DSLASH_ANISOTROPIC] = params->anisotropy != 1;
-    traits[DSLASH_ANTIPERIODIC] = params->antiperiodic != 0;
-    traits[DSLASH_TEMPORAL] = params->temporal_gauge != 0;
-    out->numbers[DSLASH_A] = lattice_word(params->a);
-    out->numbers[DSLASH_SPATIAL] = lattice_word(1 / params->anisotropy);
-    traits[DSLASH_SEVERAL] = out->numbers[DSLASH_SOURCES] > 1;
+    if (params->guard) numbers.guard = *params->guard;
+    dslash_numbers_set(out, numbers);
+    dslash_traits_set(out, (dslash_traits){.lattice = lattice_traits_of(out),
+                                           .reconstruct = params->reconstruct,
+                                           .parity = params->parity,
+                                           .dagger = params->dagger != 0,
+                                           .xpay = params->x != NULL,
+                                           .anisotropic = params->anisotropy != 1,
+                                           .antiperiodic = params->antiperiodic != 0,
+                                           .temporal = params->temporal_gauge != 0,
+                                           .guarded = params->guard != NULL,
+                                           .z = params->guard && params->z,
+                                           .several = numbers.sources > 1});
     snprintf(out->benchmark, sizeof out->benchmark, "dslash.%s.r%d", operator_name(a),
              params->reconstruct);
     return CUBC_OK;
@@ -98,35 +99,33 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
 void dslash_place(const problem *p, uint64_t *place)
 {
     lattice_place(p, place);
-    place[LATTICE_SOURCES_AXIS] = p->numbers[DSLASH_SOURCES];
+    place[LATTICE_SOURCES_AXIS] = dslash_numbers_of(p).sources;
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
-cubc_status dslash_workload(const benchmark *b, cubc_type type, const uint64_t *at, problem *out)
+cubc_status dslash_benchmark_params(const benchmark *b, cubc_type type, const uint64_t *at,
+                                    cubc_dslash_wilson_params *out)
 {
-    int reals = atoi(strstr(b->name, ".r") + 2);
-    uint64_t sources;
-    TRY(lattice_sources_at(at, &sources));
-    *out = (problem){.type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .aligned = true,
-                     .traits = {[DSLASH_RECONSTRUCT] = (uint16_t)reals,
-                                [DSLASH_ANTIPERIODIC] = 1,
-                                [DSLASH_SEVERAL] = sources > 1},
-                     .numbers = {[DSLASH_A] = lattice_word(1),
-                                 [DSLASH_SPATIAL] = lattice_word(1),
-                                 [DSLASH_SOURCES] = sources}};
-    TRY(lattice_extents_at(out, at));
-    out->n = lattice_sites(out) * sources;
-    uint64_t norms = type == CUBC_I16 ? out->n : 0;
-    out->inputs[LINKS] =
-        (operand){.n = 8 * lattice_sites(out) * (uint64_t)reals, .type = (uint8_t)type};
-    out->inputs[IN] = (operand){.n = out->n * SPINOR_REALS, .type = (uint8_t)type};
-    out->inputs[IN_NORMS] = (operand){.n = norms, .type = CUBC_F32};
-    out->outputs[OUT] = out->inputs[IN];
-    out->outputs[OUT_NORMS] = out->inputs[IN_NORMS];
-    out->input_count = 3;
-    out->output_count = 2;
+    benchmark_lattice place;
+    TRY(lattice_of_benchmark(at, &place));
+    const int reconstruct = atoi(strstr(b->name, ".r") + 2);
+    const uint64_t spinors = place.sites / 2 * place.sources;
+    *out = (cubc_dslash_wilson_params){
+        .links = BENCHMARK_ARRAY(0),
+        .in = BENCHMARK_ARRAY(1),
+        .in_norms = BENCHMARK_NORMS(2, type),
+        .out = BENCHMARK_ARRAY(3),
+        .out_norms = BENCHMARK_NORMS(4, type),
+        .links_n = 4 * place.sites * (uint64_t)reconstruct,
+        .n = SPINOR_REALS * spinors,
+        .norms_n = BENCHMARK_NORM_COUNT(type, spinors),
+        .type = type,
+        BENCHMARK_EXTENTS(place),
+        .reconstruct = reconstruct,
+        .antiperiodic = 1,
+        .a = 1,
+        .anisotropy = 1,
+    };
     return CUBC_OK;
 }
 
@@ -139,7 +138,7 @@ const char *dslash_random(const problem *p, int k)
         return "static_cast<u16>((random_u64(seed, i) >> 50) + 24576)";
     if (p->type == CUBC_I16) return "static_cast<i32>(random_u64(seed, i) >> 49) - 16384";
     if (k == IN) return "static_cast<i32>(random_u64(seed, i) >> 60) - 8";
-    return k == LINKS && p->traits[DSLASH_RECONSTRUCT] == 8
+    return k == LINKS && dslash_traits_of(p).reconstruct == 8
                ? "(random_u64(seed, i) >> 40) * 0x1p-25"
                : "static_cast<i32>(random_u64(seed, i) % 3) - 1";
 }
@@ -147,27 +146,31 @@ const char *dslash_random(const problem *p, int k)
 // ---- variants -----------------------------------------------------------------------------------
 void dslash_define(const problem *p, text *out)
 {
-    static const char *const names[DSLASH_TRAITS] = {[DSLASH_RECONSTRUCT] = "RECONSTRUCT",
-                                                     [DSLASH_PARITY] = "PARITY",
-                                                     [DSLASH_DAGGER] = "DAGGER",
-                                                     [DSLASH_XPAY] = "XPAY",
-                                                     [DSLASH_ANISOTROPIC] = "ANISOTROPIC",
-                                                     [DSLASH_ANTIPERIODIC] = "ANTIPERIODIC",
-                                                     [DSLASH_TEMPORAL] = "TEMPORAL",
-                                                     [DSLASH_GUARDED] = "GUARDED",
-                                                     [DSLASH_Z] = "Z",
-                                                     [DSLASH_SEVERAL] = "SEVERAL"};
+    const dslash_traits t = dslash_traits_of(p);
+    const struct {
+        const char *name;
+        int value;
+    } macros[] = {{"RECONSTRUCT", t.reconstruct},
+                  {"PARITY", t.parity},
+                  {"DAGGER", t.dagger},
+                  {"XPAY", t.xpay},
+                  {"ANISOTROPIC", t.anisotropic},
+                  {"ANTIPERIODIC", t.antiperiodic},
+                  {"TEMPORAL", t.temporal},
+                  {"GUARDED", t.guarded},
+                  {"Z", t.z},
+                  {"SEVERAL", t.several}};
     lattice_define(p, out);
     text_printf(out, "#define TUNE_T %s\n", type_table[p->type].dialect);
-    for (int k = DSLASH_RECONSTRUCT; k < DSLASH_TRAITS; k++)
-        text_printf(out, "#define TUNE_%s %d\n", names[k], p->traits[k]);
-    if (p->traits[DSLASH_GUARDED]) solver_update_define(p, out);
+    for (size_t k = 0; k < COUNT_OF(macros); k++)
+        text_printf(out, "#define TUNE_%s %d\n", macros[k].name, macros[k].value);
+    if (t.guarded) solver_update_define(p, out);
 }
 
 const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v)
 {
     int threads = variant_value(s, v, "tpb", 1), groups = variant_value(s, v, "sg", 1);
-    if (!p->traits[DSLASH_SEVERAL] && groups * variant_value(s, v, "spt", 1) > 1)
+    if (!dslash_traits_of(p).several && groups * variant_value(s, v, "spt", 1) > 1)
         return "there is one source and not several for a thread or for groups";
     if (strcmp(kind, "cpu") == 0) return NULL;
     if (threads % (32 * groups)) return "the warps of a block do not divide into groups";
@@ -185,8 +188,10 @@ const char *dslash_invalid(const problem *p, const char *kind, const space *s, c
 // z comes after x, and each has its norms behind it.
 static cubc_status place_guard(const problem *p, uint64_t blocks, launch *l)
 {
-    const operand *z = p->traits[DSLASH_Z] ? &p->inputs[p->traits[DSLASH_XPAY] ? Z : X] : NULL;
-    TRY(solver_update_place(p, p->numbers + DSLASH_GUARD, blocks, l));
+    const dslash_numbers numbers = dslash_numbers_of(p);
+    const dslash_traits traits = dslash_traits_of(p);
+    const operand *z = traits.z ? &p->inputs[traits.xpay ? Z : X] : NULL;
+    TRY(solver_update_place(p, &numbers.guard, blocks, l));
     l->args[l->args_count++] = z ? (uintptr_t)z[0].data : 0;
     l->args[l->args_count++] = z ? (uintptr_t)z[1].data : 0;
     return CUBC_OK;
@@ -195,17 +200,19 @@ static cubc_status place_guard(const problem *p, uint64_t blocks, launch *l)
 cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *term, size_t count,
                         plan *out)
 {
+    const dslash_numbers numbers = dslash_numbers_of(p);
+    const dslash_traits traits = dslash_traits_of(p);
     const device_kernel *kernel = &i->kernels[0];
     uint64_t groups = (uint64_t)variant_value(&i->space, &i->variant, "sg", 1);
     uint64_t together = groups * (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
-    uint64_t places = lattice_sites(p) * (p->traits[DSLASH_PARITY] == 2 ? 2 : 1);
-    uint64_t sources = (p->numbers[DSLASH_SOURCES] + together - 1) / together;
+    uint64_t places = lattice_sites(p) * (traits.parity == 2 ? 2 : 1);
+    uint64_t sources = (numbers.sources + together - 1) / together;
     uint64_t threads = kernel->threads / groups;
     uint64_t each = (places + threads - 1) / threads, blocks = each * sources;
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources needs more than 2^31 blocks",
-             (unsigned long long)p->numbers[DSLASH_SOURCES]);
-    const operand *x = p->traits[DSLASH_XPAY] ? &p->inputs[X] : NULL;
+             (unsigned long long)numbers.sources);
+    const operand *x = traits.xpay ? &p->inputs[X] : NULL;
     launch *l = &out->launches[out->launch_count++];
     *l = (launch){
         .kernel = kernel,
@@ -213,11 +220,11 @@ cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *ter
                   .shared = 1024u * (unsigned)variant_value(&i->space, &i->variant, "sh", 0)},
         .args_count = 10,
         .args = {(uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
-                 (uintptr_t)p->inputs[IN_NORMS].data, p->numbers[DSLASH_SPATIAL],
-                 p->numbers[DSLASH_SOURCES], x ? (uintptr_t)x[0].data : 0,
-                 x ? (uintptr_t)x[1].data : 0, (uintptr_t)p->outputs[OUT].data,
-                 (uintptr_t)p->outputs[OUT_NORMS].data, p->numbers[DSLASH_A]}};
+                 (uintptr_t)p->inputs[IN_NORMS].data, lattice_word(numbers.spatial),
+                 numbers.sources, x ? (uintptr_t)x[0].data : 0, x ? (uintptr_t)x[1].data : 0,
+                 (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[OUT_NORMS].data,
+                 lattice_word(numbers.a)}};
     for (size_t k = 0; k < count; k++) l->args[l->args_count++] = term[k];
-    if (!p->traits[DSLASH_GUARDED]) return CUBC_OK;
-    return place_guard(p, each * p->numbers[DSLASH_SOURCES], l);
+    if (!traits.guarded) return CUBC_OK;
+    return place_guard(p, each * numbers.sources, l);
 }

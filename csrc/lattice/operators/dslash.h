@@ -1,43 +1,38 @@
 // The common part of the descriptors of Wilson-like operators: kernels/lattice/dslash.h. Parameters
-// of an operator begin with those of the Wilson Dslash; traits, numbers, inputs and arguments of
-// its site term come after the ones that are named here. Traffic is that of all arrays: all links
-// are read for one parity too, from either end.
+// of an operator begin with those of the Wilson Dslash, its traits and numbers with the structs
+// here; inputs and arguments of its site term come after the Dslash's. Traffic is that of all
+// arrays: all links are read for one parity too, from either end.
 #ifndef CUBC_LATTICE_DSLASH_H
 #define CUBC_LATTICE_DSLASH_H
 
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/operators/solver_update.h"
 
-// The traits of a problem, after those of any lattice.
-enum {
-    DSLASH_RECONSTRUCT = LATTICE_TRAITS,
-    DSLASH_PARITY,
-    DSLASH_DAGGER,
-    DSLASH_XPAY,
-    DSLASH_ANISOTROPIC,
-    DSLASH_ANTIPERIODIC,
-    DSLASH_TEMPORAL,
-    DSLASH_GUARDED,
-    DSLASH_Z,
-    DSLASH_SEVERAL, // sources
-    DSLASH_TRAITS
-};
-// Among a problem's numbers.
-enum {
-    DSLASH_A,
-    DSLASH_SPATIAL,
-    DSLASH_SOURCES,
-    DSLASH_GUARD,
-    DSLASH_NUMBERS = DSLASH_GUARD + GUARD_NUMBERS
-};
+typedef struct dslash_traits {
+    lattice_traits lattice;
+    int reconstruct, parity, dagger, xpay, anisotropic, antiperiodic, temporal, guarded;
+    int z;       // the tail has z
+    int several; // sources
+} dslash_traits;
+
+typedef struct dslash_numbers {
+    double a, spatial; // spatial: the factor of hops in space
+    uint64_t sources;
+    cubc_guard guard;
+} dslash_numbers;
+
+PROBLEM_TRAITS(dslash_traits);
+PROBLEM_NUMBERS(dslash_numbers);
 
 // The problem, without the site term.
 cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
                            problem *out);
 // Fails if the output overlaps an input.
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
-// "dslash.wilson.r12": odd to even sites, antiperiodic in time. There is no x.
-cubc_status dslash_workload(const benchmark *b, cubc_type type, const uint64_t *at, problem *out);
+// The call of "dslash.wilson.r12": odd to even sites, antiperiodic in time. There is no x, and the
+// arrays are number 0 to 4.
+cubc_status dslash_benchmark_params(const benchmark *b, cubc_type type, const uint64_t *at,
+                                    cubc_dslash_wilson_params *out);
 void dslash_place(const problem *p, uint64_t *place);
 const char *dslash_random(const problem *p, int k);
 void dslash_define(const problem *p, text *out);

@@ -2,7 +2,12 @@
 #include "lattice/operators/clover.h"
 #include "lattice/operators/dslash.h"
 
-enum { SITE = DSLASH_TRAITS }; // a trait: 1 if C is applied to x, 0 to the hopping term
+typedef struct dslash_clover_traits {
+    dslash_traits dslash;
+    int site; // 1 if C is applied to x, 0 to the hopping term
+} dslash_clover_traits;
+
+PROBLEM_TRAITS(dslash_clover_traits);
 
 cubc_status dslash_clover_problem(const cubc_dslash_clover_params *params, problem *out)
 {
@@ -17,7 +22,8 @@ cubc_status dslash_clover_problem(const cubc_dslash_clover_params *params, probl
                      params->wilson.type));
     TRY(dslash_apart(out, &out->inputs[first], "clover term"));
     TRY(lattice_aligned(out));
-    out->traits[SITE] = params->on_x != 0;
+    dslash_clover_traits_set(
+        out, (dslash_clover_traits){.dslash = dslash_traits_of(out), .site = params->on_x != 0});
     return CUBC_OK;
 }
 
@@ -25,16 +31,20 @@ cubc_status dslash_clover_problem(const cubc_dslash_clover_params *params, probl
 static cubc_status dslash_clover_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
-    TRY(dslash_workload(b, type, at, out));
-    clover_operands(out, type, &out->inputs[out->input_count]);
-    out->input_count += 2;
-    return CUBC_OK;
+    benchmark_lattice place;
+    cubc_dslash_clover_params params = {.clover = BENCHMARK_ARRAY(5),
+                                        .clover_norms = BENCHMARK_NORMS(6, type)};
+    TRY(lattice_of_benchmark(at, &place));
+    TRY(dslash_benchmark_params(b, type, at, &params.wilson));
+    params.clover_n = CLOVER_REALS * place.sites;
+    params.clover_norms_n = BENCHMARK_NORM_COUNT(type, place.sites);
+    return dslash_clover_problem(&params, out);
 }
 
 static void dslash_clover_define(const problem *p, text *out)
 {
     dslash_define(p, out);
-    text_printf(out, "#define TUNE_SITE %d\n", p->traits[SITE]);
+    text_printf(out, "#define TUNE_SITE %d\n", dslash_clover_traits_of(p).site);
 }
 
 static cubc_status dslash_clover_plan(const problem *p, const instance *i, plan *out)
@@ -49,7 +59,7 @@ static double dslash_clover_traffic(const problem *p)
     int matrices = p->input_count - 2;
     double all = problem_input_bytes(p, matrices) + problem_input_bytes(p, matrices + 1);
     // Half of the matrices are read for one parity.
-    return problem_array_bytes(p) - (p->traits[DSLASH_PARITY] == 2 ? 0 : all / 2);
+    return problem_array_bytes(p) - (dslash_traits_of(p).parity == 2 ? 0 : all / 2);
 }
 
 static const field dslash_clover_fields[] = {

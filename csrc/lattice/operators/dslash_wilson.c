@@ -11,9 +11,18 @@ static cubc_status dslash_wilson_plan(const problem *p, const instance *i, plan 
     return dslash_plan(p, i, NULL, 0, out);
 }
 
+static cubc_status dslash_wilson_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                          problem *out)
+{
+    cubc_dslash_wilson_params params;
+    TRY(dslash_benchmark_params(b, type, at, &params));
+    return dslash_wilson_problem(&params, out);
+}
+
 static const field dslash_wilson_fields[] = {DSLASH_FIELDS};
 
 static const benchmark dslash_wilson_benchmarks[] = {DSLASH_BENCHMARKS("wilson")};
 
-const algorithm dslash_wilson_algorithm = DSLASH(
-    wilson, .workload = dslash_workload, .define = dslash_define, .traffic = problem_array_bytes);
+const algorithm dslash_wilson_algorithm =
+    DSLASH(wilson, .workload = dslash_wilson_workload, .define = dslash_define,
+           .traffic = problem_array_bytes);

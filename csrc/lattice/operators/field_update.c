@@ -5,14 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-// The traits of a problem, after those of any lattice. WRITTEN: bit k for field k.
-enum { REALS = LATTICE_TRAITS, PARITIES, WRITTEN };
-enum { SOURCES, GUARD }; // among a problem's numbers
+typedef struct field_update_traits {
+    lattice_traits lattice;
+    int reals, parities;
+    int written; // bit k for field k
+} field_update_traits;
+
+typedef struct field_update_numbers {
+    uint64_t sources;
+    cubc_guard guard;
+} field_update_numbers;
+
+PROBLEM_TRAITS(field_update_traits);
+PROBLEM_NUMBERS(field_update_numbers);
 
 // ---- problems -----------------------------------------------------------------------------------
 static uint64_t places(const problem *p)
 {
-    return lattice_sites(p) * p->traits[PARITIES];
+    return lattice_sites(p) * (uint64_t)field_update_traits_of(p).parities;
 }
 
 static cubc_status check_shape(const cubc_field_update_params *params)
@@ -42,7 +52,8 @@ static cubc_status check_name(const char *name)
 
 static cubc_status add_field(const cubc_site_field *f, problem *out)
 {
-    uint64_t n = places(out) * out->traits[REALS] * out->numbers[SOURCES];
+    field_update_traits traits = field_update_traits_of(out);
+    uint64_t n = places(out) * (uint64_t)traits.reals * field_update_numbers_of(out).sources;
     TRY(check_name(f->name));
     TRY(lattice_precision("fields", f->type));
     TRY(problem_input(out, f->name, f->data, n, f->type));
@@ -50,7 +61,8 @@ static cubc_status add_field(const cubc_site_field *f, problem *out)
     if (!f->written) return CUBC_OK;
     if (out->output_count == MAX_OUTPUTS)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: more than %d fields change", MAX_OUTPUTS);
-    out->traits[WRITTEN] |= (uint16_t)(1u << (out->input_count - 1));
+    traits.written |= 1 << (out->input_count - 1);
+    field_update_traits_set(out, traits);
     return problem_output(out, f->name, f->data, n, f->type);
 }
 
@@ -71,22 +83,22 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
     TRY(solver_update_texts(out, "field_update", params->update));
     if (!params->guard || !params->guard->states)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: there is no state");
-    out->traits[REALS] = (uint16_t)params->reals;
-    out->traits[PARITIES] = (uint16_t)params->parities;
-    out->numbers[SOURCES] = params->sources;
+    field_update_traits_set(out, (field_update_traits){.lattice = lattice_traits_of(out),
+                                                       .reals = params->reals,
+                                                       .parities = params->parities});
+    field_update_numbers_set(out, (field_update_numbers){params->sources, *params->guard});
     for (int k = 0; k < params->field_count; k++) TRY(add_field(&params->fields[k], out));
     if (!out->aligned)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: a field in native order starts on 16 bytes");
     out->n = places(out) * params->sources;
     out->type = out->acc_type = (uint8_t)widest(out);
-    solver_update_guard(params->guard, out->numbers + GUARD);
     return CUBC_OK;
 }
 
 static void field_update_place(const problem *p, uint64_t *place)
 {
     lattice_place(p, place);
-    place[LATTICE_SOURCES_AXIS] = p->numbers[SOURCES];
+    place[LATTICE_SOURCES_AXIS] = field_update_numbers_of(p).sources;
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
@@ -95,28 +107,32 @@ static void field_update_place(const problem *p, uint64_t *place)
 static cubc_status field_update_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    uint64_t sources;
-    static const char *const names[] = {"x", "p", "s"};
     static const cubc_site_update update = {.scalars = {"alpha_real", "beta_real"},
                                             .statements = "x = x + (alpha_real + real_t(2)) * p; "
                                                           "p = s + (beta_real + real_t(3)) * p"};
-    TRY(lattice_sources_at(at, &sources));
-    *out = (problem){.type = (uint8_t)(type == CUBC_F64 ? CUBC_F64 : CUBC_F32),
-                     .aligned = true,
-                     .traits = {[REALS] = SPINOR_REALS, [PARITIES] = 1, [WRITTEN] = 3},
-                     .numbers = {[SOURCES] = sources},
-                     .input_count = 4,
-                     .output_count = 2};
-    out->acc_type = out->type;
-    TRY(lattice_extents_at(out, at));
-    out->n = places(out) * sources;
-    TRY(solver_update_texts(out, b->name, &update));
-    // The norms of a fixed-point field are behind it, two items a site.
-    uint64_t items = out->n * (SPINOR_REALS + (type == CUBC_I16 ? 2 : 0));
-    for (int k = 0; k < 3; k++)
-        out->inputs[k] = (operand){.name = names[k], .n = items, .type = (uint8_t)type};
-    out->inputs[3] = (operand){.n = sources * CUBC_STATE_BYTES / 8, .type = CUBC_U64};
-    for (int k = 0; k < 2; k++) out->outputs[k] = (operand){.n = items, .type = (uint8_t)type};
+    static const cubc_guard guard = {.states = BENCHMARK_ARRAY(3)};
+    const cubc_site_field fields[] = {{"x", BENCHMARK_ARRAY(0), type, .written = 1},
+                                      {"p", BENCHMARK_ARRAY(1), type, .written = 1},
+                                      {"s", BENCHMARK_ARRAY(2), type, .written = 0}};
+    benchmark_lattice place;
+    (void)b;
+    TRY(lattice_of_benchmark(at, &place));
+    const cubc_field_update_params params = {
+        .update = &update,
+        .fields = fields,
+        .field_count = COUNT_OF(fields),
+        .guard = &guard,
+        BENCHMARK_EXTENTS(place),
+        .reals = SPINOR_REALS,
+        .parities = 1,
+        .sources = place.sources,
+    };
+    TRY(field_update_problem(&params, out));
+    if (type == CUBC_I16) // the norms are behind a field, two items a site
+        for (int k = 0; k < out->input_count; k++) out->inputs[k].n += 2 * out->n;
+    for (int k = 0; k < out->output_count; k++) out->outputs[k].n = out->inputs[k].n;
+    uint64_t words = place.sources * CUBC_STATE_BYTES / sizeof(uint64_t);
+    out->inputs[out->input_count++] = (operand){.n = words, .type = CUBC_U64};
     return CUBC_OK;
 }
 
@@ -140,7 +156,8 @@ static void define_fields(const problem *p, const char *name, enum which which, 
 {
     text_printf(out, "#define %s(X)", name);
     for (int k = 0; k < p->input_count; k++) {
-        bool written = p->traits[WRITTEN] >> k & 1, fixed = p->inputs[k].type == CUBC_I16;
+        bool written = field_update_traits_of(p).written >> k & 1,
+             fixed = p->inputs[k].type == CUBC_I16;
         if (!is_field(p, k) || (which != ALL && !written) || (which == ONLY_HELD && !fixed) ||
             (which == ONLY_FLOATS && fixed))
             continue;
@@ -151,9 +168,10 @@ static void define_fields(const problem *p, const char *name, enum which which, 
 
 static void field_update_define(const problem *p, text *out)
 {
+    const field_update_traits traits = field_update_traits_of(p);
     lattice_define(p, out);
     text_printf(out, "#define TUNE_REALS %d\n#define TUNE_PARITIES %d\n#define TUNE_REAL %s\n",
-                p->traits[REALS], p->traits[PARITIES], type_table[p->type].dialect);
+                traits.reals, traits.parities, type_table[p->type].dialect);
     define_fields(p, "TUNE_FIELDS", ALL, out);
     define_fields(p, "TUNE_WRITTEN", ONLY_WRITTEN, out);
     define_fields(p, "TUNE_HELD", ONLY_HELD, out);
@@ -174,13 +192,12 @@ static const char *field_update_invalid(const problem *p, const char *kind, cons
 static cubc_status field_update_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
+    field_update_numbers numbers = field_update_numbers_of(p);
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1) * kernel->threads;
-    uint64_t blocks = (places(p) + tile - 1) / tile * p->numbers[SOURCES];
-    uint64_t guard[GUARD_NUMBERS];
+    uint64_t blocks = (places(p) + tile - 1) / tile * numbers.sources;
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update of %llu right-hand sides: more than 2^31 blocks",
-             (unsigned long long)p->numbers[SOURCES]);
-    memcpy(guard, p->numbers + GUARD, sizeof guard);
+             (unsigned long long)numbers.sources);
     launch *l = &out->launches[0];
     out->launch_count = 1;
     *l = (launch){.kernel = kernel, .shape.grid = (unsigned)blocks};
@@ -188,11 +205,11 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
         if (is_field(p, k))
             l->args[l->args_count++] = (uintptr_t)p->inputs[k].data;
         else
-            guard[GUARD_STATES] = (uintptr_t)p->inputs[k].data;
+            numbers.guard.states = p->inputs[k].data;
     for (int k = 0; k < p->output_count; k++)
         l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
-    TRY(solver_update_place(p, guard, blocks, l));
-    l->args[l->args_count++] = p->numbers[SOURCES];
+    TRY(solver_update_place(p, &numbers.guard, blocks, l));
+    l->args[l->args_count++] = numbers.sources;
     return CUBC_OK;
 }
 

@@ -4,8 +4,14 @@
 
 #include <string.h>
 
-enum { QUANTITY = LATTICE_TRAITS }; // a trait
-enum { PARTS_AT = 256 };            // of the scratch
+typedef struct gauge_measure_traits {
+    lattice_traits lattice;
+    int quantity;
+} gauge_measure_traits;
+
+PROBLEM_TRAITS(gauge_measure_traits);
+
+enum { PARTS_AT = 256 }; // of the scratch
 
 static const struct quantity {
     const char *benchmark;
@@ -28,28 +34,36 @@ cubc_status gauge_measure_problem(const cubc_gauge_measure_params *params, probl
         FAIL(CUBC_INVALID_ARGUMENT, "%s gives %d numbers of F64, not %llu of %s", q->benchmark,
              q->numbers, (unsigned long long)params->out_n, cubc_type_name(params->out_type));
     TRY(problem_output(out, "the output of gauge_measure", params->out, params->out_n, CUBC_F64));
-    out->traits[QUANTITY] = (uint16_t)params->quantity;
+    gauge_measure_traits_set(out, (gauge_measure_traits){.lattice = lattice_traits_of(out),
+                                                         .quantity = (int)params->quantity});
     return gauge_arrays(out);
 }
 
 static cubc_status gauge_measure_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
-    TRY(site_map_workload(type, at, out));
-    site_map_add_input(out, GAUGE_REALS);
-    for (size_t k = 0; k < COUNT_OF(quantities); k++)
-        if (strcmp(quantities[k].benchmark, b->name) == 0) out->traits[QUANTITY] = (uint16_t)k;
-    out->outputs[out->output_count++] =
-        (operand){.n = (uint64_t)quantities[out->traits[QUANTITY]].numbers, .type = CUBC_F64};
-    return CUBC_OK;
+    benchmark_lattice place;
+    TRY(lattice_of_benchmark(at, &place));
+    cubc_gauge_measure_params params = {
+        .links = BENCHMARK_ARRAY(0),
+        .out = BENCHMARK_ARRAY(1),
+        .links_n = GAUGE_REALS * place.sites,
+        .type = type,
+        .out_type = CUBC_F64,
+        BENCHMARK_EXTENTS(place),
+    };
+    while (strcmp(quantities[params.quantity].benchmark, b->name) != 0) params.quantity++;
+    params.out_n = (uint64_t)quantities[params.quantity].numbers;
+    return gauge_measure_problem(&params, out);
 }
 
 // Blocks take equal runs of the sites to measure: all, or those of a time slice.
 static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
-    bool loops = p->traits[QUANTITY] == CUBC_GAUGE_POLYAKOV;
-    uint64_t places = loops ? p->n / p->traits[LATTICE_T] : p->n;
+    const gauge_measure_traits traits = gauge_measure_traits_of(p);
+    bool loops = traits.quantity == CUBC_GAUGE_POLYAKOV;
+    uint64_t places = loops ? p->n / (uint64_t)traits.lattice.extents[3] : p->n;
     uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     uint64_t steps = ceil_div(ceil_div(places, kernel->threads), most);
@@ -69,7 +83,7 @@ static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan 
 static double gauge_measure_traffic(const problem *p)
 {
     double all = problem_array_bytes(p);
-    return p->traits[QUANTITY] == CUBC_GAUGE_POLYAKOV ? all / 4 : all;
+    return gauge_measure_traits_of(p).quantity == CUBC_GAUGE_POLYAKOV ? all / 4 : all;
 }
 
 static const field gauge_measure_fields[] = {

@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-enum { NEAREST = LATTICE_TRAITS }; // a trait
+typedef struct gauge_project_traits {
+    lattice_traits lattice;
+    int nearest;
+} gauge_project_traits;
+
+PROBLEM_TRAITS(gauge_project_traits);
 
 cubc_status gauge_project_problem(const cubc_gauge_project_params *params, problem *out)
 {
@@ -11,18 +16,25 @@ cubc_status gauge_project_problem(const cubc_gauge_project_params *params, probl
                       params->nearest ? "gauge_project.nearest" : "gauge_project.rows", out));
     TRY(gauge_input(out, "the gauge field", params->links, params->n, GAUGE_REALS));
     TRY(gauge_output(out, "the output of gauge_project", params->out, params->n, GAUGE_REALS));
-    out->traits[NEAREST] = params->nearest != 0;
+    gauge_project_traits_set(out, (gauge_project_traits){.lattice = lattice_traits_of(out),
+                                                         .nearest = params->nearest != 0});
     return gauge_arrays(out);
 }
 
 static cubc_status gauge_project_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                           problem *out)
 {
-    TRY(site_map_workload(type, at, out));
-    site_map_add_input(out, GAUGE_REALS);
-    site_map_add_output(out, GAUGE_REALS);
-    out->traits[NEAREST] = strcmp(b->name, "gauge_project.nearest") == 0;
-    return CUBC_OK;
+    benchmark_lattice place;
+    TRY(lattice_of_benchmark(at, &place));
+    const cubc_gauge_project_params params = {
+        .links = BENCHMARK_ARRAY(0),
+        .out = BENCHMARK_ARRAY(1),
+        .n = GAUGE_REALS * place.sites,
+        .type = type,
+        .nearest = strcmp(b->name, "gauge_project.nearest") == 0,
+        BENCHMARK_EXTENTS(place),
+    };
+    return gauge_project_problem(&params, out);
 }
 
 static const field gauge_project_fields[] = {

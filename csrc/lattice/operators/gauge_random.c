@@ -3,8 +3,18 @@
 
 #include <math.h>
 
-enum { MATRICES = LATTICE_TRAITS }; // a trait: of a site
-enum { SEED, IDENTITY, NOISE };     // among a problem's numbers
+typedef struct gauge_random_traits {
+    lattice_traits lattice;
+    int matrices; // of a site
+} gauge_random_traits;
+
+typedef struct gauge_random_numbers {
+    uint64_t seed;
+    double identity, noise;
+} gauge_random_numbers;
+
+PROBLEM_TRAITS(gauge_random_traits);
+PROBLEM_NUMBERS(gauge_random_numbers);
 
 cubc_status gauge_random_problem(const cubc_gauge_random_params *params, problem *out)
 {
@@ -21,22 +31,28 @@ cubc_status gauge_random_problem(const cubc_gauge_random_params *params, problem
                       "gauge_random.links", out));
     TRY(gauge_output(out, "the output of gauge_random", params->out, params->n,
                      MATRIX_REALS * params->matrices));
-    out->traits[MATRICES] = (uint16_t)params->matrices;
-    out->numbers[SEED] = params->seed;
-    out->numbers[IDENTITY] = lattice_word(params->identity);
-    out->numbers[NOISE] = lattice_word(params->noise);
+    gauge_random_traits_set(out, (gauge_random_traits){.lattice = lattice_traits_of(out),
+                                                       .matrices = params->matrices});
+    gauge_random_numbers_set(out,
+                             (gauge_random_numbers){params->seed, params->identity, params->noise});
     return gauge_arrays(out);
 }
 
 static cubc_status gauge_random_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
+    benchmark_lattice place;
     (void)b;
-    TRY(site_map_workload(type, at, out));
-    site_map_add_output(out, GAUGE_REALS);
-    out->traits[MATRICES] = 4;
-    out->numbers[NOISE] = lattice_word(1);
-    return CUBC_OK;
+    TRY(lattice_of_benchmark(at, &place));
+    const cubc_gauge_random_params params = {
+        .out = BENCHMARK_ARRAY(0),
+        .n = GAUGE_REALS * place.sites,
+        .type = type,
+        .matrices = 4,
+        .noise = 1,
+        BENCHMARK_EXTENTS(place),
+    };
+    return gauge_random_problem(&params, out);
 }
 
 static const field gauge_random_fields[] = {
@@ -51,7 +67,8 @@ static const field gauge_random_fields[] = {
 static const benchmark gauge_random_benchmarks[] = {
     LATTICE_BENCHMARK("gauge_random.links", lattice_plain_types)};
 
-static const site_map gauge_random_map = {.macros = {"MATRICES"}, .numbers = 3};
+static const site_map gauge_random_map = {.macros = {"MATRICES"},
+                                          .numbers = sizeof(gauge_random_numbers)};
 
 const algorithm gauge_random_algorithm = SITE_MAP(
     gauge_random, .kernels = {"gauge_random"}, .invalid = site_map_fitting_variant,

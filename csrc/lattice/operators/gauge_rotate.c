@@ -3,12 +3,22 @@
 
 #include <string.h>
 
-enum { VECTORS = LATTICE_TRAITS, INVERSE, TEMPORAL }; // traits
-enum { FIELDS };                                      // among a problem's numbers
+typedef struct gauge_rotate_traits {
+    lattice_traits lattice;
+    int vectors, inverse, temporal;
+} gauge_rotate_traits;
+
+typedef struct gauge_rotate_numbers {
+    uint64_t fields;
+} gauge_rotate_numbers;
+
+PROBLEM_TRAITS(gauge_rotate_traits);
+PROBLEM_NUMBERS(gauge_rotate_numbers);
 
 cubc_status gauge_rotate_problem(const cubc_gauge_rotate_params *params, problem *out)
 {
     const int reals = params->reals;
+    uint64_t fields;
     bool links = reals == GAUGE_REALS;
     if (!links && reals != 24 && reals != 6)
         FAIL(CUBC_INVALID_ARGUMENT,
@@ -19,34 +29,38 @@ cubc_status gauge_rotate_problem(const cubc_gauge_rotate_params *params, problem
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_rotate: it is links that come into temporal gauge");
     TRY(gauge_problem(&gauge_rotate_algorithm, LATTICE_EXTENTS(params), params->type,
                       links ? "gauge_rotate.links" : "gauge_rotate.spinors", out));
-    TRY(gauge_fields(out, "the field to rotate", params->n, reals, &out->numbers[FIELDS]));
-    if (links && out->numbers[FIELDS] != 1)
+    TRY(gauge_fields(out, "the field to rotate", params->n, reals, &fields));
+    if (links && fields != 1)
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_rotate: %llu gauge fields: they are rotated singly",
-             (unsigned long long)out->numbers[FIELDS]);
+             (unsigned long long)fields);
     TRY(gauge_input(out, "the field to rotate", params->in, params->n, reals));
     TRY(gauge_input(out, "the rotation", params->rotation, params->rotation_n, MATRIX_REALS));
     TRY(gauge_output(out, "the output of gauge_rotate", params->out, params->n, reals));
-    out->traits[VECTORS] = (uint16_t)(links ? 0 : reals / 6);
-    out->traits[INVERSE] = params->inverse != 0;
-    out->traits[TEMPORAL] = params->temporal_gauge != 0;
+    gauge_rotate_numbers_set(out, (gauge_rotate_numbers){fields});
+    gauge_rotate_traits_set(out, (gauge_rotate_traits){.lattice = lattice_traits_of(out),
+                                                       .vectors = links ? 0 : reals / 6,
+                                                       .inverse = params->inverse != 0,
+                                                       .temporal = params->temporal_gauge != 0});
     return gauge_arrays(out);
 }
 
 static cubc_status gauge_rotate_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    bool links = strcmp(b->name, "gauge_rotate.links") == 0;
-    uint64_t fields = 1;
-    if (!links) TRY(lattice_sources_at(at, &fields));
-    TRY(site_map_workload(type, at, out));
-    site_map_add_input(out, links ? GAUGE_REALS : SPINOR_REALS);
-    site_map_add_input(out, MATRIX_REALS);
-    site_map_add_output(out, links ? GAUGE_REALS : SPINOR_REALS);
-    out->traits[VECTORS] = links ? 0 : 4;
-    out->inputs[0].n *= fields;
-    out->outputs[0].n *= fields;
-    out->numbers[FIELDS] = fields;
-    return CUBC_OK;
+    benchmark_lattice place;
+    TRY(lattice_of_benchmark(at, &place));
+    const int reals = strcmp(b->name, "gauge_rotate.links") == 0 ? GAUGE_REALS : SPINOR_REALS;
+    const cubc_gauge_rotate_params params = {
+        .in = BENCHMARK_ARRAY(0),
+        .rotation = BENCHMARK_ARRAY(1),
+        .out = BENCHMARK_ARRAY(2),
+        .n = (uint64_t)reals * place.sites * place.sources,
+        .rotation_n = MATRIX_REALS * place.sites,
+        .type = type,
+        .reals = reals,
+        BENCHMARK_EXTENTS(place),
+    };
+    return gauge_rotate_problem(&params, out);
 }
 
 static const field gauge_rotate_fields[] = {
@@ -66,16 +80,17 @@ static const benchmark gauge_rotate_benchmarks[] = {
 static void gauge_rotate_place(const problem *p, uint64_t *place)
 {
     lattice_place(p, place);
-    place[LATTICE_SOURCES_AXIS] = p->numbers[FIELDS];
+    place[LATTICE_SOURCES_AXIS] = gauge_rotate_numbers_of(p).fields;
 }
 
 static uint64_t rotated_sites(const problem *p)
 {
-    return p->n * p->numbers[FIELDS];
+    return p->n * gauge_rotate_numbers_of(p).fields;
 }
 
-static const site_map gauge_rotate_map = {
-    .macros = {"VECTORS", "INVERSE", "TEMPORAL"}, .numbers = 1, .sites = rotated_sites};
+static const site_map gauge_rotate_map = {.macros = {"VECTORS", "INVERSE", "TEMPORAL"},
+                                          .numbers = sizeof(gauge_rotate_numbers),
+                                          .sites = rotated_sites};
 
 const algorithm gauge_rotate_algorithm = SITE_MAP_MEMBERS(
     gauge_rotate, .axes = {LATTICE_SOURCE_AXES}, .place = gauge_rotate_place,

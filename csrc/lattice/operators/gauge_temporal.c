@@ -13,11 +13,18 @@ cubc_status gauge_temporal_problem(const cubc_gauge_temporal_params *params, pro
 static cubc_status gauge_temporal_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                            problem *out)
 {
+    benchmark_lattice place;
     (void)b;
-    TRY(site_map_workload(type, at, out));
-    site_map_add_input(out, GAUGE_REALS);
-    site_map_add_output(out, MATRIX_REALS);
-    return CUBC_OK;
+    TRY(lattice_of_benchmark(at, &place));
+    const cubc_gauge_temporal_params params = {
+        .links = BENCHMARK_ARRAY(0),
+        .out = BENCHMARK_ARRAY(1),
+        .links_n = GAUGE_REALS * place.sites,
+        .n = MATRIX_REALS * place.sites,
+        .type = type,
+        BENCHMARK_EXTENTS(place),
+    };
+    return gauge_temporal_problem(&params, out);
 }
 
 // The links in time are a quarter of all, and as many reals as the rotation.
@@ -37,7 +44,7 @@ static const benchmark gauge_temporal_benchmarks[] = {
 
 static uint64_t sites_of_slice(const problem *p)
 {
-    return p->n / p->traits[LATTICE_T];
+    return p->n / (uint64_t)lattice_traits_of(p).extents[3];
 }
 
 static const site_map gauge_temporal_map = {.sites = sites_of_slice};

@@ -4,8 +4,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { OVER_RELAX = LATTICE_TRAITS }; // a trait
-enum { BETA, SEED, SWEEP };           // among a problem's numbers
+typedef struct gauge_update_traits {
+    lattice_traits lattice;
+    int over_relax;
+} gauge_update_traits;
+
+typedef struct gauge_update_numbers {
+    double beta;
+    uint64_t seed, sweep;
+} gauge_update_numbers;
+
+PROBLEM_TRAITS(gauge_update_traits);
+PROBLEM_NUMBERS(gauge_update_numbers);
 
 cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem *out)
 {
@@ -20,10 +30,10 @@ cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem
                       out));
     TRY(gauge_input(out, "the gauge field", params->links, params->n, GAUGE_REALS));
     TRY(gauge_output(out, "the gauge field", params->links, params->n, GAUGE_REALS));
-    out->traits[OVER_RELAX] = params->over_relax != 0;
-    out->numbers[BETA] = lattice_word(params->beta);
-    out->numbers[SEED] = params->seed;
-    out->numbers[SWEEP] = params->sweep;
+    gauge_update_traits_set(out, (gauge_update_traits){.lattice = lattice_traits_of(out),
+                                                       .over_relax = params->over_relax != 0});
+    gauge_update_numbers_set(out,
+                             (gauge_update_numbers){params->beta, params->seed, params->sweep});
     return gauge_arrays(out);
 }
 
@@ -31,17 +41,26 @@ cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem
 static cubc_status gauge_update_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    TRY(site_map_workload(type, at, out));
-    site_map_add_input(out, GAUGE_REALS);
-    site_map_add_output(out, MATRIX_REALS / 2);
-    out->traits[OVER_RELAX] = strcmp(b->name, "gauge_update.over_relax") == 0;
-    out->numbers[BETA] = lattice_word(6);
+    benchmark_lattice place;
+    TRY(lattice_of_benchmark(at, &place));
+    const cubc_gauge_update_params params = {
+        .links = BENCHMARK_ARRAY(0),
+        .n = GAUGE_REALS * place.sites,
+        .type = type,
+        .beta = 6,
+        .over_relax = strcmp(b->name, "gauge_update.over_relax") == 0,
+        BENCHMARK_EXTENTS(place),
+    };
+    TRY(gauge_update_problem(&params, out));
+    out->outputs[0].n = place.sites * MATRIX_REALS / 2;
+    out->in_place = false;
     return CUBC_OK;
 }
 
 // Directions one after the other, of each first the even sites.
 static cubc_status gauge_update_plan(const problem *p, const instance *i, plan *out)
 {
+    const gauge_update_numbers numbers = gauge_update_numbers_of(p);
     const operand *links = &p->inputs[0], *to = &p->outputs[0];
     int parts = to->n == links->n ? 8 : 1;
     uint64_t part_bytes = links->n / 8 * operand_item_bytes(links);
@@ -50,9 +69,9 @@ static cubc_status gauge_update_plan(const problem *p, const instance *i, plan *
         uint64_t offset = parts == 1 ? 0 : (4 * parity + direction) * part_bytes;
         const uint64_t args[] = {(uintptr_t)links->data,
                                  (uintptr_t)to->data + offset,
-                                 p->numbers[BETA],
-                                 p->numbers[SEED],
-                                 p->numbers[SWEEP],
+                                 lattice_word(numbers.beta),
+                                 numbers.seed,
+                                 numbers.sweep,
                                  parity,
                                  direction};
         TRY(site_map_launch(p, i, p->n / 2, args, COUNT_OF(args), out));

@@ -11,6 +11,7 @@ const int lattice_one_source[1] = {1};
 
 cubc_status lattice_extents(problem *p, const int extents[4])
 {
+    lattice_traits traits;
     uint64_t sites = 1;
     bool fits = true;
     for (int d = 0; d < 4; d++) {
@@ -19,54 +20,59 @@ cubc_status lattice_extents(problem *p, const int extents[4])
                  "the lattice has %d sites along %c: extents are even numbers from 2 to 65534, so "
                  "that even and odd sites alternate across the boundary",
                  extents[d], "xyzt"[d]);
-        p->traits[LATTICE_X + d] = (uint16_t)extents[d];
+        traits.extents[d] = extents[d];
         fits = fits && size_multiply(&sites, (uint64_t)extents[d]);
     }
     if (!fits || sites / 2 > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT,
              "a lattice of %d x %d x %d x %d sites: at most 2^32 - 2 are handled", extents[0],
              extents[1], extents[2], extents[3]);
+    lattice_traits_set(p, traits);
     return CUBC_OK;
 }
 
 uint64_t lattice_sites(const problem *p)
 {
+    const lattice_traits traits = lattice_traits_of(p);
     uint64_t sites = 1;
-    for (int d = 0; d < 4; d++) sites *= p->traits[LATTICE_X + d];
+    for (int d = 0; d < 4; d++) sites *= (uint64_t)traits.extents[d];
     return sites / 2;
 }
 
 void lattice_place(const problem *p, uint64_t *place)
 {
-    for (int d = 0; d < 4; d++) place[d] = p->traits[LATTICE_X + d];
+    const lattice_traits traits = lattice_traits_of(p);
+    for (int d = 0; d < 4; d++) place[d] = (uint64_t)traits.extents[d];
 }
 
-cubc_status lattice_extents_at(problem *p, const uint64_t *at)
+cubc_status lattice_of_benchmark(const uint64_t *at, benchmark_lattice *out)
 {
     int extents[4];
-    for (int d = 0; d < 4; d++) extents[d] = at[d] < INT32_MAX ? (int)at[d] : INT32_MAX;
-    return lattice_extents(p, extents);
-}
-
-cubc_status lattice_sources_at(const uint64_t *at, uint64_t *sources)
-{
-    *sources = at[LATTICE_SOURCES_AXIS];
-    if (*sources <= UINT16_MAX) return CUBC_OK;
-    FAIL(CUBC_INVALID_ARGUMENT, "%llu sources: a benchmark has up to 65535",
-         (unsigned long long)*sources);
+    *out = (benchmark_lattice){.sites = 1, .sources = at[LATTICE_SOURCES_AXIS]};
+    if (out->sources > UINT16_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "%llu sources: a benchmark has up to 65535",
+             (unsigned long long)out->sources);
+    if (out->sources == 0) out->sources = 1;
+    for (int d = 0; d < 4; d++) {
+        extents[d] = at[d] < INT32_MAX ? (int)at[d] : INT32_MAX; // which no lattice has
+        out->sites *= (uint64_t)extents[d];
+    }
+    out->lx = extents[0], out->ly = extents[1], out->lz = extents[2], out->lt = extents[3];
+    return CUBC_OK;
 }
 
 cubc_status lattice_sources(const problem *p, const char *what, uint64_t reals, int parities,
                             uint64_t *sources)
 {
+    const lattice_traits traits = lattice_traits_of(p);
+    const int *l = traits.extents;
     uint64_t each = lattice_sites(p) * SPINOR_REALS * (uint64_t)parities;
     *sources = reals / each;
     if (reals == 0 || reals % each)
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s has %llu real numbers: %s of a lattice of %dx%dx%dx%d take %llu a source", what,
-             (unsigned long long)reals, parities == 2 ? "spinors" : "spinors of one parity",
-             p->traits[LATTICE_X], p->traits[LATTICE_Y], p->traits[LATTICE_Z], p->traits[LATTICE_T],
-             (unsigned long long)each);
+             (unsigned long long)reals, parities == 2 ? "spinors" : "spinors of one parity", l[0],
+             l[1], l[2], l[3], (unsigned long long)each);
     return CUBC_OK;
 }
 
@@ -98,6 +104,8 @@ cubc_status lattice_aligned(const problem *p)
 
 cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals)
 {
+    const lattice_traits traits = lattice_traits_of(p);
+    const int *l = traits.extents;
     uint64_t wanted = 8 * lattice_sites(p) * (uint64_t)reals;
     TRY(lattice_precision("links", type));
     TRY(lattice_reconstruct(reals));
@@ -105,8 +113,7 @@ cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type t
         FAIL(CUBC_INVALID_ARGUMENT,
              "the gauge field has %llu real numbers: links of %d reals on a lattice of "
              "%dx%dx%dx%d take %llu",
-             (unsigned long long)n, reals, p->traits[LATTICE_X], p->traits[LATTICE_Y],
-             p->traits[LATTICE_Z], p->traits[LATTICE_T], (unsigned long long)wanted);
+             (unsigned long long)n, reals, l[0], l[1], l[2], l[3], (unsigned long long)wanted);
     return problem_input(p, "the gauge field", links, n, type);
 }
 
@@ -168,6 +175,7 @@ uint64_t lattice_word(double v)
 
 void lattice_define(const problem *p, text *out)
 {
+    const lattice_traits traits = lattice_traits_of(p);
     for (int d = 0; d < 4; d++)
-        text_printf(out, "#define TUNE_L%c %d\n", "XYZT"[d], p -> traits[LATTICE_X + d]);
+        text_printf(out, "#define TUNE_L%c %d\n", "XYZT"[d], traits.extents[d]);
 }

@@ -5,7 +5,12 @@
 
 #include "run/problem.h"
 
-enum { LATTICE_X, LATTICE_Y, LATTICE_Z, LATTICE_T, LATTICE_TRAITS }; // the first traits: extents
+// A struct of the traits of a problem on a lattice begins with this.
+typedef struct lattice_traits {
+    int extents[4]; // x first
+} lattice_traits;
+
+PROBLEM_TRAITS(lattice_traits);
 
 enum { SPINOR_REALS = 24 };
 
@@ -14,10 +19,6 @@ cubc_status lattice_extents(problem *p, const int extents[4]);
 uint64_t lattice_sites(const problem *p); // of one parity
 // A call's place on the run-time axes: its extents.
 void lattice_place(const problem *p, uint64_t *place);
-// Takes in the lattice of a benchmark, from its values of the axes.
-cubc_status lattice_extents_at(problem *p, const uint64_t *at);
-// The right-hand sides of a benchmark of an algorithm of LATTICE_SOURCE_AXES.
-cubc_status lattice_sources_at(const uint64_t *at, uint64_t *sources);
 // Sources of a field of spinors with so many reals; a field has `parities` of 1 or 2.
 cubc_status lattice_sources(const problem *p, const char *what, uint64_t reals, int parities,
                             uint64_t *sources);
@@ -66,6 +67,20 @@ extern const int lattice_extent[1], lattice_one_source[1];
             AXIS(lattice_one_source)                                      \
         }                                                                 \
     }
+
+// A benchmark's place on these axes, for the parameters of its call.
+typedef struct benchmark_lattice {
+    int lx, ly, lz, lt;
+    uint64_t sites;   // of both parities
+    uint64_t sources; // 1 if there is no such axis
+} benchmark_lattice;
+
+cubc_status lattice_of_benchmark(const uint64_t *at, benchmark_lattice *out);
+#define BENCHMARK_EXTENTS(place) \
+    .lx = (place).lx, .ly = (place).ly, .lz = (place).lz, .lt = (place).lt
+// The norms of a benchmark's field, if its numbers are of fixed point, and how many there are.
+#define BENCHMARK_NORMS(k, type) ((type) == CUBC_I16 ? BENCHMARK_ARRAY(k) : NULL)
+#define BENCHMARK_NORM_COUNT(type, sites) ((type) == CUBC_I16 ? (sites) : 0)
 
 // The extents in the public parameters of an algorithm, and their fields.
 #define LATTICE_EXTENTS(params)                                \

@@ -1,7 +1,13 @@
 // Descriptor of link_copy: kernels/lattice/link_copy.cu.
 #include "lattice/operators/site_map.h"
 
-enum { FROM_ORDER = LATTICE_TRAITS, TO_ORDER, FROM_REALS, TO_REALS };
+typedef struct link_copy_traits {
+    lattice_traits lattice;
+    int from_order, to_order;
+    int from_reals, to_reals;
+} link_copy_traits;
+
+PROBLEM_TRAITS(link_copy_traits);
 
 static cubc_status check_side(const problem *p, const char *what, uint64_t n, cubc_type type,
                               cubc_field_order order, int reals)
@@ -36,10 +42,11 @@ cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
     if (!out->aligned || out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT,
              "link_copy: fields start on 16 bytes, and the copy is apart from what is copied");
-    out->traits[FROM_ORDER] = (uint16_t)params->from_order;
-    out->traits[TO_ORDER] = (uint16_t)params->to_order;
-    out->traits[FROM_REALS] = (uint16_t)params->from_reals;
-    out->traits[TO_REALS] = (uint16_t)params->to_reals;
+    link_copy_traits_set(out, (link_copy_traits){.lattice = lattice_traits_of(out),
+                                                 .from_order = (int)params->from_order,
+                                                 .to_order = (int)params->to_order,
+                                                 .from_reals = params->from_reals,
+                                                 .to_reals = params->to_reals});
     return CUBC_OK;
 }
 
@@ -47,15 +54,23 @@ cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
 static cubc_status link_copy_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
 {
+    benchmark_lattice place;
     (void)b;
-    TRY(site_map_workload(type, at, out));
-    site_map_add_input(out, 4 * MATRIX_REALS);
-    site_map_add_output(out, 4 * 12);
-    out->traits[FROM_ORDER] = CUBC_PLAIN;
-    out->traits[TO_ORDER] = CUBC_NATIVE;
-    out->traits[FROM_REALS] = MATRIX_REALS;
-    out->traits[TO_REALS] = 12;
-    return CUBC_OK;
+    TRY(lattice_of_benchmark(at, &place));
+    const cubc_link_copy_params params = {
+        .from = BENCHMARK_ARRAY(0),
+        .to = BENCHMARK_ARRAY(1),
+        .from_n = 4 * MATRIX_REALS * place.sites,
+        .to_n = 4 * 12 * place.sites,
+        .from_type = type,
+        .to_type = type,
+        .from_order = CUBC_PLAIN,
+        .to_order = CUBC_NATIVE,
+        .from_reals = MATRIX_REALS,
+        .to_reals = 12,
+        BENCHMARK_EXTENTS(place),
+    };
+    return link_copy_problem(&params, out);
 }
 
 static const field link_copy_fields[] = {

@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef struct site_map_traits {
+    lattice_traits lattice;
+    int values[COUNT_OF((site_map){0}.macros)];
+} site_map_traits;
+
+PROBLEM_TRAITS(site_map_traits);
+
 cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type type,
                              const char *benchmark, problem *out)
 {
@@ -15,49 +22,6 @@ cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type
     TRY(lattice_extents(out, extents));
     out->n = 2 * lattice_sites(out);
     return CUBC_OK;
-}
-
-// ---- benchmarks ---------------------------------------------------------------------------------
-cubc_status site_map_workload(cubc_type type, const uint64_t *at, problem *out)
-{
-    *out = (problem){.type = (uint8_t)type, .acc_type = (uint8_t)type, .aligned = true};
-    TRY(lattice_extents_at(out, at));
-    out->n = 2 * lattice_sites(out);
-    return CUBC_OK;
-}
-
-cubc_status site_map_add_sources(const uint64_t *at, uint64_t *sources, problem *out)
-{
-    TRY(lattice_sources_at(at, sources));
-    out->n *= *sources;
-    return CUBC_OK;
-}
-
-void site_map_add_input(problem *p, int reals)
-{
-    p->inputs[p->input_count++] = (operand){.n = p->n * (uint64_t)reals, .type = p->type};
-}
-
-void site_map_add_output(problem *p, int reals)
-{
-    p->outputs[p->output_count++] = (operand){.n = p->n * (uint64_t)reals, .type = p->type};
-}
-
-static operand norms_of(const problem *p)
-{
-    return (operand){.n = p->type == CUBC_I16 ? p->n : 0, .type = CUBC_F32};
-}
-
-void site_map_add_field_input(problem *p, int reals)
-{
-    site_map_add_input(p, reals);
-    p->inputs[p->input_count++] = norms_of(p);
-}
-
-void site_map_add_field_output(problem *p, int reals)
-{
-    site_map_add_output(p, reals);
-    p->outputs[p->output_count++] = norms_of(p);
 }
 
 // Fields of one parity, which are as much work as half a right-hand side, are counted in pairs.
@@ -79,13 +43,14 @@ static void define_conversion(const problem *p, text *out)
 void site_map_define(const problem *p, text *out)
 {
     const site_map *map = p->algorithm->details;
+    const site_map_traits traits = site_map_traits_of(p);
     lattice_define(p, out);
     if (map->converts)
         define_conversion(p, out);
     else
         text_printf(out, "#define TUNE_T %s\n", type_table[p->type].dialect);
     for (size_t k = 0; k < COUNT_OF(map->macros) && map->macros[k]; k++)
-        text_printf(out, "#define TUNE_%s %d\n", map->macros[k], p->traits[LATTICE_TRAITS + k]);
+        text_printf(out, "#define TUNE_%s %d\n", map->macros[k], traits.values[k]);
 }
 
 const char *site_map_any_variant(const problem *p, const char *kind, const space *s,
@@ -127,6 +92,7 @@ cubc_status site_map_plan(const problem *p, const instance *i, plan *out)
     size_t count = 0;
     for (int k = 0; k < p->input_count; k++) args[count++] = (uintptr_t)p->inputs[k].data;
     for (int k = 0; k < p->output_count; k++) args[count++] = (uintptr_t)p->outputs[k].data;
-    for (int k = 0; k < map->numbers; k++) args[count++] = p->numbers[k];
+    memcpy(args + count, p->numbers, map->numbers);
+    count += map->numbers / sizeof args[0];
     return site_map_launch(p, i, map->sites ? map->sites(p) : p->n, args, count, out);
 }

@@ -9,8 +9,8 @@ enum { MATRIX_REALS = 18, GAUGE_REALS = 4 * MATRIX_REALS }; // of a matrix, and 
 
 typedef struct site_map {
     bool converts;         // macros TUNE_FROM, TUNE_TO, TUNE_WIDE of its types; otherwise TUNE_T
-    const char *macros[4]; // of the traits after the extents, in their order
-    int numbers;           // how many of a problem's are arguments, after all arrays
+    const char *macros[4]; // of the traits after the lattice's, ints, in their order
+    size_t numbers;        // bytes of its numbers, all of which are arguments after the arrays
     uint64_t (*sites)(const problem *p); // NULL: p->n
 } site_map;
 
@@ -35,16 +35,6 @@ typedef struct site_map {
 // An empty problem, on the lattice of these extents, x first.
 cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type type,
                              const char *benchmark, problem *out);
-// A benchmark's problem, on the lattice of its place, and its fields of so many reals a site.
-cubc_status site_map_workload(cubc_type type, const uint64_t *at, problem *out);
-// n becomes the sites of all right-hand sides, of which each field has both parities. Fields that
-// are added from then on are of all.
-cubc_status site_map_add_sources(const uint64_t *at, uint64_t *sources, problem *out);
-void site_map_add_input(problem *p, int reals);
-void site_map_add_output(problem *p, int reals);
-// The same and the norms that a field of fixed-point numbers has.
-void site_map_add_field_input(problem *p, int reals);
-void site_map_add_field_output(problem *p, int reals);
 
 void site_map_define(const problem *p, text *out);
 void site_map_place_of_sources(const problem *p, uint64_t *place);

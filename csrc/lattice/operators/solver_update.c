@@ -63,22 +63,16 @@ void solver_update_define(const problem *p, text *out)
     text_puts(out, "\n");
 }
 
-void solver_update_guard(const cubc_guard *guard, uint64_t numbers[GUARD_NUMBERS])
-{
-    numbers[GUARD_STATES] = (uintptr_t)guard->states;
-    numbers[GUARD_PARTS] = (uintptr_t)guard->parts;
-    numbers[GUARD_PHASE] = guard->phase;
-    numbers[GUARD_STEP] = guard->step;
-    numbers[GUARD_ROOM] = guard->parts_n;
-}
-
-cubc_status solver_update_place(const problem *p, const uint64_t numbers[GUARD_NUMBERS],
-                                uint64_t blocks, launch *l)
+cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint64_t blocks,
+                                launch *l)
 {
     uint64_t needed = blocks * (uint64_t)count_sums(p);
-    if (needed > numbers[GUARD_ROOM])
+    if (needed > guard->parts_n)
         FAIL(CUBC_INVALID_ARGUMENT, "%llu partial sums have no room in %llu",
-             (unsigned long long)needed, (unsigned long long)numbers[GUARD_ROOM]);
-    for (int k = GUARD_STATES; k <= GUARD_STEP; k++) l->args[l->args_count++] = numbers[k];
+             (unsigned long long)needed, (unsigned long long)guard->parts_n);
+    l->args[l->args_count++] = (uintptr_t)guard->states;
+    l->args[l->args_count++] = (uintptr_t)guard->parts;
+    l->args[l->args_count++] = guard->phase;
+    l->args[l->args_count++] = guard->step;
     return CUBC_OK;
 }

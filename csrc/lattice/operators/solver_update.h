@@ -5,17 +5,12 @@
 
 #include "run/problem.h"
 
-// Members of a cubc_guard among a problem's numbers, from the first that its descriptor has for
-// them.
-enum { GUARD_STATES, GUARD_PARTS, GUARD_PHASE, GUARD_STEP, GUARD_ROOM, GUARD_NUMBERS };
-
-void solver_update_guard(const cubc_guard *guard, uint64_t numbers[GUARD_NUMBERS]);
 // Checks the update, and makes it the problem's texts, which stay the caller's. NULL: it is empty.
 cubc_status solver_update_texts(problem *p, const char *what, const cubc_site_update *update);
 // The macros of kernels/lattice/solver/solver_update.h and TUNE_STATEMENTS.
 void solver_update_define(const problem *p, text *out);
 // Appends the members of guard_args; fails if the sums of so many blocks have no room.
-cubc_status solver_update_place(const problem *p, const uint64_t numbers[GUARD_NUMBERS],
-                                uint64_t blocks, launch *l);
+cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint64_t blocks,
+                                launch *l);
 
 #endif

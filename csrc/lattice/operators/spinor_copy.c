@@ -1,8 +1,17 @@
 // Descriptor of spinor_copy: kernels/lattice/spinor_copy.cu.
 #include "lattice/operators/site_map.h"
 
-enum { FROM_ORDER = LATTICE_TRAITS, TO_ORDER };
-enum { FIELDS }; // among a problem's numbers: those of a parity, of all sources
+typedef struct spinor_copy_traits {
+    lattice_traits lattice;
+    int from_order, to_order;
+} spinor_copy_traits;
+
+typedef struct spinor_copy_numbers {
+    uint64_t fields; // of a parity, of all sources
+} spinor_copy_numbers;
+
+PROBLEM_TRAITS(spinor_copy_traits);
+PROBLEM_NUMBERS(spinor_copy_numbers);
 
 static cubc_status check_order(const char *what, cubc_field_order order, cubc_type type)
 {
@@ -41,9 +50,10 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
     if (!out->aligned || out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT,
              "spinor_copy: fields start on 16 bytes, and the copy is apart from what is copied");
-    out->traits[FROM_ORDER] = (uint16_t)params->from_order;
-    out->traits[TO_ORDER] = (uint16_t)params->to_order;
-    out->numbers[FIELDS] = (uint64_t)parities * sources;
+    spinor_copy_traits_set(out, (spinor_copy_traits){.lattice = lattice_traits_of(out),
+                                                     .from_order = (int)params->from_order,
+                                                     .to_order = (int)params->to_order});
+    spinor_copy_numbers_set(out, (spinor_copy_numbers){(uint64_t)parities * sources});
     return CUBC_OK;
 }
 
@@ -51,16 +61,22 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
 static cubc_status spinor_copy_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
-    uint64_t sources;
+    benchmark_lattice place;
     (void)b;
-    TRY(site_map_workload(type, at, out));
-    TRY(site_map_add_sources(at, &sources, out));
-    site_map_add_field_input(out, SPINOR_REALS);
-    site_map_add_field_output(out, SPINOR_REALS);
-    out->traits[FROM_ORDER] = CUBC_PLAIN;
-    out->traits[TO_ORDER] = CUBC_NATIVE;
-    out->numbers[FIELDS] = 2 * sources;
-    return CUBC_OK;
+    TRY(lattice_of_benchmark(at, &place));
+    const uint64_t reals = SPINOR_REALS * place.sites * place.sources;
+    const cubc_spinor_copy_params params = {
+        .from = BENCHMARK_ARRAY(0),
+        .to = BENCHMARK_ARRAY(1),
+        .from_n = reals,
+        .to_n = reals,
+        .from_type = type,
+        .to_type = type,
+        .from_order = CUBC_PLAIN,
+        .to_order = CUBC_NATIVE,
+        BENCHMARK_EXTENTS(place),
+    };
+    return spinor_copy_problem(&params, out);
 }
 
 static const field spinor_copy_fields[] = {
@@ -77,7 +93,7 @@ static const benchmark spinor_copy_benchmarks[] = {
     LATTICE_SOURCES_BENCHMARK("spinor_copy.pack", lattice_plain_types)};
 
 static const site_map spinor_copy_map = {
-    .converts = true, .macros = {"FROM_ORDER", "TO_ORDER"}, .numbers = 1};
+    .converts = true, .macros = {"FROM_ORDER", "TO_ORDER"}, .numbers = sizeof(spinor_copy_numbers)};
 
 const algorithm spinor_copy_algorithm = SITE_MAP_OF_SOURCES(
     spinor_copy, .kernels = {"spinor_copy_sites"}, .invalid = site_map_any_variant,

@@ -1,14 +1,20 @@
 // Descriptor of spinor_twist: kernels/lattice/spinor_twist.cu.
 #include "lattice/operators/site_map.h"
 
-enum { FIELDS, A, A5 }; // among a problem's numbers: fields of a parity, of all sources
+typedef struct spinor_twist_numbers {
+    uint64_t fields; // of a parity, of all sources
+    double a, a5;
+} spinor_twist_numbers;
+
+PROBLEM_NUMBERS(spinor_twist_numbers);
 
 cubc_status spinor_twist_problem(const cubc_spinor_twist_params *params, problem *out)
 {
+    spinor_twist_numbers numbers = {.a = params->a, .a5 = params->a5};
     TRY(site_map_problem(&spinor_twist_algorithm, LATTICE_EXTENTS(params), params->type,
                          "spinor_twist.apply", out));
     out->n = params->n / SPINOR_REALS;
-    TRY(lattice_sources(out, "the spinors to twist", params->n, 1, &out->numbers[FIELDS]));
+    TRY(lattice_sources(out, "the spinors to twist", params->n, 1, &numbers.fields));
     TRY(lattice_norms("the field to twist", params->norms_n, params->n, params->type,
                       SPINOR_REALS));
     TRY(lattice_field_input(out, "the field to twist", params->x, params->x_norms, params->n,
@@ -17,23 +23,30 @@ cubc_status spinor_twist_problem(const cubc_spinor_twist_params *params, problem
                              params->type, SPINOR_REALS));
     TRY(problem_overlap(out, ANY_INPUT));
     TRY(lattice_aligned(out));
-    out->numbers[A] = lattice_word(params->a);
-    out->numbers[A5] = lattice_word(params->a5);
+    spinor_twist_numbers_set(out, numbers);
     return CUBC_OK;
 }
 
 static cubc_status spinor_twist_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    uint64_t sources;
+    benchmark_lattice place;
     (void)b;
-    TRY(site_map_workload(type, at, out));
-    TRY(site_map_add_sources(at, &sources, out));
-    site_map_add_field_input(out, SPINOR_REALS);
-    site_map_add_field_output(out, SPINOR_REALS);
-    out->numbers[FIELDS] = 2 * sources;
-    out->numbers[A] = out->numbers[A5] = lattice_word(1);
-    return CUBC_OK;
+    TRY(lattice_of_benchmark(at, &place));
+    const uint64_t spinors = place.sites * place.sources;
+    const cubc_spinor_twist_params params = {
+        .x = BENCHMARK_ARRAY(0),
+        .x_norms = BENCHMARK_NORMS(1, type),
+        .out = BENCHMARK_ARRAY(2),
+        .out_norms = BENCHMARK_NORMS(3, type),
+        .n = SPINOR_REALS * spinors,
+        .norms_n = BENCHMARK_NORM_COUNT(type, spinors),
+        .type = type,
+        BENCHMARK_EXTENTS(place),
+        .a = 1,
+        .a5 = 1,
+    };
+    return spinor_twist_problem(&params, out);
 }
 
 static const field spinor_twist_fields[] = {
@@ -49,7 +62,7 @@ static const field spinor_twist_fields[] = {
 static const benchmark spinor_twist_benchmarks[] = {
     LATTICE_SOURCES_BENCHMARK("spinor_twist.apply", lattice_types)};
 
-static const site_map spinor_twist_map = {.numbers = 3};
+static const site_map spinor_twist_map = {.numbers = sizeof(spinor_twist_numbers)};
 
 const algorithm spinor_twist_algorithm = SITE_MAP_OF_SOURCES(
     spinor_twist, .kernels = {"spinor_twist_sites"}, .invalid = site_map_any_variant,
