@@ -87,22 +87,6 @@ static int type_of_interface(PyObject *object, PyObject *interface, const char *
 
 // ---- shapes -------------------------------------------------------------------------------------
 
-int py_view_shape_from_tuple(py_view *view, const char *what, PyObject *shape)
-{
-    Py_ssize_t ndim = PyTuple_Check(shape) ? PyTuple_Size(shape) : -1;
-    bool wrong = false;
-    for (Py_ssize_t d = 0; d < ndim && d < VIEW_DIMENSIONS && !wrong; d++) {
-        view->shape[d] = PyLong_AsSsize_t(PyTuple_GetItem(shape, d));
-        wrong = PyErr_Occurred() != NULL;
-    }
-    if (py_forget()) return -1;
-    if (ndim < 0 || wrong) {
-        PyErr_Format(PyExc_TypeError, "%s has a malformed shape", what);
-        return -1;
-    }
-    return py_view_set_shape(view, what, (int)ndim);
-}
-
 static int read_only(const char *what)
 {
     PyErr_Format(PyExc_ValueError, "%s is read-only; pass an array that can be written", what);
@@ -139,22 +123,6 @@ static int from_array(PyObject *object, const char *what, bool writable, py_view
     out->read_only = array->read_only;
     out->owner = Py_NewRef(object);
     return 0;
-}
-
-// The interface does not name the device: the memory does. An array without items has none, so that
-// DLPack's question is asked.
-int py_view_open_named(PyObject *object, const char *what, py_view *out)
-{
-    long index = -1;
-    if (out->n == 0) {
-        PyObject *pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
-        PyObject *second = pair ? PySequence_GetItem(pair, 1) : NULL;
-        if (second && PyLong_Check(second)) index = PyLong_AsLong(second);
-        Py_XDECREF(second);
-        Py_XDECREF(pair);
-        if (py_forget()) return -1;
-    }
-    return py_view_open_cuda(out, what, index);
 }
 
 static int from_cuda_interface(PyObject *object, PyObject *interface, const char *what,

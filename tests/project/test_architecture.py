@@ -374,3 +374,9 @@ def test_kernels_are_found_by_bare_name():
 def test_comments_and_literals_are_not_code():
     text = '// abort();\nchar *s = "exit(1)"; /* assert(\n0) */ int snprintf_like, _exit;'
     assert not nothing_prints_or_exits(ROOT / "csrc/base/base.c", text)
+
+
+def test_names_of_tests_are_unique():
+    """Two test files of one name are one module for pytest, which then runs neither."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert not {name for name in names if names.count(name) > 1}
