@@ -222,10 +222,14 @@ def test_progress(analysis):
     np.testing.assert_array_equal(table.best, best)
     np.testing.assert_array_equal(curve(axes, "best so far")[1], best)
     np.testing.assert_array_equal(
-        curve(axes, "best so far, mean of random orders")[1], table.expected
+        curve(axes, "best so far, mean of random searches")[1], table.expected
     )
-    assert table.expected.iloc[0] == pytest.approx(table.score.fillna(1).clip(lower=1).mean())
-    assert table.expected.iloc[-1] == table.best.iloc[-1]
+    # Nearly all of the space was measured, so random search would have found what this order did.
+    whole = table.score.fillna(1).clip(lower=1)
+    assert table.expected.iloc[0] == pytest.approx(whole.mean(), rel=0.02)
+    assert table.expected.iloc[-1] == pytest.approx(table.best.iloc[-1], rel=0.03)
+    assert (table.low <= table.expected).all()
+    assert (table.expected <= table.high).all()
     failed = np.flatnonzero(table.status == "resources") + 1
     np.testing.assert_array_equal(curve(axes, "failed or incomplete")[0], failed)
     assert red_levels(axes) == [1]

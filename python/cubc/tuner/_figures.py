@@ -128,13 +128,15 @@ class Figures:
         return interactions(self._one())
 
     def progress(self) -> pd.DataFrame:
-        """Best score so far in measured order, and in random order on average.
+        """Best score so far in measured order, and of random search on average.
+
+        Each variant stands for the part of the space that is nearest to it.
 
         Returns
         -------
         pandas.DataFrame
             One row for each variant but base: evaluation (from 1), variant, status, score (nan
-            without one), best; and expected, low, high of a random order (mean and 90 % interval).
+            without one), best; and expected, low, high of random search (mean and 90 % interval).
         """
         from ._progress_curve import progress
 
@@ -182,7 +184,7 @@ class Figures:
         return _load("_plots").plot_heatmap(self._one(), x, y, over, ax)
 
     def plot_progress(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the best score so far, each variant's score, and the mean of all random orders."""
+        """Draw the best score so far, each variant's score, and the mean of random searches."""
         return _load("_plots").plot_progress(self._one(), ax)
 
     def plot_importance(self, *, ax: Axes | None = None) -> Axes:

@@ -1,7 +1,15 @@
-"""Progress of a search: the best score so far, and what a random order would have given."""
+"""Progress of a search: the best score so far, and what random search would have found.
+
+A search that learns measures mostly good variants, so the scores that it has are not those of the
+space: a random order of them finds far more than random search does. Therefore each measured
+variant stands for that part of the space which is nearest to it. Nearness is what the model of the
+default strategy learns from these scores: variants are near that differ in what hardly matters.
+The parts are estimated by variants drawn at random from the space.
+"""
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,11 +17,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import need
 from ._records import Group
+from ._replay import TableSpace
+from ._space import Space
+from ._status import LOST
+from ._strategy.distance import Distances
+from ._strategy.model import ranks
+from ._strategy.points import Point, place
+from ._strategy.process import Process
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
+
+DRAWN = 2000  # variants of the space, which tell the parts to some percent
+TRIES = 20  # times as many draws, at most, where few variants are valid
+TOGETHER = 200  # distances to so many are computed at once
 
 
 class Expected(NamedTuple):
@@ -24,67 +43,122 @@ class Expected(NamedTuple):
     high: Floats
 
 
-def best_of_random(scores: ArrayLike, confidence: float = 0.9) -> Expected:
-    """Best of the first k of some scores in random order, without replacement, exactly.
+def best_of_random(
+    scores: ArrayLike, weights: ArrayLike, draws: int, confidence: float = 0.9
+) -> Expected:
+    """Best of k variants drawn at random, with replacement, for k up to `draws`.
 
-    With the n scores sorted, the best of k is at most the i-th with the probability
-    C(i, k) / C(n, k), which is the product of (i - j) / (n - j) over j < k.
+    It is at most the i-th of the sorted scores with the probability F(i)^k, F being the share of
+    the space that has no better score than that.
 
     Parameters
     ----------
     scores : array_like, shape (n,)
         Finite numbers, in any order.
+    weights : array_like, shape (n,)
+        Parts of the space that have these scores, in any unit.
+    draws
+        Greatest k.
     confidence : float
-        Share of the random orders whose best so far lies between `low` and `high`, at each k.
+        Probability that the best lies between `low` and `high`, at each k.
 
     Returns
     -------
     Expected
-        Arrays of shape (n,).
+        Arrays of shape (draws,).
     """
-    ordered = np.sort(np.asarray(scores, float))
-    n = ordered.size
-    rank = np.arange(1, n + 1)
-    below = np.ones(n)  # probability that the best of k is no better than the i-th
-    mean, low, high = np.empty(n), np.empty(n), np.empty(n)
+    order = np.argsort(np.asarray(scores, float), kind="stable")
+    ordered = np.asarray(scores, float)[order]
+    share = np.cumsum(np.asarray(weights, float)[order])
+    share /= share[-1]
+    mean, low, high = np.empty(draws), np.empty(draws), np.empty(draws)
     tail = (1 - confidence) / 2
-    for k in range(n):
-        below *= np.maximum(rank - k, 0) / (n - k)
+    below = np.ones_like(share)
+    for k in range(draws):
+        below *= share  # probability that the best of k + 1 is no better than the i-th
         mean[k] = np.diff(below, prepend=0) @ ordered
-        low[k], high[k] = ordered[np.searchsorted(below, [tail, 1 - tail])]
+        places = np.searchsorted(below, [tail, 1 - tail])
+        low[k], high[k] = ordered[np.minimum(places, len(ordered) - 1)]
     return Expected(mean, low, high)
 
 
-def progress(group: Group) -> pd.DataFrame:
-    """Best score so far in measured order, beside that of a random order of the same variants.
+def shares(group: Group, labels: list[str], scores: Floats) -> Floats:
+    """Parts of the space that measured variants stand for: number of the draws nearest to each.
 
-    Base was known before the search, so that the best is never below 1; a variant that failed or
-    is incomplete adds nothing to the best, in either order. If the search was guided, its table
-    holds more good variants than the space does, and a random search of the space would do worse
-    than the random order here.
+    The space is the one that cubc declares; of another version of a kernel, and of a user's own,
+    all combinations of the values that were measured.
+    """
+    seen = TableSpace(dict.fromkeys(labels))
+    space: Space = group.space() if group.current else seen
+    known = [(at, found) for at, label in enumerate(labels) if (found := place(space, label))]
+    distances = Distances(list(space.ranges.values()))
+    if len(known) < 2 or not distances.count:
+        return np.ones(len(labels))
+    places, points = [at for at, _ in known], [point for _, point in known]
+    process = Process(distances)
+    weights = process.learn(points, ranks([*scores[places]]))
+    counts, drawn = np.zeros(len(points)), _drawn(space, checked=space is not seen)
+    of_points = distances.see(points)
+    for first in range(0, len(drawn), TOGETHER):
+        several = distances.see(drawn[first : first + TOGETHER])
+        nearest = distances.squared(several, of_points, weights).argmin(axis=1)
+        counts += np.bincount(nearest, minlength=len(points))
+    if not counts.any():
+        return np.ones(len(labels))
+    parts = np.zeros(len(labels))
+    parts[places] = counts
+    return parts
+
+
+def _drawn(space: Space, *, checked: bool) -> list[Point]:
+    """Points of a space at random; valid ones, where it is known which are."""
+    rng, found = random.Random(0), []
+    lengths = [len(values) for values in space.ranges.values()]
+    for _ in range(TRIES * DRAWN):
+        point = tuple(rng.randrange(length) for length in lengths)
+        if not checked or space.valid(_label(space, point)):
+            found.append(point)
+            if len(found) == DRAWN:
+                break
+    return found
+
+
+def _label(space: Space, point: Point) -> str:
+    named = zip(space.ranges.items(), point, strict=True)
+    return ".".join(f"{name}_{values[at]}" for (name, values), at in named)
+
+
+def progress(group: Group) -> pd.DataFrame:
+    """Best score so far in measured order, beside that of random search.
+
+    Base was known before the search, so that the best is never below 1. A variant that failed or is
+    incomplete adds nothing to the best; what lost its race counts as what is known of it in random
+    search. What random search finds is an estimate from the variants that were measured.
 
     Returns
     -------
     pandas.DataFrame
         One row for each variant but base: evaluation (from 1), variant, status, score (nan without
-        one), best; and expected, low, high of a random order (mean and 90 % interval).
+        one), best; and expected, low, high of random search (mean and 90 % interval).
     """
     order = measured_order(group)
     complete = {label: score for score, label in group.ranked()}
     scores = np.array([complete.get(label, np.nan) for label in order])
     gains = np.fmax(scores, 1.0)
-    expected = best_of_random(gains)
-    return need("pandas").DataFrame(
-        {
-            "evaluation": np.arange(1, len(order) + 1),
-            "variant": order,
-            "status": [group.status(label) for label in order],
-            "score": scores,
-            "best": np.maximum.accumulate(gains),
-            "expected": expected.mean,
-            "low": expected.low,
-            "high": expected.high,
-        }
+    columns = {
+        "evaluation": np.arange(1, len(order) + 1),
+        "variant": order,
+        "status": [group.status(label) for label in order],
+        "score": scores,
+        "best": np.maximum.accumulate(gains),
+    }
+    expected = Expected(gains, gains, gains)
+    if order:
+        lost = [group.estimate(one) if group.failure(one) == LOST else None for one in order]
+        likely = np.fmax(gains, [np.nan if one is None else one for one in lost])
+        expected = best_of_random(likely, shares(group, order, likely), len(order))
+    return (
+        need("pandas").DataFrame(columns | expected._asdict()).rename(columns={"mean": "expected"})
     )
 
 

@@ -1,4 +1,4 @@
-"""Best score so far over a search, against a random order of the same variants."""
+"""Best score so far over a search, against random search of the space."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from . import style
 
 
 def plot_progress(group: Group, axes: Axes | None = None) -> Axes:
-    """Draw the best score so far, each variant's score, and the mean of all random orders.
+    """Draw the best score so far, each variant's score, and the mean of random searches.
 
-    The shaded band holds the best so far of 90 % of the random orders (see
-    `_progress_curve.progress`). Crosses at the bottom are variants that failed or are incomplete;
+    The shaded band holds the best so far of 90 % of the random searches, as `_progress_curve`
+    estimates them. Crosses at the bottom are variants that failed or are incomplete;
     triangles are slower than the axis shows, which ends below the better half.
 
     Parameters
@@ -41,7 +41,7 @@ def plot_progress(group: Group, axes: Axes | None = None) -> Axes:
     axes = style.new_axes(axes)
     x, (blue, orange) = frame.evaluation, style.COLORS[:2]
     axes.fill_between(x, frame.low, frame.high, color=orange, alpha=0.2, linewidth=0)
-    axes.plot(x, frame.expected, "--", color=orange, label="best so far, mean of random orders")
+    axes.plot(x, frame.expected, "--", color=orange, label="best so far, mean of random searches")
     axes.step(x, frame.best, where="post", color=blue, linewidth=2, label="best so far")
     bottom = _bottom(frame)
     axes.plot(x, frame.score, "o", color=style.FAINT, markersize=3, zorder=1.5, label="variant")

@@ -15,7 +15,7 @@ nothing was measured. Four choices make the rest:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -71,12 +71,12 @@ class Model(PointStrategy):
         points = [*around, *others]
         if not points:
             return []
-        known, ranks = list(self.scores), _ranks(list(self.scores.values()))
+        known, levels = list(self.scores), ranks(list(self.scores.values()))
         if len(known) > KNOWN:
-            which = chosen(ranks, KNOWN)
-            known, ranks = [known[at] for at in which], ranks[which]
-        mean, deviation = process.forecast(known, ranks, self._awaited(), points)
-        orders = (_improvement(mean, deviation, ranks.max()), mean[: len(around)])
+            which = chosen(levels, KNOWN)
+            known, levels = [known[at] for at in which], levels[which]
+        mean, deviation = process.forecast(known, levels, self._awaited(), points)
+        orders = (_improvement(mean, deviation, levels.max()), mean[: len(around)])
         return [map(points.__getitem__, np.argsort(-by, kind="stable")) for by in orders]
 
     def _awaited(self) -> list[Point]:
@@ -98,7 +98,7 @@ class Model(PointStrategy):
         yield from map(tuple, random.tolist())
 
 
-def _ranks(scores: list[float | None]) -> np.ndarray:
+def ranks(scores: Sequence[float | None]) -> np.ndarray:
     """Ranks of scores, 1 for the highest and 0 for failures; scores that are equal share one."""
     worked = np.array([score for score in scores if score is not None])
     levels = np.unique(worked)

@@ -59,6 +59,11 @@ class Process:
         left = np.maximum(1 - np.einsum("ij,ij->j", parts, parts), 1e-12)
         return mean, np.sqrt(share @ share / count * left)
 
+    def learn(self, known: Sequence[Point], values: np.ndarray) -> np.ndarray:
+        """Weights of the parameters in distances, learned from values at points."""
+        self._fit(self._distances.see(known), values)
+        return np.exp(self._found[:-1])
+
     def _fit(self, seen: Seen, values: np.ndarray) -> None:
         """Learn the weights: the likeliest beside what is expected of them."""
         if len(values) > FITTED:
