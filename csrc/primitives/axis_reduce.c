@@ -6,8 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COLUMNS };       // among a problem's numbers: the items of what follows the axis
-enum { DETERMINISTIC }; // among its traits: the shape alone says in which order rows are combined
+typedef struct axis_reduce_traits {
+    int deterministic; // the shape alone says in which order rows are combined
+} axis_reduce_traits;
+
+typedef struct axis_reduce_numbers {
+    uint64_t columns; // the items of what follows the axis
+} axis_reduce_numbers;
+
+PROBLEM_TRAITS(axis_reduce_traits);
+PROBLEM_NUMBERS(axis_reduce_numbers);
 
 enum { PARTS_KERNEL, JOIN_KERNEL };
 
@@ -16,25 +24,20 @@ enum { MATRIX_AXIS = 1, COLUMN_AXIS = 2 }; // among the run-time axes: what `out
 
 static void axis_reduce_place(const problem *p, uint64_t *place)
 {
-    uint64_t columns = p->numbers[COLUMNS];
+    uint64_t columns = axis_reduce_numbers_of(p).columns;
     place[0] = p->n;
     place[MATRIX_AXIS] = columns ? p->outputs[0].n / columns : 0;
     place[COLUMN_AXIS] = columns;
-}
-
-// Every row begins on 16 bytes if the first does.
-static void align_rows(problem *p)
-{
-    if (p->numbers[COLUMNS] * cubc_type_size((cubc_type)p->type) % 16) p->aligned = false;
 }
 
 cubc_status axis_reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &axis_reduce_algorithm, out));
     snprintf(out->benchmark, sizeof out->benchmark, "axis_reduce.%s", problem_operator_name(out));
-    out->numbers[COLUMNS] = r->columns;
-    out->traits[DETERMINISTIC] = r->deterministic;
-    align_rows(out);
+    axis_reduce_numbers_set(out, (axis_reduce_numbers){r->columns});
+    axis_reduce_traits_set(out, (axis_reduce_traits){r->deterministic});
+    // Every row begins on 16 bytes if the first does.
+    if (r->columns * cubc_type_size((cubc_type)out->type) % 16) out->aligned = false;
     return CUBC_OK;
 }
 
@@ -42,14 +45,11 @@ cubc_status axis_reduce_build(const reduction *r, problem *out)
 static cubc_status axis_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
-    uint64_t n = at[0], columns = smaller(n, at[COLUMN_AXIS]);
-    uint64_t outer = smaller(n / columns, at[MATRIX_AXIS]);
-    n = n / (outer * columns) * (outer * columns);
-    problem_reduction_workload(out, b->name, type, n);
-    out->numbers[COLUMNS] = columns;
-    out->outputs[0].n = outer * columns;
-    align_rows(out);
-    return CUBC_OK;
+    reduction r = reduction_call(b, type, at[0]);
+    r.columns = smaller(r.n, at[COLUMN_AXIS]);
+    r.outer = smaller(r.n / r.columns, at[MATRIX_AXIS]);
+    r.n -= r.n % (r.outer * r.columns);
+    return axis_reduce_build(&r, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -59,8 +59,9 @@ static void axis_reduce_define(const problem *p, text *out)
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
-    text_printf(out, "#define TUNE_DETERMINISTIC %d\n", p->traits[DETERMINISTIC]);
-    if (p->traits[DETERMINISTIC]) problem_define_rounding(out);
+    const int deterministic = axis_reduce_traits_of(p).deterministic;
+    text_printf(out, "#define TUNE_DETERMINISTIC %d\n", deterministic);
+    if (deterministic) problem_define_rounding(out);
 }
 
 static const char *axis_reduce_invalid(const problem *p, const char *kind, const space *s,
@@ -154,9 +155,10 @@ static layout lay_out(const problem *p, const instance *i)
     uint64_t strip = p->aligned ? 1u << variant_value(&i->space, &i->variant, "ipv", 0) : 1;
     uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
-    layout l = {.columns = p->numbers[COLUMNS], .outer = p->outputs[0].n / p->numbers[COLUMNS]};
+    layout l = {.columns = axis_reduce_numbers_of(p).columns};
+    l.outer = p->outputs[0].n / l.columns;
     l.length = p->n / p->outputs[0].n;
-    if (p->traits[DETERMINISTIC])
+    if (axis_reduce_traits_of(p).deterministic)
         lay_out_deterministic(p, &l, kernel->threads == 1 ? ipt : strip, kernel->threads, most);
     else if (kernel->threads == 1)
         lay_out_single_thread(p, &l, ipt, most);
@@ -196,9 +198,11 @@ static cubc_status axis_reduce_plan(const problem *p, const instance *i, plan *o
     return add_launch(p, &kernels[JOIN_KERNEL], blocks, &l, out);
 }
 
-#define BENCHMARK(name, matrices, columns) \
-    BENCHMARK_AT("axis_reduce." name, AXIS(matrices), AXIS(columns))
 static const int matrices[] = {1, 4096}, columns[] = {8, 64, 4096}, many[] = {4096}, few[] = {64};
+#define BENCHMARK(op_name, matrix_counts, column_counts)                           \
+    BENCHMARK_OF("axis_reduce." op_name, .axes[MATRIX_AXIS] = AXIS(matrix_counts), \
+                 .axes[COLUMN_AXIS] = AXIS(column_counts),                         \
+                 REDUCTION_CALL(.op = op_name, .shape = REDUCTION_COLUMNS))
 static const benchmark axis_reduce_benchmarks[] = {BENCHMARK("sum", matrices, columns),
                                                    BENCHMARK("argmax", many, few)};
 

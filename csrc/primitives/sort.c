@@ -70,18 +70,10 @@ cubc_status sort_problem(const cubc_sort_params *params, problem *out)
 static cubc_status sort_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                  problem *out)
 {
-    uint64_t n = at[0];
-    operand keys = {.n = n, .type = (uint8_t)type}, values = {.n = n, .type = CUBC_U32};
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .inputs = {keys, values},
-                     .outputs = {keys, values},
-                     .wide = n >> COUNT_BITS != 0,
-                     .aligned = true};
-    out->input_count = out->output_count = strcmp(b->name, "sort.pairs") == 0 ? 2 : 1;
-    out->end_bit = (uint8_t)key_bits(out);
-    return CUBC_OK;
+    cubc_sort_params call = *(const cubc_sort_params *)b->call;
+    call.n = at[0];
+    call.type = type;
+    return sort_problem(&call, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -247,8 +239,12 @@ static const field sort_fields[] = {
      offsetof(cubc_sort_params, n), offsetof(cubc_sort_params, value_bytes)},
 };
 
-#define BENCHMARK(name) BENCHMARK_OF("sort." name)
-static const benchmark sort_benchmarks[] = {BENCHMARK("keys"), BENCHMARK("pairs")};
+#define KEYS .keys_in = BENCHMARK_ARRAY(0), .keys_out = BENCHMARK_ARRAY(1)
+static const cubc_sort_params keys = {KEYS},
+                              pairs = {KEYS, .values_in = BENCHMARK_ARRAY(2),
+                                       .values_out = BENCHMARK_ARRAY(3), .value_bytes = 4};
+static const benchmark sort_benchmarks[] = {BENCHMARK_OF("sort.keys", .call = &keys),
+                                            BENCHMARK_OF("sort.pairs", .call = &pairs)};
 
 const algorithm sort_algorithm = {
     .name = "sort",
