@@ -39,8 +39,10 @@
 
 #if defined(__GNUC__)
 #define PRINTF_LIKE(at, first) __attribute__((format(printf, at, first)))
+#define MAY_BE_UNUSED __attribute__((unused))
 #else
 #define PRINTF_LIKE(at, first)
+#define MAY_BE_UNUSED
 #endif
 
 // ---- last error -------------------------------------------------------------------------------

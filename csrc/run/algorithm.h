@@ -105,7 +105,7 @@ typedef struct problem {
     bool wide;                    // counts of items need 64 bits
     bool aligned;                 // all arrays of more than one item start on 16 bytes
     bool in_place;                // an output is an input: no read-only loads
-    uint16_t traits[32];          // what else the code depends on; the algorithm says
+    unsigned char traits[64];     // what else the code depends on; the algorithm says
     const char *texts[MAX_TEXTS]; // the same as texts, borrowed; NULL: none of that kind
     uint8_t text_count;           // up to the last kind
     char benchmark[40];           // the benchmark that stands for this problem: "reduce.sum"
@@ -115,7 +115,7 @@ typedef struct problem {
     type_value init; // of acc_type
     bool has_init;
     uint8_t begin_bit, end_bit; // of the keys of a sort
-    uint64_t numbers[16];       // what else its kernels take; the algorithm says
+    unsigned char numbers[128]; // what else its kernels take; the algorithm says
 } problem;
 
 // Structs of an algorithm's own in a problem. PROBLEM_TRAITS(scan_traits) and
@@ -123,21 +123,22 @@ typedef struct problem {
 //     scan_traits scan_traits_of(const problem *p);
 //     void scan_traits_set(problem *p, scan_traits value);
 // and the same for the other. Traits are compared as bytes: their members are ints and enums alone,
-// which leaves no padding between them.
-#define PROBLEM_TRAITS(type) PROBLEM_STRUCT(type, traits)
-#define PROBLEM_NUMBERS(type) PROBLEM_STRUCT(type, numbers)
-#define PROBLEM_STRUCT(type, bytes)                       \
-    static inline type type##_of(const problem *p)        \
-    {                                                     \
-        type value;                                       \
-        memcpy(&value, p->bytes, sizeof value);           \
-        return value;                                     \
-    }                                                     \
-    static inline void type##_set(problem *p, type value) \
-    {                                                     \
-        memcpy(p->bytes, &value, sizeof value);           \
-    }                                                     \
-    _Static_assert(sizeof(type) <= sizeof((problem *)0)->bytes, "a problem has room for " #type)
+// which leaves no padding between them. PROBLEM_STRUCT places a struct behind others.
+#define PROBLEM_TRAITS(type) PROBLEM_STRUCT(type, traits, 0)
+#define PROBLEM_NUMBERS(type) PROBLEM_STRUCT(type, numbers, 0)
+#define PROBLEM_STRUCT(type, bytes, at)                                 \
+    MAY_BE_UNUSED static inline type type##_of(const problem *p)        \
+    {                                                                   \
+        type value;                                                     \
+        memcpy(&value, p->bytes + (at), sizeof value);                  \
+        return value;                                                   \
+    }                                                                   \
+    MAY_BE_UNUSED static inline void type##_set(problem *p, type value) \
+    {                                                                   \
+        memcpy(p->bytes + (at), &value, sizeof value);                  \
+    }                                                                   \
+    _Static_assert((at) + sizeof(type) <= sizeof((problem *)0)->bytes,  \
+                   "a problem has room for " #type)
 
 // ---- instances and plans ------------------------------------------------------------------------
 typedef struct instance instance; // a loaded variant; opaque but for these

@@ -26,7 +26,7 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
     }
 // The place of an array in the parameters of a benchmark's call: no two of them overlap, and none
 // has memory yet.
-#define BENCHMARK_ARRAY(k) ((void *)((uintptr_t)((k) + 1) << 48))
+#define BENCHMARK_ARRAY(k) ((void *)((uintptr_t)((k) + 1) << 58))
 
 // Resolves the operator of a reduction or scan into op or expression, and takes in init. The types
 // of the items, of the accumulator and of the result, the last output so far, are there already.

@@ -68,14 +68,13 @@ static void test_same_code(void)
 static void test_room_for_sums(void)
 {
     const cubc_site_update update = {.sums = {"norm(x)", "norm(p)"}, .finish = "f"};
-    uint64_t numbers[GUARD_NUMBERS];
+    const cubc_guard guard = {.parts_n = 8, .phase = 5, .step = 7};
     problem p = {0};
     launch l = {.args_count = 1};
-    solver_update_guard(&(cubc_guard){.parts_n = 8, .phase = 5, .step = 7}, numbers);
     CHECK_STATUS(solver_update_texts(&p, "a test", &update), CUBC_OK);
-    CHECK_STATUS(solver_update_place(&p, numbers, 5, &l), CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(solver_update_place(&p, &guard, 5, &l), CUBC_INVALID_ARGUMENT);
     CHECK_CONTAINS(cubc_error_message(), "10 partial sums have no room in 8");
-    CHECK_STATUS(solver_update_place(&p, numbers, 4, &l), CUBC_OK);
+    CHECK_STATUS(solver_update_place(&p, &guard, 4, &l), CUBC_OK);
     CHECK(l.args_count == 5 && l.args[3] == 5 && l.args[4] == 7);
 }
 

@@ -3,14 +3,15 @@
 
 static cubc_status check_length(const problem *p, const char *what, uint64_t n)
 {
-    const lattice_traits traits = lattice_traits_of(p);
-    const int *l = traits.extents;
     uint64_t wanted = 2 * lattice_sites(p) * CLOVER_REALS;
+    const lattice_traits lattice = lattice_traits_of(p);
+    const int *extents = lattice.extents;
     if (n == wanted) return CUBC_OK;
     FAIL(CUBC_INVALID_ARGUMENT,
          "%s has %llu real numbers: on a lattice of %dx%dx%dx%d it has %llu, both parities' 72 a "
          "site",
-         what, (unsigned long long)n, l[0], l[1], l[2], l[3], (unsigned long long)wanted);
+         what, (unsigned long long)n, extents[0], extents[1], extents[2], extents[3],
+         (unsigned long long)wanted);
 }
 
 cubc_status clover_input(problem *p, const void *data, const float *norms, uint64_t n,

@@ -33,30 +33,7 @@ cubc_status clover_apply_problem(const cubc_clover_apply_params *params, problem
     return CUBC_OK;
 }
 
-static cubc_status clover_apply_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                         problem *out)
-{
-    benchmark_lattice place;
-    (void)b;
-    TRY(lattice_of_benchmark(at, &place));
-    const uint64_t spinors = place.sites * place.sources;
-    const cubc_clover_apply_params params = {
-        .clover = BENCHMARK_ARRAY(0),
-        .clover_norms = BENCHMARK_NORMS(1, type),
-        .x = BENCHMARK_ARRAY(2),
-        .x_norms = BENCHMARK_NORMS(3, type),
-        .out = BENCHMARK_ARRAY(4),
-        .out_norms = BENCHMARK_NORMS(5, type),
-        .clover_n = CLOVER_REALS * place.sites,
-        .n = SPINOR_REALS * spinors,
-        .clover_norms_n = BENCHMARK_NORM_COUNT(type, place.sites),
-        .norms_n = BENCHMARK_NORM_COUNT(type, spinors),
-        .type = type,
-        BENCHMARK_EXTENTS(place),
-        .parity = 2,
-    };
-    return clover_apply_problem(&params, out);
-}
+LATTICE_WORKLOAD(clover_apply)
 
 static const field clover_apply_fields[] = {
     FIELD_ARRAY(cubc_clover_apply_params, clover, FIELD_INPUT, type, clover_n),
@@ -69,10 +46,19 @@ static const field clover_apply_fields[] = {
     FIELD(cubc_clover_apply_params, parity, FIELD_INT),
 };
 
+static const cubc_clover_apply_params both = {LATTICE_FIELD(clover, 0),
+                                              LATTICE_FIELD(x, 2),
+                                              LATTICE_FIELD(out, 4),
+                                              .clover_n = 2 * CLOVER_REALS,
+                                              .clover_norms_n = 2,
+                                              .n = 2 * SPINOR_REALS,
+                                              .norms_n = 2,
+                                              .norm_type = CUBC_F32,
+                                              .parity = 2};
 static const benchmark clover_apply_benchmarks[] = {
-    LATTICE_SOURCES_BENCHMARK("clover_apply.site", lattice_types)};
+    LATTICE_SOURCES_BENCHMARK(lattice_types, "clover_apply.site", .call = &both)};
 
-static const site_map clover_apply_map = {.numbers = sizeof(clover_apply_numbers)};
+static const site_map clover_apply_map = {.number_bytes = sizeof(clover_apply_numbers)};
 
 const algorithm clover_apply_algorithm = SITE_MAP_OF_SOURCES(
     clover_apply, .kernels = {"clover_apply_sites"}, .invalid = site_map_any_variant,

@@ -19,29 +19,7 @@ cubc_status clover_invert_problem(const cubc_clover_invert_params *params, probl
     return lattice_aligned(out);
 }
 
-static cubc_status clover_invert_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                          problem *out)
-{
-    benchmark_lattice place;
-    (void)b;
-    TRY(lattice_of_benchmark(at, &place));
-    const cubc_clover_invert_params params = {
-        .clover = BENCHMARK_ARRAY(0),
-        .clover_norms = BENCHMARK_NORMS(1, type),
-        .out = BENCHMARK_ARRAY(2),
-        .out_norms = BENCHMARK_NORMS(3, type),
-        .log_det = BENCHMARK_ARRAY(4),
-        .clover_n = CLOVER_REALS * place.sites,
-        .n = CLOVER_REALS * place.sites,
-        .log_det_n = place.sites,
-        .clover_type = type,
-        .type = type,
-        .clover_norms_n = BENCHMARK_NORM_COUNT(type, place.sites),
-        .norms_n = BENCHMARK_NORM_COUNT(type, place.sites),
-        BENCHMARK_EXTENTS(place),
-    };
-    return clover_invert_problem(&params, out);
-}
+LATTICE_WORKLOAD(clover_invert)
 
 // No matrix is singular.
 static const char *clover_invert_random(const problem *p, int k)
@@ -59,8 +37,17 @@ static const field clover_invert_fields[] = {
     LATTICE_EXTENT_FIELDS(cubc_clover_invert_params),
 };
 
+static const cubc_clover_invert_params inverse = {LATTICE_FIELD(clover, 0),
+                                                  LATTICE_FIELD(out, 2),
+                                                  .log_det = BENCHMARK_ARRAY(4),
+                                                  .clover_n = 2 * CLOVER_REALS,
+                                                  .clover_norms_n = 2,
+                                                  .n = 2 * CLOVER_REALS,
+                                                  .norms_n = 2,
+                                                  .log_det_n = 2,
+                                                  .norm_type = CUBC_F32};
 static const benchmark clover_invert_benchmarks[] = {
-    LATTICE_BENCHMARK("clover_invert.field", lattice_types)};
+    LATTICE_BENCHMARK(lattice_types, "clover_invert.field", .call = &inverse)};
 
 static const site_map clover_invert_map = {.converts = true};
 

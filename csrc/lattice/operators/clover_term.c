@@ -32,25 +32,7 @@ cubc_status clover_term_problem(const cubc_clover_term_params *params, problem *
     return CUBC_OK;
 }
 
-static cubc_status clover_term_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                        problem *out)
-{
-    benchmark_lattice place;
-    (void)b;
-    TRY(lattice_of_benchmark(at, &place));
-    const cubc_clover_term_params params = {
-        .links = BENCHMARK_ARRAY(0),
-        .out = BENCHMARK_ARRAY(1),
-        .links_n = GAUGE_REALS * place.sites,
-        .n = CLOVER_REALS * place.sites,
-        .links_type = type,
-        .type = type,
-        BENCHMARK_EXTENTS(place),
-        .magnetic = 1,
-        .electric = 1,
-    };
-    return clover_term_problem(&params, out);
-}
+LATTICE_WORKLOAD(clover_term)
 
 static const char *clover_term_random(const problem *p, int k)
 {
@@ -67,10 +49,19 @@ static const field clover_term_fields[] = {
     FIELD(cubc_clover_term_params, electric, FIELD_REAL),
 };
 
+static const cubc_clover_term_params term = {.links = BENCHMARK_ARRAY(0),
+                                             LATTICE_FIELD(out, 1),
+                                             .links_n = 2 * GAUGE_REALS,
+                                             .n = 2 * CLOVER_REALS,
+                                             .norms_n = 2,
+                                             .norm_type = CUBC_F32,
+                                             .magnetic = 1,
+                                             .electric = 1};
 static const benchmark clover_term_benchmarks[] = {
-    LATTICE_BENCHMARK("clover_term.field", lattice_plain_types)};
+    LATTICE_BENCHMARK(lattice_plain_types, "clover_term.field", .call = &term)};
 
-static const site_map clover_term_map = {.converts = true, .numbers = sizeof(clover_term_numbers)};
+static const site_map clover_term_map = {.converts = true,
+                                         .number_bytes = sizeof(clover_term_numbers)};
 
 const algorithm clover_term_algorithm =
     SITE_MAP(clover_term, .kernels = {"clover_term"}, .invalid = site_map_any_variant,

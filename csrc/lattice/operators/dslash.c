@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LINKS, IN, IN_NORMS, X, X_NORMS, Z, Z_NORMS };
@@ -48,14 +47,12 @@ static cubc_status add_fields(const cubc_dslash_wilson_params *params, uint64_t 
     return dslash_apart(out, &out->inputs[IN], "spinors");
 }
 
-static cubc_status add_tail(const cubc_dslash_wilson_params *params, problem *out)
+static cubc_status add_guard(const cubc_dslash_wilson_params *params, problem *out)
 {
-    if (!params->guard) return CUBC_OK;
     TRY(solver_update_texts(out, "the tail of dslash", params->tail));
-    if (params->z)
-        TRY(lattice_field_input(out, "z of dslash", params->z, params->z_norms, params->n,
-                                params->type, SPINOR_REALS));
-    return CUBC_OK;
+    if (!params->z) return CUBC_OK;
+    return lattice_field_input(out, "z of dslash", params->z, params->z_norms, params->n,
+                               params->type, SPINOR_REALS);
 }
 
 static const char *operator_name(const algorithm *a)
@@ -66,22 +63,21 @@ static const char *operator_name(const algorithm *a)
 cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
                            problem *out)
 {
-    dslash_numbers numbers = {.a = params->a, .spatial = 1 / params->anisotropy};
     *out = (problem){.algorithm = a,
                      .n = params->n / SPINOR_REALS,
                      .type = (uint8_t)params->type,
                      .acc_type = (uint8_t)params->type,
                      .aligned = true};
+    dslash_numbers numbers = {.a = params->a, .spatial = 1 / params->anisotropy};
     TRY(lattice_precision("spinors", params->type));
     TRY(lattice_extents(out, LATTICE_EXTENTS(params)));
     TRY(check_numbers(params));
     TRY(add_fields(params, &numbers.sources, out));
-    TRY(add_tail(params, out));
+    if (params->guard) TRY(add_guard(params, out));
     TRY(lattice_aligned(out));
     if (params->guard) numbers.guard = *params->guard;
     dslash_numbers_set(out, numbers);
-    dslash_traits_set(out, (dslash_traits){.lattice = lattice_traits_of(out),
-                                           .reconstruct = params->reconstruct,
+    dslash_traits_set(out, (dslash_traits){.reconstruct = params->reconstruct,
                                            .parity = params->parity,
                                            .dagger = params->dagger != 0,
                                            .xpay = params->x != NULL,
@@ -103,32 +99,6 @@ void dslash_place(const problem *p, uint64_t *place)
 }
 
 // ---- benchmarks ---------------------------------------------------------------------------------
-cubc_status dslash_benchmark_params(const benchmark *b, cubc_type type, const uint64_t *at,
-                                    cubc_dslash_wilson_params *out)
-{
-    benchmark_lattice place;
-    TRY(lattice_of_benchmark(at, &place));
-    const int reconstruct = atoi(strstr(b->name, ".r") + 2);
-    const uint64_t spinors = place.sites / 2 * place.sources;
-    *out = (cubc_dslash_wilson_params){
-        .links = BENCHMARK_ARRAY(0),
-        .in = BENCHMARK_ARRAY(1),
-        .in_norms = BENCHMARK_NORMS(2, type),
-        .out = BENCHMARK_ARRAY(3),
-        .out_norms = BENCHMARK_NORMS(4, type),
-        .links_n = 4 * place.sites * (uint64_t)reconstruct,
-        .n = SPINOR_REALS * spinors,
-        .norms_n = BENCHMARK_NORM_COUNT(type, spinors),
-        .type = type,
-        BENCHMARK_EXTENTS(place),
-        .reconstruct = reconstruct,
-        .antiperiodic = 1,
-        .a = 1,
-        .anisotropy = 1,
-    };
-    return CUBC_OK;
-}
-
 // Integers, so that sums are exact; any links of eight reals can be reconstructed.
 const char *dslash_random(const problem *p, int k)
 {
@@ -147,23 +117,15 @@ const char *dslash_random(const problem *p, int k)
 void dslash_define(const problem *p, text *out)
 {
     const dslash_traits t = dslash_traits_of(p);
-    const struct {
-        const char *name;
-        int value;
-    } macros[] = {{"RECONSTRUCT", t.reconstruct},
-                  {"PARITY", t.parity},
-                  {"DAGGER", t.dagger},
-                  {"XPAY", t.xpay},
-                  {"ANISOTROPIC", t.anisotropic},
-                  {"ANTIPERIODIC", t.antiperiodic},
-                  {"TEMPORAL", t.temporal},
-                  {"GUARDED", t.guarded},
-                  {"Z", t.z},
-                  {"SEVERAL", t.several}};
     lattice_define(p, out);
     text_printf(out, "#define TUNE_T %s\n", type_table[p->type].dialect);
-    for (size_t k = 0; k < COUNT_OF(macros); k++)
-        text_printf(out, "#define TUNE_%s %d\n", macros[k].name, macros[k].value);
+    text_printf(out, "#define TUNE_RECONSTRUCT %d\n#define TUNE_PARITY %d\n", t.reconstruct,
+                t.parity);
+    text_printf(out, "#define TUNE_DAGGER %d\n#define TUNE_XPAY %d\n", t.dagger, t.xpay);
+    text_printf(out, "#define TUNE_ANISOTROPIC %d\n#define TUNE_ANTIPERIODIC %d\n", t.anisotropic,
+                t.antiperiodic);
+    text_printf(out, "#define TUNE_TEMPORAL %d\n#define TUNE_GUARDED %d\n", t.temporal, t.guarded);
+    text_printf(out, "#define TUNE_Z %d\n#define TUNE_SEVERAL %d\n", t.z, t.several);
     if (t.guarded) solver_update_define(p, out);
 }
 
@@ -186,23 +148,30 @@ const char *dslash_invalid(const problem *p, const char *kind, const space *s, c
 }
 
 // z comes after x, and each has its norms behind it.
-static cubc_status place_guard(const problem *p, uint64_t blocks, launch *l)
+static cubc_status place_guard(const problem *p, const cubc_guard *guard, uint64_t blocks,
+                               launch *l)
 {
-    const dslash_numbers numbers = dslash_numbers_of(p);
     const dslash_traits traits = dslash_traits_of(p);
     const operand *z = traits.z ? &p->inputs[traits.xpay ? Z : X] : NULL;
-    TRY(solver_update_place(p, &numbers.guard, blocks, l));
+    TRY(solver_update_place(p, guard, blocks, l));
     l->args[l->args_count++] = z ? (uintptr_t)z[0].data : 0;
     l->args[l->args_count++] = z ? (uintptr_t)z[1].data : 0;
     return CUBC_OK;
 }
 
-cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *term, size_t count,
+static uint64_t word_of(double factor)
+{
+    uint64_t word;
+    memcpy(&word, &factor, sizeof word);
+    return word;
+}
+
+cubc_status dslash_plan(const problem *p, const instance *i, const void *term, size_t bytes,
                         plan *out)
 {
-    const dslash_numbers numbers = dslash_numbers_of(p);
-    const dslash_traits traits = dslash_traits_of(p);
     const device_kernel *kernel = &i->kernels[0];
+    const dslash_traits traits = dslash_traits_of(p);
+    const dslash_numbers numbers = dslash_numbers_of(p);
     uint64_t groups = (uint64_t)variant_value(&i->space, &i->variant, "sg", 1);
     uint64_t together = groups * (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
     uint64_t places = lattice_sites(p) * (traits.parity == 2 ? 2 : 1);
@@ -220,11 +189,12 @@ cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *ter
                   .shared = 1024u * (unsigned)variant_value(&i->space, &i->variant, "sh", 0)},
         .args_count = 10,
         .args = {(uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
-                 (uintptr_t)p->inputs[IN_NORMS].data, lattice_word(numbers.spatial),
-                 numbers.sources, x ? (uintptr_t)x[0].data : 0, x ? (uintptr_t)x[1].data : 0,
+                 (uintptr_t)p->inputs[IN_NORMS].data, word_of(numbers.spatial), numbers.sources,
+                 x ? (uintptr_t)x[0].data : 0, x ? (uintptr_t)x[1].data : 0,
                  (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[OUT_NORMS].data,
-                 lattice_word(numbers.a)}};
-    for (size_t k = 0; k < count; k++) l->args[l->args_count++] = term[k];
+                 word_of(numbers.a)}};
+    if (bytes) memcpy(l->args + l->args_count, term, bytes);
+    l->args_count += bytes / sizeof l->args[0];
     if (!traits.guarded) return CUBC_OK;
-    return place_guard(p, each * numbers.sources, l);
+    return place_guard(p, &numbers.guard, each * numbers.sources, l);
 }

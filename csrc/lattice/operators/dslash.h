@@ -1,7 +1,7 @@
 // The common part of the descriptors of Wilson-like operators: kernels/lattice/dslash.h. Parameters
-// of an operator begin with those of the Wilson Dslash, its traits and numbers with the structs
-// here; inputs and arguments of its site term come after the Dslash's. Traffic is that of all
-// arrays: all links are read for one parity too, from either end.
+// of an operator begin with those of the Wilson Dslash; traits, numbers, inputs and arguments of
+// its site term come after the ones that are named here. Traffic is that of all arrays: all links
+// are read for one parity too, from either end.
 #ifndef CUBC_LATTICE_DSLASH_H
 #define CUBC_LATTICE_DSLASH_H
 
@@ -9,36 +9,38 @@
 #include "lattice/operators/solver_update.h"
 
 typedef struct dslash_traits {
-    lattice_traits lattice;
-    int reconstruct, parity, dagger, xpay, anisotropic, antiperiodic, temporal, guarded;
-    int z;       // the tail has z
+    int reconstruct; // reals of a link
+    int parity;
+    int dagger, xpay, anisotropic, antiperiodic, temporal;
+    int guarded, z;
     int several; // sources
 } dslash_traits;
 
 typedef struct dslash_numbers {
-    double a, spatial; // spatial: the factor of hops in space
+    double a, spatial;
     uint64_t sources;
     cubc_guard guard;
 } dslash_numbers;
 
-PROBLEM_TRAITS(dslash_traits);
+LATTICE_TRAITS(dslash_traits);
 PROBLEM_NUMBERS(dslash_numbers);
+// Those of a site term are behind them.
+#define DSLASH_TERM_TRAITS(type) \
+    PROBLEM_STRUCT(type, traits, sizeof(lattice_traits) + sizeof(dslash_traits))
+#define DSLASH_TERM_NUMBERS(type) PROBLEM_STRUCT(type, numbers, sizeof(dslash_numbers))
 
 // The problem, without the site term.
 cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
                            problem *out);
 // Fails if the output overlaps an input.
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
-// The call of "dslash.wilson.r12": odd to even sites, antiperiodic in time. There is no x, and the
-// arrays are number 0 to 4.
-cubc_status dslash_benchmark_params(const benchmark *b, cubc_type type, const uint64_t *at,
-                                    cubc_dslash_wilson_params *out);
 void dslash_place(const problem *p, uint64_t *place);
 const char *dslash_random(const problem *p, int k);
 void dslash_define(const problem *p, text *out);
 const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v);
-// The launch: fields and `a`, then arguments of the site term, then those of a solver.
-cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *term, size_t count,
+// The launch: fields and `a`, then arguments of the site term, of 8 bytes each, then those of a
+// solver.
+cubc_status dslash_plan(const problem *p, const instance *i, const void *term, size_t bytes,
                         plan *out);
 
 // The fields of parameters that begin with those of the Wilson Dslash.
@@ -59,9 +61,25 @@ cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *ter
         FIELD(cubc_dslash_wilson_params, a, FIELD_REAL),                                     \
         FIELD(cubc_dslash_wilson_params, anisotropy, FIELD_REAL)
 
-#define DSLASH_BENCHMARK(name) LATTICE_SOURCES_BENCHMARK("dslash." name, lattice_types)
-#define DSLASH_BENCHMARKS(name) \
-    DSLASH_BENCHMARK(name ".r18"), DSLASH_BENCHMARK(name ".r12"), DSLASH_BENCHMARK(name ".r8")
+// A benchmark of links of 18, 12 and 8 reals: CALL(reals) is its row's call. DSLASH_CALL has the
+// part without the site term: odd to even sites, antiperiodic in time, no x.
+#define DSLASH_CALL(reals)        \
+    {.links = BENCHMARK_ARRAY(0), \
+     LATTICE_FIELD(in, 1),        \
+     LATTICE_FIELD(out, 3),       \
+     .links_n = 8 * reals,        \
+     .n = SPINOR_REALS,           \
+     .norms_n = 1,                \
+     .norm_type = CUBC_F32,       \
+     .reconstruct = reals,        \
+     .antiperiodic = 1,           \
+     .a = 1,                      \
+     .anisotropy = 1}
+#define DSLASH_BENCHMARK(name, reals, CALL) \
+    LATTICE_SOURCES_BENCHMARK(lattice_types, "dslash." name ".r" #reals, .call = CALL(reals))
+#define DSLASH_BENCHMARKS(name, CALL)                                   \
+    DSLASH_BENCHMARK(name, 18, CALL), DSLASH_BENCHMARK(name, 12, CALL), \
+        DSLASH_BENCHMARK(name, 8, CALL)
 
 // Members of dslash_<op>_algorithm that follow from its name, and further ones.
 #define DSLASH(op, ...)                                     \
@@ -75,6 +93,7 @@ cubc_status dslash_plan(const problem *p, const instance *i, const uint64_t *ter
      .place = dslash_place,                                 \
      .invalid = dslash_invalid,                             \
      .random = dslash_random,                               \
+     .workload = dslash_##op##_workload,                    \
      .plan = dslash_##op##_plan,                            \
      __VA_ARGS__}
 

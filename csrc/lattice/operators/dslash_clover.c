@@ -3,11 +3,10 @@
 #include "lattice/operators/dslash.h"
 
 typedef struct dslash_clover_traits {
-    dslash_traits dslash;
-    int site; // 1 if C is applied to x, 0 to the hopping term
+    int on_x; // C is applied to x, otherwise to the hopping term
 } dslash_clover_traits;
 
-PROBLEM_TRAITS(dslash_clover_traits);
+DSLASH_TERM_TRAITS(dslash_clover_traits);
 
 cubc_status dslash_clover_problem(const cubc_dslash_clover_params *params, problem *out)
 {
@@ -22,36 +21,24 @@ cubc_status dslash_clover_problem(const cubc_dslash_clover_params *params, probl
                      params->wilson.type));
     TRY(dslash_apart(out, &out->inputs[first], "clover term"));
     TRY(lattice_aligned(out));
-    dslash_clover_traits_set(
-        out, (dslash_clover_traits){.dslash = dslash_traits_of(out), .site = params->on_x != 0});
+    dslash_clover_traits_set(out, (dslash_clover_traits){params->on_x != 0});
     return CUBC_OK;
 }
 
 // The inverse of the clover term on the hops.
-static cubc_status dslash_clover_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                          problem *out)
-{
-    benchmark_lattice place;
-    cubc_dslash_clover_params params = {.clover = BENCHMARK_ARRAY(5),
-                                        .clover_norms = BENCHMARK_NORMS(6, type)};
-    TRY(lattice_of_benchmark(at, &place));
-    TRY(dslash_benchmark_params(b, type, at, &params.wilson));
-    params.clover_n = CLOVER_REALS * place.sites;
-    params.clover_norms_n = BENCHMARK_NORM_COUNT(type, place.sites);
-    return dslash_clover_problem(&params, out);
-}
+LATTICE_WORKLOAD(dslash_clover)
 
 static void dslash_clover_define(const problem *p, text *out)
 {
     dslash_define(p, out);
-    text_printf(out, "#define TUNE_SITE %d\n", dslash_clover_traits_of(p).site);
+    text_printf(out, "#define TUNE_SITE %d\n", dslash_clover_traits_of(p).on_x);
 }
 
 static cubc_status dslash_clover_plan(const problem *p, const instance *i, plan *out)
 {
     const operand *clover = &p->inputs[p->input_count - 2];
-    return dslash_plan(p, i, (uint64_t[]){(uintptr_t)clover[0].data, (uintptr_t)clover[1].data}, 2,
-                       out);
+    const uint64_t term[] = {(uintptr_t)clover[0].data, (uintptr_t)clover[1].data};
+    return dslash_plan(p, i, term, sizeof term, out);
 }
 
 static double dslash_clover_traffic(const problem *p)
@@ -70,8 +57,12 @@ static const field dslash_clover_fields[] = {
     FIELD(cubc_dslash_clover_params, on_x, FIELD_INT),
 };
 
-static const benchmark dslash_clover_benchmarks[] = {DSLASH_BENCHMARKS("clover")};
+#define CALL(reals)                                                  \
+    &(const cubc_dslash_clover_params){.wilson = DSLASH_CALL(reals), \
+                                       LATTICE_FIELD(clover, 5),     \
+                                       .clover_n = 2 * CLOVER_REALS, \
+                                       .clover_norms_n = 2}
+static const benchmark dslash_clover_benchmarks[] = {DSLASH_BENCHMARKS("clover", CALL)};
 
 const algorithm dslash_clover_algorithm =
-    DSLASH(clover, .workload = dslash_clover_workload, .define = dslash_clover_define,
-           .traffic = dslash_clover_traffic);
+    DSLASH(clover, .define = dslash_clover_define, .traffic = dslash_clover_traffic);

@@ -1,4 +1,5 @@
 // Descriptor of field_update: kernels/lattice/field_update.cu.
+#include "base/integer.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/operators/solver_update.h"
 
@@ -6,9 +7,9 @@
 #include <string.h>
 
 typedef struct field_update_traits {
-    lattice_traits lattice;
-    int reals, parities;
-    int written; // bit k for field k
+    int reals;    // a site
+    int parities; // of a field
+    int written;  // bit k for field k
 } field_update_traits;
 
 typedef struct field_update_numbers {
@@ -16,7 +17,7 @@ typedef struct field_update_numbers {
     cubc_guard guard;
 } field_update_numbers;
 
-PROBLEM_TRAITS(field_update_traits);
+LATTICE_TRAITS(field_update_traits);
 PROBLEM_NUMBERS(field_update_numbers);
 
 // ---- problems -----------------------------------------------------------------------------------
@@ -53,7 +54,7 @@ static cubc_status check_name(const char *name)
 static cubc_status add_field(const cubc_site_field *f, problem *out)
 {
     field_update_traits traits = field_update_traits_of(out);
-    uint64_t n = places(out) * (uint64_t)traits.reals * field_update_numbers_of(out).sources;
+    uint64_t n = out->n * (uint64_t)traits.reals;
     TRY(check_name(f->name));
     TRY(lattice_precision("fields", f->type));
     TRY(problem_input(out, f->name, f->data, n, f->type));
@@ -83,14 +84,13 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
     TRY(solver_update_texts(out, "field_update", params->update));
     if (!params->guard || !params->guard->states)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: there is no state");
-    field_update_traits_set(out, (field_update_traits){.lattice = lattice_traits_of(out),
-                                                       .reals = params->reals,
-                                                       .parities = params->parities});
+    field_update_traits_set(
+        out, (field_update_traits){.reals = params->reals, .parities = params->parities});
     field_update_numbers_set(out, (field_update_numbers){params->sources, *params->guard});
+    out->n = places(out) * params->sources;
     for (int k = 0; k < params->field_count; k++) TRY(add_field(&params->fields[k], out));
     if (!out->aligned)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: a field in native order starts on 16 bytes");
-    out->n = places(out) * params->sources;
     out->type = out->acc_type = (uint8_t)widest(out);
     return CUBC_OK;
 }
@@ -110,29 +110,29 @@ static cubc_status field_update_workload(const benchmark *b, cubc_type type, con
     static const cubc_site_update update = {.scalars = {"alpha_real", "beta_real"},
                                             .statements = "x = x + (alpha_real + real_t(2)) * p; "
                                                           "p = s + (beta_real + real_t(3)) * p"};
-    static const cubc_guard guard = {.states = BENCHMARK_ARRAY(3)};
     const cubc_site_field fields[] = {{"x", BENCHMARK_ARRAY(0), type, .written = 1},
                                       {"p", BENCHMARK_ARRAY(1), type, .written = 1},
                                       {"s", BENCHMARK_ARRAY(2), type, .written = 0}};
-    benchmark_lattice place;
+    const cubc_guard guard = {.states = BENCHMARK_ARRAY(3)};
+    cubc_field_update_params call = {.update = &update,
+                                     .fields = fields,
+                                     .field_count = COUNT_OF(fields),
+                                     .guard = &guard,
+                                     .lx = (int)smaller(at[0], INT32_MAX),
+                                     .ly = (int)smaller(at[1], INT32_MAX),
+                                     .lz = (int)smaller(at[2], INT32_MAX),
+                                     .lt = (int)smaller(at[3], INT32_MAX),
+                                     .reals = SPINOR_REALS,
+                                     .parities = 1};
     (void)b;
-    TRY(lattice_of_benchmark(at, &place));
-    const cubc_field_update_params params = {
-        .update = &update,
-        .fields = fields,
-        .field_count = COUNT_OF(fields),
-        .guard = &guard,
-        BENCHMARK_EXTENTS(place),
-        .reals = SPINOR_REALS,
-        .parities = 1,
-        .sources = place.sources,
-    };
-    TRY(field_update_problem(&params, out));
-    if (type == CUBC_I16) // the norms are behind a field, two items a site
-        for (int k = 0; k < out->input_count; k++) out->inputs[k].n += 2 * out->n;
-    for (int k = 0; k < out->output_count; k++) out->outputs[k].n = out->inputs[k].n;
-    uint64_t words = place.sources * CUBC_STATE_BYTES / sizeof(uint64_t);
-    out->inputs[out->input_count++] = (operand){.n = words, .type = CUBC_U64};
+    TRY(lattice_sources_at(at, &call.sources));
+    TRY(field_update_problem(&call, out));
+    // The norms of a fixed-point field are behind it, two items a site.
+    uint64_t norms = type == CUBC_I16 ? 2 * out->n : 0;
+    for (int k = 0; k < out->input_count; k++) out->inputs[k].n += norms;
+    for (int k = 0; k < out->output_count; k++) out->outputs[k].n += norms;
+    out->inputs[out->input_count++] =
+        (operand){.n = call.sources * CUBC_STATE_BYTES / 8, .type = CUBC_U64};
     return CUBC_OK;
 }
 
@@ -192,8 +192,8 @@ static const char *field_update_invalid(const problem *p, const char *kind, cons
 static cubc_status field_update_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
-    field_update_numbers numbers = field_update_numbers_of(p);
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1) * kernel->threads;
+    field_update_numbers numbers = field_update_numbers_of(p);
     uint64_t blocks = (places(p) + tile - 1) / tile * numbers.sources;
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update of %llu right-hand sides: more than 2^31 blocks",
@@ -214,7 +214,7 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
 }
 
 static const benchmark field_update_benchmarks[] = {
-    LATTICE_SOURCES_BENCHMARK("field_update.cg", lattice_types)};
+    LATTICE_SOURCES_BENCHMARK(lattice_types, "field_update.cg")};
 
 const algorithm field_update_algorithm = {.name = "field_update",
                                           .source = "field_update.cu",

@@ -15,14 +15,15 @@ cubc_status gauge_problem(const algorithm *a, const int extents[4], cubc_type ty
 cubc_status gauge_fields(const problem *p, const char *what, uint64_t n, int reals,
                          uint64_t *fields)
 {
-    const lattice_traits traits = lattice_traits_of(p);
-    const int *l = traits.extents;
     uint64_t each = 2 * lattice_sites(p) * (uint64_t)reals;
+    const lattice_traits lattice = lattice_traits_of(p);
+    const int *extents = lattice.extents;
     *fields = n / each;
     if (n == 0 || n % each)
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s has %llu real numbers: %d a site of a lattice of %dx%dx%dx%d are %llu", what,
-             (unsigned long long)n, reals, l[0], l[1], l[2], l[3], (unsigned long long)each);
+             (unsigned long long)n, reals, extents[0], extents[1], extents[2], extents[3],
+             (unsigned long long)each);
     return CUBC_OK;
 }
 

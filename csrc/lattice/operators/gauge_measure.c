@@ -5,11 +5,10 @@
 #include <string.h>
 
 typedef struct gauge_measure_traits {
-    lattice_traits lattice;
-    int quantity;
+    cubc_gauge_quantity quantity;
 } gauge_measure_traits;
 
-PROBLEM_TRAITS(gauge_measure_traits);
+LATTICE_TRAITS(gauge_measure_traits);
 
 enum { PARTS_AT = 256 }; // of the scratch
 
@@ -34,36 +33,22 @@ cubc_status gauge_measure_problem(const cubc_gauge_measure_params *params, probl
         FAIL(CUBC_INVALID_ARGUMENT, "%s gives %d numbers of F64, not %llu of %s", q->benchmark,
              q->numbers, (unsigned long long)params->out_n, cubc_type_name(params->out_type));
     TRY(problem_output(out, "the output of gauge_measure", params->out, params->out_n, CUBC_F64));
-    gauge_measure_traits_set(out, (gauge_measure_traits){.lattice = lattice_traits_of(out),
-                                                         .quantity = (int)params->quantity});
+    gauge_measure_traits_set(out, (gauge_measure_traits){params->quantity});
     return gauge_arrays(out);
 }
 
-static cubc_status gauge_measure_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                          problem *out)
+LATTICE_WORKLOAD(gauge_measure)
+
+static bool of_loops(const problem *p)
 {
-    benchmark_lattice place;
-    TRY(lattice_of_benchmark(at, &place));
-    cubc_gauge_measure_params params = {
-        .links = BENCHMARK_ARRAY(0),
-        .out = BENCHMARK_ARRAY(1),
-        .links_n = GAUGE_REALS * place.sites,
-        .type = type,
-        .out_type = CUBC_F64,
-        BENCHMARK_EXTENTS(place),
-    };
-    while (strcmp(quantities[params.quantity].benchmark, b->name) != 0) params.quantity++;
-    params.out_n = (uint64_t)quantities[params.quantity].numbers;
-    return gauge_measure_problem(&params, out);
+    return gauge_measure_traits_of(p).quantity == CUBC_GAUGE_POLYAKOV;
 }
 
 // Blocks take equal runs of the sites to measure: all, or those of a time slice.
 static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernel = &i->kernels[0];
-    const gauge_measure_traits traits = gauge_measure_traits_of(p);
-    bool loops = traits.quantity == CUBC_GAUGE_POLYAKOV;
-    uint64_t places = loops ? p->n / (uint64_t)traits.lattice.extents[3] : p->n;
+    uint64_t places = of_loops(p) ? p->n / lattice_time_slices(p) : p->n;
     uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     uint64_t steps = ceil_div(ceil_div(places, kernel->threads), most);
@@ -83,7 +68,7 @@ static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan 
 static double gauge_measure_traffic(const problem *p)
 {
     double all = problem_array_bytes(p);
-    return gauge_measure_traits_of(p).quantity == CUBC_GAUGE_POLYAKOV ? all / 4 : all;
+    return of_loops(p) ? all / 4 : all;
 }
 
 static const field gauge_measure_fields[] = {
@@ -93,10 +78,20 @@ static const field gauge_measure_fields[] = {
     LATTICE_EXTENT_FIELDS(cubc_gauge_measure_params),
 };
 
+#define CALL(of, numbers)         \
+    {.links = BENCHMARK_ARRAY(0), \
+     .out = BENCHMARK_ARRAY(1),   \
+     .links_n = 2 * GAUGE_REALS,  \
+     .out_n = numbers,            \
+     .out_type = CUBC_F64,        \
+     .quantity = of}
+static const cubc_gauge_measure_params plaquettes = CALL(CUBC_GAUGE_PLAQUETTES, 7),
+                                       polyakov = CALL(CUBC_GAUGE_POLYAKOV, 2),
+                                       unitarity = CALL(CUBC_GAUGE_UNITARITY, 2);
 static const benchmark gauge_measure_benchmarks[] = {
-    LATTICE_BENCHMARK("gauge_measure.plaquettes", lattice_plain_types),
-    LATTICE_BENCHMARK("gauge_measure.polyakov", lattice_plain_types),
-    LATTICE_BENCHMARK("gauge_measure.unitarity", lattice_plain_types)};
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_measure.plaquettes", .call = &plaquettes),
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_measure.polyakov", .call = &polyakov),
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_measure.unitarity", .call = &unitarity)};
 
 static const site_map gauge_measure_map = {.macros = {"QUANTITY"}};
 

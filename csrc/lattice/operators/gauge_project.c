@@ -4,11 +4,10 @@
 #include <string.h>
 
 typedef struct gauge_project_traits {
-    lattice_traits lattice;
     int nearest;
 } gauge_project_traits;
 
-PROBLEM_TRAITS(gauge_project_traits);
+LATTICE_TRAITS(gauge_project_traits);
 
 cubc_status gauge_project_problem(const cubc_gauge_project_params *params, problem *out)
 {
@@ -16,26 +15,11 @@ cubc_status gauge_project_problem(const cubc_gauge_project_params *params, probl
                       params->nearest ? "gauge_project.nearest" : "gauge_project.rows", out));
     TRY(gauge_input(out, "the gauge field", params->links, params->n, GAUGE_REALS));
     TRY(gauge_output(out, "the output of gauge_project", params->out, params->n, GAUGE_REALS));
-    gauge_project_traits_set(out, (gauge_project_traits){.lattice = lattice_traits_of(out),
-                                                         .nearest = params->nearest != 0});
+    gauge_project_traits_set(out, (gauge_project_traits){params->nearest != 0});
     return gauge_arrays(out);
 }
 
-static cubc_status gauge_project_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                          problem *out)
-{
-    benchmark_lattice place;
-    TRY(lattice_of_benchmark(at, &place));
-    const cubc_gauge_project_params params = {
-        .links = BENCHMARK_ARRAY(0),
-        .out = BENCHMARK_ARRAY(1),
-        .n = GAUGE_REALS * place.sites,
-        .type = type,
-        .nearest = strcmp(b->name, "gauge_project.nearest") == 0,
-        BENCHMARK_EXTENTS(place),
-    };
-    return gauge_project_problem(&params, out);
-}
+LATTICE_WORKLOAD(gauge_project)
 
 static const field gauge_project_fields[] = {
     FIELD_ARRAY(cubc_gauge_project_params, links, FIELD_INPUT, type, n),
@@ -44,9 +28,11 @@ static const field gauge_project_fields[] = {
     LATTICE_EXTENT_FIELDS(cubc_gauge_project_params),
 };
 
+#define CALL .links = BENCHMARK_ARRAY(0), .out = BENCHMARK_ARRAY(1), .n = 2 * GAUGE_REALS
+static const cubc_gauge_project_params rows = {CALL}, nearest = {CALL, .nearest = 1};
 static const benchmark gauge_project_benchmarks[] = {
-    LATTICE_BENCHMARK("gauge_project.rows", lattice_plain_types),
-    LATTICE_BENCHMARK("gauge_project.nearest", lattice_plain_types)};
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_project.rows", .call = &rows),
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_project.nearest", .call = &nearest)};
 
 static const site_map gauge_project_map = {.macros = {"NEAREST"}};
 

@@ -4,7 +4,6 @@
 #include <math.h>
 
 typedef struct gauge_random_traits {
-    lattice_traits lattice;
     int matrices; // of a site
 } gauge_random_traits;
 
@@ -13,7 +12,7 @@ typedef struct gauge_random_numbers {
     double identity, noise;
 } gauge_random_numbers;
 
-PROBLEM_TRAITS(gauge_random_traits);
+LATTICE_TRAITS(gauge_random_traits);
 PROBLEM_NUMBERS(gauge_random_numbers);
 
 cubc_status gauge_random_problem(const cubc_gauge_random_params *params, problem *out)
@@ -31,29 +30,13 @@ cubc_status gauge_random_problem(const cubc_gauge_random_params *params, problem
                       "gauge_random.links", out));
     TRY(gauge_output(out, "the output of gauge_random", params->out, params->n,
                      MATRIX_REALS * params->matrices));
-    gauge_random_traits_set(out, (gauge_random_traits){.lattice = lattice_traits_of(out),
-                                                       .matrices = params->matrices});
+    gauge_random_traits_set(out, (gauge_random_traits){params->matrices});
     gauge_random_numbers_set(out,
                              (gauge_random_numbers){params->seed, params->identity, params->noise});
     return gauge_arrays(out);
 }
 
-static cubc_status gauge_random_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                         problem *out)
-{
-    benchmark_lattice place;
-    (void)b;
-    TRY(lattice_of_benchmark(at, &place));
-    const cubc_gauge_random_params params = {
-        .out = BENCHMARK_ARRAY(0),
-        .n = GAUGE_REALS * place.sites,
-        .type = type,
-        .matrices = 4,
-        .noise = 1,
-        BENCHMARK_EXTENTS(place),
-    };
-    return gauge_random_problem(&params, out);
-}
+LATTICE_WORKLOAD(gauge_random)
 
 static const field gauge_random_fields[] = {
     FIELD_ARRAY(cubc_gauge_random_params, out, FIELD_OUTPUT, type, n),
@@ -64,11 +47,13 @@ static const field gauge_random_fields[] = {
     LATTICE_EXTENT_FIELDS(cubc_gauge_random_params),
 };
 
+static const cubc_gauge_random_params links = {
+    .out = BENCHMARK_ARRAY(0), .n = 2 * GAUGE_REALS, .matrices = 4, .noise = 1};
 static const benchmark gauge_random_benchmarks[] = {
-    LATTICE_BENCHMARK("gauge_random.links", lattice_plain_types)};
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_random.links", .call = &links)};
 
 static const site_map gauge_random_map = {.macros = {"MATRICES"},
-                                          .numbers = sizeof(gauge_random_numbers)};
+                                          .number_bytes = sizeof(gauge_random_numbers)};
 
 const algorithm gauge_random_algorithm = SITE_MAP(
     gauge_random, .kernels = {"gauge_random"}, .invalid = site_map_fitting_variant,

@@ -4,21 +4,21 @@
 #include <string.h>
 
 typedef struct gauge_rotate_traits {
-    lattice_traits lattice;
-    int vectors, inverse, temporal;
+    int vectors; // of a spinor or colour vector; 0: links are rotated
+    int inverse, temporal;
 } gauge_rotate_traits;
 
 typedef struct gauge_rotate_numbers {
     uint64_t fields;
 } gauge_rotate_numbers;
 
-PROBLEM_TRAITS(gauge_rotate_traits);
+LATTICE_TRAITS(gauge_rotate_traits);
 PROBLEM_NUMBERS(gauge_rotate_numbers);
 
 cubc_status gauge_rotate_problem(const cubc_gauge_rotate_params *params, problem *out)
 {
     const int reals = params->reals;
-    uint64_t fields;
+    gauge_rotate_numbers numbers;
     bool links = reals == GAUGE_REALS;
     if (!links && reals != 24 && reals != 6)
         FAIL(CUBC_INVALID_ARGUMENT,
@@ -29,39 +29,21 @@ cubc_status gauge_rotate_problem(const cubc_gauge_rotate_params *params, problem
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_rotate: it is links that come into temporal gauge");
     TRY(gauge_problem(&gauge_rotate_algorithm, LATTICE_EXTENTS(params), params->type,
                       links ? "gauge_rotate.links" : "gauge_rotate.spinors", out));
-    TRY(gauge_fields(out, "the field to rotate", params->n, reals, &fields));
-    if (links && fields != 1)
+    TRY(gauge_fields(out, "the field to rotate", params->n, reals, &numbers.fields));
+    if (links && numbers.fields != 1)
         FAIL(CUBC_INVALID_ARGUMENT, "gauge_rotate: %llu gauge fields: they are rotated singly",
-             (unsigned long long)fields);
+             (unsigned long long)numbers.fields);
     TRY(gauge_input(out, "the field to rotate", params->in, params->n, reals));
     TRY(gauge_input(out, "the rotation", params->rotation, params->rotation_n, MATRIX_REALS));
     TRY(gauge_output(out, "the output of gauge_rotate", params->out, params->n, reals));
-    gauge_rotate_numbers_set(out, (gauge_rotate_numbers){fields});
-    gauge_rotate_traits_set(out, (gauge_rotate_traits){.lattice = lattice_traits_of(out),
-                                                       .vectors = links ? 0 : reals / 6,
+    gauge_rotate_numbers_set(out, numbers);
+    gauge_rotate_traits_set(out, (gauge_rotate_traits){.vectors = links ? 0 : reals / 6,
                                                        .inverse = params->inverse != 0,
                                                        .temporal = params->temporal_gauge != 0});
     return gauge_arrays(out);
 }
 
-static cubc_status gauge_rotate_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                         problem *out)
-{
-    benchmark_lattice place;
-    TRY(lattice_of_benchmark(at, &place));
-    const int reals = strcmp(b->name, "gauge_rotate.links") == 0 ? GAUGE_REALS : SPINOR_REALS;
-    const cubc_gauge_rotate_params params = {
-        .in = BENCHMARK_ARRAY(0),
-        .rotation = BENCHMARK_ARRAY(1),
-        .out = BENCHMARK_ARRAY(2),
-        .n = (uint64_t)reals * place.sites * place.sources,
-        .rotation_n = MATRIX_REALS * place.sites,
-        .type = type,
-        .reals = reals,
-        BENCHMARK_EXTENTS(place),
-    };
-    return gauge_rotate_problem(&params, out);
-}
+LATTICE_WORKLOAD(gauge_rotate)
 
 static const field gauge_rotate_fields[] = {
     FIELD_ARRAY(cubc_gauge_rotate_params, in, FIELD_INPUT, type, n),
@@ -73,9 +55,17 @@ static const field gauge_rotate_fields[] = {
     LATTICE_EXTENT_FIELDS(cubc_gauge_rotate_params),
 };
 
+#define CALL(reals_of)               \
+    {.in = BENCHMARK_ARRAY(0),       \
+     .rotation = BENCHMARK_ARRAY(1), \
+     .out = BENCHMARK_ARRAY(2),      \
+     .n = 2 * reals_of,              \
+     .rotation_n = 2 * MATRIX_REALS, \
+     .reals = reals_of}
+static const cubc_gauge_rotate_params links = CALL(GAUGE_REALS), spinors = CALL(SPINOR_REALS);
 static const benchmark gauge_rotate_benchmarks[] = {
-    LATTICE_BENCHMARK("gauge_rotate.links", lattice_plain_types),
-    LATTICE_SOURCES_BENCHMARK("gauge_rotate.spinors", lattice_plain_types)};
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_rotate.links", .call = &links),
+    LATTICE_SOURCES_BENCHMARK(lattice_plain_types, "gauge_rotate.spinors", .call = &spinors)};
 
 static void gauge_rotate_place(const problem *p, uint64_t *place)
 {
@@ -89,7 +79,7 @@ static uint64_t rotated_sites(const problem *p)
 }
 
 static const site_map gauge_rotate_map = {.macros = {"VECTORS", "INVERSE", "TEMPORAL"},
-                                          .numbers = sizeof(gauge_rotate_numbers),
+                                          .number_bytes = sizeof(gauge_rotate_numbers),
                                           .sites = rotated_sites};
 
 const algorithm gauge_rotate_algorithm = SITE_MAP_MEMBERS(

@@ -10,22 +10,7 @@ cubc_status gauge_temporal_problem(const cubc_gauge_temporal_params *params, pro
     return gauge_arrays(out);
 }
 
-static cubc_status gauge_temporal_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                           problem *out)
-{
-    benchmark_lattice place;
-    (void)b;
-    TRY(lattice_of_benchmark(at, &place));
-    const cubc_gauge_temporal_params params = {
-        .links = BENCHMARK_ARRAY(0),
-        .out = BENCHMARK_ARRAY(1),
-        .links_n = GAUGE_REALS * place.sites,
-        .n = MATRIX_REALS * place.sites,
-        .type = type,
-        BENCHMARK_EXTENTS(place),
-    };
-    return gauge_temporal_problem(&params, out);
-}
+LATTICE_WORKLOAD(gauge_temporal)
 
 // The links in time are a quarter of all, and as many reals as the rotation.
 static double gauge_temporal_traffic(const problem *p)
@@ -39,12 +24,16 @@ static const field gauge_temporal_fields[] = {
     LATTICE_EXTENT_FIELDS(cubc_gauge_temporal_params),
 };
 
+static const cubc_gauge_temporal_params rotation = {.links = BENCHMARK_ARRAY(0),
+                                                    .out = BENCHMARK_ARRAY(1),
+                                                    .links_n = 2 * GAUGE_REALS,
+                                                    .n = 2 * MATRIX_REALS};
 static const benchmark gauge_temporal_benchmarks[] = {
-    LATTICE_BENCHMARK("gauge_temporal.rotation", lattice_plain_types)};
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_temporal.rotation", .call = &rotation)};
 
 static uint64_t sites_of_slice(const problem *p)
 {
-    return p->n / (uint64_t)lattice_traits_of(p).extents[3];
+    return p->n / lattice_time_slices(p);
 }
 
 static const site_map gauge_temporal_map = {.sites = sites_of_slice};

@@ -5,7 +5,6 @@
 #include <string.h>
 
 typedef struct gauge_update_traits {
-    lattice_traits lattice;
     int over_relax;
 } gauge_update_traits;
 
@@ -14,7 +13,7 @@ typedef struct gauge_update_numbers {
     uint64_t seed, sweep;
 } gauge_update_numbers;
 
-PROBLEM_TRAITS(gauge_update_traits);
+LATTICE_TRAITS(gauge_update_traits);
 PROBLEM_NUMBERS(gauge_update_numbers);
 
 cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem *out)
@@ -30,8 +29,7 @@ cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem
                       out));
     TRY(gauge_input(out, "the gauge field", params->links, params->n, GAUGE_REALS));
     TRY(gauge_output(out, "the gauge field", params->links, params->n, GAUGE_REALS));
-    gauge_update_traits_set(out, (gauge_update_traits){.lattice = lattice_traits_of(out),
-                                                       .over_relax = params->over_relax != 0});
+    gauge_update_traits_set(out, (gauge_update_traits){params->over_relax != 0});
     gauge_update_numbers_set(out,
                              (gauge_update_numbers){params->beta, params->seed, params->sweep});
     return gauge_arrays(out);
@@ -41,18 +39,10 @@ cubc_status gauge_update_problem(const cubc_gauge_update_params *params, problem
 static cubc_status gauge_update_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                          problem *out)
 {
-    benchmark_lattice place;
-    TRY(lattice_of_benchmark(at, &place));
-    const cubc_gauge_update_params params = {
-        .links = BENCHMARK_ARRAY(0),
-        .n = GAUGE_REALS * place.sites,
-        .type = type,
-        .beta = 6,
-        .over_relax = strcmp(b->name, "gauge_update.over_relax") == 0,
-        BENCHMARK_EXTENTS(place),
-    };
-    TRY(gauge_update_problem(&params, out));
-    out->outputs[0].n = place.sites * MATRIX_REALS / 2;
+    cubc_gauge_update_params call = *(const cubc_gauge_update_params *)b->call;
+    TRY(lattice_call(&gauge_update_algorithm, b->call, type, at, &call));
+    TRY(gauge_update_problem(&call, out));
+    out->outputs[0].n = out->inputs[0].n / 8;
     out->in_place = false;
     return CUBC_OK;
 }
@@ -60,21 +50,19 @@ static cubc_status gauge_update_workload(const benchmark *b, cubc_type type, con
 // Directions one after the other, of each first the even sites.
 static cubc_status gauge_update_plan(const problem *p, const instance *i, plan *out)
 {
-    const gauge_update_numbers numbers = gauge_update_numbers_of(p);
     const operand *links = &p->inputs[0], *to = &p->outputs[0];
+    const gauge_update_numbers numbers = gauge_update_numbers_of(p);
     int parts = to->n == links->n ? 8 : 1;
     uint64_t part_bytes = links->n / 8 * operand_item_bytes(links);
     for (int k = 0; k < parts; k++) {
         uint64_t parity = (uint64_t)k % 2, direction = (uint64_t)k / 2;
         uint64_t offset = parts == 1 ? 0 : (4 * parity + direction) * part_bytes;
-        const uint64_t args[] = {(uintptr_t)links->data,
-                                 (uintptr_t)to->data + offset,
-                                 lattice_word(numbers.beta),
-                                 numbers.seed,
-                                 numbers.sweep,
-                                 parity,
-                                 direction};
-        TRY(site_map_launch(p, i, p->n / 2, args, COUNT_OF(args), out));
+        const struct {
+            uint64_t links, to;
+            gauge_update_numbers numbers;
+            uint64_t parity, direction;
+        } args = {(uintptr_t)links->data, (uintptr_t)to->data + offset, numbers, parity, direction};
+        TRY(site_map_launch(p, i, p->n / 2, &args, sizeof args, out));
     }
     return CUBC_OK;
 }
@@ -88,9 +76,11 @@ static const field gauge_update_fields[] = {
     LATTICE_EXTENT_FIELDS(cubc_gauge_update_params),
 };
 
+#define CALL .links = BENCHMARK_ARRAY(0), .n = 2 * GAUGE_REALS, .beta = 6
+static const cubc_gauge_update_params heat_bath = {CALL}, over_relax = {CALL, .over_relax = 1};
 static const benchmark gauge_update_benchmarks[] = {
-    LATTICE_BENCHMARK("gauge_update.heat_bath", lattice_plain_types),
-    LATTICE_BENCHMARK("gauge_update.over_relax", lattice_plain_types)};
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_update.heat_bath", .call = &heat_bath),
+    LATTICE_BENCHMARK(lattice_plain_types, "gauge_update.over_relax", .call = &over_relax)};
 
 static const site_map gauge_update_map = {.macros = {"OVER_RELAX"}};
 

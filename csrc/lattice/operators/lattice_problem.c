@@ -1,6 +1,8 @@
 // Checks and macros that the descriptors of lattice kernels share: see lattice_problem.h.
 #include "lattice/operators/lattice_problem.h"
 
+#include "base/integer.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +13,9 @@ const int lattice_one_source[1] = {1};
 
 cubc_status lattice_extents(problem *p, const int extents[4])
 {
-    lattice_traits traits;
     uint64_t sites = 1;
     bool fits = true;
+    lattice_traits traits;
     for (int d = 0; d < 4; d++) {
         if (extents[d] < 2 || extents[d] % 2 || extents[d] > UINT16_MAX)
             FAIL(CUBC_INVALID_ARGUMENT,
@@ -33,46 +35,43 @@ cubc_status lattice_extents(problem *p, const int extents[4])
 
 uint64_t lattice_sites(const problem *p)
 {
-    const lattice_traits traits = lattice_traits_of(p);
+    const lattice_traits lattice = lattice_traits_of(p);
     uint64_t sites = 1;
-    for (int d = 0; d < 4; d++) sites *= (uint64_t)traits.extents[d];
+    for (int d = 0; d < 4; d++) sites *= (uint64_t)lattice.extents[d];
     return sites / 2;
+}
+
+uint64_t lattice_time_slices(const problem *p)
+{
+    return (uint64_t)lattice_traits_of(p).extents[3];
 }
 
 void lattice_place(const problem *p, uint64_t *place)
 {
-    const lattice_traits traits = lattice_traits_of(p);
-    for (int d = 0; d < 4; d++) place[d] = (uint64_t)traits.extents[d];
+    const lattice_traits lattice = lattice_traits_of(p);
+    for (int d = 0; d < 4; d++) place[d] = (uint64_t)lattice.extents[d];
 }
 
-cubc_status lattice_of_benchmark(const uint64_t *at, benchmark_lattice *out)
+cubc_status lattice_sources_at(const uint64_t *at, uint64_t *sources)
 {
-    int extents[4];
-    *out = (benchmark_lattice){.sites = 1, .sources = at[LATTICE_SOURCES_AXIS]};
-    if (out->sources > UINT16_MAX)
-        FAIL(CUBC_INVALID_ARGUMENT, "%llu sources: a benchmark has up to 65535",
-             (unsigned long long)out->sources);
-    if (out->sources == 0) out->sources = 1;
-    for (int d = 0; d < 4; d++) {
-        extents[d] = at[d] < INT32_MAX ? (int)at[d] : INT32_MAX; // which no lattice has
-        out->sites *= (uint64_t)extents[d];
-    }
-    out->lx = extents[0], out->ly = extents[1], out->lz = extents[2], out->lt = extents[3];
-    return CUBC_OK;
+    *sources = at[LATTICE_SOURCES_AXIS] ? at[LATTICE_SOURCES_AXIS] : 1;
+    if (*sources <= UINT16_MAX) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "%llu sources: a benchmark has up to 65535",
+         (unsigned long long)*sources);
 }
 
 cubc_status lattice_sources(const problem *p, const char *what, uint64_t reals, int parities,
                             uint64_t *sources)
 {
-    const lattice_traits traits = lattice_traits_of(p);
-    const int *l = traits.extents;
     uint64_t each = lattice_sites(p) * SPINOR_REALS * (uint64_t)parities;
+    const lattice_traits lattice = lattice_traits_of(p);
+    const int *extents = lattice.extents;
     *sources = reals / each;
     if (reals == 0 || reals % each)
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s has %llu real numbers: %s of a lattice of %dx%dx%dx%d take %llu a source", what,
-             (unsigned long long)reals, parities == 2 ? "spinors" : "spinors of one parity", l[0],
-             l[1], l[2], l[3], (unsigned long long)each);
+             (unsigned long long)reals, parities == 2 ? "spinors" : "spinors of one parity",
+             extents[0], extents[1], extents[2], extents[3], (unsigned long long)each);
     return CUBC_OK;
 }
 
@@ -104,16 +103,17 @@ cubc_status lattice_aligned(const problem *p)
 
 cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals)
 {
-    const lattice_traits traits = lattice_traits_of(p);
-    const int *l = traits.extents;
     uint64_t wanted = 8 * lattice_sites(p) * (uint64_t)reals;
+    const lattice_traits lattice = lattice_traits_of(p);
+    const int *extents = lattice.extents;
     TRY(lattice_precision("links", type));
     TRY(lattice_reconstruct(reals));
     if (n != wanted)
         FAIL(CUBC_INVALID_ARGUMENT,
              "the gauge field has %llu real numbers: links of %d reals on a lattice of "
              "%dx%dx%dx%d take %llu",
-             (unsigned long long)n, reals, l[0], l[1], l[2], l[3], (unsigned long long)wanted);
+             (unsigned long long)n, reals, extents[0], extents[1], extents[2], extents[3],
+             (unsigned long long)wanted);
     return problem_input(p, "the gauge field", links, n, type);
 }
 
@@ -166,16 +166,56 @@ cubc_status lattice_field_output(problem *p, const char *what, void *data, float
     return problem_output(p, what, norms, norm_count(norms, n, reals), CUBC_F32);
 }
 
-uint64_t lattice_word(double v)
-{
-    uint64_t word;
-    memcpy(&word, &v, sizeof word);
-    return word;
-}
-
 void lattice_define(const problem *p, text *out)
 {
-    const lattice_traits traits = lattice_traits_of(p);
+    const lattice_traits lattice = lattice_traits_of(p);
     for (int d = 0; d < 4; d++)
-        text_printf(out, "#define TUNE_L%c %d\n", "XYZT"[d], traits.extents[d]);
+        text_printf(out, "#define TUNE_L%c %d\n", "XYZT"[d], lattice.extents[d]);
+}
+
+// ---- benchmarks ---------------------------------------------------------------------------------
+static bool is_array(const field *f, const char *params)
+{
+    const void *data = NULL;
+    if (f->kind == FIELD_INPUT || f->kind == FIELD_OUTPUT || f->kind == FIELD_CHANGED)
+        memcpy(&data, params + f->at, sizeof data);
+    return data;
+}
+
+// True if an output has as many items.
+static bool counts_output(const algorithm *a, const field *f)
+{
+    for (int k = 0; k < a->field_count; k++)
+        if (a->fields[k].kind != FIELD_INPUT && a->fields[k].count_at == f->count_at) return true;
+    return false;
+}
+
+static void set_extent(const field *f, const uint64_t *at, char *params)
+{
+    static const char *const names[] = {"lx", "ly", "lz", "lt"};
+    for (int d = 0; d < 4; d++)
+        if (strcmp(f->name, names[d]) == 0)
+            *(int *)(params + f->at) = (int)smaller(at[d], INT32_MAX);
+}
+
+cubc_status lattice_call(const algorithm *a, const void *row, cubc_type type, const uint64_t *at,
+                         void *params)
+{
+    const char *from = row;
+    char *to = params;
+    uint64_t sites = at[0] * at[1] * at[2] * at[3] / 2, sources;
+    TRY(lattice_sources_at(at, &sources));
+    for (int k = 0; k < a->field_count; k++) {
+        const field *f = &a->fields[k];
+        if (f->kind == FIELD_INT) set_extent(f, at, to);
+        if (!is_array(f, from)) continue;
+        uint64_t all = sites * (counts_output(a, f) ? sources : 1),
+                 *n = (uint64_t *)(to + f->count_at);
+        cubc_type named = *(const cubc_type *)(from + f->type_at);
+        bool norms = named == CUBC_F32, none = norms && type != CUBC_I16;
+        if (!named) *(cubc_type *)(to + f->type_at) = type;
+        if (!named || norms) *n = none ? 0 : all * *(const uint64_t *)(from + f->count_at);
+        if (none) memset(to + f->at, 0, sizeof(void *));
+    }
+    return CUBC_OK;
 }

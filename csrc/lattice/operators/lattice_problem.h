@@ -5,18 +5,20 @@
 
 #include "run/problem.h"
 
-// A struct of the traits of a problem on a lattice begins with this.
+enum { SPINOR_REALS = 24 };
+
 typedef struct lattice_traits {
     int extents[4]; // x first
 } lattice_traits;
 
 PROBLEM_TRAITS(lattice_traits);
-
-enum { SPINOR_REALS = 24 };
+// An algorithm's own are behind them.
+#define LATTICE_TRAITS(type) PROBLEM_STRUCT(type, traits, sizeof(lattice_traits))
 
 // Takes in the extents of a lattice, x first: even, and fewer than 2^31 sites of a parity.
 cubc_status lattice_extents(problem *p, const int extents[4]);
 uint64_t lattice_sites(const problem *p); // of one parity
+uint64_t lattice_time_slices(const problem *p);
 // A call's place on the run-time axes: its extents.
 void lattice_place(const problem *p, uint64_t *place);
 // Sources of a field of spinors with so many reals; a field has `parities` of 1 or 2.
@@ -40,8 +42,6 @@ cubc_status lattice_field_output(problem *p, const char *what, void *data, float
                                  cubc_type type, int reals);
 // Complex numbers are two reals each.
 void lattice_reals(cubc_type *type, uint64_t *n);
-// A factor as an argument of a kernel.
-uint64_t lattice_word(double v);
 // The macros of kernels/lattice/lattice.h.
 void lattice_define(const problem *p, text *out);
 
@@ -51,36 +51,40 @@ void lattice_define(const problem *p, text *out);
 #define LATTICE_SOURCE_AXES LATTICE_AXES, "Sources"
 enum { LATTICE_SOURCES_AXIS = 4 };
 
-// Values that benchmarks declare: types with fixed point and without, the lattice 32^4, one source.
+// Members of a benchmark: its name, then further ones. Values that they declare: types with fixed
+// point and without, the lattice 32^4, one source.
 extern const cubc_type lattice_types[3], lattice_plain_types[2];
 extern const int lattice_extent[1], lattice_one_source[1];
 #define LATTICE_EXTENT_VALUES \
     AXIS(lattice_extent), AXIS(lattice_extent), AXIS(lattice_extent), AXIS(lattice_extent)
-#define LATTICE_BENCHMARK(which, of)                                                              \
-    {                                                                                             \
-        .name = which, .types = of, .type_count = COUNT_OF(of), .axes = { LATTICE_EXTENT_VALUES } \
-    }
-#define LATTICE_SOURCES_BENCHMARK(which, of)                              \
-    {                                                                     \
-        .name = which, .types = of, .type_count = COUNT_OF(of), .axes = { \
-            LATTICE_EXTENT_VALUES,                                        \
-            AXIS(lattice_one_source)                                      \
-        }                                                                 \
-    }
+#define LATTICE_BENCHMARK(of, ...) \
+    {.types = of, .type_count = COUNT_OF(of), .axes = {LATTICE_EXTENT_VALUES}, .name = __VA_ARGS__}
+#define LATTICE_SOURCES_BENCHMARK(of, ...)                      \
+    {.types = of,                                               \
+     .type_count = COUNT_OF(of),                                \
+     .axes = {LATTICE_EXTENT_VALUES, AXIS(lattice_one_source)}, \
+     .name = __VA_ARGS__}
 
-// A benchmark's place on these axes, for the parameters of its call.
-typedef struct benchmark_lattice {
-    int lx, ly, lz, lt;
-    uint64_t sites;   // of both parities
-    uint64_t sources; // 1 if there is no such axis
-} benchmark_lattice;
-
-cubc_status lattice_of_benchmark(const uint64_t *at, benchmark_lattice *out);
-#define BENCHMARK_EXTENTS(place) \
-    .lx = (place).lx, .ly = (place).ly, .lz = (place).lz, .lt = (place).lt
-// The norms of a benchmark's field, if its numbers are of fixed point, and how many there are.
-#define BENCHMARK_NORMS(k, type) ((type) == CUBC_I16 ? BENCHMARK_ARRAY(k) : NULL)
-#define BENCHMARK_NORM_COUNT(type, sites) ((type) == CUBC_I16 ? (sites) : 0)
+// The right-hand sides of a benchmark, one where it has no such axis.
+cubc_status lattice_sources_at(const uint64_t *at, uint64_t *sources);
+// Makes a copy of a row's public parameters a call on a benchmark's place. Arrays of the row are
+// BENCHMARK_ARRAYs, with reals and norms of a site of one parity, from which the numbers of items
+// follow; those of outputs are of all right-hand sides. Types that the row does not name are the
+// benchmark's: F32 is that of norms, which only fixed-point numbers have, and an array of another
+// type has as many items as the row says.
+cubc_status lattice_call(const algorithm *a, const void *row, cubc_type type, const uint64_t *at,
+                         void *params);
+// Members of a row for a field and its norms, the arrays k and k + 1.
+#define LATTICE_FIELD(name, k) .name = BENCHMARK_ARRAY(k), .name##_norms = BENCHMARK_ARRAY((k) + 1)
+// The workload of an algorithm whose benchmarks are such calls.
+#define LATTICE_WORKLOAD(name)                                                                 \
+    static cubc_status name##_workload(const benchmark *b, cubc_type type, const uint64_t *at, \
+                                       problem *out)                                           \
+    {                                                                                          \
+        cubc_##name##_params call = *(const cubc_##name##_params *)b->call;                    \
+        TRY(lattice_call(&name##_algorithm, b->call, type, at, &call));                        \
+        return name##_problem(&call, out);                                                     \
+    }
 
 // The extents in the public parameters of an algorithm, and their fields.
 #define LATTICE_EXTENTS(params)                                \

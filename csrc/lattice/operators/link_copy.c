@@ -2,12 +2,11 @@
 #include "lattice/operators/site_map.h"
 
 typedef struct link_copy_traits {
-    lattice_traits lattice;
     int from_order, to_order;
-    int from_reals, to_reals;
+    int from_reals, to_reals; // a link
 } link_copy_traits;
 
-PROBLEM_TRAITS(link_copy_traits);
+LATTICE_TRAITS(link_copy_traits);
 
 static cubc_status check_side(const problem *p, const char *what, uint64_t n, cubc_type type,
                               cubc_field_order order, int reals)
@@ -42,8 +41,7 @@ cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
     if (!out->aligned || out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT,
              "link_copy: fields start on 16 bytes, and the copy is apart from what is copied");
-    link_copy_traits_set(out, (link_copy_traits){.lattice = lattice_traits_of(out),
-                                                 .from_order = (int)params->from_order,
+    link_copy_traits_set(out, (link_copy_traits){.from_order = (int)params->from_order,
                                                  .to_order = (int)params->to_order,
                                                  .from_reals = params->from_reals,
                                                  .to_reals = params->to_reals});
@@ -51,27 +49,7 @@ cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
 }
 
 // A plain field becomes a native one of 12 reals a link.
-static cubc_status link_copy_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                      problem *out)
-{
-    benchmark_lattice place;
-    (void)b;
-    TRY(lattice_of_benchmark(at, &place));
-    const cubc_link_copy_params params = {
-        .from = BENCHMARK_ARRAY(0),
-        .to = BENCHMARK_ARRAY(1),
-        .from_n = 4 * MATRIX_REALS * place.sites,
-        .to_n = 4 * 12 * place.sites,
-        .from_type = type,
-        .to_type = type,
-        .from_order = CUBC_PLAIN,
-        .to_order = CUBC_NATIVE,
-        .from_reals = MATRIX_REALS,
-        .to_reals = 12,
-        BENCHMARK_EXTENTS(place),
-    };
-    return link_copy_problem(&params, out);
-}
+LATTICE_WORKLOAD(link_copy)
 
 static const field link_copy_fields[] = {
     FIELD_ARRAY(cubc_link_copy_params, from, FIELD_INPUT, from_type, from_n),
@@ -83,8 +61,16 @@ static const field link_copy_fields[] = {
     LATTICE_EXTENT_FIELDS(cubc_link_copy_params),
 };
 
+static const cubc_link_copy_params pack = {.from = BENCHMARK_ARRAY(0),
+                                           .to = BENCHMARK_ARRAY(1),
+                                           .from_n = 8 * MATRIX_REALS,
+                                           .to_n = 8 * 12,
+                                           .from_order = CUBC_PLAIN,
+                                           .to_order = CUBC_NATIVE,
+                                           .from_reals = MATRIX_REALS,
+                                           .to_reals = 12};
 static const benchmark link_copy_benchmarks[] = {
-    LATTICE_BENCHMARK("link_copy.pack", lattice_plain_types)};
+    LATTICE_BENCHMARK(lattice_plain_types, "link_copy.pack", .call = &pack)};
 
 static const site_map link_copy_map = {
     .converts = true, .macros = {"FROM_ORDER", "TO_ORDER", "FROM_REALS", "TO_REALS"}};

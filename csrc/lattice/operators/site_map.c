@@ -6,13 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct site_map_traits {
-    lattice_traits lattice;
-    int values[COUNT_OF((site_map){0}.macros)];
-} site_map_traits;
-
-PROBLEM_TRAITS(site_map_traits);
-
 cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type type,
                              const char *benchmark, problem *out)
 {
@@ -43,14 +36,15 @@ static void define_conversion(const problem *p, text *out)
 void site_map_define(const problem *p, text *out)
 {
     const site_map *map = p->algorithm->details;
-    const site_map_traits traits = site_map_traits_of(p);
     lattice_define(p, out);
     if (map->converts)
         define_conversion(p, out);
     else
         text_printf(out, "#define TUNE_T %s\n", type_table[p->type].dialect);
+    int values[COUNT_OF(map->macros)];
+    memcpy(values, p->traits + sizeof(lattice_traits), sizeof values);
     for (size_t k = 0; k < COUNT_OF(map->macros) && map->macros[k]; k++)
-        text_printf(out, "#define TUNE_%s %d\n", map->macros[k], traits.values[k]);
+        text_printf(out, "#define TUNE_%s %d\n", map->macros[k], values[k]);
 }
 
 const char *site_map_any_variant(const problem *p, const char *kind, const space *s,
@@ -71,8 +65,8 @@ const char *site_map_fitting_variant(const problem *p, const char *kind, const s
 }
 
 // ---- launches -----------------------------------------------------------------------------------
-cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites,
-                            const uint64_t *args, size_t count, plan *out)
+cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites, const void *args,
+                            size_t bytes, plan *out)
 {
     uint64_t spt = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
     uint64_t each = spt * i->kernels[0].threads, blocks = (sites + each - 1) / each;
@@ -80,8 +74,10 @@ cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites,
         FAIL(CUBC_INVALID_ARGUMENT, "%s of %llu sites needs more than 2^31 blocks",
              p->algorithm->name, (unsigned long long)sites);
     launch *l = &out->launches[out->launch_count++];
-    *l = (launch){.kernel = &i->kernels[0], .shape.grid = (unsigned)blocks, .args_count = count};
-    memcpy(l->args, args, count * sizeof *args);
+    *l = (launch){.kernel = &i->kernels[0],
+                  .shape.grid = (unsigned)blocks,
+                  .args_count = bytes / sizeof l->args[0]};
+    memcpy(l->args, args, bytes);
     return CUBC_OK;
 }
 
@@ -92,7 +88,8 @@ cubc_status site_map_plan(const problem *p, const instance *i, plan *out)
     size_t count = 0;
     for (int k = 0; k < p->input_count; k++) args[count++] = (uintptr_t)p->inputs[k].data;
     for (int k = 0; k < p->output_count; k++) args[count++] = (uintptr_t)p->outputs[k].data;
-    memcpy(args + count, p->numbers, map->numbers);
-    count += map->numbers / sizeof args[0];
-    return site_map_launch(p, i, map->sites ? map->sites(p) : p->n, args, count, out);
+    memcpy(args + count, p->numbers, map->number_bytes);
+    count += map->number_bytes / sizeof *args;
+    return site_map_launch(p, i, map->sites ? map->sites(p) : p->n, args, count * sizeof *args,
+                           out);
 }

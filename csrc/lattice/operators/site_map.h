@@ -9,8 +9,8 @@ enum { MATRIX_REALS = 18, GAUGE_REALS = 4 * MATRIX_REALS }; // of a matrix, and 
 
 typedef struct site_map {
     bool converts;         // macros TUNE_FROM, TUNE_TO, TUNE_WIDE of its types; otherwise TUNE_T
-    const char *macros[4]; // of the traits after the lattice's, ints, in their order
-    size_t numbers;        // bytes of its numbers, all of which are arguments after the arrays
+    const char *macros[4]; // of the algorithm's LATTICE_TRAITS, in their order
+    size_t number_bytes;   // of its numbers: they are arguments, of 8 bytes each, after all arrays
     uint64_t (*sites)(const problem *p); // NULL: p->n
 } site_map;
 
@@ -35,14 +35,13 @@ typedef struct site_map {
 // An empty problem, on the lattice of these extents, x first.
 cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type type,
                              const char *benchmark, problem *out);
-
 void site_map_define(const problem *p, text *out);
 void site_map_place_of_sources(const problem *p, uint64_t *place);
 // Arguments: all inputs, all outputs, numbers.
 cubc_status site_map_plan(const problem *p, const instance *i, plan *out);
-// One launch with a thread for every `spt` of the sites.
-cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites,
-                            const uint64_t *args, size_t count, plan *out);
+// One launch with a thread for every `spt` of the sites, and arguments of 8 bytes each.
+cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites, const void *args,
+                            size_t bytes, plan *out);
 // For `invalid`: every variant makes sense, or all that a multiprocessor holds.
 const char *site_map_any_variant(const problem *p, const char *kind, const space *s,
                                  const variant *v);

@@ -2,7 +2,6 @@
 #include "lattice/operators/site_map.h"
 
 typedef struct spinor_copy_traits {
-    lattice_traits lattice;
     int from_order, to_order;
 } spinor_copy_traits;
 
@@ -10,7 +9,7 @@ typedef struct spinor_copy_numbers {
     uint64_t fields; // of a parity, of all sources
 } spinor_copy_numbers;
 
-PROBLEM_TRAITS(spinor_copy_traits);
+LATTICE_TRAITS(spinor_copy_traits);
 PROBLEM_NUMBERS(spinor_copy_numbers);
 
 static cubc_status check_order(const char *what, cubc_field_order order, cubc_type type)
@@ -50,8 +49,7 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
     if (!out->aligned || out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT,
              "spinor_copy: fields start on 16 bytes, and the copy is apart from what is copied");
-    spinor_copy_traits_set(out, (spinor_copy_traits){.lattice = lattice_traits_of(out),
-                                                     .from_order = (int)params->from_order,
+    spinor_copy_traits_set(out, (spinor_copy_traits){.from_order = (int)params->from_order,
                                                      .to_order = (int)params->to_order});
     spinor_copy_numbers_set(out, (spinor_copy_numbers){(uint64_t)parities * sources});
     return CUBC_OK;
@@ -61,22 +59,10 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
 static cubc_status spinor_copy_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                         problem *out)
 {
-    benchmark_lattice place;
-    (void)b;
-    TRY(lattice_of_benchmark(at, &place));
-    const uint64_t reals = SPINOR_REALS * place.sites * place.sources;
-    const cubc_spinor_copy_params params = {
-        .from = BENCHMARK_ARRAY(0),
-        .to = BENCHMARK_ARRAY(1),
-        .from_n = reals,
-        .to_n = reals,
-        .from_type = type,
-        .to_type = type,
-        .from_order = CUBC_PLAIN,
-        .to_order = CUBC_NATIVE,
-        BENCHMARK_EXTENTS(place),
-    };
-    return spinor_copy_problem(&params, out);
+    cubc_spinor_copy_params call = *(const cubc_spinor_copy_params *)b->call;
+    TRY(lattice_call(&spinor_copy_algorithm, b->call, type, at, &call));
+    call.from_n = call.to_n;
+    return spinor_copy_problem(&call, out);
 }
 
 static const field spinor_copy_fields[] = {
@@ -89,11 +75,17 @@ static const field spinor_copy_fields[] = {
     LATTICE_EXTENT_FIELDS(cubc_spinor_copy_params),
 };
 
-static const benchmark spinor_copy_benchmarks[] = {
-    LATTICE_SOURCES_BENCHMARK("spinor_copy.pack", lattice_plain_types)};
+static const cubc_spinor_copy_params pack = {LATTICE_FIELD(from, 0),   LATTICE_FIELD(to, 2),
 
-static const site_map spinor_copy_map = {
-    .converts = true, .macros = {"FROM_ORDER", "TO_ORDER"}, .numbers = sizeof(spinor_copy_numbers)};
+                                             .to_n = 2 * SPINOR_REALS, .norms_n = 2,
+                                             .norm_type = CUBC_F32,    .from_order = CUBC_PLAIN,
+                                             .to_order = CUBC_NATIVE};
+static const benchmark spinor_copy_benchmarks[] = {
+    LATTICE_SOURCES_BENCHMARK(lattice_plain_types, "spinor_copy.pack", .call = &pack)};
+
+static const site_map spinor_copy_map = {.converts = true,
+                                         .macros = {"FROM_ORDER", "TO_ORDER"},
+                                         .number_bytes = sizeof(spinor_copy_numbers)};
 
 const algorithm spinor_copy_algorithm = SITE_MAP_OF_SOURCES(
     spinor_copy, .kernels = {"spinor_copy_sites"}, .invalid = site_map_any_variant,

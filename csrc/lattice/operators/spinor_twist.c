@@ -27,27 +27,7 @@ cubc_status spinor_twist_problem(const cubc_spinor_twist_params *params, problem
     return CUBC_OK;
 }
 
-static cubc_status spinor_twist_workload(const benchmark *b, cubc_type type, const uint64_t *at,
-                                         problem *out)
-{
-    benchmark_lattice place;
-    (void)b;
-    TRY(lattice_of_benchmark(at, &place));
-    const uint64_t spinors = place.sites * place.sources;
-    const cubc_spinor_twist_params params = {
-        .x = BENCHMARK_ARRAY(0),
-        .x_norms = BENCHMARK_NORMS(1, type),
-        .out = BENCHMARK_ARRAY(2),
-        .out_norms = BENCHMARK_NORMS(3, type),
-        .n = SPINOR_REALS * spinors,
-        .norms_n = BENCHMARK_NORM_COUNT(type, spinors),
-        .type = type,
-        BENCHMARK_EXTENTS(place),
-        .a = 1,
-        .a5 = 1,
-    };
-    return spinor_twist_problem(&params, out);
-}
+LATTICE_WORKLOAD(spinor_twist)
 
 static const field spinor_twist_fields[] = {
     FIELD_ARRAY(cubc_spinor_twist_params, x, FIELD_INPUT, type, n),
@@ -59,10 +39,17 @@ static const field spinor_twist_fields[] = {
     FIELD(cubc_spinor_twist_params, a5, FIELD_REAL),
 };
 
+static const cubc_spinor_twist_params twist = {LATTICE_FIELD(x, 0),
+                                               LATTICE_FIELD(out, 2),
+                                               .n = 2 * SPINOR_REALS,
+                                               .norms_n = 2,
+                                               .norm_type = CUBC_F32,
+                                               .a = 1,
+                                               .a5 = 1};
 static const benchmark spinor_twist_benchmarks[] = {
-    LATTICE_SOURCES_BENCHMARK("spinor_twist.apply", lattice_types)};
+    LATTICE_SOURCES_BENCHMARK(lattice_types, "spinor_twist.apply", .call = &twist)};
 
-static const site_map spinor_twist_map = {.numbers = sizeof(spinor_twist_numbers)};
+static const site_map spinor_twist_map = {.number_bytes = sizeof(spinor_twist_numbers)};
 
 const algorithm spinor_twist_algorithm = SITE_MAP_OF_SOURCES(
     spinor_twist, .kernels = {"spinor_twist_sites"}, .invalid = site_map_any_variant,
