@@ -135,25 +135,28 @@ static void check_label(uint64_t elements, const char *label)
 static void test_overlaid_rows(void)
 {
     const uint64_t at = 1 << 16, near = 1 << 18;
+    static const char *const with_ipt[] = {"ipt_1024.tpb_1.ipv_4.ld_0", "ipt_2048.tpb_1.ipv_4.ld_0",
+                                           "ipt_3072.tpb_1.ipv_4.ld_0", "ipt_5120.tpb_1.ipv_4.ld_0",
+                                           "ipt_6144.tpb_1.ipv_4.ld_0"};
     char shipped[MAX_LABEL];
     snprintf(shipped, sizeof shipped, "%s", label_at("transform.fill", CUBC_F32, "cpu", 0));
-    overlay(&at, "ipt_1");
-    check_label(1 << 14, "ipt_1");
-    check_label(1 << 18, "ipt_1");
+    overlay(&at, with_ipt[0]);
+    check_label(1 << 14, with_ipt[0]);
+    check_label(1 << 18, with_ipt[0]);
     check_label((1 << 14) - 1, shipped);
     check_label((1 << 18) + 1, shipped);
     check_label(0, shipped);
-    overlay(&near, "ipt_2");
-    check_label((1 << 17) - 100, "ipt_1");
-    check_label((1 << 17) + 100, "ipt_2");
-    overlay(&at, "ipt_3"); // in place of the first
-    check_label(1 << 14, "ipt_3");
-    overlay(NULL, "ipt_4"); // in place of all
-    check_label(1 << 16, "ipt_4");
-    check_label(0, "ipt_4");
-    overlay(&at, "ipt_5");
-    check_label(1 << 16, "ipt_5");
-    check_label(1 << 20, "ipt_4");
+    overlay(&near, with_ipt[1]);
+    check_label((1 << 17) - 100, with_ipt[0]);
+    check_label((1 << 17) + 100, with_ipt[1]);
+    overlay(&at, with_ipt[2]); // in place of the first
+    check_label(1 << 14, with_ipt[2]);
+    overlay(NULL, with_ipt[3]); // in place of all
+    check_label(1 << 16, with_ipt[3]);
+    check_label(0, with_ipt[3]);
+    overlay(&at, with_ipt[4]);
+    check_label(1 << 16, with_ipt[4]);
+    check_label(1 << 20, with_ipt[3]);
     policy_clear();
     check_label(1 << 16, shipped);
 }
