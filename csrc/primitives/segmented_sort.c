@@ -132,13 +132,14 @@ static cubc_status segmented_sort_workload(const benchmark *b, cubc_type type, c
 // ---- variants -----------------------------------------------------------------------------------
 static void segmented_sort_define(const problem *p, text *out)
 {
+    const operand *offsets = offsets_of(p);
     const segmented_sort_traits traits = segmented_sort_traits_of(p);
     bool indices = p->output_count > 1 && p->input_count - !traits.equal_size < 2;
     problem_define_keys(p, out);
     problem_define_values(p, out);
     text_puts(out, "#define TUNE_T TUNE_KEY\n#define TUNE_LESS (a < b)\n");
     text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n", traits.equal_size,
-                traits.equal_size ? "i64" : type_table[offsets_of(p)->type].dialect);
+                offsets ? type_table[offsets->type].dialect : "i64");
     text_printf(out, "#define TUNE_INDICES %d\n#define TUNE_RELATIVE %d\n", indices,
                 traits.relative);
     text_printf(out, "#define TUNE_IN_PLACE %d\n", p->in_place);

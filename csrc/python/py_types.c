@@ -2,6 +2,7 @@
 // numbers and structs are in one file.
 #include "python/py_types.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const numpy_names[CUBC_TYPE_COUNT] = {
@@ -29,6 +30,13 @@ int py_type_of_kind(char kind, Py_ssize_t size, cubc_type *out)
             return 0;
         }
     return -1;
+}
+
+// "<f4" as in the array interfaces.
+int py_type_of_typestr(const char *text, cubc_type *out)
+{
+    if (strlen(text) < 3 || *text == '>') return -1;
+    return py_type_of_kind(text[1], strtol(text + 2, NULL, 10), out);
 }
 
 static int type_of_name(const char *name, cubc_type *out)

@@ -12,6 +12,8 @@
 const char *py_type_name(cubc_type type); // as NumPy calls it: "float32"; of a struct its members
 // The type of NumPy's kind and size. -1 without an exception.
 int py_type_of_kind(char kind, Py_ssize_t size, cubc_type *out);
+// The same of "<f4", as in the array interfaces; big-endian items have no type.
+int py_type_of_typestr(const char *text, cubc_type *out);
 // The type of a numpy.dtype. 1 done, 0 it is none that an array may have, -1 exception.
 int py_type_of_dtype(PyObject *dtype, cubc_type *out);
 // Raises TypeError for a dtype that no array may have; `otherwise` is its name if NumPy has none.

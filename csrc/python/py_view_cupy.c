@@ -39,10 +39,20 @@ static void *pointer_in(PyObject *object, const char *name)
     return pointer;
 }
 
+// Numbers are told by their typestr, since NumPy takes long to make the name of a dtype.
+static int type_of(PyObject *dtype, cubc_type *out)
+{
+    PyObject *typestr = PyObject_GetAttrString(dtype, "str");
+    const char *text = typestr ? PyUnicode_AsUTF8AndSize(typestr, NULL) : NULL;
+    int known = text && *text && text[1] != 'V' && py_type_of_typestr(text, out) == 0;
+    Py_XDECREF(typestr);
+    return !text ? -1 : known ? 1 : py_type_of_dtype(dtype, out);
+}
+
 static int read_type(PyObject *object, const char *what, py_view *out)
 {
     PyObject *dtype = PyObject_GetAttrString(object, "dtype");
-    int known = dtype ? py_type_of_dtype(dtype, &out->type) : -1;
+    int known = dtype ? type_of(dtype, &out->type) : -1;
     if (known == 0) py_unsupported(what, dtype, "?");
     Py_XDECREF(dtype);
     return known > 0 ? 0 : -1;

@@ -31,13 +31,6 @@ static int type_of_format(const char *format, Py_ssize_t size, cubc_type *out)
     return kind ? py_type_of_kind(kind, size, out) : -1;
 }
 
-// "<f4" as in the array interfaces.
-static int type_of_typestr(const char *text, cubc_type *out)
-{
-    if (strlen(text) < 3 || *text == '>') return -1;
-    return py_type_of_kind(text[1], strtol(text + 2, NULL, 10), out);
-}
-
 // NumPy knows what a buffer says in a code ("T{f:x:f:y:}", "Zg"). -1: exception.
 static int type_of_buffer(PyObject *object, const char *what, const char *code, cubc_type *out)
 {
@@ -76,10 +69,10 @@ static int type_of_interface(PyObject *object, PyObject *interface, const char *
     const char *code = PyUnicode_AsUTF8AndSize(typestr, NULL);
     if (!code) return -1;
     bool opaque = *code && code[1] == 'V';
-    if (!opaque && type_of_typestr(code, out) == 0) return 0;
+    if (!opaque && py_type_of_typestr(code, out) == 0) return 0;
     PyObject *dtype = dtype_of_interface(object, interface, typestr);
     int found = py_forget() ? -1 : dtype ? py_type_of_struct(dtype, out) : 0;
-    if (found == 0 && type_of_typestr(code, out) == 0) found = 1;
+    if (found == 0 && py_type_of_typestr(code, out) == 0) found = 1;
     if (found == 0) py_unsupported(what, dtype, code);
     Py_XDECREF(dtype);
     return found > 0 ? 0 : -1;

@@ -12,6 +12,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device/cuda/device_cuda.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -235,13 +236,22 @@ static bool is_on_device(const void *pointer)
            type == CU_MEMORYTYPE_DEVICE;
 }
 
+// Asked for each foreign array of a call, so what was found once is not looked for again.
+static bool has_device(void)
+{
+    static atomic_bool found;
+    const char *why;
+    if (!atomic_load_explicit(&found, memory_order_relaxed))
+        atomic_store(&found, cuda_count(&why) > 0);
+    return atomic_load_explicit(&found, memory_order_relaxed);
+}
+
 static int cuda_index_of(const void *pointer)
 {
-    const char *why;
     int type = 0, ordinal = -1; // the driver leaves the type of unknown memory at 0
     int attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     void *values[] = {&type, &ordinal};
-    if (cuda_count(&why) == 0 ||
+    if (!has_device() ||
         cuda.cuPointerGetAttributes(2, attributes, values, (CUdeviceptr)(uintptr_t)pointer))
         return -1;
     return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_HOST ? ordinal : -1;
