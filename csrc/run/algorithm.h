@@ -225,7 +225,9 @@ typedef struct benchmark {
     // By the algorithm's run-time axes: the values that a search is for. Those of Elements are
     // exponents of two. None: the benchmark has no such axis.
     benchmark_axis axes[POLICY_AXES];
-    const void *call; // a cubc_<name>_params: its calls, but for types and sizes
+    // Its public call, but for types and sizes, with a BENCHMARK_ARRAY for each array: a
+    // cubc_<name>_params, or a reduction (primitives/reduction.h).
+    const void *call;
 } benchmark;
 
 struct algorithm {
@@ -242,8 +244,8 @@ struct algorithm {
     int field_count;
     const void *details; // a table of the descriptor's own, for functions that several share
 
-    // A benchmark's problem: that of a public call, with a BENCHMARK_ARRAY for each array. at: a
-    // value of each axis, 0 of those that the benchmark has not.
+    // A benchmark's problem: that of its call, with types and sizes. at: a value of each axis, 0 of
+    // those that the benchmark has not.
     cubc_status (*workload)(const benchmark *b, cubc_type type, const uint64_t *at, problem *out);
     // A call's value on each axis; NULL: the number of items is that of the one.
     void (*place)(const problem *p, uint64_t *place);
