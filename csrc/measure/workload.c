@@ -114,8 +114,8 @@ cubc_status workload_problem_at(const char *name, cubc_type type, const uint64_t
     const algorithm *a;
     const benchmark *b;
     TRY(benchmark_find(name, &a, &b));
-    for (int k = 0; k < POLICY_AXES && b->axes[k].count; k++)
-        if (at[k] < 1 || at[k] > most)
+    for (int k = 0; k < POLICY_AXES; k++)
+        if (b->axes[k].count && (at[k] < 1 || at[k] > most))
             FAIL(CUBC_INVALID_ARGUMENT, "%s: %s is %llu; expected 1 to 2^40", name,
                  algorithm_axes(a)[k], (unsigned long long)at[k]);
     TRY(a->workload(b, type, at, out));

@@ -49,11 +49,15 @@ static void test_rows(void)
 
 static void test_refused_places(void)
 {
-    const uint64_t none[POLICY_AXES] = {0}, odd_extent[POLICY_AXES] = {4, 3, 4, 4, 1};
+    const uint64_t none[POLICY_AXES] = {0}, no_columns[POLICY_AXES] = {1024, 0, 0};
+    const uint64_t odd_extent[POLICY_AXES] = {4, 3, 4, 4, 1};
     const uint64_t many_sources[POLICY_AXES] = {4, 4, 4, 4, 65536};
     problem p;
     CHECK_STATUS(workload_problem_at("find.if", CUBC_F32, none, &p), CUBC_INVALID_ARGUMENT);
     CHECK_CONTAINS(cubc_error_message(), "find.if: Elements is 0");
+    CHECK_STATUS(workload_problem_at("transpose.matrix", CUBC_F32, no_columns, &p),
+                 CUBC_INVALID_ARGUMENT);
+    CHECK_CONTAINS(cubc_error_message(), "transpose.matrix: Columns is 0");
     CHECK_STATUS(workload_problem_at("dslash.wilson.r12", CUBC_F32, odd_extent, &p),
                  CUBC_INVALID_ARGUMENT);
     CHECK_CONTAINS(cubc_error_message(), "3 sites along y");
