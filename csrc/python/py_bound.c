@@ -18,6 +18,7 @@ typedef struct py_bound {
     PyObject *result;  // what a call returns
     PyObject *kept;    // what the caller gave
     PyObject *between; // list: what else owns memory of the calls
+    PyObject *made;    // list: outputs that the calls made
 } py_bound;
 
 static _Thread_local py_bound *binding;
@@ -33,9 +34,25 @@ void py_bound_note_read(void)
     if (binding) binding->read = true;
 }
 
+int py_bound_refuse(PyObject *exception, const char *what)
+{
+    if (!binding) return 0;
+    PyErr_SetString(exception, what);
+    return -1;
+}
+
 static int keep(PyObject *list, PyObject *owner)
 {
     return owner ? PyList_Append(list, owner) : 0;
+}
+
+// A buffer that is held cannot be resized nor closed, as those of bytearray, array.array and mmap.
+static int keep_buffer(PyObject *list, PyObject *owner)
+{
+    PyObject *held = PyMemoryView_FromObject(owner);
+    int status = held ? PyList_Append(list, held) : -1;
+    Py_XDECREF(held);
+    return status;
 }
 
 static int keep_view(PyObject *list, const py_view *view)
@@ -43,7 +60,7 @@ static int keep_view(PyObject *list, const py_view *view)
     const py_expression *e = view->expression;
     for (int k = 0; e && k < e->count; k++)
         if (keep_view(list, &e->views[k]) < 0) return -1;
-    if (view->has_buffer && keep(list, view->buffer.obj) < 0) return -1;
+    if (view->has_buffer && keep_buffer(list, view->buffer.obj) < 0) return -1;
     return keep(list, view->owner) < 0 || keep(list, view->capsule) < 0 ? -1 : 0;
 }
 
@@ -57,13 +74,19 @@ static int keep_arrays(PyObject *list, const py_call *c)
     return keep(list, c->stream_object);
 }
 
+static int keep_made(PyObject *list, const py_call *c)
+{
+    for (int k = 0; k < MAX_OUTPUTS; k++)
+        if (c->out[k].made && keep(list, c->out[k].object) < 0) return -1;
+    return 0;
+}
+
 cubc_status py_bound_add(const py_call *c, const problem *p)
 {
     py_bound *b = binding;
     if (c->wait)
         FAIL(CUBC_INVALID_ARGUMENT, "a call with arrays of the host cannot be bound on a GPU");
-    if (!b->between && !(b->between = PyList_New(0))) return CUBC_NO_MEMORY;
-    if (keep_arrays(b->between, c) < 0) return CUBC_NO_MEMORY;
+    if (keep_arrays(b->between, c) < 0 || keep_made(b->made, c) < 0) return CUBC_NO_MEMORY;
     if (!b->calls) TRY(bound_open(c->device, c->stream, &b->calls));
     if (!bound_is_on(b->calls, c->device, c->stream))
         FAIL(CUBC_INVALID_ARGUMENT, "calls that are bound together run on one device and stream");
@@ -78,8 +101,57 @@ static PyObject *bind_begin(PyObject *self, PyObject *unused)
         PyErr_SetString(PyExc_ValueError, "a call is being bound already");
         return NULL;
     }
-    binding = (py_bound *)py_allocate((PyTypeObject *)bound_type);
-    return binding ? Py_NewRef(Py_None) : NULL;
+    py_bound *b = (py_bound *)py_allocate((PyTypeObject *)bound_type);
+    if (!b) return NULL;
+    b->between = PyList_New(0);
+    b->made = b->between ? PyList_New(0) : NULL;
+    if (!b->made) {
+        Py_DECREF((PyObject *)b);
+        return NULL;
+    }
+    binding = b;
+    Py_RETURN_NONE;
+}
+
+static PyObject *bind_drop(PyObject *self, PyObject *unused)
+{
+    PyObject *dropped = (PyObject *)binding;
+    (void)self, (void)unused;
+    binding = NULL;
+    Py_XDECREF(dropped);
+    Py_RETURN_NONE;
+}
+
+static PyObject *bind_keep(PyObject *self, PyObject *owner)
+{
+    (void)self;
+    if (binding && PyList_Append(binding->between, owner) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+static bool has_made(const py_bound *b, PyObject *result)
+{
+    bool found = false;
+    for (Py_ssize_t k = 0; k < PyList_Size(b->made) && !found; k++)
+        found = PyList_GetItem(b->made, k) == result;
+    for (Py_ssize_t k = 0; PyTuple_Check(result) && k < PyTuple_Size(result) && !found; k++)
+        found = has_made(b, PyTuple_GetItem(result, k));
+    return found;
+}
+
+static PyObject *is_binding(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    return PyBool_FromLong(binding != NULL);
+}
+
+// Why the calls cannot be bound; NULL: they can.
+static const char *refusal(const py_bound *b, PyObject *result)
+{
+    return b->read ? "the host reads a result before the call ends, which a bound call cannot "
+                     "repeat: give it out=, or count="
+           : has_made(b, result) ? "the call makes an array for its result: give it out=, or count="
+                                 : NULL;
 }
 
 // The object that queues what was called since bind_begin.
@@ -97,12 +169,13 @@ static PyObject *bind_end(PyObject *self, PyObject *args)
         Py_DECREF((PyObject *)b);
         return NULL;
     }
-    if (b->read) {
-        PyErr_SetString(PyExc_ValueError, "the host reads a result before the call ends, which a "
-                                          "bound call cannot repeat: give it out=, or count=");
+    const char *why = refusal(b, result);
+    if (why) {
+        PyErr_SetString(PyExc_ValueError, why);
         Py_DECREF((PyObject *)b);
         return NULL;
     }
+    Py_CLEAR(b->made);
     b->result = Py_NewRef(result);
     b->kept = Py_NewRef(kept);
     cubc_status st = b->calls ? bound_end(b->calls) : CUBC_OK;
@@ -120,6 +193,7 @@ static PyObject *bound_call(PyObject *self, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "a bound call takes no arguments: they were bound");
         return NULL;
     }
+    if (py_bound_refuse(PyExc_ValueError, "a bound call cannot be bound again") < 0) return NULL;
     Py_BEGIN_ALLOW_THREADS
     if (b->calls) st = bound_queue(b->calls);
     Py_END_ALLOW_THREADS
@@ -144,6 +218,7 @@ static int bound_clear(PyObject *self)
     Py_CLEAR(b->result);
     Py_CLEAR(b->kept);
     Py_CLEAR(b->between);
+    Py_CLEAR(b->made);
     return 0;
 }
 
@@ -154,6 +229,7 @@ static int bound_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(b->result);
     Py_VISIT(b->kept);
     Py_VISIT(b->between);
+    Py_VISIT(b->made);
     return 0;
 }
 
@@ -181,6 +257,9 @@ static PyType_Spec spec = {
 static PyMethodDef methods[] = {
     {"bind_begin", bind_begin, METH_NOARGS, "Bind what this thread calls from now on."},
     {"bind_end", bind_end, METH_VARARGS, "The bound calls, with their result and what they keep."},
+    {"bind_drop", bind_drop, METH_NOARGS, "Bind no more, and drop what was bound."},
+    {"bind_keep", bind_keep, METH_O, "Keep what owns memory of a call, if the thread binds."},
+    {"is_binding", is_binding, METH_NOARGS, "Tell if the thread binds."},
     {NULL, NULL, 0, NULL}};
 
 int py_bound_setup(PyObject *module)

@@ -154,6 +154,7 @@ int py_call_prepare_out(py_call *c, int k, const char *function, cubc_type type,
         out->object = c->host ? py_numpy_empty(type, ndim, shape)
                               : py_array_new(c->device, type, ndim, shape, c->stream);
         if (!out->object || py_view_get(out->object, "out", true, NULL, &out->view) < 0) return -1;
+        out->made = true;
     }
     if (!py_call_same_shape(&out->view, ndim, shape) && !(ndim == 0 && out->view.n == 1))
         return wrong_out(function, &out->view, ndim, shape);

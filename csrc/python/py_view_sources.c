@@ -4,6 +4,7 @@
 // buffer protocol (NumPy and most of Python), DLPack (PyTorch on the CPU, JAX), and at last
 // numpy.asarray (lists, numbers, types that the buffer protocol cannot say, such as bfloat16).
 #include "python/py_array.h"
+#include "python/py_bound.h"
 #include "python/py_dlpack.h"
 #include "python/py_numpy.h"
 #include "python/py_types.h"
@@ -227,7 +228,12 @@ static PyObject *as_numpy(PyObject *object)
     PyObject *array = PyObject_CallMethod(py_numpy, "asarray", "(O)", object);
     if (!array) return NULL;
     PyObject *require = PyObject_CallMethod(py_numpy, "require", "OOs", array, Py_None, "CA");
+    bool copied = require != array;
     Py_DECREF(array);
+    if (require && copied &&
+        py_bound_refuse(PyExc_ValueError, "an array that is not contiguous and aligned would be "
+                                          "copied, and a bound call would read the copy") < 0)
+        Py_CLEAR(require);
     return require;
 }
 
@@ -270,6 +276,9 @@ static int refuse_nulls(PyObject *object, const char *what)
 static int from_numpy(PyObject *object, const char *what, bool writable, py_view *out)
 {
     if (!is_plain_ndarray(object) && refuse_nulls(object, what) < 0) return -1;
+    if ((PyList_Check(object) || PyTuple_Check(object)) &&
+        py_bound_refuse(PyExc_TypeError, "a list would be copied: give an array") < 0)
+        return -1;
     PyObject *array = as_numpy(object);
     int status = -1;
     cubc_type type;

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ._core import Array, Lazy, asarray
+from ._core import Array, Lazy, asarray, is_binding
 from ._nulls import refuse_nulls
 from ._options import documented, signature
 
@@ -151,6 +151,8 @@ def as_array(x: Any) -> Any:
     x = described(x)
     if hasattr(x, "dtype"):
         return x
+    if is_binding() and isinstance(x, list | tuple):
+        raise TypeError("a list would be copied: give an array")
     array = np.asarray(x)
     if array.dtype == object:
         raise TypeError(f"{reprlib.repr(x)} is no array of numbers: pass an array or a list")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ._calls import described, primitive
-from ._core import Array, asarray, call
+from ._core import Array, asarray, bind_keep, call
 
 
 @primitive(workspace=None)
@@ -69,6 +69,7 @@ def copy_batch(sources, destinations, /, *, stream=None, device=None) -> None:
         "ends": on_device[2 * count :],
         "bytes": ends,
     }
+    bind_keep((sources, destinations))
     call("copy_batch", fields, stream=stream, device=used)
 
 

@@ -285,6 +285,15 @@ class Bound:
 
 def bind_begin() -> None: ...
 def bind_end(result: Any, kept: Any, /) -> Bound: ...
+def bind_drop() -> None:
+    """Bind no more, and drop what was bound."""
+
+def bind_keep(owner: Any, /) -> None:
+    """Keep what owns memory of a call that passes addresses, if the thread binds."""
+
+def is_binding() -> bool:
+    """Tell if the thread binds."""
+
 def cache_folder() -> str | None:
     """Folder of compiled variants; None if there is none."""
 

@@ -7,9 +7,7 @@ A. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012.
 
 from typing import Any, Unpack
 
-import numpy as np
-
-from ._calls import beside, dimensions, one_dimension, primitive
+from ._calls import as_array, beside, dimensions, one_dimension, primitive
 from ._core import call
 from ._options import Where
 
@@ -197,7 +195,7 @@ def _outputs(function: str, pairs: bool, out: Any) -> tuple[Any, Any]:
 
 def _arrays(*xs: Any) -> tuple[Any, ...]:
     """Return lists as arrays, and arrays unchanged: callers ask for shapes."""
-    return tuple(x if hasattr(x, "shape") else np.asarray(x) for x in xs)
+    return tuple(x if hasattr(x, "shape") else as_array(x) for x in xs)
 
 
 def _values(values: Any) -> tuple[Any, Any]:

@@ -1,6 +1,8 @@
 """Bound calls: they repeat a call on the arrays as they are, and refuse what they cannot repeat."""
 
+import array
 import gc
+import mmap
 import threading
 import weakref
 
@@ -14,6 +16,12 @@ from cubc import lattice, tuner
 @pytest.fixture
 def x(device):
     return cubc.asarray(np.arange(1000.0), device=device)
+
+
+def mapped(content):
+    memory = mmap.mmap(-1, len(content))
+    memory[:] = content
+    return memory
 
 
 def fill(x, values):
@@ -116,6 +124,87 @@ def test_a_cycle_is_collected():
     del x
     gc.collect()
     assert alive() is None
+
+
+@pytest.mark.parametrize("make", [bytearray, lambda x: array.array("B", x), mapped])
+def test_memory_stays_where_it_is(make):
+    x, out = make(bytes(4096 * [1])), np.empty((), "uint64")
+    total = cubc.bind(cubc.reduce, x, out=out, device="cpu")
+    with pytest.raises(BufferError):
+        x.close() if hasattr(x, "close") else x.extend(4096 * b"1")
+    assert total() == 4096
+
+
+def test_copies_keep_their_arrays():
+    out = np.zeros((2, 1000))
+
+    def copy():
+        ones = np.ones(1000)
+        alive.append(weakref.ref(ones))
+        cubc.copy_batch([ones, 2 * ones], [out[0], out[1]], device="cpu")
+
+    alive: list[weakref.ref] = []
+    bound = cubc.bind(copy)
+    assert alive[0]() is not None
+    out[:] = 0
+    bound()
+    np.testing.assert_array_equal(out[:, 0], [1, 2])
+
+
+def test_lists_that_are_no_operands():
+    x, counts, out = np.array([0.1, 0.2, 0.7]), np.empty(2, "int64"), np.empty(3)
+    histogram = cubc.bind(cubc.histogram, x, [0, 0.5, 1], out=counts, device="cpu")
+    evenly = cubc.bind(cubc.histogram, x, 2, (0, 1), out=counts, device="cpu")
+    copy = cubc.bind(cubc.copy_batch, [x], [out], device="cpu")
+    x[:] = 0.9
+    for bound in (histogram, evenly):
+        counts[:] = -1
+        np.testing.assert_array_equal(bound()[0], [0, 3])
+    copy()
+    np.testing.assert_array_equal(out, x)
+
+
+def test_what_a_function_returns_is_its_own():
+    x, out = np.arange(5.0), np.empty(())
+    assert cubc.bind(lambda: cubc.reduce(x, out=out, device="cpu"))() is out
+    assert cubc.bind(lambda: (cubc.reduce(x, out=out, device="cpu"), "a"))() == (out, "a")
+
+
+def test_an_error_after_a_result_was_read():
+    with pytest.raises(KeyError, match="mine"):
+        cubc.bind(lambda: {}[cubc.reduce(X, device="cpu") and "mine"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda x, out: cubc.reduce(x[::2], out=out, device="cpu"),
+        lambda x, out: cubc.reduce(cubc.lazy("2 * x", x=x[::2]), out=out, device="cpu"),
+        lambda x, out: cubc.reduce(cubc.lazy("2 * x", x=[1, 2]), out=out, device="cpu"),
+        lambda x, out: cubc.reduce(x.view("u1")[1:9].view("f8"), out=out, device="cpu"),
+        lambda x, out: cubc.sort([[2.0, 1.0]], axis=0, out=np.empty((1, 2)), device="cpu"),
+        lambda x, out: cubc.merge([1.0], [2.0], out=np.empty(2), device="cpu"),
+    ],
+)
+def test_copies_are_not_bound(body):
+    with pytest.raises((TypeError, ValueError), match="would be copied"):
+        cubc.bind(body, X, OUT)
+
+
+def test_what_is_no_call_of_a_primitive_is_not_bound():
+    source = "__global__ void fill(double* x)\n{ x[threadIdx.x] = 3; }"
+    fill = cubc.Kernel(source, device="cpu")
+    total = cubc.bind(cubc.reduce, X, out=OUT, device="cpu")
+    operator = lattice.Wilson(lattice.Gauge.random((2, 2, 2, 2), device="cpu"), kappa=0.1)
+    source = lattice.point_source((2, 2, 2, 2), (0, 0, 0, 0))[0, 0]
+    with pytest.raises(ValueError, match="launch of a cubc"):
+        cubc.bind(lambda: fill(np.zeros(4), grid=1, block=4))
+    with pytest.raises(ValueError, match="bound again"):
+        cubc.bind(total)
+    with pytest.raises(ValueError, match="a solve"):
+        cubc.bind(lambda: operator.solve(cubc.asarray(source, device="cpu")))
+    with pytest.raises(ValueError, match="on the host"):
+        cubc.bind(operator, source, out=cubc.empty(source.shape, source.dtype, device="cpu"))
 
 
 X = np.arange(10.0)

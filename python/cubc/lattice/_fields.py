@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import asarray, call
+from .._core import asarray, call, is_binding
 
 PRECISIONS = {"double": "float64", "single": "float32", "half": "int16"}
 PLAIN, EVEN_ODD, NATIVE = range(3)
@@ -35,6 +35,8 @@ def as_complex(x: Any, what: str, device: Any, stream: Any) -> Any:
     kind = str(x.dtype).removeprefix("torch.")
     if kind not in ("complex128", "complex64"):
         raise TypeError(f"{what} is of {kind}; it has to be complex128 or complex64")
+    if is_binding() and hasattr(x, "__array_interface__"):
+        raise ValueError(f"{what} is on the host and would be copied: bind cubc.asarray of it")
     return asarray(x, device=device, stream=stream)
 
 
