@@ -3,6 +3,8 @@
 
 #include "run/recorded_calls.h"
 
+#include <string.h>
+
 static PyObject *record_calls(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
@@ -25,9 +27,14 @@ static PyObject *place_of(const recorded_call *c)
 
 static PyObject *call_dict(const recorded_call *c)
 {
-    PyObject *place = place_of(c);
-    if (!place) return NULL;
-    return Py_BuildValue("{sssssssssNsKsdsy#}", "device", c->device.name, "name", c->name, "type",
+    // A kernel's name may have been cut within a letter.
+    PyObject *name = PyUnicode_DecodeUTF8(c->name, (Py_ssize_t)strlen(c->name), "ignore");
+    PyObject *place = name ? place_of(c) : NULL;
+    if (!place) {
+        Py_XDECREF(name);
+        return NULL;
+    }
+    return Py_BuildValue("{sssNsssssNsKsdsy#}", "device", c->device.name, "name", name, "type",
                          c->type, "variant", c->variant, "place", place, "calls",
                          (unsigned long long)c->count, "bytes", c->bytes, "seconds",
                          (const char *)c->seconds, (Py_ssize_t)(sizeof(float) * (size_t)c->timed));

@@ -11,6 +11,7 @@ import stores
 
 import cubc
 from cubc import _core, lattice, tuner
+from cubc.tuner import _cli as cli
 from cubc.tuner._recorded import read as read_calls
 from cubc.tuner._recorded import workloads
 
@@ -114,6 +115,24 @@ def test_a_store_that_cannot_be_written(tmp_path):
         pass
 
 
+def test_the_program_may_change_its_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    with tuner.record("work.db"):
+        cubc.reduce(X, device="cpu")
+        os.chdir("elsewhere")
+    assert calls(tmp_path / "work.db") == [1]
+
+
+@pytest.mark.parametrize("name", ["é", 40 * "é"])
+def test_names_in_other_letters(db, name):
+    source = f"__global__ void {name}(int* x)\n{{ x[0] = 1; }}"
+    kernel = cubc.Kernel(source, device="cpu")
+    with tuner.record(db):
+        kernel(np.zeros(1, np.int32), grid=1, block=1)
+    assert tuner.recorded(db).benchmark.tolist() == [name[:31]]  # of at most 63 bytes
+
+
 def test_kernels_of_ones_own(db):
     source = "__global__ void fill(int* x, int n)\n{ if (threadIdx.x == 0) x[blockIdx.x] = n; }"
     fill = cubc.Kernel(source, device="cpu")
@@ -197,6 +216,35 @@ def test_a_forked_child_records_nothing(db):
             os._exit(0 if _core.recorded_calls()[0] == [] else 1)
         assert os.waitpid(child, 0)[1] == 0
     assert calls(db) == [1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"rt": f"Elements={2**41}"}, "too large"),
+        ({"rt": "Elements=7"}, "too small"),
+        ({"rt": ""}, "Elements is not known"),
+        ({"rt": "Items=1000000"}, "Elements is not known"),
+        ({"ct": ""}, "no such type"),
+        ({"ct": "T{ct}=F32,U{ct}=F32"}, "has no F32,F32"),
+        ({"benchmark": "reduce.none"}, "no benchmark"),
+    ],
+)
+def test_a_row_that_no_search_takes_stops_none(db, changed, why):
+    with tuner.record(db):
+        cubc.reduce(X, device="cpu")
+    good = next(iter(stores.read(db)))
+    row = {name: good[name] for name in _core.STORE_COLUMNS if name in good}
+    stores.write(db, [row | {"round": 1} | changed])
+    assert any(why in text for text in tuner.recorded(db).searchable)
+    assert len(list(workloads(read_calls(db), "cpu", ()))) == 1
+
+
+def test_an_empty_recording_is_told(db, capsys):
+    with tuner.record(db):
+        pass
+    assert cli.main(["recorded", str(db)]) == 2
+    assert "no calls were recorded" in capsys.readouterr().err
 
 
 def test_damaged_rows_are_left_out(db):

@@ -354,6 +354,8 @@ def _record(options: argparse.Namespace) -> None:
 
 def _recorded(options: argparse.Namespace) -> None:
     table = recorded(options.files)
+    if table.empty:
+        raise LookupError("no calls were recorded: a program that is killed leaves none")
     print(table.to_string(index=False, float_format="{:.3f}".format))
 
 

@@ -69,12 +69,19 @@ class Calls:
         declared = _core.benchmarks().get(self.benchmark)
         if declared is None:
             return "it has no benchmark"
-        if any(value not in declared.get(name, ()) for name, value in self.ct.items()):
-            return f"the benchmark has no {','.join(self.ct.values())}"
-        plain = {ax.split_name(name)[0]: "[pow2]" in name for name in declared}
-        for name, exponents in plain.items():
-            if name in self.place and self.place[name] <= (ax.MOST_EXPONENT if exponents else 0):
+        axes = ax.declared(self.benchmark)
+        types = {axis.name for axis in axes if axis.compile_time}
+        if types != self.ct.keys() or any(self.ct[name] not in declared[name] for name in types):
+            return f"the benchmark has no {','.join(self.ct.values()) or 'such type'}"
+        for axis in axes:
+            if axis.compile_time:
+                continue
+            if axis.plain not in self.place:
+                return f"its {axis.plain} is not known"
+            if self.place[axis.plain] <= (ax.MOST_EXPONENT if "[pow2]" in axis.name else 0):
                 return "it is too small"
+            if self.place[axis.plain] > 1 << ax.MOST_EXPONENT:
+                return "it is too large"
         return ""
 
     @property
@@ -120,7 +127,7 @@ def read(paths: StorePaths) -> list[Calls]:
 
 
 def _take(found: dict[tuple, Calls], row: dict[str, Any]) -> None:
-    if not re.fullmatch(r"\w+(?:\.\w+)*", row["benchmark"], re.ASCII):
+    if not re.fullmatch(r"\w+(?:\.\w+)*", row["benchmark"]):
         raise ValueError(f"{row['benchmark']!r:.80} is no benchmark")
     for name in ("device_model", "variant", "device_name", "arch"):
         if not row[name].isprintable():

@@ -34,6 +34,10 @@ def record(db: str | os.PathLike) -> Iterator[None]:
     time is that between two events on the call's stream, so it includes the launch where the stream
     was idle. Calls that are captured into a CUDA graph are counted once and not timed.
 
+    The store is written at the end: an error or Ctrl-C in the program is such an end, while one
+    that is killed, or that calls ``os._exit``, leaves nothing. Processes that it forks record
+    nothing.
+
     ``cubc record -o work.db -- python program.py`` records a whole program, and so does the
     environment variable ``CUBC_RECORD=work.db``.
 
@@ -49,7 +53,7 @@ def record(db: str | os.PathLike) -> Iterator[None]:
     ValueError
         If calls are being recorded already.
     """
-    path = store_path(db)
+    path = os.path.abspath(store_path(db))  # a program may change its folder
     _core.Store(path, True).close()  # whether it can be written is known before the program runs
     _core.record_calls()
     try:
