@@ -257,7 +257,8 @@ def test_numbers_of_numpy_are_numbers(db):
 
 def test_an_expression_means_several_benchmarks():
     names = {one.benchmark for one in compile_time_workloads(".*", {"T": "F32"}, "cpu")}
-    assert names == set(_core.benchmarks())
+    assert names == {name for name, axes in _core.benchmarks().items() if "F32" in axes["T{ct}"]}
+    assert len(names) > 40
     assert {str(one) for one in compile_time_workloads("reduce.s.m", {"T": "F32"}, "cpu")} == {
         "reduce.sum F32"
     }

@@ -123,7 +123,8 @@ def compile_time_workloads(
 ) -> list[CompileTimeWorkload]:
     """Compile-time workloads of the benchmarks that a name or a regular expression matches.
 
-    An axis has to be declared by at least one of the benchmarks; the others are taken whole.
+    An axis has to be declared by at least one of the benchmarks; the others are taken whole. Of
+    several benchmarks those are left out that do not declare a wanted value.
     Constraints have to be on parameters that all of them have.
 
     Raises
@@ -155,6 +156,8 @@ def compile_time_workloads(
         for workload in new[:1]:  # one compile-time workload has the parameters of all
             check_names(name, constraints, workload.space.ranges)
         found += new
+    if not found:
+        raise refused[0]
     return found
 
 
