@@ -142,13 +142,18 @@ def compile_time_workloads(
     for axis in wanted:
         if ax.find(every, axis) is None:
             raise ax.unknown(", ".join(names), "axis", axis, {known.name for known in every})
-    found = []
+    found: list[CompileTimeWorkload] = []
+    refused: list[ValueError] = []
     for name in names:
         declared = ax.declared(name)
         mine = {axis: values for axis, values in wanted.items() if ax.find(declared, axis)}
-        mine = ax.told_apart(declared, mine)
-        declared = ax.opened(declared, mine)
-        chosen = ax.choose(name, declared, mine)
+        try:
+            mine = ax.told_apart(declared, mine)
+            declared = ax.opened(declared, mine)
+            chosen = ax.choose(name, declared, mine)
+        except ValueError as error:
+            refused.append(error)
+            continue
         at_run = tuple(axis for axis in declared if not axis.compile_time)
         rts = ax.combinations(at_run, chosen)
         cts = ax.combinations([axis for axis in declared if axis.compile_time], chosen)
