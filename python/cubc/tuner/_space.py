@@ -82,7 +82,7 @@ class Space:
         rts: Sequence[Mapping[str, int]] = (),
     ):
         self.benchmark, self.ct, self.arch = benchmark, dict(ct), arch
-        self.rts = [dict(rt) for rt in rts] or [None]
+        self.rts: list[dict[str, int] | None] = [*map(dict, rts)] or [None]
         self._declare(_core.parameters(benchmark, arch), constraints)
 
     def _declare(

@@ -164,9 +164,9 @@ def _verified(
             times[place] = (cell.base_center, cell.center)
         verdicts = [judge(some, confidence=confidence) for some in ratios]
     for place in every:
-        ct, rt = ",".join(workload.ct.values()), ax.workload_text(workload.rts[place])
+        ct, at = ",".join(workload.ct.values()), ax.workload_text(workload.rts[place])
         yield Compared(
-            workload.benchmark, ct, rt, target.info["model"], *times[place], verdicts[place]
+            workload.benchmark, ct, at, target.info["model"], *times[place], verdicts[place]
         )
 
 
