@@ -152,6 +152,14 @@ def test_shipped_policies_of_several_right_hand_sides():
         assert "spt_1" in _core.base(*where, {"Sources": 1})
 
 
+def test_shipped_policies_of_lattices_of_some_extents():
+    """Their order of sites is for time slices that the L2 cache holds."""
+    where = ("dslash.wilson.r8", {"T{ct}": "F64"}, "sm_90")
+    at = {extent: _core.base(*where, dict.fromkeys("XYZT", extent)) for extent in (28, 48, 52)}
+    assert at[28] == at[48] != at[52] == _core.base(*where, SMALL | {"X": 52})
+    assert at[48] == _core.base(*where, dict.fromkeys("XYZ", 48) | {"T": 96})
+
+
 def of_old_axes(benchmark, name):
     """Rows of a benchmark as they were when lattices had one axis, of sites."""
     fields = {"axes": '[["Elements{io}[pow2]", [16]]]', "rt": "Elements{io}[pow2]=16"}
