@@ -181,6 +181,15 @@ def test_a_search_takes_each_call_at_its_own_shape(db):
     assert len(tuner.analyze(db)) == 2
 
 
+def test_each_lattice_is_searched_by_itself(db):
+    with tuner.record(db):
+        for extent in ((4, 4, 4, 4), (6, 4, 4, 4)):
+            wilson = lattice.Wilson(lattice.Gauge.random(extent, device="cpu"), kappa=0.12)
+            wilson(np.ones((*extent[::-1], 4, 3), np.complex64))
+    dslash = [one for one, _ in workloads(read_calls(db), "cpu", ()) if "dslash" in str(one)]
+    assert {rt["X"] for one in dslash for rt in one.rts} == {4, 6}
+
+
 def test_what_a_search_for_a_recording_refuses(db, tmp_path):
     with pytest.raises(FileNotFoundError, match="no store"):
         tuner.search(tmp_path / "none.db")

@@ -86,9 +86,14 @@ class Calls:
 
     @property
     def near(self) -> tuple:
-        """Key that calls share which one search is for: shapes rounded to powers of two."""
-        place = tuple(round(math.log2(max(value, 1))) for value in self.place.values())
-        return self.benchmark, *self.ct.values(), place
+        """Key that calls share which one search is for.
+
+        Shapes are rounded to powers of two, but not those of lattices, whose variants go by the
+        divisors of the extents.
+        """
+        exact = "X" in self.place
+        place = (v if exact else round(math.log2(max(v, 1))) for v in self.place.values())
+        return self.benchmark, *self.ct.values(), *place
 
     def workload(self, arch: str, constraints: tuple[Constraint, ...]) -> CompileTimeWorkload:
         """The workload that a search takes."""

@@ -341,7 +341,8 @@ def search(
         becomes the axis ``Benchmark``, with the values 0, 1, ... The path of a store that `record`
         wrote, as ``"work.db"``, stands for the calls in it: each is searched at its own shape, most
         time first, with a part of `seconds` that goes by its share of the time. Shapes that round
-        to the same powers of two are searched at the one that took most time.
+        to the same powers of two are searched at the one that took most time; each lattice is
+        searched by itself.
     axes
         Axis name (``"T{ct}"`` or ``"T"``) to one declared value or several. All declared values of
         the axes that are left out are searched.
