@@ -60,6 +60,7 @@ def test_policies(db, capsys):
         (["search", "-R", "reduse"], "no benchmark"),
         (["search", "-R", "reduce.sum", "-a", "T=F99"], "does not declare F99"),
         (["search", "-R", "reduce.sum", "-a", "Elements=[20,1000]"], "expected exponents of two"),
+        (["search", "-R", "reduce.sum", "-a", f"Elements={2**64}"], "expected at most 2^40"),
         (["search", "-R", "segmented_reduce.sum", "-a", "SegmentSize=0"], "a positive number"),
         (["search", "-R", "reduce.sum", "-a", "Element=20"], "did you mean Elements"),
         (["search", "-R", "reduce.sum", "-a", "nonsense"], "form"),

@@ -179,7 +179,7 @@ def opened(axes: Sequence[Axis], wanted: Mapping[str, Any]) -> tuple[Axis, ...]:
     Raises
     ------
     ValueError
-        If a value is no positive integer, or if exponents and numbers are mixed.
+        If a value is no positive integer up to 2^40, or if exponents and numbers are mixed.
     """
     return tuple(
         _opened(axis, values) if (values := _given_to(axis, axes, wanted)) is not None else axis
@@ -199,6 +199,8 @@ def _opened(axis: Axis, values: Any) -> Axis:
         return axis  # which says what it declares
     if axis.compile_time or not wanted or axis.known.issuperset(wanted):
         return axis
+    if wanted[-1] > 1 << MOST_EXPONENT:
+        raise ValueError(f"{axis.plain}={wanted[-1]}: expected at most 2^{MOST_EXPONENT}")
     if "[pow2]" not in axis.name:
         if wanted[0] < 1:
             raise ValueError(f"{axis.plain}={wanted[0]}: expected a positive number")
