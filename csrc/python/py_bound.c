@@ -14,7 +14,8 @@ typedef struct py_bound {
     PyObject_HEAD
     bound *calls; // NULL: none yet
     size_t count;
-    bool read; // a result was read by the host while it was bound, and may have decided something
+    bool failed; // at a call that could not be bound; who made it may have caught the error
+    bool read;   // a result was read by the host while it was bound, and may have decided something
     PyObject *result;  // what a call returns
     PyObject *kept;    // what the caller gave
     PyObject *between; // list: what else owns memory of the calls
@@ -81,9 +82,8 @@ static int keep_made(PyObject *list, const py_call *c)
     return 0;
 }
 
-cubc_status py_bound_add(const py_call *c, const problem *p)
+static cubc_status add(py_bound *b, const py_call *c, const problem *p)
 {
-    py_bound *b = binding;
     if (c->wait)
         FAIL(CUBC_INVALID_ARGUMENT, "a call with arrays of the host cannot be bound on a GPU");
     if (keep_arrays(b->between, c) < 0 || keep_made(b->made, c) < 0) return CUBC_NO_MEMORY;
@@ -92,6 +92,14 @@ cubc_status py_bound_add(const py_call *c, const problem *p)
         FAIL(CUBC_INVALID_ARGUMENT, "calls that are bound together run on one device and stream");
     b->count++;
     return bound_add(b->calls, p);
+}
+
+cubc_status py_bound_add(const py_call *c, const problem *p)
+{
+    py_bound *b = binding;
+    cubc_status st = add(b, c, p);
+    b->failed = b->failed || st;
+    return st;
 }
 
 static PyObject *bind_begin(PyObject *self, PyObject *unused)
@@ -148,10 +156,12 @@ static PyObject *is_binding(PyObject *self, PyObject *unused)
 // Why the calls cannot be bound; NULL: they can.
 static const char *refusal(const py_bound *b, PyObject *result)
 {
-    return b->read ? "the host reads a result before the call ends, which a bound call cannot "
-                     "repeat: give it out=, or count="
-           : has_made(b, result) ? "the call makes an array for its result: give it out=, or count="
-                                 : NULL;
+    if (b->read)
+        return "the host reads a result before the call ends, which a bound call cannot repeat: "
+               "give it out=, or count=";
+    if (b->failed) return "a call within it could not be bound, and its error was caught";
+    return has_made(b, result) ? "the call makes an array for its result: give it out=, or count="
+                               : NULL;
 }
 
 // The object that queues what was called since bind_begin.

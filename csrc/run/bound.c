@@ -1,10 +1,12 @@
 // Bound calls: see bound.h.
+#define _POSIX_C_SOURCE 200809L // PTHREAD_MUTEX_ERRORCHECK
 #include "run/bound.h"
 
 #include "run/plan.h"
 #include "run/recorded_calls.h"
 #include "run/table.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -20,10 +22,22 @@ struct bound {
     cubc_device *device; // retained
     void *stream;
     pthread_mutex_t lock; // the launches of one run follow each other
+    unsigned forks;       // of the process that the lock is of
     part *first, **last;
     device_recording *recording; // of all launches
     uint32_t runs;               // since the messages were cleared
 };
+
+// A call that a signal handler makes within one of the same calls is refused: it could not wait.
+static void make_lock(bound *b)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&b->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    __atomic_store_n(&b->forks, fork_count(), __ATOMIC_RELEASE);
+}
 
 cubc_status bound_open(cubc_device *device, void *stream, bound **out)
 {
@@ -36,7 +50,7 @@ cubc_status bound_open(cubc_device *device, void *stream, bound **out)
     b->stream = stream;
     b->last = &b->first;
     device_retain(device);
-    pthread_mutex_init(&b->lock, NULL);
+    make_lock(b);
     *out = b;
     return CUBC_OK;
 }
@@ -140,9 +154,25 @@ static cubc_status queue(bound *b)
     return st;
 }
 
+FORK_SAFE_MUTEX(renewing);
+
+// A forked child has the lock as it was, and half the messages, without the thread that ran.
+static void renew_after_fork(bound *b)
+{
+    if (__atomic_load_n(&b->forks, __ATOMIC_ACQUIRE) == fork_count()) return;
+    pthread_mutex_lock(&renewing);
+    if (b->forks != fork_count()) {
+        b->runs = MOST_RUNS;
+        make_lock(b);
+    }
+    pthread_mutex_unlock(&renewing);
+}
+
 cubc_status bound_queue(bound *b)
 {
-    pthread_mutex_lock(&b->lock);
+    renew_after_fork(b);
+    if (pthread_mutex_lock(&b->lock) == EDEADLK)
+        FAIL(CUBC_INVALID_ARGUMENT, "a bound call cannot be called from within itself");
     cubc_status st = queue(b);
     pthread_mutex_unlock(&b->lock);
     return st;

@@ -1,8 +1,11 @@
 """Bound calls: they repeat a call on the arrays as they are, and refuse what they cannot repeat."""
 
 import array
+import contextlib
 import gc
 import mmap
+import os
+import signal
 import threading
 import weakref
 
@@ -168,6 +171,65 @@ def test_what_a_function_returns_is_its_own():
     x, out = np.arange(5.0), np.empty(())
     assert cubc.bind(lambda: cubc.reduce(x, out=out, device="cpu"))() is out
     assert cubc.bind(lambda: (cubc.reduce(x, out=out, device="cpu"), "a"))() == (out, "a")
+
+
+LONG = np.random.default_rng(2).random(1_000_000)
+
+
+def test_a_signal_handler_within_a_call():
+    refused = []
+
+    def handler(*_):
+        try:
+            order()
+        except ValueError as error:
+            refused.append(str(error))
+
+    order = cubc.bind(cubc.sort, LONG, out=np.empty_like(LONG), device="cpu")
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        while not refused:
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            order()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert "from within itself" in refused[0]
+    np.testing.assert_array_equal(order(), np.sort(LONG))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_forked_within_a_call():
+    def work():
+        while not ended.is_set():
+            order()
+            called.set()
+
+    out, ended, called = np.empty_like(LONG), threading.Event(), threading.Event()
+    order = cubc.bind(cubc.sort, LONG, out=out, device="cpu")
+    thread = threading.Thread(target=work)
+    thread.start()
+    called.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        out[:] = 0
+        order()
+        os._exit(0 if (out[1:] >= out[:-1]).all() and out[-1] > 0 else 1)
+    status = os.waitpid(child, 0)[1]
+    ended.set()
+    thread.join()
+    assert status == 0
+
+
+def test_a_call_that_cannot_be_bound_is_not_passed_over():
+    def body():
+        cubc.reduce(X, out=OUT, device="cpu")
+        with contextlib.suppress(ValueError):
+            cubc.reduce(X, out=OUT, device="cpu", stream=2)
+
+    with pytest.raises(ValueError, match="its error was caught"):
+        cubc.bind(body)
 
 
 def test_an_error_after_a_result_was_read():
