@@ -127,15 +127,17 @@ static void test_scan(void)
     }
 }
 
+// Bindings check a label before it becomes a policy; here one is passed over that no call can run.
 static void test_labels_of_nobody(void)
 {
     cubc_device *device = open_seeded("0");
     if (!device) return;
+    results[0] = 0;
     CHECK_STATUS(policy_overlay("cpu", "reduce.custom", "U64", NULL, "ipt_4.tpb_1"), CUBC_OK);
     cubc_reduce_params params = {.in = maps, .out = results, .n = 1, .op = compose};
     params.type = params.acc_type = params.out_type = CUBC_U64;
-    CHECK_STATUS(cubc_reduce(device, &params, NULL, 0, NULL), CUBC_INVALID_ARGUMENT);
-    CHECK_CONTAINS(cubc_error_message(), "128:1024:128"); // of the cpu's own ranges
+    CHECK_STATUS(cubc_reduce(device, &params, NULL, 0, NULL), CUBC_OK);
+    CHECK(results[0] == maps[0]);
     policy_clear();
     cubc_device_close(device);
 }
