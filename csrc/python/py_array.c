@@ -2,7 +2,7 @@
 #include "python/py_array.h"
 
 #include "python/py_arguments.h"
-#include "python/py_bound.h"
+#include "python/py_binding.h"
 #include "python/py_dlpack.h"
 #include "python/py_module.h"
 #include "python/py_numpy.h"
@@ -138,7 +138,7 @@ static PyObject *array_numpy(PyObject *self, PyObject *unused)
         Py_DECREF(array);
         return NULL;
     }
-    py_bound_note_read();
+    py_binding_note_read();
     Py_BEGIN_ALLOW_THREADS
     st = cubc_copy(a->device, buffer.buf, a->data, (size_t)buffer.len, a->stream);
     if (!st) st = cubc_synchronize(a->device, a->stream);

@@ -4,6 +4,8 @@
 // them is one object, which queues them again in their order.
 #include "python/py_bound.h"
 
+#include "python/py_array.h"
+#include "python/py_binding.h"
 #include "python/py_module.h"
 #include "python/py_support.h"
 #include "run/bound.h"
@@ -14,8 +16,9 @@ typedef struct py_bound {
     PyObject_HEAD
     bound *calls; // NULL: none yet
     size_t count;
-    bool failed; // at a call that could not be bound; who made it may have caught the error
-    bool read;   // a result was read by the host while it was bound, and may have decided something
+    void *stream;            // of the calls
+    PyObject *stream_object; // that keeps it, or NULL; in `between`
+    bool failed;       // at a call that could not be bound; who made it may have caught the error
     PyObject *result;  // what a call returns
     PyObject *kept;    // what the caller gave
     PyObject *between; // list: what else owns memory of the calls
@@ -25,23 +28,6 @@ typedef struct py_bound {
 static _Thread_local py_bound *binding;
 
 // ---- binding ------------------------------------------------------------------------------------
-bool py_bound_is_binding(void)
-{
-    return binding != NULL;
-}
-
-void py_bound_note_read(void)
-{
-    if (binding) binding->read = true;
-}
-
-int py_bound_refuse(PyObject *exception, const char *what)
-{
-    if (!binding) return 0;
-    PyErr_SetString(exception, what);
-    return -1;
-}
-
 static int keep(PyObject *list, PyObject *owner)
 {
     return owner ? PyList_Append(list, owner) : 0;
@@ -87,7 +73,11 @@ static cubc_status add(py_bound *b, const py_call *c, const problem *p)
     if (c->wait)
         FAIL(CUBC_INVALID_ARGUMENT, "a call with arrays of the host cannot be bound on a GPU");
     if (keep_arrays(b->between, c) < 0 || keep_made(b->made, c) < 0) return CUBC_NO_MEMORY;
-    if (!b->calls) TRY(bound_open(c->device, c->stream, &b->calls));
+    if (!b->calls) {
+        TRY(bound_open(c->device, c->stream, &b->calls));
+        b->stream = c->stream;
+        b->stream_object = c->stream_object;
+    }
     if (!bound_is_on(b->calls, c->device, c->stream))
         FAIL(CUBC_INVALID_ARGUMENT, "calls that are bound together run on one device and stream");
     b->count++;
@@ -105,10 +95,7 @@ cubc_status py_bound_add(const py_call *c, const problem *p)
 static PyObject *bind_begin(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
-    if (binding) {
-        PyErr_SetString(PyExc_ValueError, "a call is being bound already");
-        return NULL;
-    }
+    if (py_binding_refuse(PyExc_ValueError, "a call is being bound already") < 0) return NULL;
     py_bound *b = (py_bound *)py_allocate((PyTypeObject *)bound_type);
     if (!b) return NULL;
     b->between = PyList_New(0);
@@ -118,6 +105,7 @@ static PyObject *bind_begin(PyObject *self, PyObject *unused)
         return NULL;
     }
     binding = b;
+    py_binding_begin();
     Py_RETURN_NONE;
 }
 
@@ -126,6 +114,7 @@ static PyObject *bind_drop(PyObject *self, PyObject *unused)
     PyObject *dropped = (PyObject *)binding;
     (void)self, (void)unused;
     binding = NULL;
+    py_binding_end();
     Py_XDECREF(dropped);
     Py_RETURN_NONE;
 }
@@ -150,13 +139,13 @@ static bool has_made(const py_bound *b, PyObject *result)
 static PyObject *is_binding(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
-    return PyBool_FromLong(binding != NULL);
+    return PyBool_FromLong(py_binding_is_on());
 }
 
 // Why the calls cannot be bound; NULL: they can.
-static const char *refusal(const py_bound *b, PyObject *result)
+static const char *refusal(const py_bound *b, PyObject *result, bool read)
 {
-    if (b->read)
+    if (read)
         return "the host reads a result before the call ends, which a bound call cannot repeat: "
                "give it out=, or count=";
     if (b->failed) return "a call within it could not be bound, and its error was caught";
@@ -171,6 +160,7 @@ static PyObject *bind_end(PyObject *self, PyObject *args)
     PyObject *result, *kept;
     (void)self;
     binding = NULL;
+    bool read = py_binding_end();
     if (!b) {
         PyErr_SetString(PyExc_ValueError, "no call is being bound");
         return NULL;
@@ -179,7 +169,7 @@ static PyObject *bind_end(PyObject *self, PyObject *args)
         Py_DECREF((PyObject *)b);
         return NULL;
     }
-    const char *why = refusal(b, result);
+    const char *why = refusal(b, result, read);
     if (why) {
         PyErr_SetString(PyExc_ValueError, why);
         Py_DECREF((PyObject *)b);
@@ -195,6 +185,18 @@ static PyObject *bind_end(PyObject *self, PyObject *args)
 }
 
 // ---- calls --------------------------------------------------------------------------------------
+// Comes after what other streams do with the arrays, and they after it, as with any call.
+static cubc_status order(const py_bound *b)
+{
+    Py_ssize_t count = b->calls ? PyList_Size(b->between) : 0;
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *owner = PyList_GetItem(b->between, k);
+        if (py_array_check(owner))
+            TRY(py_array_use((py_array *)owner, b->stream, b->stream_object));
+    }
+    return CUBC_OK;
+}
+
 static PyObject *bound_call(PyObject *self, PyObject *args, PyObject *keywords)
 {
     py_bound *b = (py_bound *)self;
@@ -203,7 +205,8 @@ static PyObject *bound_call(PyObject *self, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "a bound call takes no arguments: they were bound");
         return NULL;
     }
-    if (py_bound_refuse(PyExc_ValueError, "a bound call cannot be bound again") < 0) return NULL;
+    if (py_binding_refuse(PyExc_ValueError, "a bound call cannot be bound again") < 0) return NULL;
+    if ((st = order(b))) return py_raise(st);
     Py_BEGIN_ALLOW_THREADS
     if (b->calls) st = bound_queue(b->calls);
     Py_END_ALLOW_THREADS

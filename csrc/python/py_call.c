@@ -3,6 +3,7 @@
 
 #include "python/py_arguments.h"
 #include "python/py_array.h"
+#include "python/py_binding.h"
 #include "python/py_bound.h"
 #include "python/py_numpy.h"
 
@@ -220,7 +221,7 @@ cubc_status py_call_run(py_call *c, const problem *p)
     }
     if (!st && c->wait) st = cubc_synchronize(c->device, c->stream);
     Py_END_ALLOW_THREADS
-    if (!st && py_bound_is_binding()) st = py_bound_add(c, p);
+    if (!st && py_binding_is_on()) st = py_bound_add(c, p);
     return st;
 }
 
@@ -247,7 +248,7 @@ PyObject *py_call_result(py_call *c, int k, bool scalar)
 {
     const py_output *out = &c->out[k];
     if (scalar && c->host) {
-        py_bound_note_read();
+        py_binding_note_read();
         return py_numpy_scalar(out->view.type, out->view.data);
     }
     return Py_NewRef(out->object);

@@ -1,5 +1,5 @@
 // cubc.lattice's solver: fields and an operator's numbers on their way to cubc_solve.
-#include "python/py_bound.h"
+#include "python/py_binding.h"
 #include "python/py_call.h"
 #include "python/py_module.h"
 #include "python/py_types.h"
@@ -180,7 +180,7 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
                                      &op.temporal_gauge, &op.anisotropy, &op.kappa, &kind, &op.mu,
                                      &a.clover, &p.solver, &p.tolerance, &iterations, &a.precise,
                                      &a.sloppy, &p.even_odd, &p.delta, &order, &a.shifts) ||
-        py_bound_refuse(PyExc_ValueError, "a solve cannot be bound") < 0)
+        py_binding_refuse(PyExc_ValueError, "a solve cannot be bound") < 0)
         return NULL;
     PyObject **optional[] = {&a.clover, &a.x0, &a.out, &a.device, &a.stream, &a.shifts};
     for (size_t k = 0; k < COUNT_OF(optional); k++)

@@ -1,7 +1,7 @@
 // Program: a user's own kernels, launched or recorded as a work, as Python objects; and what is
 // needed of a source before that.
 #include "python/py_arguments.h"
-#include "python/py_bound.h"
+#include "python/py_binding.h"
 #include "python/py_kernel_launch.h"
 #include "python/py_module.h"
 #include "python/py_timing.h"
@@ -235,7 +235,7 @@ static PyObject *program_launch_method(PyObject *self, PyObject *args)
     wanted w = {0};
     py_launch l = {.count = 0};
     if (parse_launch(p, args, &w) < 0 ||
-        py_bound_refuse(PyExc_ValueError, "a launch of a cubc.Kernel cannot be bound") < 0)
+        py_binding_refuse(PyExc_ValueError, "a launch of a cubc.Kernel cannot be bound") < 0)
         return NULL;
     PyObject *result = launch_now(p->program, &w, &l);
     py_launch_end(&l);

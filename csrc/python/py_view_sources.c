@@ -4,7 +4,7 @@
 // buffer protocol (NumPy and most of Python), DLPack (PyTorch on the CPU, JAX), and at last
 // numpy.asarray (lists, numbers, types that the buffer protocol cannot say, such as bfloat16).
 #include "python/py_array.h"
-#include "python/py_bound.h"
+#include "python/py_binding.h"
 #include "python/py_dlpack.h"
 #include "python/py_numpy.h"
 #include "python/py_types.h"
@@ -231,7 +231,7 @@ static PyObject *as_numpy(PyObject *object)
     bool copied = require != array;
     Py_DECREF(array);
     if (require && copied &&
-        py_bound_refuse(PyExc_ValueError, "an array that is not contiguous and aligned would be "
+        py_binding_refuse(PyExc_ValueError, "an array that is not contiguous and aligned would be "
                                           "copied, and a bound call would read the copy") < 0)
         Py_CLEAR(require);
     return require;
@@ -277,7 +277,7 @@ static int from_numpy(PyObject *object, const char *what, bool writable, py_view
 {
     if (!is_plain_ndarray(object) && refuse_nulls(object, what) < 0) return -1;
     if ((PyList_Check(object) || PyTuple_Check(object)) &&
-        py_bound_refuse(PyExc_TypeError, "a list would be copied: give an array") < 0)
+        py_binding_refuse(PyExc_TypeError, "a list would be copied: give an array") < 0)
         return -1;
     PyObject *array = as_numpy(object);
     int status = -1;

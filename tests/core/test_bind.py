@@ -304,6 +304,19 @@ def test_refusals(error, match, call):
 
 
 @pytest.mark.gpu
+def test_work_of_other_streams_on_the_arrays():
+    cupy = pytest.importorskip("cupy")
+    x = cubc.asarray(np.ones(1 << 26, np.float32), device="cuda:0")
+    out = cubc.empty((), "float32", device="cuda:0")
+    bound, other = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
+    least = cubc.bind(cubc.reduce, x, "min", out=out, stream=bound)
+    for k in range(2, 8):
+        for _ in range(20):
+            cubc.transform("v * 0 + k", v=x, k=k, out=x, stream=other)
+        assert least().item() == k
+
+
+@pytest.mark.gpu
 def test_host_arrays_on_a_gpu():
     with pytest.raises(ValueError, match="arrays of the host"):
         cubc.bind(cubc.reduce, X, out=OUT, device="cuda:0")
