@@ -38,6 +38,7 @@
 #pragma weak PyDict_Type
 #pragma weak PyTuple_Type
 #pragma weak PyUnicode_FSConverter
+#pragma weak PyRange_Type
 #pragma weak PySlice_Type
 
 extern PyObject *py_numpy; // the numpy module
