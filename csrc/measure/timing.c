@@ -8,6 +8,7 @@
 
 #include "base/stats.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -32,6 +33,7 @@ enum {
     LEAST_TO_GIVE_UP = 4,
     MAX_BATCH = 1 << 20,
 };
+static const double TELLING_S = 1e-3; // that a batch takes whose rate tells what a longer one takes
 
 timing_options timing_defaults(const cubc_device *device)
 {
@@ -305,6 +307,14 @@ static double joules(const sampler *s)
     return api->energy ? api->energy(s->device) : 0;
 }
 
+// Runs of the next batch: twice as many, or what takes a little more than `seconds` at the rate of
+// a batch that took long enough to tell it.
+static int next_count(int count, double took, double seconds)
+{
+    double likely = took > TELLING_S ? 1.05 * count * seconds / took : 0;
+    return (int)fmin(MAX_BATCH, fmax(2.0 * count, ceil(likely)));
+}
+
 static cubc_status run_batches(sampler *s, const timing_work *work, double seconds,
                                timing_runs *out)
 {
@@ -313,7 +323,7 @@ static cubc_status run_batches(sampler *s, const timing_work *work, double secon
     TRY(api->event_create(s->device, &s->start));
     TRY(api->event_create(s->device, &s->stop));
     TRY(run_batch(s, work, 1, &took)); // warms up
-    for (out->count = 4;; out->count *= 2) {
+    for (out->count = 4;; out->count = next_count(out->count, took, seconds)) {
         double before = joules(s), begin = now_seconds();
         TRY(run_batch(s, work, out->count, &took));
         double used = joules(s) - before, passed = now_seconds() - begin;

@@ -53,7 +53,7 @@ typedef struct timing_runs { // that follow each other without a flush or a paus
     double watts; // of the device while they ran; 0 if unknown
 } timing_runs;
 
-// Batches of runs are doubled until one takes at least `seconds`, of which *out is.
+// Batches of runs grow until one takes at least `seconds`, of which *out is.
 cubc_status timing_hot(cubc_device *device, const timing_work *work, double seconds, void *stream,
                        timing_runs *out);
 

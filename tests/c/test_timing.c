@@ -489,6 +489,9 @@ static void hot_runs_follow_each_other(void)
     CHECK_STATUS(timing_hot(&fake, &(timing_work){run_fake, &a}, 7, NULL, &runs), CUBC_OK);
     CHECK(strcmp(trace, "EAESEAAAAESEAAAAAAAAES") == 0);
     CHECK(runs.count == 8 && runs.mean_s == 1 && runs.watts == 0 && live_events == 0);
+    a.runs = 0; // a batch that tells the rate is followed by the one that is long enough
+    CHECK_STATUS(timing_hot(&fake, &(timing_work){run_fake, &a}, 70, NULL, &runs), CUBC_OK);
+    CHECK(runs.count == 74 && a.runs == 1 + 4 + 74);
     a.fail_at = a.runs + 1;
     CHECK_STATUS(timing_hot(&fake, &(timing_work){run_fake, &a}, 7, NULL, &runs),
                  CUBC_NO_RESOURCES);

@@ -1,6 +1,7 @@
 """Parameters of every kind: ranges, lists of numbers and of names, options of the compiler."""
 
 import random
+import time
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import stores
 from nvrtc import why_no_nvrtc
 from searches import TIMING
 
+import cubc
 from cubc import _core, tuner
 from cubc.tuner import _strategy as strategy
 from cubc.tuner._benchmark import SourceSpace
@@ -239,6 +241,23 @@ def test_options_reach_the_compiler():
         with pytest.raises(_core.CompileError):
             text = kernel.compiled(arch, {}, options=["--certainly-no-option"])
             _core.source_compile(text, arch, "own", 60)
+
+
+@pytest.mark.gpu
+def test_what_nvrtc_keeps_is_told_apart_by_options():
+    """The sine of a large number is far off with fast arithmetic."""
+    seed = time.time_ns() % 10**9  # a source that was never compiled
+    kernel = Source(f"__global__ void f(float* x) {{ *x = sinf(*x) + 0 * {seed}; }}\n", "own")
+    found = []
+    for options in ([], ["--use_fast_math"], ["--maxrregcount=64"]):
+        text = kernel.compiled(cubc.device_info("cuda:0")["arch"], {}, options=options)
+        program = _core.Program(text, "own", "cuda:0", 0)
+        x = cubc.asarray(np.array([123456.0], np.float32), device="cuda:0")
+        program.add("f", (x,), (1, 1, 1), (1, 1, 1), 0)
+        program.run()
+        found.append(float(x.numpy()[0]))
+    assert found[0] == found[2] == pytest.approx(np.sin(123456.0), rel=1e-5)
+    assert abs(found[1] - found[0]) > 1e-4
 
 
 def test_an_option_of_a_stranger_is_no_path():

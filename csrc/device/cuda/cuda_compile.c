@@ -135,6 +135,21 @@ static cubc_status add_further_options(const char *source, const char **options,
     return CUBC_OK;
 }
 
+// NVRTC 13 keeps what it compiled in the driver's cache, by a key that does not have all options: a
+// source compiled with --use_fast_math may come back for the same without it. Our cache has it all.
+static atomic_bool may_cache; // an older NVRTC, which has no cache and does not know the option
+
+static cubc_status create(const compile_request *request, watch *w, nvrtcProgram *program)
+{
+    int code = cuda.nvrtcCreateProgram(program, request->source, "cubc", 0, NULL, NULL);
+    if (code)
+        FAIL(CUBC_COMPILE_ERROR, "%s: nvrtcCreateProgram: %s", request->label,
+             cuda.nvrtcGetErrorString(code));
+    // Before 12.8 there is no callback, and neither a deadline nor Ctrl-C stops a compilation.
+    if (cuda.nvrtcSetFlowCallback) cuda.nvrtcSetFlowCallback(*program, should_cancel, w);
+    return CUBC_OK;
+}
+
 cubc_status cuda_compile_source(const compile_request *request, binary *out)
 {
     *out = (binary){0};
@@ -144,7 +159,7 @@ cubc_status cuda_compile_source(const compile_request *request, binary *out)
     char arch_option[64], more[MAX_OPTIONS_LENGTH];
     snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", request->arch);
     // 177: of the dialect's functions a kernel uses some; the rest is not worth a warning.
-    const char *options[MAX_OPTIONS] = {arch_option, "--std=c++17", "--diag-suppress=177"};
+    const char *options[MAX_OPTIONS + 1] = {arch_option, "--std=c++17", "--diag-suppress=177"};
     int count = 3;
     if (wants_line_info()) options[count++] = "--generate-line-info";
     if (device_source_rounds(request->source)) options[count++] = "--fmad=false";
@@ -155,13 +170,17 @@ cubc_status cuda_compile_source(const compile_request *request, binary *out)
     if (request->deadline_s > 0) w.deadline = now_seconds() + request->deadline_s;
 
     nvrtcProgram program = NULL;
-    int code = cuda.nvrtcCreateProgram(&program, request->source, "cubc", 0, NULL, NULL);
-    if (code)
-        FAIL(CUBC_COMPILE_ERROR, "%s: nvrtcCreateProgram: %s", request->label,
-             cuda.nvrtcGetErrorString(code));
-    // Before 12.8 there is no callback, and neither a deadline nor Ctrl-C stops a compilation.
-    if (cuda.nvrtcSetFlowCallback) cuda.nvrtcSetFlowCallback(program, should_cancel, &w);
-    code = cuda.nvrtcCompileProgram(program, count, options);
+    TRY(create(request, &w, &program));
+    bool plain = atomic_load(&may_cache);
+    if (!plain) options[count] = "--no-cache";
+    int code = cuda.nvrtcCompileProgram(program, count + !plain, options);
+    if (code == NVRTC_ERROR_INVALID_OPTION && !plain) {
+        cuda.nvrtcDestroyProgram(&program);
+        program = NULL;
+        TRY(create(request, &w, &program));
+        code = cuda.nvrtcCompileProgram(program, count, options);
+        if (code != NVRTC_ERROR_INVALID_OPTION) atomic_store(&may_cache, true);
+    }
     cubc_status st =
         code ? report_failure(program, code, request, &w) : take_binary(program, request, out);
     cuda.nvrtcDestroyProgram(&program);
