@@ -5,8 +5,9 @@ import pytest
 import tables
 
 from cubc.tuner._replay import replay
-from cubc.tuner._strategy import STRATEGIES
+from cubc.tuner._strategy import STRATEGIES, distance
 from cubc.tuner._strategy.distance import Distances
+from cubc.tuner._strategy.points import place
 from cubc.tuner._strategy.process import Process, chosen
 
 THREADS = [*range(32, 257, 32)]
@@ -21,7 +22,7 @@ def apart(values, one, other):
 
 @pytest.mark.parametrize("values", [THREADS, range(32, 257, 32)], ids=["list", "range"])
 def test_powers_of_two_are_alike(values):
-    assert apart(values, 64, 64) == 0
+    assert apart(values, 64, 64) == pytest.approx(0, abs=1e-9)
     assert apart(values, 64, 128) < apart(values, 64, 96)
     assert apart(values, 32, 64) < apart(values, 32, 128) < apart(values, 32, 256)
 
@@ -86,6 +87,43 @@ def test_a_choice_of_outcomes_has_the_best_and_some_of_all():
     assert len(set(found.tolist())) == 100
     assert set(np.argsort(-values)[:50]) <= set(found)
     assert (values[found] < 500).sum() > 15
+
+
+def test_the_first_variants_keep_apart():
+    """Farther than random ones, however many are asked for before the first outcome."""
+    table = tables.table(tables.additive)
+    distances = Distances(list(table.ranges.values()))
+
+    def nearest(name, count):
+        strategy = STRATEGIES[name](table, 3)
+        points = [place(table, strategy.ask()) for _ in range(count)]
+        assert len(set(points)) == count
+        seen = distances.see(points)
+        apart = distances.squared(seen, seen, np.ones(distances.count))
+        return (apart + 1e9 * np.eye(count)).min(axis=1).mean()
+
+    for count in (10, 40):
+        assert nearest("model", count) > 1.3 * nearest("random", count)
+
+
+def test_nothing_that_was_drawn_is_lost():
+    table = tables.table(lambda p: 1.0 + p["ipt"], {"tpb": [32, 64, 96], "ipt": [1, 2, 3, 4, 5]})
+    strategy = STRATEGIES["model"](table, 0)
+    assert sorted(iter(strategy.ask, None)) == sorted(table.times)
+
+
+def test_a_range_too_long_to_be_listed_has_the_same_distances(monkeypatch):
+    """Up to so many values have a column each, more are compared."""
+    short = Distances([range(1, 65), [1, 2]])
+    monkeypatch.setattr(distance, "MANY", 63)
+    long = Distances([range(1, 65), [1, 2]])
+    assert short._rows[0] is not None
+    assert long._rows[0] is None
+    points = [(0, 0), (0, 1), (7, 0), (11, 1), (63, 0)]
+    one, other = (
+        d.squared(d.see(points), d.see(points), np.array([2.0, 0.5])) for d in (short, long)
+    )
+    assert np.allclose(one, other, rtol=0.05, atol=1e-9)
 
 
 def best(table, share, ahead, seeds):

@@ -33,7 +33,10 @@ class Distances:
         self._at = [at for at, values in enumerate(ranges) if len(values) > 1]
         self._ranges = [ranges[at] for at in self._at]
         self.count = len(self._at)
-        self._scales = []
+        self._unlike: list[float] = []
+        self._steps: list[np.ndarray] = []
+        self._rows: list[np.ndarray | None] = []  # of each value; None where there are too many
+        widths = []
         for values in self._ranges:
             sample = np.unique(np.linspace(0, len(values) - 1, MANY).astype(int))
             traits = _traits(values, sample)
@@ -42,38 +45,49 @@ class Distances:
             traits /= steps
             apart = ((traits[:, None] - traits) ** 2).sum(-1) + UNLIKE
             mean = apart[~np.eye(len(sample), dtype=bool)].mean()
-            self._scales.append((1 / (steps * np.sqrt(mean)), UNLIKE / mean))
+            self._steps.append(steps * np.sqrt(mean))
+            self._unlike.append(UNLIKE / mean)
+            # Two different values are sqrt(2) apart in columns that have a 1 for each value.
+            each = np.sqrt(UNLIKE / mean / 2) * np.eye(len(sample))
+            listed = len(sample) == len(values)
+            self._rows.append(np.hstack([traits / np.sqrt(mean), each]) if listed else None)
+            widths.append(traits.shape[1] + len(sample) * listed)
+        self._of = np.repeat(np.arange(self.count), widths)  # parameter of each column
 
     def see(self, points: Sequence[Point]) -> Seen:
         """Turn points into what distances are computed from."""
         places = np.array(points).reshape(len(points), -1)[:, self._at]
         columns = [
-            _traits(values, column) * scale
-            for values, column, (scale, _) in zip(self._ranges, places.T, self._scales, strict=True)
+            _traits(values, column) / steps if rows is None else rows[column]
+            for values, column, steps, rows in zip(
+                self._ranges, places.T, self._steps, self._rows, strict=True
+            )
         ]
-        return Seen(places, columns)
+        return Seen(places, np.hstack(columns))
 
     def squared(self, one: Seen, other: Seen, weights: np.ndarray) -> np.ndarray:
         """Weighted sum over the parameters, for each of some points (rows) and of others."""
-        roots = np.sqrt(weights)
-        left = np.hstack([root * part for root, part in zip(roots, one.traits, strict=True)])
-        right = np.hstack([root * part for root, part in zip(roots, other.traits, strict=True)])
-        found = (left**2).sum(1)[:, None] + (right**2).sum(1) - 2 * left @ right.T
+        roots = np.sqrt(weights)[self._of]
+        left, right = one.columns * roots, other.columns * roots
+        found = left @ (-2 * right.T)
+        found += (left**2).sum(1)[:, None]
+        found += (right**2).sum(1)
         np.maximum(found, 0, out=found)  # rounding
-        for at, (_, unlike) in enumerate(self._scales):
-            differ = one.places[:, at, None] != other.places[:, at]
-            found += (weights[at] * unlike) * differ
+        for at, rows in enumerate(self._rows):
+            if rows is None:
+                differ = one.places[:, at, None] != other.places[:, at]
+                found += (weights[at] * self._unlike[at]) * differ
         return found
 
 
 class Seen:
-    """Points as `Distances` sees them: the places, and for each parameter scaled traits."""
+    """Points as `Distances` sees them: their places, and columns whose differences it squares."""
 
-    def __init__(self, places: np.ndarray, traits: list[np.ndarray]):
-        self.places, self.traits = places, traits
+    def __init__(self, places: np.ndarray, columns: np.ndarray):
+        self.places, self.columns = places, columns
 
     def __getitem__(self, which: np.ndarray | slice) -> Seen:
-        return Seen(self.places[which], [part[which] for part in self.traits])
+        return Seen(self.places[which], self.columns[which])
 
 
 def _traits(several: Sequence[Value], places: np.ndarray) -> np.ndarray:

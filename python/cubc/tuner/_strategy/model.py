@@ -6,16 +6,16 @@ nothing was measured. Four choices make the rest:
 - It learns ranks, not scores. They do not care how slow the slow ones are nor what a failure should
   count (it is last), and a single variant far ahead of the others does not hide these.
 - Variants whose outcome is awaited count as measured, except for their rank: so those that are
-  asked for together do not all lie in one place.
+  asked for together do not all lie in one place. Before there is a model they keep apart, too.
 - It never sees the whole space, only candidates: neighbours and children of the best variants, and
   random points. So a space may have any size.
-- Every other proposal is the candidate with the greatest expected improvement, and every other a
-  neighbour of the very best in the order that the model gives.
+- Every proposal is the candidate with the greatest expected improvement.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 import numpy as np
 
@@ -25,77 +25,81 @@ from .distance import Distances
 from .points import Point, PointStrategy
 from .process import Process, chosen
 
-START = 10  # random variants before there is a model
+START = 10  # variants before there is a model
+APART = 8  # random points, each time, of which the one that is farthest from all named is a start
+LOOKED = 50  # points that may be invalid for each of these
 # New outcomes, and their share of all, that make a new model worth its time.
-LEAST, GROWTH = 2, 0.03
+LEAST, GROWTH = 1, 0.01
 ELITE = 10  # the best variants: their neighbours and children are candidates
-LOCAL = 5  # the very best: their neighbours are every other proposal
-CHILDREN, RANDOM = 300, 500  # candidates of either kind
-MOST = 1000  # neighbours that are candidates
+CHILDREN, RANDOM = 100, 100  # candidates of either kind
+MOST = 400  # candidates
 KNOWN = 300  # outcomes, at most, that the model rests on: its time grows with their square
 
 
 class Model(PointStrategy):
-    """Expected improvement and local search by turns, on a Gaussian process."""
+    """Expected improvement on a Gaussian process."""
 
     def __init__(self, space: Space, seed: int = 0):
         super().__init__(space, seed)
-        distances = Distances(list(space.ranges.values()))
-        self._process = Process(distances) if distances.count else None
+        self._distances = Distances(list(space.ranges.values()))
+        self._process = Process(self._distances) if self._distances.count else None
         self._draws = np.random.default_rng(seed % 2**128)  # NumPy takes none below 0
-        self._known = 0  # outcomes that the plans rest on
-        self._plans: list[Iterator[Point]] = []
+        self._known = 0  # outcomes that the plan rests on
+        self._plan: Iterator[Point] = iter(())
+        self._left: list[Point] = []  # drawn, and not the farthest
 
     def propose(self) -> Point | None:
-        """Give the next point of the plans by turns; None while there is no model."""
+        """Give the next point of the plan; None while there is no model."""
         if self.asked < START or self._process is None:
             return None
         if len(self.scores) - self._known >= max(LEAST, GROWTH * len(self.scores)):
             self._known = len(self.scores)
-            self._plans = self._plan(self._process)
-        while self._plans:
-            plan = self._plans.pop(0)
-            if (point := self.first(plan)) is not None:
-                self._plans.append(plan)
-                return point
-        return None
+            self._plan = self._planned(self._process)
+        return self.first(self._plan)
 
-    def _plan(self, process: Process) -> list[Iterator[Point]]:
-        """Points by expected improvement, and those around the very best by expectation."""
+    def draw(self) -> Point | None:
+        """Give a random point; before there is an outcome the farthest of some from all named."""
+        point = super().draw()
+        if point is None:
+            return self.first(iter(self._left))
+        if self.scores and self.asked >= START:
+            return point
+        others = (self._look() for _ in range(APART - 1))
+        found = [point, *(other for other in others if other is not None)]
+        if self._named and self._distances.count:
+            see, weights = self._distances.see, np.ones(self._distances.count)
+            apart = self._distances.squared(see(found), see(sorted(self._named)[:KNOWN]), weights)
+            point = found[int(apart.min(axis=1).argmax())]
+        self._left += [other for other in found if other != point]
+        return point
+
+    def _look(self) -> Point | None:
+        return self.first(map(self._point, islice(self._rest, LOOKED)))
+
+    def _planned(self, process: Process) -> Iterator[Point]:
+        """Candidates by expected improvement."""
         elite = self.best(ELITE)
-        if not elite:
-            return []
-        nearest = (near for point in elite[:LOCAL] for near in self.neighbours(point))
-        around = self._candidates(nearest)
-        others = self._candidates(self._others(elite), around)
-        points = [*around, *others]
+        points = self._candidates(elite) if elite else []
         if not points:
-            return []
+            return iter(())
         known, levels = list(self.scores), ranks(list(self.scores.values()))
         if len(known) > KNOWN:
             which = chosen(levels, KNOWN)
             known, levels = [known[at] for at in which], levels[which]
-        mean, deviation = process.forecast(known, levels, self._awaited(), points)
-        orders = (_improvement(mean, deviation, levels.max()), mean[: len(around)])
-        return [map(points.__getitem__, np.argsort(-by, kind="stable")) for by in orders]
+        awaited = sorted(self._named.difference(self.scores))[:KNOWN]
+        mean, deviation = process.forecast(known, levels, awaited, points)
+        order = np.argsort(-_improvement(mean, deviation, levels.max()), kind="stable")
+        return map(points.__getitem__, order)
 
-    def _awaited(self) -> list[Point]:
-        return sorted(self._named.difference(self.scores))[:KNOWN]
-
-    def _candidates(self, points: Iterator[Point], but: list[Point] | None = None) -> list[Point]:
-        """Points that were not named, each once; some of them where there are many."""
-        found = sorted(set(points).difference(self._named, but or ()))
-        return found if len(found) <= MOST else self.rng.sample(found, MOST)
-
-    def _others(self, elite: list[Point]) -> Iterator[Point]:
-        """Neighbours and children of the best, and random points."""
-        for point in elite[LOCAL:]:
-            yield from self.neighbours(point)
-        which = self._draws.integers(len(elite), size=(CHILDREN, len(self.shape)))
-        for parents in which.tolist():
-            yield tuple(elite[parent][at] for at, parent in enumerate(parents))
+    def _candidates(self, elite: list[Point]) -> list[Point]:
+        """Neighbours and children of the best, and random points: those that were not named."""
+        near = chain.from_iterable(map(self.neighbours, elite))
+        parents = self._draws.integers(len(elite), size=(CHILDREN, len(self.shape)))
+        children = np.take_along_axis(np.array(elite), parents, axis=0)
         random = self._draws.integers(self.shape, size=(RANDOM, len(self.shape)))
-        yield from map(tuple, random.tolist())
+        drawn = map(tuple, np.concatenate([children, random]).tolist())
+        found = sorted({*near, *drawn} - self._named)
+        return found if len(found) <= MOST else self.rng.sample(found, MOST)
 
 
 def ranks(scores: Sequence[float | None]) -> np.ndarray:

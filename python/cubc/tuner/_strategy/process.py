@@ -48,12 +48,12 @@ class Process:
             self._fit(seen[:count], values)
             self._fitted = count
         weights, noise = np.exp(self._found[:-1]), np.exp(2 * self._found[-1]) + JITTER
-        matrix = _alike(self._distances.squared(seen, seen, weights))[0]
+        matrix = _alike(self._distances.squared(seen, seen, weights))
         matrix[np.diag_indices_from(matrix)] += noise
         root = np.linalg.cholesky(matrix)
         shifted = values - values.mean()
         share = triangular(root[:count, :count], shifted, lower=True, check_finite=False)
-        near = _alike(self._distances.squared(seen, see(asked), weights))[0]
+        near = _alike(self._distances.squared(seen, see(asked), weights))
         parts = triangular(root, near, lower=True, overwrite_b=True, check_finite=False)
         mean = values.mean() + share @ parts[:count]
         left = np.maximum(1 - np.einsum("ij,ij->j", parts, parts), 1e-12)
@@ -77,7 +77,8 @@ class Process:
         def unlikely(logs: np.ndarray) -> tuple[float, np.ndarray]:
             """Negative logarithm of the probability, and its gradient."""
             weights, noise = np.exp(logs[:-1]), np.exp(2 * logs[-1])
-            matrix, slope = _alike(np.tensordot(weights, parts, 1))
+            squared = np.tensordot(weights, parts, 1)
+            matrix, slope = _alike(squared), _slope(squared)
             root = np.linalg.cholesky(matrix + (noise + JITTER) * unit)
             inverse = cho_solve((root, True), unit, check_finite=False)
             solved = inverse @ shifted
@@ -105,8 +106,18 @@ def chosen(values: np.ndarray, most: int) -> np.ndarray:
     return np.sort(np.concatenate([order[: most // 2], some]))
 
 
-def _alike(squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Matern's kernel of 5/2 at squared distances, and its derivative by them."""
+def _alike(squared: np.ndarray) -> np.ndarray:
+    """Matern's kernel of 5/2 at squared distances."""
     far = np.sqrt(5 * squared)
-    fading = np.exp(-far)
-    return (1 + far + far**2 / 3) * fading, -5 / 6 * (1 + far) * fading
+    found = far / 3
+    found += 1
+    found *= far
+    found += 1
+    found *= np.exp(np.negative(far, out=far), out=far)
+    return found
+
+
+def _slope(squared: np.ndarray) -> np.ndarray:
+    """Derivative of `_alike` by the squared distances."""
+    far = np.sqrt(5 * squared)
+    return -5 / 6 * (1 + far) * np.exp(-far)
