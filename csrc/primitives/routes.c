@@ -4,8 +4,10 @@
 //     call                    algorithm                           where the order of operands is
 //     kept cubc_reduce             reduce                              deterministic_reduce
 //     cubc_segmented_reduce   segmented_reduce                    deterministic_reduce
+//       of one size           row_reduce                          deterministic_reduce
+//       a single one          reduce                              deterministic_reduce
 //     cubc_axis_reduce        axis_reduce                         axis_reduce
-//       of the last axis      segmented_reduce: rows              deterministic_reduce
+//       of the last axis      row_reduce                          deterministic_reduce
 //       of a single row       reduce                              deterministic_reduce
 //     cubc_scan               scan                                deterministic_scan
 //     cubc_runs               runs                                deterministic_scan
@@ -29,8 +31,8 @@ static cubc_status route(const reduction *r, problem *out)
     switch (r->shape) {
     case REDUCTION_COLUMNS: return axis_reduce_build(r, out);
     case REDUCTION_SEGMENTS:
-        return r->deterministic ? deterministic_reduce_build(r, out)
-                                : segmented_reduce_build(r, out);
+        if (r->deterministic) return deterministic_reduce_build(r, out);
+        return r->offsets ? segmented_reduce_build(r, out) : row_reduce_build(r, out);
     default: return r->deterministic ? deterministic_reduce_build(r, out) : reduce_build(r, out);
     }
 }

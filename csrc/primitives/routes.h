@@ -7,6 +7,7 @@
 // Each in its descriptor's file: its own problem and no other's.
 cubc_status reduce_build(const reduction *r, problem *out);
 cubc_status segmented_reduce_build(const reduction *r, problem *out);
+cubc_status row_reduce_build(const reduction *r, problem *out);
 cubc_status axis_reduce_build(const reduction *r, problem *out);
 cubc_status deterministic_reduce_build(const reduction *r, problem *out); // whole or segments
 cubc_status scan_build(const cubc_scan_params *params, problem *out);

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EQUAL_SIZE ".equal_size" // the end of the benchmark's name without offsets
-
 // ---- problems -----------------------------------------------------------------------------------
 enum { SEGMENT_SIZE = 1 }; // among the run-time axes: the mean, which is what the host knows
 
@@ -20,8 +18,8 @@ static void segmented_reduce_place(const problem *p, uint64_t *place)
 cubc_status segmented_reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &segmented_reduce_algorithm, out));
-    snprintf(out->benchmark, sizeof out->benchmark, "segmented_reduce.%s%s",
-             problem_operator_name(out), out->input_count < 2 ? EQUAL_SIZE : "");
+    snprintf(out->benchmark, sizeof out->benchmark, "segmented_reduce.%s",
+             problem_operator_name(out));
     return CUBC_OK;
 }
 
@@ -39,10 +37,6 @@ static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type,
     uint64_t n = at[0], count = n / smaller(n, at[SEGMENT_SIZE]);
     problem_reduction_workload(out, b->name, type, n);
     out->outputs[0].n = count;
-    if (strstr(b->name, EQUAL_SIZE)) {
-        out->n = out->inputs[0].n = n / count * count;
-        return CUBC_OK;
-    }
     out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
     return CUBC_OK;
 }
@@ -50,13 +44,12 @@ static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type,
 // ---- variants -----------------------------------------------------------------------------------
 static void segmented_reduce_define(const problem *p, text *out)
 {
-    bool equal_size = p->input_count < 2;
     problem_define(p, out);
     problem_define_input(p, 0, "TUNE_IN", out);
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
-    text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n", equal_size,
-                equal_size ? "i64" : type_table[p->inputs[1].type].dialect);
+    text_printf(out, "#define TUNE_EQUAL_SIZE 0\n#define TUNE_OFFSETS %s\n",
+                type_table[p->inputs[1].type].dialect);
 }
 
 static const char *segmented_reduce_invalid(const problem *p, const char *kind, const space *s,
@@ -89,8 +82,7 @@ static cubc_status segmented_reduce_plan(const problem *p, const instance *i, pl
                                 .shape.grid = (unsigned)grid,
                                 .message_args = 1u << 6,
                                 .args_count = 7,
-                                .args = {0, (uintptr_t)p->outputs[0].data,
-                                         p->input_count > 1 ? (uintptr_t)offsets->data : 0,
+                                .args = {0, (uintptr_t)p->outputs[0].data, (uintptr_t)offsets->data,
                                          p->n / count, count, p->n, 0}};
     problem_append_init(p, &out->launches[0]);
     return problem_place_input(p, 0, &out->launches[0], 0);
@@ -110,9 +102,8 @@ static const field segmented_reduce_fields[] = {
 };
 
 #define BENCHMARK(name, lengths) BENCHMARK_AT("segmented_reduce." name, AXIS(lengths))
-static const int lengths[] = {8, 256, 65536}, length[] = {256}, short_length[] = {8};
+static const int lengths[] = {8, 256, 65536}, short_length[] = {8};
 static const benchmark segmented_reduce_benchmarks[] = {BENCHMARK("sum", lengths),
-                                                        BENCHMARK("sum" EQUAL_SIZE, length),
                                                         BENCHMARK("argmin", short_length)};
 
 const algorithm segmented_reduce_algorithm = {.name = "segmented_reduce",

@@ -8,6 +8,11 @@
 // segments that began in other threads. Then results are written coalesced, one thread a segment.
 // So an item costs the same wherever the ends are.
 //
+// Where segments are neither so long nor shorter than a few vectors, a transposition costs more
+// than it helps: each segment of a batch is reduced by a team of lanes (team_reduce.h), whose
+// size goes by the batch's mean length. A share costs as much as its items, whatever the lengths
+// are.
+//
 // The first segment of a share may have begun in earlier shares. A block sends its part of the
 // segment that continues after its share. A block whose share ends the segment looks back
 // (lookback.h) over the blocks without an end. The order of these additions depends on the offsets
@@ -40,6 +45,7 @@
 #include "lookback.h"
 #include "operator.h"
 #include "segments.h"
+#include "single_thread_reduce.h"
 
 DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
@@ -60,6 +66,8 @@ enum {
                    : MOST > 1    ? MOST / 2 * 2
                                  : 1
 };
+
+#include "team_reduce.h"
 
 static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for these messages");
 static_assert(SIMT_SINGLE_THREAD || ITEMS <= 32, "a bit for each item of a thread");
@@ -93,6 +101,11 @@ struct segmented_reduce_shared {
     u32 ends; // number of segments that end in the window
     u32 open; // rank of the piece whose segment continues, or NONE
     u32 cut;  // end of the last segment that there is room for
+    // Data of a batch:
+    u32 stop[SIMT_SINGLE_THREAD ? 1 : SIMT_THREADS]; // each segment's end, from the batch's first
+                                                     // item on
+    u32 too_long[SIMT_WARPS]; // lanes whose segments are, or not of the share
+    acc_t goes_on;            // sum of the segment that continues
 };
 
 // Writes a segment's result from the reduction of its items.
@@ -318,11 +331,78 @@ FUNCTION void reduce_window(const segmented_reduce_args& a, segmented_reduce_sha
     at = place{at.segment + ends, window + window_end};
 }
 
+// ---- a batch of segments ------------------------------------------------------------------------
+enum { LEAST_MEAN = 8 * VECTOR }; // items of a segment
+
+// Segments that are reduced by teams: `count` of them from `segment` on, the items from `item` on.
+struct batch {
+    u64 segment, item;
+    u32 count, items;
+};
+
+// Finds the batch that begins at `at`: as many segments as there are threads, up to one that is
+// as long as a window. The last may be one that continues after the share.
+FUNCTION batch find_batch(const segmented_reduce_args& a, segmented_reduce_shared& s, place at)
+{
+    const u64 segment = at.segment + thread_id(), last = s.end.segment;
+    u64 begin = at.item, end = s.end.item;
+    if (segment <= last && thread_id() > 0)
+        begin = smaller(larger(segment_begin(a.set, segment), at.item), end);
+    if (segment < last) end = smaller(segment_end(a.set, segment), s.end.item);
+    if (end < begin) end = begin;
+    const u32 lanes = warp_ballot(FULL_WARP, segment > last || end - begin >= WINDOW);
+    if (lane_id() == 0) s.too_long[warp_id()] = lanes;
+    s.stop[thread_id()] = static_cast<u32>(end - at.item);
+    block_sync();
+    batch found{at.segment, at.item, SIMT_THREADS, 0};
+    UNROLL
+    for (u32 w = SIMT_WARPS; w-- > 0;)
+        if (s.too_long[w]) found.count = w * SIMT_WARP + first_set(s.too_long[w]);
+    if (found.count > 0) found.items = s.stop[found.count - 1];
+    return found;
+}
+
+// Reduces the segments of a batch. Returns, in thread 0, the sum of the one that continues.
+FUNCTION acc_t reduce_batch(const segmented_reduce_args& a, segmented_reduce_shared& s,
+                            const batch& all, acc_t carry)
+{
+    const u32 mean = all.items / all.count / VECTOR;
+    u32 log2 = 0;
+    while (1u << log2 < SIMT_WARP && LOADS << log2 < mean) log2++;
+    const u32 team = 1u << log2, teams = SIMT_THREADS >> log2;
+    const member m{thread_id() & (team - 1), team};
+    if (thread_id() == 0) s.goes_on = acc_identity();
+    block_sync();
+    NO_UNROLL
+    for (u32 first = 0; first < all.count; first += teams) { // as often in every team
+        const u32 k = first + (thread_id() >> log2);
+        const bool some = k < all.count;
+        const u64 segment = all.segment + k;
+        const u32 begin = some && k > 0 ? s.stop[k - 1] : 0, end = some ? s.stop[k] : 0;
+        const u64 item = all.item + begin;
+        const u32 count = end > begin ? end - begin : 0;
+        acc_t sum = lanes_of_team_reduce(reduce_in_any_order(a.in, item, count, item, m), m);
+        if (!some || m.rank > 0) continue;
+        if (k == 0) sum = combine()(carry, sum);
+        if (segment == s.end.segment)
+            s.goes_on = sum;
+        else
+            write_or_keep(a, s, segment, sum,
+                          count == 0 &&
+                              segment_end(a.set, segment) <= segment_begin(a.set, segment));
+    }
+    block_sync();
+    return s.goes_on;
+}
+
 // Reduces the block's share. Returns, in thread 0, the sum of the items after its last end.
 FUNCTION acc_t reduce_share(const segmented_reduce_args& a, segmented_reduce_shared& s)
 {
     place at = s.begin;
     const place end = s.end;
+    const u64 ends = end.segment - at.segment;
+    const bool in_teams = TUNE_COMMUTATIVE && end.item - at.item >= ends * LEAST_MEAN;
+    u64 looked = at.segment; // segments before it are too short for teams
     acc_t carry = acc_identity();
     while (at.item < end.item || at.segment < end.segment) {
         u64 inside = end.item; // items before it are in one segment
@@ -331,43 +411,35 @@ FUNCTION acc_t reduce_share(const segmented_reduce_args& a, segmented_reduce_sha
             const u64 windows = (inside - at.item) / WINDOW;
             carry = combine()(carry, reduce_windows(a, s, at.item, windows));
             at.item += windows * WINDOW;
-        } else
-            reduce_window(a, s, at, carry);
+            continue;
+        }
+        if (in_teams && at.segment >= looked) {
+            const batch all = find_batch(a, s, at);
+            if (all.count > 0 && all.items >= all.count * LEAST_MEAN) {
+                carry = reduce_batch(a, s, all, carry);
+                const bool goes_on = at.segment + all.count > end.segment;
+                at = place{at.segment + all.count - goes_on, at.item + all.items};
+                continue;
+            }
+            looked = at.segment + all.count;
+            block_sync();
+        }
+        reduce_window(a, s, at, carry);
     }
     return carry;
 }
 
 // ---- single thread ------------------------------------------------------------------------------
-FUNCTION acc_t reduce_items(const in_t& in, u64 begin, u64 end)
-{
-    acc_t sum = acc_identity();
-    u64 i = begin;
-    if (TUNE_COMMUTATIVE && end - begin >= 2 * VECTOR) {
-        acc_t acc[ACCUMULATORS];
-        for (int j = 0; j < ACCUMULATORS; j++) acc[j] = acc_identity();
-        for (; i + VECTOR <= end; i += VECTOR)
-            for (int j = 0; j < VECTOR; j++)
-                acc[j % ACCUMULATORS] =
-                    accumulate(acc[j % ACCUMULATORS], input_item(in, i + static_cast<u64>(j)),
-                               i + static_cast<u64>(j));
-        for (int half = ACCUMULATORS / 2; half > 0; half /= 2)
-            for (int j = 0; j < half; j++) acc[j] = combine()(acc[j], acc[j + half]);
-        sum = acc[0];
-    }
-    for (; i < end; i++) sum = accumulate(sum, input_item(in, i), i);
-    return sum;
-}
-
 FUNCTION acc_t single_thread_reduce_share(const segmented_reduce_args& a,
                                           segmented_reduce_shared& s)
 {
     u64 item = s.begin.item;
     for (u64 segment = s.begin.segment; segment < s.end.segment; segment++) {
         const u64 end = smaller(larger(segment_end(a.set, segment), item), s.end.item);
-        write_or_keep(a, s, segment, reduce_items(a.in, item, end), end <= item);
+        write_or_keep(a, s, segment, single_thread_reduce(a.in, item, end, 0), end <= item);
         item = end;
     }
-    return reduce_items(a.in, item, s.end.item);
+    return single_thread_reduce(a.in, item, s.end.item, 0);
 }
 
 // ---- the blocks ---------------------------------------------------------------------------------

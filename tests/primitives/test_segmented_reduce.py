@@ -107,6 +107,45 @@ def test_a_huge_segment_among_small_ones(device):
         same(result, reference(x, offsets, op))
 
 
+@pytest.mark.parametrize("mean", [40, 300, 1000, 5000])
+@pytest.mark.parametrize("type", ["F64", "I32", "U8"])
+def test_lengths_as_a_power_of_their_rank(device, type, mean):
+    """A few segments hold most items, and many have none."""
+    n = 400_000
+    shares = np.random.default_rng(mean).permutation(np.arange(1, n // mean + 1) ** -1.3)
+    offsets = np.concatenate([[0], np.cumsum(shares)])
+    offsets = (offsets / offsets[-1] * n).astype(np.int64)
+    x = inputs.random(type, n)
+    for first in (0, 1):  # aligned and not
+        given = on(device, x)[first:]
+        result = cubc.segmented_reduce(given, on(device, np.maximum(offsets - first, 0)))
+        same(result, reference(x[first:], np.maximum(offsets - first, 0), "sum"))
+
+
+@pytest.mark.parametrize("type", ["I32", "F64", "I8"])
+def test_rows_that_begin_anywhere(device, type):
+    """Rows whose length is no multiple of a vector, in an array that begins at none."""
+    x = inputs.random(type, 300_007)
+    for size in (3, 37, 999, 1000, 99_999):
+        for first in (0, 1, 3):
+            part = x[first : first + (x.size - 3) // size * size]
+            given = on(device, x)[first : first + part.size]
+            for op in ("sum", "argmin"):
+                result = cubc.segmented_reduce(given, op=op, segment_size=size)
+                same(result, reference(part, np.arange(0, part.size + 1, size), op))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 40, 3000])
+def test_rows_of_every_length(device, rows):
+    """A lane, a warp, a block, and several blocks a row."""
+    for size in (1, 2, 9, 70, 500, 5000, 60_000, 600_000):
+        if rows * size > 2_000_000:
+            continue
+        x = inputs.random("F32", rows * size)
+        result = cubc.segmented_reduce(on(device, x), segment_size=size)
+        same(result, reference(x, np.arange(0, x.size + 1, size), "sum"))
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 25, 64, 1000, 40_000, 120_000])
 @pytest.mark.parametrize("type", ["F32", "I8"])
 def test_segments_of_one_size(device, type, size):

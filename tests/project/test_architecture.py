@@ -54,6 +54,7 @@ SINGLE_THREAD = {
     "copy_batch.cu": "a single thread copies whole copies, where a thread of many takes 16 bytes",
     "histogram.cu": "neighbouring items count in different copies, as neighbouring lanes do",
     "reduce.cu": "bytes are added four at a time where no compiler vectorises the loop",
+    "row_reduce.cu": "only the loop over a row differs",
     "runs.cu": "a single thread adds while it stores, without a branch",
     "segmented_reduce.cu": "only the loop over a share differs",
     "select.cu": "a single thread stores without a branch",

@@ -106,6 +106,12 @@ LABELS = {
         "ipt_16.tpb_256.mb_1.ipv_1",
         "ipt_4.tpb_1024.mb_1.ipv_2",
     ],
+    "row_reduce": [
+        "lpt_1.tpb_64.mb_1.ipv_0.ld_0.wav_1",
+        "lpt_3.tpb_96.mb_2.ipv_1.ld_1.wav_3",
+        "lpt_8.tpb_256.mb_1.ipv_1.ld_0.wav_2",
+        "lpt_2.tpb_1024.mb_1.ipv_0.ld_1.wav_16",
+    ],
     "runs": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
         "ipt_12.tpb_96.mb_1.ipv_2.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100",
@@ -205,6 +211,7 @@ BENCHMARKS = {
     "scan": ["scan.exclusive.sum", "scan.inclusive.max", "scan.by_key", "scan.segmented"],
     "searchsorted": ["searchsorted.lower", "searchsorted.upper"],
     "segment_ids": ["segment_ids.offsets"],
+    "row_reduce": ["row_reduce.sum", "row_reduce.argmin"],
     "segmented_reduce": ["segmented_reduce.sum", "segmented_reduce.argmin"],
     "segmented_sort": ["segmented_sort.keys", "segmented_sort.pairs"],
     "select": ["select.unique", "select.three_way"],
@@ -257,6 +264,11 @@ def against_base(algorithm):
 def edges(x):
     """Offsets of segments of many lengths in an array, 100 on the average."""
     return np.sort(np.random.default_rng(x.size).integers(0, x.size + 1, x.size // 100 + 2))
+
+
+def rows_of(x):
+    """As many items as make rows of 97, which are those of a lazy input."""
+    return x[: x.size // 97 * 97] if isinstance(x, np.ndarray) else x
 
 
 def ids_of(x):
@@ -314,6 +326,11 @@ CALLS = {
         lambda x: cubc.repeat(x, x & 3),
         lambda x: np.repeat(x, x & 3),
     ),
+    "row_reduce": (
+        "row_reduce.sum",
+        lambda x: cubc.segmented_reduce(rows_of(x), segment_size=97),
+        lambda x: rows_of(x).reshape(-1, 97).sum(axis=1),
+    ),
     "runs": (
         "runs.nontrivial",
         lambda x: np.stack(cubc.nontrivial_runs(x >> 62)),
@@ -364,6 +381,7 @@ LAZY = {
     "deterministic_scan": "deterministic_scan.sum",
     "histogram": "histogram.even",
     "reduce": "reduce.dot",
+    "row_reduce": "row_reduce.sum",
     "scan": "scan.inclusive.sum",
     "segmented_reduce": "segmented_reduce.sum",
     "select": "select.if",

@@ -1,0 +1,200 @@
+// Reduction of each row of a matrix: along the last axis, or of segments of one size.
+//
+// A team of threads reduces a row: a power of two of lanes, as few as hold a row's vectors in their
+// registers at once, or a block. So a warp has many short rows in flight, and needs no barrier. If
+// there are too few rows for all blocks, several blocks share a row, and a second, small launch
+// combines their parts. The descriptor derives the layout from the shape alone, so a result is the
+// same from run to run.
+//
+// Rows need not begin at a multiple of a vector. A team loads the vectors that lie within its row
+// as such, and the few items at both ends one by one, at the same time. So an array need not begin
+// at one either: `shift` items are missing before it.
+//
+// %RANGE% TUNE_LOADS_PER_THREAD lpt 1:16:1 cpu=1:1:1
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:32 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:8:1 cpu=1:1:1
+// %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
+// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_WAVES wav 1:16:1 cpu=1:16:1
+//
+// lpt   vectors that a thread loads before it uses them
+// mb    least blocks a multiprocessor, which limits the registers a thread
+// ipv   items a vector load (log2)
+// ld    caching of the loads, see load_bytes16
+// wav   most blocks, in multiples of those resident at once
+//
+// Traffic: all items are read, one a row is written.
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "block.h"
+#include "input.h"
+#include "operator.h"
+#include "single_thread_reduce.h"
+
+DEFINE_INPUT(TUNE_IN, in_t, item_t)
+
+enum {
+    VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
+    LOADS = TUNE_LOADS_PER_THREAD,
+    // One accumulator if the order matters, otherwise enough to keep the operations independent.
+    MOST = SIMT_ACCUMULATOR_BYTES / static_cast<int>(sizeof(acc_t)),
+    ACCUMULATORS = !TUNE_COMMUTATIVE ? 1
+                   : VECTOR < MOST   ? VECTOR
+                   : MOST > 1        ? MOST / 2 * 2
+                                     : 1
+};
+
+#include "team_reduce.h"
+
+static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for the parts");
+
+struct row_reduce_args {
+    in_t in;
+    out_t* out;
+    acc_t* parts; // [row][split], if blocks share a row
+    u64 rows, length;
+    u64 shift;         // items between a multiple of 16 bytes and the array's beginning
+    u64 team_log2;     // threads that reduce a row: up to a warp; more: the block does
+    u64 splits, chunk; // shares of a row, and most items of a share
+    u64 turns;         // in each a warp, or the block, takes as many shares as it has teams
+    value_t init;
+    u64 has_init;
+};
+
+struct row_reduce_shared {
+    block_reduce_storage<acc_t> reduce;
+};
+
+FUNCTION void write_result(const row_reduce_args& a, u64 row, acc_t sum)
+{
+#if !defined(TUNE_ARG)
+    sum = a.has_init ? combine()(acc_of_value(a.init), sum) : acc_of_segment(sum, a.length == 0);
+#endif
+    a.out[row] = acc_result(sum);
+}
+
+FUNCTION void write_part(const row_reduce_args& a, u64 row, u64 split, acc_t sum)
+{
+    if (a.splits == 1)
+        write_result(a, row, sum);
+    else
+        a.parts[row * a.splits + split] = sum;
+}
+
+// Share of a row: `count` items from item `at` of the row on.
+struct share {
+    u64 row, split;
+    u64 at;
+    u32 count;
+};
+
+FUNCTION share share_of(const row_reduce_args& a, u64 number)
+{
+    if (a.splits == 1) return share{number, 0, 0, static_cast<u32>(a.length)};
+    const u64 row = number / a.splits, split = number % a.splits, at = split * a.chunk;
+    const u64 left = at < a.length ? a.length - at : 0;
+    return share{row, split, at, static_cast<u32>(left < a.chunk ? left : a.chunk)};
+}
+
+// ---- a share, by a team -------------------------------------------------------------------------
+// Combines the values of a team in the order of its threads. Called by all threads of the block.
+// The result is valid in the team's first.
+FUNCTION acc_t team_reduce(row_reduce_shared& s, acc_t value, member m)
+{
+    if (m.team > SIMT_WARP) {
+        value = block_reduce(value, combine(), s.reduce);
+        block_sync();
+        return value;
+    }
+    return lanes_of_team_reduce(value, m);
+}
+
+// A thread's vectors of a step are neighbours, and steps are combined one after the other.
+FUNCTION acc_t reduce_in_order(const row_reduce_args& a, row_reduce_shared& s, const share& part,
+                               member m)
+{
+    const u64 begin = part.row * a.length + part.at + a.shift;
+    const run_ends e = ends_of_run(begin, part.count);
+    const auto in = input_from(a.in, begin);
+    acc_t sum = acc_identity();
+    u32 k = 0;
+    for (; m.rank == 0 && k < e.before; k++)
+        sum = accumulate(sum, input_item(in, static_cast<u64>(k)), part.at + k);
+    u32 v = m.rank * LOADS;
+    for (u32 step = 0; step < a.chunk / VECTOR; step += m.team * LOADS) { // as often in any team
+        acc_t acc[ACCUMULATORS] = {acc_identity()};
+        const u32 first = e.before + v * VECTOR;
+        add_vectors<false>(input_from(a.in, begin + first), part.at + first, 1,
+                           v < e.vectors ? e.vectors - v : 0, acc);
+        v += m.team * LOADS;
+        sum = combine()(sum, team_reduce(s, acc[0], m));
+    }
+    for (; m.rank == 0 && k < e.all(); k++)
+        sum = accumulate(sum, input_item(in, static_cast<u64>(e.at(k))), part.at + e.at(k));
+    return sum;
+}
+
+FUNCTION void reduce_shares(const row_reduce_args& a, row_reduce_shared& s)
+{
+    const u32 log2 = static_cast<u32>(a.team_log2);
+    const bool together = 1u << log2 > SIMT_WARP;
+    const member m{together ? thread_id() : lane_id() & ((1u << log2) - 1u),
+                   together ? SIMT_THREADS : 1u << log2};
+    const u64 count = a.rows * a.splits;
+    NO_UNROLL
+    for (u64 turn = block_id(); turn < a.turns; turn += block_count()) {
+        u64 number = turn;
+        if (!together)
+            number = (turn + a.turns * warp_id()) * (SIMT_WARP >> log2) + (lane_id() >> log2);
+        share part{0, 0, 0, 0};
+        if (number < count) part = share_of(a, number);
+        acc_t sum;
+        const u64 begin = part.row * a.length + part.at + a.shift;
+        if constexpr (TUNE_COMMUTATIVE)
+            sum = team_reduce(s, reduce_in_any_order(a.in, begin, part.count, part.at, m), m);
+        else
+            sum = reduce_in_order(a, s, part, m);
+        if (m.rank == 0 && number < count) write_part(a, part.row, part.split, sum);
+    }
+}
+
+// ---- single thread ------------------------------------------------------------------------------
+FUNCTION void single_thread_reduce_shares(const row_reduce_args& a)
+{
+    const u64 count = a.rows * a.splits;
+    const u64 each = count / block_count() + (count % block_count() != 0);
+    const u64 first = block_id() * each, end = first + each < count ? first + each : count;
+    for (u64 number = first; number < end; number++) {
+        const share part = share_of(a, number);
+        const u64 row = part.row * a.length, begin = row + part.at;
+        write_part(a, part.row, part.split,
+                   single_thread_reduce(a.in, begin, begin + part.count, row));
+    }
+}
+
+KERNEL(row_reduce_parts, row_reduce_args, row_reduce_shared)
+{
+    if constexpr (SIMT_SINGLE_THREAD)
+        single_thread_reduce_shares(a);
+    else
+        reduce_shares(a, s);
+}
+
+// Combines the parts of each row in order: one thread a row, or one warp if there are many.
+KERNEL(row_reduce_join, row_reduce_args, row_reduce_shared)
+{
+    (void)s;
+    const u64 lanes = a.splits < SIMT_WARP ? 1 : SIMT_WARP;
+    const u64 share = a.splits / lanes + (a.splits % lanes != 0);
+    const u64 first = thread_id() % lanes * share;
+    const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
+    const u64 stride = static_cast<u64>(block_count()) * SIMT_THREADS / lanes;
+    NO_UNROLL
+    for (u64 row = thread / lanes; row < a.rows; row += stride) {
+        acc_t sum = acc_identity();
+        NO_UNROLL
+        for (u64 split = first; split < first + share && split < a.splits; split++)
+            sum = combine()(sum, a.parts[row * a.splits + split]);
+        if (lanes > 1) sum = warp_reduce(sum, combine());
+        if (lanes == 1 || lane_id() == 0) write_result(a, row, sum);
+    }
+}
