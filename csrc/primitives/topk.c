@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { COUNT_KERNEL, PASS_KERNEL };
+enum { SAMPLE_KERNEL, FILTER_KERNEL, COUNT_KERNEL, PASS_KERNEL, SELECT_KERNEL };
 
 // Few passes for long keys; not more bins than short ones need. See kernels/primitives/topk.cu.
 static int radix_bits(const problem *p)
@@ -90,14 +90,122 @@ static const char *topk_invalid(const problem *p, const char *kind, const space 
     return problem_invalid(p, kind, s, v, key);
 }
 
-// ---- plans --------------------------------------------------------------------------------------
-// Candidates that a buffer has room for: half of a sort's temporary storage is enough for all.
-static uint64_t buffer_room(uint64_t n)
+// ---- ways ---------------------------------------------------------------------------------------
+enum {                 // as in kernels/primitives/topk_pool.h and topk.cu
+    POOL = 8192,       // keys of a block
+    SMALL_POOL = 4096, // the same of more than 4 bytes where a block has less shared memory than
+    POOL_BYTES = 96 * 1024,
+    MOST = 2048,
+    LISTED_BYTES = 20 * (MOST + 512),
+    FILTER_BYTES = 24,
+    STATE_BYTES = 32
+};
+
+// How a call finds its items; see kernels/primitives/topk.cu.
+typedef struct way {
+    bool at_once;  // in one launch
+    bool filters;  // by a threshold first
+    bool in_order; // a cluster selects in the end; otherwise the radix selection writes the result
+    uint64_t blocks;        // of the cluster
+    uint64_t pool;          // keys of a block
+    uint64_t room;          // of all its blocks, in keys
+    uint64_t samples, rank; // of the filter
+} way;
+
+static uint64_t square_root(uint64_t v)
 {
-    return n < 1 << 20 ? n : n / 8;
+    uint64_t root = 0;
+    while ((root + 1) * (root + 1) <= v) root++;
+    return root;
 }
 
-enum { STATE_BYTES = 32, PASS = 6, ROOM, BINS, STATE, TILES, MESSAGES, BUFFERS, ARGS = 16 };
+// The sample has about `mean` of the k keys, and six deviations more with a chance of less than one
+// in a million. Half of the cluster's room is left for the same deviation of what is kept.
+static void choose_filter(const problem *p, uint64_t k, way *w)
+{
+    enum { DEVIATIONS = 6 };
+    for (uint64_t samples = w->pool; samples <= w->room && !p->wide; samples *= 2) {
+        uint64_t mean = k * samples / p->n;
+        uint64_t rank = mean + square_root(DEVIATIONS * DEVIATIONS * mean) + DEVIATIONS + 2;
+        if (rank * (p->n / samples) > w->room / 2 || rank > samples / 4) continue;
+        *w = (way){.filters = true,
+                   .in_order = true,
+                   .blocks = w->blocks,
+                   .pool = w->pool,
+                   .room = w->room,
+                   .samples = samples,
+                   .rank = rank};
+        return;
+    }
+}
+
+static way choose_way(const problem *p, const instance *i)
+{
+    uint64_t k = p->outputs[0].n, most = i->kernels[SELECT_KERNEL].cluster;
+    way w = {.in_order = k <= MOST, .blocks = 1};
+    if (i->kernels[SAMPLE_KERNEL].cluster < most) most = i->kernels[SAMPLE_KERNEL].cluster;
+    while (2 * w.blocks <= most) w.blocks *= 2;
+    bool small = cubc_type_size((cubc_type)p->type) > 4 &&
+                 i->device->info.shared_bytes_per_block < POOL_BYTES;
+    w.pool = small ? SMALL_POOL : POOL;
+    w.room = w.blocks * w.pool;
+    w.at_once = w.in_order && p->n <= w.room;
+    if (w.in_order && !w.at_once && i->kernels[PASS_KERNEL].threads > 1) choose_filter(p, k, &w);
+    while (w.at_once && w.blocks > 1 && p->n <= w.blocks * (w.pool / 8)) w.blocks /= 2;
+    return w;
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+// Candidates that a buffer has room for: half of a sort's temporary storage is enough for all, and
+// less where they are hardly needed.
+static uint64_t buffer_room(uint64_t n, bool filters)
+{
+    enum { ENOUGH = 1 << 20 };
+    if (n < ENOUGH) return n;
+    return filters ? larger(ENOUGH, n / 64) : n / 8;
+}
+
+enum { // among the arguments
+    PASS = 6,
+    ROOM,
+    BINS,
+    STATE,
+    TILES,
+    MESSAGES,
+    BUFFERS,
+    KEPT = BUFFERS + 4,
+    KEPT_INDICES,
+    LIST,
+    FILTER,
+    KEPT_ROOM,
+    SAMPLES,
+    RANK,
+    CLEARED,
+    ARGS
+};
+
+static cubc_status add_launch(const problem *p, const instance *i, int kernel, uint64_t grid,
+                              const uint64_t *args, uint32_t scratch_args, plan *out)
+{
+    launch *to = &out->launches[out->launch_count++];
+    *to = (launch){.kernel = &i->kernels[kernel],
+                   .shape.grid = (unsigned)grid,
+                   .scratch_args = scratch_args,
+                   .args_count = ARGS};
+    if ((kernel == SAMPLE_KERNEL || kernel == SELECT_KERNEL) && grid > 1)
+        to->shape.cluster = (unsigned)grid;
+    memcpy(to->args, args, ARGS * sizeof *args);
+    return problem_place_input(p, 0, to, 0);
+}
+
+// The blocks that are resident at once, but no more than tiles.
+static uint64_t blocks_for(const instance *i, int kernel, uint64_t n, uint64_t tiles)
+{
+    uint64_t grid =
+        (uint64_t)i->device->info.units * (uint64_t)i->kernels[kernel].info.blocks_per_unit;
+    if (grid < n >> 30) grid = n >> 30; // a block's counts have 32 bits
+    return grid < tiles ? grid : tiles;
+}
 
 static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
 {
@@ -108,49 +216,74 @@ static cubc_status topk_plan(const problem *p, const instance *i, plan *out)
     uint64_t digit = (uint64_t)radix_bits(p);
     uint64_t passes = (8 * key + digit - 1) / digit;
     uint64_t tiles = ceil_div(n, tile), message_words = 1 + (tiles << (1 + p->wide));
-    uint64_t room = buffer_room(n), offset = p->wide ? 8 : 4;
+    uint64_t offset = p->wide ? 8 : 4, bytes = 0;
     if (k == 0) return CUBC_OK;
-
-    // The parts that are zero at first come before the buffers.
-    uint64_t at[ARGS] = {0};
-    at[STATE] = at[BINS] + ((passes * 8) << digit);
-    at[TILES] = at[STATE] + passes * STATE_BYTES;
-    at[MESSAGES] = at[TILES] + passes * 8;
-    out->cleared_bytes = at[MESSAGES] + passes * message_words * 8;
-    at[BUFFERS] = round_up(out->cleared_bytes, 256);
-    at[BUFFERS + 1] = at[BUFFERS] + round_up(room * key, 256);
-    at[BUFFERS + 2] = at[BUFFERS + 1] + round_up(room * key, 256);
-    at[BUFFERS + 3] = at[BUFFERS + 2] + round_up(room * offset, 256);
-    out->scratch_bytes = at[BUFFERS + 3] + room * offset;
-
-    out->launch_count = 1 + (int)passes;
-    for (int l = 0; l < out->launch_count; l++) {
-        const device_kernel *kernel = &kernels[l ? PASS_KERNEL : COUNT_KERNEL];
-        uint64_t grid = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit;
-        if (grid < n >> 30) grid = n >> 30; // a block's counts have 32 bits
-        if (grid > tiles) grid = tiles;
-        launch *to = &out->launches[l];
-        *to = (launch){.kernel = kernel,
-                       .shape.grid = (unsigned)grid,
-                       .args_count = ARGS,
-                       .args = {0, (uintptr_t)p->outputs[0].data, (uintptr_t)p->inputs[1].data,
-                                (uintptr_t)p->outputs[1].data, n, k}};
-        to->args[PASS] = l ? (uint64_t)l - 1 : 0;
-        to->args[ROOM] = room;
-        for (int a = BINS; a < ARGS; a++) {
-            to->args[a] = at[a];
-            to->scratch_args |= 1u << a;
-        }
-        to->args[MESSAGES] += to->args[PASS] * message_words * 8;
-        TRY(problem_place_input(p, 0, to, 0));
+    way w = choose_way(p, i);
+    uint64_t room = buffer_room(n, w.filters);
+    uint64_t at[ARGS] = {0,
+                         (uintptr_t)p->outputs[0].data,
+                         (uintptr_t)p->inputs[1].data,
+                         (uintptr_t)p->outputs[1].data,
+                         n,
+                         k};
+    uint32_t scratch = 0;
+    at[ROOM] = room;
+    if (!w.at_once) {
+        // The parts that are zero at first come before the buffers.
+        at[STATE] = at[BINS] + ((passes * 8) << digit);
+        at[TILES] = at[STATE] + passes * STATE_BYTES;
+        at[MESSAGES] = at[TILES] + passes * 8;
+        bytes = at[MESSAGES] + passes * message_words * 8;
+        if (w.filters)
+            at[CLEARED] = bytes / 8;
+        else
+            out->cleared_bytes = bytes;
+        at[BUFFERS] = round_up(bytes, 256);
+        at[BUFFERS + 1] = at[BUFFERS] + round_up(room * key, 256);
+        at[BUFFERS + 2] = at[BUFFERS + 1] + round_up(room * key, 256);
+        at[BUFFERS + 3] = at[BUFFERS + 2] + round_up(room * offset, 256);
+        bytes = at[BUFFERS + 3] + room * offset;
+        for (int a = BINS; a < KEPT; a++) scratch |= 1u << a;
     }
-    return CUBC_OK;
+    if (w.in_order && !w.at_once) {
+        at[KEPT_ROOM] = w.filters ? w.room : k;
+        at[KEPT] = round_up(bytes, 256);
+        at[KEPT_INDICES] = at[KEPT] + round_up(at[KEPT_ROOM] * key, 256);
+        bytes = at[KEPT_INDICES] + at[KEPT_ROOM] * offset;
+        scratch |= 1u << KEPT | 1u << KEPT_INDICES;
+    }
+    if (w.in_order) {
+        at[LIST] = round_up(bytes, 256);
+        at[FILTER] = at[LIST] + LISTED_BYTES;
+        bytes = at[FILTER] + FILTER_BYTES;
+        scratch |= 1u << LIST | (w.filters ? 1u << FILTER : 0);
+        if (!w.filters) at[FILTER] = 0;
+    }
+    at[SAMPLES] = w.samples;
+    at[RANK] = w.rank;
+    out->scratch_bytes = bytes;
+
+    if (w.filters) {
+        TRY(add_launch(p, i, SAMPLE_KERNEL, w.samples <= w.pool ? 1 : w.blocks, at, scratch, out));
+        TRY(add_launch(p, i, FILTER_KERNEL, blocks_for(i, FILTER_KERNEL, n, tiles), at, scratch,
+                       out));
+    }
+    for (uint64_t l = 0; !w.at_once && l <= passes; l++) {
+        int kernel = l ? PASS_KERNEL : COUNT_KERNEL;
+        uint64_t args[ARGS];
+        memcpy(args, at, sizeof args);
+        args[PASS] = l ? l - 1 : 0;
+        args[MESSAGES] += args[PASS] * message_words * 8;
+        TRY(add_launch(p, i, kernel, blocks_for(i, kernel, n, tiles), args, scratch, out));
+    }
+    if (!w.in_order) return CUBC_OK;
+    return add_launch(p, i, SELECT_KERNEL, w.blocks, at, scratch, out);
 }
 
-// The keys are read for their counts and to be selected from.
+// All keys are read once if few are wanted; otherwise for their counts and to be selected from.
 static double topk_traffic(const problem *p)
 {
-    return 2 * problem_input_bytes(p, 0) +
+    return (p->outputs[0].n <= MOST ? 1 : 2) * problem_input_bytes(p, 0) +
            (double)p->outputs[0].n *
                (double)(operand_item_bytes(&p->outputs[0]) + operand_item_bytes(&p->outputs[1]));
 }
@@ -168,17 +301,18 @@ static const field topk_fields[] = {
 static const int kept[] = {1024};
 static const benchmark topk_benchmarks[] = {BENCHMARK_AT("topk.pairs", AXIS(kept))};
 
-const algorithm topk_algorithm = {.name = "topk",
-                                  .source = "topk.cu",
-                                  .kernels = {"topk_count", "topk_pass"},
-                                  .axes = {"Elements", "K"},
-                                  .benchmarks = topk_benchmarks,
-                                  .benchmark_count = COUNT_OF(topk_benchmarks),
-                                  FIELDS(topk_fields),
-                                  .workload = topk_workload,
-                                  .place = topk_place,
-                                  .define = topk_define,
-                                  .invalid = topk_invalid,
-                                  .plan = topk_plan,
-                                  .traffic = topk_traffic,
-                                  .random = problem_random_bits};
+const algorithm topk_algorithm = {
+    .name = "topk",
+    .source = "topk.cu",
+    .kernels = {"topk_sample", "topk_filter", "topk_count", "topk_pass", "topk_select"},
+    .axes = {"Elements", "K"},
+    .benchmarks = topk_benchmarks,
+    .benchmark_count = COUNT_OF(topk_benchmarks),
+    FIELDS(topk_fields),
+    .workload = topk_workload,
+    .place = topk_place,
+    .define = topk_define,
+    .invalid = topk_invalid,
+    .plan = topk_plan,
+    .traffic = topk_traffic,
+    .random = problem_random_bits};

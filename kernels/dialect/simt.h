@@ -51,6 +51,8 @@ static_assert(sizeof(u64) == 8 && sizeof(void*) == 8, "the dialect is 64-bit");
 #define SIMT_VECTOR_BYTES 16      // widest access of a thread
 #define SIMT_BLOCKS_IN_ORDER 1    // a block starts after all blocks of lower index
 #define SIMT_ACCUMULATOR_BYTES 64 // most bytes of independent accumulators a thread
+// Shared memory that a block of any device of the architecture may have.
+#define SIMT_SHARED_BYTES (__CUDA_ARCH__ >= 800 ? 99 * 1024 : 64 * 1024)
 #define UNROLL _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
 #ifndef SIMT_MIN_BLOCKS
@@ -255,6 +257,7 @@ FUNCTION bytes16 load_bytes16(const void* p)
 #define SIMT_VECTOR_BYTES 0         // plain loops: the compiler vectorises them
 #define SIMT_BLOCKS_IN_ORDER 0      // the seeded scheduler shuffles them
 #define SIMT_ACCUMULATOR_BYTES 4096 // vector registers, if the loops are vectorised
+#define SIMT_SHARED_BYTES (99 * 1024)
 #define UNROLL
 #define NO_UNROLL
 

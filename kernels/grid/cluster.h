@@ -17,10 +17,19 @@
 #pragma once
 #include "message.h"
 
+// Besides, the blocks of a cluster reach one another's shared memory: cluster_load, cluster_store
+// and cluster_add take an address in the calling block's own, and the block whose counterpart they
+// mean; cluster_sync orders these accesses. A block must not end before the last to it. With a
+// single block they mean that block. A kernel whose launches are always one cluster defines
+// IN_A_CLUSTER itself.
+#ifndef IN_A_CLUSTER
+#define IN_A_CLUSTER (TUNE_ORDER == 2)
+#endif
+
 // Compiled with CUDA 12.1 or later, which has st.async.
 #if defined(SIMT_CUDA) && __CUDA_ARCH__ >= 900 && \
     (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 1))
-#define CLUSTERS (TUNE_ORDER == 2)
+#define CLUSTERS IN_A_CLUSTER
 #else
 #define CLUSTERS 0
 #endif
@@ -114,8 +123,67 @@ FUNCTION V inbox_value(const cluster_inbox<V, EACH>& inbox, u32 number)
 {
     return inbox.slot[number].value;
 }
+
+// ---- shared memory of all blocks ----------------------------------------------------------------
+// Waits for all threads of the cluster, or of the block if the launch is no cluster.
+FUNCTION void cluster_sync()
+{
+    if (in_one_cluster())
+        asm volatile("barrier.cluster.arrive.release;\n"
+                     "barrier.cluster.wait.acquire;" ::
+                         : "memory");
+    else
+        block_sync();
+}
+
+FUNCTION u32 cluster_load(const u32* mine, u32 block)
+{
+    u32 v;
+    if (!in_one_cluster()) return *mine;
+    asm volatile("ld.shared::cluster.u32 %0, [%1];"
+                 : "=r"(v)
+                 : "r"(address_in_block(shared_address(mine), block))
+                 : "memory");
+    return v;
+}
+FUNCTION void cluster_store(u32* mine, u32 block, u32 v)
+{
+    if (!in_one_cluster())
+        *mine = v;
+    else
+        asm volatile(
+            "st.shared::cluster.u32 [%0], %1;" ::"r"(address_in_block(shared_address(mine), block)),
+            "r"(v)
+            : "memory");
+}
+FUNCTION void cluster_store(u64* mine, u32 block, u64 v)
+{
+    if (!in_one_cluster())
+        *mine = v;
+    else
+        asm volatile(
+            "st.shared::cluster.u64 [%0], %1;" ::"r"(address_in_block(shared_address(mine), block)),
+            "l"(v)
+            : "memory");
+}
+// Returns the previous value.
+FUNCTION u32 cluster_add(u32* mine, u32 block, u32 v)
+{
+    u32 before;
+    if (!in_one_cluster()) return shared_add(mine, v);
+    asm volatile("atom.shared::cluster.add.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "r"(address_in_block(shared_address(mine), block)), "r"(v)
+                 : "memory");
+    return before;
+}
 #else
 FUNCTION bool in_one_cluster() { return false; }
+FUNCTION void cluster_sync() { block_sync(); }
+FUNCTION u32 cluster_load(const u32* mine, u32) { return *mine; }
+FUNCTION void cluster_store(u32* mine, u32, u32 v) { *mine = v; }
+FUNCTION void cluster_store(u64* mine, u32, u64 v) { *mine = v; }
+FUNCTION u32 cluster_add(u32* mine, u32, u32 v) { return shared_add(mine, v); }
 FUNCTION void cluster_ready() {}
 template <class V, int EACH>
 FUNCTION void inbox_open(cluster_inbox<V, EACH>&, u32)

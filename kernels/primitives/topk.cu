@@ -1,17 +1,14 @@
 // Top-k: the k smallest or largest keys of n, with their indices or values.
 //
-// It is a radix selection from the highest digit. The counts of the keys' first digit determine the
-// digit of the k-th key. Keys of a lower digit are selected. Keys of the same digit are candidates,
-// for which the next digit decides, until after the last digit all candidates equal the k-th key
-// (Zhang, Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive Study and New
-// Methods", SC23). A pass writes the selected items and the candidates, and counts the candidates'
-// next digit. The blocks of the next pass each find the digit from the counts, so that nothing goes
-// through the host. If the candidates do not fit their buffer, they are not written, and the next
-// pass finds them again in this pass's input.
+// Up to MOST keys (topk_pool.h) are found in order. Of few items a cluster selects them in its
+// shared memory, in one launch. Many items are filtered first. A sample tells an item, of a key and
+// an index, such that k items or more, but not too many, come before it, unless with a chance below
+// one in a million. One pass over all items keeps those, and a cluster selects from them. Behind
+// the filter the launches of the radix selection (topk_radix.h) are queued. They find the k keys if
+// too few or too many items were kept, as for periodic data, and otherwise return at once, so that
+// nothing goes through the host.
 //
-// A pass keeps the items' order by look-back (lookback.h), so that the lowest indices are selected
-// among equal keys, and the result is the same from run to run. Blocks take tiles in order until
-// there are none, because only the device knows their number.
+// More keys, in no particular order, are found by radix selection.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:4 cpu=1024:16384:1024
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32 cpu=1:1:1
@@ -35,13 +32,16 @@
 //     TUNE_INDICES                   1: the values are the keys' indices
 //     TUNE_OFFSET                    type that counts items: u32, or u64 if there are more
 //
-// Traffic: n keys are read by the count and by the first pass; later passes read fewer, the better
-// the digits distinguish the keys. k keys and values are written.
+// Traffic: up to MOST keys cost one read of all keys. More are read by the count and by the first
+// pass; later passes read fewer, the better the digits distinguish the keys. k keys and values are
+// written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #define TUNE_ORDER 0       // tiles are taken by number
 #define TUNE_FIRST_DELAY 0 // blocks are all resident
+#define IN_A_CLUSTER 1
 #include "lookback.h"
 #include "radix.h"
+#include "topk_pool.h"
 
 typedef TUNE_OFFSET offset_t;
 
@@ -51,6 +51,9 @@ enum {
     ROW_ITEMS = SIMT_WARP * VECTOR,
     COPIES = 1 << TUNE_COPIES_LOG2,
     PASSES = (KEY_BITS + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS,
+    // Items that a block keeps: those of a tile, so that they may stand side by side.
+    FILTER_BYTES = sizeof(key_t) + sizeof(offset_t),
+    FILTER_ROOM = TILE * FILTER_BYTES <= 96 * 1024 ? TILE : 96 * 1024 / FILTER_BYTES,
     EQUAL = 1 << 16 // weight of an equal item in a packed count; that of a selected one is 1
 };
 static_assert(TILE < EQUAL, "the counts of a tile fit half a word");
@@ -65,6 +68,11 @@ struct pass_state {
     u64 selected; // items with lower digits
     u64 count;    // candidates
     u64 source;   // place of the candidates: 0 in the input; 1, 2 a buffer
+};
+
+struct filter_state {
+    u64 key, index; // of the last item to keep
+    u64 kept;       // items, or more than there is room for
 };
 
 struct topk_args {
@@ -83,160 +91,19 @@ struct topk_args {
     key_t* keys_2;
     offset_t* indices_1;
     offset_t* indices_2;
+    key_t* kept; // encoded keys to select from in order; NULL: those of the input
+    offset_t* kept_indices;
+    listed* list;
+    filter_state* filter; // NULL: no filter
+    u64 room_kept;        // items that are kept at most
+    u64 samples, rank;    // of the filter's threshold among them
+    u64 cleared_words;    // from `bins` on, which the filter sets to zero
 };
 
-struct ranks { // items before a place, or in it
-    offset_t selected, equal;
-};
-FUNCTION ranks operator+(ranks a, ranks b)
+// True if the radix selection has to find the items.
+FUNCTION bool filter_failed(const topk_args& a)
 {
-    return {static_cast<offset_t>(a.selected + b.selected),
-            static_cast<offset_t>(a.equal + b.equal)};
-}
-FUNCTION ranks ranks_of(u32 packed) { return {packed & (EQUAL - 1), packed / EQUAL}; }
-
-struct topk_shared {
-    u32 bins[RADIX * COPIES];
-    block_sum_storage<u64> sum;
-    u32 digit;        // digit of the k-th key
-    u64 below, equal; // candidates of lower digits, and of this digit
-    u64 tile;
-    u32 warp_ranks[WARPS];
-    ranks prefix;
-};
-
-// ---- digits -------------------------------------------------------------------------------------
-// Returns the lowest bit of a pass's digit; the next function returns the bits of the digit.
-FUNCTION u32 shift_of(u32 pass)
-{
-    const u32 above = (pass + 1) * TUNE_RADIX_BITS;
-    return above < KEY_BITS ? KEY_BITS - above : 0;
-}
-FUNCTION u32 bits_of_pass(u32 pass)
-{
-    const u32 left = KEY_BITS - pass * TUNE_RADIX_BITS;
-    return left < TUNE_RADIX_BITS ? left : static_cast<u32>(TUNE_RADIX_BITS);
-}
-
-FUNCTION void clear_bins(topk_shared& s)
-{
-    for (u32 b = thread_id(); b < RADIX * COPIES; b += SIMT_THREADS) s.bins[b] = 0;
-}
-
-// Counts a key's digit; neighbours count in different copies. j is the item's place in its vector.
-FUNCTION void count_digit(topk_shared& s, key_t key, cut c, u32 j)
-{
-    shared_add(&s.bins[digit_of(key, c) * COPIES + (lane_id() + j) % COPIES], 1);
-}
-
-FUNCTION void add_bins(const topk_shared& s, u64* bins)
-{
-    for (u32 b = thread_id(); b < RADIX; b += SIMT_THREADS) {
-        u32 count = 0;
-        for (u32 c = 0; c < COPIES; c++) count += s.bins[b * COPIES + c];
-        if (count) atomic_add(bins + b, count);
-    }
-}
-
-// Finds the digit of the rank-th candidate, in every block. If there are fewer candidates, because
-// the input is being changed, it is the lowest digit with no candidates.
-FUNCTION void find_digit(topk_shared& s, const u64* bins, u64 rank)
-{
-    u64 mine = 0;
-    if (thread_id() == 0) {
-        s.digit = 0;
-        s.below = s.equal = 0;
-    }
-    UNROLL
-    for (int j = 0; j < BINS; j++)
-        if (my_bin(j) < RADIX) mine += bins[my_bin(j)];
-    u64 before = block_exclusive_sum(mine, s.sum);
-    for (int j = 0; j < BINS; j++) {
-        if (my_bin(j) >= RADIX) break;
-        const u64 count = bins[my_bin(j)];
-        if (before <= rank && rank < before + count) {
-            s.digit = my_bin(j);
-            s.below = before;
-            s.equal = count;
-        }
-        before += count;
-    }
-    block_sync();
-}
-
-// ---- the first count ----------------------------------------------------------------------------
-KERNEL(topk_count, topk_args, topk_shared)
-{
-    const cut first{shift_of(0), (1u << bits_of_pass(0)) - 1u};
-    clear_bins(s);
-    block_sync();
-    for (u64 tile = block_id(); tile * TILE < a.n; tile += block_count()) {
-        key_t key[ROWS][VECTOR];
-        UNROLL
-        for (int r = 0; r < ROWS; r++) {
-            const u64 at =
-                tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
-            if (at + VECTOR <= a.n) load_keys<TUNE_LOAD>(a.in, at, key[r]);
-        }
-        UNROLL
-        for (int r = 0; r < ROWS; r++) {
-            const u64 at =
-                tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
-            if (at + VECTOR <= a.n) {
-                UNROLL
-                for (u32 j = 0; j < VECTOR; j++) count_digit(s, encode(key[r][j]), first, j);
-            } else
-                for (u64 i = at; i < a.n; i++) count_digit(s, encode(key_item(a.in, i)), first, 0);
-        }
-    }
-    block_sync();
-    add_bins(s, a.bins);
-}
-
-// ---- a pass -------------------------------------------------------------------------------------
-struct pass_plan { // decisions that all blocks of a pass share
-    pass_state state, next;
-    u64 count; // items to process
-    u32 pass, shift, digit;
-    key_t base;      // first digits of the candidates' keys
-    bool last, keep; // the last pass; candidates are written
-    u32 equal_rank;  // 0: candidates are only counted
-    cut next_cut;
-};
-
-// Returns a candidate's digit. For any other item the result is larger than all digits; lower keys
-// wrap around.
-FUNCTION key_t digit_above(key_t key, const pass_plan& p)
-{
-    return static_cast<key_t>((key >> p.shift) - p.base);
-}
-
-FUNCTION u32 ranks_in(key_t key, const pass_plan& p)
-{
-    const key_t digit = digit_above(key, p);
-    return (digit < p.digit ? 1u : 0u) + (digit == p.digit ? p.equal_rank : 0u);
-}
-
-FUNCTION pass_plan plan_pass(const topk_args& a, topk_shared& s)
-{
-    pass_plan p;
-    p.pass = static_cast<u32>(a.pass);
-    p.state = a.state[p.pass];
-    p.count = p.state.source ? p.state.count : a.n;
-    find_digit(s, a.bins + p.pass * RADIX, a.k - 1 - p.state.selected);
-    p.shift = shift_of(p.pass);
-    p.digit = s.digit;
-    p.base = static_cast<key_t>(p.state.prefix << bits_of_pass(p.pass));
-    p.last = p.pass + 1 == PASSES;
-    p.keep = !p.last && s.equal <= a.room;
-    p.equal_rank = p.last || p.keep ? EQUAL : 0;
-    p.next.prefix = static_cast<u64>(p.base) + s.digit;
-    p.next.selected = p.state.selected + s.below;
-    p.next.count = s.equal;
-    p.next.source = !p.keep ? p.state.source : p.state.source == 1 ? 2 : 1;
-    if (!p.last) p.next_cut = cut{shift_of(p.pass + 1), (1u << bits_of_pass(p.pass + 1)) - 1u};
-    if (block_id() == 0 && thread_id() == 0 && !p.last) a.state[p.pass + 1] = p.next;
-    return p;
+    return !a.filter || a.filter->kept < a.k || a.filter->kept > a.room_kept;
 }
 
 FUNCTION void put_result(const topk_args& a, u64 place, key_t key, u64 index)
@@ -248,140 +115,150 @@ FUNCTION void put_result(const topk_args& a, u64 place, key_t key, u64 index)
         a.values_out[place] = a.values_in[index];
 }
 
-// Writes an item whose rank is known. If the input is changed between the passes, the selected
-// items are arbitrary, but nothing is read or written out of bounds.
-FUNCTION void put_item(const topk_args& a, topk_shared& s, const pass_plan& p, key_t key, u64 index,
-                       ranks before, u32 j)
+#include "topk_radix.h"
+
+// ---- the radix selection ------------------------------------------------------------------------
+KERNEL(topk_count, topk_args, topk_shared)
 {
-    const bool selected = digit_above(key, p) < p.digit;
-    if (selected || p.last) {
-        const u64 place =
-            selected ? p.state.selected + before.selected : p.next.selected + before.equal;
-        if (place < a.k && index < a.n) put_result(a, place, key, index);
-    } else if (before.equal < a.room) {
-        count_digit(s, key, p.next_cut, j);
-        key_t* const keys = p.next.source == 1 ? a.keys_1 : a.keys_2;
-        offset_t* const indices = p.next.source == 1 ? a.indices_1 : a.indices_2;
-        keys[before.equal] = key;
-        indices[before.equal] = static_cast<offset_t>(index);
-    }
-}
-
-template <bool INPUT, bool WHOLE>
-FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, u64 tile)
-{
-    const u64 begin = tile * TILE;
-    const u32 items = WHOLE                    ? TILE
-                      : p.count - begin < TILE ? static_cast<u32>(p.count - begin)
-                                               : TILE;
-    const u32 first = warp_id() * (ROWS * ROW_ITEMS) + lane_id() * VECTOR;
-    const auto in = input_from(a.in, begin);
-    const key_t* const kept = (p.state.source == 1 ? a.keys_1 : a.keys_2) + begin;
-    key_t key[ROWS][VECTOR];
-    UNROLL
-    for (u32 r = 0; r < ROWS; r++) {
-        const u32 at = first + r * ROW_ITEMS;
-        if (WHOLE || at + VECTOR <= items) {
-            if constexpr (INPUT)
-                load_keys<TUNE_LOAD>(in, at, key[r]);
-            else
-                load_items<0>(kept + at, key[r]);
-        } else {
-            UNROLL
-            for (u32 j = 0; j < VECTOR; j++)
-                if (at + j < items) key[r][j] = INPUT ? key_item(in, at + j) : kept[at + j];
-        }
-    }
-    u32 in_lane[ROWS], all = 0; // selected and equal items, packed
-    UNROLL
-    for (u32 r = 0; r < ROWS; r++) {
-        const u32 at = first + r * ROW_ITEMS;
-        u32 below = 0, equal = 0;
-        UNROLL
-        for (u32 j = 0; j < VECTOR; j++) {
-            if constexpr (INPUT) key[r][j] = encode(key[r][j]);
-            const key_t digit = digit_above(key[r][j], p);
-            below += static_cast<u32>((WHOLE || at + j < items) && digit < p.digit);
-            equal += static_cast<u32>((WHOLE || at + j < items) && digit == p.digit);
-        }
-        in_lane[r] = below + equal * p.equal_rank;
-        all += in_lane[r];
-        if (p.equal_rank || !equal) continue;
-        UNROLL
-        for (u32 j = 0; j < VECTOR; j++)
-            if ((WHOLE || at + j < items) && digit_above(key[r][j], p) == p.digit)
-                count_digit(s, key[r][j], p.next_cut, j);
-    }
-    u32 before[ROWS], in_warp = 0; // items in the warp's lanes and rows before
-    const bool some = warp_ballot(FULL_WARP, all != 0) != 0;
-    if (some) { // otherwise there is nothing to place
-        UNROLL
-        for (u32 r = 0; r < ROWS; r++) {
-            const u32 through = warp_scan(in_lane[r], plus());
-            before[r] = in_warp + through - in_lane[r];
-            in_warp += warp_shuffle(through, SIMT_WARP - 1);
-        }
-    }
-    if (lane_id() == 0) s.warp_ranks[warp_id()] = in_warp;
-    block_sync();
-
-    const u32 warps_through = warp_scan(s.warp_ranks[lane_id() < WARPS ? lane_id() : 0], plus());
-    const u32 before_warp = warp_shuffle(warps_through, warp_id()) - in_warp;
-    if (warp_id() == 0) {
-        const ranks total = ranks_of(warp_shuffle(warps_through, WARPS - 1));
-        const ticket mine{0, static_cast<u32>(tile)};
-        ranks prefix{};
-        send_total(a.messages, mine, total);
-        if (tile > 0) prefix = look_back<ranks>(a.messages, tile, mine, plus());
-        if (lane_id() == 0) {
-            message_send(a.messages, tile, prefix + total, message_tag(mine, MESSAGE_COMPLETE));
-            s.prefix = prefix;
-        }
-    }
-    block_sync();
-
-    if (!some) return; // the next barrier is the caller's, for all warps
-    const offset_t* const indices = p.state.source == 1 ? a.indices_1 : a.indices_2;
-    UNROLL
-    for (u32 r = 0; r < ROWS; r++) {
-        u32 packed = before_warp + before[r];
-        if (!in_lane[r]) continue;
-        UNROLL
-        for (u32 j = 0; j < VECTOR; j++) {
-            const u32 at = first + r * ROW_ITEMS + j;
-            const u32 counted = WHOLE || at < items ? ranks_in(key[r][j], p) : 0;
-            if (!counted) continue;
-            put_item(a, s, p, key[r][j], INPUT ? begin + at : indices[begin + at],
-                     s.prefix + ranks_of(packed), j);
-            packed += counted;
-        }
-    }
+    if (filter_failed(a)) count_first_digits(a, s);
 }
 
 KERNEL(topk_pass, topk_args, topk_shared)
 {
-    clear_bins(s);
-    const pass_plan p = plan_pass(a, s);
-    u32 counted = 0; // upper bound of counted items: add up before bins overflow
-    for (;;) {
-        if (thread_id() == 0) s.tile = atomic_add(a.next_tile + p.pass, 1);
-        block_sync();
-        const u64 tile = s.tile;
-        if (tile * TILE >= p.count) break;
-        if (counted > 0x7fffffffu) {
-            add_bins(s, a.bins + (p.pass + 1) * RADIX);
-            block_sync();
-            clear_bins(s);
-            block_sync();
-            counted = 0;
+    if (filter_failed(a)) take_pass(a, s);
+}
+
+// ---- the filter ---------------------------------------------------------------------------------
+// The block's share of `count` items.
+FUNCTION pool_part part_of(u64 count)
+{
+    const u32 items = static_cast<u32>(count);
+    const u32 share = (items + pool_blocks() - 1) / pool_blocks(), first = pool_block() * share;
+    const u32 left = first < items ? items - first : 0, mine = left < share ? left : share;
+    return pool_part{mine < POOL ? mine : static_cast<u32>(POOL), first, 0, nullptr};
+}
+
+// One cluster: finds the last item to keep. One key of each stretch of the input is in the sample.
+KERNEL(topk_sample, topk_args, pool_shared)
+{
+    pool_part part = part_of(a.samples);
+    part.stretch = a.n / a.samples;
+    const span mine =
+        fill_pool(s, part.count, [&](u32 j) { return encode(key_item(a.in, part.index_of(j))); });
+    const pool_place last = place_in_pool(s, part, mine, span{0, static_cast<code_t>(a.n - 1)},
+                                          static_cast<u32>(a.rank));
+    if (pool_block() == 0 && thread_id() == 0) *a.filter = filter_state{last.key, last.index, 0};
+}
+
+struct filter_shared {
+    u32 count;
+    u64 first; // place of the block's items
+    key_t key[FILTER_ROOM];
+    offset_t index[FILTER_ROOM];
+};
+
+// Keeps the items of a tile up to the last one; false: there is no room. Called by all lanes of a
+// warp.
+template <bool WHOLE>
+FUNCTION bool filter_tile(const topk_args& a, filter_shared& s, key_t last_key, u64 last_index,
+                          u64 tile)
+{
+    const u64 begin = tile * TILE;
+    const u32 items = WHOLE ? TILE : static_cast<u32>(a.n - begin);
+    const bool ties = begin <= last_index; // items of the last key are kept up to that index
+    if (!ties && last_key == 0) return true;
+    const key_t most = static_cast<key_t>(last_key - !ties);
+    const auto in = input_from(a.in, begin);
+    key_t key[ROWS][VECTOR];
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        const u32 at = (r * SIMT_THREADS + thread_id()) * VECTOR;
+        if (WHOLE || at + VECTOR <= items) {
+            load_keys<TUNE_LOAD>(in, at, key[r]);
+        } else {
+            UNROLL
+            for (u32 j = 0; j < VECTOR; j++)
+                if (at + j < items) key[r][j] = key_item(in, at + j);
         }
-        counted += TILE;
-        if (p.state.source)
-            pass_tile<false, false>(a, s, p, tile);
-        else if ((tile + 1) * TILE <= p.count)
-            pass_tile<true, true>(a, s, p, tile);
-        else
-            pass_tile<true, false>(a, s, p, tile);
     }
-    if (!p.last) add_bins(s, a.bins + (p.pass + 1) * RADIX);
+    u32 hits = 0; // a bit an item
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        UNROLL
+        for (u32 j = 0; j < VECTOR; j++) {
+            const bool there = WHOLE || (r * SIMT_THREADS + thread_id()) * VECTOR + j < items;
+            key[r][j] = encode(key[r][j]);
+            hits |= static_cast<u32>(there && key[r][j] <= most) << (r * VECTOR + j);
+        }
+    }
+    if (!warp_ballot(FULL_WARP, hits != 0)) return true;
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        UNROLL
+        for (u32 j = 0; j < VECTOR; j++) {
+            const u64 index = begin + (r * SIMT_THREADS + thread_id()) * VECTOR + j;
+            if (key[r][j] == last_key && index > last_index) hits &= ~(1u << (r * VECTOR + j));
+        }
+    }
+    const u32 count = count_set(hits), through = warp_scan(count, plus());
+    const u32 all = warp_shuffle(through, SIMT_WARP - 1);
+    u32 place = 0;
+    if (lane_id() == 0) place = shared_add(&s.count, all);
+    place = warp_shuffle(place, 0);
+    const bool room = place + all <= FILTER_ROOM;
+    place += through - count;
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        UNROLL
+        for (u32 j = 0; j < VECTOR; j++) {
+            if (!(hits >> (r * VECTOR + j) & 1u)) continue;
+            if (place < FILTER_ROOM) {
+                s.key[place] = key[r][j];
+                s.index[place] =
+                    static_cast<offset_t>(begin + (r * SIMT_THREADS + thread_id()) * VECTOR + j);
+            }
+            place++;
+        }
+    }
+    return room;
+}
+
+KERNEL(topk_filter, topk_args, filter_shared)
+{
+    if (thread_id() == 0) s.count = 0;
+    block_sync();
+    const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
+    const u64 threads = static_cast<u64>(block_count()) * SIMT_THREADS;
+    for (u64 w = thread; w < a.cleared_words; w += threads) a.bins[w] = 0;
+    const key_t last_key = static_cast<key_t>(a.filter->key);
+    const u64 last_index = a.filter->index;
+    bool room = true;
+    for (u64 tile = block_id(); room && tile * TILE < a.n; tile += block_count())
+        room = (tile + 1) * TILE <= a.n ? filter_tile<true>(a, s, last_key, last_index, tile)
+                                        : filter_tile<false>(a, s, last_key, last_index, tile);
+    block_sync();
+    const u32 count = s.count;
+    if (thread_id() == 0 && count)
+        s.first = atomic_add(&a.filter->kept, count > FILTER_ROOM ? a.room_kept + 1 : count);
+    block_sync();
+    for (u32 j = thread_id(); j < count && j < FILTER_ROOM; j += SIMT_THREADS)
+        if (s.first + j < a.room_kept) {
+            a.kept[s.first + j] = s.key[j];
+            a.kept_indices[s.first + j] = s.index[j];
+        }
+}
+
+// ---- in order -----------------------------------------------------------------------------------
+// One cluster: the k items in order, of the input or of those that are kept.
+KERNEL(topk_select, topk_args, pool_shared)
+{
+    pool_part part = part_of(!a.kept ? a.n : filter_failed(a) ? a.k : a.filter->kept);
+    if (a.kept) part.index = a.kept_indices + part.first;
+    const span mine = fill_pool(s, part.count, [&](u32 j) {
+        return a.kept ? a.kept[part.first + j] : encode(key_item(a.in, part.first + j));
+    });
+    select_from_pool(s, part, mine, span{0, static_cast<code_t>(a.n - 1)}, static_cast<u32>(a.k),
+                     a.list, [&](u32 rank, key_t key, u64 index) {
+                         if (index < a.n) put_result(a, rank, key, index);
+                     });
 }

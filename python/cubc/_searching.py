@@ -50,6 +50,9 @@ def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
     return call("find", fields, **where)[0]
 
 
+IN_ORDER = 2048  # keys that cubc_topk finds in order
+
+
 @primitive(workspace="cubc_topk_temp_bytes")
 def topk(
     x,
@@ -74,7 +77,8 @@ def topk(
         True finds the largest keys, False the smallest.
     sorted : bool
         True sorts the result: the largest key first, or the smallest if `largest` is False. False
-        saves that sort; the order is then unspecified, but the same in each call.
+        saves that sort of more than 2048 keys, which are found in no order; it is then
+        unspecified, but the same in each call.
     values : array_like, optional
         Values that are returned in place of indices, one for each key along the first axis: an item
         or a row of items, of 1, 2, 4, 8 or 16 bytes.
@@ -94,11 +98,15 @@ def topk(
 
     Notes
     -----
-    The method is radix selection (Zhang, Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A
-    Comprehensive Study and New Methods", SC23). Keys are mostly read twice: once to count their
-    highest digits and once to select by them. If too many keys share the highest digits, they are
-    read once more for each further digit. The temporary storage is a quarter of a sort's, and a
-    constant.
+    Up to 2048 keys take one read of `x`: a sample tells which keys to keep, and a cluster of
+    blocks selects from those. Of up to 131072 items the cluster selects at once.
+
+    More keys, and those of data that defeat the sample, are found by radix selection (Zhang,
+    Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive Study and New
+    Methods", SC23).
+    Keys are then mostly read twice: once to count their highest digits and once to select by them.
+    If too many keys share the highest digits, they are read once more for each further digit. The
+    temporary storage is at most a quarter of a sort's, and a constant.
     """
     one_dimension("topk", x, "for the rows of a matrix call it on each, for all items on x.ravel()")
     if out is not None and not (isinstance(out, tuple) and len(out) == 2):
@@ -116,6 +124,6 @@ def topk(
         "values_out": ("values_in" if values is not None else "int64", rows, values_out),
     }
     found = call("topk", fields, **where)
-    if not sorted or k < 2:
+    if not sorted or k <= IN_ORDER:
         return found
     return sort_pairs(*found, descending=largest, out=found, **without_workspace(where))

@@ -77,6 +77,32 @@ def test_special_values(device, type):
     np.testing.assert_array_equal(indices, ordered)
 
 
+def ordered(kind, n, type):
+    x = inputs.random(type, n, seed=n)
+    if kind == "rising":
+        x = np.sort(x)
+    elif kind == "falling":
+        x = np.sort(x)[::-1].copy()
+    elif kind == "periodic":  # the best stand far apart, at one distance
+        x = np.sort(x).reshape(-1, 16).T.ravel().copy() if n % 16 == 0 else x
+    elif kind == "few":
+        x = few(type, n)
+    elif kind == "two":  # a handful of others among equal keys
+        x = np.where(np.arange(n) % (n // 5 + 1) == 7, x, 3).astype(x.dtype)
+    return x
+
+
+@pytest.mark.parametrize("kind", ["random", "rising", "falling", "periodic", "few", "two"])
+@pytest.mark.parametrize("type", ["I32", "F64", "U8"])
+def test_up_to_2048_are_in_order(device, type, kind):
+    """By one cluster, by a threshold, and by radix selection where that lets too many through."""
+    for n, k in ((5000, 2048), (131_072, 1000), (131_073, 2048), (1_600_000, 1000)):
+        x = ordered(kind, n, type)
+        for largest in (True, False):
+            check(x, k, device, largest=largest, sorted=False)
+    check(ordered(kind, 131_072, type), 2049, device)
+
+
 def test_unsorted_is_the_same_each_time(device):
     x = inputs.random("I32", 1_000_001)
     given = on(device, x)

@@ -1,0 +1,330 @@
+// Selection of the lowest of so many keys as the shared memory of a cluster's blocks holds, in
+// order.
+//
+// Each block keeps the keys of its part of the pool. The span of all keys, or what is left of it,
+// is cut into RANGES ranges of one width, and the blocks count their keys in each and add the
+// counts up through one another's shared memory. The keys below the range of the k-th are put on a
+// list; that range is the next span, until few keys lie in it. If it is a single key, which too
+// many have, their indices are cut into ranges instead. On the list the items of a range stand side
+// by side, so that a warp finds an item's rank among the few of its range.
+//
+// The ranges follow the span, not the bits of the keys: two rounds are mostly enough whatever the
+// type is.
+#pragma once
+#include "block.h"
+#include "cluster.h"
+#include "radix.h"
+
+enum : u32 {
+    // Keys of a block; the host has the same number from the device's shared memory.
+    POOL = sizeof(key_t) > 4 && SIMT_SHARED_BYTES < 96 * 1024 ? 4096 : 8192,
+    RANGE_BITS = 11,
+    RANGES = 1 << RANGE_BITS, // into which a span is cut
+    MOST = 2048,              // most keys to select
+    CROWD = 512,              // a range of no more is not cut any further
+    LIST = MOST + CROWD
+};
+
+template <bool WIDE>
+struct pool_codes {
+    typedef u32 type;
+};
+template <>
+struct pool_codes<true> {
+    typedef u64 type;
+};
+// Keys and indices, as numbers.
+typedef pool_codes<(sizeof(key_t) > 4 || sizeof(TUNE_OFFSET) > 4)>::type code_t;
+enum : u64 { MOST_CODE = static_cast<code_t>(~0ull) };
+
+struct listed { // items, their places being those of their ranges
+    code_t key[LIST], index[LIST];
+    u32 range[LIST]; // its first place, and above 16 bits its items
+};
+
+struct span {
+    code_t low, high; // both belong to it
+};
+
+struct pool_shared {
+    union {
+        struct {
+            key_t key[POOL];
+            u32 bins[RANGES];       // keys of this block by range
+            u32 before[RANGES + 1]; // keys of all blocks in the ranges before
+            u32 placed[RANGES];     // of all blocks, in the ranges that this block looks after
+        };
+        listed list; // at the end
+    };
+    span of_block[CLUSTER_BLOCKS], of_warp[SIMT_WARPS];
+    u32 sum_of_warp[SIMT_WARPS];
+    u32 range; // the range of the key that is looked for
+};
+
+// Keys of this block: `count` of them in shared memory.
+struct pool_part {
+    u32 count;
+    u64 first;                // number of the first
+    u64 stretch;              // of a sample: items of the input to each; otherwise 0
+    const TUNE_OFFSET* index; // NULL: indices are consecutive, or those of a sample
+    // Index of an item; that of a sample is anywhere in its stretch.
+    FUNCTION_MEMBER code_t index_of(u32 j) const
+    {
+        if (index) return index[j];
+        if (!stretch) return static_cast<code_t>(first + j);
+        const u32 number = static_cast<u32>(first) + j;
+        return static_cast<code_t>(number * stretch +
+                                   (static_cast<u64>(number * 0x9e3779b1u) * stretch >> 32));
+    }
+};
+
+FUNCTION u32 pool_blocks() { return in_one_cluster() ? block_count() : 1; }
+FUNCTION u32 pool_block() { return in_one_cluster() ? block_id() : 0; }
+
+FUNCTION span joined(span a, span b)
+{
+    return span{a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
+}
+struct join_spans {
+    FUNCTION_MEMBER span operator()(span a, span b) const { return joined(a, b); }
+};
+
+// Returns the span of the lanes' spans, to all lanes.
+SLOW_FUNCTION span warp_span(span mine) { return warp_shuffle(warp_reduce(mine, join_spans()), 0); }
+
+// Returns the span of all blocks' keys from those of each thread.
+FUNCTION span pool_span(pool_shared& s, span mine)
+{
+    const span none{MOST_CODE, 0};
+    mine = warp_span(mine);
+    if (lane_id() == 0) s.of_warp[warp_id()] = mine;
+    cluster_sync(); // all blocks have started
+    const u32 blocks = pool_blocks();
+    if (warp_id() == 0) {
+        const span all = warp_span(lane_id() < SIMT_WARPS ? s.of_warp[lane_id()] : none);
+        if (lane_id() < blocks) {
+            cluster_store(&s.of_block[pool_block()].low, lane_id(), all.low);
+            cluster_store(&s.of_block[pool_block()].high, lane_id(), all.high);
+        }
+    }
+    cluster_sync();
+    return warp_span(lane_id() < blocks ? s.of_block[lane_id()] : none);
+}
+
+// A span cut into ranges, and where the key of a rank lies.
+struct cutting {
+    span over;
+    u32 shift;    // a range's width, log2
+    bool indices; // of the items whose key is `key`; otherwise keys
+    code_t key;
+    u32 range;       // that of the key that is looked for
+    u32 below, here; // items in the ranges before it, and in it
+
+    FUNCTION_MEMBER bool find(const pool_shared& s, const pool_part& part, u32 j,
+                              u32& range_of) const
+    {
+        code_t code = s.key[j];
+        if (indices) {
+            if (code != key) return false;
+            code = part.index_of(j);
+        }
+        range_of = static_cast<u32>((code - over.low) >> shift);
+        return code >= over.low && code <= over.high;
+    }
+    FUNCTION_MEMBER code_t low() const
+    {
+        return static_cast<code_t>(over.low + (static_cast<code_t>(range) << shift));
+    }
+    FUNCTION_MEMBER span inside() const
+    {
+        const code_t width = static_cast<code_t>((1ull << shift) - 1);
+        const code_t left = static_cast<code_t>(over.high - low());
+        return span{low(), left < width ? over.high : static_cast<code_t>(low() + width)};
+    }
+};
+
+FUNCTION u32 width_for(span over)
+{
+    const u64 most = static_cast<u64>(over.high - over.low);
+    const u32 high = static_cast<u32>(most >> 32), low = static_cast<u32>(most);
+    const u32 bits = high ? 33 + last_set(high) : low ? 1 + last_set(low) : 0;
+    return bits > RANGE_BITS ? bits - RANGE_BITS : 0;
+}
+
+// Returns the sum of the values of all threads before the calling one.
+FUNCTION u32 sum_before(pool_shared& s, u32 value)
+{
+    const u32 through = warp_scan(value, plus());
+    if (lane_id() == SIMT_WARP - 1) s.sum_of_warp[warp_id()] = through;
+    block_sync();
+    const u32 warps = warp_scan(lane_id() < SIMT_WARPS ? s.sum_of_warp[lane_id()] : 0, plus());
+    const u32 before = warp_shuffle(warps, warp_id() - 1);
+    return through - value + (warp_id() ? before : 0);
+}
+
+// Counts the ranges of a span and finds that of the item of a rank.
+FUNCTION cutting cut_span(pool_shared& s, const pool_part& part, span over, bool indices,
+                          code_t key, u32 rank)
+{
+    enum { EACH = (RANGES + SIMT_THREADS - 1) / SIMT_THREADS };
+    cutting r{over, width_for(over), indices, key, 0, 0, 0};
+    NO_UNROLL
+    for (u32 b = thread_id(); b < RANGES; b += SIMT_THREADS) s.bins[b] = s.placed[b] = 0;
+    if (thread_id() == 0) s.range = RANGES - 1;
+    block_sync();
+    NO_UNROLL
+    for (u32 j = thread_id(); j < part.count; j += SIMT_THREADS) {
+        u32 range;
+        if (r.find(s, part, j, range)) shared_add(&s.bins[range], 1u);
+    }
+    cluster_sync();
+    // Neighbouring lanes take a range's counts from a block each, and give each the sum.
+    const u32 blocks = pool_blocks(), share = RANGES / blocks, peer = lane_id() & (blocks - 1);
+    NO_UNROLL
+    for (u32 k = thread_id(); k < RANGES; k += SIMT_THREADS) {
+        const u32 range = pool_block() * share + k / blocks;
+        u32 count = cluster_load(&s.bins[range], peer);
+        for (u32 d = 1; d < blocks; d *= 2) count += warp_shuffle(count, lane_id() ^ d);
+        cluster_store(&s.before[range], peer, count);
+    }
+    cluster_sync();
+    u32 mine = 0;
+    const u32 first = thread_id() * EACH;
+    NO_UNROLL
+    for (u32 b = first; b < first + EACH && b < RANGES; b++) mine += s.before[b];
+    u32 before = sum_before(s, mine);
+    NO_UNROLL
+    for (u32 b = first; b < first + EACH && b < RANGES; b++) {
+        const u32 count = s.before[b];
+        s.before[b] = before;
+        if (before <= rank && rank < before + count) s.range = b;
+        before += count;
+        if (b + 1 == RANGES) s.before[RANGES] = before;
+    }
+    block_sync();
+    r.range = s.range;
+    r.below = s.before[r.range];
+    r.here = s.before[r.range + 1] - r.below;
+    return r;
+}
+
+// Puts the items of the ranges below `end` on the list, from place `from` on.
+FUNCTION void list_items(pool_shared& s, const pool_part& part, const cutting& r, u32 end, u32 from,
+                         listed* list)
+{
+    const u32 share = RANGES / pool_blocks();
+    NO_UNROLL
+    for (u32 j = thread_id(); j < part.count; j += SIMT_THREADS) {
+        u32 range;
+        if (!r.find(s, part, j, range) || range >= end) continue;
+        const u32 first = from + s.before[range], items = s.before[range + 1] - s.before[range];
+        const u32 place = first + cluster_add(&s.placed[range], range / share, 1u);
+        if (place >= LIST) continue; // the input is being changed
+        store_relaxed(&list->key[place], static_cast<code_t>(s.key[j]));
+        store_relaxed(&list->index[place], part.index_of(j));
+        store_relaxed(&list->range[place], first | items << 16);
+    }
+}
+
+// Fills the block's part by load(j) and returns the span of the thread's keys.
+template <class Load>
+FUNCTION span fill_pool(pool_shared& s, u32 count, Load load)
+{
+    enum : u32 { AT_ONCE = 4 };
+    span mine{MOST_CODE, 0};
+    NO_UNROLL
+    for (u32 first = thread_id(); first < count; first += AT_ONCE * SIMT_THREADS) {
+        key_t key[AT_ONCE];
+        UNROLL
+        for (u32 j = 0; j < AT_ONCE; j++)
+            if (first + j * SIMT_THREADS < count) key[j] = load(first + j * SIMT_THREADS);
+        UNROLL
+        for (u32 j = 0; j < AT_ONCE; j++)
+            if (first + j * SIMT_THREADS < count) {
+                s.key[first + j * SIMT_THREADS] = key[j];
+                mine = joined(mine, span{key[j], key[j]});
+            }
+    }
+    return mine;
+}
+
+// Returns the place of the rank-th item of the pool, counted from 0, or of one a little behind it.
+// `indices` is the span of the indices.
+struct pool_place {
+    code_t key, index;
+};
+FUNCTION pool_place place_in_pool(pool_shared& s, const pool_part& part, span mine, span indices,
+                                  u32 rank)
+{
+    span over = pool_span(s, mine);
+    bool by_index = false;
+    code_t key = 0;
+    u32 below = 0;
+    NO_UNROLL
+    for (;;) {
+        const cutting r = cut_span(s, part, over, by_index, key, rank - below);
+        const bool done = r.here <= 1 + rank / 4;
+        over = r.inside();
+        if (by_index && (done || r.shift == 0)) return pool_place{key, over.high};
+        if (done) return pool_place{over.high, indices.high};
+        below += r.below;
+        if (!by_index && r.shift == 0) {
+            by_index = true;
+            key = over.low;
+            over = indices;
+        }
+        cluster_sync();
+    }
+}
+
+// Lists the lowest k items of the pool, those of equal keys by their indices, and a few more;
+// writes each of the k by put(rank, key, index). `indices` is the span of the indices.
+template <class Put>
+FUNCTION void select_from_pool(pool_shared& s, const pool_part& part, span mine, span indices,
+                               u32 k, listed* list, Put put)
+{
+    span over = pool_span(s, mine);
+    bool by_index = false;
+    code_t key = 0;
+    u32 below = 0;
+    NO_UNROLL
+    for (bool done = false; !done;) {
+        const cutting r = cut_span(s, part, over, by_index, key, k - 1 - below);
+        done = r.here <= CROWD || (by_index && r.shift == 0);
+        list_items(s, part, r, r.range + done, below, list);
+        below += r.below + (done ? r.here : 0);
+        over = r.inside();
+        if (!done && r.shift == 0) {
+            by_index = true;
+            key = r.low();
+            over = indices;
+        }
+        cluster_sync();
+    }
+    const u32 count = below < LIST ? below : static_cast<u32>(LIST);
+    NO_UNROLL
+    for (u32 j = thread_id(); j < count; j += SIMT_THREADS) {
+        s.list.key[j] = load_relaxed(&list->key[j]);
+        s.list.index[j] = load_relaxed(&list->index[j]);
+        s.list.range[j] = load_relaxed(&list->range[j]);
+    }
+    block_sync();
+    NO_UNROLL
+    for (u32 i = pool_block() * SIMT_WARPS + warp_id(); i < count;
+         i += pool_blocks() * SIMT_WARPS) {
+        const code_t mine_key = s.list.key[i], mine_index = s.list.index[i];
+        const u32 first = s.list.range[i] & 0xffffu, items = s.list.range[i] >> 16;
+        u32 rank = first;
+        NO_UNROLL
+        for (u32 j = first; j < first + items; j += SIMT_WARP) {
+            const u32 at = j + lane_id();
+            bool lower = false;
+            if (at < first + items && at < count) {
+                const code_t other = s.list.key[at];
+                lower = other < mine_key || (other == mine_key && s.list.index[at] < mine_index);
+            }
+            rank += count_set(warp_ballot(FULL_WARP, lower));
+        }
+        if (lane_id() == 0 && rank < k) put(rank, static_cast<key_t>(mine_key), mine_index);
+    }
+}

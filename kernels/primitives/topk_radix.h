@@ -1,0 +1,317 @@
+// Radix selection of the k lowest keys of n, by many blocks in several launches, for topk.cu.
+//
+// It goes from the highest digit down. The counts of the keys' first digit determine
+// the digit of the k-th key. Keys of a lower digit are selected. Keys of the same digit are
+// candidates, for which the next digit decides, until after the last digit all candidates equal the
+// k-th key (Zhang, Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive Study
+// and New Methods", SC23). A pass writes the selected items and the candidates, and counts the
+// candidates' next digit. The blocks of the next pass each find the digit from the counts, so that
+// nothing goes through the host. If the candidates do not fit their buffer, they are not written,
+// and the next pass finds them again in this pass's input.
+//
+// A pass keeps the items' order by look-back (lookback.h), so that the lowest indices are selected
+// among equal keys, and the result is the same from run to run. Blocks take tiles in order until
+// there are none, because only the device knows their number.
+#pragma once
+
+struct ranks { // items before a place, or in it
+    offset_t selected, equal;
+};
+FUNCTION ranks operator+(ranks a, ranks b)
+{
+    return {static_cast<offset_t>(a.selected + b.selected),
+            static_cast<offset_t>(a.equal + b.equal)};
+}
+FUNCTION ranks ranks_of(u32 packed) { return {packed & (EQUAL - 1), packed / EQUAL}; }
+
+struct topk_shared {
+    u32 bins[RADIX * COPIES];
+    block_sum_storage<u64> sum;
+    u32 digit;        // digit of the k-th key
+    u64 below, equal; // candidates of lower digits, and of this digit
+    u64 tile;
+    u32 warp_ranks[WARPS];
+    ranks prefix;
+};
+
+// ---- digits -------------------------------------------------------------------------------------
+// Returns the lowest bit of a pass's digit; the next function returns the bits of the digit.
+FUNCTION u32 shift_of(u32 pass)
+{
+    const u32 above = (pass + 1) * TUNE_RADIX_BITS;
+    return above < KEY_BITS ? KEY_BITS - above : 0;
+}
+FUNCTION u32 bits_of_pass(u32 pass)
+{
+    const u32 left = KEY_BITS - pass * TUNE_RADIX_BITS;
+    return left < TUNE_RADIX_BITS ? left : static_cast<u32>(TUNE_RADIX_BITS);
+}
+
+FUNCTION void clear_bins(topk_shared& s)
+{
+    for (u32 b = thread_id(); b < RADIX * COPIES; b += SIMT_THREADS) s.bins[b] = 0;
+}
+
+// Counts a key's digit; neighbours count in different copies. j is the item's place in its vector.
+FUNCTION void count_digit(topk_shared& s, key_t key, cut c, u32 j)
+{
+    shared_add(&s.bins[digit_of(key, c) * COPIES + (lane_id() + j) % COPIES], 1);
+}
+
+FUNCTION void add_bins(const topk_shared& s, u64* bins)
+{
+    for (u32 b = thread_id(); b < RADIX; b += SIMT_THREADS) {
+        u32 count = 0;
+        for (u32 c = 0; c < COPIES; c++) count += s.bins[b * COPIES + c];
+        if (count) atomic_add(bins + b, count);
+    }
+}
+
+// Finds the digit of the rank-th candidate, in every block. If there are fewer candidates, because
+// the input is being changed, it is the lowest digit with no candidates.
+FUNCTION void find_digit(topk_shared& s, const u64* bins, u64 rank)
+{
+    u64 mine = 0;
+    if (thread_id() == 0) {
+        s.digit = 0;
+        s.below = s.equal = 0;
+    }
+    UNROLL
+    for (int j = 0; j < BINS; j++)
+        if (my_bin(j) < RADIX) mine += bins[my_bin(j)];
+    u64 before = block_exclusive_sum(mine, s.sum);
+    for (int j = 0; j < BINS; j++) {
+        if (my_bin(j) >= RADIX) break;
+        const u64 count = bins[my_bin(j)];
+        if (before <= rank && rank < before + count) {
+            s.digit = my_bin(j);
+            s.below = before;
+            s.equal = count;
+        }
+        before += count;
+    }
+    block_sync();
+}
+
+// ---- the first count ----------------------------------------------------------------------------
+FUNCTION void count_first_digits(const topk_args& a, topk_shared& s)
+{
+    const cut first{shift_of(0), (1u << bits_of_pass(0)) - 1u};
+    clear_bins(s);
+    block_sync();
+    for (u64 tile = block_id(); tile * TILE < a.n; tile += block_count()) {
+        key_t key[ROWS][VECTOR];
+        UNROLL
+        for (int r = 0; r < ROWS; r++) {
+            const u64 at =
+                tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
+            if (at + VECTOR <= a.n) load_keys<TUNE_LOAD>(a.in, at, key[r]);
+        }
+        UNROLL
+        for (int r = 0; r < ROWS; r++) {
+            const u64 at =
+                tile * TILE + (static_cast<u64>(r) * SIMT_THREADS + thread_id()) * VECTOR;
+            if (at + VECTOR <= a.n) {
+                UNROLL
+                for (u32 j = 0; j < VECTOR; j++) count_digit(s, encode(key[r][j]), first, j);
+            } else
+                for (u64 i = at; i < a.n; i++) count_digit(s, encode(key_item(a.in, i)), first, 0);
+        }
+    }
+    block_sync();
+    add_bins(s, a.bins);
+}
+
+// ---- a pass -------------------------------------------------------------------------------------
+struct pass_plan { // decisions that all blocks of a pass share
+    pass_state state, next;
+    u64 count; // items to process
+    u32 pass, shift, digit;
+    key_t base;      // first digits of the candidates' keys
+    bool last, keep; // the last pass; candidates are written
+    u32 equal_rank;  // 0: candidates are only counted
+    cut next_cut;
+};
+
+// Returns a candidate's digit. For any other item the result is larger than all digits; lower keys
+// wrap around.
+FUNCTION key_t digit_above(key_t key, const pass_plan& p)
+{
+    return static_cast<key_t>((key >> p.shift) - p.base);
+}
+
+FUNCTION u32 ranks_in(key_t key, const pass_plan& p)
+{
+    const key_t digit = digit_above(key, p);
+    return (digit < p.digit ? 1u : 0u) + (digit == p.digit ? p.equal_rank : 0u);
+}
+
+FUNCTION pass_plan plan_pass(const topk_args& a, topk_shared& s)
+{
+    pass_plan p;
+    p.pass = static_cast<u32>(a.pass);
+    p.state = a.state[p.pass];
+    p.count = p.state.source ? p.state.count : a.n;
+    find_digit(s, a.bins + p.pass * RADIX, a.k - 1 - p.state.selected);
+    p.shift = shift_of(p.pass);
+    p.digit = s.digit;
+    p.base = static_cast<key_t>(p.state.prefix << bits_of_pass(p.pass));
+    p.last = p.pass + 1 == PASSES;
+    p.keep = !p.last && s.equal <= a.room;
+    p.equal_rank = p.last || p.keep ? EQUAL : 0;
+    p.next.prefix = static_cast<u64>(p.base) + s.digit;
+    p.next.selected = p.state.selected + s.below;
+    p.next.count = s.equal;
+    p.next.source = !p.keep ? p.state.source : p.state.source == 1 ? 2 : 1;
+    if (!p.last) p.next_cut = cut{shift_of(p.pass + 1), (1u << bits_of_pass(p.pass + 1)) - 1u};
+    if (block_id() == 0 && thread_id() == 0 && !p.last) a.state[p.pass + 1] = p.next;
+    return p;
+}
+
+FUNCTION void put_found(const topk_args& a, u64 place, key_t key, u64 index)
+{
+    if (!a.kept) {
+        put_result(a, place, key, index);
+        return;
+    }
+    a.kept[place] = key;
+    a.kept_indices[place] = static_cast<offset_t>(index);
+}
+
+// Writes an item whose rank is known. If the input is changed between the passes, the selected
+// items are arbitrary, but nothing is read or written out of bounds.
+FUNCTION void put_item(const topk_args& a, topk_shared& s, const pass_plan& p, key_t key, u64 index,
+                       ranks before, u32 j)
+{
+    const bool selected = digit_above(key, p) < p.digit;
+    if (selected || p.last) {
+        const u64 place =
+            selected ? p.state.selected + before.selected : p.next.selected + before.equal;
+        if (place < a.k && index < a.n) put_found(a, place, key, index);
+    } else if (before.equal < a.room) {
+        count_digit(s, key, p.next_cut, j);
+        key_t* const keys = p.next.source == 1 ? a.keys_1 : a.keys_2;
+        offset_t* const indices = p.next.source == 1 ? a.indices_1 : a.indices_2;
+        keys[before.equal] = key;
+        indices[before.equal] = static_cast<offset_t>(index);
+    }
+}
+
+template <bool INPUT, bool WHOLE>
+FUNCTION void pass_tile(const topk_args& a, topk_shared& s, const pass_plan& p, u64 tile)
+{
+    const u64 begin = tile * TILE;
+    const u32 items = WHOLE                    ? TILE
+                      : p.count - begin < TILE ? static_cast<u32>(p.count - begin)
+                                               : TILE;
+    const u32 first = warp_id() * (ROWS * ROW_ITEMS) + lane_id() * VECTOR;
+    const auto in = input_from(a.in, begin);
+    const key_t* const kept = (p.state.source == 1 ? a.keys_1 : a.keys_2) + begin;
+    key_t key[ROWS][VECTOR];
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        const u32 at = first + r * ROW_ITEMS;
+        if (WHOLE || at + VECTOR <= items) {
+            if constexpr (INPUT)
+                load_keys<TUNE_LOAD>(in, at, key[r]);
+            else
+                load_items<0>(kept + at, key[r]);
+        } else {
+            UNROLL
+            for (u32 j = 0; j < VECTOR; j++)
+                if (at + j < items) key[r][j] = INPUT ? key_item(in, at + j) : kept[at + j];
+        }
+    }
+    u32 in_lane[ROWS], all = 0; // selected and equal items, packed
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        const u32 at = first + r * ROW_ITEMS;
+        u32 below = 0, equal = 0;
+        UNROLL
+        for (u32 j = 0; j < VECTOR; j++) {
+            if constexpr (INPUT) key[r][j] = encode(key[r][j]);
+            const key_t digit = digit_above(key[r][j], p);
+            below += static_cast<u32>((WHOLE || at + j < items) && digit < p.digit);
+            equal += static_cast<u32>((WHOLE || at + j < items) && digit == p.digit);
+        }
+        in_lane[r] = below + equal * p.equal_rank;
+        all += in_lane[r];
+        if (p.equal_rank || !equal) continue;
+        UNROLL
+        for (u32 j = 0; j < VECTOR; j++)
+            if ((WHOLE || at + j < items) && digit_above(key[r][j], p) == p.digit)
+                count_digit(s, key[r][j], p.next_cut, j);
+    }
+    u32 before[ROWS], in_warp = 0; // items in the warp's lanes and rows before
+    const bool some = warp_ballot(FULL_WARP, all != 0) != 0;
+    if (some) { // otherwise there is nothing to place
+        UNROLL
+        for (u32 r = 0; r < ROWS; r++) {
+            const u32 through = warp_scan(in_lane[r], plus());
+            before[r] = in_warp + through - in_lane[r];
+            in_warp += warp_shuffle(through, SIMT_WARP - 1);
+        }
+    }
+    if (lane_id() == 0) s.warp_ranks[warp_id()] = in_warp;
+    block_sync();
+
+    const u32 warps_through = warp_scan(s.warp_ranks[lane_id() < WARPS ? lane_id() : 0], plus());
+    const u32 before_warp = warp_shuffle(warps_through, warp_id()) - in_warp;
+    if (warp_id() == 0) {
+        const ranks total = ranks_of(warp_shuffle(warps_through, WARPS - 1));
+        const ticket mine{0, static_cast<u32>(tile)};
+        ranks prefix{};
+        send_total(a.messages, mine, total);
+        if (tile > 0) prefix = look_back<ranks>(a.messages, tile, mine, plus());
+        if (lane_id() == 0) {
+            message_send(a.messages, tile, prefix + total, message_tag(mine, MESSAGE_COMPLETE));
+            s.prefix = prefix;
+        }
+    }
+    block_sync();
+
+    if (!some) return; // the next barrier is the caller's, for all warps
+    const offset_t* const indices = p.state.source == 1 ? a.indices_1 : a.indices_2;
+    UNROLL
+    for (u32 r = 0; r < ROWS; r++) {
+        u32 packed = before_warp + before[r];
+        if (!in_lane[r]) continue;
+        UNROLL
+        for (u32 j = 0; j < VECTOR; j++) {
+            const u32 at = first + r * ROW_ITEMS + j;
+            const u32 counted = WHOLE || at < items ? ranks_in(key[r][j], p) : 0;
+            if (!counted) continue;
+            put_item(a, s, p, key[r][j], INPUT ? begin + at : indices[begin + at],
+                     s.prefix + ranks_of(packed), j);
+            packed += counted;
+        }
+    }
+}
+
+FUNCTION void take_pass(const topk_args& a, topk_shared& s)
+{
+    clear_bins(s);
+    const pass_plan p = plan_pass(a, s);
+    u32 counted = 0; // upper bound of counted items: add up before bins overflow
+    for (;;) {
+        if (thread_id() == 0) s.tile = atomic_add(a.next_tile + p.pass, 1);
+        block_sync();
+        const u64 tile = s.tile;
+        if (tile * TILE >= p.count) break;
+        if (counted > 0x7fffffffu) {
+            add_bins(s, a.bins + (p.pass + 1) * RADIX);
+            block_sync();
+            clear_bins(s);
+            block_sync();
+            counted = 0;
+        }
+        counted += TILE;
+        if (p.state.source)
+            pass_tile<false, false>(a, s, p, tile);
+        else if ((tile + 1) * TILE <= p.count)
+            pass_tile<true, true>(a, s, p, tile);
+        else
+            pass_tile<true, false>(a, s, p, tile);
+    }
+    if (!p.last) add_bins(s, a.bins + (p.pass + 1) * RADIX);
+}
