@@ -114,7 +114,9 @@ def host_time():
     others = f"CuPy {rounded(cupy['peer'], 1)} us and PyTorch {rounded(torch['peer'], 1)} us"
     if "among_hosts" not in cupy:
         return f"{mine} us; {others}"
-    return f"{span(cupy['among_hosts'], 1)} us from host to host; {others} where it is {mine}"
+    bound = rounded(one(H200["host_time"], case="cubc.bind(...)()")["cubc"], 1)
+    hosts = f"{span(cupy['among_hosts'], 1)} us from host to host"
+    return f"{hosts}; where it is {mine}, a bound call takes {bound}, {others}"
 
 
 def search_rate():

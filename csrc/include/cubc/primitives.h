@@ -308,9 +308,9 @@ typedef struct cubc_searchsorted_params {
 } cubc_searchsorted_params;
 
 // The k largest of n keys, or the k smallest, with their values or indices. Keys compare as in
-// cubc_sort; of equal keys those of the lowest indices are taken. Up to 2048 results are in order, as
-// cubc_sort would put them. The order of more is unspecified, but the same in each call. No arrays
-// may overlap.
+// cubc_sort; of equal keys those of the lowest indices are taken. Up to 2048 results are in order,
+// as cubc_sort would put them. The order of more is unspecified, but the same in each call. No
+// arrays may overlap.
 typedef struct cubc_topk_params {
     const void *keys_in;
     void *keys_out;        // k keys
