@@ -119,12 +119,10 @@ cubc_status workload_problem_at(const char *name, cubc_type type, const uint64_t
             FAIL(CUBC_INVALID_ARGUMENT, "%s: %s is %llu; expected 1 to 2^40", name,
                  algorithm_axes(a)[k], (unsigned long long)at[k]);
     TRY(a->workload(b, type, at, out));
-    if (*out->benchmark && strcmp(out->benchmark, b->name) != 0)
+    if (strcmp(out->benchmark, b->name) != 0)
         FAIL(CUBC_INTERNAL, "the calls of %s are those that %s stands for", b->name,
              out->benchmark);
     forget_places(out);
-    out->algorithm = a;
-    snprintf(out->benchmark, sizeof out->benchmark, "%s", b->name);
     return CUBC_OK;
 }
 

@@ -34,11 +34,9 @@ static const char *segmented_reduce_random(const problem *p, int k)
 static cubc_status segmented_reduce_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                              problem *out)
 {
-    uint64_t n = at[0], count = n / smaller(n, at[SEGMENT_SIZE]);
-    problem_reduction_workload(out, b->name, type, n);
-    out->outputs[0].n = count;
-    out->inputs[out->input_count++] = (operand){.n = count + 1, .type = CUBC_I64};
-    return CUBC_OK;
+    reduction r = reduction_call(b, type, at[0]);
+    r.outer = r.n / smaller(r.n, at[SEGMENT_SIZE]);
+    return segmented_reduce_build(&r, out);
 }
 
 // ---- variants -----------------------------------------------------------------------------------
@@ -101,7 +99,10 @@ static const field segmented_reduce_fields[] = {
     FIELD_ARRAY(cubc_segmented_reduce_params, out, FIELD_OUTPUT, out_type, segments),
 };
 
-#define BENCHMARK(name, lengths) BENCHMARK_AT("segmented_reduce." name, AXIS(lengths))
+#define BENCHMARK(op_name, lengths)                                                \
+    BENCHMARK_OF("segmented_reduce." op_name, .axes[SEGMENT_SIZE] = AXIS(lengths), \
+                 REDUCTION_CALL(.op = op_name, .shape = REDUCTION_SEGMENTS,        \
+                                .offsets = BENCHMARK_ARRAY(2), .offset_type = CUBC_I64))
 static const int lengths[] = {8, 256, 65536}, short_length[] = {8};
 static const benchmark segmented_reduce_benchmarks[] = {BENCHMARK("sum", lengths),
                                                         BENCHMARK("argmin", short_length)};

@@ -54,20 +54,11 @@ static void topk_place(const problem *p, uint64_t *place)
 static cubc_status topk_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                  problem *out)
 {
-    uint64_t n = at[0];
-    uint64_t k = smaller(n, at[K_AXIS]);
-    (void)b;
-    *out = (problem){.n = n,
-                     .type = (uint8_t)type,
-                     .acc_type = (uint8_t)type,
-                     .inputs = {{.n = n, .type = (uint8_t)type}},
-                     .input_count = 1,
-                     .outputs = {{.n = k, .type = (uint8_t)type}, {.n = k, .type = CUBC_U64}},
-                     .output_count = 2,
-                     .descending = true,
-                     .wide = n > UINT32_MAX,
-                     .aligned = true};
-    return CUBC_OK;
+    cubc_topk_params call = *(const cubc_topk_params *)b->call;
+    call.n = at[0];
+    call.k = smaller(at[0], at[K_AXIS]);
+    call.type = type;
+    return topk_problem(&call, out);
 }
 
 static void topk_define(const problem *p, text *out)
@@ -299,7 +290,13 @@ static const field topk_fields[] = {
 };
 
 static const int kept[] = {1024};
-static const benchmark topk_benchmarks[] = {BENCHMARK_AT("topk.pairs", AXIS(kept))};
+static const cubc_topk_params pairs = {.keys_in = BENCHMARK_ARRAY(0),
+                                       .keys_out = BENCHMARK_ARRAY(1),
+                                       .values_out = BENCHMARK_ARRAY(2),
+                                       .value_bytes = 8,
+                                       .largest = 1};
+static const benchmark topk_benchmarks[] = {
+    BENCHMARK_OF("topk.pairs", .axes[K_AXIS] = AXIS(kept), .call = &pairs)};
 
 const algorithm topk_algorithm = {
     .name = "topk",

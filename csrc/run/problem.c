@@ -99,25 +99,6 @@ uint64_t problem_deterministic_tile(uint64_t bytes)
     return PARTS * rows * LANES * vector;
 }
 
-void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n)
-{
-    char name[32];
-    cubc_type acc, result;
-    const char *op = strchr(benchmark, '.') + 1;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(op, "."), op);
-    *p = (problem){.op = operator_find(name),
-                   .n = n,
-                   .type = (uint8_t)type,
-                   .inputs[0] = {.n = n, .type = (uint8_t)type},
-                   .input_count = 1,
-                   .output_count = 1,
-                   .commutative = true,
-                   .aligned = true};
-    operator_types(p->op, type, true, NULL, &acc, &result);
-    p->acc_type = (uint8_t)acc;
-    p->outputs[0] = (operand){.n = 1, .type = (uint8_t)result};
-}
-
 static int round_up(int bytes, int unit)
 {
     return (bytes + unit - 1) / unit * unit;

@@ -16,14 +16,6 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
      .type_count = PROBLEM_ALL_TYPES,   \
      .axes[0] = AXIS(problem_elements), \
      .name = __VA_ARGS__}
-// The same with values of further axes, AXIS(table) each, in the order of the algorithm's.
-#define BENCHMARK_AT(which, ...)                                                              \
-    {                                                                                         \
-        .name = which, .types = problem_all_types, .type_count = PROBLEM_ALL_TYPES, .axes = { \
-            AXIS(problem_elements),                                                           \
-            __VA_ARGS__                                                                       \
-        }                                                                                     \
-    }
 // The place of an array in the parameters of a benchmark's call: no two of them overlap, and none
 // has memory yet.
 #define BENCHMARK_ARRAY(k) ((void *)((uintptr_t)((k) + 1) << 58))
@@ -37,8 +29,6 @@ const char *problem_operator_name(const problem *p);
 void problem_define_rounding(text *out);
 // Items of a tile of kernels/grid/deterministic.h, by their bytes.
 uint64_t problem_deterministic_tile(uint64_t bytes);
-// A reduction's benchmark: operator, types of accumulator and result, and n items to reduce.
-void problem_reduction_workload(problem *p, const char *benchmark, cubc_type type, uint64_t n);
 // The size of a struct of the kernels that has a value and then an integer of `word` bytes.
 int problem_bytes_with(cubc_type value, int word);
 // sizeof(acc_t) of kernels/shared/operator.h; the kernels assert that the two agree.
