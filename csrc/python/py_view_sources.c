@@ -232,7 +232,7 @@ static PyObject *as_numpy(PyObject *object)
     Py_DECREF(array);
     if (require && copied &&
         py_binding_refuse(PyExc_ValueError, "an array that is not contiguous and aligned would be "
-                                          "copied, and a bound call would read the copy") < 0)
+                                            "copied, and a bound call would read the copy") < 0)
         Py_CLEAR(require);
     return require;
 }

@@ -59,7 +59,8 @@ def test_pairs_that_are_among_the_combinations(algorithm):
     ]
     names, labels = gpu_variants.BENCHMARKS[algorithm], gpu_variants.LABELS[algorithm]
     lattices = gpu_variants.is_of_lattices(algorithm)
-    types = ("F32", "F64") if lattices else ("F32", "I64", "byte")
+    own = gpu_variants.types_of(algorithm, 0)
+    types = ("F32", "F64") if lattices else [alike.get(type, type) for type in own]
     assert {(name, type) for name, type, _ in taken} == set(product(names, types))
     assert {label for _, _, label in taken} == set(labels)
     assert lattices or {(type, label) for _, type, label in taken} == set(product(types, labels))

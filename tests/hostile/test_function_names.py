@@ -51,7 +51,16 @@ PAIRS = {"topk", "sort_pairs", "reduce_by_key", "unique_by_key", "run_length_enc
 }
 NO_OUT = {"lazy", "unique", "partition"}
 # No array goes in, or they have tests of their own.
-OTHERS = {"asarray", "autotune", "clear_policies", "copy_batch", "device", "device_info", "devices"}
+OTHERS = {
+    "asarray",
+    "autotune",
+    "bind",
+    "clear_policies",
+    "copy_batch",
+    "device",
+    "device_info",
+    "devices",
+}
 OTHERS |= {"empty", "ffi", "get_include", "get_library", "synchronize", "use_policies"}
 
 

@@ -227,7 +227,13 @@ VOLUMES = {"X": 4, "Y": 4, "Z": 8, "T": 8}, {"X": 12, "Y": 6, "Z": 10, "T": 2}
 
 def is_of_lattices(algorithm):
     """Whether its items are sites: their types are floats, and what runs is alike for all."""
-    return "I8" not in _core.benchmarks()[BENCHMARKS[algorithm][0]]["T{ct}"]
+    return "X" in _core.benchmarks()[BENCHMARKS[algorithm][0]]
+
+
+def types_of(algorithm, k):
+    """Types of the k-th label; all that there are where arrays are of integers alone."""
+    known = _core.benchmarks()[BENCHMARKS[algorithm][0]]["T{ct}"]
+    return TYPES[k % 2] if "F32" in known else tuple(known)
 
 
 def combinations(algorithm):
@@ -247,7 +253,7 @@ def combinations(algorithm):
                 rt = rt | {"Sources": 3 if k else 1}
             yield benchmark, types[k % len(types)], rt, label
         else:
-            for t, type in enumerate(TYPES[k % 2]):
+            for t, type in enumerate(types_of(algorithm, k)):
                 yield names[(t + k) % len(names)], type, {"Elements": 1 << (13 + t)}, label
 
 
