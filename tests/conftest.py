@@ -7,6 +7,9 @@ import signal
 import tempfile
 from functools import cache
 
+# Before NumPy is loaded: workers side by side would each run a thread on every core.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 
 import cubc
