@@ -134,7 +134,7 @@ static const char *parse_values(word w, parameter *out)
     return range ? parse_range(w, out) : parse_list(w, out);
 }
 
-// What is wrong with values for an option that takes none.
+// The fault of values for an option that takes none.
 static const char *check_switch(const parameter *p)
 {
     const char *macro = p->macro;

@@ -1,8 +1,8 @@
 // The way of a reduction, a scan or a reduction by key: from its public call to the algorithm that
 // computes it. A reader starts here; each descriptor knows its own algorithm alone.
 //
-//     call                    algorithm                           where the order of operands is
-//     kept cubc_reduce             reduce                              deterministic_reduce
+//     call                    algorithm                           in the order of the operands
+//     cubc_reduce             reduce                              deterministic_reduce
 //     cubc_segmented_reduce   segmented_reduce                    deterministic_reduce
 //       of one size           row_reduce                          deterministic_reduce
 //       a single one          reduce                              deterministic_reduce
@@ -37,7 +37,7 @@ static cubc_status route(const reduction *r, problem *out)
     }
 }
 
-// What the three structs of parameters have in common.
+// The members that the three structs of parameters have in common.
 #define REDUCTION(name, params)                                                         \
     .call = (name), .input = "the input of " name, .output = "the output of " name,     \
     .in = (params)->in, .out = (params)->out, .type = (params)->type,                   \

@@ -92,7 +92,7 @@ enum {                 // as in kernels/primitives/topk_pool.h and topk.cu
     STATE_BYTES = 32
 };
 
-// How a call finds its items; see kernels/primitives/topk.cu.
+// The launches by which a call finds its items; see kernels/primitives/topk.cu.
 typedef struct way {
     bool at_once;  // in one launch
     bool filters;  // by a threshold first

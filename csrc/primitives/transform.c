@@ -45,7 +45,7 @@ static matrix matrix_of(uint64_t n)
     return (matrix){.whole = {rows, columns}, .row = {1, columns}, .column = {rows, 1}};
 }
 
-// Of several dimensions: y is a row of the matrix x, and z a column.
+// Shapes of several dimensions: y is a row of the matrix x, and z a column.
 static cubc_status transform_workload(const benchmark *b, cubc_type type, const uint64_t *at,
                                       problem *out)
 {

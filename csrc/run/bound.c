@@ -138,8 +138,7 @@ static cubc_status queue_timed(const bound *b)
     return CUBC_OK;
 }
 
-// A message's tag repeats after 2^30 launches (kernels/grid/message.h).
-enum { MOST_RUNS = ((1 << 30) - 2) / MAX_LAUNCHES };
+enum { MOST_RUNS = MESSAGE_LAUNCHES / MAX_LAUNCHES };
 
 static cubc_status queue(bound *b)
 {

@@ -11,7 +11,7 @@
 
 enum { CALL_TIMES = 256 }; // kept of calls that are one: enough for 2^32 of them
 
-// What runs. Texts are borrowed, and copied where the call is the first of its kind.
+// A work that is called. Texts are borrowed, and copied where the call is the first of its kind.
 typedef struct call_work {
     uint64_t code;       // serial_number() of the code
     const void *part;    // of the code: a kernel of several; or NULL

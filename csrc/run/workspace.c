@@ -19,8 +19,6 @@ struct workspace {
     unsigned forks;    // of the process when it was last used
 };
 
-// A message's tag has 30 bits for the epoch; before they repeat, the block is cleared.
-static const uint32_t most_launches = (1u << 30) - 2;
 FORK_SAFE_MUTEX(list_lock);
 
 // With the list's lock. In a forked child a launch of the parent may have left its lock and
@@ -30,7 +28,7 @@ static void renew_after_fork(workspace *w)
     if (w->forks == fork_count()) return;
     pthread_mutex_init(&w->busy, NULL);
     w->forks = fork_count();
-    w->launches = most_launches;
+    w->launches = MESSAGE_LAUNCHES;
 }
 
 // On the cpu a launch is over before the block is released, so a wait here may be long.
@@ -150,7 +148,7 @@ cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t 
     cubc_status st = CUBC_OK;
     if (w->bytes < bytes) {
         st = grow(w, device, bytes, stream);
-    } else if (w->launches + launches > most_launches) {
+    } else if (w->launches + launches > MESSAGE_LAUNCHES) {
         st = device->api->fill(device, w->memory, 0, w->bytes, stream);
         w->launches = 0;
     }
@@ -168,7 +166,7 @@ void workspace_release(cubc_device *device, workspace_lease *lease, void *stream
 {
     workspace *w = lease->owner;
     if (w) {
-        if (launched) w->launches = most_launches;
+        if (launched) w->launches = MESSAGE_LAUNCHES;
         if (w->event && device->api->event_record(device, w->event, stream)) {
             device->api->event_destroy(device, w->event);
             w->event = NULL;

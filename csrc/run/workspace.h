@@ -26,6 +26,9 @@ typedef struct workspace_lease {
     workspace *owner; // NULL: temporary, freed on release
 } workspace_lease;
 
+// Launches after which messages have to be cleared: their tags have 30 bits for the epoch.
+enum { MESSAGE_LAUNCHES = (1 << 30) - 2 };
+
 // For that many launches. Until the release no other thread queues work on the same block.
 cubc_status workspace_acquire(workspace_pool *pool, cubc_device *device, size_t bytes,
                               uint32_t launches, void *stream, workspace_lease *out);

@@ -144,7 +144,7 @@ static const entry schemas[STORE_VERSION][ENTRIES] = {SCHEMA(1), SCHEMA(2), SCHE
 #define NAME(since, table, kind, from, column, name, most) ", " #column
 #define MARK(since, table, kind, from, column, name, most) ", ?"
 #define RENEW(since, table, kind, from, column, name, most) ", " #column " = excluded." #column
-// Of a version: what it does not have yet is empty or 0.
+// Columns that a version does not have yet are empty or 0.
 #define MISSING_STORE_ID
 #define MISSING_STORE_STATE
 #define MISSING_STORE_MEDIAN "NULL"

@@ -172,8 +172,8 @@ def recorded(db: StorePaths) -> pd.DataFrame:
         A row for each benchmark, type, shape and device model, most time first: ``calls``,
         ``mean_us`` of a call, ``total_ms`` of all, ``share`` of the time of all rows, ``gb_s``
         (bytes that a call must move, by its mean time), the ``variant`` that most calls ran, and
-        ``searchable``: empty, or why `search` leaves it out. Kernels of one's own have the name of
-        the kernel, and the blocks and threads of their launches as shape.
+        ``searchable``: yes, or no and why `search` leaves it out. Kernels of one's own have the
+        name of the kernel, and the blocks and threads of their launches as shape.
 
     Raises
     ------

@@ -67,17 +67,17 @@ def record(db: str | os.PathLike) -> Iterator[None]:
 
 
 def write(path: str, calls: list[dict[str, Any]]) -> None:
-    """Add recorded calls to a store, under a round of their own."""
+    """Add recorded calls to a store, under rounds that it does not have yet."""
     store = _core.Store(path, True)
     try:
         for device in dict.fromkeys(call["device"] for call in calls):
             store.set_device(_core.device_info(device))
             rows = merged([call for call in calls if call["device"] == device])
-            first = 0
+            number = 0
             for row in rows:
                 # Another process may be writing the same; rows that are there are not changed.
-                while not store.add(row | {"round": first}):
-                    first += 1
+                while not store.add(row | {"round": number}):
+                    number += 1
     finally:
         store.close()
 
