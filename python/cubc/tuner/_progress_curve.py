@@ -22,7 +22,7 @@ from ._space import Space
 from ._status import LOST
 from ._strategy.distance import Distances
 from ._strategy.model import ranks
-from ._strategy.points import Point, place
+from ._strategy.points import Point, label_at, place
 from ._strategy.process import Process
 
 if TYPE_CHECKING:
@@ -116,16 +116,11 @@ def _drawn(space: Space, *, checked: bool) -> list[Point]:
     lengths = [len(values) for values in space.ranges.values()]
     for _ in range(TRIES * DRAWN):
         point = tuple(rng.randrange(length) for length in lengths)
-        if not checked or space.valid(_label(space, point)):
+        if not checked or space.valid(label_at(space, point)):
             found.append(point)
             if len(found) == DRAWN:
                 break
     return found
-
-
-def _label(space: Space, point: Point) -> str:
-    named = zip(space.ranges.items(), point, strict=True)
-    return ".".join(f"{name}_{values[at]}" for (name, values), at in named)
 
 
 def progress(group: Group) -> pd.DataFrame:

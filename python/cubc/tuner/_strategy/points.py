@@ -87,10 +87,7 @@ class PointStrategy:
 
     def label(self, point: Sequence[int]) -> str:
         """Label of a point."""
-        number = 0
-        for place, length in zip(point, self.shape, strict=True):
-            number = number * length + place
-        return self.space.label(number)
+        return label_at(self.space, point)
 
     def point(self, label: str) -> Point | None:
         """Point of a label; None if the space does not have it."""
@@ -117,6 +114,12 @@ class PointStrategy:
             number, place = divmod(number, length)
             places.append(place)
         return tuple(reversed(places))
+
+
+def label_at(space: Space, point: Sequence[int]) -> str:
+    """Label of a point in a space."""
+    named = zip(space.ranges.items(), point, strict=True)
+    return ".".join(f"{name}_{values[at]}" for (name, values), at in named)
 
 
 def place(space: Space, label: str) -> Point | None:
