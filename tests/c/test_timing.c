@@ -1,7 +1,7 @@
-// The measurement loop: on a device made up for the purpose, whose clock is a counter and which
-// records what it is asked; and on the cpu.
+// The measurement loop: on a device made up for the purpose, and on the cpu.
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
+#include "fake_device.h"
 
 #include "base/stats.h"
 #include "measure/timing.h"
@@ -9,133 +9,6 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
-
-// ---- a device with a clock of its own -----------------------------------------------------------
-struct device_event {
-    double at;
-};
-
-// What happened, a letter each: F flush, H hold, E event, A and B the works, R release, S wait.
-static char trace[4096];
-static double clock_s;
-static int live_events;
-static cubc_status release_status, wait_status;
-
-static void note(char what)
-{
-    size_t length = strlen(trace);
-    if (length + 1 < sizeof trace) trace[length] = what;
-}
-
-static cubc_status fake_flush(cubc_device *device, void *stream)
-{
-    (void)device, (void)stream;
-    note('F');
-    clock_s += 5;
-    return CUBC_OK;
-}
-static cubc_status fake_hold(cubc_device *device, void *stream)
-{
-    (void)device, (void)stream;
-    note('H');
-    return CUBC_OK;
-}
-static cubc_status fake_release(cubc_device *device)
-{
-    (void)device;
-    note('R');
-    return release_status ? error_set(__FILE__, __LINE__, release_status, "released late")
-                          : CUBC_OK;
-}
-static cubc_status fake_synchronize(cubc_device *device, void *stream)
-{
-    (void)device, (void)stream;
-    note('S');
-    return wait_status ? error_set(__FILE__, __LINE__, wait_status, "fault in a kernel") : CUBC_OK;
-}
-static cubc_status fake_event_create(cubc_device *device, device_event **out)
-{
-    (void)device;
-    *out = mem_zalloc(1, sizeof **out);
-    live_events += *out != NULL;
-    return *out ? CUBC_OK : CUBC_NO_MEMORY;
-}
-static void fake_event_destroy(cubc_device *device, device_event *event)
-{
-    (void)device;
-    live_events -= event != NULL;
-    mem_free(event);
-}
-static cubc_status fake_event_record(cubc_device *device, device_event *event, void *stream)
-{
-    (void)device, (void)stream;
-    note('E');
-    event->at = clock_s;
-    return CUBC_OK;
-}
-static cubc_status fake_event_elapsed(cubc_device *device, device_event *start, device_event *stop,
-                                      double *seconds)
-{
-    (void)device;
-    *seconds = stop->at - start->at;
-    return CUBC_OK;
-}
-
-// The clock that the device tells of its next samples, in hertz: the last one stays.
-static double fake_clocks[64];
-static int fake_clock;
-
-static cubc_status fake_clock_mark(cubc_device *device, int which, void *stream)
-{
-    (void)device, (void)stream;
-    note(which ? '>' : '<');
-    return CUBC_OK;
-}
-static double fake_clock_hertz(cubc_device *device)
-{
-    (void)device;
-    double hertz = fake_clocks[fake_clock];
-    if (fake_clocks[fake_clock + 1] > 0) fake_clock++;
-    return hertz;
-}
-
-static const device_api fake_api = {
-    .kind = "fake",
-    .flush = fake_flush,
-    .hold = fake_hold,
-    .release = fake_release,
-    .synchronize = fake_synchronize,
-    .event_create = fake_event_create,
-    .event_destroy = fake_event_destroy,
-    .event_record = fake_event_record,
-    .event_elapsed = fake_event_elapsed,
-};
-static cubc_device fake = {.api = &fake_api};
-
-static void reset(void)
-{
-    memset(trace, 0, sizeof trace);
-    clock_s = 0;
-    release_status = wait_status = CUBC_OK;
-}
-
-// Takes `seconds`, and `drift` more with each run of any work; fails in run `fail_at`.
-typedef struct fake_work {
-    char letter;
-    double seconds, drift, jitter;
-    int runs, fail_at;
-} fake_work;
-static int all_runs;
-
-static cubc_status run_fake(void *context, void *stream)
-{
-    fake_work *w = context;
-    (void)stream;
-    note(w->letter);
-    if (++w->runs == w->fail_at) FAIL(CUBC_NO_RESOURCES, "too many registers");
-    clock_s += w->seconds + w->drift * all_runs++ + w->jitter * (w->runs * 7 % 5);
-    return CUBC_OK;
-}
 
 static const timing_options five = {
     .min_samples = 5, .max_samples = 5, .timeout_s = 10, .warmup = 1, .cold = true};
@@ -365,16 +238,6 @@ static void measures_seconds_on_the_cpu(void)
 }
 
 // ---- clocks -------------------------------------------------------------------------------------
-static void with_clock(device_api *api, cubc_device *device)
-{
-    *api = fake_api;
-    api->clock_mark = fake_clock_mark;
-    api->clock_hertz = fake_clock_hertz;
-    *device = (cubc_device){.api = api, .info.clock_khz = 1000000};
-    fake_clock = 0;
-    memset(fake_clocks, 0, sizeof fake_clocks);
-}
-
 static void the_clock_is_marked_around_the_events(void)
 {
     fake_work a = {.letter = 'A', .seconds = 1};
