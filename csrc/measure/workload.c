@@ -1,6 +1,9 @@
 // See workload.h. Inputs are filled and outputs compared by the library's own transform and reduce.
 #include "measure/workload.h"
 
+#include "run/problem.h"
+#include "run/run.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -185,7 +188,7 @@ cubc_status workload_variant(workload *w, const char *label, instance **out)
 
 cubc_status workload_queue(const workload *w, instance *i, void *stream)
 {
-    return instance_run(i, &w->problem, stream);
+    return run_instance(i, &w->problem, stream);
 }
 
 // ---- verification -------------------------------------------------------------------------------
@@ -201,7 +204,7 @@ static cubc_status poison(const workload *w, const problem *p)
 static cubc_status run_poisoned(workload *w, instance *i, const problem *p)
 {
     TRY(poison(w, p));
-    TRY(instance_run(i, p, NULL));
+    TRY(run_instance(i, p, NULL));
     return w->device->api->synchronize(w->device, NULL);
 }
 
@@ -272,7 +275,7 @@ cubc_status workload_compare(workload *w, uint64_t *wrong)
 cubc_status workload_verify(workload *w, instance *i, uint64_t *wrong)
 {
     TRY(workload_poison(w));
-    TRY(instance_run(i, &w->problem, NULL));
+    TRY(run_instance(i, &w->problem, NULL));
     TRY(w->device->api->synchronize(w->device, NULL));
     return workload_compare(w, wrong);
 }

@@ -5,7 +5,7 @@
 #ifndef CUBC_WORKLOAD_H
 #define CUBC_WORKLOAD_H
 
-#include "run/algorithm.h"
+#include "run/instance.h"
 
 typedef struct workload workload;
 

@@ -68,10 +68,7 @@ static cubc_status copy_batch_workload(const benchmark *b, cubc_type type, const
     call.type = type;
     call.bytes = call.n * cubc_type_size(type);
     call.count = ceil_div(call.bytes, at[BUFFER_SIZE]);
-    TRY(copy_batch_problem(&call, out));
-    out->type = out->acc_type =
-        (uint8_t)type; // its rows of policies have one, and the code has not
-    return CUBC_OK;
+    return copy_batch_problem(&call, out);
 }
 
 static void copy_batch_define(const problem *p, text *out)
@@ -128,8 +125,12 @@ static const cubc_copy_batch_params one_array = {.in = BENCHMARK_ARRAY(0),
                                                  .from = BENCHMARK_ARRAY(2),
                                                  .to = BENCHMARK_ARRAY(3),
                                                  .ends = BENCHMARK_ARRAY(4)};
-static const benchmark copy_batch_benchmarks[] = {
-    BENCHMARK_OF("copy_batch.buffers", .axes[BUFFER_SIZE] = AXIS(sizes), .call = &one_array)};
+static const cubc_type bytes_only[] = {CUBC_U8};
+static const benchmark copy_batch_benchmarks[] = {{.name = "copy_batch.buffers",
+                                                   .types = bytes_only,
+                                                   .type_count = COUNT_OF(bytes_only),
+                                                   .axes = {AXIS(problem_elements), AXIS(sizes)},
+                                                   .call = &one_array}};
 
 const algorithm copy_batch_algorithm = {.name = "copy_batch",
                                         .source = "copy_batch.cu",

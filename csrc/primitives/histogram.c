@@ -305,7 +305,7 @@ static cubc_status histogram_plan(const problem *p, const instance *i, plan *out
     // A block's counts have 32 bits.
     uint64_t blocks = larger(smaller(tiles, resident), p->n >> 31);
     uint64_t cleared = (uint64_t)clear->threads * CLEARED_A_THREAD;
-    TRY(add_launch(p, clear, (p->outputs[0].n + cleared - 1) / cleared, out));
+    TRY(add_launch(p, clear, ceil_div(p->outputs[0].n, cleared), out));
     return tiles ? add_launch(p, count, blocks, out) : CUBC_OK;
 }
 

@@ -83,7 +83,7 @@ static cubc_status reduce_plan(const problem *p, const instance *i, plan *out)
     out->launch_count = 1;
     out->launches[0] =
         (launch){.kernel = kernel,
-                 .shape = {.grid = (unsigned)grid, .cluster = instance_cluster(i, grid)},
+                 .shape = {.grid = (unsigned)grid, .cluster = problem_cluster(i, grid)},
                  .message_args = 1u << 4,
                  .args_count = 5,
                  .args = {0, (uintptr_t)p->outputs[0].data, p->n, steps, 0}};

@@ -41,10 +41,7 @@ static cubc_status repeat_workload(const benchmark *b, cubc_type type, const uin
     call.total = at[0];
     call.n = larger(at[0] / 8, 1);
     call.item_bytes = (int)cubc_type_size(type);
-    TRY(repeat_problem(&call, out));
-    out->type = out->acc_type =
-        (uint8_t)type; // its rows of policies have one, and the code has not
-    return CUBC_OK;
+    return repeat_problem(&call, out);
 }
 
 // Ends of items of 1 to 15 repeats, which add up to eight each.
@@ -98,7 +95,13 @@ static const field repeat_fields[] = {
 
 static const cubc_repeat_params apart = {
     .in = BENCHMARK_ARRAY(0), .ends = BENCHMARK_ARRAY(1), .out = BENCHMARK_ARRAY(2)};
-static const benchmark repeat_benchmarks[] = {BENCHMARK_OF("repeat.runs", .call = &apart)};
+// Only the size of an item matters.
+static const cubc_type types_by_size[] = {CUBC_U8, CUBC_U16, CUBC_U32, CUBC_U64};
+static const benchmark repeat_benchmarks[] = {{.name = "repeat.runs",
+                                               .types = types_by_size,
+                                               .type_count = COUNT_OF(types_by_size),
+                                               .axes = {AXIS(problem_elements)},
+                                               .call = &apart}};
 
 const algorithm repeat_algorithm = {.name = "repeat",
                                     .source = "repeat.cu",

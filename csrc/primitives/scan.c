@@ -204,7 +204,7 @@ static cubc_status scan_plan(const problem *p, const instance *i, plan *out)
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
     TRY(scan_launch(p, kernel, tiles, tiles, out));
-    out->launches[0].shape.cluster = instance_cluster(i, tiles);
+    out->launches[0].shape.cluster = problem_cluster(i, tiles);
     return CUBC_OK;
 }
 

@@ -160,7 +160,7 @@ static cubc_status select_plan(const problem *p, const instance *i, plan *out)
     out->launch_count = 1;
     out->launches[0] = (launch){
         .kernel = kernel,
-        .shape = {.grid = (unsigned)tiles, .cluster = instance_cluster(i, tiles)},
+        .shape = {.grid = (unsigned)tiles, .cluster = problem_cluster(i, tiles)},
         .message_args = 1u << 6,
         .args_count = 8,
         .args = {0, 0, (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[REST].data,

@@ -3,7 +3,8 @@
 
 #include "base/types.h"
 #include "compile/cache.h"
-#include "run/algorithm.h"
+#include "run/problem.h"
+#include "run/table.h"
 
 static PyObject *asked; // the callable; NULL: none. The GIL guards it.
 
@@ -59,7 +60,7 @@ static PyObject *set_tuner(PyObject *self, PyObject *callable)
     PyObject *before = asked;
     asked = callable == Py_None ? NULL : Py_NewRef(callable);
     Py_XDECREF(before);
-    algorithm_set_tuner(asked ? tune : NULL);
+    table_set_tuner(asked ? tune : NULL);
     Py_RETURN_NONE;
 }
 

@@ -6,6 +6,7 @@
 #include "python/py_binding.h"
 #include "python/py_bound.h"
 #include "python/py_numpy.h"
+#include "run/run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -212,7 +213,7 @@ cubc_status py_call_run(py_call *c, const problem *p)
     cubc_status st;
     size_t room = c->workspace.n * cubc_type_size(c->workspace.type);
     Py_BEGIN_ALLOW_THREADS
-    st = algorithm_run(c->device, p, c->workspace.data, room, c->stream);
+    st = run_problem(c->device, p, c->workspace.data, room, c->stream);
     for (int k = 0; k < MAX_OUTPUTS && !st; k++) {
         const py_view *out = &c->out[k].view;
         if (c->out[k].staged)

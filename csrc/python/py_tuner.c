@@ -7,7 +7,7 @@
 #include "device/cpu/hostcc.h"
 #include "measure/workload.h"
 #include "python/py_workload.h"
-#include "run/algorithm.h"
+#include "run/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

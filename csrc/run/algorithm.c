@@ -1,5 +1,5 @@
 // The registry of algorithms, and the text that is compiled for a variant of one.
-#include "run/algorithm.h"
+#include "run/problem.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,16 +74,6 @@ cubc_status algorithm_space(const algorithm *a, const char *arch, space *out)
     return space_of(a, kind_of_arch(arch), out);
 }
 
-cubc_type problem_widest(const problem *p)
-{
-    cubc_type widest = (cubc_type)p->type;
-    for (int k = 0; k < p->operand_count; k++) {
-        cubc_type type = (cubc_type)p->operands[k].type;
-        if (!p->operands[k].scalar && cubc_type_size(type) > cubc_type_size(widest)) widest = type;
-    }
-    return widest;
-}
-
 // The cpu also runs the variants of GPUs, which is how they are tested without one: a label outside
 // the cpu's ranges may lie in those of cuda. *kind: whose variant it is.
 static cubc_status parse_label(const algorithm *a, const char *arch, const char *label, space *s,
@@ -129,15 +119,6 @@ const char *const *algorithm_axes(const algorithm *a)
 bool algorithm_has_elements(const algorithm *a)
 {
     return strcmp(algorithm_axes(a)[0], "Elements") == 0;
-}
-
-void problem_place(const problem *p, uint64_t place[POLICY_AXES])
-{
-    memset(place, 0, POLICY_AXES * sizeof *place);
-    if (p->algorithm->place)
-        p->algorithm->place(p, place);
-    else
-        place[0] = p->n;
 }
 
 cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *out)

@@ -11,11 +11,11 @@
 #ifndef CUBC_ALGORITHM_H
 #define CUBC_ALGORITHM_H
 
-#include "base/types.h"
 #include "compile/policy.h"
 #include "compile/variant.h"
 #include "cubc.h"
 #include "device/device.h"
+#include "run/operator.h"
 
 #include <string.h>
 
@@ -34,31 +34,6 @@ enum {
 };
 
 typedef struct algorithm algorithm;
-
-// ---- operators ----------------------------------------------------------------------------------
-typedef struct operator_info {
-    const char *name;             // "sum"
-    const char *expression;       // of a and b
-    const char *float_expression; // where floats need another (NaN), else NULL
-    const char *identity;         // of value_t; NULL: an empty reduction is an error
-    const char *mask;       // identity used inside the kernel; differs where `identity` is NULL
-    const char *float_mask; // where the one of floats leaves other numbers alone (-0.0), else NULL
-    bool arg;               // the result is the index
-    bool logical;           // it works in bool: what is not 0 is true
-    bool widens;            // reductions of integers accumulate in 64 bits, as NumPy's do
-    bool ordered;           // the items must have an order, which complex numbers have not
-} operator_info;
-
-// A built-in by name, or NULL.
-const operator_info *operator_find(const char *name);
-// A built-in by name, or NULL for an expression. A bare word that is neither is an error: "no
-// operator 'smu', did you mean 'sum'? ..."
-cubc_status operator_read(const char *text, const operator_info **out);
-// The type of a result and the type that the operator (NULL: an expression) is evaluated in: see
-// cubc_reduce_types. widen: as in reductions; scans keep the types of integers. asked: the type
-// that the caller wants the result to have, or NULL.
-void operator_types(const operator_info *op, cubc_type type, bool widen, const cubc_type *asked,
-                    cubc_type *acc, cubc_type *out);
 
 // ---- problems ---------------------------------------------------------------------------------
 // An array that a problem reads or writes, or a scalar that it takes. Where it is and how long is
@@ -140,19 +115,8 @@ typedef struct problem {
     _Static_assert((at) + sizeof(type) <= sizeof((problem *)0)->bytes,  \
                    "a problem has room for " #type)
 
-// ---- instances and plans ------------------------------------------------------------------------
-typedef struct instance instance; // a loaded variant; opaque but for these
-struct instance {
-    struct instance *next; // of the same compile-time workload
-    problem key;           // its compile-time part, texts copied
-    space space;
-    variant variant;
-    char label[MAX_LABEL];
-    uint64_t serial;     // serial_number()
-    cubc_device *device; // borrowed
-    device_module *module;
-    device_kernel kernels[MAX_KERNELS];
-};
+// ---- plans --------------------------------------------------------------------------------------
+typedef struct instance instance; // a loaded variant: instance.h
 
 typedef struct launch {
     const device_kernel *kernel;
@@ -279,26 +243,7 @@ cubc_status benchmark_find(const char *name, const algorithm **a, const benchmar
 // The same by the algorithm: params is a cubc_<name>_params.
 cubc_status algorithm_problem(const algorithm *a, const void *params, problem *out);
 
-// ---- running ------------------------------------------------------------------------------------
-// The variant that the policies choose, compiled on first use. temp NULL: from the device's pool.
-cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
-                          void *stream);
-cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
-// Tells if running the problem would compile its variant, and not tune it either.
-cubc_status algorithm_missing(cubc_device *device, const problem *p, bool *missing);
-// Fails with CUBC_INVALID_ARGUMENT unless a call's arrays lie apart from its workspace.
-cubc_status problem_apart(const problem *p, const void *memory, size_t bytes);
-// True if the same variants of both are the same code.
-bool problem_same_code(const problem *a, const problem *b);
-
-// Asked before a workload is first opened on a device in this process, so that it may be tuned: its
-// policy is looked up afterwards. Called without a lock, in the thread of the call, which waits, as
-// others do that need the same; never while the stream is being captured. What it returns ends the
-// call unless it is CUBC_OK. *settled is true; false: it is to be asked again at the next call, and
-// not only when policies have changed. NULL: nobody is asked.
-typedef cubc_status (*algorithm_tuner)(const cubc_device *device, const problem *p, bool *settled);
-void algorithm_set_tuner(algorithm_tuner tuner);
-
+// ---- variants -----------------------------------------------------------------------------------
 // The text that is compiled for a variant: macros and kernel. workload_hash: SHA-256 of the part
 // that all variants of this workload share.
 cubc_status algorithm_source(const problem *p, const char *arch, const space *s, const variant *v,
@@ -310,24 +255,10 @@ cubc_status algorithm_variant(const problem *p, const char *arch, const char *la
                               variant *v, char resolved[MAX_LABEL]);
 // The entry points of a variant's kernels: MAX_KERNELS, ending with NULL if they are fewer.
 const char *const *algorithm_kernels(const algorithm *a, const char *arch, unsigned threads);
-// The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
-// loads are then no wider than those of the benchmark that the policy was found with.
-cubc_type problem_widest(const problem *p);
 // The rows of policies for a problem on an arch; release with policy_list_free.
 cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *out);
 // The names of an algorithm's run-time axes, up to POLICY_AXES; ends with NULL.
 const char *const *algorithm_axes(const algorithm *a);
 bool algorithm_has_elements(const algorithm *a); // the first axis is Elements
-// A call's value on each of the axes; 0 beyond.
-void problem_place(const problem *p, uint64_t place[POLICY_AXES]);
-
-// A variant of one's own choice, outside of the device's table.
-cubc_status instance_open(cubc_device *device, const problem *p, const char *label, instance **out);
-void instance_close(instance *i);
-// The cluster that a launch of so many blocks is to be (kernels/grid/cluster.h); 0 where the
-// variant does not ask for one, the device has none, or the blocks are too many for it.
-unsigned instance_cluster(const instance *i, uint64_t blocks);
-// Queues a problem on an instance; the workspace comes from the device's pool.
-cubc_status instance_run(instance *i, const problem *p, void *stream);
 
 #endif

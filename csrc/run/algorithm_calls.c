@@ -1,6 +1,6 @@
 // The public calls, made from the list: each checks its parameters, which makes a problem of them,
 // and runs that.
-#include "run/algorithm.h"
+#include "run/run.h"
 
 #define ALGORITHM(name)                                                 \
     static cubc_status name##_checked(const void *params, problem *out) \
@@ -31,7 +31,7 @@ static cubc_status public_temp_bytes(cubc_device *device, const algorithm *a, co
     problem p;
     if (!device || !bytes) FAIL(CUBC_INVALID_ARGUMENT, "%s: NULL argument", a->name);
     TRY(algorithm_problem(a, params, &p));
-    return algorithm_temp_bytes(device, &p, bytes);
+    return run_temp_bytes(device, &p, bytes);
 }
 
 static cubc_status public_run(cubc_device *device, const algorithm *a, const void *params,
@@ -40,7 +40,7 @@ static cubc_status public_run(cubc_device *device, const algorithm *a, const voi
     problem p;
     if (!device) FAIL(CUBC_INVALID_ARGUMENT, "%s: NULL argument", a->name);
     TRY(algorithm_problem(a, params, &p));
-    return algorithm_run(device, &p, temp, temp_bytes, stream);
+    return run_problem(device, &p, temp, temp_bytes, stream);
 }
 
 #define ALGORITHM(name)                                                                           \

@@ -1,4 +1,6 @@
 // Instances: variants compiled and loaded on a device.
+#include "run/instance.h"
+
 #include "run/instance_key.h"
 
 #include <stdio.h>
@@ -60,12 +62,4 @@ void instance_close(instance *i)
     if (i->module) i->device->api->unload(i->device, i->module);
     instance_key_free(&i->key);
     mem_free(i);
-}
-
-enum { IN_A_CLUSTER = 2 }; // of TUNE_ORDER
-
-unsigned instance_cluster(const instance *i, uint64_t blocks)
-{
-    if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 0;
-    return blocks > 1 && blocks <= i->kernels[0].cluster ? (unsigned)blocks : 0;
 }

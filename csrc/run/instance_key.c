@@ -72,7 +72,7 @@ static bool same_operand(const operand *a, const operand *b)
     return operand_flags(a) == operand_flags(b) && same_text(a->name, b->name);
 }
 
-bool problem_same_code(const problem *a, const problem *b)
+bool instance_key_equal(const problem *a, const problem *b)
 {
     if (a->algorithm != b->algorithm || flags(a) != flags(b) || a->op != b->op ||
         strcmp(a->benchmark, b->benchmark) != 0 ||

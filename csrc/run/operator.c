@@ -1,6 +1,8 @@
 // The built-in operators: their expressions in the kernel dialect, their identities, and the types
 // of what they give.
-#include "run/algorithm.h"
+#include "run/operator.h"
+
+#include "cubc/primitives.h" // cubc_reduce_types, which is exported
 
 #include <string.h>
 

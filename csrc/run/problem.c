@@ -1,6 +1,8 @@
 // Checks and macros that the descriptors share: see problem.h.
 #include "run/problem.h"
 
+#include "base/integer.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -99,16 +101,11 @@ uint64_t problem_deterministic_tile(uint64_t bytes)
     return PARTS * rows * LANES * vector;
 }
 
-static int round_up(int bytes, int unit)
-{
-    return (bytes + unit - 1) / unit * unit;
-}
-
 int problem_bytes_with(cubc_type type, int word)
 {
     int alignment = type_table[type].alignment;
-    return round_up(round_up(type_table[type].size, word) + word,
-                    alignment > word ? alignment : word);
+    uint64_t value = round_up((uint64_t)type_table[type].size, (uint64_t)word) + (uint64_t)word;
+    return (int)round_up(value, (uint64_t)(alignment > word ? alignment : word));
 }
 
 int problem_acc_bytes(const problem *p)
@@ -116,6 +113,25 @@ int problem_acc_bytes(const problem *p)
     if (p->op && p->op->arg) return problem_bytes_with((cubc_type)p->acc_type, 8);
     if (p->op) return (int)cubc_type_size((cubc_type)p->acc_type);
     return problem_bytes_with((cubc_type)p->acc_type, 4);
+}
+
+cubc_type problem_widest(const problem *p)
+{
+    cubc_type widest = (cubc_type)p->type;
+    for (int k = 0; k < p->operand_count; k++) {
+        cubc_type type = (cubc_type)p->operands[k].type;
+        if (!p->operands[k].scalar && cubc_type_size(type) > cubc_type_size(widest)) widest = type;
+    }
+    return widest;
+}
+
+void problem_place(const problem *p, uint64_t place[POLICY_AXES])
+{
+    memset(place, 0, POLICY_AXES * sizeof *place);
+    if (p->algorithm->place)
+        p->algorithm->place(p, place);
+    else
+        place[0] = p->n;
 }
 
 cubc_status problem_size(const char *what, uint64_t n, cubc_type type)
@@ -373,4 +389,12 @@ const char *problem_random_bits(const problem *p, int k)
     case CUBC_F64: return "f64_of(random_u64(seed, i))";
     default: return "random_u64(seed, i)";
     }
+}
+
+enum { IN_A_CLUSTER = 2 }; // of TUNE_ORDER
+
+unsigned problem_cluster(const instance *i, uint64_t blocks)
+{
+    if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 0;
+    return blocks > 1 && blocks <= i->kernels[0].cluster ? (unsigned)blocks : 0;
 }

@@ -3,7 +3,7 @@
 #define CUBC_ALGO_PROBLEM_H
 
 #include "base/size.h"
-#include "run/algorithm.h"
+#include "run/instance.h"
 
 // The types that benchmarks range over.
 extern const cubc_type problem_all_types[]; // the real numbers, 12 of them
@@ -61,6 +61,8 @@ cubc_status problem_value_input(problem *p, const char *what, const void *data, 
 cubc_status problem_value_output(problem *p, const char *what, void *data, uint64_t n, int bytes);
 // Fails unless the indices 0 to n-1 fit values of that many bytes.
 cubc_status problem_indices(const char *what, uint64_t n, int bytes);
+// Fails with CUBC_INVALID_ARGUMENT unless a call's arrays lie apart from its workspace.
+cubc_status problem_apart(const problem *p, const void *memory, size_t bytes);
 // Checks all arrays that were added: an output lies apart from every other array, or it is an input
 // with items of the same size; which one, of several, the algorithm says.
 typedef enum in_place { ANY_INPUT, INPUT_OF_SAME_NUMBER } in_place;
@@ -86,6 +88,14 @@ void problem_define_expression(text *out, const char *name, const char *expressi
 // an item in registers.
 const char *problem_invalid(const problem *p, const char *kind, const space *s, const variant *v,
                             int item_bytes);
+// The type that policies go by: the problem's, or a wider one that a lazy input reads. A thread's
+// loads are then no wider than those of the benchmark that the policy was found with.
+cubc_type problem_widest(const problem *p);
+// A call's value on each of the axes; 0 beyond.
+void problem_place(const problem *p, uint64_t place[POLICY_AXES]);
+// The cluster that a launch of so many blocks is to be (kernels/grid/cluster.h); 0 where the
+// variant does not ask for one, the device has none, or the blocks are too many for it.
+unsigned problem_cluster(const instance *i, uint64_t blocks);
 // For a descriptor's `random`: keys of all bits. A float from a random number would have few
 // exponents.
 const char *problem_random_bits(const problem *p, int k);

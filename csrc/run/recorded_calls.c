@@ -1,6 +1,8 @@
 // The table of recorded calls and the events that time some of them: see recorded_calls.h.
 #include "run/recorded_calls.h"
 
+#include "run/problem.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,9 @@
 // The running of calls: a problem and an instance become a plan, which is queued on a stream.
+#include "run/run.h"
+
+#include "base/integer.h"
 #include "run/plan.h"
+#include "run/problem.h"
 #include "run/recorded_calls.h"
 #include "run/table.h"
 
@@ -8,7 +12,7 @@ enum { SCRATCH_ALIGNMENT = 256 };
 
 static size_t scratch_offset(const plan *pl)
 {
-    return (pl->message_bytes + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
+    return round_up(pl->message_bytes, SCRATCH_ALIGNMENT);
 }
 
 static size_t plan_bytes(const plan *pl)
@@ -41,7 +45,7 @@ static cubc_status run_plan(table *t, cubc_device *device, plan *pl, void *strea
     return st;
 }
 
-cubc_status instance_run(instance *i, const problem *p, void *stream)
+cubc_status run_instance(instance *i, const problem *p, void *stream)
 {
     table *t;
     plan pl;
@@ -83,35 +87,41 @@ static cubc_status run_recorded(table *t, const instance *i, const problem *p, p
     return st;
 }
 
-cubc_status algorithm_run(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
-                          void *stream)
+// The variant of a call and what it launches.
+typedef struct prepared {
+    table *table;
+    instance *instance;
+    plan plan;
+} prepared;
+
+static cubc_status prepare(cubc_device *device, const problem *p, void *stream, prepared *out)
 {
-    table *t;
-    instance *i;
-    plan pl;
-    TRY(table_of(device, &t));
-    TRY(table_find(t, p, stream, &i));
-    TRY(plan_make(p, i, &pl));
-    return (calls_are_recorded() ? run_recorded : run_planned)(t, i, p, &pl, temp, temp_bytes,
-                                                               stream);
+    TRY(table_of(device, &out->table));
+    TRY(table_find(out->table, p, stream, &out->instance));
+    return plan_make(p, out->instance, &out->plan);
 }
 
-cubc_status algorithm_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
+cubc_status run_problem(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
+                        void *stream)
 {
-    table *t;
-    instance *i;
-    plan pl;
-    TRY(table_of(device, &t));
-    TRY(table_find(t, p, NULL, &i));
-    TRY(plan_make(p, i, &pl));
-    *bytes = plan_bytes(&pl) > 8 ? plan_bytes(&pl) : 8; // never 0: NULL means the device's pool
+    prepared call;
+    TRY(prepare(device, p, stream, &call));
+    return (calls_are_recorded() ? run_recorded : run_planned)(
+        call.table, call.instance, p, &call.plan, temp, temp_bytes, stream);
+}
+
+cubc_status run_temp_bytes(cubc_device *device, const problem *p, size_t *bytes)
+{
+    prepared call;
+    TRY(prepare(device, p, NULL, &call));
+    *bytes = larger(plan_bytes(&call.plan), 8); // never 0: NULL means the device's pool
     return CUBC_OK;
 }
 
-cubc_status algorithm_missing(cubc_device *device, const problem *p, bool *missing)
+cubc_status run_is_ready(cubc_device *device, const problem *p, bool *ready)
 {
     table *t;
     TRY(table_of(device, &t));
-    *missing = !table_has(t, p);
+    *ready = table_has(t, p);
     return CUBC_OK;
 }

@@ -2,7 +2,9 @@
 // part of a problem is hashed and compared as it stands.
 #define _POSIX_C_SOURCE 200809L // nanosleep
 #include "run/table.h"
+
 #include "run/instance_key.h"
+#include "run/problem.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -106,7 +108,7 @@ workspace_pool *table_workspaces(table *t)
 static entry *find_entry(const table *t, const problem *p, uint64_t hash)
 {
     entry *e = t->entries[hash % BUCKETS];
-    while (e && !(e->hash == hash && problem_same_code(&e->key, p))) e = e->next;
+    while (e && !(e->hash == hash && instance_key_equal(&e->key, p))) e = e->next;
     return e;
 }
 
@@ -168,9 +170,9 @@ static cubc_status renew_entry(table *t, const problem *p, uint64_t hash, unsign
 }
 
 // ---- tuning -------------------------------------------------------------------------------------
-static _Atomic(algorithm_tuner) tuner;
+static _Atomic(table_tuner) tuner;
 
-void algorithm_set_tuner(algorithm_tuner asked)
+void table_set_tuner(table_tuner asked)
 {
     atomic_store(&tuner, asked);
     policy_renew(); // workloads that have run before are asked about as well
@@ -217,7 +219,7 @@ static _Thread_local bool tuning;
 
 static cubc_status tune(cubc_device *device, const problem *p, void *stream, bool *settled)
 {
-    algorithm_tuner asked = atomic_load(&tuner);
+    table_tuner asked = atomic_load(&tuner);
     *settled = !asked || !(tuning || device->api->is_capturing(device, stream));
     if (!asked || !*settled) return CUBC_OK;
     tuning = true;
@@ -320,7 +322,7 @@ static void renew_after_fork(table *t) // a forked child has the list without th
 static bool is_opening(const table *t, const problem *p, uint64_t hash)
 {
     const opening *o = t->openings;
-    while (o && !(o->hash == hash && problem_same_code(o->key, p))) o = o->next;
+    while (o && !(o->hash == hash && instance_key_equal(o->key, p))) o = o->next;
     return o != NULL;
 }
 

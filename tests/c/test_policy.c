@@ -2,6 +2,7 @@
 #include "check.h"
 #include "compile/policy.h"
 #include "measure/workload.h"
+#include "run/problem.h"
 
 #include <stdio.h>
 #include <string.h>

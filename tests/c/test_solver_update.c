@@ -62,7 +62,8 @@ static void test_same_code(void)
     for (size_t k = 0; k < COUNT_OF(updates); k++)
         CHECK_STATUS(solver_update_texts(&p[k], "a test", &updates[k]), CUBC_OK);
     for (size_t k = 0; k < COUNT_OF(p); k++)
-        for (size_t j = 0; j < COUNT_OF(p); j++) CHECK(problem_same_code(&p[k], &p[j]) == (k == j));
+        for (size_t j = 0; j < COUNT_OF(p); j++)
+            CHECK(instance_key_equal(&p[k], &p[j]) == (k == j));
 }
 
 static void test_room_for_sums(void)
@@ -90,7 +91,7 @@ static void test_copies(void)
         cubc_status st = instance_key_copy(&p, &key);
         mem_fail_at(0);
         CHECK(st == (nth >= 1 && nth <= 3 ? CUBC_NO_MEMORY : CUBC_OK));
-        CHECK(st || problem_same_code(&p, &key));
+        CHECK(st || instance_key_equal(&p, &key));
         instance_key_free(&key);
     }
     CHECK(mem_outstanding() == before);

@@ -2,6 +2,7 @@
 // nothing that was called before.
 #include "check.h"
 #include "measure/workload.h"
+#include "run/problem.h"
 #include "run/table.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // When the core asks whether a workload should be tuned, and what it makes of the answer.
 #include "check.h"
 
-#include "run/algorithm.h"
+#include "run/table.h"
 
 static cubc_device *device;
 
@@ -48,7 +48,7 @@ static void begin(bool settles, bool calls, cubc_status status)
     asked.settles = settles;
     asked.calls = calls;
     asked.status = status;
-    algorithm_set_tuner(answer);
+    table_set_tuner(answer);
 }
 
 static void test_once(void)
@@ -58,10 +58,10 @@ static void test_once(void)
     CHECK(asked.times == 1 && asked.n == 64 && strcmp(asked.benchmark, "reduce.sum") == 0);
     CHECK_STATUS(sum(device, CUBC_I64), CUBC_OK);
     CHECK(asked.times == 2);
-    algorithm_set_tuner(answer); // anew: workloads that have run are asked about as well
+    table_set_tuner(answer); // anew: workloads that have run are asked about as well
     CHECK_STATUS(sum(device, CUBC_I64), CUBC_OK);
     CHECK(asked.times == 3);
-    algorithm_set_tuner(NULL);
+    table_set_tuner(NULL);
     CHECK_STATUS(sum(device, CUBC_U64), CUBC_OK);
     CHECK(asked.times == 3);
 }
@@ -74,7 +74,7 @@ static void test_not_settled(void)
     asked.settles = true;
     for (int i = 0; i < 3; i++) CHECK_STATUS(sum(device, CUBC_F32), CUBC_OK);
     CHECK(asked.times == 4);
-    algorithm_set_tuner(NULL);
+    table_set_tuner(NULL);
 }
 
 static void test_a_status_ends_the_call(void)
@@ -84,7 +84,7 @@ static void test_a_status_ends_the_call(void)
     asked.status = CUBC_OK;
     CHECK_STATUS(sum(device, CUBC_F64), CUBC_OK);
     CHECK(asked.times == 2);
-    algorithm_set_tuner(NULL);
+    table_set_tuner(NULL);
 }
 
 static void test_calls_from_within(void)
@@ -92,7 +92,7 @@ static void test_calls_from_within(void)
     begin(true, true, CUBC_OK);
     CHECK_STATUS(sum(device, CUBC_U32), CUBC_OK); // the same workload: it does not wait for itself
     CHECK(asked.times == 1);
-    algorithm_set_tuner(NULL);
+    table_set_tuner(NULL);
 }
 
 // ---- graphs -------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ static void test_captured_calls_are_not_tuned_and_the_next_is(void)
     other.is_capturing = is_capturing;
     begin(true, false, CUBC_OK);
     CHECK_STATUS(sum(device, CUBC_U64), CUBC_OK);
-    algorithm_set_tuner(answer);
+    table_set_tuner(answer);
     asked.times = 0;
     device->api = &other;
     capturing = true;
@@ -121,7 +121,7 @@ static void test_captured_calls_are_not_tuned_and_the_next_is(void)
     for (int i = 0; i < 2; i++) CHECK_STATUS(sum(device, CUBC_U64), CUBC_OK);
     CHECK(asked.times == 1);
     device->api = own;
-    algorithm_set_tuner(NULL);
+    table_set_tuner(NULL);
 }
 
 static const check_test tests[] = {

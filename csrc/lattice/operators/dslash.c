@@ -1,6 +1,8 @@
 // Checks, workload, variants and launch of Wilson-like operators: see dslash.h.
 #include "lattice/operators/dslash.h"
 
+#include "base/integer.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -175,9 +177,9 @@ cubc_status dslash_plan(const problem *p, const instance *i, const void *term, s
     uint64_t groups = (uint64_t)variant_value(&i->space, &i->variant, "sg", 1);
     uint64_t together = groups * (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
     uint64_t places = lattice_sites(p) * (traits.parity == 2 ? 2 : 1);
-    uint64_t sources = (numbers.sources + together - 1) / together;
+    uint64_t sources = ceil_div(numbers.sources, together);
     uint64_t threads = kernel->threads / groups;
-    uint64_t each = (places + threads - 1) / threads, blocks = each * sources;
+    uint64_t each = ceil_div(places, threads), blocks = each * sources;
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources needs more than 2^31 blocks",
              (unsigned long long)numbers.sources);

@@ -67,12 +67,16 @@ static cubc_status add_field(const cubc_site_field *f, problem *out)
     return problem_output(out, f->name, f->data, n, f->type);
 }
 
-static cubc_type widest(const problem *p)
+// Policies go by the narrowest fields, and an update is computed in the widest.
+static void choose_types(problem *p)
 {
-    cubc_type type = CUBC_F32;
-    for (int k = 0; k < p->input_count; k++)
-        if (p->inputs[k].type == CUBC_F64) type = CUBC_F64;
-    return type;
+    p->type = p->inputs[0].type;
+    p->acc_type = CUBC_F32;
+    for (int k = 0; k < p->input_count; k++) {
+        cubc_type type = (cubc_type)p->inputs[k].type;
+        if (cubc_type_size(type) < cubc_type_size((cubc_type)p->type)) p->type = (uint8_t)type;
+        if (type == CUBC_F64) p->acc_type = CUBC_F64;
+    }
 }
 
 cubc_status field_update_problem(const cubc_field_update_params *params, problem *out)
@@ -91,7 +95,7 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
     for (int k = 0; k < params->field_count; k++) TRY(add_field(&params->fields[k], out));
     if (!out->aligned)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: a field in native order starts on 16 bytes");
-    out->type = out->acc_type = (uint8_t)widest(out);
+    choose_types(out);
     return CUBC_OK;
 }
 
@@ -171,7 +175,7 @@ static void field_update_define(const problem *p, text *out)
     const field_update_traits traits = field_update_traits_of(p);
     lattice_define(p, out);
     text_printf(out, "#define TUNE_REALS %d\n#define TUNE_PARITIES %d\n#define TUNE_REAL %s\n",
-                traits.reals, traits.parities, type_table[p->type].dialect);
+                traits.reals, traits.parities, type_table[p->acc_type].dialect);
     define_fields(p, "TUNE_FIELDS", ALL, out);
     define_fields(p, "TUNE_WRITTEN", ONLY_WRITTEN, out);
     define_fields(p, "TUNE_HELD", ONLY_HELD, out);
@@ -194,7 +198,7 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1) * kernel->threads;
     field_update_numbers numbers = field_update_numbers_of(p);
-    uint64_t blocks = (places(p) + tile - 1) / tile * numbers.sources;
+    uint64_t blocks = ceil_div(places(p), tile) * numbers.sources;
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update of %llu right-hand sides: more than 2^31 blocks",
              (unsigned long long)numbers.sources);

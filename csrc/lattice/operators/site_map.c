@@ -69,7 +69,7 @@ cubc_status site_map_launch(const problem *p, const instance *i, uint64_t sites,
                             size_t bytes, plan *out)
 {
     uint64_t spt = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
-    uint64_t each = spt * i->kernels[0].threads, blocks = (sites + each - 1) / each;
+    uint64_t each = spt * i->kernels[0].threads, blocks = ceil_div(sites, each);
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "%s of %llu sites needs more than 2^31 blocks",
              p->algorithm->name, (unsigned long long)sites);

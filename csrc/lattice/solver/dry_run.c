@@ -5,6 +5,8 @@
 #include "lattice/solver/dry_run.h"
 
 #include "base/chunks.h"
+#include "run/instance_key.h"
+#include "run/run.h"
 
 struct dry_run {
     cubc_device *device; // borrowed
@@ -39,11 +41,10 @@ static cubc_status dry_copy(solver *s, void *to, const void *from, size_t bytes)
 static cubc_status dry_launch(solver *s, const problem *p)
 {
     dry_run *d = s->dry_run;
-    bool missing;
-    TRY(algorithm_missing(d->device, p, &missing));
-    for (size_t k = 0; k < d->count && missing; k++)
-        missing = !problem_same_code(&d->problems[k], p);
-    if (!missing) return CUBC_OK;
+    bool known;
+    TRY(run_is_ready(d->device, p, &known));
+    for (size_t k = 0; k < d->count && !known; k++) known = instance_key_equal(&d->problems[k], p);
+    if (known) return CUBC_OK;
     if (d->count == d->capacity) {
         size_t capacity = d->capacity ? 2 * d->capacity : 16;
         problem *grown = mem_realloc(d->problems, capacity, sizeof *grown);
@@ -68,7 +69,7 @@ static cubc_status compile_one(void *context, uint64_t first, uint64_t count, vo
     const dry_run *d = context;
     size_t bytes;
     (void)count, (void)room;
-    return algorithm_temp_bytes(d->device, &d->problems[first], &bytes);
+    return run_temp_bytes(d->device, &d->problems[first], &bytes);
 }
 
 static cubc_status compile_all(dry_run *d)

@@ -2,6 +2,7 @@
 #include "lattice/solver/solver.h"
 
 #include "run/recorded_calls.h"
+#include "run/run.h"
 
 #include <string.h>
 
@@ -89,12 +90,12 @@ void solver_free(solver *s)
 // Compiles kernels that the dry run did not meet, as those that scale sources of unusual size.
 static cubc_status compile_missing(solver *s, const problem *p)
 {
-    bool missing;
+    bool ready;
     size_t bytes;
-    TRY(algorithm_missing(s->device, p, &missing));
-    if (!missing) return CUBC_OK;
+    TRY(run_is_ready(s->device, p, &ready));
+    if (ready) return CUBC_OK;
     double start = now_seconds();
-    TRY(algorithm_temp_bytes(s->device, p, &bytes));
+    TRY(run_temp_bytes(s->device, p, &bytes));
     s->compile_seconds += now_seconds() - start;
     return CUBC_OK;
 }
@@ -102,7 +103,7 @@ static cubc_status compile_missing(solver *s, const problem *p)
 static cubc_status run_launch(solver *s, const problem *p)
 {
     TRY(compile_missing(s, p));
-    return algorithm_run(s->device, p, NULL, 0, s->stream);
+    return run_problem(s->device, p, NULL, 0, s->stream);
 }
 
 cubc_status solver_launch(solver *s, const algorithm *a, const void *params)

@@ -1,0 +1,18 @@
+// The running of problems: from a problem to what is queued on a stream.
+#ifndef CUBC_RUN_H
+#define CUBC_RUN_H
+
+#include "run/algorithm.h"
+
+// Queues a problem on the variant that the policies choose, which is compiled on first use. temp
+// NULL: the workspace comes from the device's pool.
+cubc_status run_problem(cubc_device *device, const problem *p, void *temp, size_t temp_bytes,
+                        void *stream);
+// The size of the workspace that run_problem needs.
+cubc_status run_temp_bytes(cubc_device *device, const problem *p, size_t *bytes);
+// Tells if run_problem would find its variant without compiling or tuning.
+cubc_status run_is_ready(cubc_device *device, const problem *p, bool *ready);
+// Queues a problem on an instance; the workspace comes from the device's pool.
+cubc_status run_instance(instance *i, const problem *p, void *stream);
+
+#endif
