@@ -25,6 +25,7 @@ struct bound {
     unsigned forks;       // of the process that the lock is of
     part *first, **last;
     device_recording *recording; // of all launches
+    call_round calls;            // of one run
     uint32_t runs;               // since the messages were cleared
 };
 
@@ -125,17 +126,26 @@ cubc_status bound_end(bound *b)
 }
 
 // ---- queueing -----------------------------------------------------------------------------------
-// Calls that are recorded are timed one by one.
-static cubc_status queue_timed(const bound *b)
+// Calls that are recorded, one by one, so that each is timed by itself.
+static cubc_status queue_recorded(bound *b)
 {
+    b->calls.count = 0;
     for (const part *one = b->first; one; one = one->next) {
         call_timer timer;
         calls_begin(b->device, &one->work, b->stream, &timer);
         cubc_status st = plan_queue(b->device, &one->plan, one->scratch, b->stream);
         calls_queued(&timer, st);
         if (st) return st;
+        calls_round_list(&b->calls, &timer);
     }
     return CUBC_OK;
+}
+
+static cubc_status replay(const bound *b)
+{
+    cubc_status st = b->device->api->replay(b->device, b->recording, b->stream);
+    if (!st && calls_are_recorded()) calls_replayed(&b->calls);
+    return st;
 }
 
 enum { MOST_RUNS = MESSAGE_LAUNCHES / MAX_LAUNCHES };
@@ -144,11 +154,11 @@ static cubc_status queue(bound *b)
 {
     if (b->runs >= MOST_RUNS) TRY(clear_messages(b));
     b->runs++;
-    const device_api *api = b->device->api;
-    cubc_status st = calls_are_recorded() ? queue_timed(b)
-                     : api->is_capturing(b->device, b->stream) // a graph holds no other
-                         ? queue_parts(b, b->stream)
-                         : api->replay(b->device, b->recording, b->stream);
+    bool captured = b->device->api->is_capturing(b->device, b->stream); // a graph holds no other
+    bool recorded = calls_are_recorded() && (captured || calls_round_is_due(&b->calls));
+    cubc_status st = recorded   ? queue_recorded(b)
+                     : captured ? queue_parts(b, b->stream)
+                                : replay(b);
     if (st) b->runs = MOST_RUNS; // what was abandoned has left half of its messages
     return st;
 }
@@ -182,6 +192,7 @@ void bound_close(bound *b)
     if (!b) return;
     const device_api *api = b->device->api;
     if (b->recording) api->recording_free(b->device, b->recording);
+    calls_round_free(&b->calls);
     while (b->first) {
         part *one = b->first;
         b->first = one->next;

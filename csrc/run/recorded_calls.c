@@ -4,7 +4,6 @@
 #include "run/problem.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,31 +12,39 @@ enum {
     BUCKETS = 4096,
     MOST_KINDS = 65536,
     SAMPLES = 256, // calls that are timed and not over yet
+    LOOKED_AT = 8, // of them, for one that is over
     EACH = 8       // calls that are timed in each doubling
 };
 
+// Code at a place; several are one call if only their alignment differs.
 typedef struct recorded_entry entry;
 struct recorded_entry {
     entry *next;
     uint64_t hash, code;
     const void *part;
-    recorded_call call;
+    uint64_t place[POLICY_AXES];
+    recorded_call *call;
 };
 
-// A pair of events. Its owner is the thread that queues the call while `queueing`, else the table.
+// A pair of events. Whoever has CLAIMED it owns it: the thread that queues the call, or one that
+// reads what it measured. Calls claim with the lock, calls_settle without.
+typedef enum sample_state { EMPTY, CLAIMED, QUEUED } sample_state;
 typedef struct call_sample {
-    entry *of; // NULL: there is nothing to read
-    bool queueing;
+    _Atomic sample_state state;
+    recorded_call *of;
     cubc_device *device; // retained; of the events
     device_event *start, *stop;
 } sample;
 
 static atomic_bool recording;
-FORK_SAFE_MUTEX(lock);  // guards all below
-static unsigned number; // of the recording
-static entry **buckets;
+FORK_SAFE_MUTEX(lock);         // guards all below but what is atomic
+static atomic_uint number;     // of the recording
+static entry **buckets;        // NULL: nothing is recorded
+static recorded_call **called; // by the hash of what it is
+static _Atomic(recorded_call *) first;
+static recorded_call *last;
 static size_t kinds;
-static uint64_t beyond; // calls of kinds that there was no room for
+static atomic_uint_fast64_t beyond; // calls of kinds that there was no room for
 static sample samples[SAMPLES];
 static size_t next_sample;
 static _Thread_local call_round *listing;
@@ -70,41 +77,92 @@ static uint64_t hash_of(const call_work *w)
 static bool is_of(const entry *e, const call_work *w, uint64_t hash)
 {
     return e->hash == hash && e->code == w->code && e->part == w->part &&
-           memcmp(e->call.place, w->place, sizeof w->place) == 0;
+           memcmp(e->place, w->place, sizeof w->place) == 0;
+}
+
+// A text that is cut ends before the letter of UTF-8 that it was cut within.
+static void take_name(char *out, size_t size, const char *name)
+{
+    size_t length = (size_t)snprintf(out, size, "%s", name);
+    if (length < size) return;
+    length = size - 1;
+    if (((unsigned char)name[length] & 0xc0) != 0x80) return;
+    while (length > 0 && ((unsigned char)out[--length] & 0xc0) == 0x80) {
+    }
+    out[length] = 0;
+}
+
+static void describe(const cubc_device *device, const call_work *w, recorded_call *out)
+{
+    memcpy(out->place, w->place, sizeof out->place);
+    take_name(out->name, sizeof out->name, w->name);
+    snprintf(out->type, sizeof out->type, "%s", w->type);
+    snprintf(out->variant, sizeof out->variant, "%s", w->variant);
+    for (int k = 0; k < POLICY_AXES && w->axes[k]; k++)
+        snprintf(out->axes[k], sizeof out->axes[k], "%s", w->axes[k]);
+    out->bytes = w->bytes;
+    out->device = device->info;
+}
+
+// What tells calls apart comes first in the struct; the rest of each text is zero.
+enum { TOLD_APART = offsetof(recorded_call, bytes) };
+
+static recorded_call **find_call(const recorded_call *wanted)
+{
+    recorded_call **link = &called[hash64(wanted, TOLD_APART) % BUCKETS];
+    while (*link && (memcmp(*link, wanted, TOLD_APART) != 0 ||
+                     strcmp((*link)->device.name, wanted->device.name) != 0))
+        link = &(*link)->same_hash;
+    return link;
+}
+
+// With the lock. Readers find the call once it is linked.
+static recorded_call *call_of(const cubc_device *device, const call_work *w)
+{
+    recorded_call *new = mem_zalloc(1, sizeof *new);
+    if (!new) return NULL;
+    describe(device, w, new);
+    recorded_call **link = find_call(new);
+    if (*link) {
+        mem_free(new);
+        return *link;
+    }
+    *link = new;
+    if (last)
+        atomic_store(&last->next, new);
+    else
+        atomic_store(&first, new);
+    last = new;
+    return new;
 }
 
 static entry *make_entry(const cubc_device *device, const call_work *w)
 {
     entry *e = kinds < MOST_KINDS ? mem_zalloc(1, sizeof *e) : NULL;
     if (!e) return NULL;
-    recorded_call *c = &e->call;
     e->code = w->code;
     e->part = w->part;
-    memcpy(c->place, w->place, sizeof c->place);
-    snprintf(c->name, sizeof c->name, "%s", w->name);
-    snprintf(c->type, sizeof c->type, "%s", w->type);
-    snprintf(c->variant, sizeof c->variant, "%s", w->variant);
-    for (int k = 0; k < POLICY_AXES && w->axes[k]; k++)
-        snprintf(c->axes[k], sizeof c->axes[k], "%s", w->axes[k]);
-    c->bytes = w->bytes;
-    c->device = device->info;
-    return e;
+    memcpy(e->place, w->place, sizeof e->place);
+    e->call = call_of(device, w);
+    if (e->call) return e;
+    mem_free(e);
+    return NULL;
 }
 
 // With the lock. NULL: there is no room for another.
-static entry *entry_of(const cubc_device *device, const call_work *w)
+static recorded_call *find(const cubc_device *device, const call_work *w)
 {
     uint64_t hash = hash_of(w);
     entry **link = &buckets[hash % BUCKETS], *e = *link;
     while (e && !is_of(e, w, hash)) e = e->next;
-    if (e) return e;
+    if (e) return e->call;
     e = make_entry(device, w);
     if (!e) return NULL;
     e->hash = hash;
     e->next = *link;
     *link = e;
     kinds++;
-    return e;
+    return e->call;
 }
 
 // ---- times --------------------------------------------------------------------------------------
@@ -116,13 +174,19 @@ static bool is_timed(uint64_t n)
     return n % apart == 0;
 }
 
+static bool claim(sample *s, sample_state from)
+{
+    return atomic_compare_exchange_strong(&s->state, &from, CLAIMED);
+}
+
 static void drop_events(sample *s)
 {
     if (!s->device) return;
     s->device->api->event_destroy(s->device, s->start);
     s->device->api->event_destroy(s->device, s->stop);
     device_release(s->device);
-    *s = (sample){0};
+    s->device = NULL;
+    s->start = s->stop = NULL;
 }
 
 static cubc_status make_events(sample *s, cubc_device *device)
@@ -135,96 +199,129 @@ static cubc_status make_events(sample *s, cubc_device *device)
     return device->api->event_create(device, &s->stop);
 }
 
-// With the lock. Waits for a sample's call; a time that cannot be had is left out.
+static bool is_over(const sample *s)
+{
+    return s->device->api->event_reached(s->device, s->stop);
+}
+
+// Of a claimed sample. Waits for its call; a time that cannot be had is left out.
 static void read_sample(sample *s)
 {
     double seconds;
-    entry *e = s->of;
-    if (!e) return;
-    s->of = NULL;
     const device_api *api = s->device->api;
     if (api->event_synchronize(s->device, s->stop) ||
-        api->event_elapsed(s->device, s->start, s->stop, &seconds))
+        api->event_elapsed(s->device, s->start, s->stop, &seconds) || !(seconds > 0))
         return;
-    if (seconds > 0 && e->call.timed < CALL_TIMES)
-        e->call.seconds[e->call.timed++] = (float)seconds;
+    int at = atomic_fetch_add(&s->of->timed, 1);
+    if (at < CALL_TIMES) atomic_store(&s->of->seconds[at], (float)seconds);
 }
 
-// With the lock. The oldest sample; NULL: its call is not over yet.
-static sample *take_sample(entry *e, cubc_device *device)
+// Claims a sample that is there to be used; false: its call is not over, or another has it.
+static bool claim_unused(sample *s)
 {
-    sample *s = &samples[next_sample];
-    if (s->queueing || (s->of && !s->device->api->event_reached(s->device, s->stop))) return NULL;
-    next_sample = (next_sample + 1) % SAMPLES;
-    read_sample(s);
-    if (make_events(s, device)) {
-        drop_events(s);
-        return NULL;
+    if (claim(s, EMPTY)) return true;
+    if (!claim(s, QUEUED)) return false;
+    if (is_over(s)) {
+        read_sample(s);
+        return true;
     }
-    s->queueing = true;
-    s->of = e;
-    return s;
+    atomic_store(&s->state, QUEUED);
+    return false;
+}
+
+// With the lock. NULL: all that were looked at are in use.
+static sample *take_sample(recorded_call *call, cubc_device *device)
+{
+    sample *s = NULL;
+    for (int k = 0; k < LOOKED_AT && !s; k++) {
+        if (claim_unused(&samples[next_sample])) s = &samples[next_sample];
+        next_sample = (next_sample + 1) % SAMPLES;
+    }
+    if (!s) return NULL;
+    s->of = call;
+    if (!make_events(s, device)) return s;
+    drop_events(s);
+    atomic_store(&s->state, EMPTY);
+    return NULL;
+}
+
+void calls_settle(bool wait)
+{
+    for (int k = 0; k < SAMPLES; k++) {
+        sample *s = &samples[k];
+        if (!claim(s, QUEUED)) continue;
+        bool over = wait || is_over(s);
+        if (over) read_sample(s);
+        atomic_store(&s->state, over ? EMPTY : QUEUED);
+    }
 }
 
 // ---- calls --------------------------------------------------------------------------------------
-static void list(call_round *round, entry *e)
+static void list(call_round *round, recorded_call *call)
 {
     if (round->count == round->room) {
         size_t room = round->room ? 2 * round->room : 64;
-        entry **grown = mem_realloc(round->entries, room, sizeof *grown);
+        recorded_call **grown = mem_realloc(round->calls, room, sizeof *grown);
         if (!grown) return; // it is not counted
-        round->entries = grown;
+        round->calls = grown;
         round->room = room;
     }
-    round->entries[round->count++] = e;
+    round->calls[round->count++] = call;
 }
 
-// With the lock.
-static sample *count(cubc_device *device, const call_work *work, void *stream)
+// With the lock. A call that is listed is not timed.
+static void begin(const call_work *work, call_timer *out)
 {
-    entry *e = entry_of(device, work);
-    if (!e) {
-        beyond++;
-        return NULL;
+    cubc_device *device = out->device;
+    recorded_call *call = find(device, work);
+    if (!call) {
+        atomic_fetch_add(&beyond, 1);
+        return;
     }
-    if (listing) {
-        if (listing->recording == number) list(listing, e);
-        return NULL;
-    }
-    uint64_t n = e->call.count++;
-    if (!is_timed(n) || device->api->is_capturing(device, stream)) return NULL;
-    return take_sample(e, device);
+    out->call = call;
+    out->recording = number;
+    if (listing || !is_timed(call->count) || device->api->is_capturing(device, out->stream)) return;
+    out->sample = take_sample(call, device);
 }
 
 void calls_begin(cubc_device *device, const call_work *work, void *stream, call_timer *out)
 {
     *out = (call_timer){.device = device, .stream = stream};
     pthread_mutex_lock(&lock);
-    if (calls_are_recorded()) out->sample = count(device, work, stream);
+    if (calls_are_recorded()) begin(work, out);
     pthread_mutex_unlock(&lock);
-    if (out->sample && device->api->event_record(device, out->sample->start, stream))
-        calls_queued(out, CUBC_DEVICE_ERROR);
+    sample *s = out->sample;
+    if (!s || !device->api->event_record(device, s->start, stream)) return;
+    out->sample = NULL;
+    atomic_store(&s->state, EMPTY);
+}
+
+// With the lock.
+static void count(const call_timer *timer)
+{
+    if (!listing)
+        atomic_fetch_add(&timer->call->count, 1);
+    else if (listing->recording == number)
+        list(listing, timer->call);
 }
 
 void calls_queued(call_timer *timer, cubc_status queued)
 {
     sample *s = timer->sample;
-    if (!s) return;
-    timer->sample = NULL;
-    const device_api *api = timer->device->api;
-    cubc_status st = queued ? queued : api->event_record(timer->device, s->stop, timer->stream);
+    if (!timer->call) return;
+    bool timed =
+        s && !queued && !timer->device->api->event_record(timer->device, s->stop, timer->stream);
     pthread_mutex_lock(&lock);
-    s->queueing = false;
-    if (st) s->of = NULL;
+    bool ours = calls_are_recorded() && timer->recording == number;
+    if (ours && !queued) count(timer);
+    if (s) atomic_store(&s->state, ours && timed ? QUEUED : EMPTY);
     pthread_mutex_unlock(&lock);
 }
 
 // ---- rounds -------------------------------------------------------------------------------------
 void calls_round_begin(call_round *round)
 {
-    pthread_mutex_lock(&lock);
-    *round = (call_round){.recording = number};
-    pthread_mutex_unlock(&lock);
+    *round = (call_round){.recording = atomic_load(&number)};
     listing = round;
 }
 
@@ -233,112 +330,125 @@ void calls_round_end(void)
     listing = NULL;
 }
 
+void calls_round_list(call_round *round, const call_timer *timer)
+{
+    if (!timer->call) return;
+    if (round->recording != timer->recording) round->count = 0;
+    round->recording = timer->recording;
+    list(round, timer->call);
+}
+
+// With the lock.
+static bool is_due(const call_round *round)
+{
+    if (round->recording != number || !round->count) return true;
+    for (size_t k = 0; k < round->count; k++)
+        if (is_timed(round->calls[k]->count)) return true;
+    return false;
+}
+
+bool calls_round_is_due(const call_round *round)
+{
+    pthread_mutex_lock(&lock);
+    bool due = calls_are_recorded() && is_due(round);
+    pthread_mutex_unlock(&lock);
+    return due;
+}
+
 void calls_replayed(const call_round *round)
 {
     if (!round->count) return;
     pthread_mutex_lock(&lock);
     if (calls_are_recorded() && round->recording == number)
-        for (size_t k = 0; k < round->count; k++) round->entries[k]->call.count++;
+        for (size_t k = 0; k < round->count; k++) atomic_fetch_add(&round->calls[k]->count, 1);
     pthread_mutex_unlock(&lock);
 }
 
 void calls_round_free(call_round *round)
 {
-    mem_free(round->entries);
+    mem_free(round->calls);
     *round = (call_round){0};
 }
 
 // ---- recordings ---------------------------------------------------------------------------------
-cubc_status calls_record(void)
-{
-    cubc_status st = CUBC_OK;
-    pthread_mutex_lock(&lock);
-    if (buckets)
-        st = error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT, "calls are recorded already");
-    else if (!(buckets = mem_zalloc(BUCKETS, sizeof *buckets)))
-        st = CUBC_NO_MEMORY;
-    if (!st) {
-        kinds = 0;
-        beyond = 0;
-        number++;
-        atomic_store(&recording, true);
-    }
-    pthread_mutex_unlock(&lock);
-    return st;
-}
-
-static double total(const recorded_call *c)
-{
-    double sum = 0;
-    for (int k = 0; k < c->timed; k++) sum += (double)c->seconds[k];
-    return c->timed ? sum / c->timed * (double)c->count : 0;
-}
-
-static int by_time(const void *left, const void *right)
-{
-    const recorded_call *const a = left, *const b = right;
-    return (total(a) < total(b)) - (total(a) > total(b));
-}
-
-// With the lock. A sample whose call is still being queued is its thread's until then.
-static void end_samples(bool read)
-{
-    for (int k = 0; k < SAMPLES; k++) {
-        if (read && !samples[k].queueing) read_sample(&samples[k]);
-        samples[k].of = NULL;
-        if (read && !samples[k].queueing) drop_events(&samples[k]);
-    }
-}
-
 // With the lock.
-static void end(void)
+static void forget(void)
 {
     for (int b = 0; buckets && b < BUCKETS; b++)
         for (entry *e = buckets[b], *next; e; e = next) {
             next = e->next;
             mem_free(e);
         }
+    for (recorded_call *c = first, *next; c; c = next) {
+        next = c->next;
+        mem_free(c);
+    }
     mem_free(buckets);
+    mem_free(called);
     buckets = NULL;
+    called = NULL;
+    first = last = NULL;
+    kinds = 0;
+    beyond = 0;
     number++; // rounds of it have ended as well
 }
 
-static cubc_status copy_calls(recorded_call **out, size_t *count)
-{
-    size_t n = 0;
-    *out = mem_zalloc(kinds + 1, sizeof **out);
-    if (!*out) return CUBC_NO_MEMORY;
-    for (int b = 0; b < BUCKETS; b++)
-        for (const entry *e = buckets[b]; e; e = e->next)
-            if (e->call.count) (*out)[n++] = e->call;
-    qsort(*out, n, sizeof **out, by_time);
-    *count = n;
-    return CUBC_OK;
-}
-
-cubc_status calls_end(recorded_call **out, size_t *count, uint64_t *lost)
+cubc_status calls_record(void)
 {
     cubc_status st = CUBC_OK;
-    *out = NULL;
-    *count = 0;
     pthread_mutex_lock(&lock);
-    atomic_store(&recording, false);
-    *lost = beyond;
     if (buckets) {
-        end_samples(true);
-        st = copy_calls(out, count);
-        end();
+        st = error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT, "calls are recorded already");
+    } else {
+        buckets = mem_zalloc(BUCKETS, sizeof(entry *));
+        called = buckets ? mem_zalloc(BUCKETS, sizeof(recorded_call *)) : NULL;
+        if (called)
+            atomic_store(&recording, true);
+        else
+            st = CUBC_NO_MEMORY;
+        if (st) forget();
     }
     pthread_mutex_unlock(&lock);
     return st;
 }
 
+recorded_call *calls_after(const recorded_call *call)
+{
+    return call ? atomic_load(&call->next) : atomic_load(&first);
+}
+
+uint64_t calls_beyond(void)
+{
+    return beyond;
+}
+
+void calls_stop(void)
+{
+    pthread_mutex_lock(&lock); // calls that are being counted are counted
+    atomic_store(&recording, false);
+    pthread_mutex_unlock(&lock);
+}
+
+// A sample whose call is still being queued is its thread's until then.
 void calls_forget(void)
 {
+    calls_stop();
     pthread_mutex_lock(&lock);
-    atomic_store(&recording, false);
-    end_samples(false);
-    for (int k = 0; k < SAMPLES; k++) samples[k].queueing = false;
-    end();
+    for (int k = 0; k < SAMPLES; k++) {
+        if (claim(&samples[k], QUEUED)) atomic_store(&samples[k].state, EMPTY);
+        if (!claim(&samples[k], EMPTY)) continue;
+        drop_events(&samples[k]);
+        atomic_store(&samples[k].state, EMPTY);
+    }
+    forget();
+    pthread_mutex_unlock(&lock);
+}
+
+void calls_forget_in_child(void)
+{
+    calls_stop();
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < SAMPLES; k++) samples[k] = (sample){0};
+    forget();
     pthread_mutex_unlock(&lock);
 }

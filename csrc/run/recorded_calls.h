@@ -4,10 +4,15 @@
 // kept. The first calls of each kind are timed by a pair of events on their stream, and then ever
 // fewer: eight in each doubling of their number, so that recording costs little where calls are
 // many.
+//
+// Calls hold a lock among themselves. Who reads what has been counted (calls_after, calls_settle)
+// takes none, so that no call waits for a reader.
 #ifndef CUBC_RECORDED_CALLS_H
 #define CUBC_RECORDED_CALLS_H
 
 #include "run/algorithm.h"
+
+#include <stdatomic.h>
 
 enum { CALL_TIMES = 256 }; // kept of calls that are one: enough for 2^32 of them
 
@@ -26,19 +31,23 @@ typedef struct call_work {
 // A primitive's; it points into both.
 call_work call_work_of(const problem *p, const instance *i);
 
-// Calls that are one.
+// Calls that are one: of the same texts at the same place, whatever code they ran.
 typedef struct recorded_call {
     char name[64], type[16], variant[MAX_LABEL], axes[POLICY_AXES][16];
     uint64_t place[POLICY_AXES];
     double bytes;
     device_info device;
-    uint64_t count;
-    float seconds[CALL_TIMES]; // of those that were timed
-    int timed;
+    _Atomic uint64_t count;               // of those that ran
+    atomic_int timed;                     // more than CALL_TIMES: the others were dropped
+    _Atomic float seconds[CALL_TIMES];    // 0: it is not there yet
+    _Atomic(struct recorded_call *) next; // that was made first after this one
+    struct recorded_call *same_hash;
 } recorded_call;
 
 // A call under way.
 typedef struct call_timer {
+    recorded_call *call; // NULL: it is not recorded
+    unsigned recording;
     struct call_sample *sample; // NULL: it is not timed
     cubc_device *device;
     void *stream;
@@ -47,20 +56,28 @@ typedef struct call_timer {
 // Calls that are queued once and replayed: see calls_replayed.
 typedef struct call_round {
     unsigned recording;
-    struct recorded_entry **entries;
+    recorded_call **calls;
     size_t count, room;
 } call_round;
 
 // Records all calls from now on. CUBC_INVALID_ARGUMENT if they are recorded already.
 cubc_status calls_record(void);
-// Waits for what is timed and gives the calls, most time first. They are freed with mem_free.
-// *lost: the calls of kinds beyond the 65 536 that are told apart.
-cubc_status calls_end(recorded_call **out, size_t *count, uint64_t *lost);
-// Forgets all; in a forked child, which has no devices.
-void calls_forget(void);
 bool calls_are_recorded(void);
+// Takes in the times of calls that are over. wait: of all, waiting for them.
+void calls_settle(bool wait);
+// The calls of the recording in the order in which they were made first: NULL gives the first, the
+// last gives NULL. They are valid until calls_forget.
+recorded_call *calls_after(const recorded_call *call);
+// The calls of kinds beyond the 65 536 that are told apart.
+uint64_t calls_beyond(void);
+// No more calls are recorded; those that were are there until calls_forget.
+void calls_stop(void);
+void calls_forget(void);
+// The same in a forked child, where the events of devices are left as they are.
+void calls_forget_in_child(void);
 
-// Around the queueing of a call. The work's fields are only read between the two.
+// Around the queueing of a call, which is counted if it was queued. The work's fields are only read
+// by the first.
 void calls_begin(cubc_device *device, const call_work *work, void *stream, call_timer *out);
 void calls_queued(call_timer *timer, cubc_status queued);
 
@@ -68,6 +85,11 @@ void calls_queued(call_timer *timer, cubc_status queued);
 // with each replay.
 void calls_round_begin(call_round *round);
 void calls_round_end(void);
+// The same for calls that are counted one by one: lists one that was queued.
+void calls_round_list(call_round *round, const call_timer *timer);
+// True if the recording does not know the round yet, or if one of its calls is to be timed: then
+// they are better queued one by one than replayed.
+bool calls_round_is_due(const call_round *round);
 void calls_replayed(const call_round *round);
 void calls_round_free(call_round *round);
 

@@ -247,12 +247,12 @@ static void bind_key(const store *s, sql_query *q, const store_row *row)
     sql_bind_integer(q, row->round);
 }
 
-cubc_status store_put(store *s, int64_t id, const store_record *record)
+cubc_status store_put(store *s, int which, int64_t id, const store_record *record)
 {
     sql_query q;
     bool any;
     uint8_t *encoded = NULL;
-    TRY(sql_start(s->db, ADD, &q));
+    TRY(sql_start(s->db, which, &q));
     if (id)
         sql_bind_integer(&q, id);
     else
@@ -286,15 +286,15 @@ static cubc_status find_benchmark(store *s, store_record *record)
     return take_found(&q, 0, 0, &none, record, &record->benchmark_id);
 }
 
-static cubc_status insert(store *s, store_record *record, bool *added)
+static cubc_status put_row(store *s, int which, store_record *record, bool *done)
 {
     TRY(find_benchmark(s, record));
-    TRY(store_put(s, 0, record));
-    *added = sql_changed(s->db) > 0;
+    TRY(store_put(s, which, 0, record));
+    *done = sql_changed(s->db) > 0;
     return CUBC_OK;
 }
 
-static cubc_status add_locked(store *s, store_record *record, bool *added)
+static cubc_status put_locked(store *s, int which, store_record *record, bool *done)
 {
     if (!s->writable) FAIL(CUBC_STORE_ERROR, "%s is open for reading only", sql_path(s->db));
     TRY(check_device(s));
@@ -304,8 +304,8 @@ static cubc_status add_locked(store *s, store_record *record, bool *added)
     whole.base_center = record->base_center;
     whole.created = record->created;
     TRY(sql_begin(s->db));
-    cubc_status st = sql_end(s->db, insert(s, &whole, added));
-    if (st) *added = false;
+    cubc_status st = sql_end(s->db, put_row(s, which, &whole, done));
+    if (st) *done = false;
     if (st) return st;
     if (++s->uncheckpointed < CHECKPOINT_ROWS && now_seconds() - s->checkpointed < checkpoint_s)
         return CUBC_OK;
@@ -327,13 +327,13 @@ static void cut_message(const char *message, char cut[STORE_MESSAGE + 1])
     cut[length] = 0;
 }
 
-cubc_status store_add(store *s, const store_row *row, bool *added)
+static cubc_status put(store *s, int which, const store_row *row, bool *done)
 {
     char message[STORE_MESSAGE + 1], created[32];
     time_t now = time(NULL);
     struct tm utc;
     store_record record = {.row = *row, .created = created};
-    *added = false;
+    *done = false;
     if (row->message) {
         cut_message(row->message, message);
         record.row.message = message;
@@ -343,9 +343,20 @@ cubc_status store_add(store *s, const store_row *row, bool *added)
     if (!gmtime_r(&now, &utc) || !strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc))
         FAIL(CUBC_INTERNAL, "this machine's clock has no date");
     pthread_mutex_lock(&s->mutex);
-    cubc_status st = add_locked(s, &record, added);
+    cubc_status st = put_locked(s, which, &record, done);
     pthread_mutex_unlock(&s->mutex);
     return st;
+}
+
+cubc_status store_add(store *s, const store_row *row, bool *added)
+{
+    return put(s, ADD, row, added);
+}
+
+cubc_status store_put_calls(store *s, const store_row *row)
+{
+    bool done;
+    return put(s, PUT_CALLS, row, &done);
 }
 
 static cubc_status has_locked(store *s, const store_row *key, bool *found)

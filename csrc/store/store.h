@@ -4,8 +4,8 @@
 // of driver, runtime and compiler, the hash of the kernel source with its compile-time workload,
 // the benchmark, the variant and the run-time workload; and by the round, since what did best is
 // measured again. Raw samples are kept in measured order, the base's samples taken alongside with
-// them. Rows are only ever added: a row that is already there is left alone, and a kill at any
-// moment loses nothing that store_add returned for.
+// them. Rows are only ever added: a row that is already there is left alone, but for that of calls
+// which a program is still making. A kill at any moment loses nothing that store_add returned for.
 //
 // Trust. A store may come from anybody, damaged or made to harm. One rule for all reading: the core
 // copies the file and the committed frames of its log into memory and hands SQLite that copy only
@@ -45,6 +45,9 @@ cubc_status store_device(store *s, const device_info *info, const char *version)
 // as it was, unless it says only that the variant was not worth a measurement ("lost", "pruned")
 // and this one measures it; *added says which.
 cubc_status store_add(store *s, const store_row *row, bool *added);
+// The same of calls that are still being made (status "recorded"): a row of that status and key,
+// which the caller has added, is renewed.
+cubc_status store_put_calls(store *s, const store_row *row);
 // Tells if a row with this key, for the current device and environment, is there.
 cubc_status store_has(store *s, const store_row *key, bool *found);
 

@@ -24,8 +24,9 @@ struct store {
 cubc_status store_make(sql *db, int version, bool writable, store **out);
 // Reads a store from memory; the image becomes the store's in any case, the path is for messages.
 cubc_status store_open_image(const char *path, store_image *image, store **out);
-// Adds a row of all columns, with that number if it is not 0, in a transaction that is open.
-cubc_status store_put(store *s, int64_t id, const store_record *record);
+// Adds a row of all columns by a statement, ADD or PUT_CALLS, with that number if it is not 0, in a
+// transaction that is open.
+cubc_status store_put(store *s, int which, int64_t id, const store_record *record);
 // Makes an older store, which is open for writing, one of the newest version. Closes it.
 cubc_status store_upgrade(sql *old, const char *path);
 

@@ -169,6 +169,14 @@ static const entry schemas[STORE_VERSION][ENTRIES] = {SCHEMA(1), SCHEMA(2), SCHE
                          " LEFT JOIN environment e ON e.id = m.environment_id" \
                          " WHERE m.id = ?1"
 
+// Adds a row, or renews the one of its key where a condition holds.
+#define PUT_WHERE(condition)                                                               \
+    "INSERT INTO measurement (id, checksum" STORE_KEY(NAME)                                \
+        STORE_RESULT(NAME) ") VALUES (?, ?" STORE_KEY(MARK)                                \
+            STORE_RESULT(MARK) ") ON CONFLICT " KEY                                        \
+                               " DO UPDATE SET checksum = excluded.checksum" STORE_RESULT( \
+                                   RENEW) " WHERE " condition
+
 static const char *const statements[STATEMENTS] = {
     [MASTER] = "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master",
     [ADD_DEVICE] =
@@ -190,15 +198,9 @@ static const char *const statements[STATEMENTS] = {
     [ADD_BENCHMARK] =
         "INSERT INTO benchmark (name, axes) VALUES (?1, ?2) ON CONFLICT (name, axes) DO NOTHING",
     [FIND_BENCHMARK] = "SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2",
-    [ADD] = "INSERT INTO measurement (id, checksum" STORE_KEY(NAME) STORE_RESULT(
-        NAME) ")"
-              " VALUES (?, ?" STORE_KEY(MARK) STORE_RESULT(
-                  MARK) ")"
-                        // That a variant was not worth a measurement may be measured after all.
-                        " ON CONFLICT " KEY
-                        " DO UPDATE SET checksum = excluded.checksum" STORE_RESULT(
-                            RENEW) " WHERE status IN ('lost', 'pruned')"
-                                   " AND excluded.status NOT IN ('lost', 'pruned')",
+    // That a variant was not worth a measurement may be measured after all.
+    [ADD] = PUT_WHERE("status IN ('lost', 'pruned') AND excluded.status NOT IN ('lost', 'pruned')"),
+    [PUT_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"),
     [HAS] = "SELECT 1 FROM measurement WHERE"
             " benchmark_id = (SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2)"
             " AND source_hash = ?3 AND ct = ?4 AND variant = ?5 AND rt = ?6 AND device_id = ?7"

@@ -16,6 +16,7 @@ enum {
     ADD_BENCHMARK,
     FIND_BENCHMARK,
     ADD,
+    PUT_CALLS,
     HAS,
     NEXT_ID,
     ALL_DEVICES, // tables that an upgrade copies as they are

@@ -58,7 +58,7 @@ static cubc_status copy_measurements(store *from, store *to)
     bool more;
     TRY(store_begin(from, &c));
     while (!(st = store_next(c, &record, &more)) && more &&
-           !(st = store_put(to, record.id, &record)))
+           !(st = store_put(to, ADD, record.id, &record)))
         continue;
     store_end(c);
     return st;

@@ -263,17 +263,17 @@ def set_tuner(tuner: Callable[[str, str, str, dict[str, int]], bool] | None, /) 
     does not end the call, but KeyboardInterrupt.
     """
 
-def record_calls() -> None:
-    """Record all calls from now on; ValueError if they are recorded already."""
+def record_calls(path: str | bytes | os.PathLike, seconds: float, /) -> None:
+    """Record all calls from now on in a store, written every so many seconds.
 
-def recorded_calls() -> tuple[list[dict[str, Any]], int]:
-    """End the recording: the calls, most time first, and how many had no room.
-
-    The seconds, of the calls that were timed, are float32.
+    ValueError if they are recorded already.
     """
 
-def forget_calls() -> None:
-    """End the recording without waiting for any device, in a forked child."""
+def end_recording() -> int:
+    """Write what was recorded; how many calls had no room."""
+
+def forget_recording() -> None:
+    """End the recording in a forked child, unwritten."""
 
 @final
 class Bound:

@@ -26,7 +26,7 @@ LAYERS = {
     "run": "compile",
     "primitives": "run",
     "measure": "run",
-    "store": "device",
+    "store": "run",
     "lattice/io": "base",
     "lattice/operators": "run",
     "lattice/solver": "lattice/operators",

@@ -1,9 +1,12 @@
 """Recordings: what a program called is in a store, as a table and as what a search is for."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -21,7 +24,7 @@ X = np.arange(100_003, dtype=np.float32)
 @pytest.fixture
 def db(tmp_path):
     yield tmp_path / "work.db"
-    _core.forget_calls()
+    _core.forget_recording()
     cubc.clear_policies()
 
 
@@ -216,13 +219,93 @@ def test_a_program_is_recorded_by_the_command(db):
     assert "reduce.sum" in told and "Elements=5000" in told
 
 
+def test_calls_that_fail_are_not_counted(db):
+    room = np.empty(8, np.uint8)
+    with tuner.record(db), pytest.raises(ValueError, match="workspace"):
+        cubc.sort(X, device="cpu", workspace=room)
+    assert tuner.recorded(db).empty
+
+
+WORKING = """
+import os, signal, subprocess, sys, time
+import numpy
+import cubc
+
+{before}
+for _ in range(5):
+    cubc.reduce(numpy.ones(5000), device="cpu")
+print("called", flush=True)
+time.sleep(100)
+"""
+
+
+@contextlib.contextmanager
+def working(db, before=""):
+    """A program that is recorded, once it has made its calls."""
+    program = [sys.executable, "-c", WORKING.format(before=before)]
+    variables = os.environ | {"CUBC_RECORD": str(db)}
+    with subprocess.Popen(program, env=variables, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "called\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_program_that_is_killed_leaves_its_calls(db):
+    with working(db) as process:
+        deadline = time.monotonic() + 60
+        while calls(db) != [5]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.kill()
+    assert calls(db) == [5]
+
+
+def test_a_program_that_is_terminated_leaves_all_its_calls(db):
+    with working(db) as process:
+        process.terminate()
+        assert process.wait(60) == -signal.SIGTERM
+    assert calls(db) == [5]
+
+
+@pytest.mark.parametrize(
+    ("handler", "status", "found"),
+    [("lambda *_: sys.exit(3)", 3, [5]), ("signal.SIG_DFL", -signal.SIGTERM, None)],
+)
+def test_the_handlers_of_a_program_stay(db, handler, status, found):
+    before = f"""
+assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+signal.signal(signal.SIGTERM, {handler})"""
+    with working(db, before) as process:
+        process.terminate()
+        assert process.wait(60) == status
+    assert found is None or calls(db) == found
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_children_end_at_once(db):
+    before = """
+child = os.fork()
+if not child:
+    time.sleep(100)
+os.kill(child, signal.SIGTERM)
+assert os.waitpid(child, 0)[1] == signal.SIGTERM
+child = subprocess.Popen(["sleep", "100"])
+child.terminate()
+assert child.wait() == -signal.SIGTERM"""
+    with working(db, before):
+        pass
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_records_nothing(db):
     with tuner.record(db):
         cubc.reduce(X, device="cpu")
         child = os.fork()
         if child == 0:
-            os._exit(0 if _core.recorded_calls()[0] == [] else 1)
+            cubc.reduce(X, device="cpu")
+            os._exit(_core.end_recording())
         assert os.waitpid(child, 0)[1] == 0
     assert calls(db) == [1]
 
@@ -266,3 +349,21 @@ def test_damaged_rows_are_left_out(db):
     )
     with pytest.warns(RuntimeWarning, match="2 of its rows left out"):
         assert calls(db) == [1]
+
+
+@pytest.mark.gpu
+def test_a_recording_spoils_no_capture(db, device, monkeypatch):
+    cupy = pytest.importorskip("cupy", reason="needs CuPy")
+    monkeypatch.setattr("cubc.tuner._recording.EVERY", 0.2)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with tuner.record(db), stream:
+        x, out = cupy.arange(1000.0), cupy.empty((), "float64")
+        for _ in range(10):
+            cubc.reduce(x, out=out)
+        stream.begin_capture(cupy.cuda.runtime.streamCaptureModeGlobal)
+        cubc.reduce(x, out=out)
+        time.sleep(1)  # the store is written meanwhile
+        graph = stream.end_capture()
+        graph.launch()
+        assert out.get() == 499500
+    assert calls(db) == [11]

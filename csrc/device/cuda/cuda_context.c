@@ -17,3 +17,8 @@ void cuda_context_leave(bool pushed)
     CUcontext ours;
     if (pushed) cuda.cuCtxPopCurrent_v2(&ours);
 }
+
+void cuda_capture_exchange(int *mode)
+{
+    cuda.cudaThreadExchangeStreamCaptureMode(mode);
+}

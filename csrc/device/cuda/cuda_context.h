@@ -53,4 +53,9 @@ typedef struct cuda_device {
 cubc_status cuda_context_enter(const cuda_device *device, bool *pushed);
 void cuda_context_leave(bool pushed);
 
+// Loading a kernel, or asking an event, is no part of what this thread or another is capturing into
+// a graph, which it would spoil. With cudaStreamCaptureModeRelaxed this says so to CUDA, for this
+// thread; the same call undoes it.
+void cuda_capture_exchange(int *mode);
+
 #endif

@@ -14,13 +14,6 @@ struct device_module {
     CUmodule handle;
 };
 
-// Loading a kernel is no part of what is being captured into a graph; this says so to CUDA, for
-// this thread. The same call undoes it.
-static void exchange_capture_mode(int *mode)
-{
-    cuda.cudaThreadExchangeStreamCaptureMode(mode);
-}
-
 // cuModuleLoadData is told no size. A binary may come from a file that was cut short, so its ELF
 // header is held against what is there.
 static bool is_whole_elf(const binary *code)
@@ -50,9 +43,9 @@ cubc_status cuda_module_load(cubc_device *device, const binary *code, device_mod
     if (!module) return CUBC_NO_MEMORY;
     cubc_status st = cuda_context_enter((cuda_device *)device, &pushed);
     if (!st) {
-        exchange_capture_mode(&mode);
+        cuda_capture_exchange(&mode);
         st = DRIVER(cuda.cuModuleLoadData(&module->handle, code->data), "cuModuleLoadData");
-        exchange_capture_mode(&mode);
+        cuda_capture_exchange(&mode);
         cuda_context_leave(pushed);
     }
     if (st)
@@ -226,9 +219,9 @@ cubc_status cuda_module_kernel(cubc_device *device, device_module *module, const
     int mode = cudaStreamCaptureModeRelaxed;
     *out = (device_kernel){0};
     TRY(cuda_context_enter(d, &pushed));
-    exchange_capture_mode(&mode);
+    cuda_capture_exchange(&mode);
     cubc_status st = open_kernel(d, module->handle, name, threads, out);
-    exchange_capture_mode(&mode);
+    cuda_capture_exchange(&mode);
     cuda_context_leave(pushed);
     return st;
 }

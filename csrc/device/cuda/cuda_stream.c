@@ -113,17 +113,37 @@ uint64_t cuda_stream_id(cubc_device *device, void *stream)
 }
 
 // ---- events -----------------------------------------------------------------------------------
+// A thread in the device's context, aside of what is being captured.
+typedef struct visit {
+    bool pushed;
+    int mode;
+} visit;
+
+static cubc_status enter_aside(cubc_device *device, visit *v)
+{
+    v->mode = cudaStreamCaptureModeRelaxed;
+    TRY(cuda_context_enter((cuda_device *)device, &v->pushed));
+    cuda_capture_exchange(&v->mode);
+    return CUBC_OK;
+}
+
+static void leave(visit *v)
+{
+    cuda_capture_exchange(&v->mode);
+    cuda_context_leave(v->pushed);
+}
+
 cubc_status cuda_event_create(cubc_device *device, device_event **out)
 {
-    bool pushed;
+    visit v;
     *out = NULL;
     device_event *event = mem_zalloc(1, sizeof *event);
     if (!event) return CUBC_NO_MEMORY;
-    cubc_status st = cuda_context_enter((cuda_device *)device, &pushed);
+    cubc_status st = enter_aside(device, &v);
     if (!st) {
         st = RUNTIME(cuda.cudaEventCreateWithFlags(&event->handle, cudaEventDefault),
                      "cudaEventCreateWithFlags");
-        cuda_context_leave(pushed);
+        leave(&v);
     }
     if (st)
         mem_free(event);
@@ -134,11 +154,11 @@ cubc_status cuda_event_create(cubc_device *device, device_event **out)
 
 void cuda_event_destroy(cubc_device *device, device_event *event)
 {
-    bool pushed;
+    visit v;
     if (!event) return;
-    if (!cuda_context_enter((cuda_device *)device, &pushed)) {
+    if (!enter_aside(device, &v)) {
         if (cuda.cudaEventDestroy(event->handle)) cuda.cudaGetLastError();
-        cuda_context_leave(pushed);
+        leave(&v);
     }
     mem_free(event);
 }
@@ -186,19 +206,19 @@ cubc_status cuda_event_wait(cubc_device *device, device_event *event, void *stre
 
 bool cuda_event_reached(cubc_device *device, device_event *event)
 {
-    bool pushed;
-    if (cuda_context_enter((cuda_device *)device, &pushed)) return true;
+    visit v;
+    if (enter_aside(device, &v)) return true;
     bool reached = cuda.cuEventQuery(event->handle) != CUDA_ERROR_NOT_READY;
-    cuda_context_leave(pushed);
+    leave(&v);
     return reached;
 }
 
 cubc_status cuda_event_synchronize(cubc_device *device, device_event *event)
 {
-    bool pushed;
-    TRY(cuda_context_enter((cuda_device *)device, &pushed));
+    visit v;
+    TRY(enter_aside(device, &v));
     cubc_status st = wait_for(NULL, event->handle);
-    cuda_context_leave(pushed);
+    leave(&v);
     return st;
 }
 
@@ -206,11 +226,11 @@ cubc_status cuda_event_elapsed(cubc_device *device, device_event *start, device_
                                double *seconds)
 {
     float milliseconds = 0;
-    bool pushed;
-    TRY(cuda_context_enter((cuda_device *)device, &pushed));
+    visit v;
+    TRY(enter_aside(device, &v));
     cubc_status st = RUNTIME(cuda.cudaEventElapsedTime(&milliseconds, start->handle, stop->handle),
                              "cudaEventElapsedTime");
-    cuda_context_leave(pushed);
+    leave(&v);
     *seconds = 1e-3 * (double)milliseconds;
     return st;
 }

@@ -6,14 +6,13 @@ import atexit
 import contextlib
 import os
 import warnings
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from cubc import _core
 
-from . import _axes as ax
-from ._status import RECORDED
 from ._stores import store_path
+
+EVERY = 2.0  # seconds between two times that a store is written
 
 
 @contextlib.contextmanager
@@ -32,11 +31,15 @@ def record(db: str | os.PathLike) -> Iterator[None]:
 
     The first 16 calls of each kind are timed, and then eight in each doubling of their number. A
     time is that between two events on the call's stream, so it includes the launch where the stream
-    was idle. Calls that are captured into a CUDA graph are counted once and not timed.
+    was idle. Calls that fail are not counted. Calls that are captured into a CUDA graph are counted
+    once and not timed, since the graph is launched without cubc; those of `cubc.bind` are counted
+    with each launch.
 
-    The store is written at the end: an error or Ctrl-C in the program is such an end, while one
-    that is killed, or that calls ``os._exit``, leaves nothing. Processes that it forks record
-    nothing.
+    The store is written every 2 seconds, by a thread that no call waits for, and at the end: an
+    error or Ctrl-C in the program is such an end. A program that is killed, or that calls
+    ``os._exit``, leaves all but its last seconds. One that is ended by SIGTERM leaves all, unless
+    it has a handler of its own for that signal, which stays what it is. Processes that it forks
+    record nothing.
 
     ``cubc record -o work.db -- python program.py`` records a whole program, and so does the
     environment variable ``CUBC_RECORD=work.db``.
@@ -54,64 +57,14 @@ def record(db: str | os.PathLike) -> Iterator[None]:
         If calls are being recorded already.
     """
     path = os.path.abspath(store_path(db))  # a program may change its folder
-    _core.Store(path, True).close()  # whether it can be written is known before the program runs
-    _core.record_calls()
+    _core.record_calls(path, EVERY)
     try:
         yield
     finally:
-        calls, lost = _core.recorded_calls()
-        write(path, calls)
+        lost = _core.end_recording()
         if lost:
             text = f"{lost} calls of kinds beyond the first 65536 were not recorded"
             warnings.warn(text, RuntimeWarning, stacklevel=3)
-
-
-def write(path: str, calls: list[dict[str, Any]]) -> None:
-    """Add recorded calls to a store, under rounds that it does not have yet."""
-    store = _core.Store(path, True)
-    try:
-        for device in dict.fromkeys(call["device"] for call in calls):
-            store.set_device(_core.device_info(device))
-            rows = merged([call for call in calls if call["device"] == device])
-            number = 0
-            for row in rows:
-                # Another process may be writing the same; rows that are there are not changed.
-                while not store.add(row | {"round": number}):
-                    number += 1
-    finally:
-        store.close()
-
-
-def merged(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of a store for the calls of a device.
-
-    Calls of code that differs in what a benchmark does not tell, such as the alignment of arrays,
-    are one row.
-    """
-    found: dict[tuple, dict[str, Any]] = {}
-    for call in calls:
-        row = _row(call)
-        key = (row["benchmark"], row["ct"], row["rt"], row["variant"])
-        if (same := found.setdefault(key, row)) is not row:
-            same["calls"] += row["calls"]
-            same["samples"] += row["samples"]
-    return list(found.values())
-
-
-def _row(call: Mapping[str, Any]) -> dict[str, Any]:
-    place = {name: value for name, value in call["place"].items() if value < 1 << 63}
-    axes = tuple(ax.Axis(name, (value,)) for name, value in place.items())
-    return {
-        "benchmark": call["name"],
-        "axes": ax.axes_text(axes),
-        "ct": ax.workload_text({"T{ct}": call["type"]} if call["type"] else {}),
-        "variant": call["variant"],
-        "rt": ax.workload_text(place),
-        "status": RECORDED,
-        "samples": call["seconds"],
-        "bytes": call["bytes"],
-        "calls": call["calls"],
-    }
 
 
 def from_variable(path: str) -> None:
@@ -134,4 +87,4 @@ def _end(recording: contextlib.AbstractContextManager, path: str) -> None:
         warnings.warn(f"what was called is not recorded in {path}: {error}", stacklevel=1)
 
 
-os.register_at_fork(after_in_child=_core.forget_calls)
+os.register_at_fork(after_in_child=_core.forget_recording)
