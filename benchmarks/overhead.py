@@ -45,9 +45,11 @@ def measure():
     out = cubc.empty((), "float32", device=device)
     finish = cubc.synchronize
     report("cubc.reduce(x, out=o)", lambda: cubc.reduce(x, out=out), finish)
-    report("cubc.bind(...)()", cubc.bind(cubc.reduce, x, out=out), finish)
+    bound = cubc.bind(cubc.reduce, x, out=out)
+    report("cubc.bind(...)()", bound, finish)
     with tempfile.TemporaryDirectory() as folder, tuner.record(f"{folder}/calls.db"):
         report("the same, recorded", lambda: cubc.reduce(x, out=out), finish)
+        report("cubc.bind(...)(), recorded", bound, finish)
     report("cubc.reduce(x)", lambda: cubc.reduce(x), finish)
     if device == "cpu":
         return us
