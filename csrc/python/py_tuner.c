@@ -330,6 +330,18 @@ static PyObject *variant_code(PyObject *self, PyObject *args)
     return bytes;
 }
 
+static PyObject *traffic(PyObject *self, PyObject *args)
+{
+    const char *name;
+    PyObject *ct, *rt = NULL;
+    problem p;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sO|O:traffic", &name, &ct, &rt) ||
+        problem_from(name, ct, rt, &p) < 0)
+        return NULL;
+    return PyLong_FromDouble(p.algorithm->traffic(&p));
+}
+
 static PyObject *compilers_started(PyObject *self, PyObject *args)
 {
     (void)self, (void)args;
@@ -349,6 +361,7 @@ static PyMethodDef methods[] = {
     {"source_hash", source_hash, METH_VARARGS, "SHA-256 of source and compile-time workload."},
     {"compile", compile_variant, METH_VARARGS, "Compile a variant into the cache."},
     {"code", variant_code, METH_VARARGS, "Machine code of a variant."},
+    {"traffic", traffic, METH_VARARGS, "Compulsory traffic of a workload in bytes."},
     {"compilers_started", compilers_started, METH_NOARGS, "Host compilers started until now."},
     {NULL, NULL, 0, NULL}};
 

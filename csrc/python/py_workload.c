@@ -129,13 +129,32 @@ static PyObject *get_bytes(PyObject *self, void *unused)
     return PyLong_FromDouble(workload_bytes(((py_workload *)self)->workload));
 }
 
+// Appends the addresses of the arrays that have memory to a list. 0, or -1 with an exception.
+static int append_addresses(PyObject *list, const operand *arrays, int count)
+{
+    for (int k = 0; k < count; k++) {
+        if (!arrays[k].data) continue;
+        PyObject *address = PyLong_FromVoidPtr(arrays[k].data);
+        int failed = address ? PyList_Append(list, address) : -1;
+        Py_XDECREF(address);
+        if (failed) return -1;
+    }
+    return 0;
+}
+
 static PyObject *get_pointers(PyObject *self, void *unused)
 {
     const problem *p = workload_problem(((py_workload *)self)->workload);
-    const operand *first = p->inputs[0].lazy ? &p->operands[0] : &p->inputs[0];
+    PyObject *in = PyList_New(0), *out = PyList_New(0);
     (void)unused;
-    return Py_BuildValue("(NN)", PyLong_FromVoidPtr(first->data),
-                         PyLong_FromVoidPtr(p->outputs[0].data));
+    if (!in || !out || append_addresses(in, p->inputs, p->input_count) < 0 ||
+        append_addresses(in, p->operands, p->operand_count) < 0 ||
+        append_addresses(out, p->outputs, p->output_count) < 0) {
+        Py_XDECREF(in);
+        Py_XDECREF(out);
+        return NULL;
+    }
+    return Py_BuildValue("(NN)", in, out);
 }
 
 static PyObject *workload_open_variant(PyObject *self, PyObject *label_object)
@@ -317,7 +336,7 @@ static PyObject *get_info(PyObject *self, void *unused)
 // ---- types --------------------------------------------------------------------------------------
 static PyGetSetDef workload_properties[] = {
     {"bytes", get_bytes, NULL, "Compulsory traffic in bytes.", NULL},
-    {"pointers", get_pointers, NULL, "Addresses of the input and the output.", NULL},
+    {"pointers", get_pointers, NULL, "Addresses of the inputs and of the outputs.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef workload_methods[] = {
     {"variant", workload_open_variant, METH_O, "Compile, load and bind a variant."},

@@ -328,6 +328,9 @@ def compile(
     ``abandon`` is no longer 0, in any thread.
     """
 
+def traffic(benchmark: str, ct: dict[str, str], rt: dict[str, int] | None = None, /) -> int:
+    """Bytes that any implementation of a workload has to read and write, without making it."""
+
 def compilers_started() -> int:
     """Number of host compilers that this process has started."""
 
@@ -359,8 +362,8 @@ class Workload:
     def bytes(self) -> int:
         """Bytes that any implementation has to read and write (compulsory traffic)."""
     @property
-    def pointers(self) -> tuple[int, int]:
-        """Addresses of the input (0 for several operands) and of the output."""
+    def pointers(self) -> tuple[list[int], list[int]]:
+        """Addresses of the inputs, then of the operands of lazy ones; and of the outputs."""
     def variant(self, label: str, /) -> Variant:
         """Compile a variant or "base", or take it from the cache; load and bind it."""
     def verify(self, variant: Variant, /) -> int:

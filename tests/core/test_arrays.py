@@ -1,5 +1,6 @@
 """cubc.Array: making one, what it tells, and the way to and from other libraries."""
 
+import ctypes
 import gc
 import operator
 import weakref
@@ -274,6 +275,21 @@ def test_a_plan_keeps_its_workload_alive():
     other = _core.Workload("reduce.sum", {"T{ct}": "F32"}, {"Elements{io}[pow2]": 10}, "cpu")
     with pytest.raises(TypeError, match="variant of this workload"):
         other.verify(variant)
+
+
+def test_a_workload_tells_where_all_of_its_arrays_are():
+    where = "sort.pairs", {"T{ct}": "I32"}, {"Elements{io}": 1000}
+    workload = _core.Workload(*where, "cpu")
+    assert workload.bytes == _core.traffic(*where) == 16 * 1000
+    workload.variant("base").run()
+    keys, values, sorted_keys, moved = (
+        np.ctypeslib.as_array((ctypes.c_uint32 * 1000).from_address(address))
+        for addresses in workload.pointers
+        for address in addresses
+    )
+    order = np.argsort(keys.view("i4"), kind="stable")
+    same(sorted_keys, keys[order])
+    same(moved, values[order])
 
 
 def test_no_array_from_nothing():
