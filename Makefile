@@ -9,6 +9,8 @@
 #   make lint      formatting, lint and types, and `make analyze`; `make format` mends what it can
 #   make analyze   the C core by gcc's analyzer
 #   make bench     benchmarks/ side by side with NumPy, or with CUB where nvcc is found
+#   make bench-cub every cell beside the newest CUB, into benchmarks/results; `make tables` then
+#                  writes the tables of README.md and of benchmarks/notes
 #
 # PYTHON chooses the interpreter, CC and CXX the compilers, JOBS how much runs at once.
 
@@ -25,7 +27,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/python -m pytest -q -p xdist
 
-.PHONY: build system test test-gpu stubs ctest tsan fuzz fuzz-texts lint analyze format demo bench clean
+.PHONY: build system test test-gpu stubs ctest tsan fuzz fuzz-texts lint analyze format demo bench bench-cub tables clean
 .DEFAULT_GOAL := build
 
 build:
@@ -215,13 +217,37 @@ CCCL = $(shell $(BIN)/python -c 'import cuda.cccl as c; print(*c.__path__)' 2>/d
 bench: build $(if $(NVCC),build/libcub_reference.so $(if $(wildcard $(CCCL)),build/libcub_newest.so))
 	set -e; for name in $(MEASURED); do $(BIN)/python benchmarks/$$name.py; done
 
-build/libcub_reference.so: benchmarks/cub_reference.cu
-	@mkdir -p $(@D)
-	$(NVCC) -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o $@ $<
+# All cells beside CUB: those that read and write, and those that sort, two to four minutes a part.
+SORTS := sort.keys sort.pairs merge_sort.keys merge_sort.pairs segmented_sort.keys.8 \
+	segmented_sort.keys.256 segmented_sort.keys.65536 segmented_sort.pairs.256
+CUB_OPTIONS := --samples 21 --jobs $(JOBS) --json
+bench-cub: build build/libcub_newest.so
+	$(BIN)/python benchmarks/cub.py $(CUB_OPTIONS) --but $(SORTS)
+	$(BIN)/python benchmarks/cub.py $(CUB_OPTIONS) --names $(SORTS)
 
-build/libcub_newest.so: benchmarks/cub_reference.cu
-	@mkdir -p $(@D)
-	$(NVCC) -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -I $(CCCL) -o $@ $<
+tables: build
+	$(BIN)/python benchmarks/readme_table.py
+	$(BIN)/python benchmarks/note_tables.py
+
+# A library is compiled in parts, one for each type of items: `make -j`.
+CUB_PARTS := entry int8_t uint8_t int32_t int64_t float double
+CUB_ARCH := native
+define CUB_COMPILE
+@mkdir -p $(@D)
+$(NVCC) -O3 -std=c++17 -arch=$(CUB_ARCH) -Xcompiler -fPIC $(1) \
+    $(if $(filter entry,$*),,-DCUB_ITEM=$*) -c -o $@ $<
+endef
+
+build/libcub_reference.so: $(CUB_PARTS:%=build/cub_reference/%.o)
+build/libcub_newest.so: $(CUB_PARTS:%=build/cub_newest/%.o)
+build/libcub_reference.so build/libcub_newest.so:
+	$(NVCC) -shared -o $@ $^
+
+build/cub_reference/%.o: benchmarks/cub_reference.cu
+	$(call CUB_COMPILE)
+
+build/cub_newest/%.o: benchmarks/cub_reference.cu
+	$(call CUB_COMPILE,-I $(CCCL))
 
 clean:
 	rm -rf build dist .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis

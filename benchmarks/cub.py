@@ -1,17 +1,23 @@
 """The primitives beside CUB, cold, interleaved in one process.
 
-    make bench              or
+    make bench-cub          every cell into results/, or
     python benchmarks/cub.py [--names NAME ...] [--types TYPE ...] [--sizes N ...] [--json]
 
 The peer is the newest CUB that was built: build/libcub_newest.so, else build/libcub_reference.so of
 the toolkit. Sizes up to 40 are exponents of two, and greater ones numbers of items. Each cell
 samples cubc's current policy and CUB alternately on the same arrays and stream, by cubc's own
 measurement (csrc/measure/timing.h): L2 flushed, stream held, device time of events, medians.
+
+The bound of a cell is a launch of nothing and its bytes at the rate of a device copy, both measured
+in the same run.
 """
 
 import argparse
+import concurrent.futures
+import contextlib
 import ctypes
 import itertools
+import multiprocessing
 import sys
 from pathlib import Path
 
@@ -24,34 +30,41 @@ from cubc import _core
 BUILT = Path(__file__).parent.parent / "build"
 LIBRARIES = (BUILT / "libcub_newest.so", BUILT / "libcub_reference.so")
 TYPE_CODES = {"I8": 1, "I32": 3, "I64": 4, "U8": 5, "F32": 11, "F64": 12}  # cubc_type in cubc.h
-SIZES = (16, 20, 24, 28, 50_000, 700_001, 3_000_017, 300_000_007)
+# Falling: a call must not run what a greater one before it was given.
+SIZES = (300_000_007, 28, 20_000_003, 24, 3_000_017, 20, 700_001, 16, 50_000)
 EXPONENTS = 40  # sizes up to this one are exponents
+LARGE = 1 << 26  # items from which a third of the samples is enough
 NAMES = (
+    *(f"copy_batch.buffers.{size}" for size in (64, 65536)),
     *(f"histogram.even.{bins}" for bins in (256, 2048, 2097152)),
     "histogram.range.256",
     "reduce.max",
     "reduce.sum",
     "merge_sort.keys",
     "merge_sort.pairs",
+    "row_reduce.sum.1000",
     "runs.encode",
     "scan.exclusive.sum",
-    *(f"segmented_reduce.sum.{size}" for size in (8, 256, 65536)),
+    "scan.segmented.256",
+    *(f"segmented_reduce.sum.{size}" for size in (8, 256, 1000, 65536)),
     *(f"segmented_sort.keys.{size}" for size in (8, 256, 65536)),
+    "segmented_sort.pairs.256",
     "select.if",
     "select.unique",
     "sort.keys",
     "sort.pairs",
+    "topk.pairs.1000",
+    "transform.triad",
 )
-AXES = {"histogram": "Bins", "segmented_reduce": "SegmentSize", "segmented_sort": "SegmentSize"}
-
-
-def workload_of(name):
-    """Benchmark of cubc's and its run-time axes but for the elements, of a name here."""
-    benchmark, _, value = name.rpartition(".")
-    if not value.isdigit():
-        return name, {}
-    return benchmark, {AXES[benchmark.partition(".")[0]]: int(value)}
-
+AXES = {
+    "copy_batch": "BufferSize",
+    "histogram": "Bins",
+    "row_reduce": "SegmentSize",
+    "scan": "SegmentSize",
+    "segmented_reduce": "SegmentSize",
+    "segmented_sort": "SegmentSize",
+    "topk": "K",
+}
 
 # What calls of 2^16 items hardly go below.
 FLOORS = (
@@ -61,6 +74,7 @@ FLOORS = (
     ("write", "scan.exclusive.sum", "F32", "2^16 F32 read and written"),
     ("write", "scan.exclusive.sum", "F64", "2^16 F64 read and written"),
 )
+MOST_ARRAYS, UNSUPPORTED = 4, -1  # as in cub_reference.cu
 
 
 class CubCall(ctypes.Structure):
@@ -69,12 +83,34 @@ class CubCall(ctypes.Structure):
     _fields_ = [
         ("algorithm", ctypes.c_char_p),
         ("type", ctypes.c_int),
-        ("input", ctypes.c_void_p),
-        ("output", ctypes.c_void_p),
+        ("inputs", ctypes.c_void_p * MOST_ARRAYS),
+        ("outputs", ctypes.c_void_p * MOST_ARRAYS),
         ("n", ctypes.c_longlong),
+        ("axis", ctypes.c_longlong),
         ("temp", ctypes.c_void_p),
         ("temp_bytes", ctypes.c_size_t),
     ]
+
+
+def split_name(name):
+    """Benchmark of cubc's and the value of its second axis, 0 if it has none, of a name here."""
+    benchmark, _, value = name.rpartition(".")
+    return (benchmark, int(value)) if value.isdigit() else (name, 0)
+
+
+def second_axis(benchmark, value):
+    return {AXES[benchmark.partition(".")[0]]: value} if value else {}
+
+
+def types_of(name):
+    """Bytes are numbers to sort and add, and unsigned to count; a copy has bytes of any type."""
+    if name.startswith("copy_batch"):
+        return ["I32"]
+    return set(TYPE_CODES) - {"I8" if name.startswith("histogram") else "U8"}
+
+
+def items(size):
+    return 1 << size if size <= EXPONENTS else size
 
 
 def elements(size):
@@ -86,69 +122,66 @@ def size_name(size):
     return f"2^{size}" if size <= EXPONENTS else str(size)
 
 
-def cub_call(library, name, dtype, size, pointers, device):
-    """CUB's call on the workload's arrays, and the temporary storage that it needs."""
-    source, target = pointers
-    n = 1 << size if size <= EXPONENTS else size
-    call = CubCall(name.encode(), TYPE_CODES[dtype], source, target, n, None, 0)
-    if library.cub_queue(ctypes.byref(call), None):
-        sys.exit("CUB does not say how much temporary storage it needs")
-    temp = cubc.empty(call.temp_bytes, "uint8", device=device)
+@contextlib.contextmanager
+def cub_work(library, algorithm, dtype, n, axis, pointers, device):
+    """CUB's call on a workload's arrays, as Workload.measure takes it; None if CUB has none."""
+    arrays = [(ctypes.c_void_p * MOST_ARRAYS)(*addresses) for addresses in pointers]
+    call = CubCall(algorithm.encode(), TYPE_CODES[dtype], *arrays, n, axis, None, 0)
+    status = library.cub_queue(ctypes.byref(call), None)
+    if status == UNSUPPORTED:
+        yield None
+        return
+    if status:
+        raise RuntimeError(f"CUB's {algorithm} {dtype}: error {status}")
+    temp = cubc.empty(max(call.temp_bytes, 1), "uint8", device=device)
     call.temp = temp.ptr
-    return call, temp
+    yield ctypes.cast(library.cub_queue, ctypes.c_void_p).value, ctypes.addressof(call)
+
+
+def microseconds(measured, name):
+    return float(np.median(np.frombuffer(measured[name], "f4"))) * 1e6
+
+
+def policy_of(benchmark, dtype, rt, device):
+    return _core.policy(benchmark, {"T{ct}": dtype}, cubc.device_info(device)["arch"], rt)
 
 
 def measure(library, name, dtype, size, device, samples):
-    ours, axes = workload_of(name)
-    ct, rt = {"T{ct}": dtype}, elements(size) | axes
-    work = _core.Workload(ours, ct, rt, device)
-    variant = work.variant(_core.policy(ours, ct, cubc.device_info(device)["arch"], rt))
-    if wrong := work.verify(variant):
-        sys.exit(f"{name} {dtype} {size_name(size)}: {wrong} wrong items")
-    call, temp = cub_call(library, name, dtype, size, work.pointers, device)
-    function = ctypes.cast(library.cub_queue, ctypes.c_void_p).value
-    measured = work.measure(
-        variant,
-        (function, ctypes.addressof(call)),
-        min_samples=samples,
-        max_samples=samples,
-        timeout=20.0,
-    )
-    del temp
-    cubc_us, cub_us = (
-        float(np.median(np.frombuffer(measured[name], "f4"))) * 1e6
-        for name in ("samples", "base_samples")
-    )
-    return {
-        "benchmark": name,
-        "type": dtype,
-        "size": size_name(size),
-        "cubc": round(cubc_us, 2),
-        "peer": round(cub_us, 2),
-        "unit": "us",
-        "ratio": round(cub_us / cubc_us, 3),
-        "gb_per_s": round(work.bytes / cubc_us * 1e-3, 1),
-        "variant": variant.label,
-    }
+    benchmark, axis = split_name(name)
+    rt = elements(size) | second_axis(benchmark, axis)
+    work = _core.Workload(benchmark, {"T{ct}": dtype}, rt, device)
+    variant = work.variant(policy_of(benchmark, dtype, rt, device))
+    wrong, n = work.verify(variant), items(size)
+    if n >= LARGE:
+        samples = max(samples // 3, 5)
+    with cub_work(library, benchmark, dtype, n, axis, work.pointers, device) as peer:
+        measured = work.measure(
+            variant, peer, min_samples=samples, max_samples=samples, timeout=20.0
+        )
+    us = microseconds(measured, "samples")
+    row = {"benchmark": name, "type": dtype, "size": size_name(size), "cubc": round(us, 2)}
+    if peer:
+        cub_us = microseconds(measured, "base_samples")
+        row |= {"peer": round(cub_us, 2), "unit": "us", "ratio": round(cub_us / us, 3)}
+    else:
+        row["unit"] = "us"
+    row |= {"gb_per_s": round(work.bytes / us * 1e-3, 1), "bytes": work.bytes}
+    return row | {"variant": variant.label} | ({"wrong": wrong} if wrong else {})
 
 
-def seconds_of(library, name, benchmark, dtype, exponent, device, samples):
-    """A bound of what can be reached, on the arrays of a benchmark, and their bytes."""
+# ---- bounds -------------------------------------------------------------------------------------
+def seconds_of(library, algorithm, benchmark, dtype, exponent, device, samples):
+    """Time of a bound on the arrays of a benchmark, and their bytes."""
     work = _core.Workload(benchmark, {"T{ct}": dtype}, {"Elements{io}[pow2]": exponent}, device)
-    call, temp = cub_call(library, name, dtype, exponent, work.pointers, device)
-    function = ctypes.cast(library.cub_queue, ctypes.c_void_p).value
-    measured = work.measure(
-        work.variant("base"),
-        (function, ctypes.addressof(call)),
-        min_samples=samples,
-        max_samples=samples,
-    )
-    del temp
-    return float(np.median(np.frombuffer(measured["base_samples"], "f4"))), work.bytes
+    with cub_work(library, algorithm, dtype, 1 << exponent, 0, work.pointers, device) as bound:
+        measured = work.measure(
+            work.variant("base"), bound, min_samples=samples, max_samples=samples
+        )
+    return microseconds(measured, "base_samples") * 1e-6, work.bytes
 
 
 def bounds(library, device, samples):
-    """What can be reached, as cells."""
+    """What can be reached, as cells: the first the rate of a copy, the second a launch's time."""
     seconds, size = seconds_of(library, "copy", "scan.exclusive.sum", "F32", 28, device, samples)
     found = [("device copy of 2^28 F32", round(size / seconds * 1e-9), "GB/s")]
     for name, benchmark, dtype, words in FLOORS:
@@ -162,8 +195,53 @@ def bounds(library, device, samples):
     ]
 
 
-def geometric_mean(rows):
-    return np.exp(np.mean(np.log([row["ratio"] for row in rows])))
+def with_bound(row, floors):
+    """Cell with its bound in us, and the share of it that is reached, in percent."""
+    bound = floors[1]["cubc"] + row["bytes"] / floors[0]["cubc"] * 1e-3
+    return row | {"bound": round(bound, 2), "of_bound": round(100 * bound / row["cubc"])}
+
+
+# ---- compiling ----------------------------------------------------------------------------------
+def compile_one(name, dtype, sizes, device):
+    """Compiles what cells of a name and a type run: each policy, and what fills and compares."""
+    benchmark, axis = split_name(name)
+    ct = {"T{ct}": dtype}
+    for size in sizes:
+        rt = elements(size) | second_axis(benchmark, axis)
+        label = policy_of(benchmark, dtype, rt, device)
+        _core.compile(benchmark, ct, cubc.device_info(device)["arch"], label, 0.0, b"", rt)
+    small = _core.Workload(benchmark, ct, elements(12) | second_axis(benchmark, axis), device)
+    small.verify(small.variant("base"))
+
+
+def compile_all(work, sizes, jobs, device):
+    """Compiles for names and types in several processes, into the cache."""
+    start = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(jobs, start) as pool:
+        waiting = [pool.submit(compile_one, *pair, sizes, device) for pair in work]
+        for done in concurrent.futures.as_completed(waiting):
+            done.result()
+
+
+# ---- the table ----------------------------------------------------------------------------------
+def line(row):
+    peer = f"  CUB {row['peer']:9.2f} us  x{row['ratio']:.3f}" if "peer" in row else " " * 27
+    return (
+        f"{row['benchmark']:25} {row['type']:3} {row['size']:9}  cubc {row['cubc']:9.2f} us{peer}"
+        f"  {row['gb_per_s']:7.1f} GB/s  {row['of_bound']:3} % of the bound  {row['variant']}"
+        + (f"  {row['wrong']} WRONG ITEMS" if "wrong" in row else "")
+    )
+
+
+def summary(rows, what):
+    ratios = [row["ratio"] for row in rows if "ratio" in row]
+    if ratios:
+        behind = sum(ratio < 1 for ratio in ratios)
+        mean = np.exp(np.mean(np.log(ratios)))
+        print(
+            f"{what}: geometric mean x{mean:.3f}, least x{min(ratios):.3f}, "
+            f"{behind} of {len(ratios)} cells below 1"
+        )
 
 
 def version(library):
@@ -172,47 +250,64 @@ def version(library):
     return f"{number // 100000}.{number // 100 % 1000}"
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--names", nargs="+", choices=NAMES, default=NAMES)
+    parser.add_argument("--but", nargs="+", choices=NAMES, default=(), help="all but these")
     parser.add_argument("--types", nargs="+", choices=TYPE_CODES, default=TYPE_CODES)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="in this order")
-    parser.add_argument("--samples", type=int, default=41)
+    parser.add_argument(
+        "--samples", type=int, default=41, help="a third of them from 2^26 items on"
+    )
     built = next((path for path in LIBRARIES if path.exists()), LIBRARIES[-1])
     parser.add_argument("--library", default=built)
     parser.add_argument("--policies", nargs="*", default=[], help="stores whose policies to use")
+    parser.add_argument("--jobs", type=int, default=0, help="processes that compile first")
     cells.add_option(parser)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    options, device = parse(), "cuda:0"
     if cubc.devices()[0] == "cpu" or not Path(options.library).exists():
         print(
             "cub.py: needs a CUDA device and", options.library, "(make bench builds it with nvcc)"
         )
         return
     library = ctypes.CDLL(str(options.library))
+    names = [name for name in options.names if name not in options.but]
+    work = [
+        (name, dtype)
+        for name, dtype in itertools.product(names, options.types)
+        if dtype in types_of(name)
+    ]
+    if options.jobs:
+        compile_all(work, options.sizes, options.jobs, device)
     if options.policies:
         cubc.use_policies(*options.policies)
-    floors = bounds(library, "cuda:0", options.samples)
+    info, peer = cubc.device_info(), {"peer_name": "CUB", "peer_version": version(library)}
+    floors = bounds(library, device, options.samples)
+
+    def keep(found):
+        if options.json:
+            cells.put(found, cells.folder_name(info), options.json)
+
+    keep([cell | cells.origin(info) for cell in floors])
     rows = []
-    for size, name, dtype in itertools.product(options.sizes, options.names, options.types):
-        if dtype == ("I8" if name.startswith("histogram") else "U8"):
-            continue  # bytes are numbers to sort and add, and unsigned to count
-        row = measure(library, name, dtype, size, "cuda:0", options.samples)
-        rows.append(row)
-        print(
-            f"{name:20} {dtype:3} {row['size']:9}  cubc {row['cubc']:9.2f} us"
-            f"  CUB {row['peer']:9.2f} us  x{row['ratio']:.3f}"
-            f"  {row['gb_per_s']:7.1f} GB/s  {row['variant']}",
-            flush=True,
-        )
-    for name in options.names:
-        of_name = [row for row in rows if row["benchmark"] == name]
-        print(f"{name}: geometric mean x{geometric_mean(of_name):.3f}")
-    print(f"all: geometric mean x{geometric_mean(rows):.3f}")
-    if options.json:
-        info, peer = cubc.device_info(), {"peer_name": "CUB", "peer_version": version(library)}
-        found = [cell | cells.origin(info) for cell in floors]
-        found += [row | cells.origin(info, **peer) for row in rows]
-        cells.put(found, cells.folder_name(info), options.json)
+    for size in options.sizes:
+        of_size = []
+        for name, dtype in work:
+            row = with_bound(measure(library, name, dtype, size, device, options.samples), floors)
+            of_size.append(row)
+            print(line(row), flush=True)
+        right = [row for row in of_size if "wrong" not in row]
+        keep([row | cells.origin(info, **(peer if "peer" in row else {})) for row in right])
+        rows += of_size
+    for name in names:
+        summary([row for row in rows if row["benchmark"] == name], name)
+    summary(rows, "all")
+    if any("wrong" in row for row in rows):
+        sys.exit("some results were wrong; their cells are not kept")
 
 
 if __name__ == "__main__":

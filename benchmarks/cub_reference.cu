@@ -1,20 +1,37 @@
-// The CUB side of the side-by-side benchmarks: CUB of the toolkit that compiles this file.
+// CUB's side of benchmarks/cub.py: its calls behind one C function, on the arrays that cubc gets.
 //
-// As a shared library it offers cub_run, so that a script times CUB and cubc in one process,
-// interleaved, on the same memory and stream. As a program it times CUB alone and prints one JSON
-// line a workload. Both build from this one file:
-//     nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o libcub_reference.so <this>
-//     nvcc -O3 -std=c++17 -arch=native -o cub_reference <this>
-//
-// A sample is taken exactly as csrc/measure/timing.h takes it: flush the L2, hold the stream,
-// record, call, record, release. The stream is held while the call is queued, so that an algorithm
-// of several kernels does not pay for the host's launches, which would flatter an algorithm of one.
-#include <algorithm>
+// cub.py times CUB and cubc in one process, in turns, on the same memory and stream. The Makefile
+// compiles this file once for each type of items, with -DCUB_ITEM=int32_t and so on, and once
+// without, which makes the functions that cub.py calls; CUB is the toolkit's or the one in CCCL.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <cuda_runtime.h>
+
+enum { MOST_ARRAYS = 4 };
+
+// One call with everything bound, in the form that cubc's own measurement takes a reference in.
+struct cub_call {
+    const char *algorithm;
+    int type;
+    const void *in[MOST_ARRAYS];
+    void *out[MOST_ARRAYS];
+    long long n, axis; // items; bins, the length of segments or k, by the algorithm
+    void *temp;
+    size_t temp_bytes; // written while temp is NULL, as in CUB
+};
+
+enum { UNSUPPORTED = -1 }; // beside cudaError_t's own values
+
+// Queues CUB's work on items of type T, or writes c.temp_bytes.
+template <class T> int run_items(cub_call &c, cudaStream_t stream);
+
+#ifdef CUB_ITEM
+
 #include <cub/cub.cuh>
+#if __has_include(<cub/device/device_segmented_scan.cuh>)
+#include <cub/device/device_segmented_scan.cuh>
+#define HAS_SEGMENTED_SCAN
+#endif
 #include <limits>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -23,17 +40,6 @@
 
 namespace
 {
-enum type_code { I8 = 1, I32 = 3, I64 = 4, U8 = 5, F32 = 11, F64 = 12 }; // cubc_type in cubc.h
-enum { UNSUPPORTED = -1 }; // beside cudaError_t's own values
-
-struct problem {
-    const void *in;
-    void *out, *temp;
-    size_t *temp_bytes; // written while temp is NULL, as in CUB
-    int64_t n;
-    cudaStream_t stream;
-};
-
 template <class T> struct is_negative {
     __device__ bool operator()(T x) const
     {
@@ -41,7 +47,7 @@ template <class T> struct is_negative {
     }
 };
 
-// What merge_sort goes by unless told otherwise: any number before NaN.
+// The order of merge_sort without a comparison: any number before NaN.
 struct smaller_first {
     template <class T> __device__ bool operator()(T a, T b) const
     {
@@ -49,46 +55,25 @@ struct smaller_first {
     }
 };
 
-// Where CUB leaves the number of selected items; nobody reads it here.
-int64_t *selected()
-{
-    static int64_t *count = nullptr;
-    if (!count) cudaMalloc(&count, sizeof *count);
-    return count;
-}
-
-// The values of pairs, made when CUB is asked for its temporary storage; nobody reads them here.
-struct pair_values {
-    uint32_t *in, *out;
-    int64_t n;
+template <class T> struct triad {
+    __device__ T operator()(T x, T y) const
+    {
+        return x + T(3) * y;
+    }
 };
-const pair_values &values_of(int64_t n)
-{
-    static pair_values v = {nullptr, nullptr, 0};
-    if (v.n < n) {
-        cudaFree(v.in);
-        cudaFree(v.out);
-        cudaMalloc(&v.in, n * sizeof *v.in);
-        cudaMalloc(&v.out, n * sizeof *v.out);
-        v.n = n;
-    }
-    return v;
-}
 
-// The lengths of runs, as wide as cubc's; nobody reads them here.
-int64_t *lengths_of(int64_t n)
-{
-    static int64_t *lengths = nullptr, room = 0;
-    if (room < n) {
-        cudaFree(lengths);
-        cudaMalloc(&lengths, n * sizeof *lengths);
-        room = n;
-    }
-    return lengths;
-}
+// The offsets of cubc's benchmarks may end behind the items; its kernels cut them off.
+template <class I> struct within {
+    I n;
 
-// What CUB takes the ends of a histogram in: those of integers would overflow in the items' own
-// type.
+    __host__ __device__ I operator()(I at) const
+    {
+        return at < n ? at : n;
+    }
+};
+
+// The type in which CUB takes the ends of a histogram: those of integers would overflow in the
+// items' own.
 template <class T> struct histogram_level {
     using type = T;
 };
@@ -116,57 +101,189 @@ template <class T> T *range_levels(int bins, double lower, double width)
     return levels;
 }
 
-// "histogram.even.256": all integers, or floats from 0 to 1.
-template <class T> int run_histogram(const char *algorithm, const problem &p)
+// All integers, or floats from 0 to 1, in c.axis bins.
+template <class T> int run_histogram(bool even, cub_call &c, cudaStream_t stream)
 {
     using limits = std::numeric_limits<T>;
     using level = typename histogram_level<T>::type;
-    const T *in = static_cast<const T *>(p.in);
-    int *out = static_cast<int *>(p.out), bins = std::atoi(std::strrchr(algorithm, '.') + 1);
+    const T *in = static_cast<const T *>(c.in[0]);
+    int *out = static_cast<int *>(c.out[0]), bins = static_cast<int>(c.axis);
     double lower = limits::is_integer ? double(limits::lowest()) : 0;
     double upper = limits::is_integer ? double(limits::max()) : 1;
-    if (std::strncmp(algorithm, "histogram.range", 15) == 0)
-        return cub::DeviceHistogram::HistogramRange(p.temp, *p.temp_bytes, in, out, bins + 1,
+    if (!even)
+        return cub::DeviceHistogram::HistogramRange(c.temp, c.temp_bytes, in, out, bins + 1,
                                                     range_levels<T>(bins, lower, upper - lower),
-                                                    p.n, p.stream);
-    return cub::DeviceHistogram::HistogramEven(p.temp, *p.temp_bytes, in, out, bins + 1,
-                                               level(lower), level(upper), p.n, p.stream);
+                                                    c.n, stream);
+    return cub::DeviceHistogram::HistogramEven(c.temp, c.temp_bytes, in, out, bins + 1,
+                                               level(lower), level(upper), c.n, stream);
 }
 
-// Where segments begin whose lengths are 1 to about twice the mean, a power of two; computed, so
-// that CUB is spared reading them.
-struct segment_offset {
-    int64_t n, mean;
+// The k largest in no order, without their indices: cubc's are in order and have them.
+template <class T> int run_topk(cub_call &c, cudaStream_t stream)
+{
+#if CUB_VERSION >= 300400
+    namespace exec = cuda::execution;
+    auto any = exec::require(exec::determinism::not_guaranteed, exec::output_ordering::unsorted);
+    auto where = cuda::std::execution::env{cuda::stream_ref{stream}, any};
+    return cub::DeviceTopK::MaxKeys(c.temp, c.temp_bytes, static_cast<const T *>(c.in[0]),
+                                    static_cast<T *>(c.out[0]), c.n, c.axis, where);
+#else
+    return UNSUPPORTED;
+#endif
+}
 
-    __host__ __device__ int64_t operator()(int64_t i) const
+template <class T> int run_transform(cub_call &c, cudaStream_t stream)
+{
+#if CUB_VERSION >= 300200
+    const T *x = static_cast<const T *>(c.in[0]), *y = static_cast<const T *>(c.in[1]);
+    c.temp_bytes = 1;
+    if (!c.temp) return 0;
+    return cub::DeviceTransform::Transform(cuda::std::tuple{x, y}, static_cast<T *>(c.out[0]), c.n,
+                                           triad<T>(), stream);
+#else
+    return UNSUPPORTED;
+#endif
+}
+
+// Segments of one size, and those that offsets cut out.
+template <class T> int run_segments(const char *algorithm, cub_call &c, cudaStream_t stream)
+{
+    const T *in = static_cast<const T *>(c.in[0]);
+    T *out = static_cast<T *>(c.out[0]);
+    const bool pairs = !std::strcmp(algorithm, "segmented_sort.pairs");
+    const void *offsets = c.in[pairs ? 2 : 1];
+    const int64_t length = c.n < c.axis ? c.n : c.axis, count = c.n / length;
+#if CUB_VERSION >= 300200
+    if (!std::strcmp(algorithm, "row_reduce.sum"))
+        return cub::DeviceSegmentedReduce::Sum(c.temp, c.temp_bytes, in, out, count,
+                                               static_cast<int>(length), stream);
+#endif
+    auto begin = thrust::make_transform_iterator(static_cast<const int64_t *>(offsets),
+                                                 within<int64_t>{c.n});
+    if (!std::strcmp(algorithm, "segmented_reduce.sum"))
+        return cub::DeviceSegmentedReduce::Sum(c.temp, c.temp_bytes, in, out, count, begin,
+                                               begin + 1, stream);
+    if (!std::strcmp(algorithm, "segmented_sort.keys"))
+        return cub::DeviceSegmentedSort::StableSortKeys(c.temp, c.temp_bytes, in, out, c.n, count,
+                                                        begin, begin + 1, stream);
+    if (pairs)
+        return cub::DeviceSegmentedSort::StableSortPairs(
+            c.temp, c.temp_bytes, in, out, static_cast<const uint32_t *>(c.in[1]),
+            static_cast<uint32_t *>(c.out[1]), c.n, count, begin, begin + 1, stream);
+#ifdef HAS_SEGMENTED_SCAN
+    if (!std::strcmp(algorithm, "scan.segmented"))
+        return cub::DeviceSegmentedScan::InclusiveSegmentedSum(c.temp, c.temp_bytes, in, out, begin,
+                                                               begin + 1, count, stream);
+#endif
+    return UNSUPPORTED;
+}
+
+// Copies of c.axis bytes each; the last may be shorter.
+template <class B> struct place_of {
+    B *array;
+
+    __host__ __device__ void *operator()(int64_t at) const
     {
-        uint64_t z = uint64_t(i) * 0x9E3779B97F4A7C15u;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-        int64_t at = i * mean + (i ? int64_t(z >> 16) & (mean - 1) : 0);
-        return at < n ? at : n;
+        return array + at;
     }
 };
+template <class I> struct copied_bytes {
+    const I *from, *ends;
+    I bytes;
 
-template <class T> int segmented_sum(const problem &p, const T *in, T *out, int64_t mean)
+    __host__ __device__ I operator()(I i) const
+    {
+        return (ends[i] < bytes ? ends[i] : bytes) - from[i];
+    }
+};
+template <class T> int run_copies(cub_call &c, cudaStream_t stream)
 {
-    auto begin = thrust::make_transform_iterator(thrust::make_counting_iterator(int64_t(0)),
-                                                 segment_offset{p.n, mean});
-    int64_t count = p.n > mean ? p.n / mean : 1;
-    return cub::DeviceSegmentedReduce::Sum(p.temp, *p.temp_bytes, in, out, count, begin, begin + 1,
-                                           p.stream);
+    const int64_t bytes = c.n * static_cast<int64_t>(sizeof(T));
+    auto from = static_cast<const int64_t *>(c.in[0]), to = static_cast<const int64_t *>(c.in[1]);
+    auto ends = static_cast<const int64_t *>(c.in[2]);
+    char *in = static_cast<char *>(const_cast<void *>(c.in[3])),
+         *out = static_cast<char *>(c.out[0]);
+    return cub::DeviceMemcpy::Batched(
+        c.temp, c.temp_bytes, thrust::make_transform_iterator(from, place_of<char>{in}),
+        thrust::make_transform_iterator(to, place_of<char>{out}),
+        thrust::make_transform_iterator(thrust::make_counting_iterator(int64_t(0)),
+                                        copied_bytes<int64_t>{from, ends, bytes}),
+        (bytes + c.axis - 1) / c.axis, stream);
+}
+} // namespace
+
+template <class T> int run_items(cub_call &c, cudaStream_t stream)
+{
+    const char *algorithm = c.algorithm;
+    const T *in = static_cast<const T *>(c.in[0]);
+    T *out = static_cast<T *>(c.out[0]);
+    const int bits = static_cast<int>(sizeof(T)) * 8;
+    auto is = [algorithm](const char *name) { return std::strcmp(algorithm, name) == 0; };
+    auto begins = [algorithm](const char *name) {
+        return std::strncmp(algorithm, name, std::strlen(name)) == 0;
+    };
+    if constexpr (!std::is_same_v<T, int8_t>)
+        if (begins("histogram.")) return run_histogram<T>(begins("histogram.even"), c, stream);
+    if constexpr (!std::is_same_v<T, uint8_t>) {
+        auto values_in = static_cast<const uint32_t *>(c.in[1]);
+        auto values_out = static_cast<uint32_t *>(c.out[1]);
+        if (is("reduce.sum"))
+            return cub::DeviceReduce::Sum(c.temp, c.temp_bytes, in, out, c.n, stream);
+        if (is("reduce.max"))
+            return cub::DeviceReduce::Max(c.temp, c.temp_bytes, in, out, c.n, stream);
+        if (is("scan.exclusive.sum"))
+            return cub::DeviceScan::ExclusiveSum(c.temp, c.temp_bytes, in, out, c.n, stream);
+        if (is("select.if"))
+            return cub::DeviceSelect::If(c.temp, c.temp_bytes, in, out,
+                                         static_cast<int64_t *>(c.out[1]), c.n, is_negative<T>(),
+                                         stream);
+        if (is("select.unique"))
+            return cub::DeviceSelect::Unique(c.temp, c.temp_bytes, in, out,
+                                             static_cast<int64_t *>(c.out[1]), c.n, stream);
+        if (is("runs.encode"))
+            return cub::DeviceRunLengthEncode::Encode(
+                c.temp, c.temp_bytes, in, out, static_cast<int64_t *>(c.out[1]),
+                static_cast<int64_t *>(c.out[2]), static_cast<int>(c.n), stream);
+        if (is("sort.keys"))
+            return cub::DeviceRadixSort::SortKeys(c.temp, c.temp_bytes, in, out, c.n, 0, bits,
+                                                  stream);
+        if (is("sort.pairs"))
+            return cub::DeviceRadixSort::SortPairs(c.temp, c.temp_bytes, in, out, values_in,
+                                                   values_out, c.n, 0, bits, stream);
+        if (is("merge_sort.keys"))
+            return cub::DeviceMergeSort::SortKeysCopy(c.temp, c.temp_bytes, in, out, c.n,
+                                                      smaller_first(), stream);
+        if (is("merge_sort.pairs"))
+            return cub::DeviceMergeSort::SortPairsCopy(c.temp, c.temp_bytes, in, values_in, out,
+                                                       values_out, c.n, smaller_first(), stream);
+        if (is("topk.pairs")) return run_topk<T>(c, stream);
+        if (is("transform.triad")) return run_transform<T>(c, stream);
+        if constexpr (std::is_same_v<T, int32_t>)
+            if (is("copy_batch.buffers")) return run_copies<T>(c, stream);
+        return run_segments<T>(algorithm, c, stream);
+    }
+    return UNSUPPORTED;
 }
 
-template <class T> int segmented_sort(const problem &p, const T *in, T *out, int64_t mean)
-{
-    auto begin = thrust::make_transform_iterator(thrust::make_counting_iterator(int64_t(0)),
-                                                 segment_offset{p.n, mean});
-    int64_t count = p.n > mean ? p.n / mean : 1;
-    return cub::DeviceSegmentedSort::StableSortKeys(p.temp, *p.temp_bytes, in, out, p.n, count,
-                                                    begin, begin + 1, p.stream);
-}
+template int run_items<CUB_ITEM>(cub_call &, cudaStream_t);
 
-// What a reduction and a scan of few items hardly go below: blocks read their items, and add them
-// with nobody adding the sums, or write them. Of a multiple of what a block takes.
+#else
+
+#include <cub/version.cuh>
+
+extern template int run_items<int8_t>(cub_call &, cudaStream_t);
+extern template int run_items<int32_t>(cub_call &, cudaStream_t);
+extern template int run_items<int64_t>(cub_call &, cudaStream_t);
+extern template int run_items<uint8_t>(cub_call &, cudaStream_t);
+extern template int run_items<float>(cub_call &, cudaStream_t);
+extern template int run_items<double>(cub_call &, cudaStream_t);
+
+namespace
+{
+enum type_code { I8 = 1, I32 = 3, I64 = 4, U8 = 5, F32 = 11, F64 = 12 }; // cubc_type in cubc.h
+
+// Bounds of a reduction and of a scan of few items: blocks read their items, and add them with
+// nobody adding the sums, or write them. The items are a multiple of what a block takes.
 enum { FLOOR_THREADS = 256, FLOOR_VECTORS = 4 };
 template <class T> struct alignas(16) floor_vector {
     T item[sizeof(T) < 16 ? 16 / sizeof(T) : 1];
@@ -215,76 +332,28 @@ __global__ void do_nothing()
 {
 }
 
-template <class T> int run_typed(const char *algorithm, const problem &p)
+// "copy", "launch", "add" and "write".
+template <class T> int run_bound(cub_call &c, cudaStream_t stream)
 {
-    const T *in = static_cast<const T *>(p.in);
-    T *out = static_cast<T *>(p.out);
-    auto is = [algorithm](const char *name) { return std::strcmp(algorithm, name) == 0; };
-    if (is("copy")) { // the ceiling of whatever reads and writes
-        if (p.temp)
-            return cudaMemcpyAsync(out, in, p.n * sizeof(T), cudaMemcpyDeviceToDevice, p.stream);
-        *p.temp_bytes = 1;
-        return 0;
+    const T *in = static_cast<const T *>(c.in[0]);
+    T *out = static_cast<T *>(c.out[0]);
+    const unsigned blocks = floor_blocks<T>(c.n);
+    c.temp_bytes = 1;
+    if (!c.temp) return 0;
+    switch (c.algorithm[0]) {
+    case 'c': return cudaMemcpyAsync(out, in, c.n * sizeof(T), cudaMemcpyDeviceToDevice, stream);
+    case 'l': do_nothing<<<1, 32, 0, stream>>>(); break;
+    case 'a': add_in_blocks<<<blocks, FLOOR_THREADS, 0, stream>>>(in, out); break;
+    case 'w': write_in_blocks<<<blocks, FLOOR_THREADS, 0, stream>>>(in, out); break;
     }
-    if (is("launch") || is("add") || is("write")) {
-        *p.temp_bytes = 1;
-        if (!p.temp) return 0;
-        const unsigned blocks = floor_blocks<T>(p.n);
-        if (is("launch")) do_nothing<<<1, 32, 0, p.stream>>>();
-        if (is("add")) add_in_blocks<<<blocks, FLOOR_THREADS, 0, p.stream>>>(in, out);
-        if (is("write")) write_in_blocks<<<blocks, FLOOR_THREADS, 0, p.stream>>>(in, out);
-        return cudaGetLastError();
-    }
-    if (is("reduce.sum")) {
-        return cub::DeviceReduce::Sum(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
-    }
-    if (is("reduce.max")) {
-        return cub::DeviceReduce::Max(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
-    }
-    if (is("reduce.min")) {
-        return cub::DeviceReduce::Min(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
-    }
-    if (is("segmented_reduce.sum.8")) return segmented_sum(p, in, out, 8);
-    if (is("segmented_reduce.sum.256")) return segmented_sum(p, in, out, 256);
-    if (is("segmented_reduce.sum.65536")) return segmented_sum(p, in, out, 65536);
-    if (is("segmented_sort.keys.8")) return segmented_sort(p, in, out, 8);
-    if (is("segmented_sort.keys.256")) return segmented_sort(p, in, out, 256);
-    if (is("segmented_sort.keys.65536")) return segmented_sort(p, in, out, 65536);
-    if (is("scan.exclusive.sum")) {
-        return cub::DeviceScan::ExclusiveSum(p.temp, *p.temp_bytes, in, out, p.n, p.stream);
-    }
-    if (is("select.if")) {
-        return cub::DeviceSelect::If(p.temp, *p.temp_bytes, in, out, selected(), p.n,
-                                     is_negative<T>(), p.stream);
-    }
-    if (is("select.unique")) {
-        return cub::DeviceSelect::Unique(p.temp, *p.temp_bytes, in, out, selected(), p.n, p.stream);
-    }
-    if (is("runs.encode")) {
-        return cub::DeviceRunLengthEncode::Encode(p.temp, *p.temp_bytes, in, out, lengths_of(p.n),
-                                                  selected(), static_cast<int>(p.n), p.stream);
-    }
-    if (is("sort.keys")) {
-        return cub::DeviceRadixSort::SortKeys(p.temp, *p.temp_bytes, in, out, p.n, 0,
-                                              int(sizeof(T)) * 8, p.stream);
-    }
-    if (is("sort.pairs")) {
-        const pair_values &v = values_of(p.n);
-        return cub::DeviceRadixSort::SortPairs(p.temp, *p.temp_bytes, in, out, v.in, v.out, p.n, 0,
-                                               int(sizeof(T)) * 8, p.stream);
-    }
-    if constexpr (!std::is_same_v<T, int8_t>)
-        if (std::strncmp(algorithm, "histogram.", 10) == 0) return run_histogram<T>(algorithm, p);
-    if (is("merge_sort.keys")) {
-        return cub::DeviceMergeSort::SortKeysCopy(p.temp, *p.temp_bytes, in, out, p.n,
-                                                  smaller_first(), p.stream);
-    }
-    if (is("merge_sort.pairs")) {
-        const pair_values &v = values_of(p.n);
-        return cub::DeviceMergeSort::SortPairsCopy(p.temp, *p.temp_bytes, in, v.in, out, v.out, p.n,
-                                                   smaller_first(), p.stream);
-    }
-    return UNSUPPORTED;
+    return cudaGetLastError();
+}
+
+bool is_bound(const char *algorithm)
+{
+    for (const char *name : {"copy", "launch", "add", "write"})
+        if (!std::strcmp(algorithm, name)) return true;
+    return false;
 }
 } // namespace
 
@@ -293,173 +362,25 @@ extern "C" int cub_version()
     return CUB_VERSION;
 }
 
-// CUB's two phases: with temp NULL it writes the bytes needed to *temp_bytes, else it queues the
-// work on the stream. Returns 0, a cudaError_t, or -1 for a workload it does not have.
-extern "C" int cub_run(const char *algorithm, int type, const void *in, void *out, long long n,
-                       void *temp, size_t *temp_bytes, void *stream)
+// CUB's two phases: with temp NULL it writes temp_bytes, else it queues the work on the stream.
+// Returns 0, a cudaError_t, or -1 for a workload it does not have.
+extern "C" int cub_queue(void *context, void *on)
 {
-    problem p = {in, out, temp, temp_bytes, n, static_cast<cudaStream_t>(stream)};
-    switch (type) {
-    case I8: return run_typed<int8_t>(algorithm, p);
-    case I32: return run_typed<int32_t>(algorithm, p);
-    case I64: return run_typed<int64_t>(algorithm, p);
-    case U8: return run_histogram<uint8_t>(algorithm, p);
-    case F32: return run_typed<float>(algorithm, p);
-    case F64: return run_typed<double>(algorithm, p);
+    cub_call &c = *static_cast<cub_call *>(context);
+    cudaStream_t stream = static_cast<cudaStream_t>(on);
+    if (is_bound(c.algorithm))
+        return c.type == F32   ? run_bound<float>(c, stream)
+               : c.type == F64 ? run_bound<double>(c, stream)
+                               : UNSUPPORTED;
+    switch (c.type) {
+    case I8: return run_items<int8_t>(c, stream);
+    case I32: return run_items<int32_t>(c, stream);
+    case I64: return run_items<int64_t>(c, stream);
+    case U8: return run_items<uint8_t>(c, stream);
+    case F32: return run_items<float>(c, stream);
+    case F64: return run_items<double>(c, stream);
     default: return UNSUPPORTED;
     }
 }
 
-// One call with everything bound, in the form that cubc's own measurement takes a reference in.
-struct cub_call {
-    const char *algorithm;
-    int type;
-    const void *in;
-    void *out;
-    long long n;
-    void *temp;
-    size_t temp_bytes;
-};
-extern "C" int cub_queue(void *context, void *stream)
-{
-    cub_call *c = static_cast<cub_call *>(context);
-    return cub_run(c->algorithm, c->type, c->in, c->out, c->n, c->temp, &c->temp_bytes, stream);
-}
-
-// ---- the program --------------------------------------------------------------------------------
-namespace
-{
-#define CHECK(call)                                                                          \
-    do {                                                                                     \
-        int status_ = (call);                                                                \
-        if (status_) {                                                                       \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__,                          \
-                         status_ < 0 ? "no such workload"                                    \
-                                     : cudaGetErrorName(static_cast<cudaError_t>(status_))); \
-            std::exit(1);                                                                    \
-        }                                                                                    \
-    } while (0)
-
-constexpr int samples = 60;
-constexpr int warmup = 3;
-
-// Keeps its stream from going on until the host writes *gate, or for ten seconds, so that a host
-// that blocks before the release does not block forever.
-__global__ void hold(const volatile int *gate)
-{
-    uint64_t start, now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-    do {
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    } while (!*gate && now - start < 10000000000u);
-}
-
-__device__ uint64_t scrambled(uint64_t i) // splitmix64
-{
-    uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-// Integers over their whole range, floats in [0, 1).
-template <class T> __global__ void fill(T *out, int64_t n)
-{
-    int64_t stride = int64_t(gridDim.x) * blockDim.x;
-    for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
-        uint64_t bits = scrambled(i);
-        out[i] = T(0.5) != T(0) ? T((bits >> 40) * (1.0 / (1 << 24))) : T(bits);
-    }
-}
-
-struct stopwatch {
-    cudaStream_t stream;
-    cudaEvent_t start, stop;
-    void *l2;
-    int l2_bytes;
-    volatile int *gate;
-
-    stopwatch()
-    {
-        CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-        CHECK(cudaEventCreate(&start));
-        CHECK(cudaEventCreate(&stop));
-        CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0));
-        CHECK(cudaMalloc(&l2, l2_bytes));
-        void *mapped;
-        CHECK(cudaHostAlloc(&mapped, sizeof *gate, cudaHostAllocMapped));
-        gate = static_cast<volatile int *>(mapped);
-    }
-    stopwatch(const stopwatch &) = delete;
-    ~stopwatch()
-    {
-        cudaFreeHost(const_cast<int *>(gate));
-        cudaFree(l2);
-        cudaEventDestroy(stop);
-        cudaEventDestroy(start);
-        cudaStreamDestroy(stream);
-    }
-
-    template <class F> double cold_seconds(F call)
-    {
-        CHECK(cudaMemsetAsync(l2, 0, l2_bytes, stream));
-        *gate = 0;
-        hold<<<1, 1, 0, stream>>>(gate);
-        CHECK(cudaEventRecord(start, stream));
-        call();
-        CHECK(cudaEventRecord(stop, stream));
-        *gate = 1;
-        CHECK(cudaStreamSynchronize(stream));
-        float milliseconds;
-        CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
-        return milliseconds * 1e-3;
-    }
-};
-
-template <class T>
-void measure(stopwatch &watch, const char *algorithm, type_code type, const char *name, int log2n)
-{
-    int64_t n = int64_t(1) << log2n;
-    T *in, *out;
-    void *temp;
-    size_t temp_bytes = 0;
-    CHECK(cudaMalloc(&in, n * sizeof(T)));
-    CHECK(cudaMalloc(&out, n * sizeof(T)));
-    fill<<<1024, 256>>>(in, n);
-    CHECK(cub_run(algorithm, type, in, out, n, nullptr, &temp_bytes, watch.stream));
-    CHECK(cudaMalloc(&temp, temp_bytes));
-    CHECK(cudaDeviceSynchronize());
-
-    auto call = [&] {
-        CHECK(cub_run(algorithm, type, in, out, n, temp, &temp_bytes, watch.stream));
-    };
-    for (int i = 0; i < warmup; i++) call(); // loads the kernels, which a held stream would block
-    CHECK(cudaStreamSynchronize(watch.stream));
-    std::vector<double> seconds;
-    for (int i = 0; i < samples; i++) seconds.push_back(watch.cold_seconds(call));
-    std::sort(seconds.begin(), seconds.end());
-    double median = (seconds[(samples - 1) / 2] + seconds[samples / 2]) / 2;
-    double bytes = double(n) * sizeof(T) * (std::strncmp(algorithm, "scan", 4) ? 1 : 2);
-    std::printf("{\"library\": \"CUB\", \"version\": %d, \"algorithm\": \"%s\", \"type\": \"%s\", "
-                "\"log2n\": %d, \"samples\": %d, \"median_us\": %.2f, \"gb_per_s\": %.1f}\n",
-                CUB_VERSION, algorithm, name, log2n, samples, median * 1e6, bytes / median * 1e-9);
-    std::fflush(stdout);
-    CHECK(cudaFree(temp));
-    CHECK(cudaFree(out));
-    CHECK(cudaFree(in));
-}
-} // namespace
-
-int main()
-{
-    stopwatch watch;
-    for (const char *algorithm : {"reduce.sum", "reduce.max", "scan.exclusive.sum"}) {
-        for (int log2n : {16, 20, 24, 28}) {
-            measure<int32_t>(watch, algorithm, I32, "I32", log2n);
-            measure<int64_t>(watch, algorithm, I64, "I64", log2n);
-            measure<float>(watch, algorithm, F32, "F32", log2n);
-            measure<double>(watch, algorithm, F64, "F64", log2n);
-        }
-    }
-    return 0;
-}
+#endif
