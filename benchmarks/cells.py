@@ -30,8 +30,12 @@ def key(cell):
     return tuple(cell.get(name) for name in KEY)
 
 
+def parse(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
 def read(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return parse(path.read_text())
 
 
 def load(device, folder=FOLDER):

@@ -70,10 +70,18 @@ def placed(cell):
     return f"{rounded(cell['ratio'], 2)} ({cell['size']})"
 
 
+def beside_cub(*names):
+    """The peer of these cells: its versions, the oldest first."""
+    versions = {cell["peer_version"] for name in names for cell in H200[name] if "ratio" in cell}
+    return "beside CUB " + " and ".join(sorted(versions))
+
+
 def reduce_cub():
     cells = pick(H200["reduce.sum"], type=NUMBERS)
     faster = {size: ratios(cells, size=size) for size in ("2^16", "2^20", "2^24", "2^28")}
     faster["2^16"] += " times faster"
+    if odd := tuple({cell["size"] for cell in cells} - set(faster)):
+        faster["other sizes"] = ratios(cells, size=odd)
     return "; ".join(f"{size}: {text}" for size, text in faster.items()) + f", {rates(cells)} GB/s"
 
 
@@ -199,19 +207,19 @@ def sort_numpy():
 
 ROWS = (
     (
-        "`reduce.sum` I32, I64, F32, F64, cold, beside CUB of CUDA 13.0",
+        f"`reduce.sum` I32, I64, F32, F64, cold, {beside_cub('reduce.sum')}",
         reduce_cub,
         "H200",
         "`python benchmarks/cub.py --names reduce.sum`",
     ),
     (
-        "`scan.exclusive.sum`, the same",
+        f"`scan.exclusive.sum`, cold, {beside_cub('scan.exclusive.sum')}",
         scan_cub,
         "H200",
         "`python benchmarks/cub.py --names scan.exclusive.sum`",
     ),
     (
-        "`sort`, the same",
+        f"`sort`, cold, {beside_cub('sort.keys', 'sort.pairs')}",
         sort_cub,
         "H200",
         "`python benchmarks/cub.py --names sort.keys sort.pairs`",

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cubc import _core
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 FILES = sorted(BENCHMARKS.glob("results/*/*.jsonl"))
 pytestmark = pytest.mark.skipif(not FILES, reason="there are no benchmarks beside the tests")
@@ -29,6 +31,25 @@ def test_the_readme_has_the_table_that_the_cells_make(monkeypatch):
     assert table == readme_table.table()
 
 
+@pytest.mark.parametrize("page", sorted(BENCHMARKS.glob("notes/*.md")), ids=lambda page: page.stem)
+def test_a_page_has_the_tables_that_the_cells_make(page, monkeypatch):
+    note_tables = script("note_tables", monkeypatch)
+    text = page.read_text()
+    assert text.count("<!-- cub.py ") == text.count(note_tables.END)
+    assert text == note_tables.rewritten(text)
+
+
+def test_cells_beside_cub_are_of_benchmarks_and_axes_that_there_are(monkeypatch):
+    cub = script("cub", monkeypatch)
+    declared = _core.benchmarks()
+    for name in cub.NAMES:
+        benchmark, value = cub.split_name(name)
+        assert set(cub.second_axis(benchmark, value)) == set(declared[benchmark]) - {
+            "T{ct}",
+            "Elements{io}[pow2]",
+        }
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_file_has_each_cell_once_with_its_origin(path, monkeypatch):
     cells = script("cells", monkeypatch)
@@ -43,6 +64,57 @@ def test_a_file_has_each_cell_once_with_its_origin(path, monkeypatch):
             faster_is_more = cell["unit"] == "GFLOPS"
             ratio = cell["cubc"] / cell["peer"] if faster_is_more else cell["peer"] / cell["cubc"]
             assert cell["ratio"] == pytest.approx(ratio, rel=0.006)
+
+
+def test_counters_are_shares_of_a_kernel_and_its_longest_waits(monkeypatch):
+    counters = script("counters", monkeypatch)
+    names = ["ID", "Kernel Name", *counters.METRICS]
+    waits = [
+        6 if reason == "barrier" else 2 if reason == "wait" else 0 for reason in counters.REASONS
+    ]
+    lines = [names, [""] * len(names), ["0", "scan_tiles", "1,234,560", 61.4, 86, 49, 33, *waits]]
+    text = "==PROF== Connected\n" + "\n".join(
+        ",".join(f'"{value}"' for value in line) for line in lines
+    )
+    (row,) = counters.rows_of(text)
+    assert row["Kernel Name"] == "scan_tiles"
+    found = counters.figures(row)
+    assert found.pop("stalls").startswith("barrier 75 %, wait 25 %")
+    assert found == {
+        "cubc": 1234.56,
+        "unit": "us",
+        "memory_percent": 61,
+        "l2_percent": 86,
+        "issue_percent": 49,
+        "warps_percent": 33,
+    }
+    assert counters.rows_of("==ERROR== no driver") == []
+
+
+@pytest.mark.parametrize(
+    ("now", "speed", "differs"),
+    [
+        ({"cubc": 10.1, "peer": 20.1}, 10 / 10.1, False),
+        ({"cubc": 11.0, "peer": 20.1}, 10 / 11, True),
+        ({"cubc": 11.0, "peer": 22.0}, 10 / 11, False),  # the peer took longer too
+        ({"cubc": 11.0, "peer": 22.0, "peer_version": "3.6"}, 10 / 11, True),
+        ({"cubc": 11.0, "unit": "GFLOPS"}, 1.1, True),
+    ],
+)
+def test_a_change_beyond_noise_is_one_of_the_cell_and_of_its_ratio(
+    now, speed, differs, monkeypatch
+):
+    changed = script("changed", monkeypatch)
+
+    def cell(**figures):
+        made = {"benchmark": "b", "type": "I32", "size": "2^16", "unit": "us", "date": "d"}
+        made |= {"peer_version": "3.0"} | figures
+        return made | ({"ratio": made["peer"] / made["cubc"]} if "peer" in made else {})
+
+    before = cell(cubc=10.0, peer=20.0) if "peer" in now else cell(cubc=10.0, unit="GFLOPS")
+    ((_, _, found, beyond),) = changed.compared([cell(**now)], [before], percent=3)
+    assert (found, beyond) == (pytest.approx(speed), differs)
+    assert not list(changed.compared([before], [before], percent=3))
 
 
 @pytest.mark.parametrize(
