@@ -338,6 +338,8 @@ static cubc_status put(store *s, int which, const store_row *row, bool *done)
         cut_message(row->message, message);
         record.row.message = message;
     }
+    if (!row->metrics) record.row.metrics = "";
+    if (!row->base_metrics) record.row.base_metrics = "";
     TRY(check_row(&record.row));
     TRY(store_set_centers(&record));
     if (!gmtime_r(&now, &utc) || !strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc))

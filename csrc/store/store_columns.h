@@ -90,7 +90,13 @@ typedef enum store_kind {
     X(1, m, STORE_COUNT, GIVEN, local_bytes, local_bytes, 0)                                       \
     X(1, m, STORE_COUNT, GIVEN, shared_bytes, shared_bytes, 0)                                     \
     X(1, m, STORE_COUNT, GIVEN, blocks_per_unit, blocks_per_unit, 0)                               \
-    X(4, m, STORE_REAL, GIVEN, calls, calls, 0) /* that a recorded program made; else 0 */
+    X(4, m, STORE_REAL, GIVEN, calls, calls, 0) /* that a recorded program made; else 0 */         \
+    /* hot and power of the base in the same round; 0 if unknown */                                \
+    X(5, m, STORE_REAL, GIVEN, base_hot, base_hot, 0)                                              \
+    X(5, m, STORE_REAL, GIVEN, base_power, base_power, 0)                                          \
+    /* that a user's benchmark measured: error=0.5,bytes=4096; of the base in the same round */    \
+    X(5, m, STORE_TEXT, GIVEN, metrics, metrics, STORE_LABEL)                                      \
+    X(5, m, STORE_TEXT, GIVEN, base_metrics, base_metrics, STORE_LABEL)
 
 // In the order in which a row is read.
 #define STORE_COLUMNS(X) \
@@ -98,7 +104,7 @@ typedef enum store_kind {
 
 #define STORE_PLUS_ONE(...) +1
 enum {
-    STORE_VERSION = 4,  // of the schema: the newest
+    STORE_VERSION = 5,  // of the schema: the newest
     STORE_NAME = 1024,  // bytes of a name
     STORE_LABEL = 4096, // of a variant, of a workload
     STORE_MESSAGE = 16384,

@@ -87,18 +87,27 @@ static const char result_2[] =
 #define IN_1_2(there, missing) missing
 #define IN_1_3(there, missing) missing
 #define IN_1_4(there, missing) missing
+#define IN_1_5(there, missing) missing
 #define IN_2_1(there, missing) there
 #define IN_2_2(there, missing) there
 #define IN_2_3(there, missing) missing
 #define IN_2_4(there, missing) missing
+#define IN_2_5(there, missing) missing
 #define IN_3_1(there, missing) there
 #define IN_3_2(there, missing) there
 #define IN_3_3(there, missing) there
 #define IN_3_4(there, missing) missing
+#define IN_3_5(there, missing) missing
 #define IN_4_1(there, missing) there
 #define IN_4_2(there, missing) there
 #define IN_4_3(there, missing) there
 #define IN_4_4(there, missing) there
+#define IN_4_5(there, missing) missing
+#define IN_5_1(there, missing) there
+#define IN_5_2(there, missing) there
+#define IN_5_3(there, missing) there
+#define IN_5_4(there, missing) there
+#define IN_5_5(there, missing) there
 
 #define TYPE_STORE_ID "INTEGER NOT NULL"
 #define TYPE_STORE_TEXT "TEXT NOT NULL"
@@ -110,6 +119,8 @@ static const char result_2[] =
     IN_3_##since(" " #column " " TYPE_##kind ",", "")
 #define DECLARE_4(since, table, kind, from, column, name, most) \
     IN_4_##since(" " #column " " TYPE_##kind ",", "")
+#define DECLARE_5(since, table, kind, from, column, name, most) \
+    IN_5_##since(" " #column " " TYPE_##kind ",", "")
 #define KEY "(benchmark_id, source_hash, ct, variant, rt, device_id, environment_id, round)"
 #define MEASUREMENT(version)                                                                \
     "CREATE TABLE measurement ( id INTEGER PRIMARY KEY," STORE_KEY(DECLARE_##version)       \
@@ -120,6 +131,7 @@ static const char result_2[] =
                                " FOREIGN KEY (benchmark_id) REFERENCES benchmark (id))"
 static const char measurement_3[] = MEASUREMENT(3);
 static const char measurement_4[] = MEASUREMENT(4);
+static const char measurement_5[] = MEASUREMENT(5);
 
 typedef struct entry { // of sqlite_master
     const char *type, *name, *table, *text;
@@ -137,7 +149,9 @@ enum { ENTRIES = 9 };
     }
 #define result_3 result_2
 #define result_4 result_2
-static const entry schemas[STORE_VERSION][ENTRIES] = {SCHEMA(1), SCHEMA(2), SCHEMA(3), SCHEMA(4)};
+#define result_5 result_2
+static const entry schemas[STORE_VERSION][ENTRIES] = {SCHEMA(1), SCHEMA(2), SCHEMA(3), SCHEMA(4),
+                                                      SCHEMA(5)};
 
 // ---- statements -------------------------------------------------------------------------------
 #define FIELD(since, table, kind, from, column, name, most) ", " #table "." #column
@@ -160,6 +174,8 @@ static const entry schemas[STORE_VERSION][ENTRIES] = {SCHEMA(1), SCHEMA(2), SCHE
     ", " IN_3_##since(#table "." #column, MISSING_##kind)
 #define FIELD_4(since, table, kind, from, column, name, most) \
     ", " IN_4_##since(#table "." #column, MISSING_##kind)
+#define FIELD_5(since, table, kind, from, column, name, most) \
+    ", " IN_5_##since(#table "." #column, MISSING_##kind)
 // Outer joins: a row whose device is gone is reported, not passed over.
 #define ROW_OF(version, checksum)                                              \
     "SELECT " checksum STORE_COLUMNS(                                          \
@@ -216,6 +232,7 @@ static const char *const statements[STATEMENTS] = {
     [ROW + 1] = ROW_OF(2, "NULL"),
     [ROW + 2] = ROW_OF(3, "m.checksum"),
     [ROW + 3] = ROW_OF(4, "m.checksum"),
+    [ROW + 4] = ROW_OF(5, "m.checksum"),
 };
 
 // ---- identity ---------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ STORE_TEST(round_trip)
     CHECK(!strcmp(r.row.axes, "[[\"Elements{io}[pow2]\", [16, 28]]]"));
     CHECK(!strcmp(r.row.source_hash, "0123abcd") && !strcmp(r.row.ct, "T{ct}=F32"));
     CHECK(!strcmp(r.row.rt, "Elements{io}[pow2]=28") && !strcmp(r.row.status, "ok"));
+    CHECK(!strcmp(r.row.metrics, "") && !strcmp(r.row.base_metrics, "") && !r.row.base_hot);
     CHECK(!strcmp(r.row.message, "") && r.row.bytes == 1073741824.0 && r.row.registers == 32);
     CHECK(r.row.local_bytes == 8 && r.row.shared_bytes == 1024 && r.row.blocks_per_unit == 4);
     CHECK(!strcmp(r.device_uuid, "GPU-1") && !strcmp(r.device_model, "NVIDIA H200"));

@@ -66,7 +66,7 @@ def test_without_a_figure_there_is_no_score(tmp_path):
     )
 
 
-def test_confirmation_is_of_time(tmp_path):
+def test_rounds_without_power_confirm_no_energy(tmp_path):
     cells = {label: cell for label, cell in CELLS.items() if "ipt_4" in label or label == "base"}
     rows = [row(label, *cell) for label, cell in cells.items()]
     rows += [row("ipt_4.tpb_256.ld_0", *CELLS["ipt_4.tpb_256.ld_0"], round=n) for n in range(1, 9)]
@@ -77,6 +77,35 @@ def test_confirmation_is_of_time(tmp_path):
     assert set(frame.verdict) == {""}
     assert np.isnan(frame.low).all()
     assert not tuner.analyze(db, objective="energy").policies()
+
+
+def confirmed(label, watts):
+    """Rows of a variant and of base in rounds, in which the power of base rises."""
+    rows = [row(name, *CELLS[name]) for name in ("base", label)]
+    for n in range(1, 9):
+        hot, own = CELLS["base"][1], CELLS[label]
+        of_base = {"base_hot": hot, "base_power": 300.0 + 10 * n}
+        rows.append(row(label, *own[:2], watts * (300.0 + 10 * n), 40, round=n, **of_base))
+    return rows
+
+
+def test_confirmation_is_by_the_objective(tmp_path):
+    """Each round has the figures of base beside those of the variant, so that a drift cancels."""
+    label = "ipt_7.tpb_256.ld_0"  # half the time of hot runs, but slower
+    db = stores.write(tmp_path / "s.db", confirmed(label, 1.0))
+    assert best(db, "time").label == "base"
+    found = best(db, "energy")
+    assert (found.label, found.verdict.word, found.wins) == (label, "BETTER", True)
+    assert found.score == pytest.approx(2)
+    assert tuner.analyze(db, objective="power").groups[0].verdict(label).word == "SAME"
+    assert label in tuner.analyze(db, objective="energy").policies()
+    top = tuner.analyze(db, objective=("energy", "time")).top().set_index("variant")
+    assert top.verdict[label] == "BETTER"
+    assert top.score[label] == pytest.approx((2 * 4 / 5) ** 0.5)
+    db = stores.write(tmp_path / "t.db", confirmed(label, 3.0))
+    assert best(db, "energy").label == "base"
+    groups = tuner.analyze(db, objective="energy").groups
+    assert groups[0].verdict(label).word == "WORSE"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +162,7 @@ def test_a_search_goes_by_it(table, tmp_path):
     )
     assert found.best().label == "n_0"
     assert found.best().score == pytest.approx(9 / 5)
-    assert found.best().verdict is None
+    assert found.best().verdict.word == "BETTER"
 
 
 def test_a_device_without_a_meter(table, tmp_path):

@@ -17,7 +17,7 @@ from ._checks import count, need
 from ._confidence import score_interval
 from ._figures import Figures
 from ._header import header
-from ._objective import front
+from ._objective import check_figures, front
 from ._objective import objective as checked_objective
 from ._records import PARTIAL, Group, Measurement, restrict
 from ._samples import cells_of, read_samples
@@ -104,11 +104,12 @@ class Analysis(Figures):
         -------
         pandas.DataFrame
             Columns benchmark, ct, device, variant, score, low, high, verdict, mins, means, maxs.
-            Of two objectives instead of low to maxs a score by each, under its name; those that no
-            other variant beats in both come first, and `n` counts them alone.
+            Of two objectives verdict, score, and a score by each under its name; those that no
+            other variant beats in both are shown, and `n` counts them alone.
             A variant that was measured again has the score, the interval and the verdict of those
-            rounds: FASTER, SAME, SLOWER or UNDECIDED. Those that are FASTER come
-            first, and nothing else becomes a policy. Without a verdict `low` and `high` bound the
+            rounds: FASTER, SAME, SLOWER or UNDECIDED; by another objective than time BETTER and
+            WORSE. Those that are FASTER or BETTER come first, and nothing else becomes a policy.
+            Without a verdict `low` and `high` bound the
             95 % confidence interval given the samples: that the best of many has also been lucky is
             not in it. The last three are over the speedups at the run-time
             workloads. Base is among them, with score 1.
@@ -143,13 +144,16 @@ class Analysis(Figures):
         """Best `n` variants of the Pareto front of each group, by their score."""
         rows = []
         for group in self.groups:
+            words = {one: found.word for one in group.cells if (found := group.verdict(one))}
             known = {variant: group.gains(variant) for _, variant in group.ranked()}
             points = {variant: gains for variant, gains in known.items() if gains}
             first = front([*points.values()])
             kept = [v for v, is_first in zip(points, first, strict=True) if is_first][:n]
-            rows += [(*_about(group), v, group.score(v), *points[v]) for v in kept]
+            rows += [
+                (*_about(group), v, words.get(v, ""), group.score(v), *points[v]) for v in kept
+            ]
         texts = self.groups[0].objective.texts
-        return _frame(rows, [*_ABOUT, "variant", "score", *texts])
+        return _frame(rows, [*_ABOUT, "variant", "verdict", "score", *texts])
 
     def scores(self) -> pd.DataFrame:
         """All variants with status and score, best first; a failed one has no score.
@@ -197,8 +201,8 @@ class Analysis(Figures):
     def policies(self) -> str:
         """Rows ready for ``csrc/compile/policies.def``: the winner of each run-time workload.
 
-        A winner was measured again and found FASTER. A warning names variants that only look
-        faster, and how to confirm them.
+        A winner was measured again and found FASTER, or BETTER by another objective. A warning
+        names variants that only look faster, and how to confirm them.
 
         The ranges of a row reach two octaves below and above the workload that was measured, on
         each run-time axis: ``Elements=262144:4194304`` of 2^20.
@@ -230,7 +234,8 @@ class Analysis(Figures):
             center_us and base_us (medians, microseconds); speedup; gbps (10^9 bytes that must move,
             a second); samples (count); registers, local_bytes, shared_bytes, blocks_per_unit;
             flops (that must be done), temperature (degrees Celsius), power (watts) and clock_mhz,
-            hot_us (mean of runs that follow each other), 0 or nan where they are unknown; created,
+            hot_us (mean of runs that follow each other), 0 or nan where they are unknown; each
+            metric that a benchmark of one's own measures, under its name; created,
             device, arch, device_uuid, driver, compiler, source_hash, store, id.
         """
         rows = [row for group in self.groups for row in _tidy(group)]
@@ -264,6 +269,7 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
     rows = []
     where = ("device", "arch", "device_uuid", "driver", "compiler", "source_hash")
     names = list(dict.fromkeys(name for cell in group.measurements() for name in cell.parameters))
+    metrics = list(dict.fromkeys(name for cell in group.measurements() for name in cell.metrics))
     for cell in group.measurements():
         variant, parameters = cell.variant, cell.parameters
         base = cell.base_center if variant != "base" else cell.center
@@ -278,6 +284,7 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
         row["gbps"] = moved / cell.center * 1e-9 if moved and cell.center else float("nan")
         row["samples"] = cell.samples
         row |= {name: value for name, value in cell.extra.items() if name != "bytes"}
+        row |= {name: cell.metrics.get(name) for name in metrics if name not in row}
         row |= {name: getattr(group, name) for name in where}
         rows.append(row | {"store": cell.store, "id": cell.id})
     return rows
@@ -386,13 +393,14 @@ def analyze(
         If a file is no store, or of a newer version; if no row can be used. Where only some cannot,
         they are left out with a warning.
     LookupError
-        If no benchmark matches `R`, or an axis is unknown.
+        If no benchmark matches `R`, or an axis or a figure is unknown.
     ValueError
         If a value is not declared, or nothing is left to analyse.
     """
     names = expand(paths)
-    wanted = checked_objective(objective)
+    wanted = checked_objective(objective, None)
     groups = restrict(read(names), R, axes)
+    check_figures(wanted, {name for group in groups for name in group.metrics()})
     for group in groups:
         group.objective = wanted
     if not groups:

@@ -20,6 +20,7 @@ import numpy as np
 
 from cubc import _core
 
+from ._metrics import from_text
 from ._status import MESSAGE, OK, STATUSES
 from ._target import Run
 
@@ -37,6 +38,7 @@ def _columns(kind: str, *others: str) -> tuple[str, ...]:
 COUNTS = _columns("count", "round")
 REALS = _columns("real", "bytes", "flops")  # bytes are a whole number
 SERIES = _columns("series")
+METRICS = ("metrics", "base_metrics")
 MOST = MOST_HEADER + len(SERIES) * _core.MOST_SERIES  # bytes of a reply
 
 
@@ -149,6 +151,8 @@ def _fields(given: Any) -> dict[str, Any]:
         elif name in REALS:
             _expect(type(value) in (int, float) and 0 <= value <= sys.float_info.max, name)
             found[name] = float(value)
+        elif name in METRICS:
+            found[name] = _metrics(name, value)
         else:
             _expect(name in ("status", "message"), "fields")
             found[name] = _text(name, value)
@@ -179,6 +183,15 @@ def _integer(name: str, value: Any, most: int = 2**63 - 1) -> int:
 def _text(name: str, value: Any) -> str:
     _expect(isinstance(value, str) and len(value) <= MESSAGE, name)
     return str(value).encode(errors="replace").decode()  # JSON has halves of surrogate pairs
+
+
+def _metrics(name: str, value: Any) -> str:
+    text = _text(name, value)
+    try:
+        from_text(text)
+    except ValueError as error:
+        raise Garbled(str(error)) from None
+    return text
 
 
 def _expect(holds: bool, what: str) -> None:

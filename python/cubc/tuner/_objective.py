@@ -5,8 +5,8 @@ is base's number over the variant's; so all that ranks variants by scores goes b
 objectives a score is that of the geometric mean of both numbers, and those variants that no other
 beats in both are the Pareto front.
 
-Rounds of confirmation are of times. So under another objective nothing is confirmed, and no policy
-follows.
+Rounds of confirmation measure what the objective needs of the variant and of base. So verdicts are
+by the objective too.
 """
 
 from __future__ import annotations
@@ -63,8 +63,17 @@ class Objective:
 TIME = Objective([Expression("time")])
 
 
-def objective(given: str | Iterable[str] | Objective) -> Objective:
+def objective(
+    given: str | Iterable[str] | Objective, metrics: Iterable[str] | None = ()
+) -> Objective:
     """Check an objective of a search or an analysis.
+
+    Parameters
+    ----------
+    given
+        One expression or two.
+    metrics
+        Names of figures that a user's benchmark measures; None if they are not known yet.
 
     Raises
     ------
@@ -83,26 +92,47 @@ def objective(given: str | Iterable[str] | Objective) -> Objective:
     parts = [Expression(text) for text in several]
     if not 1 <= len(parts) <= MOST:
         raise ValueError(f"{len(parts)} objectives are given: a search has one or two")
+    found = Objective(parts)
     for part in parts:
-        for name in sorted(part.names.difference(FIGURES)):
-            raise ax.unknown("a measurement", "figure", name, FIGURES)
         if not part.names:
             raise ValueError(f"{part.text!r}: an objective names a figure, as {', '.join(FIGURES)}")
-    return Objective(parts)
+    if metrics is not None:
+        check_figures(found, metrics)
+    return found
+
+
+def check_figures(found: Objective, metrics: Iterable[str]) -> None:
+    """Raise LookupError, with the nearest name, if an objective names what is no figure."""
+    known = (*FIGURES, *metrics)
+    for part in found.parts:
+        for name in sorted(part.names.difference(known)):
+            raise ax.unknown("a measurement", "figure", name, known)
 
 
 def figures(cell: Measurement) -> dict[str, float]:
     """Figures of a measurement that are known."""
     extra: Mapping[str, Any] = cell.extra
     hot, power = (extra.get("hot_us") or 0.0) * 1e-6, extra.get("power") or 0.0
-    found = {"time": cell.center or 0.0, "hot": hot, "power": power, "energy": hot * power}
-    known = {name: value for name, value in found.items() if value > 0}
-    return known | {name: extra[name] for name in FIGURES[4:] if extra.get(name) is not None}
+    return cell.metrics | _timed(cell.center, hot, power) | _compiled(extra)
 
 
-def value(part: Expression, cell: Measurement) -> float | None:
-    """Number of a measurement; None if a figure is not known, or it is not positive."""
-    known = figures(cell)
+def figures_of_base(cell: Measurement, base: Measurement) -> dict[str, float]:
+    """Figures of base in the round of a measurement; `base` is what the search measured of it."""
+    timed = _timed(cell.base_center, cell.base.get("hot", 0.0), cell.base.get("power", 0.0))
+    return cell.base | timed | _compiled(base.extra)
+
+
+def _timed(center: float | None, hot: float, power: float) -> dict[str, float]:
+    found = {"time": center or 0.0, "hot": hot, "power": power, "energy": hot * power}
+    return {name: value for name, value in found.items() if value > 0}
+
+
+def _compiled(extra: Mapping[str, Any]) -> dict[str, float]:
+    return {name: extra[name] for name in FIGURES[4:] if extra.get(name) is not None}
+
+
+def value(part: Expression, known: Mapping[str, float]) -> float | None:
+    """Number that an expression gives; None if a figure is not known, or it is not positive."""
     if not part.names <= known.keys():
         return None
     found = part.value(known)

@@ -21,11 +21,11 @@ from cubc import _core
 from . import _axes as ax
 from ._checks import regex
 from ._constraints import Expression
-from ._objective import TIME, Objective, value
+from ._objective import TIME, Objective, figures, figures_of_base, value
 from ._score import score
 from ._space import Space, Value, parse_label
 from ._status import LOST, OK, WRONG
-from ._verdict import FASTER, Verdict, judge
+from ._verdict import BETTER, FASTER, Verdict, judge
 
 PARTIAL = "partial"  # status of a variant that was not measured at all workloads of its group
 
@@ -35,7 +35,7 @@ class Measurement:
     """One variant at one run-time workload. Times are medians in seconds, None without samples.
 
     `round` is 0 in the search, and counts from 1 where a variant is measured again; then `ratio` is
-    its speed over base's in that round.
+    its speed over base's in that round, and `base` has what else was measured of base.
     """
 
     store: str
@@ -49,6 +49,8 @@ class Measurement:
     base_center: float | None
     ratio: float | None
     samples: int
+    metrics: dict[str, float]
+    base: dict[str, float]
     extra: dict[str, Any]
 
     @property
@@ -145,6 +147,10 @@ class Group:
             for _, cells in sorted(rounds.items()):
                 yield from cells.values()
 
+    def metrics(self) -> set[str]:
+        """Names of what a user's benchmark measured."""
+        return {name for cell in self.measurements() for name in cell.metrics}
+
     def only(self, rts: Iterable[Mapping[str, int]]) -> Group:
         """Copy this group with some of its run-time workloads only.
 
@@ -182,13 +188,29 @@ class Group:
     def _gain(self, part: Expression, variant: str, rt: str) -> float | None:
         """Speedup of a variant by one objective."""
         cell, base = self.cells[variant][rt], self.cells.get("base", {}).get(rt)
+        if found := [self._in_round(part, cells[rt]) for cells in self.complete_rounds(variant)]:
+            return geometric_mean(gain for gain in found if gain is not None)
         if part.text != "time":
-            mine, other = value(part, cell), value(part, base) if base else None
+            mine, other = value(part, figures(cell)), value(part, figures(base)) if base else None
             return other / mine if mine and other else None
-        if found := [cells[rt].ratio for cells in self.complete_rounds(variant)]:
-            return geometric_mean(ratio for ratio in found if ratio is not None)
         reference = cell.base_center or (base and base.center)
         return reference / cell.center if reference and cell.center else None
+
+    def _in_round(self, part: Expression, cell: Measurement) -> float | None:
+        """Speedup by one objective in a round, over base in the same round."""
+        if part.text == "time" or cell.status != OK:
+            return cell.ratio
+        base = self.cells.get("base", {}).get(ax.workload_text(cell.rt))
+        if base is None:
+            return None
+        mine, other = value(part, figures(cell)), value(part, figures_of_base(cell, base))
+        return other / mine if mine and other else None
+
+    def round_gain(self, cell: Measurement) -> float | None:
+        """Speedup in a round, or gain by the objective; None if it is not known."""
+        gains = [self._in_round(part, cell) for part in self.objective.parts]
+        known = [gain for gain in gains if gain is not None]
+        return geometric_mean(known) if len(known) == len(gains) else None
 
     def gains(self, variant: str) -> list[float]:
         """Score of a variant by each objective; none if one is not known."""
@@ -216,29 +238,33 @@ class Group:
         return [
             cells
             for cells in rounds
-            if cells.keys() >= rts and all(cells[rt].ratio is not None for rt in rts)
+            if cells.keys() >= rts and all(self.round_gain(cells[rt]) is not None for rt in rts)
         ]
 
     def verdict(self, variant: str) -> Verdict | None:
         """Verdict on a variant from the scores of its rounds; None without rounds or if one failed.
 
-        Rounds are of times: there is none under another objective.
+        Under another objective than time it says BETTER or WORSE for FASTER and SLOWER.
 
         The search's own measurement does not count: the best of many is chosen by it, and is partly
         lucky.
         """
-        if self.failure(variant) is not None or not self.objective.is_time:
+        if self.failure(variant) is not None:
             return None
-        rounds = self.complete_rounds(variant)
-        return judge([self._round_score(cells) for cells in rounds]) if rounds else None
+        if not (rounds := self.complete_rounds(variant)):
+            return None
+        found = judge([self._round_score(cells) for cells in rounds])
+        return found if self.objective.is_time else found.of_another_figure()
 
     def wins(self, variant: str) -> bool:
-        """True if a variant was confirmed to be FASTER than base."""
+        """True if a variant was confirmed to be FASTER than base, or BETTER."""
         verdict = self.verdict(variant)
-        return verdict is not None and verdict.word == FASTER
+        return verdict is not None and verdict.word in (FASTER, BETTER)
 
     def _round_score(self, cells: Mapping[str, Measurement]) -> float:
-        return score(self.axes, ((cell.rt, cell.ratio or 0.0) for cell in cells.values()))
+        return score(
+            self.axes, ((cell.rt, self.round_gain(cell) or 0.0) for cell in cells.values())
+        )
 
     def score(self, variant: str) -> float | None:
         """CUB's score over the workloads that were measured; None if it failed at one of them.
@@ -303,8 +329,6 @@ class Group:
     def unconfirmed(self) -> str | None:
         """Label that beats base by its score and was not measured again; None if base stays."""
         score, label = next(iter(self.ranked()), (1.0, "base"))
-        if not self.objective.is_time:
-            return None
         return label if score > 1 and self.verdict(label) is None else None
 
     def space(self) -> Space:

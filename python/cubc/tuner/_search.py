@@ -111,12 +111,13 @@ class Search:
         self.racing, self.progress = bool(racing), progress
         self.confirm = 0 if confirm == 0 else count("confirm", confirm)
         self.goal = goal(target, patience)
-        self.objective = checked_objective(objective)
         self.timing = _checked_timing({} if timing is None else timing)
         self.strategy = make(strategy)
         self.db = store_path(db if db is not None else DB if recording is None else recording)
         self.warm = expand(warm) if warm else []
         limits = parse(constraints)
+        own = not isinstance(benchmark, str | os.PathLike)  # may have metrics
+        self.objective = checked_objective(objective, None if own else ())
         one: Any = joined(benchmark) if isinstance(benchmark, list | tuple) else benchmark
         self.weights: list[float] = []  # of the workloads: their shares of the time
         self.workloads: Sequence[CompileTimeWorkload]
@@ -397,7 +398,8 @@ def search(
     confirm
         Number of the best variants that are measured again in the end, in rounds that open variant
         and base afresh, so that none wins by luck. Each gets a verdict, and only what is found
-        ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept for it.
+        ``"FASTER"`` becomes a policy: with 0 nothing does. A tenth of `seconds` is kept for it,
+        and three tenths where power is measured.
     again
         Older name of `confirm`.
     target
@@ -412,8 +414,9 @@ def search(
         energy, registers, local_bytes, shared_bytes and blocks_per_unit, as ``"energy * time"``.
         Two of these, as ``("time", "energy")``, count alike, and ``top()`` of the result shows
         which variants no other beats in both. Scores are base's figure over the variant's.
-        Confirmation and policies are of time alone, so nothing is confirmed under another
-        objective.
+        A benchmark of your own may measure more, see `State.metric`. The best are confirmed by the
+        objective, and found ``"BETTER"`` or ``"WORSE"``; ``policies()`` of the result has those
+        that are better, while `cubc.use_policies` goes by time.
     progress
         Show a line of progress; None shows it in terminals and notebooks.
 

@@ -30,7 +30,7 @@ class Session:
     goal
         What is enough.
     objective
-        What is looked for. Races and confirmation are of time alone.
+        What is looked for. Races are of time alone.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Session:
     ):
         self.store, self.target, self.timing = store, target, timing
         self.racing = racing and objective.is_time
-        self.confirm = confirm if objective.is_time else 0
+        self.confirm = confirm
         self.goal, self.objective = goal, objective
         self.progress = Progress(False)
         self._until: float | None = None

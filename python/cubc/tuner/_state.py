@@ -21,7 +21,9 @@ from cubc._kernel import Extent, extent
 
 from . import _axes as ax
 from . import _inputs as inputs
+from . import _metrics as mt
 from ._difference import difference
+from ._objective import FIGURES
 
 DTYPES = {
     "I8": "int8",
@@ -143,6 +145,7 @@ class State:
         self.device = device
         self.work: Callable[[Launch], Any] | None = None
         self.checks: list[tuple[cubc.Array, Any, float | None, float]] = []
+        self._metrics: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._kept: list[Kept] = []
         self._read: list[cubc.Array] = []
         self._written: list[cubc.Array] = []
@@ -254,6 +257,36 @@ class State:
         """
         self.checks.append((self._known(output), expected, rtol, atol))
 
+    def metric(self, name: str, measure: Callable[[dict[str, Any]], Any]) -> None:
+        """Declare a number that is measured of each variant, beside its time.
+
+        It is stored, is a column of ``to_frame()`` and may be in an objective of a search:
+        ``"error"`` looks for the least one, ``"1 / quality"`` for the greatest, and ``("time",
+        "error")`` for the least of both. An objective has to be positive: of a metric that may be 0
+        take ``"error + 1e-9"``.
+
+        Parameters
+        ----------
+        name
+            Letters, digits and underscores.
+        measure
+            Function of a dict, the variant's values by label. It is called when a variant has been
+            verified and timed, and the outputs are those of its last launch; and gives a number.
+
+        Raises
+        ------
+        TypeError
+            If `measure` is no function, or `name` no text.
+        ValueError
+            If the name is taken, or there are more than 16.
+        """
+        if not callable(measure):
+            raise TypeError(f"metric takes a function of the variant's values, not {measure!r:.60}")
+        mt.check_name(name, (*FIGURES, *self._metrics))
+        if len(self._metrics) == mt.MOST:
+            raise ValueError(f"a benchmark has up to {mt.MOST} metrics")
+        self._metrics[name] = measure
+
     def skip(self, reason: str) -> NoReturn:
         """Leave this run-time workload out. Has to come before the first array is made."""
         if self._kept:
@@ -284,6 +317,11 @@ class State:
         self.work(Launch(program, kernels, values, self.rt.get("Elements", 0)))
         if not program.info:
             raise ValueError("the function given to state.exec(...) launched nothing")
+
+    def metrics(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Metrics of the variant that was launched last."""
+        found = ((name, measure(dict(values))) for name, measure in self._metrics.items())
+        return {name: mt.number(name, value) for name, value in found}
 
     def renew(self) -> None:
         """Give the outputs their first contents."""

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from cubc import _core
 
 from . import _axes as ax
+from ._metrics import from_text
 from ._records import Group, Measurement
 from ._space import parse_label
 from ._status import OK, RECORDED, STATUSES
@@ -210,6 +211,9 @@ def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measu
         base_center=_median(row, "base_center", base),
         ratio=round_ratio(samples, base) if round_number and status == OK else None,
         samples=samples.size,
+        metrics=from_text(row.get("metrics", "")),
+        base=from_text(row.get("base_metrics", ""))
+        | {name: row[f"base_{name}"] for name in ("hot", "power") if row.get(f"base_{name}")},
         extra={name: row.get(name) for name in _KEPT}
         | {"created": _printable(row.get("created", ""))}
         | {"clock_mhz": _clock(row), "hot_us": 1e6 * row.get("hot", 0.0)},

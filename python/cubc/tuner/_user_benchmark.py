@@ -14,7 +14,8 @@ import cubc
 from cubc import _core
 
 from ._checks import need
-from ._space import parse_label
+from ._metrics import to_text
+from ._space import Value, parse_label
 from ._state import State
 from ._status import FAILURES
 
@@ -46,8 +47,7 @@ class UserRunTimeWorkload:
         title = f"{workload.benchmark} {label}"
         program = _core.Program(workload.text(label), title, self._device, workload.threads(label))
         with _reported():
-            values = parse_label(workload.base if label == "base" else label)
-            self._state.record(program, workload.user_benchmark.source.kernels, values)
+            self._state.record(program, workload.user_benchmark.source.kernels, self._values(label))
             if label == "base" and self._right is None:
                 self._check(program)
         return program
@@ -59,6 +59,14 @@ class UserRunTimeWorkload:
             raise ValueError(f"base is wrong: {wrong}")
         copy = partial(cubc.transform, "x")
         self._right = {id(output): copy(x=output) for output in self._state.unverified}
+
+    def _values(self, label: str) -> dict[str, Value]:
+        return parse_label(self._workload.base if label == "base" else label)
+
+    def metrics(self, label: str) -> str:
+        """Metrics of a variant, whose outputs are there, as a store has them."""
+        with _reported():
+            return to_text(self._state.metrics(self._values(label)))
 
     def verify(self, program: _core.Program) -> str:
         """Run once and say what is wrong, "" if nothing is."""

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import need
 
 FASTER, SLOWER, SAME, UNDECIDED = "FASTER", "SLOWER", "SAME", "UNDECIDED"
+BETTER, WORSE = "BETTER", "WORSE"  # in place of FASTER and SLOWER, by another figure than time
 WORDS = (FASTER, SAME, SLOWER, UNDECIDED)
 THRESHOLD = 0.005  # differences up to this are of no account
 CONFIDENCE = 0.998
@@ -53,7 +54,8 @@ class Verdict:
     Attributes
     ----------
     word : str
-        ``"FASTER"``, ``"SLOWER"``, ``"SAME"`` or ``"UNDECIDED"``.
+        ``"FASTER"``, ``"SLOWER"``, ``"SAME"`` or ``"UNDECIDED"``; by another figure than time
+        ``"BETTER"`` and ``"WORSE"`` instead of the first two.
     ratio, low, high : float
         Speed of the variant over that of base: the rounds' geometric mean, and the ends of its
         confidence interval; infinitely wide for a single round.
@@ -71,6 +73,11 @@ class Verdict:
     def decided(self) -> bool:
         """True if the rounds suffice for a word."""
         return self.word != UNDECIDED
+
+    def of_another_figure(self) -> Verdict:
+        """Copy with the words for a figure that is not time."""
+        words = {FASTER: BETTER, SLOWER: WORSE}
+        return replace(self, word=words.get(self.word, self.word))
 
     def __str__(self) -> str:
         return f"{self.word} {self.ratio:.3f} [{self.low:.3f}, {self.high:.3f}]"

@@ -36,7 +36,7 @@ from ._constraints import Constraint, compiled
 from ._space import parse_label
 from ._status import FAILURES, FAULT, LOST, OK, PRUNED, WRONG, explain, failure
 from ._target import Request, Run
-from ._user_benchmark import PickledWorkload
+from ._user_benchmark import PickledWorkload, UserRunTimeWorkload
 
 # A launch on outputs that were renewed: nothing may run before it, nor any launch twice.
 ONCE = {"min_samples": 1, "max_samples": 1, "warmup": 0, "throttle_below": 0.0}
@@ -79,13 +79,18 @@ class Bench:
             row |= _kept(workload.measure(opened, **request.timing))
             row |= _metered(workload, opened, request.meter)
             wrong, checked = _last(workload, opened, request.checks)
-            return row | {"checked": checked} | _verdict(wrong)
+            row |= {"metrics": _metrics(workload, "base"), "checked": checked}
+            return row | _verdict(wrong)
         wrong, checked = (0, 0) if run.round else (workload.verify(opened), 1)
         if not wrong:
             row |= _kept(workload.measure(opened, base, beat=beat, **request.timing))
             row |= _metered(workload, opened, request.meter)
             wrong, more = _last(workload, opened, request.checks)
             checked += more
+        if not wrong:
+            row["metrics"] = _metrics(workload, request.variant)
+            if run.round:
+                row |= _of_base(workload, base, request.meter)
         row["checked"] = checked
         if wrong and workload.verify(base):  # inputs or outputs to compare with are spoilt
             sys.exit("base does not give its own results any more: something has overwritten them")
@@ -128,6 +133,20 @@ def _metered(workload: Any, opened: Any, seconds: float) -> dict[str, float]:
         return {}
     hot, _, watts = workload.measure_hot(opened, seconds)
     return {"hot": hot, "power": watts}
+
+
+def _metrics(workload: Any, label: str) -> str:
+    """Metrics of a variant that ran just now, where a user's benchmark has some."""
+    return workload.metrics(label) if isinstance(workload, UserRunTimeWorkload) else ""
+
+
+def _of_base(workload: Any, base: Any, seconds: float) -> dict[str, Any]:
+    """Figures of base in a round, beside its samples."""
+    found: dict[str, Any] = {f"base_{n}": v for n, v in _metered(workload, base, seconds).items()}
+    if isinstance(workload, UserRunTimeWorkload):
+        _last(workload, base, 1)  # leaves its outputs
+        found["base_metrics"] = _metrics(workload, "base")
+    return found
 
 
 def _kept(measured: dict[str, Any]) -> dict[str, Any]:

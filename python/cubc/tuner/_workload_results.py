@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ._objective import TIME, Objective, value
+from ._objective import TIME, Objective, figures, value
 from ._records import Group, Measurement
 from ._status import LOST, OK, PRUNED
 from ._verdict import Verdict
@@ -134,11 +134,22 @@ class WorkloadResults:
         return found if len(found) == len(self._workload.rts) else []
 
     def unknown(self) -> Measurement | None:
-        """A measurement that worked, and does not have what the objective is of."""
+        """Measurement without what the objective is of, or base's if that is no positive number."""
         cells = (cell for group in self.groups for cell in group.measurements())
         worked = (cell for cell in cells if cell.status == OK and not cell.round)
-        parts = self._objective.parts
-        return next((c for c in worked if any(value(part, c) is None for part in parts)), None)
+        names = frozenset().union(*(part.names for part in self._objective.parts))
+        return next(
+            (
+                cell
+                for cell in worked
+                if not names <= figures(cell).keys()
+                or (cell.variant == "base" and self._worthless(cell))
+            ),
+            None,
+        )
+
+    def _worthless(self, cell: Measurement) -> bool:
+        return any(value(part, figures(cell)) is None for part in self._objective.parts)
 
     def verdict(self, variant: str) -> Verdict | None:
         """As `Group.verdict`."""

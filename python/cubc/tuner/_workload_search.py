@@ -18,6 +18,7 @@ from typing import Any
 
 from ._axes import workload_text
 from ._confirmation import undecided
+from ._objective import check_figures, figures
 from ._racing import BestSoFar
 from ._score import weight
 from ._session import Session
@@ -29,6 +30,7 @@ from ._workload import CompileTimeWorkload
 from ._workload_results import WorkloadResults
 
 CONFIRM_SHARE = 0.1  # part of a compile-time workload's time that is kept to confirm the best
+METERED_SHARE = 0.3  # the same where each measurement takes long
 CONFIRM_LEAST = 300.0  # seconds that it may always take where the search has no end
 GRACE = 1.0  # seconds past its end in which a search waits for the variant that is measured
 METER_SECONDS = 0.5  # of runs whose power is measured; a meter is read some tens of times a second
@@ -77,7 +79,8 @@ class WorkloadSearch:
         """
         self._check_base()
         self._session.progress.begin(str(self.workload), self.expected)
-        share = CONFIRM_SHARE if self._session.confirm else 0.0
+        share = METERED_SHARE if self._meter else CONFIRM_SHARE
+        share *= self._session.confirm > 0
         self._begun = now = time.monotonic()
         try:
             self._explore(None if until is None else until - share * max(0.0, until - now))
@@ -143,7 +146,13 @@ class WorkloadSearch:
     def _judge_base(self) -> None:
         """End the search if base is good enough; check that it has what is looked for."""
         if cell := self._results.unknown():
+            check_figures(self._session.objective, cell.metrics)
             what = " and ".join(self._session.objective.texts)
+            if all(part.names <= figures(cell).keys() for part in self._session.objective.parts):
+                raise ValueError(
+                    f"{self.workload}: {what} of base is no positive number, and scores are ratios "
+                    "to it: take an expression that is, as 'error + 1e-9'"
+                )
             where = f"{cell.store} holds it without" if cell.store else "this device does not tell"
             raise ValueError(
                 f"{self.workload}: {where} what {what} needs: "
@@ -284,7 +293,7 @@ class WorkloadSearch:
         timing = {"min_samples": samples, "max_samples": samples, "timeout": timeout}
         while not self._session.is_late(until):
             requests = [
-                Request(variant, runs, timing, until=_patience(until))
+                Request(variant, runs, timing, until=_patience(until), meter=self._meter)
                 for variant, rounds in undecided(self._results, self._session.confirm)
                 if (runs := self._rounds(variant, rounds))
             ]

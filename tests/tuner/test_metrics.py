@@ -1,0 +1,153 @@
+"""Metrics that a user's benchmark measures: stored, searched for, confirmed and shown."""
+
+import numpy as np
+import pytest
+import stores
+
+from cubc import tuner
+from cubc.tuner import _frames as frames
+from cubc.tuner import _metrics as mt
+from cubc.tuner._target import Run
+
+SOURCE = """
+// %RANGE% TUNE_THREADS tpb 32,64
+// %RANGE% TUNE_STEPS steps 1:4:1
+__global__ void root(const float* x, float* y, unsigned n) {
+  unsigned i = blockIdx.x * TUNE_THREADS + threadIdx.x;
+  if (i >= n) return;
+  float r = 1;
+  for (int k = 0; k < TUNE_STEPS; k++) r = 0.5f * (r + x[i] / r);
+  y[i] = r;
+}
+"""
+TIMING = {"min_samples": 3, "max_samples": 3, "timeout": 0.2}
+
+
+def made(metrics):
+    """Benchmark of a root by Newton's steps; `metrics` declares what else is measured of it."""
+
+    def root(state):
+        x = state.random(dtype="F32", low=0.5, high=2.0)
+        y = state.empty(dtype="F32")
+        state.verify(y, lambda found: bool(np.all(found > 0)))
+        state.writes(y)
+        metrics(state, lambda: float(np.abs(y.numpy() - np.sqrt(x.numpy())).max()))
+        state.exec(lambda launch: launch.kernel("root", x, y, y.size, grid=8))
+
+    return tuner.benchmark(SOURCE, {"Elements": [200]})(root)
+
+
+def of_error(state, error):
+    state.metric("error", lambda values: error() + 1e-6)
+    state.metric("work", lambda values: values["steps"] * values["tpb"])
+
+
+def search(db, benchmark, **options):
+    options = {"device": "cpu", "timing": TIMING, "racing": False, "confirm": 0} | options
+    return tuner.search(benchmark, db=db, **options)
+
+
+def test_the_least_error_is_found_confirmed_and_stored(tmp_path):
+    db = tmp_path / "s.db"
+    found = search(db, made(of_error), objective="error", confirm=1)
+    best = found.best()
+    assert best.label.endswith("steps_4")
+    assert best.score > 100
+    assert best.verdict.word == "BETTER"
+    assert list(found.top(1).verdict) == ["BETTER"]
+    frame = found.to_frame()
+    first = frame[frame["round"] == 0]
+    by_steps = first.groupby("steps").error.max()
+    assert list(by_steps) == sorted(by_steps, reverse=True)
+    assert by_steps[1] > 0.04
+    assert (frame.work == frame.steps * frame.tpb).all()
+    rows = [row for row in stores.read(db) if row["round"]]
+    assert {mt.from_text(row["base_metrics"])["work"] for row in rows} == {32.0}
+    again = tuner.analyze(db, objective="error").best()
+    assert (again.label, again.verdict) == (best.label, best.verdict)
+
+
+def test_a_front_of_two_metrics(tmp_path):
+    found = search(tmp_path / "s.db", made(of_error), objective=("work", "error"))
+    top = found.top(9).set_index("variant")
+    assert set(top.index) == {"base", *(f"tpb_32.steps_{n}" for n in (2, 3, 4))}
+    assert top.work["base"] == 1
+    assert top.work["tpb_32.steps_4"] == pytest.approx(0.25)
+    assert top.error["tpb_32.steps_4"] > top.error["tpb_32.steps_2"] > 1
+
+
+def test_metrics_are_no_objective_of_others(tmp_path):
+    db = tmp_path / "s.db"
+    with pytest.raises(LookupError, match="error"):
+        search(db, made(of_error), objective="eror")
+    with pytest.raises(LookupError, match="eror"):
+        tuner.search("reduce.sum", db=db, device="cpu", objective="eror")
+    with pytest.raises(LookupError, match="error"):
+        tuner.analyze(db, objective="eror")
+
+
+def test_a_metric_of_base_that_is_no_positive_number(tmp_path):
+    benchmark = made(lambda state, error: state.metric("off", lambda values: values["steps"] - 1))
+    with pytest.raises(ValueError, match=r"off of base is no positive number.*'error \+ 1e-9'"):
+        search(tmp_path / "s.db", benchmark, objective="off")
+    # Of others it may be: they have no score then.
+    found = search(tmp_path / "t.db", benchmark, objective="4 - off")
+    assert found.best().label.endswith("steps_4")
+    assert (
+        search(tmp_path / "t.db", benchmark, objective="3 - off").best().label.endswith("steps_3")
+    )
+
+
+@pytest.mark.parametrize(
+    ("declare", "message"),
+    [
+        (lambda state: state.metric("time", len), "time is the name of another figure"),
+        (lambda state: [state.metric("a", len) for _ in range(2)], "a is the name of another"),
+        (lambda state: state.metric("a b", len), "no name of a metric"),
+        (lambda state: state.metric("a", 3), "takes a function"),
+        (lambda state: state.metric("a", lambda values: "x"), "metric a is 'x', must be a number"),
+        (lambda state: state.metric("a", lambda values: 0.0 / values["n"]), "KeyError: 'n'"),
+        (lambda state: state.metric("a", lambda values: np.inf), "must be finite"),
+        (lambda state: [state.metric(f"m{n}", len) for n in range(17)], "up to 16 metrics"),
+    ],
+)
+def test_what_is_no_metric(tmp_path, declare, message):
+    with pytest.raises(tuner.BaseFailed, match=message):
+        search(tmp_path / "s.db", made(lambda state, error: declare(state)))
+
+
+GOOD = {"error": 0.1 + 0.2, "steps": 3.0, "x": -1.5e-300, "big": 1e300, "small": 5e-324}
+
+
+def test_texts_of_metrics():
+    assert mt.from_text(mt.to_text(GOOD)) == GOOD
+    assert mt.from_text("") == {}
+
+
+BAD = [
+    "a",
+    "a=",
+    "a=nan",
+    "a=inf",
+    "a=1e999",
+    "a=1,a=2",
+    "a=1,",
+    "a=1_0",
+    "a= 1",
+    "ä=1",
+    ",".join(f"a{n}=1.0" for n in range(17)),
+]
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_is_no_text_of_metrics(tmp_path, text):
+    with pytest.raises(ValueError, match="no list of metrics"):
+        mt.from_text(text)
+    for name in ("metrics", "base_metrics"):
+        reply = ("result", Run(0, 0), {"status": "lost", name: text})
+        with pytest.raises(frames.Garbled):
+            frames.decode(frames.encode(reply))
+    rows = [stores.row("base", 16), stores.row(stores.variants()[0], 16, metrics=text)]
+    db = stores.write(tmp_path / "s.db", rows)
+    with pytest.warns(RuntimeWarning, match="no list of metrics"):
+        assert list(tuner.analyze(db).groups[0].cells) == ["base"]
