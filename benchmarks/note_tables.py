@@ -1,13 +1,14 @@
-"""Writes the tables of benchmarks/notes from the cells beside CUB in results/.
+"""Writes the tables of NOTES.md and of the pages in notes/ from the cells beside CUB in results/.
 
     python benchmarks/note_tables.py
 
 A page has a table between the comments `<!-- cub.py NAME ... writes what follows -->` and
 `<!-- and it ends here -->` for each of these names of cub.py: a line a size and a column a type.
-A place without a measured cell has its bound alone. A test compares the pages with what this
-script makes.
+A place without a measured cell has its bound alone. The name `summary` stands for a line a name.
+A test compares the pages with what this script makes.
 """
 
+import math
 import re
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from cells import load
 
 from cubc import _core
 
-NOTES = Path(__file__).parent / "notes"
+FOLDER = Path(__file__).parent
+PAGES = (FOLDER / "NOTES.md", *sorted((FOLDER / "notes").glob("*.md")))
 END = "<!-- and it ends here -->\n"
 MARKED = re.compile(r"(<!-- cub\.py ([^>]*) writes what follows -->\n).*?" + re.escape(END), re.S)
 DEVICE = "nvidia-h200"
@@ -73,23 +75,41 @@ def table(name, cells, floors):
     yield ""
 
 
+def summary(results):
+    """A line a name with cells beside CUB, and one for all of them."""
+    compared = {name: [c for c in results.get(name, []) if "ratio" in c] for name in cub.NAMES}
+    compared = {f"`{name}`": cells for name, cells in compared.items() if cells}
+    compared["all"] = [cell for cells in compared.values() for cell in cells]
+    yield "| | cells | CUB's time over cubc's, geometric mean | least | below 1 | beside |"
+    yield "|---|---|---|---|---|---|"
+    for name, cells in compared.items():
+        ratios = [cell["ratio"] for cell in cells]
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        below = sum(ratio < 1 for ratio in ratios)
+        text = f"| {name} | {len(cells)} | x{mean:.2f} | x{min(ratios):.2f} | {below} |"
+        yield f"{text} {origin(cells)} |"
+    yield ""
+
+
 def rewritten(text, results=None):
     """Page with its tables made of the results, cells of each benchmark."""
     results = load(DEVICE) if results is None else results
 
     def fill(match):
-        lines = [
-            line
-            for name in match[2].split()
-            for line in table(name, results.get(name, []), results["bounds"])
-        ]
+        lines = []
+        for name in match[2].split():
+            lines += (
+                summary(results)
+                if name == "summary"
+                else table(name, results.get(name, []), results["bounds"])
+            )
         return match[1] + "\n" + "\n".join(lines) + "\n" + END
 
     return MARKED.sub(fill, text)
 
 
 def main():
-    for page in sorted(NOTES.glob("*.md")):
+    for page in PAGES:
         page.write_text(rewritten(page.read_text()))
 
 

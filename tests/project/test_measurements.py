@@ -31,7 +31,10 @@ def test_the_readme_has_the_table_that_the_cells_make(monkeypatch):
     assert table == readme_table.table()
 
 
-@pytest.mark.parametrize("page", sorted(BENCHMARKS.glob("notes/*.md")), ids=lambda page: page.stem)
+PAGES = [BENCHMARKS / "NOTES.md", *sorted(BENCHMARKS.glob("notes/*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_has_the_tables_that_the_cells_make(page, monkeypatch):
     note_tables = script("note_tables", monkeypatch)
     text = page.read_text()
