@@ -1,4 +1,4 @@
-// Projections to SU(3), and updates by its SU(2) subgroups.
+// Projections to SU(3) and U(3), and updates by SU(2) subgroups.
 #pragma once
 #include "loops.h"
 #include "su2.h"
@@ -92,5 +92,83 @@ FUNCTION matrix nearest(const matrix& m)
         }
     }
     orthonormalise(u);
+    return u;
+}
+
+// ---- nearest unitary matrix ---------------------------------------------------------------------
+FUNCTION real_t norm_squared(const matrix& m)
+{
+    real_t sum = 0;
+    UNROLL
+    for (int i = 0; i < 3; i++) {
+        UNROLL
+        for (int j = 0; j < 3; j++) sum += squared(m.element[i][j]);
+    }
+    return sum;
+}
+
+// Computes the adjoint of the inverse of m times the conjugate of its determinant, and returns the
+// determinant.
+FUNCTION complex_t cofactors(const matrix& m, matrix& out)
+{
+    const complex_t(&e)[3][3] = m.element;
+    UNROLL
+    for (int i = 0; i < 3; i++) {
+        const int below = (i + 1) % 3, last = (i + 2) % 3;
+        UNROLL
+        for (int j = 0; j < 3; j++)
+            out.element[i][j] = conj_of_difference(e[below][(j + 1) % 3], e[last][(j + 2) % 3],
+                                                   e[below][(j + 2) % 3], e[last][(j + 1) % 3]);
+    }
+    complex_t determinant = 0;
+    UNROLL
+    for (int j = 0; j < 3; j++)
+        determinant = multiply_add_conj(determinant, out.element[0][j], e[0][j]);
+    return determinant;
+}
+
+// Returns the U(3) matrix nearest to m in the Frobenius norm, m (m^+ m)^(-1/2), by Newton's
+// iteration, N. J. Higham, "Computing the polar decomposition - with applications" (1986): the mean
+// of a matrix and of the adjoint of its inverse, scaled so that both have one norm. It squares
+// the distance at each step and needs no eigenvalues, so that matrices that are nearly singular
+// take no other way. Of a singular matrix several are as near: a share of the identity that
+// rounding would hide picks one.
+FUNCTION matrix nearest_unitary(const matrix& m)
+{
+    enum { MOST_ROUNDS = 40 };
+    const real_t rounding =
+        sizeof(real_t) == 8 ? static_cast<real_t>(1e-15) : static_cast<real_t>(1e-6);
+    matrix u = m, other;
+    const real_t size = sqrt(norm_squared(m));
+    if (size == 0) return unity();
+    UNROLL
+    for (int i = 0; i < 3; i++) {
+        UNROLL
+        for (int j = 0; j < 3; j++) u.element[i][j] = scaled(1 / size, u.element[i][j]);
+    }
+    complex_t determinant = cofactors(u, other);
+    if (squared(determinant) < rounding * rounding) {
+        UNROLL
+        for (int i = 0; i < 3; i++) u.element[i][i].real += rounding;
+        determinant = cofactors(u, other);
+    }
+    real_t moved = 1;
+    for (int round = 0; round < MOST_ROUNDS && moved > rounding * rounding; round++) {
+        const complex_t inverse = scaled(1 / squared(determinant), determinant); // 1 / conj
+        const real_t mine = norm_squared(u), its = norm_squared(other) * squared(inverse);
+        const real_t scale = sqrt(sqrt(its / mine)); // so that scale u has the norm of the other
+        moved = 0;
+        UNROLL
+        for (int i = 0; i < 3; i++) {
+            UNROLL
+            for (int j = 0; j < 3; j++) {
+                const complex_t before = u.element[i][j];
+                u.element[i][j] = scaled(scale / 2, before) +
+                                  scaled(1 / (2 * scale), inverse * other.element[i][j]);
+                moved += squared(u.element[i][j] - before);
+            }
+        }
+        determinant = cofactors(u, other);
+    }
     return u;
 }

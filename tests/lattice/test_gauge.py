@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lattice_reference import (
+    adjoint,
     random_links,
     random_spinors,
     random_su3,
@@ -28,10 +29,6 @@ def rng():
 @pytest.fixture(scope="module")
 def links(rng):
     return random_links(rng, EXTENT)
-
-
-def adjoint(u):
-    return u.conj().swapaxes(-1, -2)
 
 
 def plane(links, mu, nu):

@@ -18,6 +18,7 @@ from cubc import _core
 from cubc.tuner._space import parse_label
 
 SITES = [f"tpb_{threads}.spt_1" for threads in (32, 96, 256, 512)]
+SITES_AND_BLOCKS = [f"tpb_{t}.mb_{mb}.spt_1" for t, mb in ((32, 1), (96, 2), (256, 1), (512, 1))]
 DSLASH = [
     "tpb_32.mb_1.spt_1.sg_1.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0.sh_0",
     "tpb_96.mb_2.spt_2.sg_1.kl_1.bx_0.by_1.bz_0.bt_2.sz_1.ld_1.ll_1.cv_0.sh_8",
@@ -42,6 +43,7 @@ LABELS = {
         "ipt_8.tpb_256.mb_4.ipv_1.ld_0.wav_2",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_1.wav_1",
     ],
+    "fat_links": SITES_AND_BLOCKS,
     "field_update": [
         "tpb_32.mb_1.spt_1",
         "tpb_96.mb_2.spt_3",
@@ -66,22 +68,18 @@ LABELS = {
         "tpb_256.mb_1.wav_2",
         "tpb_512.mb_1.wav_1",
     ],
-    "gauge_project": SITES,
+    "gauge_project": [*SITES, "tpb_64.spt_1", "tpb_160.spt_1"],
     "gauge_random": SITES,
     "gauge_rotate": SITES,
     "gauge_temporal": SITES,
-    "gauge_update": [
-        "tpb_32.mb_1.spt_1",
-        "tpb_96.mb_2.spt_1",
-        "tpb_256.mb_1.spt_1",
-        "tpb_512.mb_1.spt_1",
-    ],
+    "gauge_update": SITES_AND_BLOCKS,
     "histogram": [
         "ipt_4.tpb_128.mb_1.ipv_0.ld_0.pc_0.sb_12.cmb_0.wav_1",
         "ipt_8.tpb_192.mb_2.ipv_2.ld_1.pc_5.sb_15.cmb_1.wav_2",
         "ipt_16.tpb_256.mb_1.ipv_1.ld_1.pc_3.sb_13.cmb_2.wav_1",
         "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.pc_2.sb_12.cmb_2.wav_4",
     ],
+    "long_links": SITES,
     "merge": [
         "ipt_5.tpb_64.mb_1",
         "ipt_4.tpb_192.mb_2",
@@ -187,6 +185,7 @@ BENCHMARKS = {
     "clover_term": ["clover_term.field"],
     "dslash_clover": ["dslash.clover.r12"],
     "dslash_twisted": ["dslash.twisted.r18", "dslash.twisted.r12"],
+    "fat_links": ["fat_links.field"],
     "field_update": ["field_update.cg"],
     "find": ["find.if"],
     "deterministic_reduce": ["deterministic_reduce.sum", "deterministic_reduce.segments"],
@@ -197,12 +196,13 @@ BENCHMARKS = {
         "deterministic_scan.runs",
     ],
     "gauge_measure": ["gauge_measure.plaquettes", "gauge_measure.unitarity"],
-    "gauge_project": ["gauge_project.rows", "gauge_project.nearest"],
+    "gauge_project": ["gauge_project.rows", "gauge_project.nearest", "gauge_project.unitary"],
     "gauge_random": ["gauge_random.links"],
     "gauge_rotate": ["gauge_rotate.links", "gauge_rotate.spinors"],
     "gauge_temporal": ["gauge_temporal.rotation"],
     "gauge_update": ["gauge_update.heat_bath", "gauge_update.over_relax"],
     "histogram": ["histogram.even", "histogram.range"],
+    "long_links": ["long_links.field"],
     "merge": ["merge.keys", "merge.pairs"],
     "merge_sort": ["merge_sort.keys", "merge_sort.pairs"],
     "reduce": ["reduce.dot", "reduce.sum", "reduce.argmax", "reduce.min"],

@@ -91,6 +91,10 @@ def gamma5(psi):
     return np.einsum("st,...ta->...sa", GAMMA5, psi)
 
 
+def adjoint(u):
+    return u.conj().swapaxes(-1, -2)
+
+
 def transform_links(links, g):
     """g(x) U_mu(x) g(x + mu)^+."""
     out = np.empty_like(links)

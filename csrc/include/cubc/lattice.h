@@ -368,14 +368,20 @@ typedef struct cubc_gauge_random_params {
     double identity, noise;
 } cubc_gauge_random_params;
 
-// Projection of links to SU(3); works in place too.
+typedef enum cubc_gauge_projection {
+    CUBC_GAUGE_ROWS,    // rows 0 and 1 made orthonormal, row 2 from both: SU(3)
+    CUBC_GAUGE_NEAREST, // the nearest matrix of SU(3)
+    CUBC_GAUGE_UNITARY  // the nearest matrix of U(3)
+} cubc_gauge_projection;
+
+// Projection of links to SU(3) or U(3); works in place too.
 typedef struct cubc_gauge_project_params {
     const void *links;
     void *out;
     uint64_t n; // 72 * sites
     cubc_type type;
     int lx, ly, lz, lt;
-    int nearest; // 0: rows 0 and 1 made orthonormal; else the nearest matrix
+    cubc_gauge_projection projection;
 } cubc_gauge_project_params;
 
 // Rotation of links, g(x) U_mu(x) g(x + mu)^+, or of spinors of any number of sources, g(x) psi(x).
@@ -416,6 +422,36 @@ typedef struct cubc_gauge_update_params {
     int lx, ly, lz, lt;
 } cubc_gauge_update_params;
 
+// Links of improved staggered fermions, without phases or boundary conditions; out is apart from
+// the links. Fat links are sums over paths of 1, 3, 5 and 7 links and over those two steps out,
+// each with its coefficient (kernels/lattice/fat_links.cu); long links are products of three links
+// of one direction, times a factor.
+typedef struct cubc_fat_links_params {
+    const void *links;
+    void *out;
+    uint64_t n; // 72 * sites
+    cubc_type type;
+    int lx, ly, lz, lt;
+    double one, three, five, seven, lepage;
+} cubc_fat_links_params;
+
+typedef struct cubc_long_links_params {
+    const void *links;
+    void *out;
+    uint64_t n; // 72 * sites
+    cubc_type type;
+    int lx, ly, lz, lt;
+    double factor;
+} cubc_long_links_params;
+
+cubc_status cubc_fat_links_temp_bytes(cubc_device *device, const cubc_fat_links_params *params,
+                                      size_t *bytes);
+cubc_status cubc_fat_links(cubc_device *device, const cubc_fat_links_params *params, void *temp,
+                           size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_long_links_temp_bytes(cubc_device *device, const cubc_long_links_params *params,
+                                       size_t *bytes);
+cubc_status cubc_long_links(cubc_device *device, const cubc_long_links_params *params, void *temp,
+                            size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_gauge_measure_temp_bytes(cubc_device *device,
                                           const cubc_gauge_measure_params *params, size_t *bytes);
 cubc_status cubc_gauge_measure(cubc_device *device, const cubc_gauge_measure_params *params,

@@ -50,6 +50,17 @@ cubc_status gauge_arrays(problem *p)
     return CUBC_OK;
 }
 
+cubc_status gauge_arrays_apart(problem *p)
+{
+    TRY(gauge_arrays(p));
+    if (p->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "%s: the output is the gauge field, whose links it reads at several sites: give it "
+             "memory of its own",
+             p->algorithm->name);
+    return CUBC_OK;
+}
+
 const char *gauge_random_integers(const problem *p, int k)
 {
     (void)p, (void)k;

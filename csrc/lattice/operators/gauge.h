@@ -16,6 +16,8 @@ cubc_status gauge_fields(const problem *p, const char *what, uint64_t n, int rea
                          uint64_t *fields);
 // Checks that fields are aligned, and that an output is its input (of the same number) or apart.
 cubc_status gauge_arrays(problem *p);
+// The same for kernels that read neighbours: an output is apart from the input.
+cubc_status gauge_arrays_apart(problem *p);
 // Small integers, so that sums and products are exact.
 const char *gauge_random_integers(const problem *p, int k);
 // Numbers in [-1/2, 1/2), so that matrices are not singular.

@@ -11,6 +11,7 @@ True
 """
 
 from ._clover import WilsonClover
+from ._fat_links import fat_links
 from ._gauge import Gauge, read_gauge, write_gauge
 from ._io import (
     FileInfo,
@@ -42,6 +43,7 @@ __all__ = [
     "Wilson",
     "WilsonClover",
     "effective_mass",
+    "fat_links",
     "pion_correlator",
     "point_source",
     "propagator",

@@ -12,6 +12,8 @@ from ._fields import extent_fields
 if TYPE_CHECKING:
     from ._gauge import Gauge
 
+ROWS, NEAREST, UNITARY = range(3)  # cubc_gauge_projection
+
 
 @named
 def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
@@ -30,7 +32,7 @@ def project(gauge: Gauge, *, nearest: bool = False, stream: Any = None) -> None:
     given = {
         "links": gauge.native(),
         "out": ("links", "links.size", gauge.native()),
-        "nearest": nearest,
+        "projection": NEAREST if nearest else ROWS,
         **extent_fields(gauge.extent),
     }
     gauge.changed()  # even if it is interrupted
