@@ -337,8 +337,10 @@ void variant_label(const space *s, const variant *v, char label[MAX_LABEL])
 
 int variant_value(const space *s, const variant *v, const char *label, int otherwise)
 {
-    int which = find_parameter(s, (word){label, strlen(label)});
-    return which < 0 ? otherwise : v->values[which];
+    for (int k = 0; k < s->count; k++) // for each call, so that most are told apart by a letter
+        if (s->parameters[k].label[0] == label[0] && strcmp(s->parameters[k].label, label) == 0)
+            return v->values[k];
+    return otherwise;
 }
 
 void variant_defines(const space *s, const variant *v, text *out)

@@ -17,7 +17,7 @@ typedef struct open_device {
     struct open_device *next;
 } open_device;
 
-FORK_SAFE_MUTEX(lock); // guards the list and all counts in it
+FORK_SAFE_MUTEX(lock); // guards the list; a count goes to 0, and up from there, only with it
 static open_device *open_devices;
 
 // ---- names ------------------------------------------------------------------------------------
@@ -142,19 +142,29 @@ cubc_status device_open(const char *name, cubc_device **out)
     return st;
 }
 
+// Whoever retains a device has one already. All calls do, so that no lock is taken.
 void device_retain(cubc_device *device)
 {
-    pthread_mutex_lock(&lock);
-    device->references++;
-    pthread_mutex_unlock(&lock);
+    atomic_fetch_add_explicit(&device->references, 1, memory_order_relaxed);
+}
+
+// False: this is the last.
+static bool release_one_of_several(cubc_device *device)
+{
+    int count = atomic_load_explicit(&device->references, memory_order_relaxed);
+    while (count > 1)
+        if (atomic_compare_exchange_weak_explicit(&device->references, &count, count - 1,
+                                                  memory_order_release, memory_order_relaxed))
+            return true;
+    return false;
 }
 
 void device_release(cubc_device *device)
 {
     open_device *last = NULL;
-    if (!device) return;
+    if (!device || release_one_of_several(device)) return;
     pthread_mutex_lock(&lock);
-    if (--device->references == 0) {
+    if (atomic_fetch_sub(&device->references, 1) == 1) {
         open_device **link = &open_devices;
         while (*link && (*link)->device != device) link = &(*link)->next;
         last = *link;

@@ -10,6 +10,8 @@
 
 #include "base/base.h"
 
+#include <stdatomic.h>
+
 typedef struct device_info {
     char name[16];     // "cuda:0", "cpu"
     char kind[8];      // "cuda", "cpu"
@@ -126,8 +128,9 @@ typedef struct device_api {
     // Counts the usable devices of this kind; *why says in a sentence why not when it is 0.
     int (*count)(const char **why);
     // The index of the device whose kernels reach the memory at this very address: the device's
-    // own, managed, and registered host memory. -1: there is none.
-    int (*index_of)(const void *pointer);
+    // own, managed, and registered host memory. -1: there is none. *whole: it reaches so many bytes
+    // from there on.
+    int (*index_of)(const void *pointer, size_t bytes, bool *whole);
     cubc_status (*open)(int index, cubc_device **out);
     void (*close)(cubc_device *device);
 
@@ -208,7 +211,7 @@ typedef struct device_api {
 struct cubc_device {
     const device_api *api;
     device_info info;
-    int references;
+    atomic_int references;
     void *attached;
     void (*detach)(cubc_device *device);
 };

@@ -3,7 +3,6 @@
 #include "base/integer.h"
 #include "primitives/routes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct axis_reduce_traits {
@@ -33,7 +32,7 @@ static void axis_reduce_place(const problem *p, uint64_t *place)
 cubc_status axis_reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &axis_reduce_algorithm, out));
-    snprintf(out->benchmark, sizeof out->benchmark, "axis_reduce.%s", problem_operator_name(out));
+    problem_set_benchmark(out, "axis_reduce.", problem_operator_name(out));
     axis_reduce_numbers_set(out, (axis_reduce_numbers){r->columns});
     axis_reduce_traits_set(out, (axis_reduce_traits){r->deterministic});
     // Every row begins on 16 bytes if the first does.

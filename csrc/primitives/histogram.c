@@ -3,7 +3,6 @@
 #include "run/problem.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,10 +167,10 @@ cubc_status histogram_problem(const cubc_histogram_params *params, problem *out)
     traits.bins_log2 = bins_log2((cubc_type)out->type, bins);
     histogram_traits_set(out, traits);
     out->n = params->n / (unsigned)traits.channels;
-    snprintf(out->benchmark, sizeof out->benchmark, "histogram.%s",
-             traits.channels > 1      ? "channels" // which no benchmark stands for
-             : traits.kind == BETWEEN ? "range"
-                                      : "even");
+    problem_set_benchmark(out, "histogram.",
+                          traits.channels > 1      ? "channels" // which no benchmark stands for
+                          : traits.kind == BETWEEN ? "range"
+                                                   : "even");
     TRY(problem_overlap(out, ANY_INPUT));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "the output of histogram is one of its inputs: it must lie "

@@ -2,7 +2,6 @@
 #include "base/integer.h"
 #include "primitives/routes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // A sum of what several arrays give loads them all: it has a benchmark, and so policies, of its
@@ -19,8 +18,7 @@ static const reduction dot = {.call = "reduce.dot", .out = BENCHMARK_ARRAY(1), .
 cubc_status reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &reduce_algorithm, out));
-    snprintf(out->benchmark, sizeof out->benchmark, "reduce.%s",
-             is_dot(out) ? "dot" : problem_operator_name(out));
+    problem_set_benchmark(out, "reduce.", is_dot(out) ? "dot" : problem_operator_name(out));
     return CUBC_OK;
 }
 

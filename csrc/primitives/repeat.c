@@ -2,7 +2,6 @@
 #include "base/integer.h"
 #include "run/problem.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { ITEMS = 0, ENDS = 1 }; // places of the inputs
@@ -26,7 +25,7 @@ cubc_status repeat_problem(const cubc_repeat_params *params, problem *out)
     TRY(problem_input(out, "the ends of repeat", params->ends, params->n, CUBC_I64));
     TRY(problem_output(out, "the output of repeat", params->out, params->total, type));
     out->inputs[ITEMS].width = out->outputs[0].width = width;
-    snprintf(out->benchmark, sizeof out->benchmark, "repeat.runs");
+    problem_set_benchmark(out, "", "repeat.runs");
     TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
     if (out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT, "repeat cannot write to where its items are: give another out");

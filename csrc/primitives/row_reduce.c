@@ -3,7 +3,6 @@
 #include "base/integer.h"
 #include "primitives/routes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct row_reduce_numbers {
@@ -42,7 +41,7 @@ static void place_vectors(problem *p)
 cubc_status row_reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &row_reduce_algorithm, out));
-    snprintf(out->benchmark, sizeof out->benchmark, "row_reduce.%s", problem_operator_name(out));
+    problem_set_benchmark(out, "row_reduce.", problem_operator_name(out));
     place_vectors(out);
     return CUBC_OK;
 }

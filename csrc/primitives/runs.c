@@ -2,7 +2,6 @@
 #include "primitives/runs.h"
 #include "primitives/routes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { KEYS = RUNS_KEYS, VALUES = RUNS_VALUES };
@@ -118,7 +117,7 @@ cubc_status runs_operands(const cubc_runs_params *params, const algorithm *a, pr
 cubc_status runs_build(const cubc_runs_params *params, problem *out)
 {
     TRY(runs_operands(params, &runs_algorithm, out));
-    snprintf(out->benchmark, sizeof out->benchmark, "%s", benchmark_of(out));
+    problem_set_benchmark(out, "", benchmark_of(out));
     return CUBC_OK;
 }
 

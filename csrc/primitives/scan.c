@@ -3,7 +3,6 @@
 #include "base/integer.h"
 #include "primitives/routes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { ITEMS = SCAN_ITEMS, KEYS = SCAN_KEYS, OFFSETS = SCAN_KEYS }; // places of the inputs
@@ -40,8 +39,8 @@ static void name_benchmark(problem *p)
         strcpy(p->benchmark, in_segments(p) ? "scan.segmented" : "scan.by_key");
         return;
     }
-    snprintf(p->benchmark, sizeof p->benchmark, "scan.%s.%s",
-             p->inclusive ? "inclusive" : "exclusive", problem_operator_name(p));
+    problem_set_benchmark(p, p->inclusive ? "scan.inclusive." : "scan.exclusive.",
+                          problem_operator_name(p));
 }
 
 // An exclusive scan begins with the operator's identity unless a value is given.

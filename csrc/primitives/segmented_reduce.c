@@ -2,7 +2,6 @@
 #include "base/integer.h"
 #include "primitives/routes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ---- problems -----------------------------------------------------------------------------------
@@ -18,8 +17,7 @@ static void segmented_reduce_place(const problem *p, uint64_t *place)
 cubc_status segmented_reduce_build(const reduction *r, problem *out)
 {
     TRY(reduction_operands(r, &segmented_reduce_algorithm, out));
-    snprintf(out->benchmark, sizeof out->benchmark, "segmented_reduce.%s",
-             problem_operator_name(out));
+    problem_set_benchmark(out, "segmented_reduce.", problem_operator_name(out));
     return CUBC_OK;
 }
 

@@ -2,7 +2,6 @@
 #include "base/integer.h"
 #include "run/problem.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // Places of the outputs: that of x may be the place of x.
@@ -72,7 +71,7 @@ cubc_status select_problem(const cubc_select_params *params, problem *out)
                      .expression = params->predicate,
                      .wide = params->second && params->n > UINT32_MAX,
                      .aligned = true};
-    snprintf(out->benchmark, sizeof out->benchmark, "select.%s", name);
+    problem_set_benchmark(out, "select.", name);
     TRY(check(params));
     if (params->in)
         TRY(add_input(out, "x", "the input of select", params->in, params->n, params->type));

@@ -2,7 +2,6 @@
 #include "base/integer.h"
 #include "run/problem.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // Benchmarks stand for a number of input arrays, under the names of BabelStream's kernels.
@@ -27,9 +26,9 @@ cubc_status transform_problem(const cubc_transform_params *params, problem *out)
     TRY(problem_lazy_input(out, "transform", &lazy, params->n, CUBC_LAZY));
     TRY(problem_overlap(out, ANY_INPUT));
     for (int k = 0; k < out->operand_count; k++) arrays += !out->operands[k].scalar;
-    snprintf(out->benchmark, sizeof out->benchmark, "%s",
-             out->lazy[0].rank > 1 ? "transform.broadcast"
-                                   : names_by_arrays[arrays < 3 ? arrays : 3]);
+    problem_set_benchmark(out, "",
+                          out->lazy[0].rank > 1 ? "transform.broadcast"
+                                                : names_by_arrays[arrays < 3 ? arrays : 3]);
     return CUBC_OK;
 }
 

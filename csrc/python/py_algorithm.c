@@ -26,9 +26,9 @@ typedef struct params_call {
     PyObject *objects[MAX_FIELDS]; // borrowed from the dict; NULL: not given
     int place[MAX_FIELDS];         // of an array among the inputs or outputs
     bool made[MAX_OUTPUTS];
-    py_call call;
     type_value values[MAX_FIELDS];
     _Alignas(16) unsigned char params[PARAMS_BYTES];
+    py_call call;
 } params_call;
 
 static const field *field_of(const params_call *c, int f)
@@ -122,7 +122,7 @@ static int view_arrays(params_call *c)
         describe(c, f, what);
         if (is_input(described)) {
             c->place[f] = c->call.in_count;
-            py_view *in = &c->call.in[c->call.in_count++];
+            py_view *in = py_call_input(&c->call);
             if (py_input_get(object, what, described->kind == FIELD_LAZY, in) < 0) return -1;
             continue;
         }
@@ -401,9 +401,11 @@ PyObject *py_run_algorithm(PyObject *self, PyObject *const *args, Py_ssize_t n, 
     enum { NAME, FIELDS, STREAM, WORKSPACE, DEVICE, COUNT };
     static py_signature signature = {.doc = call_doc, .count = COUNT};
     PyObject *v[COUNT], *value = NULL;
-    params_call c = {0};
+    params_call c;
     problem p;
     (void)self;
+    memset(&c, 0, offsetof(params_call, call));
+    py_call_begin(&c.call);
     if (py_arguments(&signature, args, n, names, v) < 0) return NULL;
     const char *name = PyUnicode_Check(v[NAME]) ? PyUnicode_AsUTF8AndSize(v[NAME], NULL) : NULL;
     if (!name || !PyDict_Check(v[FIELDS])) {

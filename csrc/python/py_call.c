@@ -11,6 +11,29 @@
 #include <stdio.h>
 #include <string.h>
 
+void py_call_begin(py_call *c)
+{
+    c->device = NULL;
+    c->stream = NULL;
+    c->stream_object = NULL;
+    c->host = c->wait = false;
+    c->in_count = 0;
+    for (int k = 0; k < MAX_OUTPUTS; k++) {
+        py_view_clear(&c->out[k].view);
+        c->out[k].object = c->out[k].staged = NULL;
+        c->out[k].made = false;
+    }
+    py_view_clear(&c->workspace);
+}
+
+py_view *py_call_input(py_call *c)
+{
+    int k = c->in_count++;
+    py_view_clear(&c->in[k]);
+    c->staged[k] = NULL;
+    return &c->in[k];
+}
+
 void py_call_end(py_call *c)
 {
     for (int k = 0; k < c->in_count; k++) {

@@ -15,20 +15,23 @@ typedef struct py_output {
     PyObject *staged; // device memory that stands for a host output
 } py_output;
 
-// Zero-initialise; py_call_end always. The functions below return -1 with an exception set.
+// py_call_begin, and py_call_end always. The functions below return -1 with an exception set.
 typedef struct py_call {
     cubc_device *device; // counted
     void *stream;
     PyObject *stream_object; // that keeps the stream, or NULL; borrowed
     bool host;               // operands are host memory
     bool wait;               // temporary memory is in use: finish before returning
-    py_view in[MAX_INPUTS];
-    PyObject *staged[MAX_INPUTS]; // device copies of host operands
     int in_count;
     py_output out[MAX_OUTPUTS];
     py_view workspace;
+    // What is beyond in_count is not cleared.
+    py_view in[MAX_INPUTS];
+    PyObject *staged[MAX_INPUTS]; // device copies of host operands
 } py_call;
 
+void py_call_begin(py_call *c);
+py_view *py_call_input(py_call *c); // one more, cleared
 void py_call_end(py_call *c);
 // Looks at a given output before the device is chosen, since its type may decide the result's.
 int py_call_view_out(py_call *c, int k, PyObject *out);

@@ -52,6 +52,25 @@ cubc_status py_device_open(const char *name, cubc_device **out)
     FAIL(CUBC_IO_ERROR, "%s", cache_why());
 }
 
+// Asked for each array of another library, so that it goes by the number. The GIL guards the table.
+cubc_status py_device_cuda(long index, cubc_device **out)
+{
+    static cubc_device *known[64];
+    char name[32] = "cuda";
+    bool is_kept = index >= 0 && index < (long)COUNT_OF(known);
+    if (is_kept && known[index]) {
+        *out = known[index];
+        device_retain(*out);
+        return CUBC_OK;
+    }
+    if (index >= 0) PyOS_snprintf(name, sizeof name, "cuda:%ld", index);
+    TRY(py_device_open(name, out));
+    if (!is_kept) return CUBC_OK;
+    known[index] = *out; // stays open
+    device_retain(*out);
+    return CUBC_OK;
+}
+
 cubc_status py_device(PyObject *name, cubc_device **out)
 {
     const char *text = NULL;

@@ -10,6 +10,8 @@
 cubc_status py_device(PyObject *name, cubc_device **out);
 // The same of a text; NULL for the default device.
 cubc_status py_device_open(const char *name, cubc_device **out);
+// The same of a CUDA device by its index; below 0: the first.
+cubc_status py_device_cuda(long index, cubc_device **out);
 // Lets Python say where CUDA's libraries are, once, before they are first needed.
 void py_device_find_cuda(void);
 // What the compiler made of a kernel, a dict.

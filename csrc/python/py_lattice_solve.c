@@ -28,9 +28,7 @@ static int parts_of(const py_view *view, cubc_type *type, uint64_t *n)
 
 static int view_input(py_call *c, PyObject *object, const char *name)
 {
-    if (py_view_get(object, name, false, NULL, &c->in[c->in_count]) < 0) return -1;
-    c->in_count++;
-    return 0;
+    return py_view_get(object, name, false, NULL, py_call_input(c));
 }
 
 // x0 comes last.
@@ -188,7 +186,8 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
     op.kind = (cubc_operator_kind)kind;
     p.iterations = iterations;
     p.order = (cubc_field_order)order;
-    py_call c = {0};
+    py_call c;
+    py_call_begin(&c);
     PyObject *result = prepare(&c, &a, &op, &p) < 0 ? NULL : solve(&c, &p);
     py_call_end(&c);
     return result;

@@ -158,15 +158,15 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     problem p;
     type_value init;
     axis_shape shape;
-    py_call c = {0};
+    py_call c;
     (void)self;
+    py_call_begin(&c);
     if (py_arguments(&signature, args, n, names, v) < 0)
         return py_call_named(NULL, "reduce", "reduce");
     const char *op = operator_text(v[OP]);
     int commutative = is_true(v[COMMUTATIVE]), deterministic = is_true(v[DETERMINISTIC]);
-    c.in_count = 1;
     if (!op || commutative < 0 || deterministic < 0 ||
-        py_input_get(v[X], "the array", true, &c.in[0]) < 0 ||
+        py_input_get(v[X], "the array", true, py_call_input(&c)) < 0 ||
         read_axis(&c.in[0], v[AXIS], v[KEEPDIMS], &shape) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_call_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
@@ -204,15 +204,15 @@ PyObject *py_scan(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject 
     cubc_status st;
     problem p;
     type_value init;
-    py_call c = {0};
+    py_call c;
     (void)self;
+    py_call_begin(&c);
     if (py_arguments(&signature, args, n, names, v) < 0) return py_call_named(NULL, "scan", "scan");
     const char *op = operator_text(v[OP]);
     int inclusive = v[INCLUSIVE] ? PyObject_IsTrue(v[INCLUSIVE]) : 1;
     int deterministic = is_true(v[DETERMINISTIC]);
-    c.in_count = 1;
     if (!op || inclusive < 0 || deterministic < 0 ||
-        py_input_get(v[X], "the array", true, &c.in[0]) < 0 ||
+        py_input_get(v[X], "the array", true, py_call_input(&c)) < 0 ||
         py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
         choose_call_types(&c, v[DTYPE], operator_find(op), false, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0)

@@ -116,8 +116,7 @@ static int prepare(py_call *c, const transform_arguments *m)
     py_expression_options options = {.dtype = m->dtype, .size = m->size};
     if (py_call_view_out(c, 0, m->out) < 0) return -1;
     if (m->out) options.out = &c->out[0].view;
-    c->in_count = 1;
-    if (py_expression_get(expression, m->operands, &options, &c->in[0]) < 0 ||
+    if (py_expression_get(expression, m->operands, &options, py_call_input(c)) < 0 ||
         py_call_device(c, m->device, m->stream) < 0)
         return -1;
     if (!c->in[0].expression->array_count && !m->out) c->host = m->device == NULL;
@@ -151,8 +150,9 @@ PyObject *py_transform(PyObject *self, PyObject *args, PyObject *keywords)
     PyObject *value = NULL;
     transform_arguments m = {0};
     problem p;
-    py_call c = {0};
+    py_call c;
     (void)self;
+    py_call_begin(&c);
     if (take_arguments(&m, args, keywords) == 0 && prepare(&c, &m) == 0) {
         const cubc_lazy *lazy = &c.in[0].expression->lazy;
         cubc_transform_params params = {.out = py_call_out_data(&c, 0),

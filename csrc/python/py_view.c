@@ -29,16 +29,15 @@ int py_view_not_contiguous(const char *what)
 
 int py_view_open_cuda(py_view *view, const char *what, long named)
 {
-    char name[32] = "cuda";
-    long found = view->n ? device_cuda_api.index_of(view->data) : named;
-    if (found >= 0) PyOS_snprintf(name, sizeof name, "cuda:%ld", found);
-    cubc_status st = py_device_open(name, &view->device);
+    size_t bytes = (size_t)view->n * cubc_type_size(view->type);
+    bool whole = true;
+    long found = view->n ? device_cuda_api.index_of(view->data, bytes, &whole) : named;
+    cubc_status st = py_device_cuda(found, &view->device);
     if (st) {
         py_raise(st);
         return -1;
     }
     if (view->n == 0) return 0;
-    size_t bytes = (size_t)view->n * cubc_type_size(view->type);
     if (found < 0)
         PyErr_Format(PyExc_ValueError,
                      "%s points to memory that no CUDA device reaches: it was freed, or it is the "
@@ -47,7 +46,7 @@ int py_view_open_cuda(py_view *view, const char *what, long named)
     else if (named >= 0 && named != found)
         PyErr_Format(PyExc_ValueError, "%s says that it is on cuda:%ld, its memory is on cuda:%ld",
                      what, named, found);
-    else if (device_cuda_api.index_of((const char *)view->data + (bytes - 1)) != found)
+    else if (!whole)
         PyErr_Format(PyExc_ValueError, "%s says that it has %zu bytes, its memory ends before",
                      what, bytes);
     return PyErr_Occurred() ? -1 : 0;
@@ -96,6 +95,11 @@ static void release_expression(py_expression *e)
     PyMem_Free(e);
 }
 
+void py_view_clear(py_view *view)
+{
+    memset(view, 0, offsetof(py_view, buffer));
+}
+
 void py_view_release(py_view *view)
 {
     if (view->has_buffer) PyBuffer_Release(&view->buffer);
@@ -103,5 +107,5 @@ void py_view_release(py_view *view)
     release_expression(view->expression);
     Py_XDECREF(view->capsule);
     Py_XDECREF(view->owner);
-    memset(view, 0, sizeof *view);
+    py_view_clear(view);
 }

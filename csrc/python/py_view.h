@@ -12,23 +12,25 @@ enum { VIEW_DIMENSIONS = 32 };
 
 typedef struct py_expression py_expression;
 
-// An operand: any array-like object as contiguous typed memory. Zero-initialise, release always.
+// An operand: any array-like object as contiguous typed memory. Zero-initialise, or py_view_clear;
+// release always.
 typedef struct py_view {
     void *data;
     uint64_t n;
     cubc_type type;
     int ndim;
-    Py_ssize_t shape[VIEW_DIMENSIONS];
     bool on_host; // host memory (NumPy and the like), not a device array
     bool read_only;
     cubc_device *device; // of a device array; counted
     void *stream;        // on which its producer works
     bool has_stream;     // the producer named it; otherwise the order is up to its user
     PyObject *owner;     // keeps the memory
-    Py_buffer buffer;
     bool has_buffer;
     PyObject *capsule;         // of DLPack
     py_expression *expression; // not in memory: an expression of operands; data is its cubc_lazy
+    // These are not cleared.
+    Py_buffer buffer;                  // if has_buffer
+    Py_ssize_t shape[VIEW_DIMENSIONS]; // of ndim
 } py_view;
 
 // An expression as an input of one call: its arrays as views, its numbers as bits, and the
@@ -50,6 +52,7 @@ static inline cubc_type py_view_kind(const py_view *view)
     return view->expression ? CUBC_LAZY : view->type;
 }
 
+void py_view_clear(py_view *view); // of memory that holds nothing yet
 void py_view_release(py_view *view);
 // Raises ValueError; -1.
 int py_view_not_contiguous(const char *what);

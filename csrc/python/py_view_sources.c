@@ -109,7 +109,7 @@ static int from_array(PyObject *object, const char *what, bool writable, py_view
     out->n = array->n;
     out->type = array->type;
     out->ndim = array->ndim;
-    memcpy(out->shape, array->shape, sizeof out->shape);
+    memcpy(out->shape, array->shape, (size_t)array->ndim * sizeof *out->shape);
     out->device = array->device;
     device_retain(out->device);
     out->stream = array->stream;

@@ -89,6 +89,17 @@ const char *problem_operator_name(const problem *p)
     return p->op ? p->op->name : "custom";
 }
 
+// For each call: a formatted print would take longer than the rest of the problem.
+void problem_set_benchmark(problem *p, const char *family, const char *name)
+{
+    size_t room = sizeof p->benchmark - 1, first = strlen(family), second = strlen(name);
+    if (first > room) first = room;
+    if (second > room - first) second = room - first;
+    memcpy(p->benchmark, family, first);
+    memcpy(p->benchmark + first, name, second);
+    p->benchmark[first + second] = 0;
+}
+
 void problem_define_rounding(text *out)
 {
     text_puts(out, "#define SIMT_ROUNDED 1\n");

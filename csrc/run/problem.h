@@ -25,6 +25,8 @@ extern const int problem_elements[4]; // 2^16, 2^20, 2^24, 2^28
 cubc_status problem_operator(problem *p, const char *family, const char *op, const void *init);
 // The operator in the name of a benchmark.
 const char *problem_operator_name(const problem *p);
+// The benchmark that stands for the problem: family, such as "reduce.", and name.
+void problem_set_benchmark(problem *p, const char *family, const char *name);
 // Has products and sums rounded each: see device_source_rounds.
 void problem_define_rounding(text *out);
 // Items of a tile of kernels/grid/deterministic.h, by their bytes.

@@ -230,9 +230,10 @@ static cubc_status cpu_kernel(cubc_device *device, device_module *module, const 
     return CUBC_OK;
 }
 
-static int cpu_index_of(const void *pointer)
+static int cpu_index_of(const void *pointer, size_t bytes, bool *whole)
 {
-    (void)pointer;
+    (void)pointer, (void)bytes;
+    *whole = false;
     return -1; // the host's memory, as far as this is known
 }
 

@@ -246,15 +246,31 @@ static bool has_device(void)
     return atomic_load_explicit(&found, memory_order_relaxed);
 }
 
-static int cuda_index_of(const void *pointer)
+// The driver leaves the type of unknown memory at 0. *end: of the allocation, or 0.
+static int look_up(uintptr_t pointer, uintptr_t *end)
 {
-    int type = 0, ordinal = -1; // the driver leaves the type of unknown memory at 0
-    int attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
-    void *values[] = {&type, &ordinal};
-    if (!has_device() ||
-        cuda.cuPointerGetAttributes(2, attributes, values, (CUdeviceptr)(uintptr_t)pointer))
+    int type = 0, ordinal = -1;
+    CUdeviceptr start = 0;
+    size_t bytes = 0;
+    int attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+    void *values[] = {&type, &ordinal, &start, &bytes};
+    *end = 0;
+    if (cuda.cuPointerGetAttributes(COUNT_OF(attributes), attributes, values, (CUdeviceptr)pointer))
         return -1;
+    if (start && start <= pointer && bytes > pointer - start) *end = (uintptr_t)start + bytes;
     return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_HOST ? ordinal : -1;
+}
+
+// A look-up takes the driver half a microsecond, so the end is looked for by itself only where the
+// allocation ends before: several may lie side by side, as those of growing pools do.
+static int cuda_index_of(const void *pointer, size_t bytes, bool *whole)
+{
+    uintptr_t at = (uintptr_t)pointer, end, unused;
+    int index = has_device() ? look_up(at, &end) : -1;
+    *whole = index >= 0 && (!bytes || (end && bytes <= end - at) ||
+                            (at + (bytes - 1) > at && look_up(at + (bytes - 1), &unused) == index));
+    return index;
 }
 
 static cubc_status copy(cubc_device *device, void *to, const void *from, size_t bytes, void *stream)

@@ -3,7 +3,6 @@
 
 #include "base/integer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type type,
@@ -11,7 +10,7 @@ cubc_status site_map_problem(const algorithm *a, const int extents[4], cubc_type
 {
     *out = (problem){
         .algorithm = a, .type = (uint8_t)type, .acc_type = (uint8_t)type, .aligned = true};
-    snprintf(out->benchmark, sizeof out->benchmark, "%s", benchmark);
+    problem_set_benchmark(out, "", benchmark);
     TRY(lattice_extents(out, extents));
     out->n = 2 * lattice_sites(out);
     return CUBC_OK;
