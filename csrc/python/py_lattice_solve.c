@@ -1,15 +1,22 @@
-// cubc.lattice's solver: fields and an operator's numbers on their way to cubc_solve.
+// cubc.lattice's solver: fields and an operator's parameters on their way to cubc_solve. The table
+// of fields of an operator's row (operator_row.h) says what its parameters are, so that they are
+// filled in here from a dict by name.
 #include "python/py_binding.h"
 #include "python/py_call.h"
 #include "python/py_module.h"
 #include "python/py_types.h"
 
+#include "lattice/solver/operator_row.h"
+
 #include <string.h>
 
-enum { LINKS, SOURCE }; // inputs; then the optional ones
+enum { SOURCE, GUESS }; // inputs; then the operator's
+enum { MOST_PARAMETERS = 16 };
 
 typedef struct arguments { // borrowed
-    PyObject *links, *clover, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy, *shifts;
+    PyObject *parameters, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy, *shifts;
+    const operator_row *row;
+    PyObject *values[MOST_PARAMETERS]; // of the row's fields; NULL: not given
     double shift[CUBC_MOST_SHIFTS];
 } arguments;
 
@@ -26,25 +33,69 @@ static int parts_of(const py_view *view, cubc_type *type, uint64_t *n)
     return 0;
 }
 
+// ---- the operator -------------------------------------------------------------------------------
+static int take_parameters(arguments *a)
+{
+    const operator_row *row = a->row;
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(a->parameters, &at, &key, &value)) {
+        int f = 0;
+        while (f < row->field_count &&
+               PyUnicode_CompareWithASCIIString(key, row->fields[f].name) != 0)
+            f++;
+        if (f == row->field_count || f >= MOST_PARAMETERS) {
+            PyErr_Format(PyExc_TypeError, "the operator %s has no parameter %R", row->name, key);
+            return -1;
+        }
+        a->values[f] = value;
+    }
+    return 0;
+}
+
+// Returns -1 with an exception, or 0. View `next` of the inputs is that of the next array.
+static int fill_parameter(const py_call *c, const field *f, PyObject *value, int *next, char *out)
+{
+    if (f->kind == FIELD_INPUT) {
+        const py_view *view = &c->in[(*next)++];
+        memcpy(out + f->at, &view->data, sizeof view->data);
+        memcpy(out + f->type_at, &view->type, sizeof view->type);
+        memcpy(out + f->count_at, &view->n, sizeof view->n);
+    } else if (f->kind == FIELD_REAL) {
+        double real = PyFloat_AsDouble(value);
+        memcpy(out + f->at, &real, sizeof real);
+    } else {
+        int number = (int)PyLong_AsLong(value);
+        memcpy(out + f->at, &number, sizeof number);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int fill_parameters(const py_call *c, const arguments *a, cubc_operator *op)
+{
+    int next = GUESS + 1;
+    for (int f = 0; f < a->row->field_count; f++)
+        if (a->values[f] &&
+            fill_parameter(c, &a->row->fields[f], a->values[f], &next, (char *)&op->of) < 0)
+            return -1;
+    return 0;
+}
+
+// ---- arrays -------------------------------------------------------------------------------------
 static int view_input(py_call *c, PyObject *object, const char *name)
 {
     return py_view_get(object, name, false, NULL, py_call_input(c));
 }
 
-// x0 comes last.
-static const py_view *guess_of(const py_call *c)
-{
-    return &c->in[c->in_count - 1];
-}
-
+// Without x0, b stands in its place.
 static int view_inputs(py_call *c, const arguments *a)
 {
-    if (view_input(c, a->links, "the links") < 0 || view_input(c, a->b, "b") < 0 ||
-        (a->clover && view_input(c, a->clover, "the clover term") < 0) ||
-        (a->x0 && view_input(c, a->x0, "x0") < 0))
-        return -1;
-    if (!a->x0) return 0;
-    const py_view *b = &c->in[SOURCE], *x0 = guess_of(c);
+    if (view_input(c, a->b, "b") < 0 || view_input(c, a->x0 ? a->x0 : a->b, "x0") < 0) return -1;
+    for (int f = 0; f < a->row->field_count; f++)
+        if (a->row->fields[f].kind == FIELD_INPUT && a->values[f] &&
+            view_input(c, a->values[f], a->row->fields[f].name) < 0)
+            return -1;
+    const py_view *b = &c->in[SOURCE], *x0 = &c->in[GUESS];
     if (x0->type == b->type && py_call_same_shape(x0, b->ndim, b->shape)) return 0;
     PyErr_SetString(PyExc_ValueError, "x0 must have the shape and dtype of b");
     return -1;
@@ -89,22 +140,14 @@ static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_param
     const py_view *b = &c->in[SOURCE];
     if (!PyArg_ParseTuple(a->extents, "iiii", &op->lx, &op->ly, &op->lz, &op->lt) ||
         py_dtype(a->precise, &p->precise) < 0 || py_dtype(a->sloppy, &p->sloppy) < 0 ||
-        py_call_view_out(c, 0, a->out) < 0 || view_inputs(c, a) < 0 ||
+        py_call_view_out(c, 0, a->out) < 0 || take_parameters(a) < 0 || view_inputs(c, a) < 0 ||
         parts_of(b, &p->type, &p->n) < 0 || py_call_device(c, a->device, a->stream) < 0 ||
-        py_call_stage_inputs(c) < 0 || take_shifts(a, p) < 0 || prepare_out(c, p) < 0)
+        py_call_stage_inputs(c) < 0 || fill_parameters(c, a, op) < 0 || take_shifts(a, p) < 0 ||
+        prepare_out(c, p) < 0)
         return -1;
     if (c->out[0].view.type != b->type) {
         PyErr_SetString(PyExc_TypeError, "out must have the dtype of b");
         return -1;
-    }
-    op->links = c->in[LINKS].data;
-    op->links_n = c->in[LINKS].n;
-    op->type = c->in[LINKS].type;
-    if (a->clover) {
-        const py_view *clover = &c->in[SOURCE + 1];
-        op->clover = clover->data;
-        op->clover_n = clover->n;
-        op->clover_type = clover->type;
     }
     p->op = op;
     p->b = b->data;
@@ -117,8 +160,8 @@ static cubc_status run(py_call *c, const cubc_solve_params *p, cubc_solve_info *
 {
     const py_view *out = &c->out[0].view;
     size_t bytes = out->n * cubc_type_size(out->type);
-    if (p->guess && p->shift_count == 0 && guess_of(c)->data != p->x) // shifts take no guess
-        TRY(cubc_copy(c->device, p->x, guess_of(c)->data, bytes, c->stream));
+    if (p->guess && p->shift_count == 0 && c->in[GUESS].data != p->x) // shifts take no guess
+        TRY(cubc_copy(c->device, p->x, c->in[GUESS].data, bytes, c->stream));
     TRY(cubc_solve(c->device, p, info, c->stream));
     if (c->out[0].staged) TRY(cubc_copy(c->device, out->data, p->x, bytes, c->stream));
     return CUBC_OK;
@@ -141,18 +184,16 @@ static PyObject *info_list(const cubc_solve_info *info, uint64_t count)
 
 static PyObject *solve(py_call *c, const cubc_solve_params *p)
 {
-    uint64_t sites =
-        (uint64_t)p->op->lx * (uint64_t)p->op->ly * (uint64_t)p->op->lz * (uint64_t)p->op->lt;
-    uint64_t most = p->n / (24 * (sites ? sites : 1)) + 1; // right-hand sides; the core checks
-    uint64_t shifts = p->shift_count ? (uint64_t)p->shift_count : 1;
-    cubc_solve_info *info = mem_zalloc(most * shifts, sizeof *info);
-    cubc_status st = info ? CUBC_OK : CUBC_NO_MEMORY;
+    uint64_t count = 0;
+    cubc_status st = cubc_solve_reports(p, &count);
+    cubc_solve_info *info = st ? NULL : mem_zalloc(count, sizeof *info);
+    if (!st && !info) st = CUBC_NO_MEMORY;
     PyObject *result = NULL;
     Py_BEGIN_ALLOW_THREADS
     if (!st) st = run(c, p, info);
     Py_END_ALLOW_THREADS
     if (!st) {
-        PyObject *list = info_list(info, (most - 1) * shifts);
+        PyObject *list = info_list(info, count);
         if (list) result = Py_BuildValue("(NN)", py_call_result(c, 0, false), list);
     }
     mem_free(info);
@@ -161,29 +202,28 @@ static PyObject *solve(py_call *c, const cubc_solve_params *p)
 
 static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"links",      "b",      "x0",          "out",          "extents",
-                            "device",     "stream", "reconstruct", "antiperiodic", "temporal_gauge",
-                            "anisotropy", "kappa",  "kind",        "mu",           "clover",
-                            "solver",     "tol",    "maxiter",     "precise",      "sloppy",
-                            "even_odd",   "delta",  "order",       "shifts",       NULL};
+    static char *names[] = {"operator", "parameters", "b",      "x0",    "out",     "extents",
+                            "device",   "stream",     "solver", "tol",   "maxiter", "precise",
+                            "sloppy",   "even_odd",   "delta",  "order", "shifts",  NULL};
     arguments a = {0};
     cubc_operator op = {0};
     cubc_solve_params p = {0};
     unsigned long long iterations;
-    int kind, order;
+    const char *name;
+    int order;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOippddidOsdKOOpdiO:lattice_solve",
-                                     names, &a.links, &a.b, &a.x0, &a.out, &a.extents, &a.device,
-                                     &a.stream, &op.reconstruct, &op.antiperiodic,
-                                     &op.temporal_gauge, &op.anisotropy, &op.kappa, &kind, &op.mu,
-                                     &a.clover, &p.solver, &p.tolerance, &iterations, &a.precise,
-                                     &a.sloppy, &p.even_odd, &p.delta, &order, &a.shifts) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!OOOOOOsdKOOpdiO:lattice_solve", names,
+                                     &name, &PyDict_Type, &a.parameters, &a.b, &a.x0, &a.out,
+                                     &a.extents, &a.device, &a.stream, &p.solver, &p.tolerance,
+                                     &iterations, &a.precise, &a.sloppy, &p.even_odd, &p.delta,
+                                     &order, &a.shifts) ||
         py_binding_refuse(PyExc_ValueError, "a solve cannot be bound") < 0)
         return NULL;
-    PyObject **optional[] = {&a.clover, &a.x0, &a.out, &a.device, &a.stream, &a.shifts};
+    cubc_status known = operator_row_named(name, &op.kind, &a.row);
+    if (known) return py_raise(known);
+    PyObject **optional[] = {&a.x0, &a.out, &a.device, &a.stream, &a.shifts};
     for (size_t k = 0; k < COUNT_OF(optional); k++)
         if (*optional[k] == Py_None) *optional[k] = NULL;
-    op.kind = (cubc_operator_kind)kind;
     p.iterations = iterations;
     p.order = (cubc_field_order)order;
     py_call c;

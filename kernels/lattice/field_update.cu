@@ -13,8 +13,9 @@
 // spt   sites a thread, SIMT_THREADS apart
 //
 // Workload: that of lattice.h, that of solver_update.h, and
-//     TUNE_REALS, TUNE_PARITIES   reals a site, parities a field
-//     TUNE_FIELDS(X)              X(name, type of stored reals) for each field
+//     TUNE_REALS                  reals a site
+//     TUNE_PARTS                  fields of one parity of a right-hand side, which follow each
+//     other TUNE_FIELDS(X)              X(name, type of stored reals) for each field
 //     TUNE_WRITTEN(X)             the same for each field that is written
 //     TUNE_HELD(X)                written fields in fixed point: a site is stored when it is whole
 //     TUNE_FLOATS(X)              the other written fields
@@ -29,7 +30,7 @@ typedef TUNE_REAL real_t;
 enum {
     REALS = TUNE_REALS,
     GROUP = REALS % 8 ? REALS : 8, // whole loads in every precision
-    PLACES = TUNE_PARITIES * SITES,
+    PLACES = TUNE_PARTS * SITES,
     TILE = SIMT_THREADS * TUNE_SITES_PER_THREAD,
     BLOCKS = (PLACES - 1) / TILE + 1 // blocks a source
 };
@@ -124,9 +125,9 @@ FUNCTION void update_group(const field_update_args& a, const solver_state* state
 
 FUNCTION void update_site(const field_update_args& a, u32 source, u32 place, kernel_sums& sums)
 {
-    const u32 parity = place / SITES;
-    const update_place at{(static_cast<u64>(source) * TUNE_PARITIES + parity) * SITES,
-                          place % SITES, a.sources * PLACES};
+    const u32 part = place / SITES;
+    const update_place at{(static_cast<u64>(source) * TUNE_PARTS + part) * SITES, place % SITES,
+                          a.sources * PLACES};
     held_sites held;
     update_group<0>(a, a.guard.states + source, at, held, sums);
 #define STORE(name, type)                                                               \

@@ -157,21 +157,14 @@ def transform(
 # ---- for cubc.lattice ------------------------------------------------------------------------------
 
 def lattice_solve(
-    links: Any,
+    operator: str,
+    parameters: dict[str, Any],
     b: Any,
     x0: Any,
     out: Any,
     extents: tuple[int, int, int, int],
     device: Any,
     stream: Any,
-    reconstruct: int,
-    antiperiodic: bool,
-    temporal_gauge: bool,
-    anisotropy: float,
-    kappa: float,
-    kind: int,
-    mu: float,
-    clover: Any,
     solver: str,
     tol: float,
     maxiter: int,

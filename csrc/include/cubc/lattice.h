@@ -65,20 +65,22 @@ typedef struct cubc_link_copy_params {
     int lx, ly, lz, lt;
 } cubc_link_copy_params;
 
-// A copy of spinors in another order or precision, of any number of sources one after the other.
-// They are of both parities, or of one if neither order is plain. The copy must not overlap the
-// source.
+// A copy of spinors or colour vectors in another order or precision, of any number of sources one
+// after the other. They are of both parities, or of one if neither order is plain. The copy must
+// not overlap the source.
 typedef struct cubc_spinor_copy_params {
     const void *from;
     const float *from_norms; // of I16, else NULL
     void *to;
     float *to_norms;
-    uint64_t from_n, to_n; // reals, 24 * sites (half of them for one parity) * sources, or of C128
+    uint64_t from_n, to_n; // `reals` * sites (half of them for one parity) * sources, or of C128
                            // and C64 half as many complex numbers
     cubc_type from_type, to_type;
     uint64_t norms_n;    // sites * sources, or 0
     cubc_type norm_type; // F32
     cubc_field_order from_order, to_order;
+    int reals; // a site: 24 of spinors, whose basis is that of the order; 6 of colour vectors; 0:
+               // 24
     int lx, ly, lz, lt;
 } cubc_spinor_copy_params;
 
@@ -133,8 +135,9 @@ typedef struct cubc_field_update_params {
     int field_count;
     const cubc_guard *guard;
     int lx, ly, lz, lt;
-    int reals;    // a site: 24 of spinors, 6 of colour vectors; even
-    int parities; // of a field: 1 or 2
+    int reals; // a site: 24 of spinors, 6 of colour vectors; even
+    int parts; // of a right-hand side, fields of one parity: 1, or 2 for both; times its inner
+               // sites
     uint64_t sources;
 } cubc_field_update_params;
 
@@ -280,20 +283,37 @@ typedef enum cubc_operator_kind {
     CUBC_CLOVER   // M = A - kappa D
 } cubc_operator_kind;
 
-typedef struct cubc_operator {
-    cubc_operator_kind kind;
+// Parameters of each kind. Extents are those of the cubc_operator.
+typedef struct cubc_wilson_operator {
     const void *links; // in native order
     uint64_t links_n;
-    cubc_type type;  // of the links; copied if another is needed
-    int reconstruct; // reals of a link: 18, 12, 8
-    int lx, ly, lz, lt;
+    cubc_type type;                   // of the links; copied if another is needed
+    int reconstruct;                  // reals of a link: 18, 12, 8
     int antiperiodic, temporal_gauge; // as of cubc_dslash_wilson_params
     double anisotropy;
-    double kappa;       // 1 / (2 (m + 1 + 3 / anisotropy)) at mass m
-    double mu;          // of twisted mass
+    double kappa; // 1 / (2 (m + 1 + 3 / anisotropy)) at mass m
+} cubc_wilson_operator;
+
+typedef struct cubc_twisted_operator {
+    cubc_wilson_operator wilson;
+    double mu;
+} cubc_twisted_operator;
+
+typedef struct cubc_clover_operator {
+    cubc_wilson_operator wilson;
     const void *clover; // A, of cubc_clover_term_params
     uint64_t clover_n;
     cubc_type clover_type; // F64, F32; copied if another is needed
+} cubc_clover_operator;
+
+typedef struct cubc_operator {
+    cubc_operator_kind kind;
+    int lx, ly, lz, lt;
+    union { // by the kind; those of Wilson-like operators begin with `wilson`
+        cubc_wilson_operator wilson;
+        cubc_twisted_operator twisted;
+        cubc_clover_operator clover;
+    } of;
 } cubc_operator;
 
 enum { CUBC_MOST_SHIFTS = 16 };
@@ -305,9 +325,10 @@ typedef struct cubc_solve_params {
     const double *shifts; // of several systems (M^+ M + shift) x = b, none below 0; NULL: M x = b
     int shift_count;      // at most CUBC_MOST_SHIFTS
     const void *b;
-    void *x;                // of one shift after the other
-    uint64_t n;             // reals of b, and of x of each shift: 24 * sites * sources
-    cubc_type type;         // of either: F64, F32
+    void *x;        // of one shift after the other
+    uint64_t n;     // reals of b, and of x of each shift: those of a site (24 of Wilson-like
+                    // operators) * sites * sources
+    cubc_type type; // of either: F64, F32
     cubc_field_order order; // of either
     int guess;              // not 0: x is the first guess; else 0 is
     double tolerance;       // of |b - M x| / |b|
@@ -328,6 +349,10 @@ typedef struct cubc_solve_info { // report of a right-hand side
     double gflops;          // of the operator only, of all right-hand sides together
     double compile_seconds; // before `seconds`, for kernels that were not compiled yet
 } cubc_solve_info;
+
+// The number of reports of a solve: one for each right-hand side and shift. It checks no more than
+// that needs.
+cubc_status cubc_solve_reports(const cubc_solve_params *params, uint64_t *count);
 
 // Returns when x is complete. info has a report for each right-hand side, for one shift after the
 // other. A solve that does not converge is no error. A solve that cannot reach the tolerance for

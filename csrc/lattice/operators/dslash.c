@@ -35,8 +35,8 @@ static cubc_status add_fields(const cubc_dslash_wilson_params *params, uint64_t 
 {
     const cubc_type type = params->type;
     TRY(lattice_links(out, params->links, params->links_n, type, params->reconstruct));
-    TRY(lattice_sources(out, "the input of dslash", params->n, params->parity == 2 ? 2 : 1,
-                        sources));
+    TRY(lattice_sources(out, "the input of dslash", params->n, SPINOR_REALS,
+                        params->parity == 2 ? 2 : 1, sources));
     TRY(lattice_norms("the input of dslash", params->norms_n, params->n, type, SPINOR_REALS));
     TRY(lattice_field_input(out, "the input of dslash", params->in, params->in_norms, params->n,
                             type, SPINOR_REALS));

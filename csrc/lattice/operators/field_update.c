@@ -7,9 +7,9 @@
 #include <string.h>
 
 typedef struct field_update_traits {
-    int reals;    // a site
-    int parities; // of a field
-    int written;  // bit k for field k
+    int reals;   // a site
+    int parts;   // of a right-hand side, fields of one parity
+    int written; // bit k for field k
 } field_update_traits;
 
 typedef struct field_update_numbers {
@@ -23,7 +23,7 @@ PROBLEM_NUMBERS(field_update_numbers);
 // ---- problems -----------------------------------------------------------------------------------
 static uint64_t places(const problem *p)
 {
-    return lattice_sites(p) * (uint64_t)field_update_traits_of(p).parities;
+    return lattice_sites(p) * (uint64_t)field_update_traits_of(p).parts;
 }
 
 static cubc_status check_shape(const cubc_field_update_params *params)
@@ -31,8 +31,9 @@ static cubc_status check_shape(const cubc_field_update_params *params)
     if (params->reals < 2 || params->reals % 2 || params->reals > UINT16_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "fields of %d reals a site: an even number is expected",
              params->reals);
-    if (params->parities != 1 && params->parities != 2)
-        FAIL(CUBC_INVALID_ARGUMENT, "fields of %d parities: 1 or 2 is expected", params->parities);
+    if (params->parts < 1 || params->parts > UINT16_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "a right-hand side of %d parts: at least one is expected",
+             params->parts);
     if (params->sources == 0)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: there are no right-hand sides");
     if (params->field_count < 1 || params->field_count > MAX_INPUTS)
@@ -88,9 +89,12 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
     TRY(solver_update_texts(out, "field_update", params->update));
     if (!params->guard || !params->guard->states)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: there is no state");
-    field_update_traits_set(
-        out, (field_update_traits){.reals = params->reals, .parities = params->parities});
+    field_update_traits_set(out,
+                            (field_update_traits){.reals = params->reals, .parts = params->parts});
     field_update_numbers_set(out, (field_update_numbers){params->sources, *params->guard});
+    if (places(out) > UINT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "a right-hand side of %llu sites: at most 2^32 - 1 are handled",
+             (unsigned long long)places(out));
     out->n = places(out) * params->sources;
     for (int k = 0; k < params->field_count; k++) TRY(add_field(&params->fields[k], out));
     if (!out->aligned)
@@ -127,7 +131,7 @@ static cubc_status field_update_workload(const benchmark *b, cubc_type type, con
                                      .lz = (int)smaller(at[2], INT32_MAX),
                                      .lt = (int)smaller(at[3], INT32_MAX),
                                      .reals = SPINOR_REALS,
-                                     .parities = 1};
+                                     .parts = 1};
     (void)b;
     TRY(lattice_sources_at(at, &call.sources));
     TRY(field_update_problem(&call, out));
@@ -174,8 +178,8 @@ static void field_update_define(const problem *p, text *out)
 {
     const field_update_traits traits = field_update_traits_of(p);
     lattice_define(p, out);
-    text_printf(out, "#define TUNE_REALS %d\n#define TUNE_PARITIES %d\n#define TUNE_REAL %s\n",
-                traits.reals, traits.parities, type_table[p->acc_type].dialect);
+    text_printf(out, "#define TUNE_REALS %d\n#define TUNE_PARTS %d\n#define TUNE_REAL %s\n",
+                traits.reals, traits.parts, type_table[p->acc_type].dialect);
     define_fields(p, "TUNE_FIELDS", ALL, out);
     define_fields(p, "TUNE_WRITTEN", ONLY_WRITTEN, out);
     define_fields(p, "TUNE_HELD", ONLY_HELD, out);

@@ -5,7 +5,7 @@
 
 #include "run/problem.h"
 
-enum { SPINOR_REALS = 24 };
+enum { SPINOR_REALS = 24, COLOUR_VECTOR_REALS = 6 };
 
 typedef struct lattice_traits {
     int extents[4]; // x first
@@ -21,8 +21,8 @@ uint64_t lattice_sites(const problem *p); // of one parity
 uint64_t lattice_time_slices(const problem *p);
 // A call's place on the run-time axes: its extents.
 void lattice_place(const problem *p, uint64_t *place);
-// Sources of a field of spinors with so many reals; a field has `parities` of 1 or 2.
-cubc_status lattice_sources(const problem *p, const char *what, uint64_t reals, int parities,
+// Sources of a field with n reals, of `reals` a site; it has `parities` of 1 or 2.
+cubc_status lattice_sources(const problem *p, const char *what, uint64_t n, int reals, int parities,
                             uint64_t *sources);
 // F64, F32, I16.
 cubc_status lattice_precision(const char *what, cubc_type type);

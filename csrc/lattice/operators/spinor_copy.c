@@ -3,6 +3,7 @@
 
 typedef struct spinor_copy_traits {
     int from_order, to_order;
+    int reals; // a site
 } spinor_copy_traits;
 
 typedef struct spinor_copy_numbers {
@@ -22,27 +23,36 @@ static cubc_status check_order(const char *what, cubc_field_order order, cubc_ty
     return CUBC_OK;
 }
 
+static cubc_status check_reals(int reals)
+{
+    if (reals == SPINOR_REALS || reals == COLOUR_VECTOR_REALS) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "spinor_copy of %d reals a site: spinors have 24, colour vectors 6",
+         reals);
+}
+
 cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *out)
 {
     cubc_type from = params->from_type, to = params->to_type;
+    const int reals = params->reals ? params->reals : SPINOR_REALS;
     uint64_t n = params->from_n, to_n = params->to_n, sources;
     lattice_reals(&from, &n);
     lattice_reals(&to, &to_n);
     TRY(site_map_problem(&spinor_copy_algorithm, LATTICE_EXTENTS(params), from, "spinor_copy.pack",
                          out));
-    out->n = n / SPINOR_REALS;
+    TRY(check_reals(reals));
+    out->n = n / (uint64_t)reals;
     // Fields of one parity are copied too, unless an order has rows of both.
     bool plain = params->from_order == CUBC_PLAIN || params->to_order == CUBC_PLAIN;
     int parities = plain ? 2 : 1;
-    TRY(lattice_sources(out, "the spinors to copy", n, parities, &sources));
+    TRY(lattice_sources(out, "the field to copy", n, reals, parities, &sources));
     if (n != to_n)
         FAIL(CUBC_INVALID_ARGUMENT, "spinor_copy: %llu real numbers are copied to %llu",
              (unsigned long long)n, (unsigned long long)to_n);
     bool fixed = from == CUBC_I16 || to == CUBC_I16;
-    TRY(lattice_norms("spinor_copy", params->norms_n, n, fixed ? CUBC_I16 : to, SPINOR_REALS));
+    TRY(lattice_norms("spinor_copy", params->norms_n, n, fixed ? CUBC_I16 : to, reals));
     TRY(lattice_field_input(out, "the field to copy", params->from, params->from_norms, n, from,
-                            SPINOR_REALS));
-    TRY(lattice_field_output(out, "the copy", params->to, params->to_norms, n, to, SPINOR_REALS));
+                            reals));
+    TRY(lattice_field_output(out, "the copy", params->to, params->to_norms, n, to, reals));
     TRY(check_order("the field to copy", params->from_order, from));
     TRY(check_order("the copy", params->to_order, to));
     TRY(problem_overlap(out, ANY_INPUT));
@@ -50,7 +60,8 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
         FAIL(CUBC_INVALID_ARGUMENT,
              "spinor_copy: fields start on 16 bytes, and the copy is apart from what is copied");
     spinor_copy_traits_set(out, (spinor_copy_traits){.from_order = (int)params->from_order,
-                                                     .to_order = (int)params->to_order});
+                                                     .to_order = (int)params->to_order,
+                                                     .reals = reals});
     spinor_copy_numbers_set(out, (spinor_copy_numbers){(uint64_t)parities * sources});
     return CUBC_OK;
 }
@@ -72,6 +83,7 @@ static const field spinor_copy_fields[] = {
     FIELD_ARRAY(cubc_spinor_copy_params, to_norms, FIELD_OUTPUT, norm_type, norms_n),
     FIELD(cubc_spinor_copy_params, from_order, FIELD_INT),
     FIELD(cubc_spinor_copy_params, to_order, FIELD_INT),
+    FIELD(cubc_spinor_copy_params, reals, FIELD_INT),
     LATTICE_EXTENT_FIELDS(cubc_spinor_copy_params),
 };
 
@@ -84,7 +96,7 @@ static const benchmark spinor_copy_benchmarks[] = {
     LATTICE_SOURCES_BENCHMARK(lattice_plain_types, "spinor_copy.pack", .call = &pack)};
 
 static const site_map spinor_copy_map = {.converts = true,
-                                         .macros = {"FROM_ORDER", "TO_ORDER"},
+                                         .macros = {"FROM_ORDER", "TO_ORDER", "REALS"},
                                          .number_bytes = sizeof(spinor_copy_numbers)};
 
 const algorithm spinor_copy_algorithm = SITE_MAP_OF_SOURCES(

@@ -1,13 +1,14 @@
 // cubc_solve: from fields of any order to a system, its solution by one of the methods, and back.
 //
 // The way of a call: solve_steps runs twice, first as a dry run (dry_run.c), which compiles all
-// kernels. It takes the caller's fields (solve_fields.c), opens the operator (wilson.c) and runs
-// rounds (solver.c) of the method (cg.c, bicgstab.c, gcr.c, multishift.c), each launch of which is
-// an operator's (wilson.c, site_term.c) or a pass over fields (solver_pass).
+// kernels. It takes the caller's fields (solve_fields.c), opens the operator by its row
+// (operator_row.c) and runs rounds (solver.c) of the method (cg.c, bicgstab.c, gcr.c,
+// multishift.c), each launch of which is an operator's (schur.c, wilson.c) or a pass over fields
+// (solver_pass).
 #include "lattice/solver/solve.h"
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/dry_run.h"
-#include "lattice/solver/wilson.h"
+#include "lattice/solver/operator_row.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,9 +47,6 @@ static cubc_status check_numbers(const cubc_solve_params *p)
     if (cubc_type_size(p->sloppy) > cubc_type_size(p->precise))
         FAIL(CUBC_INVALID_TYPE, "an iteration in %s is more precise than its residual in %s",
              cubc_type_name(p->sloppy), cubc_type_name(p->precise));
-    if (!isfinite(p->op->kappa) || !isfinite(p->op->mu))
-        FAIL(CUBC_INVALID_ARGUMENT, "kappa is %g, mu %g: they are finite numbers", p->op->kappa,
-             p->op->mu);
     return CUBC_OK;
 }
 
@@ -71,16 +69,31 @@ static cubc_status check_shifts(const cubc_solve_params *p, const solver_method 
     return CUBC_OK;
 }
 
-static cubc_status check_shape(const cubc_solve_params *p, lattice_shape *out)
+static cubc_status find_shape(const cubc_solve_params *p, const operator_row **row,
+                              lattice_shape *out)
 {
     const cubc_operator *op = p->op;
     problem lattice = {0};
+    TRY(operator_row_of(op->kind, row));
     *out = (lattice_shape){.extents = {op->lx, op->ly, op->lz, op->lt},
-                           .reals = SPINOR_REALS,
-                           .parities = p->even_odd ? 1 : 2};
+                           .reals = (*row)->reals,
+                           .parities = p->even_odd ? 1 : 2,
+                           .inner = 1};
     TRY(lattice_extents(&lattice, out->extents));
-    if (!p->b || !p->x) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: b or x is NULL");
-    return lattice_sources(&lattice, "the source of a solve", p->n, 2, &out->sources);
+    if ((*row)->inner) TRY((*row)->inner(op, &out->inner));
+    return lattice_sources(&lattice, "the source of a solve", p->n, out->reals * out->inner, 2,
+                           &out->sources);
+}
+
+cubc_status cubc_solve_reports(const cubc_solve_params *params, uint64_t *count)
+{
+    const operator_row *row;
+    lattice_shape shape;
+    if (!params || !params->op || !count)
+        FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve_reports: NULL argument");
+    TRY(find_shape(params, &row, &shape));
+    *count = shape.sources * (uint64_t)(params->shift_count > 0 ? params->shift_count : 1);
+    return CUBC_OK;
 }
 
 // ---- states -------------------------------------------------------------------------------------
@@ -173,9 +186,8 @@ static cubc_status solve_steps(solver *s, void *context)
     const cubc_solve_params *p = ((solve_context *)context)->params;
     cubc_solve_info *info = ((solve_context *)context)->info;
     whole_fields w = {0};
-    wilson system;
     TRY(open_states(s, p));
-    TRY(wilson_open(s, p->op, &system));
+    TRY(operator_open(s, p->op));
     TRY(solve_take_fields(s, p, &w));
     TRY(solve_scale_source(s, p, &w));
     if (p->even_odd) TRY(s->op->source(s, w.b_of, &s->b));
@@ -215,7 +227,9 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
         s.shifts = taken.shift_count;
     }
     TRY(check_numbers(p));
-    TRY(check_shape(p, &s.shape));
+    TRY(find_shape(p, &s.row, &s.shape));
+    if (!p->b || !p->x) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: b or x is NULL");
+    if (s.row->check) TRY(s.row->check(p->op));
     s.precise = p->precise;
     s.sloppy = p->sloppy;
     TRY(device->api->stream_create(device, &s.stream));

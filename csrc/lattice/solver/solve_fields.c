@@ -18,6 +18,7 @@ static cubc_status convert(solver *s, const cubc_solve_params *p, const void *fr
                                           .norm_type = CUBC_F32,
                                           .from_order = from_order,
                                           .to_order = to_order,
+                                          .reals = s->shape.reals,
                                           .lx = p->op->lx,
                                           .ly = p->op->ly,
                                           .lz = p->op->lz,
@@ -29,8 +30,9 @@ static cubc_status convert(solver *s, const cubc_solve_params *p, const void *fr
 static cubc_status split(solver *s, const lattice_field *whole, const lattice_field of[2],
                          bool join)
 {
-    size_t bytes = solver_reals(s) / s->shape.sources * cubc_type_size(whole->type);
-    for (uint64_t k = 0; k < 2 * s->shape.sources; k++) {
+    uint64_t fields = s->shape.sources * (uint64_t)s->shape.inner;
+    size_t bytes = solver_reals(s) / fields * cubc_type_size(whole->type);
+    for (uint64_t k = 0; k < 2 * fields; k++) {
         char *in_whole = (char *)whole->data + k * bytes;
         char *in_part = (char *)of[k % 2].data + k / 2 * bytes;
         TRY(solver_copy(s, join ? in_whole : in_part, join ? in_part : in_whole, bytes));

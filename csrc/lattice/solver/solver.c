@@ -48,7 +48,7 @@ static uint64_t sites(const solver *s)
 {
     uint64_t all = s->shape.sources;
     for (int d = 0; d < 4; d++) all *= (uint64_t)s->shape.extents[d];
-    return all / 2 * (uint64_t)s->shape.parities;
+    return all / 2 * (uint64_t)s->shape.parities * (uint64_t)s->shape.inner;
 }
 
 uint64_t solver_reals(const solver *s)
@@ -82,8 +82,10 @@ void solver_free(solver *s)
         s->device->api->free(s->device, s->memory[--s->memory_count], s->stream);
     mem_free(s->states);
     mem_free(s->scales);
+    mem_free(s->system);
     s->states = NULL;
     s->scales = NULL;
+    s->system = NULL;
 }
 
 // ---- launches -----------------------------------------------------------------------------------
@@ -127,7 +129,7 @@ cubc_status solver_pass(solver *s, solver_phase phase, const cubc_site_update *u
                                              .lz = s->shape.extents[2],
                                              .lt = s->shape.extents[3],
                                              .reals = s->shape.reals,
-                                             .parities = s->shape.parities,
+                                             .parts = s->shape.parities * s->shape.inner,
                                              .sources = s->shape.sources};
     return solver_launch(s, &field_update_algorithm, &params);
 }

@@ -26,12 +26,14 @@ typedef struct lattice_shape {
     int extents[4];
     int reals;    // a site
     int parities; // of a field: 1 or 2
+    int inner;    // fields of a source, one after the other: the sites of an inner dimension; or 1
     uint64_t sources;
 } lattice_shape;
 
 typedef struct solver solver;
 typedef struct dry_run dry_run;
 typedef struct lattice_operator lattice_operator;
+typedef struct operator_row operator_row;
 
 // out = M in, or its adjoint, with a tail (kernels/lattice/solver/tail.h). All fields
 // are of one type, which may be any of those that the operator was opened with.
@@ -75,10 +77,11 @@ struct solver {
     cubc_device *device; // borrowed
     void *stream;
     const solver_actions *actions;
-    dry_run *dry_run; // the list of its launches; NULL: not a dry run
+    dry_run *dry_run;        // the list of its launches; NULL: not a dry run
+    const operator_row *row; // kind of the operator
     const lattice_operator *op;
-    const void *system; // state of the operator, a wilson (wilson.h)
-    double flops;       // of one application, a site of its fields
+    void *system; // state of the operator, of row->state_bytes; freed with the solver
+    double flops; // of one application, a site of its fields
     const solver_method *method;
     lattice_shape shape;       // of the system that is solved
     cubc_type precise, sloppy; // F64 or F32; any

@@ -2,7 +2,7 @@
 #ifndef CUBC_LATTICE_WILSON_H
 #define CUBC_LATTICE_WILSON_H
 
-#include "lattice/solver/solver.h"
+#include "lattice/solver/operator_row.h"
 
 typedef struct wilson_links {
     const void *data;
@@ -10,37 +10,40 @@ typedef struct wilson_links {
     uint64_t n;
 } wilson_links;
 
-typedef struct wilson {
-    cubc_operator_kind kind;
+typedef struct wilson {    // state of the operator; that of its site term is behind it
     wilson_links links[2]; // in the precise and in the sloppy type
     double kappa;
-    uint64_t clover_sites;
-    double twist;                        // 2 kappa mu, of twisted mass
-    lattice_field clover[2], inverse[2]; // of the clover term, in either type
-    cubc_dslash_wilson_params params;    // the part that all hops share
+    cubc_dslash_wilson_params params; // the part that all hops share
 } wilson;
 
-static inline const wilson *wilson_of(const solver *s)
-{
-    return s->system;
-}
+// The site term A, as a part of the Dslash kernels: the `details` of the rows.
+typedef struct wilson_term {
+    double flops; // a site
+    // Launches a hop with A or its inverse, or the adjoint of either.
+    cubc_status (*dslash)(solver *s, const cubc_dslash_wilson_params *p, site_role role);
+    cubc_status (*open)(solver *s, const cubc_operator *from); // NULL: nothing is to be done
+} wilson_term;
 
-// Opens the solver's operator. *out has to live as long as the solver.
-cubc_status wilson_open(solver *s, const cubc_operator *from, wilson *out);
+cubc_status wilson_check(const cubc_operator *op);
+cubc_status wilson_open(solver *s, const cubc_operator *from);
+double wilson_kappa(const solver *s);
+cubc_status wilson_hop(solver *s, const hop *h);
 
-// ---- the site term A, site_term.c ---------------------------------------------------------------
-// The place of A in a hop; that of Wilson fermions is 1.
-typedef enum site_role {
-    SITE_NONE,
-    SITE_OF_X,         // out = A x + a D in
-    SITE_INVERSE_OF_D, // out = [x +] a A^-1 D in
-} site_role;
+// Fields of parameters that begin with those of Wilson's.
+#define WILSON_FIELDS                                                     \
+    FIELD_ARRAY(cubc_wilson_operator, links, FIELD_INPUT, type, links_n), \
+        FIELD(cubc_wilson_operator, reconstruct, FIELD_INT),              \
+        FIELD(cubc_wilson_operator, antiperiodic, FIELD_INT),             \
+        FIELD(cubc_wilson_operator, temporal_gauge, FIELD_INT),           \
+        FIELD(cubc_wilson_operator, anisotropy, FIELD_REAL),              \
+        FIELD(cubc_wilson_operator, kappa, FIELD_REAL)
 
-cubc_status site_term_open(solver *s, const cubc_operator *from, wilson *w);
-// Launches a hop with A or its inverse, or the adjoint of either.
-cubc_status site_term_dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role);
-// Sets *out to A^-1 in on odd sites, in the precise type: to `in` where A is 1, else to scratch.
-cubc_status site_term_apply_inverse(solver *s, const lattice_field *in, const lattice_field **out);
-int site_term_flops(cubc_operator_kind kind); // a site
+// Members of a Wilson-like row that all of them have, and further ones.
+#define WILSON_ROW(...)     \
+    {.reals = SPINOR_REALS, \
+     .open = wilson_open,   \
+     .kappa = wilson_kappa, \
+     .hop = wilson_hop,     \
+     __VA_ARGS__}
 
 #endif

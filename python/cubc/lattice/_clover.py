@@ -75,9 +75,10 @@ class WilsonClover(Wilson):
         clover, norms = self.clover(self.precision, stream)
         return {"clover": clover, "clover_norms": norms, "on_x": 1}
 
-    def _system(self, stream: Any = None) -> dict[str, Any]:
-        """See `Wilson._system`."""
-        return {"kind": 2, "mu": 0.0, "clover": self.clover("double", stream)[0]}
+    def _system(self, precision: str, stream: Any = None) -> tuple[str, dict[str, Any]]:
+        """See `Operator`."""
+        hops = super()._system(precision, stream)[1]
+        return "clover", hops | {"clover": self.clover("double", stream)[0]}
 
     @named
     def clover(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:

@@ -64,26 +64,34 @@ def returned(x: Any, result: Any, out: Any) -> Any:
     return result if out is None else out
 
 
+SPINOR = (4, 3)  # axes of a site: spin and colour
+COLOUR_VECTOR = (3,)
+
+
 @dataclass
 class Spinors:
-    """Spinors in native order.
+    """Spinors, or colour vectors, in native order.
 
     Attributes
     ----------
     data : cubc.Array
-        Reals of all spinors: float64, float32, or int16 in fixed point.
+        Reals of all sites: float64, float32, or int16 in fixed point.
     norms : cubc.Array or None
         Norm of each site, float32, for fixed-point numbers; else None.
     extent : tuple of int
         The lattice: X, Y, Z, T.
     fields : int
-        Number of fields of one parity: 2 for each source, or 1 for a source of one parity.
+        Number of fields of one parity: 2 for each source, or 1 for a source of one parity, times
+        the sites of an inner dimension.
+    site : tuple of int
+        Axes of a site: `SPINOR` or `COLOUR_VECTOR`.
     """
 
     data: Any
     norms: Any
     extent: tuple[int, int, int, int]
     fields: int
+    site: tuple[int, ...] = SPINOR
 
     @property
     def sites(self) -> int:
@@ -91,31 +99,43 @@ class Spinors:
         return self.fields * int(np.prod(self.extent)) // 2
 
 
-def outputs(kind: str, sites: int) -> dict[str, Any]:
+def outputs(kind: str, sites: int, site: tuple[int, ...] = SPINOR) -> dict[str, Any]:
     """Return the kernels' parameters out and out_norms, which ask for new arrays of spinors."""
     norms = ("float32", (sites,), None) if kind == "int16" else None
-    return {"out": (kind, (24 * sites,), None), "out_norms": norms}
+    return {"out": (kind, (reals_of(site) * sites,), None), "out_norms": norms}
 
 
-def pack(x: Any, extent: tuple[int, int, int, int], precision: str, stream: Any = None) -> Spinors:
+def reals_of(site: tuple[int, ...]) -> int:
+    """Return the reals of a site."""
+    return 2 * int(np.prod(site))
+
+
+def pack(
+    x: Any,
+    extent: tuple[int, int, int, int],
+    precision: str,
+    stream: Any = None,
+    site: tuple[int, ...] = SPINOR,
+) -> Spinors:
     """Convert spinors, a device array as of `as_complex`, to native order.
 
-    Their shape is ``(..., T, Z, Y, X, 4, 3)``, or ``(..., T, Z, Y, X / 2, 4, 3)`` for one parity.
+    Their shape is ``(..., T, Z, Y, X, *site)``, or with ``X / 2`` for one parity.
     """
     kind = precision_type(precision)
-    half = is_half(x.shape, extent)
-    fields = x.size // (6 * int(np.prod(extent)))
-    made = outputs(kind, x.size // 12)
+    half = is_half(x.shape, extent, site)
+    sites = 2 * x.size // reals_of(site)
+    made = outputs(kind, sites, site)
     given = {
         "from": x,
         "to": made["out"],
         "to_norms": made["out_norms"],
         "from_order": EVEN_ODD if half else PLAIN,
         "to_order": NATIVE,
+        "reals": reals_of(site),
         **extent_fields(extent),
     }
     data, norms = call("spinor_copy", given, stream=stream)
-    return Spinors(data, norms, extent, fields)
+    return Spinors(data, norms, extent, 2 * sites // int(np.prod(extent)), site)
 
 
 def unpack(field: Spinors, like: Any, out: Any = None, stream: Any = None) -> Any:
@@ -125,20 +145,25 @@ def unpack(field: Spinors, like: Any, out: Any = None, stream: Any = None) -> An
         "from_norms": field.norms,
         "to": (str(like.dtype), tuple(like.shape), out),
         "from_order": NATIVE,
-        "to_order": EVEN_ODD if is_half(like.shape, field.extent) else PLAIN,
+        "to_order": EVEN_ODD if is_half(like.shape, field.extent, field.site) else PLAIN,
+        "reals": reals_of(field.site),
         **extent_fields(field.extent),
     }
     return call("spinor_copy", given, stream=stream)[0]
 
 
-def is_half(shape: tuple[int, ...], extent: tuple[int, int, int, int]) -> bool:
+def is_half(
+    shape: tuple[int, ...], extent: tuple[int, int, int, int], site: tuple[int, ...] = SPINOR
+) -> bool:
     """True if spinors of a shape are of one parity; ValueError for the shape of no spinors."""
     x, y, z, t = extent
-    if tuple(shape[-6:]) == (t, z, y, x, 4, 3):
+    last = tuple(shape[-4 - len(site) :])
+    if last == (t, z, y, x, *site):
         return False
-    if tuple(shape[-6:]) == (t, z, y, x // 2, 4, 3):
+    if last == (t, z, y, x // 2, *site):
         return True
+    axes = ", ".join(map(str, site))
     raise ValueError(
-        f"spinors of shape {tuple(shape)}: on this lattice it is (..., {t}, {z}, {y}, {x}, 4, 3), "
-        f"or with {x // 2} for {x} of one parity"
+        f"{'spinors' if site == SPINOR else 'colour vectors'} of shape {tuple(shape)}: on this "
+        f"lattice it is (..., {t}, {z}, {y}, {x}, {axes}), or with {x // 2} for {x} of one parity"
     )

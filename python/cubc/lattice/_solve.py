@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import _core
 from .._calls import named, whole
-from ._fields import PLAIN, as_complex, device_output, is_half, precision_type, returned
+from ._fields import PLAIN, as_complex, device_output, precision_type, returned
 
 TOLERANCE = {"double": 1e-10, "single": 1e-5}
 
@@ -184,27 +184,23 @@ def solve(
         raise ValueError(f"shifts is {shifts!r:.80}: give a sequence of one or more, or none")
     gauge = operator.gauge
     given, b = b, as_complex(b, "b", gauge.device, stream)
-    if is_half(b.shape, gauge.extent):
+    if operator._is_half(b):
         raise ValueError("a solve takes spinors of both parities")
     if x0 is not None:
         x0 = as_complex(x0, "x0", gauge.device, stream)
     shape = b.shape if shifts is None else (len(shifts), *b.shape)
     to = device_output(out, shape, b.dtype)
     of_b = "single" if str(b.dtype) == "complex64" else "double"
+    kind, parameters = operator._system(precision, stream)
     x, sources = _core.lattice_solve(
-        links=gauge.native(operator.reconstruct, precision, stream),
+        operator=kind,
+        parameters=parameters,
         b=b,
         x0=x0,
         out=to,
         extents=gauge.extent,
         device=None,
         stream=stream,
-        reconstruct=operator.reconstruct,
-        antiperiodic=operator.antiperiodic_t,
-        temporal_gauge=operator.temporal_gauge,
-        anisotropy=operator.anisotropy,
-        kappa=operator.kappa,
-        **operator._system(stream),
         solver=solver,
         tol=max(TOLERANCE[precision], TOLERANCE[of_b]) if tol is None else tol,
         maxiter=maxiter,

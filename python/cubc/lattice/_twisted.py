@@ -65,6 +65,6 @@ class TwistedMass(Wilson):
         twist = 2 * self.kappa * self.mu
         return {"b": 1.0, "b5": -twist if dagger else twist}
 
-    def _system(self, stream: Any = None) -> dict[str, Any]:
-        """See `Wilson._system`."""
-        return {"kind": 1, "mu": self.mu, "clover": None}
+    def _system(self, precision: str, stream: Any = None) -> tuple[str, dict[str, Any]]:
+        """See `Operator`."""
+        return "twisted", super()._system(precision, stream)[1] | {"mu": self.mu}

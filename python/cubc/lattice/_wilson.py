@@ -7,22 +7,10 @@ import numpy as np
 
 from .._calls import named
 from .._core import call
-from ._fields import (
-    Spinors,
-    as_complex,
-    device_output,
-    extent_fields,
-    outputs,
-    pack,
-    precision_type,
-    returned,
-    unpack,
-)
+from ._fields import Spinors, extent_fields, outputs, precision_type
 from ._gauge import Gauge
+from ._operator import Operator
 from ._propagator import propagator
-from ._solve import SolveInfo, solve
-
-_PARITIES = {"even": 0, "odd": 1}
 
 
 def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: float) -> float:
@@ -38,116 +26,6 @@ def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: flo
             " is no finite number"
         )
     return 1 / twice
-
-
-class Operator:
-    """Base of Wilson-like operators: conversion of spinors, and solves.
-
-    A subclass defines `_apply`, the operator on spinors of both parities; `_hop`, its hopping term
-    on spinors of one parity or of both; and `_system`, its parameters for the core's solver.
-    """
-
-    gauge: Gauge
-    kappa: float
-    precision: str
-
-    def _apply(self, x: Spinors, dagger: bool, stream: Any) -> Spinors:
-        raise NotImplementedError
-
-    def _hop(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> Spinors:
-        raise NotImplementedError
-
-    def _system(self, stream: Any = None) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def _packed(self, x: Any, stream: Any) -> tuple[Any, Spinors]:
-        x = as_complex(x, "a spinor field", self.gauge.device, stream)
-        return x, pack(x, self.gauge.extent, self.precision, stream)
-
-    def __call__(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
-        """Apply the operator.
-
-        Parameters
-        ----------
-        x : array_like
-            Spinors, complex128 or complex64 of shape ``(T, Z, Y, X, 4, 3)``; several sources of
-            shape ``(..., T, Z, Y, X, 4, 3)`` are handled together.
-        out : array, optional
-            Array for the result, of the same shape; by default a new one of the type of `x`.
-        stream : optional
-            As for `cubc.reduce`.
-        """
-        return self._both(x, False, out, stream)
-
-    @named
-    def dagger(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
-        """Apply the adjoint of the operator, with the arguments of calling it."""
-        return self._both(x, True, out, stream)
-
-    def _both(self, x: Any, dagger: bool, out: Any, stream: Any) -> Any:
-        given, field = self._packed(x, stream)
-        if field.sites * 12 != given.size or field.fields % 2:
-            raise ValueError("an operator is applied to spinors of both parities")
-        to = device_output(out, given.shape, given.dtype)
-        return returned(x, unpack(self._apply(field, dagger, stream), given, to, stream), out)
-
-    @named
-    def dslash(
-        self,
-        x: Any,
-        parity: str | None = None,
-        *,
-        dagger: bool = False,
-        out: Any = None,
-        stream: Any = None,
-    ) -> Any:
-        """Apply the hopping term D alone, without kappa or a factor 1/2.
-
-        Parameters
-        ----------
-        x : array_like
-            Spinors of shape ``(..., T, Z, Y, X, 4, 3)``; with `parity`, those of the other parity,
-            of shape ``(..., T, Z, Y, X / 2, 4, 3)``.
-        parity : "even" or "odd", optional
-            Parity of the sites of the result; by default both.
-        dagger : bool
-            True applies the adjoint of D.
-        out, stream
-            As for calling the operator.
-        """
-        if parity is not None and parity not in _PARITIES:
-            raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
-        given, field = self._packed(x, stream)
-        half = given.shape[-3] != self.gauge.extent[0]
-        if half != (parity is not None):
-            raise ValueError(
-                f"spinors of shape {tuple(given.shape)} are of {'one parity' if half else 'both'}: "
-                + ("say parity='even' or 'odd', of the result" if half else "leave parity out")
-            )
-        which = 2 if parity is None else _PARITIES[parity]
-        to = device_output(out, given.shape, given.dtype)
-        return returned(x, unpack(self._hop(field, which, dagger, stream), given, to, stream), out)
-
-    @named
-    def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
-        """Solve M x = b; the arguments are those of `cubc.lattice.solve`."""
-        return solve(self, b, **options)
-
-    @named
-    def propagator(
-        self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
-    ) -> np.ndarray:
-        """Return the propagator from a point; see `cubc.lattice.propagator`.
-
-        Raises
-        ------
-        RuntimeError
-            If a column did not converge.
-        """
-        s, info = propagator(self, place, **options)
-        if not info.converged:
-            raise RuntimeError(f"the propagator did not converge: {info!r}")
-        return s
 
 
 class Wilson(Operator):
@@ -269,6 +147,29 @@ class Wilson(Operator):
         given |= self._beside_hops(dagger, stream)
         return self._run(self._kernel, given, x, stream)
 
-    def _system(self, stream: Any = None) -> dict[str, Any]:
-        """Say what the operator is without the hopping term, as the core's solver takes it."""
-        return {"kind": 0, "mu": 0.0, "clover": None}
+    def _system(self, precision: str, stream: Any = None) -> tuple[str, dict[str, Any]]:
+        """See `Operator`."""
+        return "wilson", {
+            "links": self.gauge.native(self.reconstruct, precision, stream),
+            "reconstruct": self.reconstruct,
+            "antiperiodic": self.antiperiodic_t,
+            "temporal_gauge": self.temporal_gauge,
+            "anisotropy": self.anisotropy,
+            "kappa": self.kappa,
+        }
+
+    @named
+    def propagator(
+        self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
+    ) -> np.ndarray:
+        """Return the propagator from a point; see `cubc.lattice.propagator`.
+
+        Raises
+        ------
+        RuntimeError
+            If a column did not converge.
+        """
+        s, info = propagator(self, place, **options)
+        if not info.converged:
+            raise RuntimeError(f"the propagator did not converge: {info!r}")
+        return s

@@ -1,0 +1,62 @@
+// The kinds of operators as the solvers know them: a row each of the table in operator_row.c. A
+// solver asks the row for everything that differs between them. CONTRIBUTING.md says how a kind is
+// added.
+#ifndef CUBC_LATTICE_OPERATOR_ROW_H
+#define CUBC_LATTICE_OPERATOR_ROW_H
+
+#include "lattice/solver/solver.h"
+
+// The place of the site term A of M = A - kappa D in a hop.
+typedef enum site_role {
+    SITE_NONE,
+    SITE_OF_X,         // out = A x + a D in
+    SITE_INVERSE_OF_D, // out = [x +] a A^-1 D in
+} site_role;
+
+typedef struct hop { // out = D in, or x + a D in
+    const lattice_field *in, *x, *out;
+    int parity; // of out: 0, 1; 2: both
+    double a;
+    site_role site;
+    const operator_call *call; // the call that it is a part of, or NULL
+    bool last;                 // of the call: it has the tail
+} hop;
+
+struct operator_row {
+    const char *name;    // "wilson"
+    int reals;           // a site of its fields
+    size_t state_bytes;  // of solver.system
+    const field *fields; // of its parameters, a member of cubc_operator.of
+    int field_count;
+    const void *details; // of rows that share their functions
+    // The number of fields of a source; NULL: one.
+    cubc_status (*inner)(const cubc_operator *op, int *out);
+    // Checks the parameters that `open` does not, before anything is allocated.
+    cubc_status (*check)(const cubc_operator *op);
+    // Sets op, flops and the state, whose memory is zero.
+    cubc_status (*open)(solver *s, const cubc_operator *from);
+
+    // ---- of operators A - kappa D, which schur.c solves on the even sites; else NULL
+    double (*kappa)(const solver *s);
+    // Launches a hop with A or its inverse, or the adjoint of either.
+    cubc_status (*hop)(solver *s, const hop *h);
+    // Sets *out to A^-1 in on odd sites, in the precise type: to `in` where A is 1, else to
+    // scratch.
+    cubc_status (*site_inverse)(solver *s, const lattice_field *in, const lattice_field **out);
+};
+
+extern const operator_row wilson_row, twisted_row, clover_row;
+
+cubc_status operator_row_of(cubc_operator_kind kind, const operator_row **out);
+cubc_status operator_row_named(const char *name, cubc_operator_kind *kind,
+                               const operator_row **out);
+// Opens the operator of a solver that has its row and shape.
+cubc_status operator_open(solver *s, const cubc_operator *from);
+
+// ---- schur.c ------------------------------------------------------------------------------------
+// The operator of all sites, or of the even ones, as the solver's shape has them.
+void schur_open(solver *s, double hop_flops, double site_flops);
+// The guard of a hop: that of its call.
+cubc_guard hop_guard(const solver *s, const hop *h);
+
+#endif

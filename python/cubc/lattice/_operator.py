@@ -1,0 +1,121 @@
+"""What the operators have in common: fields on their way to kernels and back, and solves."""
+
+from typing import Any
+
+from .._calls import named
+from ._fields import SPINOR, Spinors, as_complex, device_output, is_half, pack, returned, unpack
+from ._gauge import Gauge
+from ._solve import SolveInfo, solve
+
+_PARITIES = {"even": 0, "odd": 1}
+
+
+class Operator:
+    """Base of operators: conversion of fields, and solves.
+
+    A subclass defines `_apply`, the operator on spinors of both parities; `_hop`, its hopping term
+    on spinors of one parity or of both; and `_system`, its kind and parameters for the core's
+    solver, by the names of its row's fields (csrc/lattice/solver/operator_row.h).
+
+    `_site` are the axes of a site, and `_inner` is the number of fields of a source: the sites of
+    an inner dimension, whose axis comes before those of the lattice.
+    """
+
+    gauge: Gauge
+    precision: str
+    _site: tuple[int, ...] = SPINOR
+    _inner: int = 1
+
+    def _apply(self, x: Spinors, dagger: bool, stream: Any) -> Spinors:
+        raise NotImplementedError
+
+    def _hop(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> Spinors:
+        raise NotImplementedError
+
+    def _system(self, precision: str, stream: Any = None) -> tuple[str, dict[str, Any]]:
+        raise NotImplementedError
+
+    def _packed(self, x: Any, stream: Any) -> tuple[Any, Spinors]:
+        x = as_complex(x, "a spinor field", self.gauge.device, stream)
+        self._is_half(x)
+        return x, pack(x, self.gauge.extent, self.precision, stream, self._site)
+
+    def _is_half(self, x: Any) -> bool:
+        """True if a field of this operator is of one parity; ValueError if it is none."""
+        half = is_half(x.shape, self.gauge.extent, self._site)
+        before = tuple(x.shape[: -4 - len(self._site)])
+        if self._inner > 1 and before[-1:] != (self._inner,):
+            raise ValueError(
+                f"a field of shape {tuple(x.shape)}: the axis before those of the lattice is the "
+                f"inner dimension, of {self._inner}"
+            )
+        return half
+
+    def __call__(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
+        """Apply the operator.
+
+        Parameters
+        ----------
+        x : array_like
+            Spinors, complex128 or complex64 of shape ``(T, Z, Y, X, 4, 3)``; several sources of
+            shape ``(..., T, Z, Y, X, 4, 3)`` are handled together.
+        out : array, optional
+            Array for the result, of the same shape; by default a new one of the type of `x`.
+        stream : optional
+            As for `cubc.reduce`.
+        """
+        return self._both(x, False, out, stream)
+
+    @named
+    def dagger(self, x: Any, *, out: Any = None, stream: Any = None) -> Any:
+        """Apply the adjoint of the operator, with the arguments of calling it."""
+        return self._both(x, True, out, stream)
+
+    def _both(self, x: Any, dagger: bool, out: Any, stream: Any) -> Any:
+        given, field = self._packed(x, stream)
+        if self._is_half(given):
+            raise ValueError("an operator is applied to spinors of both parities")
+        to = device_output(out, given.shape, given.dtype)
+        return returned(x, unpack(self._apply(field, dagger, stream), given, to, stream), out)
+
+    @named
+    def dslash(
+        self,
+        x: Any,
+        parity: str | None = None,
+        *,
+        dagger: bool = False,
+        out: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """Apply the hopping term D alone, without kappa or a factor 1/2.
+
+        Parameters
+        ----------
+        x : array_like
+            Spinors of shape ``(..., T, Z, Y, X, 4, 3)``; with `parity`, those of the other parity,
+            of shape ``(..., T, Z, Y, X / 2, 4, 3)``.
+        parity : "even" or "odd", optional
+            Parity of the sites of the result; by default both.
+        dagger : bool
+            True applies the adjoint of D.
+        out, stream
+            As for calling the operator.
+        """
+        if parity is not None and parity not in _PARITIES:
+            raise ValueError(f"parity {parity!r}: expected 'even' or 'odd', or None for both")
+        given, field = self._packed(x, stream)
+        half = self._is_half(given)
+        if half != (parity is not None):
+            raise ValueError(
+                f"spinors of shape {tuple(given.shape)} are of {'one parity' if half else 'both'}: "
+                + ("say parity='even' or 'odd', of the result" if half else "leave parity out")
+            )
+        which = 2 if parity is None else _PARITIES[parity]
+        to = device_output(out, given.shape, given.dtype)
+        return returned(x, unpack(self._hop(field, which, dagger, stream), given, to, stream), out)
+
+    @named
+    def solve(self, b: Any, **options: Any) -> tuple[Any, SolveInfo]:
+        """Solve M x = b; the arguments are those of `cubc.lattice.solve`."""
+        return solve(self, b, **options)
