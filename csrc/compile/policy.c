@@ -192,8 +192,14 @@ static cubc_status add_shipped(const policy_key *key, policy_list *out)
 static bool is_for(const overlay *o, const policy_key *key)
 {
     return !strcmp(o->benchmark, key->benchmark) && !strcmp(o->type, key->type) &&
-           arch_fit(o->arch, key->arch) >= 0 &&
-           (!key->accepts || key->accepts(key->context, o->label));
+           arch_fit(o->arch, key->arch) >= 0;
+}
+
+static bool is_accepted(const overlay *o, const policy_key *key)
+{
+    bool accepted = !key->accepts || key->accepts(key->context, o->label);
+    if (!accepted && key->refused) key->refused(key->context, o->label);
+    return accepted;
 }
 
 static policy from_overlay(const overlay *o, const policy_list *rows)
@@ -216,7 +222,7 @@ static void add_overlaid(const policy_key *key, policy_list *out)
 {
     int shipped_rows = out->count;
     for (const overlay *o = overlays; o; o = o->next)
-        if (is_for(o, key)) out->rows[out->count++] = from_overlay(o, out);
+        if (is_for(o, key) && is_accepted(o, key)) out->rows[out->count++] = from_overlay(o, out);
     int overlaid = out->count - shipped_rows;
     for (int k = 0; k < overlaid; k++) { // into place before the shipped ones
         policy row = out->rows[shipped_rows + k];

@@ -6,6 +6,7 @@
 #include "python/py_binding.h"
 #include "python/py_bound.h"
 #include "python/py_numpy.h"
+#include "run/notes.h"
 #include "run/run.h"
 
 #include <stdio.h>
@@ -231,6 +232,15 @@ int py_call_stage_inputs(py_call *c)
     return 0;
 }
 
+cubc_status py_say_notes(void)
+{
+    char note[NOTE_BYTES];
+    while (note_take(note))
+        if (PyErr_WarnEx(PyExc_RuntimeWarning, note, 1) < 0)
+            FAIL(CUBC_INVALID_ARGUMENT, "%s", note);
+    return CUBC_OK;
+}
+
 cubc_status py_call_run(py_call *c, const problem *p)
 {
     cubc_status st;
@@ -246,7 +256,7 @@ cubc_status py_call_run(py_call *c, const problem *p)
     if (!st && c->wait) st = cubc_synchronize(c->device, c->stream);
     Py_END_ALLOW_THREADS
     if (!st && py_binding_is_on()) st = py_bound_add(c, p);
-    return st;
+    return st || !note_is_there() ? st : py_say_notes();
 }
 
 PyObject *py_call_named(PyObject *value, const char *algorithm, const char *function)

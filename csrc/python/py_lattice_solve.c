@@ -5,6 +5,7 @@
 #include "python/py_call.h"
 #include "python/py_module.h"
 #include "python/py_types.h"
+#include "run/notes.h"
 
 #include "lattice/solver/operator_row.h"
 
@@ -192,6 +193,7 @@ static PyObject *solve(py_call *c, const cubc_solve_params *p)
     Py_BEGIN_ALLOW_THREADS
     if (!st) st = run(c, p, info);
     Py_END_ALLOW_THREADS
+    if (!st && note_is_there()) st = py_say_notes();
     if (!st) {
         PyObject *list = info_list(info, count);
         if (list) result = Py_BuildValue("(NN)", py_call_result(c, 0, false), list);

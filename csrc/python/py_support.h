@@ -32,6 +32,7 @@
 #pragma weak PyExc_OverflowError
 #pragma weak PyExc_BufferError
 #pragma weak PyExc_UserWarning
+#pragma weak PyExc_RuntimeWarning
 #pragma weak PyFloat_Type
 #pragma weak PyComplex_Type
 #pragma weak PyBool_Type

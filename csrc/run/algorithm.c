@@ -1,4 +1,5 @@
 // The registry of algorithms, and the text that is compiled for a variant of one.
+#include "run/notes.h"
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -110,6 +111,23 @@ static bool can_run(const void *context, const char *label)
     return false;
 }
 
+static void note_refusal(const void *context, const char *label)
+{
+    const candidate *c = context;
+    char resolved[MAX_LABEL];
+    space s;
+    variant v;
+    if (algorithm_variant(c->p, c->arch, label, &s, &v, resolved)) // it says why
+        algorithm_note_refusal();
+}
+
+void algorithm_note_refusal(void)
+{
+    note_put("a policy that was to be used is passed over by calls that cannot run it: %s",
+             cubc_error_message());
+    error_clear();
+}
+
 const char *const *algorithm_axes(const algorithm *a)
 {
     static const char *const elements[POLICY_AXES + 1] = {"Elements"};
@@ -131,6 +149,7 @@ cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *
                             .type_size = cubc_type_size(problem_widest(p)),
                             .axes = algorithm_axes(p->algorithm),
                             .accepts = can_run,
+                            .refused = note_refusal,
                             .context = &who};
     return policy_list_make(&key, out);
 }

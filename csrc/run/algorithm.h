@@ -255,8 +255,11 @@ cubc_status algorithm_variant(const problem *p, const char *arch, const char *la
                               variant *v, char resolved[MAX_LABEL]);
 // The entry points of a variant's kernels: MAX_KERNELS, ending with NULL if they are fewer.
 const char *const *algorithm_kernels(const algorithm *a, const char *arch, unsigned threads);
-// The rows of policies for a problem on an arch; release with policy_list_free.
+// The rows of policies for a problem on an arch; release with policy_list_free. Overlaid ones that
+// it cannot run are left out, and noted (run/notes.h).
 cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *out);
+// Notes that a call passes an overlaid policy over, for the reason of the last error.
+void algorithm_note_refusal(void);
 // The names of an algorithm's run-time axes, up to POLICY_AXES; ends with NULL.
 const char *const *algorithm_axes(const algorithm *a);
 bool algorithm_has_elements(const algorithm *a); // the first axis is Elements

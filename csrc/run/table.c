@@ -282,6 +282,14 @@ static void drop_unused(table *t, entry *unused)
     pthread_mutex_unlock(&t->lock);
 }
 
+static bool is_overlaid(table *t, const entry *e, const problem *p)
+{
+    pthread_mutex_lock(&t->lock);
+    bool overlaid = e->rows.rows[choose(e, p, false)].overlaid;
+    pthread_mutex_unlock(&t->lock);
+    return overlaid;
+}
+
 static cubc_status open_current(table *t, const problem *p, uint64_t hash, bool settled,
                                 instance **out)
 {
@@ -290,7 +298,10 @@ static cubc_status open_current(table *t, const problem *p, uint64_t hash, bool 
     TRY(renew_entry(t, p, hash, generation, &e));
     cubc_status st = find_or_open(t, e, p, false, out);
     // An overlaid policy was found with other accumulators or operands than this problem's.
-    if (st == CUBC_NO_RESOURCES) st = find_or_open(t, e, p, true, out);
+    if (st == CUBC_NO_RESOURCES && is_overlaid(t, e, p)) {
+        algorithm_note_refusal();
+        st = find_or_open(t, e, p, true, out);
+    }
     if (st) {
         drop_unused(t, e);
         return st;

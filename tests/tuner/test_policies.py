@@ -1,9 +1,11 @@
 """Policies from stores: what comes into force, and what is refused."""
 
+import numpy as np
 import pytest
 import stores
 from stores import confirmed, row, write
 
+import cubc
 from cubc import _core, tuner
 
 A, B, C = stores.variants()
@@ -227,3 +229,14 @@ def test_a_workload_that_cubc_does_not_have_is_skipped(tmp_path):
 def test_no_store(tmp_path):
     with pytest.raises(FileNotFoundError, match="no store"):
         tuner.use_policies(tmp_path / "none.db")
+
+
+def test_a_policy_that_a_call_cannot_run_is_said_once():
+    """It was found for sums of F32, and these are of F64: a block's do not fit a multiprocessor."""
+    label = "ipt_28.tpb_1024.mb_3.pk_6.ipv_2.ld_1.la_2.ord_1.lb_1.ns_50.l2w_2700"
+    _core.use_policy("scan.inclusive.sum", F32, "cpu", label)
+    x = np.ones(1000, np.float32)
+    with pytest.warns(RuntimeWarning, match=rf"passed over .*{label}: the items of a block do not"):
+        assert cubc.scan(x, dtype="float64", device="cpu")[-1] == 1000
+    for dtype in "float64", "float32":
+        assert cubc.scan(x, dtype=dtype, device="cpu")[-1] == 1000
