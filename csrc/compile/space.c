@@ -183,6 +183,21 @@ static bool parse_line_number(const char *line, uint64_t *out)
     return read_number((word){line + 6, strspn(line + 6, DIGITS)}, INT32_MAX, out);
 }
 
+static int find_parameter(const space *s, word label)
+{
+    for (int i = 0; i < s->count; i++)
+        if (is_word(label, s->parameters[i].label)) return i;
+    return -1;
+}
+
+static bool gone_parameter(const space *s, word label)
+{
+    for (int k = 0; k < s->gone_count; k++)
+        if (!strncmp(s->gone[k], label.at, label.length) && s->gone[k][label.length] == '_')
+            return true;
+    return false;
+}
+
 // Checks a parameter beside those before it.
 static const char *check_among(const space *s, const parameter *one)
 {
@@ -190,9 +205,38 @@ static const char *check_among(const space *s, const parameter *one)
         if (!strcmp(s->parameters[i].label, one->label) ||
             !strcmp(s->parameters[i].macro, one->macro))
             return "the label or macro was used before";
+    if (gone_parameter(s, (word){one->label, strlen(one->label)})) return "the label is gone";
     if (space_size(s) > INT64_MAX / (uint64_t)one->count)
         return "with these values there are more than 2^63 variants";
     return NULL;
+}
+
+// One line after "%GONE%".
+static const char *parse_gone(const char *at, const char *end, space *out)
+{
+    word label = next_word(&at, end), value = next_word(&at, end);
+    uint64_t number;
+    if (!is_identifier(label, PARAMETER_LABEL) || memchr(label.at, '_', label.length) ||
+        !read_number(value, MAX_VALUE, &number) || next_word(&at, end).length)
+        return "expected: label value";
+    if (gone_parameter(out, label) || find_parameter(out, label) >= 0) return "the label was used";
+    if (out->gone_count == MAX_GONE) return "there are more than 4 of them";
+    snprintf(out->gone[out->gone_count++], sizeof out->gone[0], "%.*s_%d", (int)label.length,
+             label.at, (int)number);
+    return NULL;
+}
+
+// Reads a line of a source, if it declares something.
+static const char *parse_line(const char *mark, const char *end, const char *kind, space *out)
+{
+    if (end - mark >= 255) return "the line is longer than 255 characters";
+    if (*mark == '%' && mark[1] == 'G') return parse_gone(mark + 6, end, out);
+    if (out->count == MAX_PARAMETERS) return "there are more than 16 parameters";
+    parameter *next = &out->parameters[out->count];
+    const char *wrong = parse_parameter(mark + 7, end, kind, next);
+    if (!wrong) wrong = check_among(out, next);
+    out->count += !wrong;
+    return wrong;
 }
 
 cubc_status space_parse(const char *source, const char *kind, space *out)
@@ -203,20 +247,12 @@ cubc_status space_parse(const char *source, const char *kind, space *out)
         end = line + strcspn(line, "\n");
         if (parse_line_number(line, &number)) number--; // of the line that follows it
         const char *mark = line + strspn(line, " \t/");
-        if (strncmp(mark, "%RANGE%", 7) != 0) continue;
-        const char *wrong = "the line is longer than 255 characters";
-        parameter *next = &out->parameters[out->count];
-        if (out->count == MAX_PARAMETERS)
-            FAIL(CUBC_INVALID_ARGUMENT,
-                 "line %llu: malformed %%RANGE%%: there are more than %d parameters",
-                 (unsigned long long)number, MAX_PARAMETERS);
-        if (end - mark < 255) wrong = parse_parameter(mark + 7, end, kind, next);
-        if (!wrong) wrong = check_among(out, next);
+        if (strncmp(mark, "%RANGE%", 7) != 0 && strncmp(mark, "%GONE%", 6) != 0) continue;
+        const char *wrong = parse_line(mark, end, kind, out);
         if (wrong)
-            FAIL(CUBC_INVALID_ARGUMENT, "line %llu: malformed %%RANGE%%: %s: %.*s",
-                 (unsigned long long)number, wrong, (int)(end - mark > 120 ? 120 : end - mark),
-                 mark);
-        out->count++;
+            FAIL(CUBC_INVALID_ARGUMENT, "line %llu: malformed %%%s%%: %s: %.*s",
+                 (unsigned long long)number, mark[1] == 'G' ? "GONE" : "RANGE", wrong,
+                 (int)(end - mark > 120 ? 120 : end - mark), mark);
     }
     return CUBC_OK;
 }
@@ -237,13 +273,6 @@ const char *space_item(const parameter *p, int place, int *length)
 }
 
 // ---- labels -------------------------------------------------------------------------------------
-static int find_parameter(const space *s, word label)
-{
-    for (int i = 0; i < s->count; i++)
-        if (is_word(label, s->parameters[i].label)) return i;
-    return -1;
-}
-
 static cubc_status unknown_parameter(const space *s, const char *label)
 {
     text known = {0};
@@ -282,9 +311,37 @@ static bool find_value(const parameter *p, word written, uint64_t number, int *o
     return *out >= p->start && *out <= p->end && (*out - p->start) % p->step == 0;
 }
 
+static bool is_gone(const space *s, word part)
+{
+    for (int k = 0; k < s->gone_count; k++)
+        if (is_word(part, s->gone[k])) return true;
+    return false;
+}
+
+// A label without the parameters that are gone; false if it is too long for any variant.
+static bool leave_gone(const space *s, const char *label, char out[MAX_LABEL])
+{
+    word rest = {label, strlen(label)};
+    size_t used = 0;
+    for (bool more = true, first = true; more;) {
+        more = memchr(rest.at, '.', rest.length) != NULL;
+        word part = cut(&rest, '.');
+        if (is_gone(s, part)) continue;
+        if (used + part.length + 2 > MAX_LABEL) return false;
+        if (!first) out[used++] = '.';
+        first = false;
+        memcpy(out + used, part.at, part.length);
+        used += part.length;
+    }
+    out[used] = '\0';
+    return true;
+}
+
 cubc_status variant_parse(const space *s, const char *label, variant *out)
 {
     bool seen[MAX_PARAMETERS] = {false};
+    char present[MAX_LABEL];
+    if (s->gone_count && leave_gone(s, label, present)) label = present;
     word rest = {label, strlen(label)};
     for (int k = 0; k < s->count; k++) {
         bool last = !memchr(rest.at, '.', rest.length);

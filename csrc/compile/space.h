@@ -11,6 +11,10 @@
 // option of the compiler may stand, which is left out at 0: one that ends in "=" takes the value,
 // any other has 0 and 1.
 //
+// A parameter that no policy needs any more leaves the value that the code has now, so that labels
+// of earlier versions with that value still name their variant:
+//     // %GONE% lb 1
+//
 // A variant is one value a parameter; its label joins them in declared order:
 // "ipt_16.tpb_64.acc_float". Labels may come from somebody else's store: they are parsed to values
 // that are declared, and nothing else of them reaches a compiler.
@@ -24,6 +28,7 @@ enum {
     PARAMETER_LABEL = 12, // of one parameter, with its NUL
     MAX_VALUE = 99999999, // of a parameter: 8 digits
     MAX_NAME = 23,        // characters of a value that is a name
+    MAX_GONE = 4,         // parameters of earlier versions
     // Holds any variant, with its NUL: for each parameter its label, "_", the value and a ".".
     MAX_LABEL = MAX_PARAMETERS * (PARAMETER_LABEL - 1 + 1 + MAX_NAME + 1)
 };
@@ -43,6 +48,8 @@ typedef struct parameter {
 typedef struct space {
     parameter parameters[MAX_PARAMETERS];
     int count;
+    char gone[MAX_GONE][PARAMETER_LABEL + 9]; // "lb_1", as labels of earlier versions have it
+    int gone_count;
 } space;
 
 typedef struct variant { // values in the space's order; of a name the place in its list
@@ -56,13 +63,13 @@ cubc_status space_parse(const char *source, const char *kind, space *out);
 uint64_t space_size(const space *s); // the number of variants
 // The text of value number `place` of a list, which is not terminated.
 const char *space_item(const parameter *p, int place, int *length);
-// All parameters, each once, in any order, with declared values.
+// All parameters, each once, in any order, with declared values. Those that are gone may be there.
 cubc_status variant_parse(const space *s, const char *label, variant *out);
 void variant_label(const space *s, const variant *v, char label[MAX_LABEL]);
 // The value of a parameter by label; `otherwise` if the space has no such parameter.
 int variant_value(const space *s, const variant *v, const char *label, int otherwise);
 // A line for each parameter: "#define TUNE_... 16", or "// %OPTION% --..." for
-// device_source_options to // find, and an empty one for an option that is not there.
+// device_source_options to find, and an empty one for an option that is not there.
 void variant_defines(const space *s, const variant *v, text *out);
 
 #endif

@@ -132,6 +132,25 @@ static PyObject *parameters(PyObject *self, PyObject *args)
     return py_parameters(&s);
 }
 
+static PyObject *current_label(PyObject *self, PyObject *args)
+{
+    const char *name, *arch, *label;
+    const algorithm *a;
+    const benchmark *b;
+    char now[MAX_LABEL];
+    space s;
+    variant v;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sss:current_label", &name, &arch, &label)) return NULL;
+    if (benchmark_find(name, &a, &b) || algorithm_space(a, arch, &s) ||
+        variant_parse(&s, label, &v)) {
+        error_clear();
+        return PyUnicode_FromString(label);
+    }
+    variant_label(&s, &v, now);
+    return PyUnicode_FromString(now);
+}
+
 // ---- policies -----------------------------------------------------------------------------------
 static PyObject *archs(PyObject *self, PyObject *unused)
 {
@@ -352,6 +371,7 @@ static PyMethodDef methods[] = {
     {"benchmarks", benchmarks, METH_NOARGS, "Declared benchmarks and their axes."},
     {"parameters", parameters, METH_VARARGS, "The parameter space of a benchmark."},
     {"archs", archs, METH_NOARGS, "Architectures that have shipped policies."},
+    {"current_label", current_label, METH_VARARGS, "Label of a variant of an earlier version."},
     {"base", base, METH_VARARGS, "Label of the shipped policy."},
     {"policy", current, METH_VARARGS, "Label that the next call runs."},
     {"base_range", base_range, METH_VARARGS, "Calls that the shipped policy is for, as a text."},

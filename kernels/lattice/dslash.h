@@ -11,7 +11,6 @@
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:1024:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
 // %RANGE% TUNE_SOURCES_PER_THREAD spt 1:4:1 cpu=1:4:1
-// %RANGE% TUNE_SOURCE_GROUPS sg 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_KEEP_LINKS kl 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_BRICK_X_LOG2 bx 0:6:1 cpu=6:6:1
 // %RANGE% TUNE_BRICK_Y_LOG2 by 0:6:1 cpu=6:6:1
@@ -21,21 +20,19 @@
 // %RANGE% TUNE_LOAD ld 0:1:1 cpu=0:0:1
 // %RANGE% TUNE_LINK_LOAD ll 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_CONVERT cv 0:2:1 cpu=0:0:1
-// %RANGE% TUNE_SHARED_KIB sh 0:96:8 cpu=0:0:1
+// %GONE% sg 1
+// %GONE% sh 0
 //
-// spt   right-hand sides a thread
-// sg    adjacent warps that take the same sites for different sources and so share links in the L1
-//       cache; the other sources go to other blocks
+// spt   right-hand sides a thread; the others go to other blocks
 // kl    0: loops over hops, and inside over the sources of the thread, with one link in registers;
 //       1: loops over sources with all eight links kept, but not reconstructed, which uses more
 //       registers and less of the L1 cache at a time
-// bx..bt   sites of one parity of a brick along x, and along y, z, t; where that does not divide
-// the
-//          lattice, the nearest divisor
+// bx..bt   sites of one parity of a brick along x, and along y, z, t; the nearest divisor where
+// that
+//          does not divide the lattice
 // sz    bricks along z in a sweep through t
 // cv    fixed-point spinors: halves whose reals two fast instructions convert instead of one slow
 //       one (0: none, 1: the lower half, 2: both)
-// sh    shared memory that a block reserves without using it: fewer blocks share a cache
 //
 // Workload: that of lattice.h, and
 //     TUNE_T            type of stored reals: f64, f32, or i16 for fixed point
@@ -120,22 +117,20 @@ FUNCTION bool any_active(const guard_args& guard, u32 first, u64 sources)
 {
     bool any = false;
     UNROLL
-    for (u32 k = 0; k < GROUPS * SPT; k++)
-        any = any || (first + k < sources && is_active(guard, first + k));
+    for (u32 k = 0; k < SPT; k++) any = any || (first + k < sources && is_active(guard, first + k));
     return any;
 }
 
-// Adds up the sums of a block whose warps hold the sources from `mine` on.
-FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first, u32 mine,
+// Adds up the sums of a block for the sources from `first` on.
+FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first,
                              kernel_sums (&sums)[SPT], kernel_sums_storage& s)
 {
     UNROLL
-    for (u32 k = 0; k < GROUPS * SPT; k++) {
+    for (u32 k = 0; k < SPT; k++) {
         const u32 source = first + k;
         if (source >= sources || !is_active(guard, source)) continue;
-        kernel_sums all = source - mine < SPT ? sums[k % SPT] : kernel_sums{};
         if (k > 0) block_sync();
-        end_of_source(guard, source, all, block_id() % DSLASH_BLOCKS, DSLASH_BLOCKS, s);
+        end_of_source(guard, source, sums[k], block_id() % DSLASH_BLOCKS, DSLASH_BLOCKS, s);
     }
 }
 #endif
@@ -150,8 +145,7 @@ FUNCTION void dslash_sites(const dslash_fields& d, const tail_args& tail, dslash
     kernel_sums sums[SPT] = {};
     const bool has_site = dslash_work_of(w);
 #if TUNE_GUARDED
-    const u32 first = block_id() / DSLASH_BLOCKS * (GROUPS * SPT); // first source of the block
-    if (!any_active(tail.guard, first, d.sources)) return;
+    if (!any_active(tail.guard, w.source, d.sources)) return;
 #else
     (void)tail, (void)s;
     if (!has_site) return;
@@ -165,7 +159,7 @@ FUNCTION void dslash_sites(const dslash_fields& d, const tail_args& tail, dslash
             write(source, source_sites(source, w.parity), w.at.index, sum, sums[k]);
         });
 #if TUNE_GUARDED
-    end_of_sources(tail.guard, d.sources, first, w.source, sums, s.sums);
+    end_of_sources(tail.guard, d.sources, w.source, sums, s.sums);
 #endif
 }
 

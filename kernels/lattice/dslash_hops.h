@@ -6,7 +6,6 @@
 enum {
     RECONSTRUCT = TUNE_RECONSTRUCT,
     SPT = TUNE_SOURCES_PER_THREAD,
-    GROUPS = TUNE_SOURCE_GROUPS,
     BOTH = TUNE_PARITY == 2,
     ETA = TUNE_DAGGER ? -1 : 1 // hops from x + mu have 1 - ETA gamma_mu
 };
@@ -66,7 +65,7 @@ FUNCTION site site_in_order(u32 place, u32& parity)
 // ---- a thread's work ----------------------------------------------------------------------------
 // Places of all sites, places a block, and blocks for the same sources.
 constexpr u32 DSLASH_PLACES = BOTH ? 2 * SITES : SITES;
-constexpr u32 DSLASH_TILE = SIMT_THREADS / GROUPS;
+constexpr u32 DSLASH_TILE = SIMT_THREADS;
 constexpr u32 DSLASH_BLOCKS = (DSLASH_PLACES + DSLASH_TILE - 1) / DSLASH_TILE;
 
 struct dslash_work {
@@ -78,10 +77,8 @@ struct dslash_work {
 // Sets the thread's work. Returns false if it has none.
 FUNCTION bool dslash_work_of(dslash_work& w)
 {
-    const u32 group = warp_id() % GROUPS;
-    const u32 place =
-        block_id() % DSLASH_BLOCKS * DSLASH_TILE + warp_id() / GROUPS * SIMT_WARP + lane_id();
-    w.source = (block_id() / DSLASH_BLOCKS * GROUPS + group) * SPT;
+    const u32 place = block_id() % DSLASH_BLOCKS * DSLASH_TILE + thread_id();
+    w.source = block_id() / DSLASH_BLOCKS * SPT;
     if (place >= DSLASH_PLACES) return false;
     w.at = site_in_order(place, w.parity);
     return true;
@@ -89,7 +86,7 @@ FUNCTION bool dslash_work_of(dslash_work& w)
 
 FUNCTION bool has_source(const dslash_fields& a, const dslash_work& w, u32 k)
 {
-    return SPT * GROUPS == 1 || w.source + k < a.sources;
+    return SPT == 1 || w.source + k < a.sources;
 }
 
 // ---- hops ---------------------------------------------------------------------------------------

@@ -21,9 +21,9 @@
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:2:1 cpu=0:0:1
-// %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
 // %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
+// %GONE% lb 1
 //
 // The parameters are those of select.cu.
 //
@@ -39,6 +39,7 @@
 //
 // Traffic: keys and values are read, a key and a result for each run are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#define TUNE_LOOK 1
 #include "input.h"
 #include "lookback.h"
 #include "rows.h"

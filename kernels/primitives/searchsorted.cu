@@ -9,13 +9,12 @@
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:1024:64 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:8:1 cpu=1:1:1
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=0:3:1
-// %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_TREE_LEVELS lev 0:13:1 cpu=0:13:1
+// %GONE% ld 0
 //
 // ipt   values that a thread searches at once
 // mb    least blocks a multiprocessor, which limits the registers a thread
 // ipv   values a vector load (log2)
-// ld    caching of the values' loads, see load_bytes16
 // lev   most levels of the tree in shared memory
 //
 // Workload, besides that of order.h, whose item type is the type of the comparison:
@@ -120,7 +119,7 @@ FUNCTION void search_tile(const search_args& a, const search_shared& s, u64 tile
         const u64 at = first + static_cast<u64>(r) * (SIMT_THREADS * VECTOR);
         sought_t row[VECTOR];
         if (WHOLE || at + VECTOR <= a.count)
-            load_items<TUNE_LOAD>(a.values + at, row);
+            load_items<0>(a.values + at, row);
         else
             for (int j = 0; j < VECTOR; j++) { // past the end: any value
                 const u64 i = at + static_cast<u64>(j);

@@ -15,9 +15,9 @@
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:2:1 cpu=0:0:1
-// %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
 // %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
 // %RANGE% TUNE_FIRST_DELAY l2w 0:3000:50 cpu=0:0:1
+// %GONE% lb 1
 //
 // ipt   items a thread
 // mb    least blocks a multiprocessor, which limits the registers a thread; while a block waits for
@@ -26,7 +26,7 @@
 // ld    caching of the loads, see load_bytes16
 // la    mebibytes ahead of its tile that a block prefetches to the L2 cache; 0: none
 // ord   way of communication between blocks, see message.h
-// lb, ns, l2w   see lookback.h
+// ns, l2w   see lookback.h
 //
 // Workload:
 //     TUNE_T           type of the items
@@ -42,6 +42,7 @@
 //
 // Traffic: the items and the mask are read, the selected items (with TUNE_REST all) are written.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#define TUNE_LOOK 1
 #include "block.h"
 #include "input.h"
 #include "lookback.h"

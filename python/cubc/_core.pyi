@@ -212,6 +212,9 @@ def parameters(
 ) -> list[tuple[str, str, Sequence[int] | Sequence[str]]]:
     """Parameter space on a device or arch: (macro, label, values) for each parameter."""
 
+def current_label(benchmark: str, arch: str, label: str, /) -> str:
+    """Label of a variant without parameters of earlier versions; any other text as it is."""
+
 def archs() -> list[str]:
     """Architectures that have shipped policies, as ``["cpu", "sm_75", ...]``."""
 

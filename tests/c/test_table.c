@@ -15,8 +15,8 @@ typedef struct tuned { // a benchmark with variants that differ from its base on
 static const tuned all[] = {
     {"sort.keys", "ipt_65536.tpb_1.rb_8", "ipt_65536.tpb_1.rb_9"},
     {"transform.fill", "ipt_1024.tpb_1.ipv_4.ld_0", "ipt_2048.tpb_1.ipv_4.ld_0"},
-    {"select.if", "ipt_1024.tpb_1.mb_1.ipv_3.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
-     "ipt_2048.tpb_1.mb_1.ipv_3.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0"},
+    {"select.if", "ipt_1024.tpb_1.mb_1.ipv_3.ld_0.la_0.ord_0.ns_0.l2w_0",
+     "ipt_2048.tpb_1.mb_1.ipv_3.ld_0.la_0.ord_0.ns_0.l2w_0"},
 };
 static const uint64_t few[POLICY_AXES] = {1 << 10}, many[POLICY_AXES] = {1 << 18};
 

@@ -45,6 +45,19 @@ static void check_space(const space *s)
         }
     }
     must((long double)space_size(s) == product);
+    must(s->gone_count >= 0 && s->gone_count <= MAX_GONE);
+}
+
+// A label with the parameters that are gone is of the same variant; it may be too long for any.
+static void check_earlier_label(const space *s, const char *label, const variant *same)
+{
+    char earlier[2 * MAX_LABEL];
+    variant v = {{0}};
+    size_t used = 0;
+    for (int k = 0; s->count && k < s->gone_count; k++)
+        used += (size_t)snprintf(earlier + used, sizeof earlier - used, "%s.", s->gone[k]);
+    snprintf(earlier + used, sizeof earlier - used, "%s", label);
+    must(variant_parse(s, earlier, &v) == CUBC_OK && memcmp(&v, same, sizeof v) == 0);
 }
 
 // The variant of the last values; of ranges alone its label is as long as one gets.
@@ -61,6 +74,7 @@ static void check_own_label(const space *s)
     variant_label(s, &largest, label);
     must(strlen(label) < MAX_LABEL);
     must(variant_parse(s, label, &again) == CUBC_OK);
+    check_earlier_label(s, label, &largest);
     must(memcmp(&largest, &again, sizeof largest) == 0);
     for (int i = 0; i < s->count; i++)
         must(variant_value(s, &again, s->parameters[i].label, -1) == largest.values[i]);
@@ -128,7 +142,11 @@ static void add_spaces(fuzz_add *add)
                                 "// %RANGE% --maxrregcount= regs 32,64\n"
                                 "// %RANGE% -ffast-math fm 0:1:1 cuda=0\n\0"
                                 "t_x_y.tpb_7.regs_64.fm_1";
+    static const char gone[] = "// %RANGE% TUNE_THREADS tpb 32:1024:32\n"
+                               "// %GONE% lb 1\n// %GONE% sh 8\n\0"
+                               "lb_1.tpb_64.sh_8";
     add("lists", lists, sizeof lists - 1);
+    add("gone", gone, sizeof gone - 1);
     add("two", two, sizeof two - 1);
     add("large", large, sizeof large - 1);
     add("many", many.data, many.length);
@@ -145,6 +163,7 @@ static const fuzz_word words[] = {
     FUZZ_WORD("."),           FUZZ_WORD("_"),
     FUZZ_WORD("+1"),          FUZZ_WORD("32,64"),
     FUZZ_WORD("float,x_y"),   FUZZ_WORD("--opt="),
+    FUZZ_WORD("%GONE% "),     FUZZ_WORD("// %GONE% x 1"),
 };
 
 const fuzz_harness fuzz_target = {"spaces", 20000, add_spaces, words, COUNT_OF(words)};

@@ -38,7 +38,7 @@ def operator(device):
 
 @pytest.fixture(scope="module")
 def iterations(operator):
-    """Of conjugate gradients in double precision."""
+    """Conjugate gradients in double precision."""
     x, info = lattice.solve(operator, B, tol=1e-12)
     assert info.converged and residual(operator, x, B) < 1e-12
     assert info.residual == pytest.approx(residual(operator, x, B), rel=1e-3)
@@ -145,8 +145,8 @@ def test_blocks_of_several_warps():
     """The sums of GPU variants, whose last block of a source has others to wait for."""
     label = "tpb_64.mb_1.spt_1"
     _core.use_policy("field_update.cg", {"T{ct}": "F64"}, "cpu", label)
-    dslash = "bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0.sh_0"
-    for sources, of_sources in ((1, "spt_1.sg_1.kl_0"), (3, "spt_2.sg_2.kl_1")):
+    dslash = "bx_6.by_6.bz_0.bt_0.sz_7.ld_0.ll_0.cv_0"
+    for sources, of_sources in ((1, "spt_1.kl_0"), (3, "spt_2.kl_1")):
         place = dict(zip("XYZT", SHAPE[3::-1], strict=True)) | {"Sources": sources}
         label = f"tpb_128.mb_1.{of_sources}.{dslash}"
         _core.use_policy("dslash.wilson.r12", {"T{ct}": "F64"}, "cpu", label, place)

@@ -16,7 +16,7 @@ SIZES = (1, TILE, TILE + 1, *(k * TILE - 3 for k in (3, 4, 7, 8, 9, 12, 15)))
 SIZES += (MOST * TILE, MOST * TILE + 1)
 REDUCE = "ipt_8.tpb_256.ipv_{v}.ld_1.sm_0.wav_6.ms_1.ord_2"
 SCAN = "ipt_8.tpb_256.mb_1.pk_0.ipv_{v}.ld_1.la_0.ord_2.lb_1.ns_0.l2w_0"
-TILES = "ipt_8.tpb_256.mb_1.ipv_{v}.ld_1.la_0.ord_2.lb_1.ns_0.l2w_0"
+TILES = "ipt_8.tpb_256.mb_1.ipv_{v}.ld_1.la_0.ord_2.ns_0.l2w_0"
 VECTOR = {1: 3, 2: 3, 4: 2, 8: 1, 16: 0}  # log2, by the bytes of an item
 TYPES = {"i1": "I8", "i4": "I32", "f4": "F32", "f8": "F64", "c16": "C128"}
 

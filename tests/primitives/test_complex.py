@@ -222,7 +222,7 @@ class _Interface:
     [
         ("reduce.sum", "ipt_4.tpb_128.ipv_0.ld_0.sm_0.wav_6.ms_1.ord_0"),
         ("scan.exclusive.sum", "ipt_8.tpb_96.mb_1.pk_3.ipv_1.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100"),
-        ("select.unique", "ipt_12.tpb_96.mb_1.ipv_1.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100"),
+        ("select.unique", "ipt_12.tpb_96.mb_1.ipv_1.ld_1.la_0.ord_0.ns_50.l2w_100"),
         ("transform.nstream", "ipt_4.tpb_224.ipv_1.ld_1"),
     ],
 )

@@ -20,10 +20,10 @@ from cubc.tuner._space import parse_label
 SITES = [f"tpb_{threads}.spt_1" for threads in (32, 96, 256, 512)]
 SITES_AND_BLOCKS = [f"tpb_{t}.mb_{mb}.spt_1" for t, mb in ((32, 1), (96, 2), (256, 1), (512, 1))]
 DSLASH = [
-    "tpb_32.mb_1.spt_1.sg_1.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0.sh_0",
-    "tpb_96.mb_2.spt_2.sg_1.kl_1.bx_0.by_1.bz_0.bt_2.sz_1.ld_1.ll_1.cv_0.sh_8",
-    "tpb_256.mb_1.spt_4.sg_1.kl_1.bx_6.by_6.bz_6.bt_6.sz_0.ld_0.ll_2.cv_0.sh_0",
-    "tpb_1024.mb_1.spt_3.sg_1.kl_0.bx_2.by_0.bz_3.bt_0.sz_2.ld_1.ll_0.cv_0.sh_0",
+    "tpb_32.mb_1.spt_1.kl_0.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0",
+    "tpb_96.mb_2.spt_2.kl_1.bx_0.by_1.bz_0.bt_2.sz_1.ld_1.ll_1.cv_0",
+    "tpb_256.mb_1.spt_4.kl_1.bx_6.by_6.bz_6.bt_6.sz_0.ld_0.ll_2.cv_0",
+    "tpb_1024.mb_1.spt_3.kl_0.bx_2.by_0.bz_3.bt_0.sz_2.ld_1.ll_0.cv_0",
 ]
 LABELS = {
     "axis_reduce": [
@@ -111,10 +111,10 @@ LABELS = {
         "lpt_2.tpb_1024.mb_1.ipv_0.ld_1.wav_16",
     ],
     "runs": [
-        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
-        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100",
-        "ipt_14.tpb_256.mb_1.ipv_1.ld_1.la_0.ord_0.lb_4.ns_0.l2w_0",
-        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.la_0.ord_0.lb_2.ns_0.l2w_0",
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.la_0.ord_0.ns_0.l2w_0",
+        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.la_0.ord_0.ns_50.l2w_100",
+        "ipt_14.tpb_256.mb_1.ipv_1.ld_1.la_0.ord_0.ns_0.l2w_0",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.la_0.ord_0.ns_0.l2w_0",
     ],
     "scan": [
         "ipt_4.tpb_64.mb_1.pk_0.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
@@ -123,10 +123,10 @@ LABELS = {
         "ipt_4.tpb_1024.mb_1.pk_0.ipv_2.ld_0.la_0.ord_0.lb_2.ns_0.l2w_0",
     ],
     "searchsorted": [
-        "ipt_1.tpb_64.mb_1.ipv_0.ld_0.lev_0",
-        "ipt_6.tpb_192.mb_2.ipv_1.ld_1.lev_5",
-        "ipt_4.tpb_256.mb_1.ipv_2.ld_0.lev_9",
-        "ipt_2.tpb_1024.mb_1.ipv_1.ld_1.lev_13",
+        "ipt_1.tpb_64.mb_1.ipv_0.lev_0",
+        "ipt_6.tpb_192.mb_2.ipv_1.lev_5",
+        "ipt_4.tpb_256.mb_1.ipv_2.lev_9",
+        "ipt_2.tpb_1024.mb_1.ipv_1.lev_13",
     ],
     "segment_ids": [
         "ipt_4.tpb_64.ipv_0",
@@ -147,10 +147,10 @@ LABELS = {
         "ipt_8.tpb_1024.mb_1",
     ],
     "select": [
-        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.la_0.ord_0.lb_1.ns_0.l2w_0",
-        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.la_0.ord_0.lb_3.ns_50.l2w_100",
-        "ipt_14.tpb_256.mb_1.ipv_1.ld_1.la_0.ord_0.lb_4.ns_0.l2w_0",
-        "ipt_8.tpb_1024.mb_1.ipv_2.ld_0.la_0.ord_0.lb_2.ns_0.l2w_0",
+        "ipt_4.tpb_64.mb_1.ipv_0.ld_0.la_0.ord_0.ns_0.l2w_0",
+        "ipt_12.tpb_96.mb_1.ipv_2.ld_1.la_0.ord_0.ns_50.l2w_100",
+        "ipt_14.tpb_256.mb_1.ipv_1.ld_1.la_0.ord_0.ns_0.l2w_0",
+        "ipt_8.tpb_1024.mb_1.ipv_2.ld_0.la_0.ord_0.ns_0.l2w_0",
     ],
     "sort": [
         "ipt_4.tpb_128.mb_1.rb_8.mat_0.lb_1.hc_0.la_0.ord_0",
@@ -226,7 +226,7 @@ VOLUMES = {"X": 4, "Y": 4, "Z": 8, "T": 8}, {"X": 12, "Y": 6, "Z": 10, "T": 2}
 
 
 def is_of_lattices(algorithm):
-    """Whether its items are sites: their types are floats, and what runs is alike for all."""
+    """Tell if its items are sites: their types are floats, and what runs is alike for all."""
     return "X" in _core.benchmarks()[BENCHMARKS[algorithm][0]]
 
 
@@ -278,7 +278,7 @@ def rows_of(x):
 
 
 def ids_of(x):
-    """What the core takes for the numbers of these segments."""
+    """Parameters of the core's call for the numbers of these segments."""
     offsets = edges(x)
     return {"offsets": offsets, "segments": offsets.size - 1, "out": ("int64", (x.size,), None)}
 

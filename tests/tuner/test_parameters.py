@@ -2,6 +2,7 @@
 
 import random
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from cubc.tuner._benchmark import SourceSpace
 from cubc.tuner._constraints import Constraint
 from cubc.tuner._importance import varied
 from cubc.tuner._replay import TableSpace, replay
+from cubc.tuner._search import elsewhere
 from cubc.tuner._source import Source
 from cubc.tuner._space import parse_label
 from cubc.tuner._strategy.distance import Distances
@@ -265,3 +267,57 @@ def test_an_option_of_a_stranger_is_no_path():
     for option in ("-o/tmp/x", "-a -b", "x", "-a;b"):
         with pytest.raises(ValueError, match="is no option"):
             _core.source_compile(kernel.compiled("cpu", {}, options=[option]), "cpu", "own", 60)
+
+
+# ---- parameters of earlier versions --------------------------------------------------------------
+NOW = "ipt_16.tpb_256.mb_1.ipv_2.ld_1.la_0.ord_1.ns_350.l2w_450"
+EARLIER = NOW.replace(".ns_", ".lb_1.ns_")
+
+
+def test_a_label_of_an_earlier_version_names_its_variant(policies):
+    """A parameter that is gone has one value left, which the code has now."""
+    where = ("select.if", {"T{ct}": "F32"}, "sm_90")
+    assert _core.current_label("select.if", "sm_90", EARLIER) == NOW
+    assert _core.variant_invalid(*where, EARLIER) is None
+    _core.use_policy(*where, EARLIER)
+    assert _core.policy(*where) == NOW
+    other = EARLIER.replace("lb_1", "lb_2")
+    assert _core.current_label("select.if", "sm_90", other) == other
+    with pytest.raises(ValueError, match="the labels being ipt, tpb"):
+        _core.use_policy(*where, other)
+    assert _core.current_label("a kernel of one's own", "sm_90", EARLIER) == EARLIER
+
+
+def test_a_warm_search_takes_labels_of_earlier_versions():
+    def group(device, *ranked):
+        return SimpleNamespace(
+            benchmark="select.if", ct={}, arch="sm_90", device=device, key=device,
+            ranked=lambda: ranked,
+        )  # fmt: skip
+
+    stored = group("other", (2.0, EARLIER), (1.0, "base"))
+    assert elsewhere([group("mine")], [stored]) == [{NOW: 2.0}]
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("lb", "expected: label value"),
+        ("lb 1 2", "expected: label value"),
+        ("l_b 1", "expected: label value"),
+        ("lb x", "expected: label value"),
+        ("tpb 1", "the label was used"),
+    ],
+)
+def test_malformed_lines_of_gone_parameters(line, wrong):
+    text = f"// %RANGE% TUNE_THREADS tpb 32,64\n// %GONE% {line}\n"
+    with pytest.raises(ValueError, match=f"line 2: malformed %GONE%: {wrong}"):
+        _core.source_parameters(text, "cpu")
+
+
+def test_a_parameter_that_is_gone_is_declared_no_more():
+    with pytest.raises(ValueError, match="malformed %RANGE%: the label is gone"):
+        _core.source_parameters("// %GONE% tpb 1\n// %RANGE% TUNE_THREADS tpb 32,64\n", "cpu")
+    lines = "".join(f"// %GONE% a{k} 1\n" for k in range(5))
+    with pytest.raises(ValueError, match="more than 4"):
+        _core.source_parameters(lines, "cpu")

@@ -133,19 +133,15 @@ void dslash_define(const problem *p, text *out)
 
 const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v)
 {
-    int threads = variant_value(s, v, "tpb", 1), groups = variant_value(s, v, "sg", 1);
-    if (!dslash_traits_of(p).several && groups * variant_value(s, v, "spt", 1) > 1)
-        return "there is one source and not several for a thread or for groups";
+    if (!dslash_traits_of(p).several && variant_value(s, v, "spt", 1) > 1)
+        return "there is one source and not several for a thread";
     if (strcmp(kind, "cpu") == 0) return NULL;
-    if (threads % (32 * groups)) return "the warps of a block do not divide into groups";
     if (variant_value(s, v, "kl", 0) && variant_value(s, v, "spt", 1) == 1)
         return "links are kept for a second source, and there is none";
     if (variant_value(s, v, "cv", 0) && p->type != CUBC_I16)
         return "only fixed-point numbers are converted";
-    if (threads * variant_value(s, v, "mb", 1) > 2048)
+    if (variant_value(s, v, "tpb", 1) * variant_value(s, v, "mb", 1) > 2048)
         return "more threads than a multiprocessor holds";
-    if (variant_value(s, v, "sh", 0) * variant_value(s, v, "mb", 1) > 224)
-        return "the least number of blocks ask for more shared memory than there is";
     return NULL;
 }
 
@@ -174,27 +170,23 @@ cubc_status dslash_plan(const problem *p, const instance *i, const void *term, s
     const device_kernel *kernel = &i->kernels[0];
     const dslash_traits traits = dslash_traits_of(p);
     const dslash_numbers numbers = dslash_numbers_of(p);
-    uint64_t groups = (uint64_t)variant_value(&i->space, &i->variant, "sg", 1);
-    uint64_t together = groups * (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
+    uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
     uint64_t places = lattice_sites(p) * (traits.parity == 2 ? 2 : 1);
     uint64_t sources = ceil_div(numbers.sources, together);
-    uint64_t threads = kernel->threads / groups;
-    uint64_t each = ceil_div(places, threads), blocks = each * sources;
+    uint64_t each = ceil_div(places, kernel->threads), blocks = each * sources;
     if (blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources needs more than 2^31 blocks",
              (unsigned long long)numbers.sources);
     const operand *x = traits.xpay ? &p->inputs[X] : NULL;
     launch *l = &out->launches[out->launch_count++];
-    *l = (launch){
-        .kernel = kernel,
-        .shape = {.grid = (unsigned)blocks,
-                  .shared = 1024u * (unsigned)variant_value(&i->space, &i->variant, "sh", 0)},
-        .args_count = 10,
-        .args = {(uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
-                 (uintptr_t)p->inputs[IN_NORMS].data, word_of(numbers.spatial), numbers.sources,
-                 x ? (uintptr_t)x[0].data : 0, x ? (uintptr_t)x[1].data : 0,
-                 (uintptr_t)p->outputs[OUT].data, (uintptr_t)p->outputs[OUT_NORMS].data,
-                 word_of(numbers.a)}};
+    *l = (launch){.kernel = kernel,
+                  .shape.grid = (unsigned)blocks,
+                  .args_count = 10,
+                  .args = {(uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
+                           (uintptr_t)p->inputs[IN_NORMS].data, word_of(numbers.spatial),
+                           numbers.sources, x ? (uintptr_t)x[0].data : 0,
+                           x ? (uintptr_t)x[1].data : 0, (uintptr_t)p->outputs[OUT].data,
+                           (uintptr_t)p->outputs[OUT_NORMS].data, word_of(numbers.a)}};
     if (bytes) memcpy(l->args + l->args_count, term, bytes);
     l->args_count += bytes / sizeof l->args[0];
     if (!traits.guarded) return CUBC_OK;

@@ -251,7 +251,9 @@ def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, 
     for group in groups:
         same = (group.benchmark, group.ct, group.arch == "cpu")
         if group.key not in known and same == (here.benchmark, here.ct, here.arch == "cpu"):
-            scores = {label: score for score, label in group.ranked() if label != "base"}
+            ranked = [(score, label) for score, label in group.ranked() if label != "base"]
+            now = partial(_core.current_label, here.benchmark, here.arch)
+            scores = {now(label): score for score, label in ranked}
             unlike = (group.device != here.device, group.arch != here.arch)
             found.append((unlike, scores))
     return [scores for _, scores in sorted(found, key=lambda item: item[0]) if scores]
