@@ -33,7 +33,7 @@ PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/
 build:
 	@sh tools/setup.sh run
 
-# What compiles beside the rest of the set-up needs compilers and headers first.
+# Compilers and headers come first: part of the set-up compiles.
 system:
 	@sh tools/setup.sh system
 

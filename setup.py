@@ -24,7 +24,7 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).resolve().parent
 LIMITED_API = "0x030B0000"  # Python 3.11
 
-# What must compile before anything else is tried, and the sentence for whoever lacks it.
+# Programs that must compile before anything else is tried, and the sentence for whoever lacks one.
 PROBES = [
     (
         "int probe;",

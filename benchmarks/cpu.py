@@ -25,14 +25,14 @@ TYPES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8")
 
 
 def seconds(call):
-    """Of wall and of processor time."""
+    """Wall time and processor time."""
     start, busy = time.perf_counter(), time.process_time()
     call()
     return time.perf_counter() - start, time.process_time() - busy
 
 
 def measure(ours, theirs, rounds):
-    """Of each side the median of the wall time and the least processor time, in ms."""
+    """Median of the wall time and least processor time of each side, in ms."""
     for call in (ours, theirs):
         for _ in range(3):
             call()

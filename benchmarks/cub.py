@@ -66,7 +66,7 @@ AXES = {
     "topk": "K",
 }
 
-# What calls of 2^16 items hardly go below.
+# Bounds that calls of 2^16 items hardly go below.
 FLOORS = (
     ("launch", "reduce.sum", "F32", "a launch of nothing"),
     ("add", "reduce.sum", "F32", "2^16 F32 read and added in blocks, and no further"),
@@ -181,7 +181,7 @@ def seconds_of(library, algorithm, benchmark, dtype, exponent, device, samples):
 
 
 def bounds(library, device, samples):
-    """What can be reached, as cells: the first the rate of a copy, the second a launch's time."""
+    """Bounds, as cells: the first the rate of a copy, the second a launch's time."""
     seconds, size = seconds_of(library, "copy", "scan.exclusive.sum", "F32", 28, device, samples)
     found = [("device copy of 2^28 F32", round(size / seconds * 1e-9), "GB/s")]
     for name, benchmark, dtype, words in FLOORS:

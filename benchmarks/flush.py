@@ -1,4 +1,4 @@
-"""What a flush of the L2 cache costs the kernel that follows it: by writing, by reading, by both.
+"""Cost of a flush of the L2 cache for the kernel that follows it: by writing, by reading, by both.
 
     python benchmarks/flush.py [--json]
 

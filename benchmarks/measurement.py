@@ -1,4 +1,4 @@
-"""What a measurement says twice: the stopping rules side by side, and one variant against itself.
+"""Measurements repeated: the stopping rules side by side, and one variant against itself.
 
     python benchmarks/measurement.py [--device cuda:0] [--json]
 

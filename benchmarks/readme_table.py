@@ -300,7 +300,7 @@ def table():
 
 
 def parts(text):
-    """What stands before the table, the table, and what stands behind it."""
+    """The text before the table, the table, and the text behind it."""
     before, _, rest = text.partition(BEGIN)
     old, _, after = rest.partition(END)
     return before + BEGIN, old, END + after

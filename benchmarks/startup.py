@@ -21,7 +21,7 @@ ELEMENTS = 1 << 16
 
 
 def start_cuda(index):
-    """What CUDA itself needs: the driver and the device's primary context."""
+    """Start CUDA itself: the driver and the device's primary context."""
     import ctypes
 
     driver, device, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_void_p()

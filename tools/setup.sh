@@ -96,7 +96,7 @@ environment() {
         find csrc -type f | LC_ALL=C sort | xargs cksum
     } | checksum)
 
-    # Of what is installed a part is imported: that is compiled when it is.
+    # Only a part of what is installed is imported, and compiled then.
     pip="$venv/bin/python -m pip install -q --no-compile --disable-pip-version-check"
     if ! stamped needs "$needs"; then
         say "installing cubc$(extras) and what it needs into $venv"

@@ -47,9 +47,9 @@ static const last_error *readable_last(void)
     return last ? last : shared_last.message[0] ? &shared_last : &nothing;
 }
 
-#define STATUS_NAME(code, exception, text) {#code, exception, text},
+#define STATUS_NAME(code, exception, doc) {#code, exception, doc},
 static const struct {
-    const char *name, *exception, *text;
+    const char *name, *exception, *doc;
 } status_table[] = {STATUS_TABLE(STATUS_NAME)};
 _Static_assert(COUNT_OF(status_table) == CUBC_INTERNAL + 1, "STATUS_TABLE lists every status");
 
@@ -130,6 +130,11 @@ const char *status_exception(cubc_status status)
 {
     return (unsigned)status < COUNT_OF(status_table) ? status_table[status].exception
                                                      : "SystemError";
+}
+
+const char *status_exception_doc(cubc_status status)
+{
+    return (unsigned)status < COUNT_OF(status_table) ? status_table[status].doc : NULL;
 }
 
 // ---- memory -----------------------------------------------------------------------------------

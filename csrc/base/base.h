@@ -18,24 +18,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// code, Python exception, text for people. Exceptions without a dot in front are Python's own.
-#define STATUS_TABLE(X)                                                              \
-    X(CUBC_OK, "", "ok")                                                             \
-    X(CUBC_INVALID_ARGUMENT, "ValueError", "invalid argument")                       \
-    X(CUBC_INVALID_TYPE, "TypeError", "unsupported type")                            \
-    X(CUBC_NOT_FOUND, "LookupError", "not found")                                    \
-    X(CUBC_NO_MEMORY, "MemoryError", "out of host memory")                           \
-    X(CUBC_NO_DEVICE_MEMORY, ".DeviceMemoryError", "out of device memory")           \
-    X(CUBC_NO_DEVICE, ".NoDeviceError", "no such device")                            \
-    X(CUBC_DEVICE_ERROR, ".DeviceError", "device error")                             \
-    X(CUBC_KERNEL_FAULT, ".KernelFault", "kernel fault")                             \
-    X(CUBC_COMPILE_ERROR, ".CompileError", "compilation failed")                     \
-    X(CUBC_NO_RESOURCES, ".ResourceError", "variant exceeds the device's resources") \
-    X(CUBC_TIMEOUT, "TimeoutError", "deadline passed")                               \
-    X(CUBC_INTERRUPTED, "KeyboardInterrupt", "interrupted")                          \
-    X(CUBC_IO_ERROR, "OSError", "input/output error")                                \
-    X(CUBC_STORE_ERROR, ".StoreError", "store error")                                \
-    X(CUBC_INTERNAL, "SystemError", "internal error")
+// Code and Python exception: with a dot in front one of cubc's, with its documentation; else
+// Python's.
+#define STATUS_TABLE(X)                                                                    \
+    X(CUBC_OK, "", NULL)                                                                   \
+    X(CUBC_INVALID_ARGUMENT, "ValueError", NULL)                                           \
+    X(CUBC_INVALID_TYPE, "TypeError", NULL)                                                \
+    X(CUBC_NOT_FOUND, "LookupError", NULL)                                                 \
+    X(CUBC_NO_MEMORY, "MemoryError", NULL)                                                 \
+    X(CUBC_NO_DEVICE_MEMORY, ".DeviceMemoryError", "The memory of a device is exhausted.") \
+    X(CUBC_NO_DEVICE, ".NoDeviceError",                                                    \
+      "A device does not exist, or its driver, runtime or compiler is missing.")           \
+    X(CUBC_DEVICE_ERROR, ".DeviceError",                                                   \
+      "The driver or the runtime of a device reported an error.")                          \
+    X(CUBC_KERNEL_FAULT, ".KernelFault",                                                   \
+      "A kernel did something illegal: a bad address, a divergent barrier, ...")           \
+    X(CUBC_COMPILE_ERROR, ".CompileError",                                                 \
+      "A kernel does not compile; log is the compiler's output.")                          \
+    X(CUBC_NO_RESOURCES, ".ResourceError",                                                 \
+      "A variant needs more registers, shared memory or threads than there are.")          \
+    X(CUBC_TIMEOUT, "TimeoutError", NULL)                                                  \
+    X(CUBC_INTERRUPTED, "KeyboardInterrupt", NULL)                                         \
+    X(CUBC_IO_ERROR, "OSError", NULL)                                                      \
+    X(CUBC_STORE_ERROR, ".StoreError",                                                     \
+      "A store is corrupt, locked, read-only or of a newer version.")                      \
+    X(CUBC_INTERNAL, "SystemError", NULL)
 
 #if defined(__GNUC__)
 #define PRINTF_LIKE(at, first) __attribute__((format(printf, at, first)))
@@ -55,6 +62,7 @@ void error_prefix(const char *format, ...) PRINTF_LIKE(1, 2); // say in front wh
 void error_clear(void);
 const char *error_place(void); // "file.c:123" of the last failure
 const char *status_exception(cubc_status status);
+const char *status_exception_doc(cubc_status status); // NULL: it is Python's
 
 // Returns the status itself, so that a compiler that sees one file knows that it is no success.
 #define FAIL(status, ...) return (error_set(__FILE__, __LINE__, (status), __VA_ARGS__), (status))

@@ -25,7 +25,7 @@ typedef struct py_call {
     int in_count;
     py_output out[MAX_OUTPUTS];
     py_view workspace;
-    // What is beyond in_count is not cleared.
+    // Inputs beyond in_count are not cleared.
     py_view in[MAX_INPUTS];
     PyObject *staged[MAX_INPUTS]; // device copies of host operands
 } py_call;

@@ -14,7 +14,7 @@ cubc_status py_device_open(const char *name, cubc_device **out);
 cubc_status py_device_cuda(long index, cubc_device **out);
 // Lets Python say where CUDA's libraries are, once, before they are first needed.
 void py_device_find_cuda(void);
-// What the compiler made of a kernel, a dict.
+// Describes what the compiler made of a kernel: a dict.
 PyObject *py_kernel_info(const device_kernel *kernel);
 
 #endif

@@ -1,4 +1,4 @@
-// What all files of the binding use: exceptions, signals, objects. See py_support.h.
+// Exceptions, signals and objects, for all files of the binding: see py_support.h.
 #include "python/py_support.h"
 
 #include <pthread.h>
@@ -22,7 +22,8 @@ static int make_exceptions(PyObject *module)
         } else {
             strncat(full, name + 1, sizeof full - 6);
             PyObject *base = s == CUBC_NO_DEVICE_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError;
-            exceptions[s] = PyErr_NewException(full, base, NULL);
+            exceptions[s] =
+                PyErr_NewExceptionWithDoc(full, status_exception_doc((cubc_status)s), base, NULL);
             if (exceptions[s] && PyModule_AddObjectRef(module, name + 1, exceptions[s]) < 0)
                 return -1;
         }

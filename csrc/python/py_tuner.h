@@ -1,4 +1,4 @@
-// What py_tuner.c has for the kernels of users too.
+// Parameter spaces as Python's objects, for built-in kernels and those of users.
 #ifndef CUBC_PY_TUNER_H
 #define CUBC_PY_TUNER_H
 

@@ -104,7 +104,7 @@ static void describe(const cubc_device *device, const call_work *w, recorded_cal
     out->device = device->info;
 }
 
-// What tells calls apart comes first in the struct; the rest of each text is zero.
+// The part that tells calls apart comes first in the struct; the rest of each text is zero.
 enum { TOLD_APART = offsetof(recorded_call, bytes) };
 
 static recorded_call **find_call(const recorded_call *wanted)
@@ -204,7 +204,7 @@ static bool is_over(const sample *s)
     return s->device->api->event_reached(s->device, s->stop);
 }
 
-// Of a claimed sample. Waits for its call; a time that cannot be had is left out.
+// Takes the time of a claimed sample. Waits for its call; a time that cannot be had is left out.
 static void read_sample(sample *s)
 {
     double seconds;

@@ -85,7 +85,7 @@ def _check_apart(places: Any) -> None:
     begins, ends = destinations[order], (destinations + sizes)[order]
     clash = np.flatnonzero(ends[:-1] > begins[1:])
     if clash.size == 0:
-        # Of the destinations, which are apart, the last that begins before a source's end.
+        # The last destination that begins before a source's end: destinations are apart.
         last = np.searchsorted(begins, sources + sizes) - 1
         clash = np.flatnonzero((last >= 0) & (ends[last] > sources))
     if clash.size:

@@ -15,7 +15,7 @@ from ._calls import described, primitive, whole
 from ._core import Array, Lazy, asarray, call, reduce
 from ._options import Where, without_workspace
 
-# What weights, or items, of a type are summed in where it is not their own.
+# Type in which weights, or items, are summed where it is not their own.
 SUMS = {
     "bool": "int64",
     "int8": "int64",

@@ -18,7 +18,7 @@ from typing import Any
 
 from . import _core
 
-# What these declare is there without them; NVRTC does not have the files.
+# Their declarations are there without them; NVRTC does not have the files.
 _GIVEN = r"cuda_runtime\.h|cuda\.h|device_launch_parameters\.h|math\.h|cmath|stdio\.h|cstdio"
 _OWN = r"(?:thread|warp|types|philox|su2|block\w*)\.h"  # headers for kernels of a user's own
 _TOKEN = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"

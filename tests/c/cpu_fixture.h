@@ -1,4 +1,4 @@
-// What the tests of the CPU device share: opening it, and building small kernels of the dialect.
+// Shared by the tests of the CPU device: opening it, and building small kernels of the dialect.
 // CUBC_KERNELS is the folder of simt.h.
 #ifndef CPU_FIXTURE_H
 #define CPU_FIXTURE_H

@@ -12,7 +12,7 @@ struct device_event {
     double at;
 };
 
-// What happened, a letter each: F flush, H hold, E event, A and B the works, R release, S wait.
+// The events, a letter each: F flush, H hold, E event, A and B the works, R release, S wait.
 static char trace[4096];
 static double clock_s;
 static int live_events;

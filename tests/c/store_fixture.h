@@ -1,4 +1,4 @@
-// What the tests of the store share: a folder of their own, rows, and SQL on a store behind its
+// Shared by the tests of the store: a folder of their own, rows, and SQL on a store behind its
 // back.
 #ifndef STORE_FIXTURE_H
 #define STORE_FIXTURE_H

@@ -37,7 +37,7 @@ static void check_refused(cubc_site_update update, const char *why)
     CHECK_CONTAINS(cubc_error_message(), why);
 }
 
-// What an update says is compiled, so that it must stay within its macro.
+// The texts of an update are compiled, so that each must stay within its macro.
 static void test_refusals(void)
 {
     check_refused((cubc_site_update){.statements = "x = p;\n#include </etc/passwd>"}, "one line");

@@ -132,7 +132,7 @@ STORE_TEST(bad_rows_are_refused)
     CHECK(rows_in_file() == 1);
 }
 
-// What a compiler says may be long: the beginning is kept, whole characters of it.
+// A compiler's messages may be long: the beginning is kept, whole characters of it.
 STORE_TEST(long_messages)
 {
     bool added, more;

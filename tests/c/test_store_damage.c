@@ -21,7 +21,7 @@ STORE_TEST(damaged_rows)
         "UPDATE measurement SET clocks = x'0000803f' WHERE id = 2", // one, for three samples
         "UPDATE measurement SET message = zeroblob(7000000) WHERE id = 2",
         "UPDATE measurement SET message = hex(zeroblob(10000)) WHERE id = 2",
-        // What only the checksum sees.
+        // Changes that only the checksum sees.
         "UPDATE measurement SET samples = x'0000803f0000803f0000803f' WHERE id = 2",
         "UPDATE measurement SET center = 1.0 WHERE id = 2",
         "UPDATE measurement SET registers = 33 WHERE id = 2",
@@ -52,7 +52,7 @@ STORE_TEST(damaged_rows)
     }
 }
 
-// What a row refers to is in its checksum as well.
+// The rows that a row refers to are in its checksum as well.
 STORE_TEST(damaged_tables)
 {
     static const char *const damage[] = {

@@ -119,7 +119,7 @@ static void work_that_fails_lets_the_stream_go(void)
     CHECK(out.seconds == NULL && out.count == 0 && live_events == 0);
     CHECK(strcmp(cubc_error_message(), "too many registers") == 0);
 
-    // What goes wrong afterwards does not replace the first error.
+    // A later failure does not replace the first error.
     a.runs = 2;
     reset();
     timing_options options = five;

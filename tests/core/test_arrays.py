@@ -177,7 +177,7 @@ def test_dlpack_to_numpy(type):
 
 
 class DLPackOnly:
-    """What speaks DLPack and nothing else, as a tensor of another library does."""
+    """An object that speaks DLPack and nothing else, as a tensor of another library does."""
 
     def __init__(self, x):
         self.x = x

@@ -1,4 +1,4 @@
-"""What is missing or broken around cubc: compilers, CUDA, the cache, kernel files.
+"""Missing or broken surroundings of cubc: compilers, CUDA, the cache, kernel files.
 
 Each is read once a process, so what is broken has a Python of its own, for one test or for all of
 a kind.
@@ -289,7 +289,7 @@ TYPES = (
 
 @pytest.fixture(scope="module")
 def spoilt(tmp_path_factory):
-    """Of each way to spoil a kernel's file: its content before, content and inode after the miss,
+    """For each way to spoil a kernel's file: its content before, content and inode after the miss,
     and inode after the hit."""
     folder = tmp_path_factory.mktemp("spoilt")
 

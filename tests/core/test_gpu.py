@@ -1,4 +1,4 @@
-"""What only a GPU has: streams, graphs, asynchrony, other libraries' arrays, memory that ends."""
+"""A GPU's own: streams, graphs, asynchrony, other libraries' arrays, memory that ends."""
 
 import os
 import shutil
@@ -73,7 +73,7 @@ def test_two_streams_at_once(stream):
 
 
 def test_a_result_used_on_another_stream(stream):
-    """What is made on one stream and read on another is read after it was written."""
+    """An array made on one stream and read on another is read after it was written."""
     x = inputs.random("I32", 300_001)
     d, second = array(x), type(stream)()
 

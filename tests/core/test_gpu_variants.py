@@ -113,7 +113,7 @@ def test_shipped_policies(name, type, arch):
 @pytest.mark.parametrize("type", ["I8", "U8"])
 @pytest.mark.parametrize("name", ["reduce.sum", "reduce.min", "reduce.max"])
 def test_bytes_four_at_a_time(name, type):
-    """Of few items, so that an extreme is in one place."""
+    """Few items, so that an extreme is in one place."""
     label = "ipt_32.tpb_128.ipv_4.ld_0.sm_1.wav_1.ms_1.ord_0"
     for seed in range(8):
         rt = {"Elements{io}[pow2]": 6}
@@ -122,7 +122,7 @@ def test_bytes_four_at_a_time(name, type):
 
 
 def test_limits_of_a_gpu_hold_for_its_variants():
-    """What no GPU could hold in its registers is refused on the cpu too."""
+    """A variant that no GPU could hold in its registers is refused on the cpu too."""
     label = "ipt_32.tpb_1024.ipv_1.ld_1.sm_1.wav_1.ms_1.ord_0"
     why = _core.variant_invalid("reduce.sum", {"T{ct}": "I64"}, "cpu", label)
     assert "do not fit the registers" in why

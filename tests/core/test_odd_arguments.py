@@ -1,4 +1,4 @@
-"""What is no array, no number or no place for results is refused in words that say what to do."""
+"""Arguments that are no array, number or place for results are refused in words that help."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What users run: the cpu's kernels compiled with optimisation, unlike those of the other tests."""
+"""Kernels as users run them: the cpu's, compiled with optimisation, unlike in other tests."""
 
 import isolated
 import pytest

@@ -1,4 +1,4 @@
-"""What must not go wrong around a call: traps, forks, threads, foreign handles, odd operands."""
+"""Calls amid trouble: traps, forks, threads, foreign handles, odd operands."""
 
 import textwrap
 import threading

@@ -169,5 +169,5 @@ for _ in range(20):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the modes of rounding of x86")
 def test_threads_round_as_their_caller():
-    """What is calculated twice, as a lazy key is, must be the same on every thread."""
+    """A value that is calculated twice, as a lazy key is, must be the same on every thread."""
     isolated.output(ROUNDS_UP, CUBC_CPU_THREADS=4)

@@ -181,7 +181,7 @@ static void add_etmc(fuzz_add *add)
     text_free(&bytes);
 }
 
-// What is unchanged must be read, or the changes are those of files that are refused anyway.
+// An unchanged file must be read, or the changes are those of files that are refused anyway.
 static void add_bytes(fuzz_add *add, const char *name, const text *bytes)
 {
     cubc_field_file *opened;

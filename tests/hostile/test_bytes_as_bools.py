@@ -207,7 +207,7 @@ CASES = {
     "in place": lambda d: [cubc.scan(d.b, "max", out=d.b), cubc.sort(d.c, out=d.c)],
 }
 
-# What is copied keeps its bytes. All other bools are written as 0 and 1.
+# A copy keeps its bytes. All other bools are written as 0 and 1.
 COMPUTED = {"reduce", "axes", "segmented_reduce", "scan", "sort", "segmented_sort", "topk"}
 COMPUTED |= {"transform", "reduce of an expression", "in place"}
 

@@ -1,4 +1,4 @@
-// What a warp does together: reduce, scan, shuffle, match.
+// Collectives of a warp: reduce, scan, shuffle, match.
 #include "warp.h"
 
 struct compose { // of maps x -> p x + q: associative, and the order of the operands matters

@@ -154,7 +154,7 @@ def test_twisted_mass_of_tmlqcd(device):
 
 
 def test_gamma_5_is_that_of_the_twist(device):
-    """Of DeGrand and Rossi: diag(1, 1, -1, -1), which in tmLQCD's basis is -1 times its own."""
+    """DeGrand and Rossi's: diag(1, 1, -1, -1), which in tmLQCD's basis is -1 times its own."""
     gauge = lattice.Gauge.unit((2, 2, 2, 2), device=device)
     psi = np.ones((2, 2, 2, 2, 4, 3), complex)
     options = {"antiperiodic_t": False, "precision": "double"}

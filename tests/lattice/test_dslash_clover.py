@@ -292,7 +292,7 @@ def solution(D, b):
 
 
 def test_even_odd_forms_have_the_same_solution(device):
-    """Of the whole operator, and of both forms on even sites, by kernels for one parity."""
+    """The whole operator, and both forms on even sites, by kernels for one parity."""
     D, b = operator(device), terms.random_spinors()
     x = solution(D, b)
     links = terms.random_links()

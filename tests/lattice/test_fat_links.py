@@ -173,7 +173,7 @@ def test_projection_of_singular_matrices(device, rng, rank):
     given = (left * values[..., None, :]) @ right
     made = unitary(device, given)
     assert is_unitary(made) < 1e-13
-    # Of rank 1 only the direction of the largest value is known, and to fewer digits.
+    # A matrix of rank 1 has a known direction of the largest value alone, to fewer digits.
     along = np.einsum("...ij,...ij", made.conj(), given).real
     np.testing.assert_allclose(along, rank, rtol=0, atol=1e-3 if rank == 1 else 1e-12)
 

@@ -20,7 +20,7 @@ def launch(device, name, *arguments, out, n):
     return result.numpy()
 
 
-# Of the kat_vectors of the authors' Random123: counter, key, result.
+# From the kat_vectors of the authors' Random123: counter, key, result.
 KNOWN = [
     ([0, 0, 0, 0], 0, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
     ([0xFFFFFFFF] * 4, 2**64 - 1, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),

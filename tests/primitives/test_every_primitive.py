@@ -1,4 +1,4 @@
-"""What holds for every primitive alike: threads and streams, graphs, other libraries' arrays."""
+"""Properties of every primitive: threads and streams, graphs, other libraries' arrays."""
 
 import pytest
 from inputs import on

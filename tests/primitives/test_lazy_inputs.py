@@ -105,7 +105,7 @@ def test_bool(device):
 
 @pytest.mark.usefixtures("as_users_have")
 def test_no_array_is_made():
-    """Of 2**34 items none would fit."""
+    """An array of 2**34 items would not fit."""
     items = cubc.lazy("i", size=2**34, dtype="int64")
     assert int(cubc.find_if(items, "x == 123456")) == 123456
 

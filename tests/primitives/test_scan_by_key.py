@@ -18,7 +18,7 @@ def keys_of(type, n, longest=8):
 
 
 def reference(keys, values, prefixes):
-    """What `prefixes` makes of the values of each run."""
+    """Prefixes of the values of each run, by `prefixes`."""
     parts = np.split(inputs.exact(values), heads(keys)[1:])
     return np.concatenate([prefixes(part) for part in parts]).astype(values.dtype)
 

@@ -29,7 +29,7 @@ def offsets_of(kind, n, count, seed=0):
 
 
 def empty_value(op, dtype):
-    """What a segment of no items gives."""
+    """Result of a segment of no items."""
     if op in EMPTY:
         return EMPTY[op]
     if dtype.kind in "iu":

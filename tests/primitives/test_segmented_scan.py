@@ -31,7 +31,7 @@ def data(type, op, n):
 
 
 def reference(x, offsets, prefixes):
-    """What `prefixes` makes of each segment, and of what is before and behind them."""
+    """Prefixes of each segment, and of the items before and behind them, by `prefixes`."""
     wide = inputs.exact(x)
     parts = [prefixes(wide[b:e]) for b, e in pairwise([0, *offsets, x.size])]
     return np.concatenate(parts).astype(x.dtype)

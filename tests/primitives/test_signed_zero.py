@@ -80,7 +80,7 @@ def test_segments(device, deterministic):
 
 @pytest.mark.usefixtures("policies")
 def test_segments_by_blocks_of_threads(device):
-    """Of 64 threads that look after two ends each, and hold 512 items."""
+    """A block of 64 threads that look after two ends each, and hold 512 items."""
     label = "ipt_8.tpb_64.mb_1.ipv_1.ld_0.ept_2.wav_1.lb_1"
     arch = cubc.device_info(device)["arch"]
     _core.use_policy("segmented_reduce.sum", {"T{ct}": "F64"}, arch, label)

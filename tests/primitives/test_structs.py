@@ -230,7 +230,7 @@ def test_strided_and_read_only(device):
 
 @pytest.mark.parametrize("has_dtype", [False, True])
 def test_the_cuda_interface(has_dtype):
-    """What a struct is, its dtype or its description says; here up to the missing device."""
+    """The dtype or the description tells a struct; here up to the missing device."""
     elsewhere = type("Elsewhere", (), {})()
     interface = {"shape": (3,), "typestr": "|V8", "data": (0, False), "version": 3}
     if has_dtype:

@@ -262,7 +262,7 @@ def test_extents_that_divide_badly(device):
 
 
 def test_division_of_any_index(device):
-    """What broadcasting divides by: the estimate is one too high only for indices above 2^32."""
+    """Divisors of broadcasting: the estimate is one too high only for indices above 2^32."""
     draw = np.random.default_rng(0)
     x = draw.integers(0, 2**62, 20_000, dtype=np.uint64)
     y = draw.integers(2, 2**62, 20_000, dtype=np.uint64) >> draw.integers(0, 60, 20_000).astype(

@@ -234,6 +234,24 @@ def nothing_left_undone(path, text):
     return re.findall("|".join([r"\bTO" + "DO", r"\bFIX" + "ME", r"\bX" + r"XX\b"]), text)
 
 
+def begins_plainly(path, text):
+    """Comments, docstrings and paragraphs begin with a noun or a verb in the third person."""
+    riddle, offences, before = r"(?:What|Whether|Of)\b", [], ""
+    mark = "//" if path.suffix in (".c", ".h", ".cu", ".def") else "#"
+    for line in map(str.strip, text.splitlines()):
+        if path.suffix == ".md":
+            found = re.match(rf"(?:- |\d+\. )?{riddle}", line) and (line[0] in "-1" or not before)
+        else:
+            begins = rf'r?"""{riddle}|.*\s{mark} {riddle}'
+            if not before.startswith(mark):
+                begins += rf"|{mark} {riddle}"
+            found = re.match(begins, line)
+        if found:
+            offences.append(line)
+        before = line
+    return offences
+
+
 # Rule, the files it holds for, and an offence it must see: (name, text).
 RULES = [
     (include_direction, CORE, ("base/base.c", '#include "device/device.h"')),
@@ -277,6 +295,10 @@ RULES = [
     (not_too_long, EVERYTHING, ("long.c", "// one\n" * (LONGEST + 1))),
     (no_machine_paths, [*EVERYTHING, *PROSE], ("a.c", '"' + "/" + 'home/me/kernels"')),
     (nothing_left_undone, [*EVERYTHING, *PROSE], ("a.c", "// TO" + "DO")),
+    (begins_plainly, [*EVERYTHING, *PROSE], ("a.c", "// Wh" + "at a call needs.")),
+    (begins_plainly, [*EVERYTHING, *PROSE], ("a.c", "int n; // Wh" + "ether there is one")),
+    (begins_plainly, [*EVERYTHING, *PROSE], ("a.py", '"""O' + 'f a call."""')),
+    (begins_plainly, [*EVERYTHING, *PROSE], ("a.md", "\n- Wh" + "at comes back")),
 ]
 
 

@@ -1,4 +1,4 @@
-"""What was measured: each cell once, and the README's table made of the cells."""
+"""Measurements: each cell once, and the README's table made of the cells."""
 
 import importlib.util
 import json

@@ -1,14 +1,22 @@
-"""A user can import from `cubc.tuner` what is documented there, and nothing else."""
+"""A user can import what is documented, and nothing else."""
 
 import importlib
 import pkgutil
 
-from cubc import tuner
+import pytest
+
+import cubc
+from cubc import lattice, tuner
 
 
-def test_the_public_names_are_the_documented_ones():
-    for module in pkgutil.walk_packages(tuner.__path__, "cubc.tuner."):
-        importlib.import_module(module.name)
-    public = [name for name in dir(tuner) if not name.startswith("_")]
-    assert public == sorted(tuner.__all__)
-    assert all(getattr(tuner, name).__doc__ for name in public)
+@pytest.mark.parametrize("package", [cubc, tuner, lattice], ids=lambda package: package.__name__)
+def test_the_public_names_are_the_documented_ones(package):
+    inside = [module.name for module in pkgutil.iter_modules(package.__path__)]
+    for name in inside:
+        if name != "__main__":  # which runs the command
+            importlib.import_module(f"{package.__name__}.{name}")
+    packages = {name for name in inside if not name.startswith("_")}
+    assert packages == ({"lattice", "tuner"} if package is cubc else set())
+    public = {name for name in dir(package) if not name.startswith("_")} - packages
+    assert public == {name for name in package.__all__ if not name.startswith("_")}
+    assert [name for name in public if not (getattr(package, name).__doc__ or "").strip()] == []

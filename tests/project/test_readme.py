@@ -31,6 +31,13 @@ def test_examples(tmp_path, monkeypatch):
     assert result.attempted > 3
 
 
+def test_every_function_is_named():
+    """In the table of what they compute, or where it is used."""
+    text = README.read_text() if README.exists() else pytest.skip("there is no README.md here")
+    functions = [name for name in cubc.__all__ if name.islower() and name != "__version__"]
+    assert [name for name in functions if not re.search(rf"\b{name}\b", text)] == []
+
+
 def block(language, word):
     """The one block of a language that has a word in it."""
     if not README.exists():

@@ -101,7 +101,7 @@ class Command:
 
 
 def gone(pid):
-    """Whether a process has ended, as /proc has it."""
+    """Tell if a process has ended, as /proc has it."""
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rpartition(")")[2].split()[0] == "Z"

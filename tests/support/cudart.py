@@ -46,7 +46,7 @@ class Stream:
 
     @contextlib.contextmanager
     def held(self):
-        """What is queued inside the block does not start before its end."""
+        """Hold work that is queued inside the block until its end."""
         event = threading.Event()
         function = HOST_FUNCTION(lambda _: event.wait(30) and None)
         call("cudaLaunchHostFunc", c_void_p(self.handle), function, None)

@@ -10,7 +10,7 @@ PARTS, ROWS, LANES = 8, 8, 32
 
 
 def join(a, b):
-    """Of pairs of a sum since the last head and whether there is one; None is nothing."""
+    """Combine pairs of a sum since the last head and whether there is one; None is nothing."""
     if a is None or b is None:
         return b if a is None else a
     return b if b[1] else (a[0] + b[0], a[1])
@@ -45,7 +45,7 @@ def chunks(items, size):
 
 
 def scan_by_key(keys, values):
-    """What each item's sum is."""
+    """Sum at each item."""
     heads = np.append(True, keys[1:] != keys[:-1])
     vector = 16 // values.itemsize
     row, part = LANES * vector, ROWS * LANES * vector

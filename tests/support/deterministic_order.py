@@ -34,7 +34,7 @@ for what in ("by_key", "segmented", "runs"):
 
 
 def numbers(n, dtype="f4", seed=0):
-    """Of many magnitudes and both signs; of float16 of few, which does not overflow."""
+    """Numbers of many magnitudes and both signs; float16 of few, which does not overflow."""
     draw = np.random.default_rng(seed)
     x = draw.standard_normal(n)
     return (x if dtype == "f2" else x * 10.0 ** draw.integers(-5, 6, n)).astype(dtype)

@@ -25,7 +25,7 @@ def run(code, *arguments, timeout=120, **changes):
 
 
 def output(code, *arguments, **options):
-    """What code prints; it must succeed."""
+    """Text that code prints; it must succeed."""
     result = run(code, *arguments, **options)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()

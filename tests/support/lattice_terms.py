@@ -86,7 +86,7 @@ def apply_sites(matrices, psi):
 
 
 def error(got, expected):
-    """Of a whole field, relative."""
+    """Error of a whole field, relative."""
     return np.linalg.norm(got - expected) / np.linalg.norm(expected)
 
 
@@ -105,7 +105,7 @@ def reals(field):
 
 
 def output(precision, n):
-    """What a call is to make: n spinors."""
+    """Output of a call: n spinors."""
     norms = ("f4", (n,), None) if precision == "i2" else None
     return {"out": (precision, (n * 24,), None), "out_norms": norms}
 
@@ -179,6 +179,6 @@ def matrices_of(native, norms, lattice_sites=SITES):
 
 
 def clover_output(precision):
-    """What a call is to make: matrices of all sites."""
+    """Output of a call: matrices of all sites."""
     norms = ("f4", (SITES,), None) if precision == "i2" else None
     return {"out": (precision, (72 * SITES,), None), "out_norms": norms}

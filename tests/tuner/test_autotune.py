@@ -83,7 +83,7 @@ def test_the_first_call_tunes_and_the_next_runs_what_it_found(folder, searches):
 
 
 def test_each_size_is_tuned_for_itself(folder, searches):
-    """What is best for few items is not for many."""
+    """The best variant for few items is not the best for many."""
     cubc.autotune()
     few, some = X[:1000], np.tile(X, 3)
     for x in (few, some, X, some[:-1], X[:900]):
@@ -298,7 +298,7 @@ def test_a_captured_call_is_tuned_at_the_next(folder, searches):
 
 @pytest.mark.gpu
 def test_on_a_gpu(folder):
-    """What a real search finds gives what base gave."""
+    """The variant that a real search finds gives base's result."""
     x = cubc.asarray(X.astype(np.int16), device="cuda:0")
     expected = int(cubc.reduce(x))
     cubc.autotune(seconds=3)

@@ -215,7 +215,7 @@ def test_tiles_in_shared_memory(tmp_path, device, storage):
 
 
 def test_another_function_is_another_benchmark(tmp_path):
-    """What it says is right, or launches, decides over the results: old ones do not count."""
+    """Expected results and launches belong to a benchmark: with others old results do not count."""
 
     def strict(state):
         return 1e-9
@@ -378,7 +378,7 @@ def test_several_are_scored_together(tmp_path, device):
 
 
 def test_in_a_script_and_in_a_pool(tmp_path):
-    """What ``__main__`` and a module beside the script define is found where it is measured."""
+    """Names of ``__main__`` and of a module beside the script are found where it is measured."""
     (tmp_path / "saxpy.cu").write_text(SAXPY.replace("BROKEN", ""))
     (tmp_path / "beside.py").write_text("def right(x, y):\n    return 2 * x + y\n")
     script = """

@@ -226,7 +226,7 @@ def test_seconds_hold_where_everything_is_lost(db):
 
 
 def test_a_task_ends_with_the_search():
-    """What hangs does not keep the process from the next search's tasks."""
+    """A variant that hangs does not keep the process from the next search's tasks."""
     workload = compile_time_workloads("reduce.sum", AXES, "cpu")[0]
     try:
         with pytest.raises(Late):

@@ -77,7 +77,7 @@ def test_a_base_that_does_not_compile(tmp_path, types):
 
 
 def test_a_variant_that_spoils_its_input(tmp_path):
-    """What comes after it is compared with what base makes of the same input."""
+    """The launch after it is compared with base on the same input."""
     env = planted(
         tmp_path,
         "transform.cu",

@@ -37,7 +37,7 @@ def test_shares_of_a_sum(monkeypatch):
 
 
 def test_interaction_of_a_product(monkeypatch):
-    """Of a product each factor alone tells nothing: each has a total effect of 1."""
+    """Each factor of a product alone tells nothing: each has a total effect of 1."""
     shares, _ = indices(monkeypatch, lambda a, b, c, d: a * b)
     assert shares[["a", "b"]].tolist() == pytest.approx([1, 1], abs=0.2)
     pairs = importance.interactions(None)

@@ -18,7 +18,7 @@ AXES = {"T": "F32"}
 
 
 def entry(code, instructions=None):
-    """What a manifest has of a policy."""
+    """A manifest's entry of a policy."""
     return {"code": code} | ({"instructions": instructions} if instructions else {})
 
 
@@ -72,7 +72,7 @@ def test_a_policy_that_a_manifest_lacks_is_told(tmp_path, capsys):
 
 
 def test_a_part_of_a_manifest(tmp_path, capsys):
-    """What was not asked for is not reported as gone."""
+    """Policies that were not asked for are not reported as gone."""
     path = tmp_path / "manifest.json"
     part = ["verify", "-R", "reduce.prod", "-a", "T=F32", "--arch", "cpu"]
     assert main([*part, "--write", str(path)]) == 0

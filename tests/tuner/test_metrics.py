@@ -90,7 +90,7 @@ def test_a_metric_of_base_that_is_no_positive_number(tmp_path):
     benchmark = made(lambda state, error: state.metric("off", lambda values: values["steps"] - 1))
     with pytest.raises(ValueError, match=r"off of base is no positive number.*'error \+ 1e-9'"):
         search(tmp_path / "s.db", benchmark, objective="off")
-    # Of others it may be: they have no score then.
+    # Other variants may be: they have no score then.
     found = search(tmp_path / "t.db", benchmark, objective="4 - off")
     assert found.best().label.endswith("steps_4")
     assert (

@@ -1,4 +1,4 @@
-"""What random search would have found, told from a search that was guided."""
+"""Random search's finds, estimated from a search that was guided."""
 
 import numpy as np
 import pytest

@@ -72,7 +72,7 @@ def test_a_store(tmp_path):
 
 
 def test_base_goes_by_the_number_of_items(tmp_path):
-    """What base is at one size is a variant like others at another."""
+    """Base of one size is a variant like others at another."""
     few, many, other = stores.variants()
     bases = {16: few, 20: few, 24: many}
     rows = [stores.row("base", n, message=label) for n, label in bases.items()]

@@ -26,7 +26,7 @@ def errors():
 @pytest.mark.parametrize("way", ["search", "live", "stores"])
 @pytest.mark.parametrize("difference", [0.0, 0.005, 0.01, 0.02])
 def test_a_drift_makes_no_false_verdict(errors, way, difference):
-    """Of 2 %, with noise that lasts: lag-1 correlation 0.9. Two of 200 are 1 %."""
+    """A change of 2 %, with noise that lasts: lag-1 correlation 0.9. Two of 200 are 1 %."""
     machine = errors.Machine(7)
     for openings in (0.002, 0.015):
         assert errors.false_share(machine, way, 200, difference, openings) <= 0.01

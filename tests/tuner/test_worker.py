@@ -137,7 +137,7 @@ def test_a_crash_in_a_fresh_process_is_the_variant_s_fault(db, at_evaluation, nu
 
 
 def test_a_crash_may_be_the_fault_of_another_variant(db, at_evaluation):
-    """Of one that has spoilt the heap before: the variant is tried in a fresh process."""
+    """A process whose heap was spoilt before: the variant is tried in a fresh one."""
     at_evaluation({2}, killing(signal.SIGSEGV))
     search(db)
     assert [r["status"] for r in variant_rows(db)] == ["ok"] * 4
@@ -311,7 +311,7 @@ def test_the_worker_leaves_when_its_supervisor_is_gone():
 
 
 def is_there(pid):
-    """Whether a process is there and no zombie, which a container's first process may not reap."""
+    """Tell if a process is there and no zombie, which a container's first process may not reap."""
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -343,7 +343,7 @@ def test_ctrl_c_ends_the_worker(db, at_evaluation, capfd):
 
 
 def test_seconds_hold_over_a_variant_that_hangs(db, at_evaluation, monkeypatch):
-    """What it still had to do is not recorded: a resumed search does it."""
+    """Its open tasks are not recorded: a resumed search does them."""
     monkeypatch.setattr(deadlines, "RUN_FLOOR", 100.0)
     late = []
     is_late = Session.is_late

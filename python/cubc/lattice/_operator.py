@@ -1,4 +1,4 @@
-"""What the operators have in common: fields on their way to kernels and back, and solves."""
+"""Common part of the operators: fields on their way to kernels and back, and solves."""
 
 from typing import Any
 

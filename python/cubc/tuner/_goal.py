@@ -17,7 +17,7 @@ _TIME = re.compile(r"\s*([0-9.]+(?:e[+-]?\d+)?)\s*(s|ms|us|µs|ns)\s*", re.ASCII
 
 @dataclass(frozen=True)
 class Goal:
-    """What ends the search of a compile-time workload early.
+    """Conditions that end the search of a compile-time workload early.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a search looks for: time, energy, or an expression over what a measurement has.
+"""Objectives of a search: time, energy, or an expression over what a measurement has.
 
 An objective is a positive number that is to be small. A variant's speedup, and with them its score,
 is base's number over the variant's; so all that ranks variants by scores goes by it. With two

@@ -134,7 +134,7 @@ class Progress:
             self._bar.set_postfix_str(self.text(), refresh=True)
 
     def text(self) -> str:
-        """What stands behind the counts; what a line has no room for is left out."""
+        """Text behind the counts, as far as the line has room for it."""
         now, compiling = time.monotonic(), self._compiling()
         rate = self._fresh / max(now - self._begin, 1e-9)
         parts, ends = [], [self._until - now]
