@@ -1,6 +1,7 @@
 // See workload.h. Inputs are filled and outputs compared by the library's own transform and reduce.
 #include "measure/workload.h"
 
+#include "run/keys.h"
 #include "run/problem.h"
 #include "run/run.h"
 
@@ -10,6 +11,7 @@
 struct workload {
     cubc_device *device;
     uint64_t at[POLICY_AXES]; // values of the run-time axes
+    uint64_t keys[KEY_AXES];
     problem problem;
     void *expected[MAX_OUTPUTS]; // the base's outputs
     bool verified;               // these are there
@@ -52,9 +54,29 @@ static uint64_t value_count(const operand *o)
     return o->n * (o->width ? o->width : 1);
 }
 
+static bool has_given_keys(const workload *w, int k)
+{
+    static const uint64_t none[KEY_AXES];
+    return k == w->problem.algorithm->keys - 1 && memcmp(w->keys, none, sizeof none) != 0;
+}
+
+static cubc_status fill_keys(const workload *w, const operand *input, uint64_t seed)
+{
+    keys_made made;
+    keys_make(w->keys, (cubc_type)input->type, input->n, seed, &made);
+    const cubc_transform_params params = {.out = input->data,
+                                          .out_type = (cubc_type)input->type,
+                                          .n = input->n,
+                                          .expression = made.expression,
+                                          .operands = made.operands,
+                                          .operand_count = made.count};
+    return cubc_transform(w->device, &params, NULL, 0, NULL);
+}
+
 static cubc_status fill_random(workload *w, int k, uint64_t seed)
 {
     const operand *input = array_at(&w->problem, k);
+    if (has_given_keys(w, k)) return fill_keys(w, input, seed);
     const char *expression = input_expression(&w->problem, k);
     const char *const *axes = algorithm_axes(w->problem.algorithm);
     cubc_operand operands[1 + POLICY_AXES] = {
@@ -130,7 +152,7 @@ cubc_status workload_problem_at(const char *name, cubc_type type, const uint64_t
 }
 
 cubc_status workload_open(cubc_device *device, const char *name, cubc_type type, const uint64_t *at,
-                          uint64_t seed, workload **out)
+                          const uint64_t *keys, uint64_t seed, workload **out)
 {
     const device_api *api = device->api;
     *out = NULL;
@@ -140,6 +162,7 @@ cubc_status workload_open(cubc_device *device, const char *name, cubc_type type,
     device_retain(device);
     cubc_status st;
     memcpy(w->at, at, sizeof w->at);
+    if (keys) memcpy(w->keys, keys, sizeof w->keys);
     GUARD(st, workload_problem_at(name, type, at, &w->problem), failed);
     GUARD(st, make_arrays(w, seed), failed);
     GUARD(st, api->synchronize(device, NULL), failed);

@@ -13,9 +13,10 @@ typedef struct workload workload;
 // values, of the axes that the benchmark declares: numbers, not exponents.
 cubc_status workload_problem_at(const char *benchmark, cubc_type type, const uint64_t *at,
                                 problem *out);
-// The same with arrays; the seed selects the random inputs.
+// The same with arrays; the seed selects the random inputs. keys: what those of an algorithm that
+// has some are to be like, as keys_sketch gives it; NULL, or all 0: as the benchmark has them.
 cubc_status workload_open(cubc_device *device, const char *benchmark, cubc_type type,
-                          const uint64_t *at, uint64_t seed, workload **out);
+                          const uint64_t *at, const uint64_t *keys, uint64_t seed, workload **out);
 void workload_close(workload *w);
 cubc_device *workload_device(const workload *w);
 const problem *workload_problem(const workload *w);

@@ -342,6 +342,8 @@ static const benchmark histogram_benchmarks[] = {
                  CALL(.edges = BENCHMARK_ARRAY(2)))};
 
 const algorithm histogram_algorithm = {.name = "histogram",
+                                       .keys = 1,
+                                       .keys_fill_type = true, // as the bins are
                                        .source = "histogram.cu",
                                        .kernels = {"histogram_clear", "histogram_count"},
                                        .axes = {"Elements", "Bins"},

@@ -122,6 +122,7 @@ static const benchmark merge_sort_benchmarks[] = {BENCHMARK_OF("merge_sort.keys"
                                                   BENCHMARK_OF("merge_sort.pairs", .call = &pairs)};
 
 const algorithm merge_sort_algorithm = {.name = "merge_sort",
+                                        .keys = 1,
                                         .source = "merge_sort.cu",
                                         .kernels = {"merge_sort_tiles", "merge_sort_round"},
                                         .cpu_source = "cpu_merge_sort.cu",

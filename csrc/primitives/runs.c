@@ -257,6 +257,7 @@ static const benchmark runs_benchmarks[] = {
     BENCHMARK_OF("runs.unique", CALL(RUNS_CALL, .values = BENCHMARK_ARRAY(4)))};
 
 const algorithm runs_algorithm = {.name = "runs",
+                                  .keys = 1,
                                   .source = "runs.cu",
                                   .kernels = {"runs_tiles"},
                                   .benchmarks = runs_benchmarks,

@@ -298,6 +298,7 @@ static const benchmark segmented_sort_benchmarks[] = {
         CALL(.values_in = BENCHMARK_ARRAY(3), .values_out = BENCHMARK_ARRAY(4), .value_bytes = 4))};
 
 const algorithm segmented_sort_algorithm = {
+    .keys = 1,
     .name = "segmented_sort",
     .source = "segmented_sort.cu",
     .kernels = {"segmented_sort_windows", "segmented_sort_round"},

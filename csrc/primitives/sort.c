@@ -247,6 +247,7 @@ static const benchmark sort_benchmarks[] = {BENCHMARK_OF("sort.keys", .call = &k
                                             BENCHMARK_OF("sort.pairs", .call = &pairs)};
 
 const algorithm sort_algorithm = {
+    .keys = 1,
     .name = "sort",
     .source = "sort.cu",
     .kernels = {"sort_count", "sort_pass", "sort_block"},

@@ -299,6 +299,7 @@ static const benchmark topk_benchmarks[] = {
     BENCHMARK_OF("topk.pairs", .axes[K_AXIS] = AXIS(kept), .call = &pairs)};
 
 const algorithm topk_algorithm = {
+    .keys = 1,
     .name = "topk",
     .source = "topk.cu",
     .kernels = {"topk_sample", "topk_filter", "topk_count", "topk_pass", "topk_select"},

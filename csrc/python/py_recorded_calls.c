@@ -7,13 +7,14 @@ static PyObject *record_calls(PyObject *self, PyObject *args)
 {
     PyObject *path;
     double seconds;
+    int keys;
     cubc_status st;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O&d:record_calls", PyUnicode_FSConverter, &path, &seconds))
+    if (!PyArg_ParseTuple(args, "O&dp:record_calls", PyUnicode_FSConverter, &path, &seconds, &keys))
         return NULL;
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS
-    st = recording_begin(name, seconds);
+    st = recording_begin(name, seconds, keys);
     Py_END_ALLOW_THREADS
     Py_DECREF(path);
     if (st) return py_raise(st);

@@ -7,6 +7,7 @@
 #include "device/cpu/hostcc.h"
 #include "measure/workload.h"
 #include "python/py_workload.h"
+#include "run/keys.h"
 #include "run/problem.h"
 
 #include <stdio.h>
@@ -67,9 +68,9 @@ static PyObject *benchmarks(PyObject *self, PyObject *unused)
 // run-time workload; NULL or None: none in particular.
 static int problem_from(const char *name, PyObject *ct, PyObject *rt, problem *out)
 {
-    uint64_t at[POLICY_AXES];
+    uint64_t at[POLICY_AXES], keys[KEY_AXES];
     cubc_type type;
-    if (py_workload_axes(name, ct, rt, &type, at) < 0) return -1;
+    if (py_workload_axes(name, ct, rt, &type, at, keys) < 0) return -1;
     cubc_status st = workload_problem_at(name, type, at, out);
     if (st) py_raise(st);
     return st ? -1 : 0;
@@ -164,6 +165,19 @@ static PyObject *archs(PyObject *self, PyObject *unused)
         if (failed) Py_CLEAR(all);
     }
     return all;
+}
+
+static PyObject *key_axis_names(PyObject *self, PyObject *benchmark_object)
+{
+    const char *name = PyUnicode_AsUTF8AndSize(benchmark_object, NULL);
+    const algorithm *a;
+    const benchmark *b;
+    (void)self;
+    if (!name) return NULL;
+    cubc_status st = benchmark_find(name, &a, &b);
+    if (st) return py_raise(st);
+    if (!a->keys) return PyTuple_New(0);
+    return Py_BuildValue("(ssss)", key_axes[0], key_axes[1], key_axes[2], key_axes[3]);
 }
 
 // The row of policies for a benchmark, a compile-time workload, an architecture and, where it is
@@ -369,6 +383,7 @@ static PyObject *compilers_started(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"benchmarks", benchmarks, METH_NOARGS, "Declared benchmarks and their axes."},
+    {"key_axes", key_axis_names, METH_O, "Axes that say what a benchmark's keys are like."},
     {"parameters", parameters, METH_VARARGS, "The parameter space of a benchmark."},
     {"archs", archs, METH_NOARGS, "Architectures that have shipped policies."},
     {"current_label", current_label, METH_VARARGS, "Label of a variant of an earlier version."},

@@ -5,6 +5,7 @@
 #include "python/py_timing.h"
 
 #include "measure/workload.h"
+#include "run/keys.h"
 
 #include <string.h>
 
@@ -36,27 +37,44 @@ static int axis_value(PyObject *name, const char *text, PyObject *value, uint64_
     return 0;
 }
 
-static int run_time_axes(const algorithm *a, const benchmark *b, PyObject *rt, uint64_t *at)
+static bool is_name(const char *axis, const char *text, size_t length)
+{
+    return strlen(axis) == length && strncmp(axis, text, length) == 0;
+}
+
+// A place for a value of an axis; NULL: there is no such axis.
+static uint64_t *find_axis(const algorithm *a, const benchmark *b, const char *text, uint64_t *at,
+                           uint64_t *keys)
 {
     const char *const *axes = algorithm_axes(a);
+    size_t length = strcspn(text, "{[");
+    for (int k = 0; axes[k]; k++)
+        if (b->axes[k].count && is_name(axes[k], text, length)) return &at[k];
+    for (int k = 0; a->keys && k < KEY_AXES; k++)
+        if (is_name(key_axes[k], text, length)) return &keys[k];
+    return NULL;
+}
+
+static int run_time_axes(const algorithm *a, const benchmark *b, PyObject *rt, uint64_t *at,
+                         uint64_t *keys)
+{
     Py_ssize_t next = 0;
     PyObject *name, *value;
     while (PyDict_Next(rt, &next, &name, &value)) {
         const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
-        size_t length = text ? strcspn(text, "{[") : 0;
-        int k = 0;
+        uint64_t *place = text ? find_axis(a, b, text, at, keys) : NULL;
         if (!text) return -1;
-        while (axes[k] && (strlen(axes[k]) != length || strncmp(axes[k], text, length) != 0)) k++;
-        if (!axes[k] || !b->axes[k].count) {
+        if (!place) {
             PyErr_Format(PyExc_ValueError, "%s has no run-time axis %U", b->name, name);
             return -1;
         }
-        if (axis_value(name, text, value, &at[k]) < 0) return -1;
+        if (axis_value(name, text, value, place) < 0) return -1;
     }
     return 0;
 }
 
-int py_workload_axes(const char *name, PyObject *ct, PyObject *rt, cubc_type *type, uint64_t *at)
+int py_workload_axes(const char *name, PyObject *ct, PyObject *rt, cubc_type *type, uint64_t *at,
+                     uint64_t *keys)
 {
     const algorithm *a;
     const benchmark *b;
@@ -82,7 +100,8 @@ int py_workload_axes(const char *name, PyObject *ct, PyObject *rt, cubc_type *ty
     for (int k = 0; k < POLICY_AXES; k++) // of what is left out
         at[k] = b->axes[k].count ? (uint64_t)b->axes[k].values[0] : 0;
     if (algorithm_has_elements(a)) at[0] = (uint64_t)1 << 20;
-    return none ? 0 : run_time_axes(a, b, rt, at);
+    memset(keys, 0, KEY_AXES * sizeof *keys);
+    return none ? 0 : run_time_axes(a, b, rt, at, keys);
 }
 
 // ---- Workload -----------------------------------------------------------------------------------
@@ -92,20 +111,20 @@ static PyObject *workload_new(PyTypeObject *cls, PyObject *args, PyObject *keywo
     const char *name;
     unsigned long long seed = 42;
     PyObject *ct, *rt, *device_name = NULL, *self = NULL;
-    uint64_t at[POLICY_AXES];
+    uint64_t at[POLICY_AXES], keys[KEY_AXES];
     cubc_device *device;
     cubc_type type;
     cubc_status st;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!O!|OK:Workload", names, &name,
                                      &PyDict_Type, &ct, &PyDict_Type, &rt, &device_name, &seed))
         return NULL;
-    if (py_workload_axes(name, ct, rt, &type, at) < 0) return NULL;
+    if (py_workload_axes(name, ct, rt, &type, at, keys) < 0) return NULL;
     if ((st = py_device(device_name, &device))) return py_raise(st);
     self = py_allocate(cls);
     if (self) {
         workload **w = &((py_workload *)self)->workload;
         Py_BEGIN_ALLOW_THREADS
-        st = workload_open(device, name, type, at, seed, w);
+        st = workload_open(device, name, type, at, keys, seed, w);
         Py_END_ALLOW_THREADS
     }
     device_release(device);

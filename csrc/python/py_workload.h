@@ -10,8 +10,9 @@
 #define PY_ELEMENTS "Elements{io}[pow2]"
 // A compile-time workload, {"T{ct}": "F32"}, and a run-time one of a benchmark: values of its axes
 // by name, or NULL or None. at gets POLICY_AXES numbers; those that rt leaves out are 2^20 elements
-// and the first value that is declared of other axes. 0, or -1 with an exception.
+// and the first value that is declared of other axes. keys gets KEY_AXES numbers (run/keys.h), 0
+// where rt leaves them out. 0, or -1 with an exception.
 int py_workload_axes(const char *benchmark, PyObject *ct, PyObject *rt, cubc_type *type,
-                     uint64_t *at);
+                     uint64_t *at, uint64_t *keys);
 
 #endif

@@ -206,6 +206,8 @@ struct algorithm {
     int benchmark_count;
     const field *fields; // of cubc_<name>_params; none where a binding has glue of its own
     int field_count;
+    int keys; // 1 + the input whose keys' number and order make calls differ (run/keys.h); 0: none
+    bool keys_fill_type; // a benchmark's are of the type's whole range, whatever a call's
     const void *details; // a table of the descriptor's own, for functions that several share
 
     // A benchmark's problem: that of its call, with types and sizes. at: a value of each axis, 0 of

@@ -23,7 +23,8 @@ struct recorded_entry {
     uint64_t hash, code;
     const void *part;
     uint64_t place[POLICY_AXES];
-    recorded_call *call;
+    uint64_t begun;      // calls
+    recorded_call *call; // of the last sketch
 };
 
 // A pair of events. Whoever has CLAIMED it owns it: the thread that queues the call, or one that
@@ -37,6 +38,7 @@ typedef struct call_sample {
 } sample;
 
 static atomic_bool recording;
+static atomic_bool sketching;  // from the begin of a recording on
 FORK_SAFE_MUTEX(lock);         // guards all below but what is atomic
 static atomic_uint number;     // of the recording
 static entry **buckets;        // NULL: nothing is recorded
@@ -61,7 +63,8 @@ call_work call_work_of(const problem *p, const instance *i)
                       .type = cubc_type_name(problem_widest(p)),
                       .variant = i->label,
                       .axes = algorithm_axes(p->algorithm),
-                      .bytes = p->algorithm->traffic(p)};
+                      .bytes = p->algorithm->traffic(p),
+                      .keys = keys_of(p)};
     problem_place(p, work.place);
     return work;
 }
@@ -92,14 +95,24 @@ static void take_name(char *out, size_t size, const char *name)
     out[length] = 0;
 }
 
-static void describe(const cubc_device *device, const call_work *w, recorded_call *out)
+static void add_axis(recorded_call *out, int *count, const char *name, uint64_t value)
 {
-    memcpy(out->place, w->place, sizeof out->place);
+    snprintf(out->axes[*count], sizeof out->axes[*count], "%s", name);
+    out->place[(*count)++] = value;
+}
+
+// sketch: of KEY_AXES, 0 of what is not known; or NULL.
+static void describe(const cubc_device *device, const call_work *w, const uint64_t *sketch,
+                     recorded_call *out)
+{
+    int axes = 0;
     take_name(out->name, sizeof out->name, w->name);
     snprintf(out->type, sizeof out->type, "%s", w->type);
     snprintf(out->variant, sizeof out->variant, "%s", w->variant);
     for (int k = 0; k < POLICY_AXES && w->axes[k]; k++)
-        snprintf(out->axes[k], sizeof out->axes[k], "%s", w->axes[k]);
+        add_axis(out, &axes, w->axes[k], w->place[k]);
+    for (int k = 0; sketch && k < KEY_AXES; k++)
+        if (sketch[k]) add_axis(out, &axes, key_axes[k], sketch[k]);
     out->bytes = w->bytes;
     out->device = device->info;
 }
@@ -117,11 +130,11 @@ static recorded_call **find_call(const recorded_call *wanted)
 }
 
 // With the lock. Readers find the call once it is linked.
-static recorded_call *call_of(const cubc_device *device, const call_work *w)
+static recorded_call *call_of(const cubc_device *device, const call_work *w, const uint64_t *sketch)
 {
     recorded_call *new = mem_zalloc(1, sizeof *new);
     if (!new) return NULL;
-    describe(device, w, new);
+    describe(device, w, sketch, new);
     recorded_call **link = find_call(new);
     if (*link) {
         mem_free(new);
@@ -143,26 +156,26 @@ static entry *make_entry(const cubc_device *device, const call_work *w)
     e->code = w->code;
     e->part = w->part;
     memcpy(e->place, w->place, sizeof e->place);
-    e->call = call_of(device, w);
+    e->call = call_of(device, w, NULL);
     if (e->call) return e;
     mem_free(e);
     return NULL;
 }
 
 // With the lock. NULL: there is no room for another.
-static recorded_call *find(const cubc_device *device, const call_work *w)
+static entry *find(const cubc_device *device, const call_work *w)
 {
     uint64_t hash = hash_of(w);
     entry **link = &buckets[hash % BUCKETS], *e = *link;
     while (e && !is_of(e, w, hash)) e = e->next;
-    if (e) return e->call;
+    if (e) return e;
     e = make_entry(device, w);
     if (!e) return NULL;
     e->hash = hash;
     e->next = *link;
     *link = e;
     kinds++;
-    return e->call;
+    return e;
 }
 
 // ---- times --------------------------------------------------------------------------------------
@@ -270,25 +283,43 @@ static void list(call_round *round, recorded_call *call)
 }
 
 // With the lock. A call that is listed is not timed.
-static void begin(const call_work *work, call_timer *out)
+static void begin(const call_work *work, const uint64_t *sketch, call_timer *out)
 {
     cubc_device *device = out->device;
-    recorded_call *call = find(device, work);
-    if (!call) {
+    entry *e = find(device, work);
+    if (!e) {
         atomic_fetch_add(&beyond, 1);
         return;
     }
-    out->call = call;
+    recorded_call *call = sketch ? call_of(device, work, sketch) : NULL;
+    if (call) e->call = call;
+    e->begun++;
+    out->call = e->call;
     out->recording = number;
-    if (listing || !is_timed(call->count) || device->api->is_capturing(device, out->stream)) return;
-    out->sample = take_sample(call, device);
+    if (listing || !is_timed(out->call->count) || device->api->is_capturing(device, out->stream))
+        return;
+    out->sample = take_sample(out->call, device);
+}
+
+// True for the 1st, 2nd, 4th, ... call, unless nothing can be read.
+static bool is_sketched(cubc_device *device, const call_work *work, void *stream)
+{
+    if (!work->keys.data || listing) return false;
+    pthread_mutex_lock(&lock);
+    const entry *e = calls_are_recorded() && sketching ? find(device, work) : NULL;
+    bool due = e && (e->begun & (e->begun + 1)) == 0;
+    pthread_mutex_unlock(&lock);
+    return due && !device->api->is_capturing(device, stream);
 }
 
 void calls_begin(cubc_device *device, const call_work *work, void *stream, call_timer *out)
 {
+    uint64_t sketch[KEY_AXES];
     *out = (call_timer){.device = device, .stream = stream};
+    bool sketched = sketching && is_sketched(device, work, stream) &&
+                    !keys_sketch(device, &work->keys, stream, sketch);
     pthread_mutex_lock(&lock);
-    if (calls_are_recorded()) begin(work, out);
+    if (calls_are_recorded()) begin(work, sketched ? sketch : NULL, out);
     pthread_mutex_unlock(&lock);
     sample *s = out->sample;
     if (!s || !device->api->event_record(device, s->start, stream)) return;
@@ -393,7 +424,7 @@ static void forget(void)
     number++; // rounds of it have ended as well
 }
 
-cubc_status calls_record(void)
+cubc_status calls_record(bool keys)
 {
     cubc_status st = CUBC_OK;
     pthread_mutex_lock(&lock);
@@ -402,6 +433,7 @@ cubc_status calls_record(void)
     } else {
         buckets = mem_zalloc(BUCKETS, sizeof(entry *));
         called = buckets ? mem_zalloc(BUCKETS, sizeof(recorded_call *)) : NULL;
+        sketching = keys;
         if (called)
             atomic_store(&recording, true);
         else

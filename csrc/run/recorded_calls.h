@@ -1,16 +1,17 @@
 // The calls that a process makes while they are recorded: which, how often, and for how long.
 //
 // Calls are one where they run the same code at the same place on the run-time axes. No data are
-// kept. The first calls of each kind are timed by a pair of events on their stream, and then ever
-// fewer: eight in each doubling of their number, so that recording costs little where calls are
-// many.
+// kept. Where it is asked for, the keys of the 1st, 2nd, 4th, 8th ... call of a kind are sketched;
+// what they are like are further axes, of the calls up to the next sketch. The first calls of each
+// kind are timed by a pair of events on their stream, and then ever fewer: eight in each doubling
+// of their number, so that recording costs little where calls are many.
 //
 // Calls hold a lock among themselves. Who reads what has been counted (calls_after, calls_settle)
 // takes none, so that no call waits for a reader.
 #ifndef CUBC_RECORDED_CALLS_H
 #define CUBC_RECORDED_CALLS_H
 
-#include "run/algorithm.h"
+#include "run/keys.h"
 
 #include <stdatomic.h>
 
@@ -26,15 +27,17 @@ typedef struct call_work {
     const char *const *axes;
     uint64_t place[POLICY_AXES];
     double bytes; // compulsory traffic; 0: not known
+    keys_place keys;
 } call_work;
 
 // A primitive's; it points into both.
 call_work call_work_of(const problem *p, const instance *i);
 
 // Calls that are one: of the same texts at the same place, whatever code they ran.
+enum { RECORDED_AXES = POLICY_AXES + KEY_AXES };
 typedef struct recorded_call {
-    char name[64], type[16], variant[MAX_LABEL], axes[POLICY_AXES][16];
-    uint64_t place[POLICY_AXES];
+    char name[64], type[16], variant[MAX_LABEL], axes[RECORDED_AXES][16];
+    uint64_t place[RECORDED_AXES];
     double bytes;
     device_info device;
     _Atomic uint64_t count;               // of those that ran
@@ -60,8 +63,9 @@ typedef struct call_round {
     size_t count, room;
 } call_round;
 
-// Records all calls from now on. CUBC_INVALID_ARGUMENT if they are recorded already.
-cubc_status calls_record(void);
+// Records all calls from now on. CUBC_INVALID_ARGUMENT if they are recorded already. keys: with
+// sketches, each of which waits for the stream.
+cubc_status calls_record(bool keys);
 bool calls_are_recorded(void);
 // Takes in the times of calls that are over. wait: of all, waiting for them.
 void calls_settle(bool wait);

@@ -46,7 +46,7 @@ static void add_text(char *out, const char *format, const char *separator, const
 static void write_places(const recorded_call *c, char *axes, char *rt)
 {
     *axes = *rt = 0;
-    for (int k = 0; k < POLICY_AXES && c->axes[k][0]; k++) {
+    for (int k = 0; k < RECORDED_AXES && c->axes[k][0]; k++) {
         if (c->place[k] > INT64_MAX) continue;
         add_text(axes, "%s[\"%s\", [%llu]]", *axes ? ", " : "[", c->axes[k], c->place[k]);
         add_text(rt, "%s%s=%llu", *rt ? "," : "", c->axes[k], c->place[k]);
@@ -260,7 +260,7 @@ static cubc_status open_boxes(void)
     return CUBC_OK;
 }
 
-static cubc_status begin(const char *name, double seconds)
+static cubc_status begin(const char *name, double seconds, bool keys)
 {
     cubc_status st;
     path = mem_strdup(name);
@@ -270,7 +270,7 @@ static cubc_status begin(const char *name, double seconds)
     process = getpid();
     GUARD(st, check_store(), failed);
     GUARD(st, open_boxes(), failed);
-    GUARD(st, calls_record(), failed);
+    GUARD(st, calls_record(keys), failed);
     GUARD(st, start_writer(), forget);
     take_signal();
     return CUBC_OK;
@@ -281,12 +281,12 @@ failed:
     return st;
 }
 
-cubc_status recording_begin(const char *name, double seconds)
+cubc_status recording_begin(const char *name, double seconds, bool keys)
 {
     pthread_mutex_lock(&lock);
     cubc_status st =
         path ? error_set(__FILE__, __LINE__, CUBC_INVALID_ARGUMENT, "calls are recorded already")
-             : begin(name, seconds);
+             : begin(name, seconds, keys);
     pthread_mutex_unlock(&lock);
     return st;
 }

@@ -11,7 +11,8 @@
 #include "base/base.h"
 
 // One at a time. The store is made if it is not there.
-cubc_status recording_begin(const char *path, double seconds);
+// keys: sketch those of calls: see run/keys.h.
+cubc_status recording_begin(const char *path, double seconds, bool keys);
 // Waits for what is timed and writes all. *lost: the calls of kinds that there was no room for.
 cubc_status recording_end(uint64_t *lost);
 // Ends it in a forked child, unwritten.

@@ -207,6 +207,14 @@ def benchmarks() -> dict[str, dict[str, list[Any]]]:
     Axes are in declared order. Values of ``{ct}`` axes are strings, those of others integers.
     """
 
+def key_axes(benchmark: str, /) -> tuple[str, ...]:
+    """Axes that say what a benchmark's keys are like, if it has keys: none is declared.
+
+    A run-time workload may have values of them, with which its keys are made so: ``Distinct`` ones,
+    which differ in ``KeyBits`` bits, in runs of a mean length ``Run``, ``Sorted`` percent of them
+    in order. Policies do not go by them.
+    """
+
 def parameters(
     benchmark: str, device: str | None = None, /
 ) -> list[tuple[str, str, Sequence[int] | Sequence[str]]]:
@@ -259,8 +267,8 @@ def set_tuner(tuner: Callable[[str, str, str, dict[str, int]], bool] | None, /) 
     does not end the call, but KeyboardInterrupt.
     """
 
-def record_calls(path: str | bytes | os.PathLike, seconds: float, /) -> None:
-    """Record all calls from now on in a store, written every so many seconds.
+def record_calls(path: str | bytes | os.PathLike, seconds: float, keys: bool, /) -> None:
+    """Record all calls from now on in a store, written every so many seconds; keys: sketched.
 
     ValueError if they are recorded already.
     """

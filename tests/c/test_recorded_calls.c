@@ -80,7 +80,7 @@ static void test_a_call_that_is_never_over_keeps_no_other_from_its_time(void)
     char name[16];
     int timed = 0;
     made = 0;
-    CHECK_STATUS(calls_record(), CUBC_OK);
+    CHECK_STATUS(calls_record(false), CUBC_OK);
     for (int kind = 0; kind < 40; kind++) {
         snprintf(name, sizeof name, "sum.%d", kind);
         for (int k = 0; k < 16; k++) call_of((uint64_t)kind, name, CUBC_OK);
@@ -94,7 +94,7 @@ static void test_a_call_that_is_never_over_keeps_no_other_from_its_time(void)
 static void test_calls_of_one_name_and_place_are_one(void)
 {
     made = 2;
-    CHECK_STATUS(calls_record(), CUBC_OK);
+    CHECK_STATUS(calls_record(false), CUBC_OK);
     for (uint64_t code = 0; code < 40; code++) call_of(code, code % 2 ? "odd" : "even", CUBC_OK);
     const recorded_call *even = calls_after(NULL), *odd = calls_after(even);
     CHECK(even->count == 20 && odd->count == 20 && !calls_after(odd));
@@ -104,8 +104,8 @@ static void test_calls_of_one_name_and_place_are_one(void)
 static void test_only_what_ran_is_counted(void)
 {
     made = 2;
-    CHECK_STATUS(calls_record(), CUBC_OK);
-    CHECK_STATUS(calls_record(), CUBC_INVALID_ARGUMENT);
+    CHECK_STATUS(calls_record(false), CUBC_OK);
+    CHECK_STATUS(calls_record(false), CUBC_INVALID_ARGUMENT);
     call_of(1, "sum", CUBC_NO_DEVICE_MEMORY);
     CHECK(calls_after(NULL)->count == 0);
     call_of(1, "sum", CUBC_OK);
@@ -125,7 +125,7 @@ static void test_rounds_count_with_each_replay(void)
 {
     call_round round = {0};
     made = 2;
-    CHECK_STATUS(calls_record(), CUBC_OK);
+    CHECK_STATUS(calls_record(false), CUBC_OK);
     calls_round_begin(&round);
     call_of(1, "sum", CUBC_OK);
     call_of(1, "sum", CUBC_NO_DEVICE_MEMORY);
@@ -134,7 +134,7 @@ static void test_rounds_count_with_each_replay(void)
     for (int k = 0; k < 5; k++) calls_replayed(&round);
     CHECK(calls_after(NULL)->count == 10);
     calls_forget();
-    CHECK_STATUS(calls_record(), CUBC_OK);
+    CHECK_STATUS(calls_record(false), CUBC_OK);
     calls_replayed(&round); // of a recording that has ended
     CHECK(!calls_after(NULL));
     calls_forget();
@@ -145,7 +145,7 @@ static void test_a_name_is_cut_between_letters(void)
 {
     char name[] = "aéééééééééééééééééééééééééééééééééééé";
     made = 2;
-    CHECK_STATUS(calls_record(), CUBC_OK);
+    CHECK_STATUS(calls_record(false), CUBC_OK);
     call_of(1, name, CUBC_OK);
     call_of(2, name + 1, CUBC_OK);
     const recorded_call *first = calls_after(NULL);

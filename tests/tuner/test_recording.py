@@ -205,9 +205,12 @@ def test_what_a_search_for_a_recording_refuses(db, tmp_path):
 
 
 def test_a_program_is_recorded_by_the_command(db):
-    program = "import cubc, numpy; cubc.reduce(numpy.ones(5000), device='cpu')"
-    command = [sys.executable, "-m", "cubc", "record", "-o", str(db), "--"]
-    subprocess.run([*command, sys.executable, "-c", program], check=True, timeout=120)
+    program = "import cubc, numpy; x = numpy.ones(5000); cubc.reduce(x); cubc.sort(x)"
+    command = [sys.executable, "-m", "cubc", "record", "--keys", "-o", str(db), "--"]
+    variables = os.environ | {"CUBC_DEVICE": "cpu"}
+    subprocess.run(
+        [*command, sys.executable, "-c", program], check=True, timeout=120, env=variables
+    )
     assert calls(db, benchmark="reduce.sum", shape="Elements=5000") == [1]
     told = subprocess.run(
         [sys.executable, "-m", "cubc", "recorded", str(db)],
@@ -216,7 +219,7 @@ def test_a_program_is_recorded_by_the_command(db):
         capture_output=True,
         text=True,
     ).stdout
-    assert "reduce.sum" in told and "Elements=5000" in told
+    assert "reduce.sum" in told and "Elements=5000,Distinct=1" in told
 
 
 def test_calls_that_fail_are_not_counted(db):

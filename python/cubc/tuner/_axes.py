@@ -76,6 +76,15 @@ def declared(benchmark: str) -> tuple[Axis, ...]:
     return tuple(Axis(name, tuple(v)) for name, v in _core.benchmarks()[benchmark].items())
 
 
+def declared_with_keys(benchmark: str, wanted: Iterable[str]) -> tuple[Axis, ...]:
+    """Axes of a benchmark, and those of what its keys are like that are wanted.
+
+    The latter are not declared: their one value, 0, says that keys are as the benchmark has them.
+    """
+    names = [name for name in _core.key_axes(benchmark) if name in wanted]
+    return declared(benchmark) + tuple(Axis(name, (0,)) for name in names)
+
+
 def find(axes: Sequence[Axis], name: str) -> Axis | None:
     """Axis that `name` means: its plain name, with none, some or all of its flags."""
     plain, flags = split_name(name)

@@ -215,6 +215,9 @@ def _parser() -> argparse.ArgumentParser:
         "record", help="run a program and record what it calls: cubc record -o FILE -- COMMAND"
     )
     listen.add_argument("-o", "--db", required=True, metavar="FILE", help="the store")
+    listen.add_argument(
+        "--keys", action="store_true", help="sketch the keys of sorts, of runs and of histograms"
+    )
     listen.add_argument("command", nargs="+", help="the program and its arguments")
     listen.set_defaults(run=_record)
 
@@ -349,13 +352,14 @@ def _show_top(analysis: Analysis, n: int) -> None:
 def _record(options: argparse.Namespace) -> None:
     path = os.path.abspath(store_path(options.db))
     _core.Store(path, True).close()
-    os.execvpe(options.command[0], options.command, os.environ | {"CUBC_RECORD": path})
+    variables = {"CUBC_RECORD": path, "CUBC_RECORD_KEYS": str(int(options.keys))}
+    os.execvpe(options.command[0], options.command, os.environ | variables)
 
 
 def _recorded(options: argparse.Namespace) -> None:
     table = recorded(options.files)
     if table.empty:
-        raise LookupError("no calls were recorded: a program that is killed leaves none")
+        raise LookupError("no calls were recorded: a program that is killed at once leaves none")
     print(table.to_string(index=False, float_format="{:.3f}".format))
 
 

@@ -40,6 +40,7 @@ TICK = 0.25  # seconds between two looks at what the process holds
 USERS = {
     "CUBC_POLICIES",
     "CUBC_RECORD",
+    "CUBC_RECORD_KEYS",
     "CUBC_TUNE",
 }  # variables that are not for the measuring process
 TAIL = 2000  # bytes kept of the end of what the process prints

@@ -97,7 +97,7 @@ class Calls:
 
     def workload(self, arch: str, constraints: tuple[Constraint, ...]) -> CompileTimeWorkload:
         """The workload that a search takes."""
-        declared = ax.declared(self.benchmark)
+        declared = ax.declared_with_keys(self.benchmark, self.place)
         plain = {axis.plain for axis in declared}
         wanted = {name: value for name, value in self.place.items() if name in plain}
         axes = tuple(axis for axis in ax.opened(declared, wanted) if not axis.compile_time)

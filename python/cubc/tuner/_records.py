@@ -115,6 +115,7 @@ class Group:
         """True if these times are of the kernel source and of the axes that this cubc has."""
         try:
             declared = {axis.plain for axis in ax.declared(self.benchmark)}
+            declared.update(_core.key_axes(self.benchmark))
             known = declared.issuperset(axis.plain for axis in self.axes)
             source = _core.source_hash(self.benchmark, self.ct, self.arch)
             return known and self.source_hash == source

@@ -138,14 +138,14 @@ def compile_time_workloads(
     """
     names = matching(benchmark)
     wanted = ax.given(axes)
-    every = [axis for name in names for axis in ax.declared(name)]
+    every = [axis for name in names for axis in ax.declared_with_keys(name, wanted)]
     for axis in wanted:
         if ax.find(every, axis) is None:
             raise ax.unknown(", ".join(names), "axis", axis, {known.name for known in every})
     found: list[CompileTimeWorkload] = []
     refused: list[ValueError] = []
     for name in names:
-        declared = ax.declared(name)
+        declared = ax.declared_with_keys(name, wanted)
         mine = {axis: values for axis, values in wanted.items() if ax.find(declared, axis)}
         try:
             mine = ax.told_apart(declared, mine)
