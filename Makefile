@@ -45,7 +45,7 @@ test:
 	$(PYTEST) -n $$(($(JOBS) + 1)) --maxprocesses 8 --dist worksteal
 
 stubs: lint
-	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml cubc._core
+	$(BIN)/python -m mypy.stubtest --mypy-config-file tools/stubtest.ini cubc._core
 
 test-gpu:
 	@sh tools/setup.sh dev
@@ -165,7 +165,7 @@ $(F_FUZZERS): $(F_BUILD)/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(F_OBJECTS)
 ANALYZER := 12
 A_BUILD := build/analyze
 A_STAMPS := $(C_SOURCES:csrc/%.c=$(A_BUILD)/%.o)
-A_FLAGS = $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(C_FLAGS)) -fanalyzer
+A_FLAGS = $(filter-out -g -fsanitize=% -fno-sanitize-recover=%,$(C_FLAGS)) -fanalyzer
 
 # The array is filled by two loops, a part each.
 $(A_BUILD)/base/hash.o: A_FLAGS += -Wno-analyzer-use-of-uninitialized-value

@@ -130,9 +130,10 @@ def test_rows_that_begin_anywhere(device, type):
         for first in (0, 1, 3):
             part = x[first : first + (x.size - 3) // size * size]
             given = on(device, x)[first : first + part.size]
-            for op in ("sum", "argmin"):
+            rows = inputs.exact(part).reshape(-1, size)
+            for op, expected in (("sum", rows.sum(axis=1)), ("argmin", rows.argmin(axis=1))):
                 result = cubc.segmented_reduce(given, op=op, segment_size=size)
-                same(result, reference(part, np.arange(0, part.size + 1, size), op))
+                same(result, expected)
 
 
 @pytest.mark.parametrize("rows", [1, 3, 40, 3000])

@@ -14,10 +14,16 @@ import cubc
 def best(x, k, largest=True):
     """Keys and indices; of a float, as many NaNs as there may be count as the largest."""
     key = x.astype(np.float64) if x.dtype.itemsize < 8 or x.dtype.kind == "f" else x
+    among = np.arange(x.size)
+    if 0 < k < x.size and not np.isnan(key).any():  # the others need no order
+        last = np.partition(key, x.size - k if largest else k - 1)[x.size - k if largest else k - 1]
+        among = np.flatnonzero(key >= last if largest else key <= last)
+        key = key[among]
     order = np.argsort(key, kind="stable")
     if largest:  # of equal keys the lowest index comes first here too
-        order = x.size - 1 - np.argsort(key[::-1], kind="stable")[::-1]
-    return x[order[:k]], order[:k]
+        order = key.size - 1 - np.argsort(key[::-1], kind="stable")[::-1]
+    where = among[order[:k]]
+    return x[where], where
 
 
 def check(x, k, device, **options):
