@@ -68,19 +68,26 @@ static int keep_made(PyObject *list, const py_call *c)
     return 0;
 }
 
+// Opens the bound calls with the first of them.
+static cubc_status open_on(py_bound *b, cubc_device *device, void *stream, PyObject *stream_object)
+{
+    if (!b->calls) {
+        TRY(bound_open(device, stream, &b->calls));
+        b->stream = stream;
+        b->stream_object = stream_object;
+    }
+    if (!bound_is_on(b->calls, device, stream))
+        FAIL(CUBC_INVALID_ARGUMENT, "calls that are bound together run on one device and stream");
+    b->count++;
+    return CUBC_OK;
+}
+
 static cubc_status add(py_bound *b, const py_call *c, const problem *p)
 {
     if (c->wait)
         FAIL(CUBC_INVALID_ARGUMENT, "a call with arrays of the host cannot be bound on a GPU");
     if (keep_arrays(b->between, c) < 0 || keep_made(b->made, c) < 0) return CUBC_NO_MEMORY;
-    if (!b->calls) {
-        TRY(bound_open(c->device, c->stream, &b->calls));
-        b->stream = c->stream;
-        b->stream_object = c->stream_object;
-    }
-    if (!bound_is_on(b->calls, c->device, c->stream))
-        FAIL(CUBC_INVALID_ARGUMENT, "calls that are bound together run on one device and stream");
-    b->count++;
+    TRY(open_on(b, c->device, c->stream, c->stream_object));
     return bound_add(b->calls, p);
 }
 
@@ -88,6 +95,24 @@ cubc_status py_bound_add(const py_call *c, const problem *p)
 {
     py_bound *b = binding;
     cubc_status st = add(b, c, p);
+    b->failed = b->failed || st;
+    return st;
+}
+
+static cubc_status add_launch(py_bound *b, const py_bound_launch *l)
+{
+    for (int k = 0; k < l->launch->count; k++)
+        if (keep_view(b->between, &l->launch->views[k]) < 0) return CUBC_NO_MEMORY;
+    if (keep(b->between, l->program) < 0 || keep(b->between, l->stream_object) < 0)
+        return CUBC_NO_MEMORY;
+    TRY(open_on(b, l->device, l->stream, l->stream_object));
+    return bound_add_launch(b->calls, l->kernel, l->shape, l->launch->packed, l->work);
+}
+
+cubc_status py_bound_add_launch(const py_bound_launch *l)
+{
+    py_bound *b = binding;
+    cubc_status st = add_launch(b, l);
     b->failed = b->failed || st;
     return st;
 }

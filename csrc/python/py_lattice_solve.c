@@ -219,7 +219,9 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
                                      &a.extents, &a.device, &a.stream, &p.solver, &p.tolerance,
                                      &iterations, &a.precise, &a.sloppy, &p.even_odd, &p.delta,
                                      &order, &a.shifts) ||
-        py_binding_refuse(PyExc_ValueError, "a solve cannot be bound") < 0)
+        py_binding_refuse(PyExc_ValueError, "a solve cannot be bound: the host looks at its "
+                                            "residual, and repeats recorded rounds itself; bind "
+                                            "the operator, as cubc.bind(operator, x, out=y)") < 0)
         return NULL;
     cubc_status known = operator_row_named(name, &op.kind, &a.row);
     if (known) return py_raise(known);

@@ -2,6 +2,7 @@
 // needed of a source before that.
 #include "python/py_arguments.h"
 #include "python/py_binding.h"
+#include "python/py_bound.h"
 #include "python/py_kernel_launch.h"
 #include "python/py_module.h"
 #include "python/py_timing.h"
@@ -191,26 +192,46 @@ static PyObject *program_record(PyObject *self, PyObject *args)
     return result;
 }
 
-static cubc_status queue_launch(program *p, const wanted *w, const void *args, void *stream)
+static call_work work_of(const program *p, const wanted *w)
 {
     static const char *const axes[POLICY_AXES + 1] = {"Grid", "Block"};
+    return (call_work){.code = program_serial(p),
+                       .part = w->kernel,
+                       .name = w->name,
+                       .type = "",
+                       .variant = "",
+                       .axes = axes,
+                       .place = {(uint64_t)w->grid[0] * w->grid[1] * w->grid[2],
+                                 (uint64_t)w->block[0] * w->block[1] * w->block[2]}};
+}
+
+static cubc_status queue_launch(program *p, const wanted *w, const void *args, void *stream)
+{
     call_timer timer = {0};
-    const call_work work = {.code = program_serial(p),
-                            .part = w->kernel,
-                            .name = w->name,
-                            .type = "",
-                            .variant = "",
-                            .axes = axes,
-                            .place = {(uint64_t)w->grid[0] * w->grid[1] * w->grid[2],
-                                      (uint64_t)w->block[0] * w->block[1] * w->block[2]}};
+    const call_work work = work_of(p, w);
     if (calls_are_recorded()) calls_begin(program_device(p), &work, stream, &timer);
     cubc_status st = program_launch(p, w->kernel, &w->shape, args, stream);
     calls_queued(&timer, st);
     return st;
 }
 
-static PyObject *launch_now(program *p, const wanted *w, py_launch *l)
+static cubc_status bind_launch(py_program *self, const wanted *w, const py_launch *l, void *stream,
+                               PyObject *stream_object)
 {
+    const call_work work = work_of(self->program, w);
+    return py_bound_add_launch(&(py_bound_launch){.program = (PyObject *)self,
+                                                  .launch = l,
+                                                  .kernel = w->kernel,
+                                                  .shape = &w->shape,
+                                                  .work = &work,
+                                                  .device = program_device(self->program),
+                                                  .stream = stream,
+                                                  .stream_object = stream_object});
+}
+
+static PyObject *launch_now(py_program *self, const wanted *w, py_launch *l)
+{
+    program *p = self->program;
     void *stream = NULL;
     PyObject *object = NULL;
     bool given = w->stream && w->stream != Py_None;
@@ -226,6 +247,7 @@ static PyObject *launch_now(program *p, const wanted *w, py_launch *l)
     Py_BEGIN_ALLOW_THREADS
     st = queue_launch(p, w, l->packed, stream);
     Py_END_ALLOW_THREADS
+    if (!st && py_binding_is_on()) st = bind_launch(self, w, l, stream, object);
     return st ? py_raise(st) : Py_NewRef(Py_None);
 }
 
@@ -234,10 +256,8 @@ static PyObject *program_launch_method(PyObject *self, PyObject *args)
     py_program *p = (py_program *)self;
     wanted w = {0};
     py_launch l = {.count = 0};
-    if (parse_launch(p, args, &w) < 0 ||
-        py_binding_refuse(PyExc_ValueError, "a launch of a cubc.Kernel cannot be bound") < 0)
-        return NULL;
-    PyObject *result = launch_now(p->program, &w, &l);
+    if (parse_launch(p, args, &w) < 0) return NULL;
+    PyObject *result = launch_now(p, &w, &l);
     py_launch_end(&l);
     return result;
 }

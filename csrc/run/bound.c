@@ -3,19 +3,22 @@
 #include "run/bound.h"
 
 #include "run/plan.h"
-#include "run/recorded_calls.h"
 #include "run/table.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
-typedef struct part { // a call
+typedef struct part { // a call, or a launch of a user's kernel
     struct part *next;
     void *messages, *scratch;
     call_work work;
-    char benchmark[sizeof((problem *)0)->benchmark];
+    char name[64]; // of the work
     plan plan;
+    const device_kernel *kernel; // a user's; NULL: it is a call
+    launch_shape shape;
+    void *args;
 } part;
 
 struct bound {
@@ -67,23 +70,46 @@ static cubc_status allocate(const bound *b, size_t bytes, void **out)
     return bytes ? b->device->api->alloc(b->device, bytes, b->stream, out) : CUBC_OK;
 }
 
+// Closing frees it, whatever becomes of it. NULL: there is no memory.
+static part *append(bound *b, const call_work *work)
+{
+    part *new = mem_zalloc(1, sizeof *new);
+    if (!new) return NULL;
+    *b->last = new;
+    b->last = &new->next;
+    new->work = *work;
+    snprintf(new->name, sizeof new->name, "%s", work->name);
+    new->work.name = new->name;
+    return new;
+}
+
 cubc_status bound_add(bound *b, const problem *p)
 {
     table *t;
     instance *i;
     TRY(table_of(b->device, &t));
     TRY(table_find(t, p, b->stream, &i));
-    part *new = mem_zalloc(1, sizeof *new);
+    const call_work work = call_work_of(p, i);
+    part *new = append(b, &work);
     if (!new) return CUBC_NO_MEMORY;
-    *b->last = new; // closing frees it in any case
-    b->last = &new->next;
     TRY(plan_make(p, i, &new->plan));
     TRY(allocate(b, new->plan.message_bytes, &new->messages));
     TRY(allocate(b, new->plan.scratch_bytes, &new->scratch));
-    new->work = call_work_of(p, i);
-    memcpy(new->benchmark, p->benchmark, sizeof new->benchmark);
-    new->work.name = new->benchmark;
     return plan_place(&new->plan, new->messages, new->scratch);
+}
+
+cubc_status bound_add_launch(bound *b, const device_kernel *kernel, const launch_shape *shape,
+                             const void *args, const call_work *work)
+{
+    size_t bytes = (size_t)kernel->info.args_bytes;
+    part *new = append(b, work);
+    if (!new) return CUBC_NO_MEMORY;
+    new->args = mem_alloc(bytes + 1, 1);
+    if (!new->args) return CUBC_NO_MEMORY;
+    memcpy(new->args, args, bytes);
+    new->kernel = kernel;
+    new->shape = *shape;
+    return CUBC_OK;
 }
 
 static cubc_status clear_messages(bound *b)
@@ -96,10 +122,16 @@ static cubc_status clear_messages(bound *b)
     return CUBC_OK;
 }
 
+static cubc_status queue_part(const bound *b, const part *one, void *stream)
+{
+    if (!one->kernel) return plan_queue(b->device, &one->plan, one->scratch, stream);
+    return b->device->api->launch(b->device, one->kernel, &one->shape, one->args,
+                                  (size_t)one->kernel->info.args_bytes, stream);
+}
+
 static cubc_status queue_parts(const bound *b, void *stream)
 {
-    for (const part *one = b->first; one; one = one->next)
-        TRY(plan_queue(b->device, &one->plan, one->scratch, stream));
+    for (const part *one = b->first; one; one = one->next) TRY(queue_part(b, one, stream));
     return CUBC_OK;
 }
 
@@ -133,7 +165,7 @@ static cubc_status queue_recorded(bound *b)
     for (const part *one = b->first; one; one = one->next) {
         call_timer timer;
         calls_begin(b->device, &one->work, b->stream, &timer);
-        cubc_status st = plan_queue(b->device, &one->plan, one->scratch, b->stream);
+        cubc_status st = queue_part(b, one, b->stream);
         calls_queued(&timer, st);
         if (st) return st;
         calls_round_list(&b->calls, &timer);
@@ -198,6 +230,7 @@ void bound_close(bound *b)
         b->first = one->next;
         api->free(b->device, one->messages, b->stream);
         api->free(b->device, one->scratch, b->stream);
+        mem_free(one->args);
         mem_free(one);
     }
     pthread_mutex_destroy(&b->lock);

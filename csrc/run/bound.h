@@ -5,7 +5,7 @@
 #ifndef CUBC_BOUND_H
 #define CUBC_BOUND_H
 
-#include "run/algorithm.h"
+#include "run/recorded_calls.h"
 
 typedef struct bound bound;
 
@@ -13,6 +13,10 @@ typedef struct bound bound;
 cubc_status bound_open(cubc_device *device, void *stream, bound **out);
 // Adds a call that follows those before. Its arrays have to live as long as the bound calls.
 cubc_status bound_add(bound *b, const problem *p);
+// The same of a launch of a user's kernel, which has to live as long too; the arguments are copied.
+// The work's axes are static.
+cubc_status bound_add_launch(bound *b, const device_kernel *kernel, const launch_shape *shape,
+                             const void *args, const call_work *work);
 // Ends the adding; from now on they can be queued.
 cubc_status bound_end(bound *b);
 // On the stream of bound_open, since calls share their temporary storage. Any thread may queue.

@@ -28,9 +28,9 @@ def bind(function: Callable[..., Any], /, *args: Any, **options: Any) -> _core.B
     Parameters
     ----------
     function
-        A function of cubc that takes ``out=``, or a function of your own that makes several such
-        calls; of several calls each follows the one before. What it does besides, as in NumPy, is
-        done once, and not repeated.
+        A function of cubc that takes ``out=``, a `Kernel`, an operator of `cubc.lattice`, or a
+        function of your own that makes several such calls; of several calls each follows the one
+        before. What it does besides, as in NumPy, is done once, and not repeated.
     *args, **options
         Its arguments. Arrays have to be contiguous. They are kept alive.
 
@@ -38,7 +38,7 @@ def bind(function: Callable[..., Any], /, *args: Any, **options: Any) -> _core.B
     -------
     Bound
         Object that repeats the call and returns what the call returned. Its ``count`` is the number
-        of primitives that it queues.
+        of primitives and kernels that it queues.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def bind(function: Callable[..., Any], /, *args: Any, **options: Any) -> _core.B
     ValueError
         If an array is not contiguous or not aligned, and would be copied; if the call makes an
         array for its result, because ``out=``, or ``count=``, is missing; for arrays of the host on
-        a GPU; for launches of a `Kernel` and bound calls within the call; if nothing was called.
+        a GPU; for solves and bound calls within the call; if nothing was called.
     """
     _core.bind_begin()
     try:
