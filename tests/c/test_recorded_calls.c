@@ -153,6 +153,36 @@ static void test_a_name_is_cut_between_letters(void)
     calls_forget();
 }
 
+enum { THREADS = 4, CALLS = 20000 };
+
+static void *call_often(void *of)
+{
+    const uint64_t *kind = of;
+    for (int k = 0; k < CALLS; k++)
+        call_of(2 * *kind + (k % 100 == 0), *kind ? "sum" : "product", CUBC_OK);
+    return NULL;
+}
+
+static void test_calls_wait_for_no_reader(void)
+{
+    static uint64_t kinds[2] = {0, 1};
+    pthread_t threads[THREADS];
+    uint64_t counted = 0;
+    made = 2;
+    CHECK_STATUS(calls_record(false), CUBC_OK);
+    for (int t = 0; t < THREADS; t++)
+        CHECK(!pthread_create(&threads[t], NULL, call_often, &kinds[t % 2]));
+    while (counted < THREADS * CALLS) {
+        calls_settle(false);
+        counted = 0;
+        for (const recorded_call *c = calls_after(NULL); c; c = calls_after(c)) counted += c->count;
+    }
+    for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
+    for (const recorded_call *c = calls_after(NULL); c; c = calls_after(c))
+        CHECK(c->count == THREADS / 2 * CALLS);
+    calls_forget();
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
@@ -161,6 +191,7 @@ int main(int argc, char **argv)
         {"calls of one name and place are one", test_calls_of_one_name_and_place_are_one},
         {"only what ran is counted", test_only_what_ran_is_counted},
         {"rounds count with each replay", test_rounds_count_with_each_replay},
+        {"calls wait for no reader", test_calls_wait_for_no_reader},
         {"a name is cut between letters", test_a_name_is_cut_between_letters},
     };
     return check_run(tests, COUNT_OF(tests), argc > 1 ? argv[1] : NULL);
