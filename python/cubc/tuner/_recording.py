@@ -53,8 +53,8 @@ def record(db: str | os.PathLike, *, keys: bool = False) -> Iterator[None]:
         distinct (``Distinct``), in how many bits integers differ (``KeyBits``), how long equal ones
         follow each other (``Run``), and how many in 100 are in order (``Sorted``, where some are).
         A search of the recording makes keys like them. The 1st, 2nd, 4th, 8th ... call of each kind
-        copies 4096 keys to the host, in 16 pieces, and waits for them: on a GPU some tenths of a
-        millisecond, on a CPU one. The other calls cost no more than without.
+        copies 4096 keys to the host, in 16 pieces, and waits for them: some tenths of a
+        millisecond. The other calls cost no more than without.
 
     Raises
     ------
