@@ -1,12 +1,14 @@
 """How good the strategies are, replayed on measured spaces: a table against random search.
 
-    python benchmarks/strategies.py TABLE... [--seeds N] [--ahead N] [--strategies NAME...] [--warm]
-        [--json]
+    python benchmarks/strategies.py TABLE... [--synthetic N] [--seeds N] [--ahead N]
+        [--strategies NAME...] [--warm] [--json]
 
 A TABLE is a CSV file as cubc.tuner._replay reads it. Each strategy visits 5 % of a space with each
 seed, failures counted. The speed of a run is the best time of the table over the best time found;
 the figures are the shares of runs with at least 99 % and 95 % of the best speed, and the mean
 speed, after 1, 2 and 5 % of the space; and the milliseconds of processor time a visit took.
+
+With --synthetic the made-up spaces of synthetic.py come after the tables, so many draws of each.
 
 With --warm, a search also has the outcomes of the other TABLEs of the same kernel, whose names
 agree up to the first "_", as if they were stores of other GPUs.
@@ -19,6 +21,7 @@ from pathlib import Path
 
 import cells
 import numpy as np
+import synthetic
 
 from cubc.tuner._replay import read_table, replay
 from cubc.tuner._strategy import STRATEGIES, warmed
@@ -30,11 +33,15 @@ HEAD = "| strategy | space | runs |" + "".join(
 
 
 def speeds(factory, table, seeds, ahead):
-    """Speed after each share of the space (columns) for each seed (rows), and ms a visit."""
+    """Speed after each share of the space (columns) for each seed (rows), and ms a visit.
+
+    `seeds` are the seeds, or their number.
+    """
+    seeds = range(seeds) if isinstance(seeds, int) else seeds
     stops = [max(1, int(share * table.count())) for share in SHARES]
     begin = time.process_time()
-    curves = [replay(factory, table, stops[-1], seed, ahead) for seed in range(seeds)]
-    cost = (time.process_time() - begin) / (seeds * stops[-1])
+    curves = [replay(factory, table, stops[-1], seed, ahead) for seed in seeds]
+    cost = (time.process_time() - begin) / (len(seeds) * stops[-1])
     found = [[table.best / curve[min(stop, len(curve)) - 1] for stop in stops] for curve in curves]
     return np.array(found), 1e3 * cost
 
@@ -77,7 +84,8 @@ def cell(name, space, found, cost, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="+", type=Path)
+    parser.add_argument("tables", nargs="*", type=Path)
+    parser.add_argument("--synthetic", type=int, default=0, metavar="N", help="draws of each")
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--ahead", type=int, default=4, help="asks before the first tell")
     parser.add_argument("--strategies", nargs="+", choices=sorted(STRATEGIES))
@@ -86,6 +94,7 @@ def main():
     options = parser.parse_args()
     names = options.strategies or [name for name in STRATEGIES if name != "exhaustive"]
     tables = {path.name.partition(".")[0]: read_table(path) for path in options.tables}
+    tables |= synthetic.tables(options.synthetic)
     print(HEAD + " ms a visit |")
     print("|" + "---|" * (HEAD.count("|")))
     rows = []

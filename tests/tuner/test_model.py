@@ -5,7 +5,7 @@ import pytest
 import tables
 
 from cubc.tuner._replay import replay
-from cubc.tuner._strategy import STRATEGIES, distance
+from cubc.tuner._strategy import STRATEGIES, blas, distance
 from cubc.tuner._strategy.distance import Distances
 from cubc.tuner._strategy.points import place
 from cubc.tuner._strategy.process import Process, chosen
@@ -65,6 +65,32 @@ def test_what_is_awaited_leaves_the_mean_and_lessens_the_spread():
     assert np.allclose(mean, same)
     assert (sure <= unsure + 1e-9).all()
     assert sure[10] < 0.5 * unsure[10]
+
+
+def test_what_is_kept_of_a_forecast_changes_nothing():
+    """Outcomes come in another order than they were asked for, are left out, and weights change."""
+    process, points, values = made_up()
+    rng = np.random.default_rng(3)
+    known, waiting = points[:8], points[8:12]
+    for step in range(12, 60):
+        asked = [points[at] for at in rng.permutation(64)[:30]]
+        at = [points.index(point) for point in known]
+        found = process.forecast(known, values[at], waiting, asked)
+        fresh = Process(process._distances)
+        fresh._found, fresh._fitted = process._found, len(known)
+        assert np.allclose(found, fresh.forecast(known, values[at], waiting, asked), atol=1e-6)
+        known = [*known, waiting.pop(int(rng.integers(4)))]
+        waiting = [*waiting, points[step]]
+        if step == 40:
+            known = known[::2]
+
+
+def test_weights_are_learned_anew_when_outcomes_are_left_out():
+    process, points, values = made_up()
+    process.forecast(points, values, [], points)
+    learned = process._found
+    process.forecast(points[::2], values[::2], [], points)
+    assert process._found is not learned
 
 
 def test_a_parameter_without_effect_loses_its_weight():
@@ -143,3 +169,23 @@ def test_an_optimum_apart_from_the_others_is_found(ahead):
         return 1.0 + 0.1 * bend if apart else 1.5 + 0.2 * bend + 0.5 * (p["ld"] == 1)
 
     assert best(tables.table(time), 0.05, ahead, 4) >= 3
+
+
+def test_linear_algebra_has_one_thread_meanwhile():
+    """However many threads forecast at once; then each library has as many as before."""
+    process, points, values = made_up()
+    process.forecast(points[:9], values[:9], [], points)  # loads all libraries
+    libraries = blas.libraries()
+    before = [library.get() for library in libraries]
+    try:
+        for library in libraries:
+            library.set(2)
+        with blas.one_thread():
+            assert {library.get() for library in libraries} <= {1}
+            with blas.one_thread():
+                pass
+            assert {library.get() for library in libraries} <= {1}
+        assert {library.get() for library in libraries} <= {2}
+    finally:
+        for library, count in zip(libraries, before, strict=True):
+            library.set(count)

@@ -30,6 +30,7 @@ class Distances:
     """
 
     def __init__(self, ranges: Sequence[Sequence[Value]]):
+        self._length = len(ranges)
         self._at = [at for at, values in enumerate(ranges) if len(values) > 1]
         self._ranges = [ranges[at] for at in self._at]
         self.count = len(self._at)
@@ -53,25 +54,25 @@ class Distances:
             self._rows.append(np.hstack([traits / np.sqrt(mean), each]) if listed else None)
             widths.append(traits.shape[1] + len(sample) * listed)
         self._of = np.repeat(np.arange(self.count), widths)  # parameter of each column
+        self._starts = np.cumsum([0, *widths])[:-1]  # first column of each parameter
 
     def see(self, points: Sequence[Point]) -> Seen:
         """Turn points into what distances are computed from."""
-        places = np.array(points).reshape(len(points), -1)[:, self._at]
+        places = np.array(points, int).reshape(len(points), self._length)[:, self._at]
         columns = [
             _traits(values, column) / steps if rows is None else rows[column]
             for values, column, steps, rows in zip(
                 self._ranges, places.T, self._steps, self._rows, strict=True
             )
         ]
-        return Seen(places, np.hstack(columns))
+        whole = np.hstack(columns)
+        return Seen(places, whole, np.add.reduceat(whole**2, self._starts, axis=1))
 
     def squared(self, one: Seen, other: Seen, weights: np.ndarray) -> np.ndarray:
         """Weighted sum over the parameters, for each of some points (rows) and of others."""
-        roots = np.sqrt(weights)[self._of]
-        left, right = one.columns * roots, other.columns * roots
-        found = left @ (-2 * right.T)
-        found += (left**2).sum(1)[:, None]
-        found += (right**2).sum(1)
+        found = (one.columns * (-2 * weights[self._of])) @ other.columns.T
+        found += (one.squares @ weights)[:, None]
+        found += other.squares @ weights
         np.maximum(found, 0, out=found)  # rounding
         for at, rows in enumerate(self._rows):
             if rows is None:
@@ -81,13 +82,24 @@ class Distances:
 
 
 class Seen:
-    """Points as `Distances` sees them: their places, and columns whose differences it squares."""
+    """Points as `Distances` sees them: their places, and columns whose differences it squares.
 
-    def __init__(self, places: np.ndarray, columns: np.ndarray):
-        self.places, self.columns = places, columns
+    `squares` are the columns' squares, added up for each parameter.
+    """
+
+    def __init__(self, places: np.ndarray, columns: np.ndarray, squares: np.ndarray):
+        self.places, self.columns, self.squares = places, columns, squares
 
     def __getitem__(self, which: np.ndarray | slice) -> Seen:
-        return Seen(self.places[which], self.columns[which])
+        return Seen(self.places[which], self.columns[which], self.squares[which])
+
+    def joined(self, other: Seen) -> Seen:
+        """These points and others."""
+        return Seen(
+            np.concatenate([self.places, other.places]),
+            np.concatenate([self.columns, other.columns]),
+            np.concatenate([self.squares, other.squares]),
+        )
 
 
 def _traits(several: Sequence[Value], places: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ nothing was measured. Four choices make the rest:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 
 import numpy as np
 
@@ -31,9 +31,12 @@ LOOKED = 50  # points that may be invalid for each of these
 # New outcomes, and their share of all, that make a new model worth its time.
 LEAST, GROWTH = 1, 0.01
 ELITE = 10  # the best variants: their neighbours and children are candidates
-CHILDREN, RANDOM = 100, 100  # candidates of either kind
-MOST = 400  # candidates
-KNOWN = 300  # outcomes, at most, that the model rests on: its time grows with their square
+CHILDREN = 100  # candidates, drawn anew each time
+RANDOM, FRESH = 200, 200
+MOST = 400  # neighbours that are candidates
+# Outcomes, at most, that the model rests on, and those that stay of more: its time grows with their
+# square.
+KNOWN, KEPT = 300, 200
 
 
 class Model(PointStrategy):
@@ -45,6 +48,8 @@ class Model(PointStrategy):
         self._process = Process(self._distances) if self._distances.count else None
         self._draws = np.random.default_rng(seed % 2**128)  # NumPy takes none below 0
         self._known = 0  # outcomes that the plan rests on
+        self._joined = 0  # outcomes that were looked at for it
+        self._basis: list[Point] = []  # outcomes that the model rests on
         self._plan: Iterator[Point] = iter(())
         self._left: list[Point] = []  # drawn, and not the farthest
 
@@ -79,27 +84,40 @@ class Model(PointStrategy):
     def _planned(self, process: Process) -> Iterator[Point]:
         """Candidates by expected improvement."""
         elite = self.best(ELITE)
-        points = self._candidates(elite) if elite else []
+        near, drawn = self._candidates(elite) if elite else ([], [])
+        points = [*near, *drawn]
         if not points:
             return iter(())
-        known, levels = list(self.scores), ranks(list(self.scores.values()))
-        if len(known) > KNOWN:
-            which = chosen(levels, KNOWN)
-            known, levels = [known[at] for at in which], levels[which]
-        awaited = sorted(self._named.difference(self.scores))[:KNOWN]
-        mean, deviation = process.forecast(known, levels, awaited, points)
+        known, levels = self._outcomes()
+        awaited = list(islice(filterfalse(self.scores.__contains__, self._named), KNOWN))
+        mean, deviation = process.forecast(known, levels, awaited, near, drawn)
         order = np.argsort(-_improvement(mean, deviation, levels.max()), kind="stable")
         return map(points.__getitem__, order)
 
-    def _candidates(self, elite: list[Point]) -> list[Point]:
-        """Neighbours and children of the best, and random points: those that were not named."""
-        near = chain.from_iterable(map(self.neighbours, elite))
+    def _outcomes(self) -> tuple[list[Point], np.ndarray]:
+        """Points that the model rests on, with ranks: new ones join until they are too many."""
+        levels = dict(zip(self.scores, ranks(list(self.scores.values())).tolist(), strict=True))
+        self._basis += islice(self.scores, self._joined, None)
+        self._joined = len(self.scores)
+        if len(self._basis) > KNOWN:
+            which = chosen(np.array([levels[point] for point in self._basis]), KEPT)
+            self._basis = [self._basis[at] for at in which]
+        return self._basis, np.array([levels[point] for point in self._basis])
+
+    def _candidates(self, elite: list[Point]) -> tuple[list[Point], list[Point]]:
+        """Neighbours of the best; their children, and random points. None of them was named.
+
+        The latter are other ones each time, because a fixed set finds isolated optima less often.
+        """
+        near = {*chain.from_iterable(map(self.neighbours, elite))} - self._named.keys()
         parents = self._draws.integers(len(elite), size=(CHILDREN, len(self.shape)))
         children = np.take_along_axis(np.array(elite), parents, axis=0)
         random = self._draws.integers(self.shape, size=(RANDOM, len(self.shape)))
-        drawn = map(tuple, np.concatenate([children, random]).tolist())
-        found = sorted({*near, *drawn} - self._named)
-        return found if len(found) <= MOST else self.rng.sample(found, MOST)
+        drawn = {*map(tuple, np.concatenate([children, random]).tolist())}
+        lasting = sorted(near)
+        if len(near) > MOST:
+            lasting = self.rng.sample(lasting, MOST)
+        return lasting, sorted(drawn - near - self._named.keys())
 
 
 def ranks(scores: Sequence[float | None]) -> np.ndarray:

@@ -34,7 +34,7 @@ class PointStrategy:
         self.shape = tuple(map(len, space.ranges.values()))
         self.scores: dict[Point, float | None] = {}
         self.asked = 0
-        self._named: set[Point] = set()
+        self._named: dict[Point, None] = {}  # in the order in which they were
         self._valid: dict[Point, bool] = {}
         self._rest = space.numbers(random.Random(seed))
 
@@ -45,7 +45,7 @@ class PointStrategy:
             point = self.draw()
         if point is None:
             return None
-        self._named.add(point)
+        self._named[point] = None
         self.asked += 1
         return self.label(point)
 
@@ -53,7 +53,7 @@ class PointStrategy:
         """Take note of a variant's score, None for one that failed, whoever named the variant."""
         point = self.point(variant)
         if point is not None:
-            self._named.add(point)
+            self._named[point] = None
             self.scores[point] = score
             self.learn(point, score)
 
