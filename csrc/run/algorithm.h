@@ -80,7 +80,7 @@ typedef struct problem {
     bool wide;                    // counts of items need 64 bits
     bool aligned;                 // all arrays of more than one item start on 16 bytes
     bool in_place;                // an output is an input: no read-only loads
-    unsigned char traits[64];     // what else the code depends on; the algorithm says
+    unsigned char traits[96];     // what else the code depends on; the algorithm says
     const char *texts[MAX_TEXTS]; // the same as texts, borrowed; NULL: none of that kind
     uint8_t text_count;           // up to the last kind
     char benchmark[40];           // the benchmark that stands for this problem: "reduce.sum"

@@ -1,17 +1,25 @@
-// Hopping term D in (wilson.h) at the sites of a thread: the order of sites, and the hops to a site
-// for some of the sources. The parameters and macros are those of dslash.h, which includes this.
+// Hopping term D in of Wilson fermions (wilson.h) at the sites of a thread, for some of the
+// sources, from projected spinors of two spins. The order of sites and the sources are those of
+// dslash_sites.h.
+//
+// Workload: that of dslash_sites.h, and
+//     TUNE_RECONSTRUCT  reals a link: 18, 12 or 8
+//     TUNE_DAGGER       1: the adjoint
+//     TUNE_ANISOTROPIC  1: spatial hops have a factor
+//     TUNE_ANTIPERIODIC 1: hops across the boundary in time change sign
+//     TUNE_TEMPORAL     1: temporal gauge, links in time are 1 except for those of the last slice
 #pragma once
+#include "dslash_sites.h"
 #include "wilson.h"
 
 enum {
     RECONSTRUCT = TUNE_RECONSTRUCT,
-    SPT = TUNE_SOURCES_PER_THREAD,
-    BOTH = TUNE_PARITY == 2,
     ETA = TUNE_DAGGER ? -1 : 1 // hops from x + mu have 1 - ETA gamma_mu
 };
 
-// First kernel argument of every such operator.
 struct dslash_fields {
+    enum { REALS = SPINOR };
+    typedef spinor sum;
     const link_storage<stored_t>::type* links;
     const stored_t* in;
     const f32* in_norms; // NULL unless fixed point
@@ -19,83 +27,7 @@ struct dslash_fields {
     u64 sources;
 };
 
-// ---- the order of sites -------------------------------------------------------------------------
-FUNCTION constexpr u32 common_divisor(u32 a, u32 b) { return b ? common_divisor(b, a % b) : a; }
-
-// Returns the divisor of an extent that is nearest to `wanted` by ratio, among the multiples of
-// `unit`, which divides both.
-FUNCTION constexpr u32 nearest_divisor(u32 extent, u32 wanted, u32 unit)
-{
-    u32 best = unit;
-    for (u32 d = unit; d <= extent; d += unit)
-        if (extent % d == 0 && (d <= wanted || d * best < wanted * wanted)) best = d;
-    return best;
-}
-
-// A brick is as long along x as makes whole sectors of memory, of two sites.
-constexpr u32 BRICK_X =
-    nearest_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2,
-                    common_divisor(common_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2), 2));
-constexpr u32 BRICK_Y = nearest_divisor(TUNE_LY, 1u << TUNE_BRICK_Y_LOG2, 1);
-constexpr u32 BRICK_Z = nearest_divisor(TUNE_LZ, 1u << TUNE_BRICK_Z_LOG2, 1);
-constexpr u32 BRICK_T = nearest_divisor(TUNE_LT, 1u << TUNE_BRICK_T_LOG2, 1);
-constexpr u32 BRICK = BRICK_X * BRICK_Y * BRICK_Z * BRICK_T;
-constexpr u32 ROWS_X = HALF_X / BRICK_X, ROWS_Y = TUNE_LY / BRICK_Y;
-constexpr u32 SWEEP = nearest_divisor(TUNE_LZ / BRICK_Z, 1u << TUNE_SWEEP_Z_LOG2, 1);
-
-// Returns the site at a place of that order. With both parities, a brick of odd sites follows that
-// of even sites.
-FUNCTION site site_in_order(u32 place, u32& parity)
-{
-    parity = TUNE_PARITY;
-    u32 brick = place / BRICK;
-    const u32 in = place % BRICK;
-    if constexpr (BOTH) {
-        parity = brick % 2;
-        brick /= 2;
-    }
-    const u32 in_row = in / BRICK_X, in_slab = in_row / BRICK_Y;
-    const u32 row = brick / ROWS_X, slab = row / ROWS_Y, sweep = slab / SWEEP;
-    const u32 z = slab % SWEEP + sweep / (TUNE_LT / BRICK_T) * SWEEP;
-    return site_at(brick % ROWS_X * BRICK_X + in % BRICK_X,
-                   row % ROWS_Y * BRICK_Y + in_row % BRICK_Y, z * BRICK_Z + in_slab % BRICK_Z,
-                   sweep % (TUNE_LT / BRICK_T) * BRICK_T + in_slab / BRICK_Z, parity);
-}
-
-// ---- a thread's work ----------------------------------------------------------------------------
-// Places of all sites, places a block, and blocks for the same sources.
-constexpr u32 DSLASH_PLACES = BOTH ? 2 * SITES : SITES;
-constexpr u32 DSLASH_TILE = SIMT_THREADS;
-constexpr u32 DSLASH_BLOCKS = (DSLASH_PLACES + DSLASH_TILE - 1) / DSLASH_TILE;
-
-struct dslash_work {
-    site at;
-    u32 parity;
-    u32 source; // the first of SPT sources
-};
-
-// Sets the thread's work. Returns false if it has none.
-FUNCTION bool dslash_work_of(dslash_work& w)
-{
-    const u32 place = block_id() % DSLASH_BLOCKS * DSLASH_TILE + thread_id();
-    w.source = block_id() / DSLASH_BLOCKS * SPT;
-    if (place >= DSLASH_PLACES) return false;
-    w.at = site_in_order(place, w.parity);
-    return true;
-}
-
-FUNCTION bool has_source(const dslash_fields& a, const dslash_work& w, u32 k)
-{
-    return SPT == 1 || w.source + k < a.sources;
-}
-
 // ---- hops ---------------------------------------------------------------------------------------
-// Returns the first site of a source's field. With both parities the fields follow each other.
-FUNCTION u64 source_sites(u32 source, u32 parity)
-{
-    return BOTH ? static_cast<u64>(2 * source + parity) * SITES : static_cast<u64>(source) * SITES;
-}
-
 // Returns the factor of a hop besides its link: anisotropy, or the boundary's sign.
 template <int MU>
 FUNCTION real_t hop_factor(const dslash_fields& a, bool across)
@@ -194,7 +126,7 @@ FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
     keep_links<2>(a, w, links);
     keep_links<TIME>(a, w, links);
     for (u32 k = 0; k < SPT; k++) {
-        if (!has_source(a, w, k)) break;
+        if (!has_source(a.sources, w, k)) break;
         spinor sum{};
         add_hops<0>(a, w, k, links, sum);
         add_hops<1>(a, w, k, links, sum);
@@ -211,7 +143,7 @@ FUNCTION void add_hops_over(const dslash_fields& a, const dslash_work& w, spinor
     if (!is_unity<MU, FORWARD>(w.at)) u = unpacked<stored_t>(link_of_hop<MU, FORWARD>(a, w));
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
-        if (!has_source(a, w, k)) break;
+        if (!has_source(a.sources, w, k)) break;
         add_hop<MU, FORWARD>(a, w, k, u, sum[k]);
     }
 }
@@ -233,7 +165,7 @@ FUNCTION void dslash_at(const dslash_fields& a, const dslash_work& w, Each each)
     add_hops<TIME>(a, w, sum);
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
-        if (!has_source(a, w, k)) break;
+        if (!has_source(a.sources, w, k)) break;
         each(k, sum[k]);
     }
 }

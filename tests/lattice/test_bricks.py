@@ -30,7 +30,7 @@ int main()
 def divisors(tmp_path_factory):
     """Divisor by extent, wanted size and unit, of the header's own function."""
     folder = tmp_path_factory.mktemp("bricks")
-    with open(f"{_core.source_folder()}/lattice/dslash_hops.h", encoding="utf-8") as file:
+    with open(f"{_core.source_folder()}/lattice/dslash_sites.h", encoding="utf-8") as file:
         text = file.read()
     function = re.search(r"^FUNCTION constexpr u32 nearest_divisor.*?^}", text, re.M | re.S)
     (folder / "main.cpp").write_text(MAIN.format(functions=function[0]))

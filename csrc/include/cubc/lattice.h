@@ -107,6 +107,7 @@ typedef struct cubc_dslash_wilson_params {
     int lx, ly, lz, lt;
     int reconstruct;    // reals of a link: 18, 12, 8
     int parity;         // of the output: 0, 1; 2: both
+    int inner;          // sources that follow each other and have one state of `guard`; 0: 1
     int dagger;         // not 0: the adjoint of D
     int antiperiodic;   // not 0: spinors change sign across the boundary in time
     int temporal_gauge; // not 0: links in time are 1 but for those of the last slice

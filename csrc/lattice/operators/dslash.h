@@ -1,43 +1,35 @@
 // The common part of the descriptors of Wilson-like operators: kernels/lattice/dslash.h. Parameters
 // of an operator begin with those of the Wilson Dslash; traits, numbers, inputs and arguments of
-// its site term come after the ones that are named here. Traffic is that of all arrays: all links
-// are read for one parity too, from either end.
+// its site term come after the ones that are named here and in dslash_sites.h. Traffic is that of
+// all arrays: all links are read for one parity too, from either end.
 #ifndef CUBC_LATTICE_DSLASH_H
 #define CUBC_LATTICE_DSLASH_H
 
-#include "lattice/operators/lattice_problem.h"
-#include "lattice/operators/solver_update.h"
+#include "lattice/operators/dslash_sites.h"
 
 typedef struct dslash_traits {
     int reconstruct; // reals of a link
-    int parity;
-    int dagger, xpay, anisotropic, antiperiodic, temporal;
-    int guarded, z;
-    int several; // sources
+    int dagger, anisotropic, antiperiodic, temporal;
 } dslash_traits;
 
 typedef struct dslash_numbers {
     double a, spatial;
-    uint64_t sources;
-    cubc_guard guard;
 } dslash_numbers;
 
-LATTICE_TRAITS(dslash_traits);
-PROBLEM_NUMBERS(dslash_numbers);
+DSLASH_TRAITS(dslash_traits);
+DSLASH_NUMBERS(dslash_numbers);
 // Those of a site term are behind them.
 #define DSLASH_TERM_TRAITS(type) \
-    PROBLEM_STRUCT(type, traits, sizeof(lattice_traits) + sizeof(dslash_traits))
-#define DSLASH_TERM_NUMBERS(type) PROBLEM_STRUCT(type, numbers, sizeof(dslash_numbers))
+    PROBLEM_STRUCT(type, traits, \
+                   sizeof(lattice_traits) + sizeof(dslash_site_traits) + sizeof(dslash_traits))
+#define DSLASH_TERM_NUMBERS(type) \
+    PROBLEM_STRUCT(type, numbers, sizeof(dslash_site_numbers) + sizeof(dslash_numbers))
 
 // The problem, without the site term.
 cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
                            problem *out);
-// Fails if the output overlaps an input.
-cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
-void dslash_place(const problem *p, uint64_t *place);
 const char *dslash_random(const problem *p, int k);
 void dslash_define(const problem *p, text *out);
-const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v);
 // The launch: fields and `a`, then arguments of the site term, of 8 bytes each, then those of a
 // solver.
 cubc_status dslash_plan(const problem *p, const instance *i, const void *term, size_t bytes,
@@ -55,6 +47,7 @@ cubc_status dslash_plan(const problem *p, const instance *i, const void *term, s
         LATTICE_EXTENT_FIELDS(cubc_dslash_wilson_params),                                    \
         FIELD(cubc_dslash_wilson_params, reconstruct, FIELD_INT),                            \
         FIELD(cubc_dslash_wilson_params, parity, FIELD_INT),                                 \
+        FIELD(cubc_dslash_wilson_params, inner, FIELD_INT),                                  \
         FIELD(cubc_dslash_wilson_params, dagger, FIELD_INT),                                 \
         FIELD(cubc_dslash_wilson_params, antiperiodic, FIELD_INT),                           \
         FIELD(cubc_dslash_wilson_params, temporal_gauge, FIELD_INT),                         \

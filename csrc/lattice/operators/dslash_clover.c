@@ -46,7 +46,7 @@ static double dslash_clover_traffic(const problem *p)
     int matrices = p->input_count - 2;
     double all = problem_input_bytes(p, matrices) + problem_input_bytes(p, matrices + 1);
     // Half of the matrices are read for one parity.
-    return problem_array_bytes(p) - (dslash_traits_of(p).parity == 2 ? 0 : all / 2);
+    return problem_array_bytes(p) - (dslash_site_traits_of(p).parity == 2 ? 0 : all / 2);
 }
 
 static const field dslash_clover_fields[] = {

@@ -50,6 +50,7 @@ cubc_status wilson_hop(solver *s, const hop *h)
     p.in = h->in->data, p.in_norms = h->in->norms;
     p.x = x->data, p.x_norms = x->norms;
     p.out = h->out->data, p.out_norms = h->out->norms;
+    p.inner = s->shape.inner;
     p.parity = h->parity;
     p.a = h->a;
     p.dagger = call && call->dagger;

@@ -1,0 +1,158 @@
+// Fields, variants and launch of the kernels of all operators: see dslash_sites.h.
+#include "lattice/operators/dslash_sites.h"
+
+#include "base/integer.h"
+
+#include <string.h>
+
+enum { IN, IN_NORMS, X, X_NORMS, Z, Z_NORMS }; // inputs after the links
+enum { OUT, OUT_NORMS };
+
+// ---- problems -----------------------------------------------------------------------------------
+cubc_status dslash_apart(const problem *p, const operand *in, const char *what)
+{
+    const operand *out = &p->outputs[OUT];
+    uintptr_t a = (uintptr_t)in->data, b = (uintptr_t)out->data;
+    if (a < b + out->n * operand_item_bytes(out) && b < a + in->n * operand_item_bytes(in))
+        FAIL(CUBC_INVALID_ARGUMENT, "dslash: the output overlaps the %s it is calculated from",
+             what);
+    return CUBC_OK;
+}
+
+cubc_status dslash_sites_begin(const dslash_site_params *params, problem *out)
+{
+    *out = (problem){.algorithm = params->algorithm,
+                     .n = params->n / (uint64_t)params->reals,
+                     .type = (uint8_t)params->type,
+                     .acc_type = (uint8_t)params->type,
+                     .aligned = true};
+    TRY(lattice_precision("spinors", params->type));
+    TRY(lattice_extents(out, params->extents));
+    TRY(lattice_parity(params->parity));
+    if (params->inner >= 1) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "dslash of %d sources a state: at least one is expected",
+         params->inner);
+}
+
+static cubc_status add_fields(const dslash_site_params *p, uint64_t *sources, problem *out)
+{
+    TRY(lattice_sources(out, "the input of dslash", p->n, p->reals, p->parity == 2 ? 2 : 1,
+                        sources));
+    if (*sources % (uint64_t)p->inner)
+        FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources: %d belong together",
+             (unsigned long long)*sources, p->inner);
+    TRY(lattice_norms("the input of dslash", p->norms_n, p->n, p->type, p->reals));
+    TRY(lattice_field_input(out, "the input of dslash", p->in, p->in_norms, p->n, p->type,
+                            p->reals));
+    if (p->x)
+        TRY(lattice_field_input(out, "x of dslash", p->x, p->x_norms, p->n, p->type, p->reals));
+    return lattice_field_output(out, "the output of dslash", p->out, p->out_norms, p->n, p->type,
+                                p->reals);
+}
+
+static cubc_status add_guard(const dslash_site_params *p, problem *out)
+{
+    TRY(solver_update_texts(out, "the tail of dslash", p->tail));
+    if (!p->z) return CUBC_OK;
+    return lattice_field_input(out, "z of dslash", p->z, p->z_norms, p->n, p->type, p->reals);
+}
+
+cubc_status dslash_sites_fields(const dslash_site_params *params, problem *out)
+{
+    dslash_site_numbers numbers = {0};
+    int links = out->input_count;
+    TRY(add_fields(params, &numbers.sources, out));
+    for (int k = 0; k < links; k++) TRY(dslash_apart(out, &out->inputs[k], "gauge field"));
+    TRY(dslash_apart(out, &out->inputs[links + IN], "spinors"));
+    if (params->guard) TRY(add_guard(params, out));
+    TRY(lattice_aligned(out));
+    if (params->guard) numbers.guard = *params->guard;
+    dslash_site_numbers_set(out, numbers);
+    dslash_site_traits_set(out, (dslash_site_traits){.links = links,
+                                                     .parity = params->parity,
+                                                     .xpay = params->x != NULL,
+                                                     .guarded = params->guard != NULL,
+                                                     .z = params->guard && params->z,
+                                                     .several = numbers.sources > 1,
+                                                     .inner = params->inner});
+    return CUBC_OK;
+}
+
+void dslash_place(const problem *p, uint64_t *place)
+{
+    lattice_place(p, place);
+    place[LATTICE_SOURCES_AXIS] = dslash_site_numbers_of(p).sources;
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+void dslash_sites_define(const problem *p, text *out)
+{
+    const dslash_site_traits t = dslash_site_traits_of(p);
+    lattice_define(p, out);
+    text_printf(out, "#define TUNE_T %s\n#define TUNE_PARITY %d\n", type_table[p->type].dialect,
+                t.parity);
+    text_printf(out, "#define TUNE_XPAY %d\n#define TUNE_GUARDED %d\n", t.xpay, t.guarded);
+    text_printf(out, "#define TUNE_Z %d\n#define TUNE_SEVERAL %d\n#define TUNE_INNER %d\n", t.z,
+                t.several, t.inner);
+    if (t.guarded) solver_update_define(p, out);
+}
+
+const char *dslash_invalid(const problem *p, const char *kind, const space *s, const variant *v)
+{
+    if (!dslash_site_traits_of(p).several && variant_value(s, v, "spt", 1) > 1)
+        return "there is one source and not several for a thread";
+    if (strcmp(kind, "cpu") == 0) return NULL;
+    if (variant_value(s, v, "kl", 0) && variant_value(s, v, "spt", 1) == 1)
+        return "links are kept for a second source, and there is none";
+    if (variant_value(s, v, "cv", 0) && p->type != CUBC_I16)
+        return "only fixed-point numbers are converted";
+    if (variant_value(s, v, "tpb", 1) * variant_value(s, v, "mb", 1) > 2048)
+        return "more threads than a multiprocessor holds";
+    return NULL;
+}
+
+// ---- launches -----------------------------------------------------------------------------------
+uint64_t dslash_word(double number)
+{
+    uint64_t word;
+    memcpy(&word, &number, sizeof word);
+    return word;
+}
+
+static void add_words(launch *l, dslash_words words)
+{
+    if (words.bytes) memcpy(l->args + l->args_count, words.data, words.bytes);
+    l->args_count += words.bytes / sizeof l->args[0];
+}
+
+static void add_field(launch *l, const operand *field) // NULL: there is none
+{
+    l->args[l->args_count++] = field ? (uintptr_t)field[0].data : 0;
+    l->args[l->args_count++] = field ? (uintptr_t)field[1].data : 0;
+}
+
+cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_words hops,
+                              dslash_words term, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    const dslash_site_traits traits = dslash_site_traits_of(p);
+    const dslash_site_numbers numbers = dslash_site_numbers_of(p);
+    const operand *fields = &p->inputs[traits.links];
+    uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
+    uint64_t places = lattice_sites(p) * (traits.parity == 2 ? 2 : 1);
+    uint64_t each = ceil_div(places, kernel->threads);
+    uint64_t blocks = each * ceil_div(numbers.sources, together);
+    if (blocks > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources needs more than 2^31 blocks",
+             (unsigned long long)numbers.sources);
+    launch *l = &out->launches[out->launch_count++];
+    *l = (launch){.kernel = kernel, .shape.grid = (unsigned)blocks};
+    add_words(l, hops);
+    add_field(l, traits.xpay ? &fields[X] : NULL);
+    add_field(l, p->outputs);
+    add_words(l, term);
+    if (!traits.guarded) return CUBC_OK;
+    TRY(solver_update_place(p, &numbers.guard, each * numbers.sources, l));
+    add_field(l, traits.z ? &fields[traits.xpay ? Z : X] : NULL);
+    return CUBC_OK;
+}

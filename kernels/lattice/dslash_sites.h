@@ -1,0 +1,253 @@
+// Common part of the kernels of all operators, without their hops: the order of sites, a thread's
+// work, several sources, the guard and the tail of a solver (tail.h). At each site an operator
+// computes its hopping term, for one parity or both, then its site term, then the tail.
+//
+// A thread computes a site of the output for some of the sources; it reads and reconstructs the
+// links once for all of them. Threads do not exchange data: neighbouring sites share their reads
+// through the caches, so that the order of the sites is what can be tuned. A block takes bricks of
+// sites, as many as it has threads for, so that neighbours in all directions are in the L1 cache.
+// Bricks are ordered x first, then y, then `sz` of z, then t, then the rest of z, so that sites
+// read again one time slice later are still in the L2 cache.
+//
+// %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:1024:32 cpu=1:1:1
+// %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1
+// %RANGE% TUNE_SOURCES_PER_THREAD spt 1:4:1 cpu=1:4:1
+// %RANGE% TUNE_KEEP_LINKS kl 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_BRICK_X_LOG2 bx 0:6:1 cpu=6:6:1
+// %RANGE% TUNE_BRICK_Y_LOG2 by 0:6:1 cpu=6:6:1
+// %RANGE% TUNE_BRICK_Z_LOG2 bz 0:6:1 cpu=0:6:1
+// %RANGE% TUNE_BRICK_T_LOG2 bt 0:6:1 cpu=0:6:1
+// %RANGE% TUNE_SWEEP_Z_LOG2 sz 0:7:1 cpu=7:7:1
+// %RANGE% TUNE_LOAD ld 0:1:1 cpu=0:0:1
+// %RANGE% TUNE_LINK_LOAD ll 0:2:1 cpu=0:0:1
+// %RANGE% TUNE_CONVERT cv 0:2:1 cpu=0:0:1
+// %GONE% sg 1
+// %GONE% sh 0
+//
+// spt   right-hand sides a thread; the others go to other blocks
+// kl    0: loops over hops, and inside over the sources of the thread, with one link in registers;
+//       1: loops over sources with all eight links kept, but not reconstructed, which uses more
+//       registers and less of the L1 cache at a time
+// bx..bt  sites of one parity of a brick along x, and along y, z, t; the nearest divisor where that
+//       does not divide the lattice
+// sz    bricks along z in a sweep through t
+// cv    fixed-point spinors: halves whose reals two fast instructions convert instead of one slow
+//       one (0: none, 1: the lower half, 2: both)
+//
+// Workload: that of lattice.h, and
+//     TUNE_T            type of stored reals: f64, f32, or i16 for fixed point
+//     TUNE_PARITY       parity of the output; 2: both, in fields that have parity 0 first
+//     TUNE_XPAY         1: there is x
+//     TUNE_SEVERAL      1: more than one source
+//     TUNE_INNER        fields that follow each other and belong to the same state of a solver: the
+//                       sites of an inner dimension, each of which is a source here; 1: none
+//     TUNE_GUARDED      1: part of a solver, with the macros of tail.h
+//
+// An operator defines
+//     Fields            its first argument: members `in`, `in_norms` and `sources`; REALS, those of
+//                       a site; and `sum`, the type of the hopping term at a site
+//     dslash_at(fields, work, each)
+//                       computes the hopping term at the thread's site, for source after source,
+//                       and calls each(k, sum) for the thread's source k
+//     flatten(sum, reals)
+//     Term              the numbers and fields of its site term
+//     apply_site_term(a, start, index, hops, x, out)
+//                       calls load_x and computes the output at a site from x and D in there
+#pragma once
+#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
+#include "lattice.h"
+#include "types.h" // here, as an include under a condition counts for all
+typedef TUNE_T stored_t;
+typedef real_of<stored_t> real_t;
+
+enum {
+    SPT = TUNE_SOURCES_PER_THREAD,
+    BOTH = TUNE_PARITY == 2,
+};
+
+// ---- the order of sites -------------------------------------------------------------------------
+FUNCTION constexpr u32 common_divisor(u32 a, u32 b) { return b ? common_divisor(b, a % b) : a; }
+
+// Returns the divisor of an extent that is nearest to `wanted` by ratio, among the multiples of
+// `unit`, which divides both.
+FUNCTION constexpr u32 nearest_divisor(u32 extent, u32 wanted, u32 unit)
+{
+    u32 best = unit;
+    for (u32 d = unit; d <= extent; d += unit)
+        if (extent % d == 0 && (d <= wanted || d * best < wanted * wanted)) best = d;
+    return best;
+}
+
+// A brick is as long along x as makes whole sectors of memory, of two sites.
+constexpr u32 BRICK_X =
+    nearest_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2,
+                    common_divisor(common_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2), 2));
+constexpr u32 BRICK_Y = nearest_divisor(TUNE_LY, 1u << TUNE_BRICK_Y_LOG2, 1);
+constexpr u32 BRICK_Z = nearest_divisor(TUNE_LZ, 1u << TUNE_BRICK_Z_LOG2, 1);
+constexpr u32 BRICK_T = nearest_divisor(TUNE_LT, 1u << TUNE_BRICK_T_LOG2, 1);
+constexpr u32 BRICK = BRICK_X * BRICK_Y * BRICK_Z * BRICK_T;
+constexpr u32 ROWS_X = HALF_X / BRICK_X, ROWS_Y = TUNE_LY / BRICK_Y;
+constexpr u32 SWEEP = nearest_divisor(TUNE_LZ / BRICK_Z, 1u << TUNE_SWEEP_Z_LOG2, 1);
+
+// Returns the site at a place of that order. With both parities, a brick of odd sites follows that
+// of even sites.
+FUNCTION site site_in_order(u32 place, u32& parity)
+{
+    parity = TUNE_PARITY;
+    u32 brick = place / BRICK;
+    const u32 in = place % BRICK;
+    if constexpr (BOTH) {
+        parity = brick % 2;
+        brick /= 2;
+    }
+    const u32 in_row = in / BRICK_X, in_slab = in_row / BRICK_Y;
+    const u32 row = brick / ROWS_X, slab = row / ROWS_Y, sweep = slab / SWEEP;
+    const u32 z = slab % SWEEP + sweep / (TUNE_LT / BRICK_T) * SWEEP;
+    return site_at(brick % ROWS_X * BRICK_X + in % BRICK_X,
+                   row % ROWS_Y * BRICK_Y + in_row % BRICK_Y, z * BRICK_Z + in_slab % BRICK_Z,
+                   sweep % (TUNE_LT / BRICK_T) * BRICK_T + in_slab / BRICK_Z, parity);
+}
+
+// ---- a thread's work ----------------------------------------------------------------------------
+// Places of all sites, places a block, and blocks for the same sources.
+constexpr u32 DSLASH_PLACES = BOTH ? 2 * SITES : SITES;
+constexpr u32 DSLASH_TILE = SIMT_THREADS;
+constexpr u32 DSLASH_BLOCKS = (DSLASH_PLACES + DSLASH_TILE - 1) / DSLASH_TILE;
+
+struct dslash_work {
+    site at;
+    u32 parity;
+    u32 source; // the first of SPT sources
+};
+
+// Sets the thread's work. Returns false if it has none.
+FUNCTION bool dslash_work_of(dslash_work& w)
+{
+    const u32 place = block_id() % DSLASH_BLOCKS * DSLASH_TILE + thread_id();
+    w.source = block_id() / DSLASH_BLOCKS * SPT;
+    if (place >= DSLASH_PLACES) return false;
+    w.at = site_in_order(place, w.parity);
+    return true;
+}
+
+FUNCTION bool has_source(u64 sources, const dslash_work& w, u32 k)
+{
+    return SPT == 1 || w.source + k < sources;
+}
+
+// Returns the first site of a source's field. With both parities the fields follow each other.
+FUNCTION u64 source_sites(u32 source, u32 parity)
+{
+    return BOTH ? static_cast<u64>(2 * source + parity) * SITES : static_cast<u64>(source) * SITES;
+}
+
+// Returns the number of the solver's state that a source belongs to.
+FUNCTION u32 state_of(u32 source) { return source / TUNE_INNER; }
+
+// ---- a kernel -----------------------------------------------------------------------------------
+#if TUNE_GUARDED
+#include "tail.h"
+#else
+struct tail_args {
+};
+struct kernel_sums {
+};
+#endif
+
+template <class Fields, class Term>
+struct operator_args {
+    Fields d;
+    const stored_t* x;
+    const f32* x_norms;
+    stored_t* out;
+    f32* out_norms;
+    Term term;
+#if TUNE_GUARDED
+    tail_args tail;
+#endif
+};
+
+struct dslash_shared {
+#if TUNE_GUARDED
+    kernel_sums_storage sums;
+#else
+    u64 none;
+#endif
+};
+
+// Loads x at a site; without TUNE_XPAY it stays 0.
+template <class Args, int N>
+FUNCTION void load_x(const Args& a, u64 start, u32 index, real_t (&x)[N])
+{
+    if constexpr (TUNE_XPAY) load_site(a.x + start * N, a.x_norms + start, index, x);
+}
+
+// Stores the output at a site. `start` is the first site of the source's field.
+template <class Fields, class Term>
+FUNCTION void write_site(const operator_args<Fields, Term>& a, u32 source, u64 start, u32 index,
+                         const typename Fields::sum& sum, kernel_sums& sums)
+{
+    real_t hops[Fields::REALS], x[Fields::REALS] = {}, out[Fields::REALS] = {};
+    flatten(sum, hops);
+    apply_site_term(a, start, index, hops, x, out);
+#if TUNE_GUARDED
+    apply_tail(a.tail, state_of(source), start, index, x, out, sums);
+#else
+    (void)source, (void)sums;
+#endif
+    store_site(a.out + start * Fields::REALS, a.out_norms + start, index, out);
+}
+
+#if TUNE_GUARDED
+// Returns true if any source of the block is still iterated. All threads of a block agree.
+FUNCTION bool any_active(const guard_args& guard, u32 first, u64 sources)
+{
+    bool any = false;
+    UNROLL
+    for (u32 k = 0; k < SPT; k++)
+        any = any || (first + k < sources && is_active(guard, state_of(first + k)));
+    return any;
+}
+
+// Adds up the sums of a block for the sources from `first` on.
+FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first,
+                             kernel_sums (&sums)[SPT], kernel_sums_storage& s)
+{
+    UNROLL
+    for (u32 k = 0; k < SPT; k++) {
+        const u32 source = first + k;
+        if (source >= sources || !is_active(guard, state_of(source))) continue;
+        if (k > 0) block_sync();
+        end_of_source(guard, state_of(source), sums[k],
+                      source % TUNE_INNER * DSLASH_BLOCKS + block_id() % DSLASH_BLOCKS,
+                      TUNE_INNER * DSLASH_BLOCKS, s);
+    }
+}
+#endif
+
+// Body of a kernel.
+template <class Fields, class Term>
+FUNCTION void dslash(const operator_args<Fields, Term>& a, dslash_shared& s)
+{
+    dslash_work w;
+    kernel_sums sums[SPT] = {};
+    const bool has_site = dslash_work_of(w);
+#if TUNE_GUARDED
+    const guard_args& guard = a.tail.guard;
+    if (!any_active(guard, w.source, a.d.sources)) return;
+#else
+    (void)s;
+    if (!has_site) return;
+#endif
+    if (has_site)
+        dslash_at(a.d, w, [&](u32 k, const typename Fields::sum& sum) {
+            const u32 source = w.source + k;
+#if TUNE_GUARDED
+            if (!is_active(guard, state_of(source))) return;
+#endif
+            write_site(a, source, source_sites(source, w.parity), w.at.index, sum, sums[k]);
+        });
+#if TUNE_GUARDED
+    end_of_sources(guard, a.d.sources, w.source, sums, s.sums);
+#endif
+}
