@@ -14,11 +14,13 @@ from ._calls import as_array
 from ._core import call
 from ._options import Where, without_workspace
 
+_BOOLS = (bool, np.bool)
+
 
 def axis_number(axis: Any, ndim: int) -> int:
     """Return an axis as a number from 0 on; TypeError or ValueError if there is none."""
     try:
-        if isinstance(axis, bool | np.bool):  # no axis of NumPy's reductions either
+        if isinstance(axis, _BOOLS):  # no axis of NumPy's reductions either
             raise TypeError
         number = operator.index(axis)
     except TypeError:

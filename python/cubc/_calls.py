@@ -5,7 +5,7 @@ import functools
 import operator
 import re
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,6 +18,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Errors of an argument, whose text is all there is to them. Their subclasses have more.
 _REFUSALS = (TypeError, ValueError, LookupError, OverflowError)
+# Made once: a union that is made for each call takes longer than the call's arguments.
+_AS_THEY_ARE = (Array, np.ndarray, np.generic, Lazy, str, list, tuple, type)
 
 
 def name_function(error: Exception, function: str) -> None:
@@ -85,18 +87,16 @@ def _public(workspace: str | None, function: F) -> F:
     parameters = whole_signature.parameters.values()
     names = [p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY]
     needed = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY and p.default is p.empty]
+    known, arrays = frozenset(names), tuple({"weights", "values"} & {*names})
 
     @functools.wraps(function)
     def checked(*args, **options):
         for name, value in zip(needed, args, strict=False):
             if value is None:  # to the core it means that there is no such input
                 raise TypeError(f"{function.__name__}() needs {name}, which is None")
-        for name in options:
-            if name not in names:
-                near = difflib.get_close_matches(name, names, 1)
-                hint = f"did you mean '{near[0]}'?" if near else f"it takes {', '.join(names)}"
-                raise TypeError(f"{function.__name__}() has no argument '{name}'; {hint}")
-        for name in ("weights", "values"):
+        if not known.issuperset(options):
+            raise _unknown_option(function.__name__, options, names)
+        for name in arrays:
             if name in options:
                 options[name] = described(options[name])
         try:
@@ -108,6 +108,13 @@ def _public(workspace: str | None, function: F) -> F:
     checked.__signature__ = whole_signature  # type: ignore[attr-defined]
     checked.__doc__ = documented(function, workspace)
     return checked  # type: ignore[return-value]
+
+
+def _unknown_option(function: str, options: Iterable[str], names: Sequence[str]) -> TypeError:
+    name = next(name for name in options if name not in names)
+    near = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean '{near[0]}'?" if near else f"it takes {', '.join(names)}"
+    return TypeError(f"{function}() has no argument '{name}'; {hint}")
 
 
 def whole(function: str, name: str, value: Any) -> int:
@@ -131,7 +138,7 @@ def described(x: Any) -> Any:
 
     Memory is shared where the library's protocol allows it. Anything else is returned unchanged.
     """
-    if isinstance(x, np.ndarray | np.generic | Array | Lazy | str | list | tuple | type):
+    if isinstance(x, _AS_THEY_ARE):
         return x
     lent = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__")
     if lent and hasattr(x, "dtype") and hasattr(x, "shape"):
