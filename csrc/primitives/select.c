@@ -203,6 +203,8 @@ static const benchmark select_benchmarks[] = {
                                           .second = BENCHMARK_ARRAY(4)))};
 
 const algorithm select_algorithm = {.name = "select",
+                                    .keys = 1,
+                                    .keyed = "select.unique",
                                     .source = "select.cu",
                                     .kernels = {"select_tiles"},
                                     .benchmarks = select_benchmarks,

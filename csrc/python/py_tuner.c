@@ -176,7 +176,7 @@ static PyObject *key_axis_names(PyObject *self, PyObject *benchmark_object)
     if (!name) return NULL;
     cubc_status st = benchmark_find(name, &a, &b);
     if (st) return py_raise(st);
-    if (!a->keys) return PyTuple_New(0);
+    if (!keys_are_of(a, b->name)) return PyTuple_New(0);
     return Py_BuildValue("(ssss)", key_axes[0], key_axes[1], key_axes[2], key_axes[3]);
 }
 

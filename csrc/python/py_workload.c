@@ -50,7 +50,7 @@ static uint64_t *find_axis(const algorithm *a, const benchmark *b, const char *t
     size_t length = strcspn(text, "{[");
     for (int k = 0; axes[k]; k++)
         if (b->axes[k].count && is_name(axes[k], text, length)) return &at[k];
-    for (int k = 0; a->keys && k < KEY_AXES; k++)
+    for (int k = 0; keys_are_of(a, b->name) && k < KEY_AXES; k++)
         if (is_name(key_axes[k], text, length)) return &keys[k];
     return NULL;
 }

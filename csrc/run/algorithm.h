@@ -207,6 +207,7 @@ struct algorithm {
     const field *fields; // of cubc_<name>_params; none where a binding has glue of its own
     int field_count;
     int keys; // 1 + the input whose keys' number and order make calls differ (run/keys.h); 0: none
+    const char *keyed;   // the benchmark alone whose calls have keys; NULL: all
     bool keys_fill_type; // a benchmark's are of the type's whole range, whatever a call's
     const void *details; // a table of the descriptor's own, for functions that several share
 

@@ -12,10 +12,15 @@ const char *const key_axes[KEY_AXES] = {"Distinct", "KeyBits", "Run", "Sorted"};
 
 enum { PIECES = 16, PIECE = 256, SAMPLE = PIECES * PIECE };
 
+bool keys_are_of(const algorithm *a, const char *benchmark)
+{
+    return a->keys && (!a->keyed || strcmp(a->keyed, benchmark) == 0);
+}
+
 keys_place keys_of(const problem *p)
 {
     int k = p->algorithm->keys - 1;
-    if (k < 0 || k >= p->input_count) return (keys_place){0};
+    if (!keys_are_of(p->algorithm, p->benchmark) || k >= p->input_count) return (keys_place){0};
     const operand *o = &p->inputs[k];
     bool numbers = type_table[o->type].kind != KIND_STRUCT && o->type <= CUBC_F64 && !o->lazy &&
                    !o->scalar && !o->width;
@@ -125,8 +130,8 @@ static uint64_t differing_bits(const sample *s)
     return bits <= 8 ? (bits ? bits : 1) : (bits + 3) / 4 * 4;
 }
 
-// Neighbours rise in (1 + q^2) / 2 of all places where a share q of the keys is in its place, and the
-// others are anywhere.
+// Neighbours rise in (1 + q^2) / 2 of all places where a share q of the keys is in its place, and
+// the others are anywhere.
 static uint64_t percent_sorted(const order *o)
 {
     size_t changes = o->rising + o->falling;

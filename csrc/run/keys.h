@@ -17,6 +17,7 @@ typedef struct keys_place {
     bool in_bits; // it matters in which they differ
 } keys_place;
 
+bool keys_are_of(const algorithm *a, const char *benchmark); // its calls have keys
 keys_place keys_of(const problem *p);
 // Copies 4096 of them, or all, in up to 16 pieces, after what is on the stream, and waits for it.
 // out: the number of distinct ones; of integers the bits in which they differ, else 0; the mean

@@ -69,6 +69,12 @@ def test_runs_of_floats(db):
     assert sketch(db, cubc.run_length_encode, x) == {"Distinct": N // 32, "Run": 32}
 
 
+def test_neighbours_that_are_equal(db):
+    x = np.repeat(np.random.default_rng(1).random(N // 8), 8)
+    assert sketch(db, cubc.unique_consecutive, x) == {"Distinct": N // 8, "Run": 8}
+    assert _core.key_axes("select.if") == () != _core.key_axes("select.unique")
+
+
 def test_equal_keys(db):
     found = sketch(db, cubc.sort, np.zeros(N, np.int64))
     assert found == {"Distinct": 1, "KeyBits": 1, "Run": 4096}  # as far as a sample can tell
