@@ -231,6 +231,30 @@ def test_no_store(tmp_path):
         tuner.use_policies(tmp_path / "none.db")
 
 
+def test_what_keys_are_like_is_no_axis_of_calls(tmp_path):
+    """Of rows at one place the winner counts, and what was found with such keys before others."""
+    x, y, _ = stores.variants("sort.keys", "I32")
+    I32 = {"T{ct}": "I32"}
+
+    def rows(label, center, **keys):
+        axes, rt = f'["{stores.ELEMENTS}", [16]]', f"{stores.ELEMENTS}=16"
+        for name, value in keys.items():
+            axes, rt = f'{axes}, ["{name}", [{value}]]', f"{rt},{name}={value}"
+        about = {"benchmark": "sort.keys", "ct": "I32", "axes": f"[{axes}]", "rt": rt}
+        return [row("base", 16, **about), *confirmed(label, 16, center, **about)]
+
+    def running():
+        return _core.policy("sort.keys", I32, "cpu", at(16))
+
+    found = [*rows(x, 5e-4), *rows(y, 5e-4, Distinct=97), *rows(x, 2e-3, Distinct=5)]
+    assert tuner.use_policies(write(tmp_path / "s.db", found)) == 1
+    assert running() == y
+    _core.clear_policies()
+    found = [*rows(x, 5e-4), *rows(y, 2e-3, Distinct=97)]
+    assert tuner.use_policies(write(tmp_path / "t.db", found)) == 1
+    assert running() == x
+
+
 def test_a_policy_that_a_call_cannot_run_is_said_once():
     """It was found for sums of F32, and these are of F64: a block's do not fit a multiprocessor."""
     label = "ipt_28.tpb_1024.mb_3.pk_6.ipv_2.ld_1.la_2.ord_1.lb_1.ns_50.l2w_2700"

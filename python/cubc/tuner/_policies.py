@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 
 from cubc import _core
 
@@ -18,9 +19,11 @@ def use_policies(paths: StorePaths) -> int:
     For each architecture, benchmark, compile-time and run-time workload the best variant with the
     verdict FASTER is taken. It runs in calls that are up to two octaves (a factor of 4) away on
     each run-time axis, such as the number of elements, and have the same shipped policy; of several
-    the nearest. All other calls run what they did, and so do those nearest to a workload where base
-    stayed. A search at several workloads looks for variants that are good on average, and each
-    workload gets the best of these: for the best variant of one workload, search there alone.
+    the nearest. What keys are like (``Distinct``, ...) is no axis of calls: a variant that was
+    found with such keys runs whatever a call's keys are. All other calls run what they did, and so
+    do those nearest to a workload where base stayed. A search at several workloads looks for
+    variants that are good on average, and each workload gets the best of these: for the best
+    variant of one workload, search there alone.
 
     Variants that look faster and were not measured again, as by a search with ``confirm=0``, are no
     policies; a warning says how to confirm them. Measurements of another version of the kernel
@@ -72,13 +75,30 @@ def use_policies(paths: StorePaths) -> int:
     warn_unconfirmed(current, by_workload=True)
     rows = [
         ((group.benchmark, group.ct, group.arch), label, group.workloads[0])
-        for group, label in chosen.values()
+        for group, label in _of_calls(chosen.values())
     ]
     for where, _, rt in rows:  # every row is checked before the first is used
         _core.base(*where, rt)
     for where, label, rt in rows:
         _core.use_policy(*where, label, rt)
-    return sum(label != "base" for _, label in chosen.values())
+    return sum(label != "base" for _, label, _ in rows)
+
+
+def _of_calls(chosen: Iterable[tuple[Group, str]]) -> Iterable[tuple[Group, str]]:
+    """Variants that differ in more than what keys are like, which no call knows of its own.
+
+    Of several a winner comes before base, and one that was found with keys of some likeness before
+    one that was found with a benchmark's own.
+    """
+    best: dict[tuple, tuple[tuple[bool, bool], Group, str]] = {}
+    for group, label in chosen:
+        rt, likeness = group.workloads[0], _core.key_axes(group.benchmark)
+        place = {name: value for name, value in rt.items() if name not in likeness}
+        key = (group.arch, group.benchmark, group.workload, workload_text(place))
+        rank = (label != "base", len(place) < len(rt))
+        if key not in best or rank >= best[key][0]:
+            best[key] = rank, group, label
+    return [(group, label) for _, group, label in best.values()]
 
 
 def _of_store(groups: list[Group]) -> dict[tuple, tuple[Group, str]]:
