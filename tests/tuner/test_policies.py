@@ -232,7 +232,7 @@ def test_no_store(tmp_path):
 
 
 def test_what_keys_are_like_is_no_axis_of_calls(tmp_path):
-    """The winner counts among rows at one place, and what was found with such keys before others."""
+    """The winner counts among rows at one place, and one found with such keys before others."""
     x, y, _ = stores.variants("sort.keys", "I32")
     I32 = {"T{ct}": "I32"}
 
