@@ -32,25 +32,27 @@ def until(number):
 
 
 @pytest.mark.parametrize(
-    ("options", "last"),
+    ("options", "last", "why"),
     [
-        ({}, 10),
-        ({"target": 1.25}, 1),
-        ({"target": 1.3}, 4),
-        ({"target": "3s"}, 4),
-        ({"target": "2500 ms"}, 8),
-        ({"target": 100}, 10),
-        ({"patience": 1}, 2),
-        ({"patience": 3}, 7),
-        ({"patience": 4}, 10),
-        ({"target": "2500 ms", "patience": 3}, 7),
-        ({"target": "9s"}, 0),  # what base takes
+        ({}, 10, "space"),
+        ({"variants": 4}, 4, "variants"),
+        ({"target": 1.25}, 1, "target"),
+        ({"target": 1.3}, 4, "target"),
+        ({"target": "3s"}, 4, "target"),
+        ({"target": "2500 ms"}, 8, "target"),
+        ({"target": 100}, 10, "space"),
+        ({"patience": 1}, 2, "patience"),
+        ({"patience": 3}, 7, "patience"),
+        ({"patience": 4}, 10, "space"),
+        ({"target": "2500 ms", "patience": 3}, 7, "patience"),
+        ({"target": "9s"}, 0, "target"),  # what base takes
     ],
 )
-def test_the_end(table, tmp_path, options, last):
+def test_the_end(table, tmp_path, options, last, why):
     db = tmp_path / "store.db"
     result = search(table, db, **options)
     assert tried(db) == until(last)
+    assert result.ended == {"mine": why}
     if last:
         assert result.best().score == pytest.approx(5 / min(ORDER[: last + 1]))
 

@@ -72,11 +72,15 @@ class Result(Analysis):
     ----------
     failed : dict of str to str
         Why a compile-time workload could not be searched, by its name.
+    ended : dict of str to str
+        What ended the search of a compile-time workload, by its name: one of the arguments
+        ``"seconds"``, ``"variants"``, ``"target"`` and ``"patience"``; or ``"space"``, which had no
+        variant left. It is ``""`` of those that were not begun, or whose base took all the time.
     """
 
-    def __init__(self, groups: list[Group], failed: dict[str, str]):
+    def __init__(self, groups: list[Group], failed: dict[str, str], ended: dict[str, str]):
         super().__init__(groups)
-        self.failed = failed
+        self.failed, self.ended = failed, ended
 
 
 class Search:
@@ -202,7 +206,8 @@ class Search:
             kept = f"{self.db} holds what was measured; the same search resumes there"
             print(f"cubc: stopped: {kept}", file=sys.stderr)
             raise
-        return self._result(target, failed)
+        ended = {str(one.workload): one.ended for one in searches}
+        return self._result(target, failed, ended)
 
     def _searches(self, session: Session) -> list[WorkloadSearch]:
         stored = read(self.db)
@@ -224,7 +229,7 @@ class Search:
             workload, target.info, stored, several=target.several, objective=self.objective
         )
 
-    def _result(self, target: Target, failed: dict[str, str]) -> Result:
+    def _result(self, target: Target, failed: dict[str, str], ended: dict[str, str]) -> Result:
         for name, reason in failed.items():
             message = f"{name}: base does not run: {reason}"
             if len(failed) == len(self.workloads):
@@ -239,7 +244,7 @@ class Search:
             for info in target.others:
                 results.include(info)
             found += [group.among(workload.admits) for group in results.groups if group.cells]
-        return Result(found, failed)
+        return Result(found, failed, ended)
 
 
 def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, float]]:

@@ -34,6 +34,14 @@ METERED_SHARE = 0.3  # the same where each measurement takes long
 CONFIRM_LEAST = 300.0  # seconds that it may always take where the search has no end
 GRACE = 1.0  # seconds past its end in which a search waits for the variant that is measured
 METER_SECONDS = 0.5  # of runs whose power is measured; a meter is read some tens of times a second
+# Why a search ends: by one of its arguments, or because the strategy knows of no variant any more.
+ENDS = SECONDS, VARIANTS, TARGET, PATIENCE, SPACE = (
+    "seconds",
+    "variants",
+    "target",
+    "patience",
+    "space",
+)
 CONFIRM_SAMPLES, CONFIRM_SECONDS = 20, 0.5  # at each workload in one round
 
 
@@ -58,9 +66,10 @@ class WorkloadSearch:
         self._strategy, self._limit = strategy, limit
         self._best_so_far = BestSoFar([weight(workload.axes, rt) for rt in workload.rts])
         self._texts = [workload_text(rt) for rt in workload.rts]
-        self._open = self._ended = False  # the workload; the strategy
-        self._best, self._begun = 1.0, 0.0
-        self._since_best, self._enough = 0, False
+        self._open = False  # the workload
+        self.ended = ""  # one of `ENDS`
+        self._best, self._begun, self._tried = 1.0, 0.0, 0
+        self._since_best, self._enough = 0, ""  # why it is enough, of `ENDS`
         size = workload.space.size
         if limit is not None and 100 * limit < size:
             self.expected = limit  # spares counting a huge space
@@ -92,7 +101,7 @@ class WorkloadSearch:
     def is_empty(self) -> bool:
         """True if the strategy has looked and found no variant that fulfils the constraints."""
         found = any(map(self.workload.admits, self._results.variants()))
-        return self._ended and bool(self.workload.constraints) and not found
+        return self.ended == SPACE and bool(self.workload.constraints) and not found
 
     def _check_base(self) -> None:
         for group in self._results.groups:
@@ -158,8 +167,8 @@ class WorkloadSearch:
                 f"{self.workload}: {where} what {what} needs: "
                 + ("use another store" if cell.store else "energy is told by GPUs with NVML")
             )
-        met = self._session.goal.is_met(1.0, self._results.seconds("base"))
-        self._enough = self._enough or met
+        if self._session.goal.is_met(1.0, self._results.seconds("base")):
+            self._enough = TARGET
 
     # ---- the search -----------------------------------------------------------------------------
     def _explore(self, until: float | None) -> None:
@@ -172,7 +181,8 @@ class WorkloadSearch:
             while more and not self._enough and self._session.target.wants():
                 item = next(todo, None)
                 if item is None:
-                    more, self._ended = False, True
+                    more = False
+                    self.ended = VARIANTS if self._tried == self._limit else SPACE
                     break
                 if self._enough:  # by what the store holds
                     break
@@ -185,10 +195,12 @@ class WorkloadSearch:
                 try:
                     variant = self._take(until)
                 except Late:
+                    self.ended = SECONDS
                     break
                 waiting -= 1
                 self._finish(variant, fresh=True)
             if self._enough or self._session.is_late(until):
+                self.ended = self._enough or SECONDS
                 break
         self._session.target.drop()
 
@@ -207,24 +219,23 @@ class WorkloadSearch:
         if len(bases) == 1:  # it is measured as such
             self._strategy.tell(bases[0], 1.0)
         limit = math.inf if self._limit is None else self._limit
-        tried = 0
         stored = self._results.variants()
         for variant in stored:
-            wanted = tried < limit and self.workload.admits(variant)
-            tried += wanted
+            wanted = self._tried < limit and self.workload.admits(variant)
+            self._tried += wanted
             if not (runs := self._absent(variant)):
                 self._finish(variant, fresh=False, counts=wanted)
             elif wanted:
                 yield variant, runs
         for base in bases if len(bases) > 1 else ():  # one size's is likely at the others
-            if tried < limit and base not in stored and self.workload.space.valid(base):
-                tried += 1
+            if self._tried < limit and base not in stored and self.workload.space.valid(base):
+                self._tried += 1
                 yield base, self._absent(base)
         known = {*stored, *bases}
-        while tried < limit and (asked := self._strategy.ask()) is not None:
+        while self._tried < limit and (asked := self._strategy.ask()) is not None:
             if asked in known:
                 continue
-            tried += 1
+            self._tried += 1
             if runs := self._absent(asked):
                 yield asked, runs
             else:  # another search has just measured it; what came of it is read the next time
@@ -271,8 +282,10 @@ class WorkloadSearch:
             self._best, self._since_best = score, 0
             self._session.progress.best(score, variant)
         goal = self._session.goal
-        met = score is not None and goal.is_met(score, results.seconds(variant))
-        self._enough = self._enough or met or self._since_best >= goal.patience
+        if score is not None and goal.is_met(score, results.seconds(variant)):
+            self._enough = TARGET
+        elif self._since_best >= goal.patience:
+            self._enough = self._enough or PATIENCE
         if counts:
             failed = results.failure(variant) not in (None, LOST)
             self._session.progress.step(fresh=fresh, failed=failed)
