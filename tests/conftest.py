@@ -1,6 +1,7 @@
 """Fixtures of all tests: devices, scheduler seeds, and a cache of kernels for the session."""
 
 import ctypes
+import gc
 import os
 import shutil
 import signal
@@ -72,6 +73,17 @@ def pytest_collection_modifyitems(config, items):
         left_out = [item for item in items if item.get_closest_marker("gpu")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("gpu")]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Leave the thousands of tests out of every collection of garbage: each takes 0.2 s longer."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -121,7 +121,7 @@ def test_tune_your_own_kernel(execute, tmp_path):
 
 
 def test_lattice(execute):
-    shorter = {"seconds=10": "seconds=1", "sweeps=20": "sweeps=5"}
+    shorter = {"seconds=10": "seconds=1", "sweeps=20": "sweeps=5", "tol=1e-8": "tol=1e-3"}
     text = "\n".join(execute(FOLDER / "05_lattice.ipynb", shorter))
     assert "Gauge(4x4x4x8 on cpu)" in text
     assert text.count("<converged: residual") == 1
