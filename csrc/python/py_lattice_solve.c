@@ -204,21 +204,22 @@ static PyObject *solve(py_call *c, const cubc_solve_params *p)
 
 static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"operator", "parameters", "b",      "x0",    "out",     "extents",
-                            "device",   "stream",     "solver", "tol",   "maxiter", "precise",
-                            "sloppy",   "even_odd",   "delta",  "order", "shifts",  NULL};
+    static char *names[] = {"operator", "parameters", "b",      "x0",     "out",
+                            "extents",  "device",     "stream", "solver", "tol",
+                            "maxiter",  "precise",    "sloppy", "sites",  "normal",
+                            "delta",    "order",      "shifts", NULL};
     arguments a = {0};
     cubc_operator op = {0};
     cubc_solve_params p = {0};
     unsigned long long iterations;
     const char *name;
-    int order;
+    int order, sites;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!OOOOOOsdKOOpdiO:lattice_solve", names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!OOOOOOsdKOOipdiO:lattice_solve", names,
                                      &name, &PyDict_Type, &a.parameters, &a.b, &a.x0, &a.out,
                                      &a.extents, &a.device, &a.stream, &p.solver, &p.tolerance,
-                                     &iterations, &a.precise, &a.sloppy, &p.even_odd, &p.delta,
-                                     &order, &a.shifts) ||
+                                     &iterations, &a.precise, &a.sloppy, &sites, &p.normal,
+                                     &p.delta, &order, &a.shifts) ||
         py_binding_refuse(PyExc_ValueError, "a solve cannot be bound: the host looks at its "
                                             "residual, and repeats recorded rounds itself; bind "
                                             "the operator, as cubc.bind(operator, x, out=y)") < 0)
@@ -230,6 +231,7 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
         if (*optional[k] == Py_None) *optional[k] = NULL;
     p.iterations = iterations;
     p.order = (cubc_field_order)order;
+    p.sites = (cubc_solve_sites)sites;
     py_call c;
     py_call_begin(&c);
     PyObject *result = prepare(&c, &a, &op, &p) < 0 ? NULL : solve(&c, &p);

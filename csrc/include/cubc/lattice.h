@@ -319,16 +319,24 @@ typedef struct cubc_operator {
 
 enum { CUBC_MOST_SHIFTS = 16 };
 
+typedef enum cubc_solve_sites {
+    CUBC_ALL_SITES,
+    CUBC_BY_PARITY, // M x = b by the system of the even sites, from which the odd ones follow
+    CUBC_EVEN_SITES // that system itself, M_e x = b: b and x are fields of the even sites
+} cubc_solve_sites;
+
 typedef struct cubc_solve_params {
     const cubc_operator *op;
-    const char *solver;   // "cg": of the normal equations; "bicgstab", "gcr": restarted after 8
-                          // directions; "multishift": of all sites, in the precise type only
-    const double *shifts; // of several systems (M^+ M + shift) x = b, none below 0; NULL: M x = b
+    const char *solver;   // "cg": of the normal equations, unless M is Hermitian and positive;
+                          // "bicgstab"; "gcr": restarted after 8 directions; "multishift": not by
+                          // parity, in the precise type only
+    const double *shifts; // of several systems (M^+ M + shift) x = b, or (M + shift) x = b where M
+                          // is Hermitian and positive, none below 0; NULL: M x = b
     int shift_count;      // at most CUBC_MOST_SHIFTS
     const void *b;
     void *x;        // of one shift after the other
     uint64_t n;     // reals of b, and of x of each shift: those of a site (24 of Wilson-like
-                    // operators) * sites * sources
+                    // operators) * sites (half of them for CUBC_EVEN_SITES) * sources
     cubc_type type; // of either: F64, F32
     cubc_field_order order; // of either
     int guess;              // not 0: x is the first guess; else 0 is
@@ -336,7 +344,8 @@ typedef struct cubc_solve_params {
     uint64_t iterations;    // at most, for each right-hand side
     cubc_type precise;      // F64, F32: of residual and solution
     cubc_type sloppy;       // F64, F32, I16: of the iteration
-    int even_odd;           // not 0: the system of the even sites is solved
+    cubc_solve_sites sites; // of the system that is solved
+    int normal;             // not 0: M^+ M x = b, not by parity
     double delta;           // 0: 0.2
 } cubc_solve_params;
 

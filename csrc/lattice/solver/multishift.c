@@ -1,4 +1,5 @@
-// Conjugate gradients on several systems (M^+ M + shift) x = b at once.
+// Conjugate gradients on several systems (M^+ M + shift) x = b at once, or (M + shift) x = b for
+// Hermitian positive M.
 //
 // B. Jegerlehner, "Krylov space solvers for shifted linear systems" (1996).
 // kernels/lattice/solver/multishift.h has the iteration step by step, and its scalars.
@@ -28,6 +29,16 @@ static const cubc_site_update next_residual = {
     .scalars = {"alpha_real"},
     .statements = "out = z - alpha_real * m",
     .sums = {"norm(out)"},
+    .finish = "multishift_next_residual",
+};
+static const cubc_site_update length_of_positive = {
+    .sums = {"dot_real(z, out)"},
+    .finish = "multishift_length",
+};
+static const cubc_site_update next_residual_of_positive = {
+    .scalars = {"alpha_real"},
+    .statements = "r = r - alpha_real * w",
+    .sums = {"norm(r)"},
     .finish = "multishift_next_residual",
 };
 static const cubc_site_update step_of_shift = {
@@ -68,6 +79,18 @@ static cubc_status update(solver *s)
                        SITE_FIELDS(READ("b", s->b), WRITE("p", f[P]), WRITE("r", f[R])));
 }
 
+static cubc_status steps_of_shifts(solver *s)
+{
+    const lattice_field *f = s->work;
+    for (int k = 0; k < s->shifts; k++) {
+        s->guard.step = (uint64_t)k;
+        TRY(solver_pass(s, ITERATE_SHIFT, &step_of_shift,
+                        SITE_FIELDS(WRITE("x", f[FIRST + 2 * k]), READ("r", f[R]),
+                                    WRITE("p", f[FIRST + 2 * k + 1]))));
+    }
+    return solver_pass(s, ITERATE, &next_direction, SITE_FIELDS(WRITE("p", f[P]), READ("r", f[R])));
+}
+
 static cubc_status iterate(solver *s, uint64_t last_of_round)
 {
     const lattice_field *f = s->work;
@@ -80,24 +103,36 @@ static cubc_status iterate(solver *s, uint64_t last_of_round)
                                          .tail = &next_residual,
                                          .dagger = true,
                                          .phase = ITERATE}));
-    for (int k = 0; k < s->shifts; k++) {
-        s->guard.step = (uint64_t)k;
-        TRY(solver_pass(s, ITERATE_SHIFT, &step_of_shift,
-                        SITE_FIELDS(WRITE("x", f[FIRST + 2 * k]), READ("r", f[R]),
-                                    WRITE("p", f[FIRST + 2 * k + 1]))));
-    }
-    return solver_pass(s, ITERATE, &next_direction, SITE_FIELDS(WRITE("p", f[P]), READ("r", f[R])));
+    return steps_of_shifts(s);
+}
+
+static cubc_status iterate_positive(solver *s, uint64_t last_of_round)
+{
+    const lattice_field *f = s->work;
+    (void)last_of_round;
+    TRY(s->op->apply(
+        s,
+        &(operator_call){
+            .in = &f[P], .out = &f[W], .z = &f[P], .tail = &length_of_positive, .phase = ITERATE}));
+    TRY(solver_pass(s, ITERATE, &next_residual_of_positive,
+                    SITE_FIELDS(WRITE("r", f[R]), READ("w", f[W]))));
+    return steps_of_shifts(s);
 }
 
 cubc_status multishift_residual(solver *s, int shift)
 {
     const lattice_field *f = s->work, *x = multishift_solution(s, shift);
-    TRY(s->op->apply(s, &(operator_call){.in = x, .out = &f[W], .phase = ITERATE}));
-    TRY(s->op->apply(
-        s, &(operator_call){.in = &f[W], .out = &f[M], .dagger = true, .phase = ITERATE}));
+    const lattice_field *first = s->op->positive ? &f[M] : &f[W];
+    TRY(s->op->apply(s, &(operator_call){.in = x, .out = first, .phase = ITERATE}));
+    if (!s->op->positive)
+        TRY(s->op->apply(
+            s, &(operator_call){.in = &f[W], .out = &f[M], .dagger = true, .phase = ITERATE}));
     s->guard.step = (uint64_t)shift;
     return solver_pass(s, ITERATE, &true_residual,
                        SITE_FIELDS(READ("b", s->b), READ("m", f[M]), READ("x", *x)));
 }
 
-const solver_method solver_multishift = {"multishift", open, update, iterate, 2, 0};
+const solver_method solver_multishift_positive = {
+    "multishift", open, update, iterate_positive, 1, 0, NULL};
+const solver_method solver_multishift = {
+    "multishift", open, update, iterate, 2, 0, &solver_multishift_positive};

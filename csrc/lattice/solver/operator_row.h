@@ -53,6 +53,10 @@ cubc_status operator_row_named(const char *name, cubc_operator_kind *kind,
 // Opens the operator of a solver that has its row and shape.
 cubc_status operator_open(solver *s, const cubc_operator *from);
 
+// ---- normal.c -----------------------------------------------------------------------------------
+// Puts M^+ M in the place of the solver's operator M.
+cubc_status normal_open(solver *s);
+
 // ---- schur.c ------------------------------------------------------------------------------------
 // The operator of all sites, or of the even ones, as the solver's shape has them.
 void schur_open(solver *s, double hop_flops, double site_flops);

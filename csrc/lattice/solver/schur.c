@@ -82,7 +82,8 @@ static cubc_status apply_all(solver *s, const operator_call *call)
 }
 
 // ---- opening ------------------------------------------------------------------------------------
-static const lattice_operator even_operator = {apply_even, even_source, odd_part, whole};
+static const lattice_operator even_operator = {
+    .apply = apply_even, .source = even_source, .odd_part = odd_part, .whole = whole};
 static const lattice_operator all_operator = {.apply = apply_all};
 
 void schur_open(solver *s, double hop_flops, double site_flops)

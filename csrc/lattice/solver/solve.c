@@ -50,6 +50,20 @@ static cubc_status check_numbers(const cubc_solve_params *p)
     return CUBC_OK;
 }
 
+// Systems that odd sites do not follow from are of all sites, unless they are of the even ones.
+static cubc_status check_sites(const cubc_solve_params *p)
+{
+    if ((int)p->sites < CUBC_ALL_SITES || p->sites > CUBC_EVEN_SITES)
+        FAIL(CUBC_INVALID_ARGUMENT, "a solve of unknown sites (%d)", (int)p->sites);
+    if (p->sites == CUBC_EVEN_SITES && p->order == CUBC_PLAIN)
+        FAIL(CUBC_INVALID_ARGUMENT, "fields of the even sites are in even-odd or native order");
+    if (by_parity(p) && p->normal)
+        FAIL(CUBC_INVALID_ARGUMENT, "M^+ M is solved on all sites or on the even sites alone");
+    if (by_parity(p) && p->shift_count > 0)
+        FAIL(CUBC_INVALID_ARGUMENT, "multishift solves on all sites or on the even sites alone");
+    return CUBC_OK;
+}
+
 static cubc_status check_shifts(const cubc_solve_params *p, const solver_method *method)
 {
     bool several = method == &solver_multishift;
@@ -77,12 +91,12 @@ static cubc_status find_shape(const cubc_solve_params *p, const operator_row **r
     TRY(operator_row_of(op->kind, row));
     *out = (lattice_shape){.extents = {op->lx, op->ly, op->lz, op->lt},
                            .reals = (*row)->reals,
-                           .parities = p->even_odd ? 1 : 2,
+                           .parities = p->sites == CUBC_ALL_SITES ? 2 : 1,
                            .inner = 1};
     TRY(lattice_extents(&lattice, out->extents));
     if ((*row)->inner) TRY((*row)->inner(op, &out->inner));
-    return lattice_sources(&lattice, "the source of a solve", p->n, out->reals * out->inner, 2,
-                           &out->sources);
+    return lattice_sources(&lattice, "the source of a solve", p->n, out->reals * out->inner,
+                           p->sites == CUBC_EVEN_SITES ? 1 : 2, &out->sources);
 }
 
 cubc_status cubc_solve_reports(const cubc_solve_params *params, uint64_t *count)
@@ -188,9 +202,11 @@ static cubc_status solve_steps(solver *s, void *context)
     whole_fields w = {0};
     TRY(open_states(s, p));
     TRY(operator_open(s, p->op));
+    if (p->normal) TRY(normal_open(s));
+    if (s->op->positive && s->method->of_positive) s->method = s->method->of_positive;
     TRY(solve_take_fields(s, p, &w));
     TRY(solve_scale_source(s, p, &w));
-    if (p->even_odd) TRY(s->op->source(s, w.b_of, &s->b));
+    if (by_parity(p)) TRY(s->op->source(s, w.b_of, &s->b));
     TRY(s->method->open(s));
     TRY(s->actions->run_rounds(s));
     describe(s, info);
@@ -223,10 +239,10 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
         if (p->sloppy != p->precise)
             FAIL(CUBC_INVALID_TYPE, "multishift iterates in the precise type, %s, not in %s",
                  cubc_type_name(p->precise), cubc_type_name(p->sloppy));
-        taken.even_odd = 0;
         s.shifts = taken.shift_count;
     }
     TRY(check_numbers(p));
+    TRY(check_sites(p));
     TRY(find_shape(p, &s.row, &s.shape));
     if (!p->b || !p->x) FAIL(CUBC_INVALID_ARGUMENT, "cubc_solve: b or x is NULL");
     if (s.row->check) TRY(s.row->check(p->op));

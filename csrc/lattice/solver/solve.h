@@ -5,6 +5,11 @@
 
 #include "lattice/solver/solver.h"
 
+static inline bool by_parity(const cubc_solve_params *p)
+{
+    return p->sites == CUBC_BY_PARITY;
+}
+
 typedef struct whole_fields {                // of both parities
     lattice_field b, x;                      // sources one after the other
     lattice_field b_of[2], x_of[2], m_of[2]; // of each parity, where the even system is solved

@@ -56,7 +56,7 @@ cubc_status solve_take_fields(solver *s, const cubc_solve_params *p, whole_field
     else
         TRY(solver_zero(s, w->x.data, p->n * cubc_type_size(s->precise)));
     TRY(solver_field(s, s->precise, &s->r));
-    if (!p->even_odd) {
+    if (!by_parity(p)) {
         s->b = w->b;
         s->y = w->x;
         return CUBC_OK;
@@ -128,13 +128,13 @@ static const cubc_site_update residual_of_parities = {
 cubc_status solve_give_fields(solver *s, const cubc_solve_params *p, whole_fields *w,
                               cubc_solve_info *info)
 {
-    if (p->even_odd) TRY(s->op->odd_part(s, w->b_of, w->x_of));
+    if (by_parity(p)) TRY(s->op->odd_part(s, w->b_of, w->x_of));
     TRY(solve_rescale(s, p, w, true));
-    if (p->even_odd) TRY(split(s, &w->x, w->x_of, true));
+    if (by_parity(p)) TRY(split(s, &w->x, w->x_of, true));
     TRY(give(s, p, &w->x, p->x));
-    if (p->even_odd) TRY(split(s, &w->x, w->x_of, false));
+    if (by_parity(p)) TRY(split(s, &w->x, w->x_of, false));
     TRY(solve_rescale(s, p, w, false));
-    if (p->even_odd) {
+    if (by_parity(p)) {
         w->m_of[0] = s->r;
         w->m_of[1] = s->b; // which is no longer needed
         TRY(s->op->whole(s, w->x_of, w->m_of));

@@ -33,7 +33,7 @@ static cubc_status take_source(solver *s, const cubc_solve_params *p, const whol
         .sums = {"norm(c128(e.real, e.imag)) + norm(c128(o.real, o.imag))"},
         .finish = "take_source",
     };
-    if (!p->even_odd) return solver_pass(s, UPDATE, &all, SITE_FIELDS(READ("b", s->b)));
+    if (!by_parity(p)) return solver_pass(s, UPDATE, &all, SITE_FIELDS(READ("b", s->b)));
     return solver_pass(s, UPDATE, &both_parities,
                        SITE_FIELDS(READ("e", w->b_of[0]), READ("o", w->b_of[1])));
 }
@@ -47,7 +47,7 @@ static cubc_status multiply(solver *s, const cubc_solve_params *p, const whole_f
                             solver_phase phase, bool source)
 {
     const lattice_field *whole = source ? &s->b : &s->y, *of = source ? w->b_of : w->x_of;
-    if (!p->even_odd) return solver_pass(s, phase, &scale, SITE_FIELDS(WRITE("v", *whole)));
+    if (!by_parity(p)) return solver_pass(s, phase, &scale, SITE_FIELDS(WRITE("v", *whole)));
     for (int parity = 0; parity < 2; parity++)
         TRY(solver_pass(s, phase, &scale, SITE_FIELDS(WRITE("v", of[parity]))));
     return CUBC_OK;

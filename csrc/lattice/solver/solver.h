@@ -48,6 +48,7 @@ typedef struct operator_call {
 
 // The operator of the system M x = b that is solved: the whole one, or that of the even sites.
 struct lattice_operator {
+    bool positive; // Hermitian and positive: `dagger` changes nothing
     cubc_status (*apply)(solver *s, const operator_call *call);
     // Steps between the whole system and the even one; NULL where the whole is solved.
     cubc_status (*source)(solver *s, const lattice_field b[2], const lattice_field *out);
@@ -55,13 +56,15 @@ struct lattice_operator {
     cubc_status (*whole)(solver *s, const lattice_field x[2], const lattice_field out[2]);
 };
 
-typedef struct solver_method {
+typedef struct solver_method solver_method;
+struct solver_method {
     const char *name;
     cubc_status (*open)(solver *s);
     cubc_status (*update)(solver *s);
     cubc_status (*iterate)(solver *s, uint64_t last_of_round);
     int iteration_applies, update_applies; // how often M or its adjoint is applied
-} solver_method;
+    const solver_method *of_positive;      // the same for Hermitian positive M; NULL: this one
+};
 
 // The actions of a solve on the device: those of a run (solver.c), or of a dry run (dry_run.c).
 typedef struct solver_actions {
@@ -80,6 +83,8 @@ struct solver {
     dry_run *dry_run;        // the list of its launches; NULL: not a dry run
     const operator_row *row; // kind of the operator
     const lattice_operator *op;
+    const lattice_operator *factor; // M, where op is M^+ M (normal.c)
+    lattice_field half_way[2];      // M x, precise and sloppy
     void *system; // state of the operator, of row->state_bytes; freed with the solver
     double flops; // of one application, a site of its fields
     const solver_method *method;
@@ -130,7 +135,8 @@ void solver_settle(solver *s);
 // Queues a round: iterations of the method, and its update.
 cubc_status solver_queue_round(solver *s);
 
-extern const solver_method solver_cg, solver_bicgstab, solver_gcr, solver_multishift;
+extern const solver_method solver_cg, solver_cg_positive, solver_bicgstab, solver_gcr,
+    solver_multishift, solver_multishift_positive;
 // The solution of a shift.
 const lattice_field *multishift_solution(solver *s, int shift);
 // Computes the true residual of a shift, which the states then have.

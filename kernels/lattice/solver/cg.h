@@ -26,6 +26,17 @@ FUNCTION void cg_next_residual(solver_state& s, const f64* sum, u64 last_of_roun
     end_iteration(s, sum[0], last_of_round);
 }
 
+// The same for M x = b with Hermitian positive M (cg_positive.c): s is r, and w = M p enters
+// cg_length by <p, w>. sum: |r|^2.
+FUNCTION void cg_positive_next_residual(solver_state& s, const f64* sum, u64 last_of_round)
+{
+    s.residual = sum[0];
+    s.beta_real = sum[0] / s.gamma;
+    s.sigma = 1;
+    s.gamma = sum[0];
+    end_iteration(s, sum[0], last_of_round);
+}
+
 // Restarts after an update. sum: |s|^2 and <s, p>. The old direction is kept, without its component
 // along s, unless the residual has not fallen: then it belongs to a system distorted by rounding
 // and would hinder convergence.

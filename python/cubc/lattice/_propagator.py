@@ -47,9 +47,9 @@ def propagator(
     place : tuple of int
         Site x, y, z, t of the source, each from 0 to the extent less 1.
     **options
-        Options of `solve` but `shifts`. `x0` and `out` have the shape ``(12, T, Z, Y, X, 4, 3)``,
-        with source spin and colour first. They are solutions of M x = b, without the factor
-        2 kappa.
+        Options of `solve` but `shifts` and `normal`. `x0` and `out` have the shape
+        ``(12, T, Z, Y, X, 4, 3)``, with source spin and colour first. They are solutions of
+        M x = b, without the factor 2 kappa.
 
     Returns
     -------
@@ -59,8 +59,9 @@ def propagator(
     info : SolveInfo
         Report of the solve.
     """
-    if options.get("shifts") is not None:
-        raise ValueError("a propagator is the inverse of M itself: `solve` takes shifts")
+    for other in ("shifts", "normal"):
+        if options.get(other):
+            raise ValueError(f"a propagator is the inverse of M itself: `solve` takes {other}")
     extent = operator.gauge.extent
     sources = point_source(extent, place)
     x, info = operator.solve(sources.reshape(12, *sources.shape[2:]), **options)

@@ -7,8 +7,9 @@ import numpy as np
 
 from .. import _core
 from .._calls import named, whole
-from ._fields import PLAIN, as_complex, device_output, precision_type, returned
+from ._fields import EVEN_ODD, PLAIN, as_complex, device_output, precision_type, returned
 
+ALL_SITES, BY_PARITY, EVEN_SITES = range(3)
 TOLERANCE = {"double": 1e-10, "single": 1e-5}
 
 
@@ -90,6 +91,7 @@ def solve(
     x0: Any = None,
     shifts: Any = None,
     even_odd: bool = True,
+    normal: bool = False,
     delta: float | None = None,
     out: Any = None,
     stream: Any = None,
@@ -102,10 +104,13 @@ def solve(
         Operator M.
     b : array_like
         Right-hand side: spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``.
-        Several sources are solved together.
+        Several sources are solved together. One of the even sites alone, of shape
+        ``(..., T, Z, Y, X / 2, 4, 3)``, is that of their system, M_e x = b, and M_e is in the place
+        of M in what follows: for `Wilson` it is 1 - kappa^2 D_eo D_oe.
     solver : str
         "cg" : conjugate gradients on the normal equations, with the least residual in its Krylov
-        space. It converges for every M that has an inverse.
+        space. It converges for every M that has an inverse. A system that is Hermitian and positive
+        itself, as with `normal`, is iterated as it is.
         "bicgstab" : two products with M for each iteration, as cg, and mostly fewer iterations. It
         restarts after a breakdown.
         "gcr" : one product for each iteration, and memory for up to eight more fields. It restarts
@@ -129,12 +134,14 @@ def solve(
         First guess, of the shape of `b`; by default zero.
     shifts : sequence of float, optional
         Shifts of ``(M^+ M + shift) x = b``: up to 16 numbers of 0 or more. The solver is
-        "multishift", on all sites and in `precision` alone. x then has the shifts as its first
+        "multishift", by no parity and in `precision` alone. x then has the shifts as its first
         axis, and `info.sources` a report for each. A system is not iterated further once it has
         converged.
     even_odd : bool
         True solves the system of the even sites, from which the odd ones follow; False that of all
-        sites.
+        sites, as do `shifts` and `normal`.
+    normal : bool
+        True solves M^+ M x = b.
     delta : float, optional
         Factor for updates, see `sloppy`; by default 0.2. An update waits for the end of a round of
         eight iterations.
@@ -184,8 +191,8 @@ def solve(
         raise ValueError(f"shifts is {shifts!r:.80}: give a sequence of one or more, or none")
     gauge = operator.gauge
     given, b = b, as_complex(b, "b", gauge.device, stream)
-    if operator._is_half(b):
-        raise ValueError("a solve takes spinors of both parities")
+    half = operator._is_half(b)
+    by_parity = even_odd and shifts is None and not normal
     if x0 is not None:
         x0 = as_complex(x0, "x0", gauge.device, stream)
     shape = b.shape if shifts is None else (len(shifts), *b.shape)
@@ -206,9 +213,10 @@ def solve(
         maxiter=maxiter,
         precise=precision_type(precision),
         sloppy=precision_type(sloppy),
-        even_odd=even_odd,
+        sites=EVEN_SITES if half else BY_PARITY if by_parity else ALL_SITES,
+        normal=normal,
         delta=0.0 if delta is None else delta,
-        order=PLAIN,
+        order=EVEN_ODD if half else PLAIN,
         shifts=None if shifts is None else [float(s) for s in shifts],
     )
     return returned(given, x, out), _summary([SolveInfo(*source) for source in sources])

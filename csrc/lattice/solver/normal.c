@@ -1,0 +1,24 @@
+// The operator M^+ M of any M, Hermitian and positive.
+#include "lattice/solver/operator_row.h"
+
+static cubc_status apply(solver *s, const operator_call *call)
+{
+    const lattice_field *between = &s->half_way[call->in->type == s->precise ? 0 : 1];
+    operator_call back = *call;
+    back.in = between;
+    back.dagger = true;
+    TRY(s->factor->apply(s,
+                         &(operator_call){.in = call->in, .out = between, .phase = call->phase}));
+    return s->factor->apply(s, &back);
+}
+
+static const lattice_operator normal = {.positive = true, .apply = apply};
+
+cubc_status normal_open(solver *s)
+{
+    for (int k = 0; k < 2; k++) TRY(solver_field(s, k ? s->sloppy : s->precise, &s->half_way[k]));
+    s->factor = s->op;
+    s->op = &normal;
+    s->flops *= 2;
+    return CUBC_OK;
+}

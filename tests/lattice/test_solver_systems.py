@@ -1,0 +1,131 @@
+"""Systems beside M x = b: of M^+ M, and of the even sites alone."""
+
+import lattice_reference as reference
+import numpy as np
+import pytest
+from lattice_system import KAPPA, LINKS, SHAPE, B, random_spinors
+
+from cubc import lattice
+
+pytestmark = pytest.mark.usefixtures("optimised")
+EVEN = reference.half(B, 0)
+MU = 0.3
+
+
+@pytest.fixture(scope="module")
+def operator(device):
+    return lattice.Wilson(lattice.Gauge(LINKS, device=device), KAPPA, precision="double")
+
+
+def of_even(operator, x, dagger=False):
+    """M_e of Wilson fermions, from hops of one parity."""
+    odd = operator.dslash(x, "odd", dagger=dagger)
+    return x - operator.kappa**2 * operator.dslash(odd, "even", dagger=dagger)
+
+
+def normal_of_even(operator, x):
+    return of_even(operator, of_even(operator, x), dagger=True)
+
+
+def left(b, product):
+    return np.linalg.norm(b - product) / np.linalg.norm(b)
+
+
+def test_normal_equations(operator):
+    """By conjugate gradients on the product itself, in all precisions of the iteration."""
+    iterations = {}
+    for sloppy in ("double", "single", "half"):
+        x, info = operator.solve(B, normal=True, tol=1e-11, sloppy=sloppy)
+        found = left(B, operator.dagger(operator(x)))
+        assert info.converged and found < 1e-11
+        assert info.residual == pytest.approx(found, rel=1e-3)
+        iterations[sloppy] = info.iterations
+    assert max(iterations.values()) <= 1.15 * iterations["double"], iterations
+
+
+@pytest.mark.parametrize("solver", ["bicgstab", "gcr"])
+def test_other_methods_take_the_product_too(operator, solver):
+    x, info = operator.solve(EVEN, normal=True, solver=solver, tol=1e-10)
+    assert info.converged and left(EVEN, normal_of_even(operator, x)) < 1e-10
+
+
+@pytest.mark.parametrize("solver", ["cg", "bicgstab", "gcr"])
+def test_the_even_sites_alone(operator, solver):
+    x, info = operator.solve(EVEN, solver=solver, tol=1e-11)
+    found = left(EVEN, of_even(operator, x))
+    assert x.shape == EVEN.shape and info.converged and found < 1e-11
+    assert info.residual == pytest.approx(found, rel=1e-3)
+
+
+def test_a_guess_of_the_even_sites(operator):
+    x, _ = operator.solve(EVEN, normal=True, tol=1e-12)
+    again, info = operator.solve(EVEN, normal=True, tol=1e-11, x0=x)
+    assert info.converged and info.iterations == 0
+    np.testing.assert_allclose(again, x, rtol=0, atol=1e-13)
+
+
+def test_twisted_mass_on_the_even_sites(operator):
+    """A site term: M_e = A - kappa^2 D_eo A^-1 D_oe."""
+    twisted = lattice.TwistedMass(operator.gauge, KAPPA, mu=MU, precision="double")
+    t = 2 * KAPPA * MU
+    x, info = twisted.solve(EVEN, tol=1e-11)
+    odd = operator.dslash(x, "odd")
+    odd = (odd - 1j * t * reference.gamma5(odd)) / (1 + t * t)
+    product = x + 1j * t * reference.gamma5(x) - KAPPA**2 * operator.dslash(odd, "even")
+    assert info.converged and left(EVEN, product) < 1e-11
+
+
+@pytest.mark.parametrize("normal", [False, True])
+def test_shifts_on_the_even_sites(operator, normal):
+    """M_e^+ M_e + shift: by both factors, or of the product as a Hermitian positive operator."""
+    shifts = [0, 0.02, 0.5]
+    x, info = operator.solve(EVEN, solver="multishift", shifts=shifts, tol=1e-11, normal=normal)
+    assert info.converged and x.shape == (3, *EVEN.shape)
+    for shift, found, one in zip(shifts, x, info.sources, strict=True):
+        product = normal_of_even(operator, found) + shift * found
+        assert left(EVEN, product) < 1e-11
+        assert one.residual == pytest.approx(left(EVEN, product), rel=1e-2, abs=1e-14)
+
+
+def test_sources_stop_one_by_one(operator):
+    """A source takes the iterations that it takes alone, and gets the same solution."""
+    unit = np.zeros_like(EVEN)
+    unit[0, 0, 0, 0, 0, 0] = 1
+    b = np.stack([EVEN, unit, np.zeros_like(EVEN), reference.half(random_spinors(SHAPE, 2), 0)])
+    guess = np.zeros_like(b)
+    guess[3] = operator.solve(b[3], normal=True, tol=1e-5)[0]
+    x, info = operator.solve(b, normal=True, tol=1e-8, x0=guess)
+    alone = [
+        operator.solve(one, normal=True, tol=1e-8, x0=near)
+        for one, near in zip(b, guess, strict=True)
+    ]
+    assert [one.iterations for one in info.sources] == [one.iterations for _, one in alone]
+    assert len({one.iterations for one in info.sources}) > 2
+    for k, (y, _) in enumerate(alone):
+        np.testing.assert_allclose(x[k], y, rtol=0, atol=1e-12 * max(1, abs(y).max()))
+
+
+def test_the_size_of_a_source_is_no_matter(operator):
+    x, _ = operator.solve(EVEN, normal=True, tol=1e-10)
+    for size in (1e-200, 1e200):
+        y, info = operator.solve(EVEN * size, normal=True, tol=1e-10)
+        assert info.converged
+        np.testing.assert_allclose(y / size, x, rtol=0, atol=1e-8 * abs(x).max())
+
+
+def test_an_operator_without_inverse(operator):
+    """The product is not positive: the solve ends and says so."""
+    none = lattice.Wilson(operator.gauge, 0.0, precision="double")
+    x, info = none.solve(EVEN, normal=True)
+    assert info.converged and abs(x - EVEN).max() < 1e-14
+    links = np.zeros_like(LINKS)
+    links[...] = np.eye(3)
+    free = lattice.Gauge(links, device=operator.gauge.device)
+    singular = lattice.Wilson(free, 0.125, precision="double", antiperiodic_t=False)
+    _, info = singular.solve(np.ones_like(B), normal=True, maxiter=100)
+    assert not info.converged
+
+
+def test_a_propagator_is_of_all_sites(operator):
+    with pytest.raises(ValueError, match="M itself"):
+        operator.propagator(normal=True)
