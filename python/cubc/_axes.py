@@ -39,11 +39,35 @@ def on_rows(x: Any, axis: Any, function: Callable[..., Any], out: Any, where: Wh
     x = as_array(x)
     shape = tuple(x.shape)
     axis = axis_number(axis, len(shape))
-    length, columns = shape[axis], int(np.prod(shape[axis + 1 :], dtype=np.int64))
+    rows = rows_along(x, axis, where)
+    if rows is x:
+        return function(x, max(shape[axis], 1), out)
+    return from_rows(function(rows, shape[axis], None), shape, axis, out, where)
+
+
+def rows_along(x: Any, axis: int, where: Where) -> Any:
+    """Return an array with an axis as its last one; the array itself where no item moves."""
+    shape = tuple(x.shape)
+    columns = items_of(shape[axis + 1 :])
     if columns == 1 or 0 in shape:
-        return function(x, max(length, 1), out)
-    turned = (*shape[:axis], *shape[axis + 1 :], length)
-    fields = {"in": x, "rows": length, "columns": columns, "out": ("in", turned, None)}
-    rows = function(call("transpose", fields, **without_workspace(where))[0], length, None)
-    fields = {"in": rows, "rows": columns, "columns": length, "out": ("in", shape, out)}
+        return x
+    turned = (*shape[:axis], *shape[axis + 1 :], shape[axis])
+    return transposed(x, shape[axis], columns, turned, None, where)
+
+
+def from_rows(rows: Any, shape: tuple[int, ...], axis: int, out: Any, where: Where) -> Any:
+    """Return rows along the last axis as an array of a shape that has them along `axis`."""
+    return transposed(rows, items_of(shape[axis + 1 :]), shape[axis], shape, out, where)
+
+
+def items_of(shape: tuple[int, ...]) -> int:
+    """Return the number of items of a shape."""
+    return int(np.prod(shape, dtype=np.int64))
+
+
+def transposed(
+    x: Any, rows: int, columns: int, shape: tuple[int, ...], out: Any, where: Where
+) -> Any:
+    """Transpose each matrix of `rows` times `columns` items; the result has the given shape."""
+    fields = {"in": x, "rows": rows, "columns": columns, "out": ("in", shape, out)}
     return call("transpose", fields, **without_workspace(where))[0]

@@ -4,9 +4,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ._calls import one_dimension, primitive, whole
-from ._core import call
+from ._axes import axis_number, from_rows, items_of, rows_along, transposed
+from ._calls import as_array, dimensions, output_pair, primitive, whole
+from ._core import asarray, call, empty
 from ._options import Where, without_workspace
+from ._segments import sort_in_segments
 from ._sorting import sort_pairs
 
 
@@ -59,6 +61,7 @@ def topk(
     k,
     /,
     *,
+    axis=-1,
     largest=True,
     sorted=True,
     values=None,
@@ -70,26 +73,31 @@ def topk(
     Parameters
     ----------
     x : array_like
-        Keys, of one dimension. There may be more than 2**32.
+        Keys. There may be more than 2**32.
     k : int
-        Number of keys to find; at most the number of keys of `x`.
+        Number of keys to find; at most the number of keys of `x`, or of those along the axis.
+    axis : int or None
+        Axis along which to look for keys; by default the last one. None takes all items as one
+        dimension.
     largest : bool
         True finds the largest keys, False the smallest.
     sorted : bool
         True sorts the result: the largest key first, or the smallest if `largest` is False. False
-        saves that sort of more than 2048 keys, which are found in no order; it is then
-        unspecified, but the same in each call.
+        saves that sort of more than 2048 keys of one dimension, which are found in no order; it is
+        then unspecified, but the same in each call.
     values : array_like, optional
         Values that are returned in place of indices, one for each key along the first axis: an item
-        or a row of items, of 1, 2, 4, 8 or 16 bytes.
+        or a row of items, of 1, 2, 4, 8 or 16 bytes. Keys have one dimension then.
     out : tuple of two arrays, optional
-        Arrays for keys and indices (int64) or values, of `k` items each.
+        Arrays for keys and indices (int64) or values. Their shape is that of `x` with `k` items
+        along the axis.
 
     Returns
     -------
     keys, indices : numpy.ndarray, cubc.Array or those of out
-        Keys and indices, or keys and values. Keys compare as for `sort`: NaN is above all numbers
-        and -0.0 below 0.0. Of equal keys those of the lowest indices are taken, in that order.
+        Keys and indices along the axis, or keys and values. Keys compare as for `sort`: NaN is
+        above all numbers and -0.0 below 0.0. Of equal keys those of the lowest indices are taken,
+        in that order. Rows in order are one of the results of NumPy's partition and argpartition.
 
     Raises
     ------
@@ -98,8 +106,8 @@ def topk(
 
     Notes
     -----
-    Up to 2048 keys take one read of `x`: a sample tells which keys to keep, and a cluster of
-    blocks selects from those. Of up to 131072 items the cluster selects at once.
+    Up to 2048 keys of one dimension take one read of `x`: a sample tells which keys to keep, and a
+    cluster of blocks selects from those. Of up to 131072 items the cluster selects at once.
 
     More keys, and those of data that defeat the sample, are found by radix selection (Zhang,
     Naruse, Li and Wang, "Parallel Top-K Algorithms on GPU: A Comprehensive Study and New
@@ -107,14 +115,23 @@ def topk(
     Keys are then mostly read twice: once to count their highest digits and once to select by them.
     If too many keys share the highest digits, they are read once more for each further digit. The
     temporary storage is at most a quarter of a sort's, and a constant.
+
+    Keys along an axis are found by a sort of all. An axis that is not the last takes a
+    transposition.
     """
-    one_dimension("topk", x, "for the rows of a matrix call it on each, for all items on x.ravel()")
-    if out is not None and not (isinstance(out, tuple) and len(out) == 2):
-        raise TypeError("topk(): out must be a tuple of two arrays, (keys, indices)")
-    keys_out, values_out = out or (None, None)
+    keys_out, values_out = output_pair("topk", out, "(keys, indices)")
     k = whole("topk", "k", k)
     if k < 0:
         raise ValueError(f"topk(): k is {k}, which is out of range")
+    if axis is not None and dimensions(x) != 1:
+        if values is not None:
+            raise TypeError(
+                "topk() takes values= with keys of one dimension; along an axis the indices select "
+                "them (numpy.take_along_axis)"
+            )
+        return _along(x, k, axis, largest, (keys_out, values_out), where)
+    if axis is not None:
+        axis_number(axis, 1)
     rows = (k, *getattr(values, "shape", np.shape(values))[1:]) if values is not None else (k,)
     fields = {
         "keys_in": x,
@@ -127,3 +144,45 @@ def topk(
     if not sorted or k <= IN_ORDER:
         return found
     return sort_pairs(*found, descending=largest, out=found, **without_workspace(where))
+
+
+def _along(x: Any, k: int, axis: Any, largest: bool, out: tuple[Any, Any], where: Where) -> Any:
+    """Find the k keys of each row along an axis."""
+    x = as_array(x)
+    shape = tuple(x.shape)
+    axis = axis_number(axis, len(shape))
+    length, wanted = shape[axis], (*shape[:axis], k, *shape[axis + 1 :])
+    if k > length:
+        raise ValueError(f"topk(): there are no {k} of {length} keys along axis {axis}")
+    if 0 in wanted:
+        return _nothing(x, wanted, x.dtype, out[0]), _nothing(x, wanted, np.int64, out[1])
+    rows, count = rows_along(x, axis, where), items_of((*shape[:axis], *shape[axis + 1 :]))
+    last = rows is x
+    to, arrays = (wanted, out) if last else ((count, k), (None, None))
+    found = [
+        _first_of_rows(part, (count, length), k, to, array, where)
+        for part, array in zip(
+            sort_in_segments(rows, length, largest, **where), arrays, strict=True
+        )
+    ]
+    if last:
+        return tuple(found)
+    return tuple(
+        from_rows(part, wanted, axis, array, where) for part, array in zip(found, out, strict=True)
+    )
+
+
+def _nothing(x: Any, shape: tuple[int, ...], dtype: Any, out: Any) -> Any:
+    """Return an array of no items, in host memory if x is."""
+    if out is not None:
+        return out
+    if isinstance(x, np.ndarray):
+        return np.empty(shape, dtype)
+    return empty(shape, dtype, device=asarray(x).device)
+
+
+def _first_of_rows(rows: Any, size: tuple[int, int], k: int, shape: Any, out: Any, where: Where):
+    """Return the first k items of each row; `size` is the number of rows and of items of each."""
+    count, length = size
+    columns = transposed(rows, count, length, (length, count), None, where)
+    return transposed(columns[:k], k, count, shape, out, where)

@@ -307,6 +307,19 @@ def segmented_sort_pairs(
     return sorted_keys, sorted_values
 
 
+def sort_in_segments(x, size, descending, **where) -> tuple[Any, Any]:
+    """Return the keys of each segment of one size, sorted, and their indices in the segment."""
+    fields = _sorting("sort", x, None, size, descending)
+    fields |= {
+        "keys_out": ("keys_in", "keys_in", None),
+        "indices_out": ("int64", "keys_in", None),
+        "value_bytes": 8,
+        "relative": True,
+    }
+    keys, _, indices = call("segmented_sort", fields, **where)
+    return keys, indices
+
+
 def argsort_in_segments(x, size, descending, out, **where) -> Any:
     """Return the indices in each segment of one size that sort it, in the shape of `x`."""
     fields = _sorting("argsort", x, None, size, descending)

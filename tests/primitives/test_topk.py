@@ -155,7 +155,9 @@ def test_nothing(device):
         (lambda x: cubc.topk(x, 11), ValueError, "there are no 11 of 10 keys"),
         (lambda x: cubc.topk(x, -1), ValueError, "out of range"),
         (lambda x: cubc.topk(x, 1.5), TypeError, "k is 1.5: expected an int"),
-        (lambda x: cubc.topk(x.reshape(2, 5), 1), ValueError, "one dimension"),
+        (lambda x: cubc.topk(x, 6, axis=1), ValueError, "axis is 1"),
+        (lambda x: cubc.topk(x.reshape(2, 5), 6), ValueError, "no 6 of 5 keys along axis 1"),
+        (lambda x: cubc.topk(x.reshape(2, 5), 2, values=x), TypeError, "one dimension"),
         (lambda x: cubc.topk(x, 2, values=x[:3]), ValueError, "as many are needed"),
         (lambda x: cubc.topk(x, 2, values=np.zeros((10, 3))), TypeError, "16 bytes"),
         (lambda x: cubc.topk(x, 2, out=x[:2]), TypeError, "tuple of two arrays"),
@@ -217,3 +219,58 @@ assert (keys[k:] == 7).all() and (chosen[k:] == 7).all()
         1 << 20 if policy == "base" else 1 << 16,
         timeout=120,
     )
+
+
+# ---- along an axis ------------------------------------------------------------------------------
+def order_of(x, largest=True):
+    """The order of rows along the last axis, of equal keys the lowest index first."""
+    key = inputs.exact(x)
+    if not largest:
+        return np.argsort(key, axis=-1, kind="stable")
+    return x.shape[-1] - 1 - np.argsort(key[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+
+
+@pytest.mark.parametrize("shape", [(7, 40), (1000, 2), (2, 9001), (40, 50, 3), (3, 1, 4)])
+def test_along_each_axis(device, shape):
+    x = inputs.random("I32", int(np.prod(shape)), seed=1).reshape(shape)
+    for axis in range(-x.ndim, x.ndim):
+        k = (x.shape[axis] + 1) // 2  # of the longest k is above 2048
+        for largest in (True, False):
+            keys, indices = cubc.topk(on(device, x), k, axis=axis, largest=largest)
+            order = order_of(np.moveaxis(x, axis, -1), largest)[..., :k]
+            order = np.moveaxis(order, -1, axis)
+            same(indices, order)
+            same(keys, np.take_along_axis(x, order, axis))
+            part = np.partition(x, -k if largest else k - 1, axis)
+            part = np.take(part, range(-k, 0) if largest else range(k), axis)
+            same(np.sort(np.asarray(keys), axis), np.sort(part, axis))
+
+
+def test_all_items_of_a_matrix(device):
+    x = inputs.random("I32", 9000).reshape(90, 100)
+    for found, expected in zip(
+        cubc.topk(on(device, x), 20, axis=None), cubc.topk(on(device, x.ravel()), 20), strict=True
+    ):
+        same(found, expected)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("k", [5, 2500])
+def test_outputs_along_an_axis(device, axis, k):
+    x = inputs.random("F32", 120_000).reshape((3000, 40)[:: 1 - 2 * axis])
+    shape = tuple(k if d == axis else n for d, n in enumerate(x.shape))
+    out = cubc.empty(shape, "float32", device=device), cubc.empty(shape, "int64", device=device)
+    given = cubc.asarray(x, device=device)
+    found = cubc.topk(given, k, axis=axis, out=out)
+    order = np.moveaxis(order_of(np.moveaxis(x, axis, -1))[..., :k], -1, axis)
+    assert found[0] is out[0]
+    assert found[1] is out[1]
+    same(out[1], order)
+    same(out[0], np.take_along_axis(x, order, axis))
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 3000), (2, 0, 4)])
+def test_no_rows_along_an_axis(device, shape):
+    for axis, length in enumerate(shape):
+        keys, indices = cubc.topk(on(device, np.zeros(shape)), length, axis=axis)
+        assert keys.shape == indices.shape == shape
