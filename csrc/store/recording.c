@@ -138,12 +138,33 @@ static cubc_status write_new(store **s, double wait)
     return CUBC_OK;
 }
 
+// Nobody forks while it is held: a child would find SQLite's own locks as the writer has them.
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&writing);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&writing);
+}
+
+static void watch_forks(void) __attribute__((constructor));
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 // The store is open no longer than it is written: a copy of the file is whole in between.
 static cubc_status write_calls(double wait)
 {
     store *s = NULL;
+    pthread_mutex_lock(&writing);
     cubc_status st = write_new(&s, wait);
     store_close(s);
+    pthread_mutex_unlock(&writing);
     return st;
 }
 

@@ -302,6 +302,22 @@ assert child.wait() == -signal.SIGTERM"""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_children_forked_while_the_store_is_written_use_stores(db, tmp_path, monkeypatch):
+    monkeypatch.setattr("cubc.tuner._recording.EVERY", 0.001)
+    _core.Store(tmp_path / "other.db", True).close()
+    with tuner.record(db):
+        for n in range(100, 130):
+            cubc.reduce(X[:n], device="cpu")
+            child = os.fork()
+            if child == 0:
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                signal.alarm(30)
+                _core.Store(tmp_path / "other.db", True).close()
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_records_nothing(db):
     with tuner.record(db):
         cubc.reduce(X, device="cpu")
