@@ -6,6 +6,7 @@ import stores
 from searches import search as search_cpu
 
 from cubc import tuner
+from cubc.tuner import _workload_search
 from cubc.tuner._cli import main
 from cubc.tuner._objective import TIME, front, objective
 
@@ -183,6 +184,21 @@ def test_hot_runs_are_measured_where_they_are_looked_for(tmp_path):
     by_label = {row["variant"]: row["hot"] for row in rows}
     for label, hot in by_label.items():
         assert frame.score[label] == pytest.approx(by_label["base"] / hot)
+
+
+def test_rounds_measure_base_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(_workload_search, "METER_SECONDS", 0.002)
+    db = tmp_path / "hot.db"
+    found = search_cpu(db, objective="hot", variants=1, confirm=1)
+    rounds = [row for row in stores.read(db) if row["round"]]
+    assert len(rounds) >= 8
+    assert all(row["base_hot"] > 0 for row in rounds)
+    (group,) = found.groups
+    (variant,) = group.rounds
+    gains = [row["base_hot"] / row["hot"] for row in rounds]
+    mean = np.exp(np.mean(np.log(gains)))
+    assert group.verdict(variant).ratio == pytest.approx(mean)
+    assert group.verdict(variant).word in ("BETTER", "WORSE", "SAME", "UNDECIDED")
 
 
 def test_a_store_that_lacks_a_figure(tmp_path):
