@@ -1,12 +1,15 @@
 """How good the strategies are, replayed on measured spaces: a table against random search.
 
     python benchmarks/strategies.py TABLE... [--synthetic N] [--seeds N] [--ahead N]
-        [--strategies NAME...] [--warm] [--json]
+        [--strategies NAME...] [--informed] [--warm] [--json]
 
 A TABLE is a CSV file as cubc.tuner._replay reads it. Each strategy visits 5 % of a space with each
 seed, failures counted. The speed of a run is the best time of the table over the best time found;
 the figures are the shares of runs with at least 99 % and 95 % of the best speed, and the mean
 speed, after 1, 2 and 5 % of the space; and the milliseconds of processor time a visit took.
+
+The first asks are made before there is an outcome, --ahead of them. With --informed the shares of
+a space are counted from there.
 
 With --synthetic the made-up spaces of synthetic.py come after the tables, so many draws of each.
 
@@ -32,13 +35,13 @@ HEAD = "| strategy | space | runs |" + "".join(
 )
 
 
-def speeds(factory, table, seeds, ahead):
+def speeds(factory, table, seeds, ahead, blind=0):
     """Speed after each share of the space (columns) for each seed (rows), and ms a visit.
 
-    `seeds` are the seeds, or their number.
+    `seeds` are the seeds, or their number; `blind` asks come before the shares.
     """
     seeds = range(seeds) if isinstance(seeds, int) else seeds
-    stops = [max(1, int(share * table.count())) for share in SHARES]
+    stops = [blind + max(1, int(share * table.count())) for share in SHARES]
     begin = time.process_time()
     curves = [replay(factory, table, stops[-1], seed, ahead) for seed in seeds]
     cost = (time.process_time() - begin) / (len(seeds) * stops[-1])
@@ -71,7 +74,8 @@ def line(name, space, found, cost):
 def cell(name, space, found, cost, options):
     start = "warm" if options.warm else "cold"
     one = {"benchmark": "strategies", "type": name, "size": space.strip("*")}
-    one |= {"case": f"{start}, {options.ahead} ahead", "runs": len(found)}
+    case = f"{start}, {options.ahead} ahead{' of these shares' * options.informed}"
+    one |= {"case": case, "runs": len(found)}
     for share, column in zip(SHARES, found.T, strict=True):
         for within in (1, 5):
             hits = 100 * np.mean(column >= 1 - within / 100)
@@ -89,6 +93,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--ahead", type=int, default=4, help="asks before the first tell")
     parser.add_argument("--strategies", nargs="+", choices=sorted(STRATEGIES))
+    parser.add_argument("--informed", action="store_true", help="shares from the first outcome on")
     parser.add_argument("--warm", action="store_true", help="start from the other tables")
     cells.add_option(parser)
     options = parser.parse_args()
@@ -103,7 +108,8 @@ def main():
         for space, table in tables.items():
             others = elsewhere(space, tables) if options.warm else []
             factory = warmed(STRATEGIES[name], others) if others else STRATEGIES[name]
-            found, cost = speeds(factory, table, options.seeds, options.ahead)
+            blind = options.ahead if options.informed else 0
+            found, cost = speeds(factory, table, options.seeds, options.ahead, blind)
             everything.append(found)
             print(line(name, space, found, cost), flush=True)
             rows.append(cell(name, space, found, cost, options))
