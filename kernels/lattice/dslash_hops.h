@@ -8,6 +8,7 @@
 //     TUNE_ANISOTROPIC  1: spatial hops have a factor
 //     TUNE_ANTIPERIODIC 1: hops across the boundary in time change sign
 //     TUNE_TEMPORAL     1: temporal gauge, links in time are 1 except for those of the last slice
+//     TUNE_PHASES       bit d: hops across the boundary of direction d have a phase
 #pragma once
 #include "dslash_sites.h"
 #include "wilson.h"
@@ -25,6 +26,9 @@ struct dslash_fields {
     const f32* in_norms; // NULL unless fixed point
     f64 spatial;         // factor of spatial hops
     u64 sources;
+#if TUNE_PHASES
+    f64 phases[8]; // of a direction: real and imaginary part of that of a hop forwards
+#endif
 };
 
 // ---- hops ---------------------------------------------------------------------------------------
@@ -55,6 +59,28 @@ FUNCTION bool is_unity(const site& s)
     return TUNE_TEMPORAL && MU == TIME && !is_across<FORWARD>(s);
 }
 
+// Multiplies a hop across the boundary by its phase.
+template <int MU, bool FORWARD>
+FUNCTION void turn_across(const dslash_fields& a, const site& s, half_spinor& h)
+{
+#if TUNE_PHASES
+    if constexpr (TUNE_PHASES >> MU & 1) {
+        const u32 extents[] = {TUNE_LX, TUNE_LY, TUNE_LZ, TUNE_LT}, at[] = {s.x, s.y, s.z, s.t};
+        if (at[MU] != (FORWARD ? extents[MU] - 1 : 0)) return;
+        const complex_t phase{
+            static_cast<real_t>(a.phases[2 * MU]),
+            static_cast<real_t>(FORWARD ? a.phases[2 * MU + 1] : -a.phases[2 * MU + 1])};
+        UNROLL
+        for (int spin = 0; spin < 2; spin++) {
+            UNROLL
+            for (int c = 0; c < 3; c++) h.spin[spin].c[c] = phase * h.spin[spin].c[c];
+        }
+    }
+#else
+    (void)a, (void)s, (void)h;
+#endif
+}
+
 typedef packed_link<RECONSTRUCT> hop_link;
 
 template <int MU, bool FORWARD>
@@ -82,6 +108,7 @@ FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const
             h.spin[spin] = FORWARD ? u * h.spin[spin] : adjoint_times(u, h.spin[spin]);
         scale *= link_scale<stored_t>();
     }
+    turn_across<MU, FORWARD>(a, w.at, h);
     if constexpr (storage<stored_t>::fixed) scale *= load_norm<stored_t>(a.in_norms + start, from);
     add_projected<MU, eta>(sum, scale, h);
 }

@@ -113,6 +113,9 @@ typedef struct cubc_dslash_wilson_params {
     int temporal_gauge; // not 0: links in time are 1 but for those of the last slice
     double a;
     double anisotropy; // 1: none
+    // Spinors have the factor exp(i theta) across the boundary: psi(x + lx) = exp(i theta_x)
+    // psi(x). That of `antiperiodic` comes on top.
+    double theta_x, theta_y, theta_z, theta_t;
     // For solvers; NULL otherwise. The tail computes with the result m, with x and with z at each
     // site (kernels/lattice/solver/tail.h); NULL: out = m. z may be the output.
     const cubc_guard *guard;
@@ -292,6 +295,7 @@ typedef struct cubc_wilson_operator {
     int reconstruct;                  // reals of a link: 18, 12, 8
     int antiperiodic, temporal_gauge; // as of cubc_dslash_wilson_params
     double anisotropy;
+    double theta_x, theta_y, theta_z, theta_t;
     double kappa; // 1 / (2 (m + 1 + 3 / anisotropy)) at mass m
 } cubc_wilson_operator;
 

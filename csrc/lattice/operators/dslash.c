@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { LINKS, IN, IN_NORMS }; // inputs
+enum { HOP_WORDS = 5 };       // arguments of the hops without the phases
 
 // ---- problems -----------------------------------------------------------------------------------
 static const char *operator_name(const algorithm *a)
@@ -19,20 +20,40 @@ static cubc_status check_anisotropy(double anisotropy)
     FAIL(CUBC_INVALID_ARGUMENT, "an anisotropy of %g: it is a positive number", anisotropy);
 }
 
+// *phases gets a bit for each direction that has a phase.
+static cubc_status check_phases(const double theta[4], int *phases)
+{
+    *phases = 0;
+    for (int d = 0; d < 4; d++) {
+        if (!isfinite(theta[d]))
+            FAIL(CUBC_INVALID_ARGUMENT, "the phase at the boundary of %c is %g: it is finite",
+                 "xyzt"[d], theta[d]);
+        if (theta[d] != 0) *phases |= 1 << d;
+    }
+    return CUBC_OK;
+}
+
 cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
                            problem *out)
 {
     const dslash_site_params sites = DSLASH_SITE_PARAMS(a, SPINOR_REALS, params);
     TRY(dslash_sites_begin(&sites, out));
     TRY(check_anisotropy(params->anisotropy));
+    dslash_numbers numbers = {
+        .a = params->a,
+        .spatial = 1 / params->anisotropy,
+        .theta = {params->theta_x, params->theta_y, params->theta_z, params->theta_t}};
+    int phases;
+    TRY(check_phases(numbers.theta, &phases));
     TRY(lattice_links(out, params->links, params->links_n, params->type, params->reconstruct));
     TRY(dslash_sites_fields(&sites, out));
-    dslash_numbers_set(out, (dslash_numbers){.a = params->a, .spatial = 1 / params->anisotropy});
+    dslash_numbers_set(out, numbers);
     dslash_traits_set(out, (dslash_traits){.reconstruct = params->reconstruct,
                                            .dagger = params->dagger != 0,
                                            .anisotropic = params->anisotropy != 1,
                                            .antiperiodic = params->antiperiodic != 0,
-                                           .temporal = params->temporal_gauge != 0});
+                                           .temporal = params->temporal_gauge != 0,
+                                           .phases = phases});
     snprintf(out->benchmark, sizeof out->benchmark, "dslash.%s.r%d", operator_name(a),
              params->reconstruct);
     return CUBC_OK;
@@ -62,18 +83,24 @@ void dslash_define(const problem *p, text *out)
                 t.dagger);
     text_printf(out, "#define TUNE_ANISOTROPIC %d\n#define TUNE_ANTIPERIODIC %d\n", t.anisotropic,
                 t.antiperiodic);
-    text_printf(out, "#define TUNE_TEMPORAL %d\n", t.temporal);
+    text_printf(out, "#define TUNE_TEMPORAL %d\n#define TUNE_PHASES %d\n", t.temporal, t.phases);
 }
 
 cubc_status dslash_plan(const problem *p, const instance *i, const void *term, size_t bytes,
                         plan *out)
 {
     const dslash_numbers numbers = dslash_numbers_of(p);
-    const uint64_t hops[] = {(uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
-                             (uintptr_t)p->inputs[IN_NORMS].data, dslash_word(numbers.spatial),
-                             dslash_site_numbers_of(p).sources};
+    uint64_t hops[HOP_WORDS + 8] = {(uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
+                                    (uintptr_t)p->inputs[IN_NORMS].data,
+                                    dslash_word(numbers.spatial),
+                                    dslash_site_numbers_of(p).sources};
+    int count = HOP_WORDS;
+    for (int d = 0; d < 4 && dslash_traits_of(p).phases; d++) {
+        hops[count++] = dslash_word(cos(numbers.theta[d]));
+        hops[count++] = dslash_word(sin(numbers.theta[d]));
+    }
     uint64_t words[8] = {dslash_word(numbers.a)};
     if (bytes) memcpy(words + 1, term, bytes);
-    return dslash_sites_plan(p, i, (dslash_words){hops, sizeof hops},
+    return dslash_sites_plan(p, i, (dslash_words){hops, (size_t)count * sizeof *hops},
                              (dslash_words){words, sizeof *words + bytes}, out);
 }

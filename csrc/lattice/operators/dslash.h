@@ -10,10 +10,12 @@
 typedef struct dslash_traits {
     int reconstruct; // reals of a link
     int dagger, anisotropic, antiperiodic, temporal;
+    int phases; // bit d: direction d has one at its boundary
 } dslash_traits;
 
 typedef struct dslash_numbers {
     double a, spatial;
+    double theta[4];
 } dslash_numbers;
 
 DSLASH_TRAITS(dslash_traits);
@@ -51,6 +53,10 @@ cubc_status dslash_plan(const problem *p, const instance *i, const void *term, s
         FIELD(cubc_dslash_wilson_params, dagger, FIELD_INT),                                 \
         FIELD(cubc_dslash_wilson_params, antiperiodic, FIELD_INT),                           \
         FIELD(cubc_dslash_wilson_params, temporal_gauge, FIELD_INT),                         \
+        FIELD(cubc_dslash_wilson_params, theta_x, FIELD_REAL),                               \
+        FIELD(cubc_dslash_wilson_params, theta_y, FIELD_REAL),                               \
+        FIELD(cubc_dslash_wilson_params, theta_z, FIELD_REAL),                               \
+        FIELD(cubc_dslash_wilson_params, theta_t, FIELD_REAL),                               \
         FIELD(cubc_dslash_wilson_params, a, FIELD_REAL),                                     \
         FIELD(cubc_dslash_wilson_params, anisotropy, FIELD_REAL)
 

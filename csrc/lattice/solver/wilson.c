@@ -109,7 +109,11 @@ cubc_status wilson_open(solver *s, const cubc_operator *op)
                                             .reconstruct = from->reconstruct,
                                             .antiperiodic = from->antiperiodic,
                                             .temporal_gauge = from->temporal_gauge,
-                                            .anisotropy = from->anisotropy};
+                                            .anisotropy = from->anisotropy,
+                                            .theta_x = from->theta_x,
+                                            .theta_y = from->theta_y,
+                                            .theta_z = from->theta_z,
+                                            .theta_t = from->theta_t};
     TRY(open_links(s, op, s->precise, &w->links[0]));
     TRY(open_links(s, op, s->sloppy, &w->links[1]));
     schur_open(s, HOP_FLOPS, term->flops);

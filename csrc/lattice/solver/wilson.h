@@ -36,6 +36,10 @@ cubc_status wilson_hop(solver *s, const hop *h);
         FIELD(cubc_wilson_operator, antiperiodic, FIELD_INT),             \
         FIELD(cubc_wilson_operator, temporal_gauge, FIELD_INT),           \
         FIELD(cubc_wilson_operator, anisotropy, FIELD_REAL),              \
+        FIELD(cubc_wilson_operator, theta_x, FIELD_REAL),                 \
+        FIELD(cubc_wilson_operator, theta_y, FIELD_REAL),                 \
+        FIELD(cubc_wilson_operator, theta_z, FIELD_REAL),                 \
+        FIELD(cubc_wilson_operator, theta_t, FIELD_REAL),                 \
         FIELD(cubc_wilson_operator, kappa, FIELD_REAL)
 
 // Members of a Wilson-like row that all of them have, and further ones.

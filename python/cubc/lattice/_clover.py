@@ -1,5 +1,6 @@
 """Wilson fermions with a clover term."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from .._calls import named
@@ -23,7 +24,7 @@ class WilsonClover(Wilson):
         As for `Wilson`.
     csw : float or (float, float)
         Coefficient c_sw; a pair if that of planes in space and that of planes with time differ.
-    antiperiodic_t, anisotropy, reconstruct, precision, temporal_gauge
+    antiperiodic_t, theta, anisotropy, reconstruct, precision, temporal_gauge
         As for `Wilson`. The clover term is computed in double precision from all 18 reals of the
         links, and stored in `precision`.
 
@@ -46,6 +47,7 @@ class WilsonClover(Wilson):
         *,
         mass: float | None = None,
         antiperiodic_t: bool = True,
+        theta: Sequence[float] | None = None,
         anisotropy: float = 1.0,
         reconstruct: int = 12,
         precision: str = "double",
@@ -58,6 +60,7 @@ class WilsonClover(Wilson):
             kappa,
             mass=mass,
             antiperiodic_t=antiperiodic_t,
+            theta=theta,
             anisotropy=anisotropy,
             reconstruct=reconstruct,
             precision=precision,

@@ -1,5 +1,6 @@
 """Twisted mass fermions."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from .._calls import named
@@ -19,7 +20,7 @@ class TwistedMass(Wilson):
         As for `Wilson`.
     mu : float
         Twisted mass.
-    antiperiodic_t, anisotropy, reconstruct, precision, temporal_gauge
+    antiperiodic_t, theta, anisotropy, reconstruct, precision, temporal_gauge
         As for `Wilson`.
 
     Notes
@@ -39,6 +40,7 @@ class TwistedMass(Wilson):
         *,
         mass: float | None = None,
         antiperiodic_t: bool = True,
+        theta: Sequence[float] | None = None,
         anisotropy: float = 1.0,
         reconstruct: int = 12,
         precision: str = "double",
@@ -51,6 +53,7 @@ class TwistedMass(Wilson):
             kappa,
             mass=mass,
             antiperiodic_t=antiperiodic_t,
+            theta=theta,
             anisotropy=anisotropy,
             reconstruct=reconstruct,
             precision=precision,

@@ -1,5 +1,6 @@
 """Wilson fermions."""
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -28,6 +29,19 @@ def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: flo
     return 1 / twice
 
 
+def angles_of(theta: Sequence[float] | None) -> tuple[float, float, float, float]:
+    """Return the angles at the boundaries of x, y, z, t."""
+    angles = (0.0,) * 4 if theta is None else tuple(float(angle) for angle in theta)
+    if len(angles) != 4 or not all(map(isfinite, angles)):
+        raise ValueError(f"theta={theta!r:.80}: expected four finite angles, of x, y, z, t")
+    return angles
+
+
+def theta_fields(theta: tuple[float, ...]) -> dict[str, float]:
+    """Return the angles by the names of the kernels' parameters."""
+    return dict(zip(("theta_x", "theta_y", "theta_z", "theta_t"), theta, strict=True))
+
+
 class Wilson(Operator):
     """Wilson operator, M = 1 - kappa D.
 
@@ -45,6 +59,9 @@ class Wilson(Operator):
         anisotropy 1 / (2 m + 8).
     antiperiodic_t : bool
         True: spinors change sign across the boundary in time.
+    theta : sequence of four float, optional
+        Twisted boundary conditions: psi(x + L) = exp(i theta) psi(x) in each of x, y, z, t, by
+        default 0. The sign of `antiperiodic_t` comes on top.
     anisotropy : float
         Hops in space have the factor 1 / anisotropy.
     reconstruct : 18, 12 or 8
@@ -81,6 +98,7 @@ class Wilson(Operator):
         *,
         mass: float | None = None,
         antiperiodic_t: bool = True,
+        theta: Sequence[float] | None = None,
         anisotropy: float = 1.0,
         reconstruct: int = 12,
         precision: str = "double",
@@ -94,6 +112,7 @@ class Wilson(Operator):
         self.gauge = gauge
         self.kappa = kappa_of(type(self).__name__, kappa, mass, anisotropy)
         self.antiperiodic_t = bool(antiperiodic_t)
+        self.theta = angles_of(theta)
         self.anisotropy = float(anisotropy)
         self.reconstruct = reconstruct
         self.precision = precision
@@ -130,6 +149,7 @@ class Wilson(Operator):
             "antiperiodic": self.antiperiodic_t,
             "temporal_gauge": self.temporal_gauge,
             "anisotropy": self.anisotropy,
+            **theta_fields(self.theta),
             **extent_fields(self.gauge.extent),
             **outputs(precision_type(self.precision), x.sites),
         }
@@ -155,6 +175,7 @@ class Wilson(Operator):
             "antiperiodic": self.antiperiodic_t,
             "temporal_gauge": self.temporal_gauge,
             "anisotropy": self.anisotropy,
+            **theta_fields(self.theta),
             "kappa": self.kappa,
         }
 

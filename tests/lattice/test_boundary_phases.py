@@ -1,0 +1,85 @@
+"""Twisted boundary conditions: against links that have the phases."""
+
+import numpy as np
+import pytest
+from lattice_reference import dslash, half, random_links, random_spinors, unit_links
+
+from cubc import lattice
+
+EXTENT = (4, 2, 6, 4)
+THETA = (0.4, -1.1, 2.0, 0.7)
+ERROR = {"double": 1e-14, "single": 1e-6, "half": 3e-4}
+RNG = np.random.default_rng(5)
+LINKS = random_links(RNG, EXTENT)
+PSI = random_spinors(RNG, EXTENT)
+
+
+def turned(links, theta):
+    """Links with the phases of the boundaries that they cross."""
+    out = links.copy()
+    for mu, angle in enumerate(theta):
+        last = [slice(None)] * 4
+        last[3 - mu] = -1
+        out[(*last, mu)] *= np.exp(1j * angle)
+    return out
+
+
+def distance(a, b):
+    return np.linalg.norm(a - b) / np.linalg.norm(b)
+
+
+@pytest.fixture(scope="module")
+def gauge(device):
+    return lattice.Gauge(LINKS, device=device)
+
+
+@pytest.mark.parametrize("precision", ERROR)
+@pytest.mark.parametrize("reconstruct", [18, 12, 8])
+def test_hops_across_boundaries(gauge, precision, reconstruct):
+    options = {"reconstruct": reconstruct, "precision": precision, "theta": THETA}
+    operator = lattice.Wilson(gauge, 0.12, **options)
+    links = turned(LINKS, THETA)
+    for dagger in (False, True):
+        expected = dslash(links, PSI, dagger, True)
+        assert distance(operator.dslash(PSI, dagger=dagger), expected) < ERROR[precision]
+        even = operator.dslash(half(PSI, 1), "even", dagger=dagger)
+        assert distance(even, half(expected, 0)) < ERROR[precision]
+
+
+@pytest.mark.parametrize("mu", range(4))
+def test_each_direction_alone(gauge, mu):
+    """The others have no phase in the kernel; one of pi is the sign of antiperiodic fermions."""
+    theta = [0.0] * 4
+    theta[mu] = np.pi if mu == 3 else THETA[mu]
+    operator = lattice.Wilson(gauge, 0.12, theta=theta, antiperiodic_t=False)
+    assert distance(operator.dslash(PSI), dslash(turned(LINKS, theta), PSI)) < 1e-14
+    if mu == 3:
+        antiperiodic = lattice.Wilson(gauge, 0.12, antiperiodic_t=True)
+        assert distance(operator(PSI), antiperiodic(PSI)) < 1e-14
+
+
+@pytest.mark.parametrize("sloppy", ["double", "half"])
+def test_solves(gauge, sloppy):
+    """By parity, with a site term: |b - M x| is that of the operator with its phases."""
+    operator = lattice.TwistedMass(gauge, 0.11, mu=0.2, theta=THETA)
+    x, info = operator.solve(PSI, tol=1e-10, sloppy=sloppy)
+    assert info.converged and distance(operator(x), PSI) < 1e-10
+
+
+def test_the_momentum_of_a_free_fermion(device):
+    """The wave exp(i theta x / L) is an eigenvector: each hop has the phase theta / L."""
+    free = lattice.Gauge(unit_links(EXTENT), device=device)
+    operator = lattice.Wilson(free, 0.12, theta=THETA, antiperiodic_t=False)
+    t, z, y, x = np.indices(EXTENT[::-1])
+    p = np.array(THETA) / EXTENT
+    wave = np.exp(1j * (p[0] * x + p[1] * y + p[2] * z + p[3] * t))
+    psi = wave[..., None, None] * random_spinors(RNG, (1, 1, 1, 1))
+    squared = operator.dslash(operator.dslash(psi), dagger=True)
+    of_squares = (2 * np.cos(p).sum()) ** 2 + (2 * np.sin(p)) @ (2 * np.sin(p))
+    assert distance(squared, of_squares * psi) < 1e-14
+
+
+def test_wrong_angles(gauge):
+    for theta in ((1.0, 2.0), (0, 0, 0, np.inf)):
+        with pytest.raises(ValueError, match="four finite angles"):
+            lattice.Wilson(gauge, 0.12, theta=theta)
