@@ -22,7 +22,7 @@ import strategies
 from cubc.tuner._replay import read_table
 from cubc.tuner._strategy import STRATEGIES, model, process
 
-# What is tried in place of the constants in the code, one thing at a time.
+# Variations of the constants in the code, one at a time.
 SETTINGS = {
     "as it is": {},
     "begins soon": {"START": 6},
@@ -40,7 +40,7 @@ COLUMNS = [strategies.SHARES.index(share) for share in (0.02, 0.05)]
 
 
 def hits(table, setting, first, options):
-    """Whether runs (rows) were within 1 % after 2 and after 5 % of the space."""
+    """Tell which runs (rows) were within 1 % after 2 and after 5 % of the space."""
     with contextlib.ExitStack() as changed:
         for name, value in SETTINGS[setting].items():
             module = next(one for one in (model, process) if hasattr(one, name))

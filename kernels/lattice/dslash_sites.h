@@ -123,7 +123,7 @@ struct dslash_work {
 // Sets the thread's work. Returns false if it has none.
 FUNCTION bool dslash_work_of(dslash_work& w)
 {
-    const u32 place = block_id() % DSLASH_BLOCKS * DSLASH_TILE + thread_id();
+    const u32 place = block_id() % DSLASH_BLOCKS * DSLASH_TILE + warp_id() * SIMT_WARP + lane_id();
     w.source = block_id() / DSLASH_BLOCKS * SPT;
     if (place >= DSLASH_PLACES) return false;
     w.at = site_in_order(place, w.parity);

@@ -61,8 +61,6 @@ struct axis_reduce_shared {
     acc_t acc[SIMT_THREADS * STRIP];
 };
 
-FUNCTION u64 ceil_div(u64 a, u64 b) { return a / b + (a % b != 0); }
-
 FUNCTION void write_result(const axis_reduce_args& a, u64 column, acc_t sum)
 {
 #if !defined(TUNE_ARG)

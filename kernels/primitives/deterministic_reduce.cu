@@ -243,8 +243,6 @@ FUNCTION acc_t short_total(const items& in, u64 first, u64 end)
 }
 
 // ---- segments -----------------------------------------------------------------------------------
-FUNCTION u64 ceil_div(u64 a, u64 b) { return a / b + (a % b != 0); }
-
 // Takes slots for the tiles of a segment; called by a warp. There may be too few slots if segments
 // overlap, which is an error of the caller.
 FUNCTION void leave_tiles(const deterministic_reduce_args& a, u64 segment, u64 tiles)

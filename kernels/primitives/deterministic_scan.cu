@@ -13,12 +13,11 @@
 // (Higham's bound, see deterministic_reduce.cu).
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 64:256:64 cpu=1:1:1
-// %RANGE% TUNE_MIN_BLOCKS mb 1:6:1 cpu=1:1:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_ORDER ord 0:1:1 cpu=0:0:1
+// %GONE% mb 1
 //
 // tpb   threads a block; PARTS is a multiple of its warps
-// mb    least blocks a multiprocessor, which limits the registers a thread
 // ld    caching of the loads, see load_bytes16
 // ord   source of a block's rank, see message.h
 //
@@ -27,7 +26,6 @@
 //                        (deterministic_runs.h)
 //
 // Traffic: n items (and keys) are read; n items, or a key and a result for each run, are written.
-#define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "deterministic_look.h"
 #include "operator.h"
 #include "rows.h"

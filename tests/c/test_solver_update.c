@@ -1,6 +1,7 @@
 // A solver's update of a field: the macros that it becomes, its room for sums, and what it may not
 // be.
 #include "check.h"
+#include "lattice/operators/solver_state.h"
 #include "lattice/operators/solver_update.h"
 #include "run/instance_key.h"
 
@@ -14,6 +15,8 @@ static void check_macros(const cubc_site_update *update, const char *want)
     text_free(&out);
 }
 
+#define STATE "#define TUNE_STATE_BYTES 2232\n#define TUNE_STATE " SOLVER_STATE_TEXT "\n"
+
 static void test_macros(void)
 {
     const cubc_site_update all = {.scalars = {"alpha", "beta"},
@@ -22,11 +25,11 @@ static void test_macros(void)
                                   .finish = "cg_next_residual"};
     check_macros(&all, "#define TUNE_SUMS 2\n"
                        "#define TUNE_STATEMENTS x = x + alpha * p; p = beta * p\n"
-                       "#define TUNE_FINISH cg_next_residual\n#define TUNE_STATE_BYTES 2232\n"
+                       "#define TUNE_FINISH cg_next_residual\n" STATE
                        "#define TUNE_SCALARS(X) X(alpha) X(beta)\n"
                        "#define TUNE_ADD(X) X(0, (norm(x))) X(1, (dot_real(x, p)))\n");
-    check_macros(NULL, "#define TUNE_SUMS 0\n#define TUNE_STATEMENTS \n#define TUNE_FINISH \n"
-                       "#define TUNE_STATE_BYTES 2232\n#define TUNE_SCALARS(X)\n"
+    check_macros(NULL, "#define TUNE_SUMS 0\n#define TUNE_STATEMENTS \n#define TUNE_FINISH \n" STATE
+                       "#define TUNE_SCALARS(X)\n"
                        "#define TUNE_ADD(X)\n");
 }
 

@@ -57,10 +57,10 @@ LABELS = {
         "ipt_16.tpb_1024.ld_0.wav_1",
     ],
     "deterministic_scan": [
-        "tpb_128.mb_1.ld_0.ord_0",
-        "tpb_128.mb_2.ld_1.ord_0",
-        "tpb_256.mb_1.ld_1.ord_0",
-        "tpb_256.mb_2.ld_0.ord_0",
+        "tpb_128.ld_0.ord_0",
+        "tpb_128.ld_1.ord_0",
+        "tpb_256.ld_1.ord_0",
+        "tpb_256.ld_0.ord_0",
     ],
     "gauge_measure": [
         "tpb_32.mb_1.wav_1",

@@ -1,6 +1,8 @@
 // The solver's part of a kernel: see solver_update.h.
 #include "lattice/operators/solver_update.h"
 
+#include "lattice/operators/solver_state.h"
+
 #include <string.h>
 
 // A problem's texts: the members of a cubc_site_update.
@@ -56,6 +58,7 @@ void solver_update_define(const problem *p, text *out)
                 or_empty(p->texts[STATEMENTS]));
     text_printf(out, "#define TUNE_FINISH %s\n#define TUNE_STATE_BYTES %d\n",
                 or_empty(p->texts[FINISH]), CUBC_STATE_BYTES);
+    text_puts(out, "#define TUNE_STATE " SOLVER_STATE_TEXT "\n");
     text_puts(out, "#define TUNE_SCALARS(X)");
     for (int k = 0; k < scalar_count; k++) text_printf(out, " X(%s)", scalars[k]);
     text_puts(out, "\n#define TUNE_ADD(X)");

@@ -8,7 +8,7 @@
 #ifndef CUBC_LATTICE_SOLVER_H
 #define CUBC_LATTICE_SOLVER_H
 
-#include "lattice/solver/state.h"
+#include "lattice/operators/solver_state.h"
 #include "run/algorithm.h"
 
 _Static_assert(sizeof(solver_state) == CUBC_STATE_BYTES, "callers have its size");

@@ -33,32 +33,10 @@ enum {
     MOST_ITERATIONS = 256 // without an update: bounds unseen rounding errors
 };
 
-// State of one right-hand side; the same struct as in csrc/lattice/solver/state.h.
+// State of one right-hand side. The core defines its members, which are explained there
+// (csrc/lattice/operators/solver_state.h).
 struct solver_state {
-    u64 phase, iterations, updates;
-    u64 limit;                    // most iterations
-    u64 verdict;                  // phase after the next update; 0: iterate
-    u64 due;                      // 1: an update follows the current round of launches
-    u64 last_update;              // iterations before the last update
-    u64 stalls;                   // updates that did not lower the residual
-    u64 arrived;                  // blocks that have stored their sums
-    f64 source;                   // |b|^2
-    f64 target;                   // |r|^2 to reach; relative until the source is known
-    f64 drop;                     // |r|^2, relative to `largest`, at which an update is due
-    f64 most_drop;                // the same at which it is immediate: the precision holds no more
-    f64 residual, least, largest; // |r|^2: now, of all updates, since the last update
-    f64 gamma;                    // CG: |M^+ r|^2
-    f64 alpha_real, beta_real;
-    c128 alpha, beta, omega, sigma, rho;
-    c128 basis[MOST_BASIS];                  // GCR: coefficients of the directions
-    c128 step[MOST_BASIS];                   // GCR: coefficients of the orthogonalised directions
-    c128 projection[MOST_BASIS][MOST_BASIS]; // [k][j]: component of direction k along j
-    f64 length[MOST_BASIS];                  // |v|^2 of the orthogonalised directions
-    u64 shifts;
-    u64 open_shifts;                              // one bit for each shift that has not converged
-    f64 shift[MOST_SHIFTS];                       // shifts of the systems (M^+ M + shift) x = b
-    f64 zeta[MOST_SHIFTS], zeta_old[MOST_SHIFTS]; // residuals relative to that without a shift
-    f64 shift_alpha[MOST_SHIFTS], shift_beta[MOST_SHIFTS];
+    TUNE_STATE
 };
 static_assert(sizeof(solver_state) == TUNE_STATE_BYTES, "the core has this struct too");
 

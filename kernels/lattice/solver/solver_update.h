@@ -3,6 +3,7 @@
 // scalar step takes.
 //
 // A cubc_site_update (csrc/lattice/operators/solver_update.h) defines
+//     TUNE_STATE        members of the state
 //     TUNE_STATE_BYTES  size of the state
 //     TUNE_SCALARS(X)   X(name) for each of the state's scalars that the text reads
 //     TUNE_SUMS         number of sums
