@@ -72,6 +72,33 @@ FUNCTION u32 site_before(const site& s)
                         : s.index - HALF_X * TUNE_LY * TUNE_LZ;
 }
 
+// Returns the index of the site STEPS away in direction MU, among the sites of its parity, which is
+// the other for odd STEPS. The way may cross the boundary more than once.
+template <int MU, int STEPS>
+FUNCTION u32 site_beyond(const site& s)
+{
+    constexpr u32 extents[] = {TUNE_LX, TUNE_LY, TUNE_LZ, TUNE_LT};
+    constexpr int extent = static_cast<int>(extents[MU]);
+    constexpr u32 steps = static_cast<u32>((STEPS % extent + extent) % extent);
+    const u32 at = MU == 0 ? s.x : MU == 1 ? s.y : MU == 2 ? s.z : s.t;
+    const u32 to = at + steps < extents[MU] ? at + steps : at + steps - extents[MU];
+    if constexpr (MU == 0) return s.index - s.x / 2 + to / 2;
+    constexpr u32 stride = MU == 1   ? HALF_X
+                           : MU == 2 ? HALF_X * TUNE_LY
+                                     : HALF_X * TUNE_LY * TUNE_LZ;
+    return s.index + (to - at) * stride;
+}
+
+// Returns how often the way to that site crosses the boundary.
+template <int MU, int STEPS>
+FUNCTION u32 crossings(const site& s)
+{
+    constexpr int extents[] = {TUNE_LX, TUNE_LY, TUNE_LZ, TUNE_LT};
+    const int at = static_cast<int>(MU == 0 ? s.x : MU == 1 ? s.y : MU == 2 ? s.z : s.t);
+    const int to = at + STEPS;
+    return static_cast<u32>(to < 0 ? (extents[MU] - 1 - to) / extents[MU] : to / extents[MU]);
+}
+
 // ---- the order of fields ------------------------------------------------------------------------
 // Reals are stored as S: f64, f32, or i16 for fixed point, in which 32767 stands for 1 or for the
 // largest magnitude of a site. Calculations are done in real_of<S>. u16 is fixed point with an
