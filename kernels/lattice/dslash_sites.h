@@ -217,10 +217,14 @@ FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first,
     for (u32 k = 0; k < SPT; k++) {
         const u32 source = first + k;
         if (source >= sources || !is_active(guard, state_of(source))) continue;
-        if (k > 0) block_sync();
-        end_of_source(guard, state_of(source), sums[k],
-                      source % TUNE_INNER * DSLASH_BLOCKS + block_id() % DSLASH_BLOCKS,
-                      TUNE_INNER * DSLASH_BLOCKS, s);
+        const u32 part = source % TUNE_INNER * DSLASH_BLOCKS + block_id() % DSLASH_BLOCKS;
+        if constexpr (SPT == 1) {
+            end_of_source(guard, state_of(source), sums[k], part, TUNE_INNER * DSLASH_BLOCKS, s);
+        } else { // a copy, as in the code that was measured on GPUs
+            kernel_sums all = sums[k];
+            if (k > 0) block_sync();
+            end_of_source(guard, state_of(source), all, part, TUNE_INNER * DSLASH_BLOCKS, s);
+        }
     }
 }
 #endif
