@@ -297,3 +297,17 @@ def test_too_few_norms(links, psi):
     )
     with pytest.raises(ValueError, match="norms"):
         operator._hop(short, 2, False, None)
+
+
+def test_an_inner_dimension(device, links, rng):
+    """Sources that share the state of a solver are computed as any others, and come together."""
+    operator = lattice.Wilson(lattice.Gauge(links, device=device), 0.12)
+    _, field = operator._packed(random_spinors(rng, EXTENT, 4), None)
+    given = operator._fields(field, 2, False, None)
+    alone = operator._run("dslash_wilson", given, field, None).data.numpy()
+    paired = operator._run("dslash_wilson", given | {"inner": 2}, field, None).data.numpy()
+    np.testing.assert_array_equal(paired, alone)
+    with pytest.raises(ValueError, match="4 sources: 3 belong together"):
+        operator._run("dslash_wilson", given | {"inner": 3}, field, None)
+    with pytest.raises(ValueError, match="dslash of -1 sources a state"):
+        operator._run("dslash_wilson", given | {"inner": -1}, field, None)

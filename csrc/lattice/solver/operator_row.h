@@ -38,6 +38,7 @@ struct operator_row {
 
     // ---- of operators A - kappa D, which schur.c solves on the even sites; else NULL
     double (*kappa)(const solver *s);
+    bool even_positive; // the system of the even sites is Hermitian and positive
     // Launches a hop with A or its inverse, or the adjoint of either.
     cubc_status (*hop)(solver *s, const hop *h);
     // Sets *out to A^-1 in on odd sites, in the precise type: to `in` where A is 1, else to

@@ -84,11 +84,18 @@ static cubc_status apply_all(solver *s, const operator_call *call)
 // ---- opening ------------------------------------------------------------------------------------
 static const lattice_operator even_operator = {
     .apply = apply_even, .source = even_source, .odd_part = odd_part, .whole = whole};
+static const lattice_operator positive_even_operator = {.positive = true,
+                                                        .apply = apply_even,
+                                                        .source = even_source,
+                                                        .odd_part = odd_part,
+                                                        .whole = whole};
 static const lattice_operator all_operator = {.apply = apply_all};
 
 void schur_open(solver *s, double hop_flops, double site_flops)
 {
     int hops = s->shape.parities == 1 ? 2 : 1;
-    s->op = hops == 2 ? &even_operator : &all_operator;
+    s->op = hops == 1               ? &all_operator
+            : s->row->even_positive ? &positive_even_operator
+                                    : &even_operator;
     s->flops = hops * (hop_flops + site_flops) + 2 * s->shape.reals; // and x + a D in
 }
