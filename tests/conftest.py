@@ -100,7 +100,10 @@ def device(request):
 
 @pytest.fixture(scope="module")
 def optimised():
-    """For kernels that run for longer than they compile: those not loaded yet are optimised."""
+    """For kernels that run for longer than they compile: those not loaded yet are optimised.
+
+    Files that share kernels share this, too, or each kernel is compiled both ways.
+    """
     with pytest.MonkeyPatch.context() as patch:
         if os.environ["CUBC_CXXFLAGS"] == QUICK:
             patch.setenv("CUBC_CXXFLAGS", OPTIMISED)

@@ -11,6 +11,7 @@ import cubc
 from cubc import lattice
 from cubc._core import call
 
+pytestmark = pytest.mark.usefixtures("optimised")
 MAGNETIC, ELECTRIC = 0.15, 0.23
 PAIRS = [("f8", "f8"), ("f4", "f4"), ("f8", "f4"), ("f8", "i2"), ("f4", "i2"), ("f4", "f8")]
 

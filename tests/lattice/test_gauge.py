@@ -16,6 +16,7 @@ from lattice_reference import (
 
 from cubc import _core, lattice
 
+pytestmark = pytest.mark.usefixtures("optimised")
 EXTENT = (8, 4, 6, 2)
 DATA = Path(__file__).parents[1] / "data"
 ROUNDING = 1e-13
