@@ -65,6 +65,9 @@ static int fill_parameter(const py_call *c, const field *f, PyObject *value, int
     } else if (f->kind == FIELD_REAL) {
         double real = PyFloat_AsDouble(value);
         memcpy(out + f->at, &real, sizeof real);
+    } else if (f->kind == FIELD_COUNT) {
+        uint64_t count = PyLong_AsUnsignedLongLong(value);
+        memcpy(out + f->at, &count, sizeof count);
     } else {
         int number = (int)PyLong_AsLong(value);
         memcpy(out + f->at, &number, sizeof number);

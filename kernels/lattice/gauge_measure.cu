@@ -96,12 +96,7 @@ FUNCTION values unitarity_of(const matrix& u)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             v = combine()(v, values{{distance(product.element[i][j], i == j ? 1 : 0), 0}});
-    matrix completed = u;
-    complete_rows(completed); // for the expansion of the determinant by row 2
-    complex_t determinant = 0;
-    for (int j = 0; j < 3; j++)
-        determinant = multiply_add_conj(determinant, completed.element[2][j], u.element[2][j]);
-    v.value[1] = distance(determinant, 1);
+    v.value[1] = distance(determinant_of(u), 1);
     return v;
 }
 

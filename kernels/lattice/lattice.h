@@ -120,6 +120,9 @@ template <>
 struct storage<u16> : storage<i16> {
 };
 template <class S>
+struct storage<const S> : storage<S> {
+};
+template <class S>
 using real_of = typename storage<S>::real;
 
 template <class S>

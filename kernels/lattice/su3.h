@@ -1,4 +1,4 @@
-// SU(3) matrices, stored in full, or as 12 or 8 reals and reconstructed.
+// SU(3) and U(3) matrices, stored in full, or as 12, 8 or 13 reals and reconstructed.
 //
 // 18   all nine elements, row by row
 // 12   rows 0 and 1; row 2 is the conjugate of their cross product
@@ -7,6 +7,8 @@
 //      singular at unity. Phases are kept as tan(phase / 4), in [-1, 1]: sine and cosine are then
 //      rational functions of what is stored. The order: those of elements 10 and minus 20; elements
 //      11, 12, 00.
+// 13   of U(3): rows 0 and 1, and tan(phase / 4) of the determinant, which multiplies row 2. Fixed
+//      point has an unused real behind it, so that sites start on whole words.
 //
 // Fixed-point links are u16 of lattice.h, 32767 for 1.
 #pragma once
@@ -178,13 +180,32 @@ FUNCTION void eight_of_matrix(const matrix& u, real_t (&p)[8])
     p[7] = e[0][0].imag;
 }
 
+// Returns the determinant of a matrix of U(3); that of SU(3) with the same rows 0 and 1 has 1.
+FUNCTION complex_t determinant_of(const matrix& u)
+{
+    matrix special = u;
+    complete_rows(special);
+    complex_t sum = 0;
+    for (int j = 0; j < 3; j++)
+        sum = multiply_add_conj(sum, special.element[2][j], u.element[2][j]);
+    return sum;
+}
+
 // ---- links --------------------------------------------------------------------------------------
-// Field of links with REALS reals each: 18, 12 or 8. It has the links of parity 0, then of parity
-// 1; for each the directions x, y, z, t; for each the sites.
+// Returns the reals of a link in memory.
+template <class S>
+FUNCTION constexpr int stored_reals(int reals)
+{
+    return storage<S>::fixed ? reals + reals % 2 : reals;
+}
+
+// Field of links with REALS reals each: 18, 13, 12 or 8. It has the links of parity 0, then of
+// parity 1; for each the directions x, y, z, t; for each the sites.
 template <int REALS, class S>
 FUNCTION S* links_of(S* field, u32 parity, int direction)
 {
-    return field + static_cast<u64>(parity * 4 + static_cast<u32>(direction)) * SITES * REALS;
+    return field + static_cast<u64>(parity * 4 + static_cast<u32>(direction)) * SITES *
+                       static_cast<u64>(stored_reals<S>(REALS));
 }
 
 // Storage type of links in a field of S.
@@ -206,9 +227,10 @@ struct packed_link {
 template <int REALS, int CACHING, class S>
 FUNCTION packed_link<REALS> load_packed(const S* links, u32 index)
 {
-    real_of<S> stored[REALS];
+    enum { ALL = stored_reals<S>(REALS) };
+    real_of<S> stored[ALL];
     packed_link<REALS> packed;
-    load_reals<REALS, 0, REALS, CACHING>(links, index, stored);
+    load_reals<ALL, 0, ALL, CACHING>(links, index, stored);
     UNROLL
     for (int j = 0; j < REALS; j++) packed.value[j] = static_cast<real_t>(stored[j]);
     return packed;
@@ -233,10 +255,14 @@ FUNCTION matrix unpacked(const packed_link<REALS>& packed)
         UNROLL
         for (int j = 0; j < REALS / 2; j++)
             u.element[j / 3][j % 3] = complex_t{packed.value[2 * j], packed.value[2 * j + 1]};
-        if constexpr (REALS == 12) {
+        if constexpr (REALS == 12 || REALS == 13) {
             complete_rows(u);
+            complex_t factor{unit, 0};
+            if constexpr (REALS == 13) factor = with_phase(unit, unit * packed.value[12]);
             UNROLL
-            for (int j = 0; j < 3; j++) u.element[2][j] = scaled(unit, u.element[2][j]);
+            for (int j = 0; j < 3; j++)
+                u.element[2][j] =
+                    REALS == 13 ? factor * u.element[2][j] : scaled(unit, u.element[2][j]);
         }
     }
     return u;
@@ -252,8 +278,9 @@ FUNCTION matrix load_link(const S* links, u32 index, real_t& scale)
 template <int REALS, class S>
 FUNCTION void store_link(S* links, u32 index, const matrix& u)
 {
-    real_t raw[REALS];
-    S out[REALS];
+    enum { ALL = stored_reals<S>(REALS) };
+    real_t raw[ALL];
+    S out[ALL];
     if constexpr (REALS == 8) {
         eight_of_matrix(u, raw);
     } else {
@@ -262,9 +289,10 @@ FUNCTION void store_link(S* links, u32 index, const matrix& u)
             raw[2 * j] = u.element[j / 3][j % 3].real;
             raw[2 * j + 1] = u.element[j / 3][j % 3].imag;
         }
+        if constexpr (REALS == 13) raw[12] = raw[ALL - 1] = quarter_tangent(determinant_of(u));
     }
     UNROLL
-    for (int j = 0; j < REALS; j++) {
+    for (int j = 0; j < ALL; j++) {
         if constexpr (storage<S>::fixed)
             out[j] = static_cast<S>(round_to_fixed(static_cast<f32>(raw[j]) * FIXED_ONE) + 32768);
         else

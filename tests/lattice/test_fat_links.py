@@ -201,6 +201,6 @@ def test_hisq_of_milc(device):
     w = _fat_links.unitarised(v, gauge.extent)
     expected = [2.961885701, 2.962960297, 2.962095032, 2.961974713]
     np.testing.assert_allclose(traces(w), expected, rtol=0, atol=1e-8)
-    x = _fat_links.improved(gauge, "hisq")[0]
+    x = _fat_links.fattened(w, gauge.extent, _fat_links.HISQ)
     expected = [3.314008035, 3.314946329, 3.313961715, 3.313980057]
     np.testing.assert_allclose(traces(x), expected, rtol=0, atol=1e-8)

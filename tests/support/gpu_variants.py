@@ -36,6 +36,7 @@ LABELS = {
     "clover_apply": SITES,
     "clover_term": ["tpb_32", "tpb_64", "tpb_96"],
     "dslash_clover": DSLASH,
+    "dslash_staggered": [label.replace("kl_1", "kl_0") for label in DSLASH],
     "dslash_twisted": DSLASH,
     "find": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.wav_1",
@@ -184,6 +185,7 @@ BENCHMARKS = {
     "clover_apply": ["clover_apply.site"],
     "clover_term": ["clover_term.field"],
     "dslash_clover": ["dslash.clover.r12"],
+    "dslash_staggered": ["dslash.naive.r12", "dslash.improved.r13"],
     "dslash_twisted": ["dslash.twisted.r18", "dslash.twisted.r12"],
     "fat_links": ["fat_links.field"],
     "field_update": ["field_update.cg"],

@@ -126,6 +126,42 @@ typedef struct cubc_dslash_wilson_params {
     const float *z_norms;
 } cubc_dslash_wilson_params;
 
+// Hopping term D of staggered fermions, which is anti-Hermitian (kernels/lattice/staggered_hops.h):
+// out = a D in, or out = b x + a D in if there is x. Fields are colour vectors in native order.
+// Links are in native order and without signs. A stored link times its scale is the link, so that
+// fixed point holds fat links, whose elements exceed 1, and long links are stored as matrices of
+// U(3).
+typedef struct cubc_dslash_staggered_params {
+    const void *links;      // fat links, or those of the gauge field; both parities
+    const void *long_links; // NULL: none
+    const void *in;
+    const float *in_norms; // of I16, else NULL; as are the other norms
+    const void *x;         // NULL: out = a D in
+    const float *x_norms;
+    void *out;
+    float *out_norms;
+    uint64_t links_n, long_n; // 4 * sites * reals of a link, 14 for 13 in fixed point
+    uint64_t n;               // reals of in: 6 * sites (half of them for one parity) * sources
+    uint64_t norms_n;         // n / 6, or 0
+    cubc_type type;           // of links and vectors: F64, F32, I16
+    cubc_type norm_type;      // F32
+    int lx, ly, lz, lt;
+    int reconstruct;      // reals of a link: 18; 12 or 8 of links in SU(3)
+    int long_reconstruct; // reals of a long link: 18 or 13
+    int parity;           // of the output: 0, 1; 2: both
+    int inner;            // sources that follow each other and have one state of `guard`; 0: 1
+    // Signs: five bits for each direction, x first. A hop in a direction changes sign with each of
+    // the coordinates x, y, z, t that is odd and whose bit is set, and once if the fifth bit is.
+    // Bit 20 is set if hops across the boundary in time change sign.
+    uint64_t signs;
+    double a, b;
+    double scale, long_scale;
+    const cubc_guard *guard; // as those of cubc_dslash_wilson_params
+    const cubc_site_update *tail;
+    const void *z;
+    const float *z_norms;
+} cubc_dslash_staggered_params;
+
 // Linear algebra of a solver in one pass over its fields, which the update names. They are native
 // fields of the same number of sites. Norms of a fixed-point field directly follow its reals.
 typedef struct cubc_site_field {
@@ -253,6 +289,11 @@ cubc_status cubc_dslash_clover_temp_bytes(cubc_device *device,
                                           const cubc_dslash_clover_params *params, size_t *bytes);
 cubc_status cubc_dslash_clover(cubc_device *device, const cubc_dslash_clover_params *params,
                                void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_dslash_staggered_temp_bytes(cubc_device *device,
+                                             const cubc_dslash_staggered_params *params,
+                                             size_t *bytes);
+cubc_status cubc_dslash_staggered(cubc_device *device, const cubc_dslash_staggered_params *params,
+                                  void *temp, size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_dslash_twisted_temp_bytes(cubc_device *device,
                                            const cubc_dslash_twisted_params *params, size_t *bytes);
 cubc_status cubc_dslash_twisted(cubc_device *device, const cubc_dslash_twisted_params *params,
@@ -284,9 +325,10 @@ cubc_status cubc_spinor_twist(cubc_device *device, const cubc_spinor_twist_param
 // the factor `delta`, the correction is added to x, and the residual computed anew, in the precise
 // one.
 typedef enum cubc_operator_kind {
-    CUBC_WILSON,  // M = 1 - kappa D
-    CUBC_TWISTED, // M = 1 + 2 i kappa mu gamma_5 - kappa D
-    CUBC_CLOVER   // M = A - kappa D
+    CUBC_WILSON,   // M = 1 - kappa D
+    CUBC_TWISTED,  // M = 1 + 2 i kappa mu gamma_5 - kappa D
+    CUBC_CLOVER,   // M = A - kappa D
+    CUBC_STAGGERED // M = 2 m + D
 } cubc_operator_kind;
 
 // Parameters of each kind. Extents are those of the cubc_operator.
@@ -313,6 +355,18 @@ typedef struct cubc_clover_operator {
     cubc_type clover_type; // F64, F32; copied if another is needed
 } cubc_clover_operator;
 
+typedef struct cubc_staggered_operator {
+    const void *links;      // fat links, or those of the gauge field, in native order
+    const void *long_links; // NULL: none
+    uint64_t links_n, long_n;
+    cubc_type type, long_type; // of the links; copied if another is needed
+    // As of cubc_dslash_staggered_params.
+    int reconstruct, long_reconstruct;
+    uint64_t signs;
+    double scale, long_scale;
+    double mass; // above 0
+} cubc_staggered_operator;
+
 typedef struct cubc_operator {
     cubc_operator_kind kind;
     int lx, ly, lz, lt;
@@ -320,6 +374,7 @@ typedef struct cubc_operator {
         cubc_wilson_operator wilson;
         cubc_twisted_operator twisted;
         cubc_clover_operator clover;
+        cubc_staggered_operator staggered;
     } of;
 } cubc_operator;
 

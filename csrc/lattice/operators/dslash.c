@@ -14,6 +14,12 @@ static const char *operator_name(const algorithm *a)
     return a->name + strlen("dslash_");
 }
 
+static cubc_status check_links(int reconstruct)
+{
+    if (reconstruct != 13) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "links of 13 real numbers are in U(3), for staggered fermions");
+}
+
 static cubc_status check_anisotropy(double anisotropy)
 {
     if (anisotropy > 0 && !isinf(anisotropy)) return CUBC_OK;
@@ -38,6 +44,7 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
 {
     const dslash_site_params sites = DSLASH_SITE_PARAMS(a, SPINOR_REALS, params);
     TRY(dslash_sites_begin(&sites, out));
+    TRY(check_links(params->reconstruct));
     TRY(check_anisotropy(params->anisotropy));
     dslash_numbers numbers = {
         .a = params->a,

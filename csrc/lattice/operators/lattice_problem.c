@@ -84,8 +84,14 @@ cubc_status lattice_precision(const char *what, cubc_type type)
 
 cubc_status lattice_reconstruct(int reals)
 {
-    if (reals == 18 || reals == 12 || reals == 8) return CUBC_OK;
-    FAIL(CUBC_INVALID_ARGUMENT, "links of %d real numbers: 18, 12 or 8 are stored", reals);
+    if (reals == 18 || reals == 13 || reals == 12 || reals == 8) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT,
+         "links of %d real numbers: 18, 12 or 8 are stored, and 13 of links in U(3)", reals);
+}
+
+uint64_t lattice_link_reals(const problem *p, cubc_type type, int reals)
+{
+    return 8 * lattice_sites(p) * (uint64_t)(reals + (type == CUBC_I16 ? reals % 2 : 0));
 }
 
 cubc_status lattice_parity(int parity)
@@ -103,7 +109,7 @@ cubc_status lattice_aligned(const problem *p)
 
 cubc_status lattice_links(problem *p, const void *links, uint64_t n, cubc_type type, int reals)
 {
-    uint64_t wanted = 8 * lattice_sites(p) * (uint64_t)reals;
+    uint64_t wanted = lattice_link_reals(p, type, reals);
     const lattice_traits lattice = lattice_traits_of(p);
     const int *extents = lattice.extents;
     TRY(lattice_precision("links", type));

@@ -27,9 +27,10 @@ static cubc_status check_side(const problem *p, const char *what, uint64_t n, cu
     if (order != CUBC_NATIVE && (type == CUBC_I16 || reals != MATRIX_REALS))
         FAIL(CUBC_INVALID_ARGUMENT,
              "%s is not in native order and has all 18 reals of a link, of F64 or F32", what);
-    if (n != 8 * lattice_sites(p) * (uint64_t)reals)
+    uint64_t wanted = lattice_link_reals(p, type, reals);
+    if (n != wanted)
         FAIL(CUBC_INVALID_ARGUMENT, "%s has %llu real numbers, not %llu", what,
-             (unsigned long long)n, (unsigned long long)(8 * lattice_sites(p) * (uint64_t)reals));
+             (unsigned long long)n, (unsigned long long)wanted);
     return CUBC_OK;
 }
 

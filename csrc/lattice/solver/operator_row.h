@@ -46,7 +46,7 @@ struct operator_row {
     cubc_status (*site_inverse)(solver *s, const lattice_field *in, const lattice_field **out);
 };
 
-extern const operator_row wilson_row, twisted_row, clover_row;
+extern const operator_row wilson_row, twisted_row, clover_row, staggered_row;
 
 cubc_status operator_row_of(cubc_operator_kind kind, const operator_row **out);
 cubc_status operator_row_named(const char *name, cubc_operator_kind *kind,
@@ -57,6 +57,18 @@ cubc_status operator_open(solver *s, const cubc_operator *from);
 // ---- normal.c -----------------------------------------------------------------------------------
 // Puts M^+ M in the place of the solver's operator M.
 cubc_status normal_open(solver *s);
+
+// ---- links.c ------------------------------------------------------------------------------------
+typedef struct stored_links { // in native order
+    const void *data;
+    cubc_type type;
+    uint64_t n;
+} stored_links;
+
+// Links with so many reals in the solver's precise and in its sloppy type: those that are given, or
+// copies in its memory.
+cubc_status links_of_types(solver *s, const stored_links *from, int reals, stored_links out[2]);
+const stored_links *links_in_type(const stored_links links[2], cubc_type type);
 
 // ---- schur.c ------------------------------------------------------------------------------------
 // The operator of all sites, or of the even ones, as the solver's shape has them.

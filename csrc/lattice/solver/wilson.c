@@ -18,12 +18,6 @@ double wilson_kappa(const solver *s)
     return wilson_of(s)->kappa;
 }
 
-static const wilson_links *links_of(const solver *s, cubc_type type)
-{
-    const wilson *w = wilson_of(s);
-    return w->links[0].type == type ? &w->links[0] : &w->links[1];
-}
-
 static cubc_status dslash_alone(solver *s, const cubc_dslash_wilson_params *p, site_role role)
 {
     (void)role;
@@ -35,7 +29,7 @@ static const wilson_term wilson_one = {.dslash = dslash_alone};
 cubc_status wilson_hop(solver *s, const hop *h)
 {
     const wilson_term *term = h->site == SITE_NONE ? &wilson_one : s->row->details;
-    const wilson_links *links = links_of(s, h->in->type);
+    const stored_links *links = links_in_type(wilson_of(s)->links, h->in->type);
     const operator_call *call = h->call;
     cubc_guard guard;
     cubc_dslash_wilson_params p = wilson_of(s)->params;
@@ -64,31 +58,6 @@ cubc_status wilson_hop(solver *s, const hop *h)
 }
 
 // ---- opening ------------------------------------------------------------------------------------
-static cubc_status open_links(solver *s, const cubc_operator *op, cubc_type type, wilson_links *out)
-{
-    const cubc_wilson_operator *from = &op->of.wilson;
-    *out = (wilson_links){from->links, type, from->links_n};
-    if (type == from->type) return CUBC_OK;
-    void *copy;
-    TRY(solver_alloc(s, from->links_n * cubc_type_size(type), &copy));
-    out->data = copy;
-    const cubc_link_copy_params params = {.from = from->links,
-                                          .to = copy,
-                                          .from_n = from->links_n,
-                                          .to_n = from->links_n,
-                                          .from_type = from->type,
-                                          .to_type = type,
-                                          .from_order = CUBC_NATIVE,
-                                          .to_order = CUBC_NATIVE,
-                                          .from_reals = from->reconstruct,
-                                          .to_reals = from->reconstruct,
-                                          .lx = op->lx,
-                                          .ly = op->ly,
-                                          .lz = op->lz,
-                                          .lt = op->lt};
-    return solver_launch(s, &link_copy_algorithm, &params);
-}
-
 cubc_status wilson_check(const cubc_operator *op)
 {
     if (isfinite(op->of.wilson.kappa)) return CUBC_OK;
@@ -114,8 +83,8 @@ cubc_status wilson_open(solver *s, const cubc_operator *op)
                                             .theta_y = from->theta_y,
                                             .theta_z = from->theta_z,
                                             .theta_t = from->theta_t};
-    TRY(open_links(s, op, s->precise, &w->links[0]));
-    TRY(open_links(s, op, s->sloppy, &w->links[1]));
+    const stored_links links = {from->links, from->type, from->links_n};
+    TRY(links_of_types(s, &links, from->reconstruct, w->links));
     schur_open(s, HOP_FLOPS, term->flops);
     return term->open ? term->open(s, op) : CUBC_OK;
 }

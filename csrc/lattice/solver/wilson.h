@@ -4,14 +4,8 @@
 
 #include "lattice/solver/operator_row.h"
 
-typedef struct wilson_links {
-    const void *data;
-    cubc_type type;
-    uint64_t n;
-} wilson_links;
-
 typedef struct wilson {    // state of the operator; that of its site term is behind it
-    wilson_links links[2]; // in the precise and in the sloppy type
+    stored_links links[2]; // in the precise and in the sloppy type
     double kappa;
     cubc_dslash_wilson_params params; // the part that all hops share
 } wilson;

@@ -31,14 +31,18 @@ from ._propagator import effective_mass, pion_correlator, point_source, propagat
 from ._quenched import quenched
 from ._rotations import Rotation
 from ._solve import SolveInfo, solve
+from ._staggered import HISQ, Asqtad, Staggered
 from ._twisted import TwistedMass
 from ._wilson import Wilson
 
 __all__ = [
+    "HISQ",
+    "Asqtad",
     "FileInfo",
     "Gauge",
     "Rotation",
     "SolveInfo",
+    "Staggered",
     "TwistedMass",
     "Wilson",
     "WilsonClover",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
+from math import isfinite
 from typing import Any
 
 from .._calls import named
@@ -77,26 +78,32 @@ def unitarised(links: Any, extent: tuple[int, ...], stream: Any = None) -> Any:
     return call("gauge_project", given, stream=stream)[0]
 
 
-def improved(
-    gauge: Gauge, action: str, u0: float = 1.0, naik_epsilon: float = 0.0, stream: Any = None
-) -> tuple[Any, Any]:
-    """Return the fat and the long links of a gauge field, both in native order."""
+def check(action: str, u0: float, naik_epsilon: float) -> None:
+    """Refuse an unknown action, and factors that it has not."""
     if action not in ("fat7", "asqtad", "hisq"):
         raise ValueError(f"action {action!r}: expected 'fat7', 'asqtad' or 'hisq'")
-    if not u0 > 0:
+    if not u0 > 0 or not isfinite(u0):
         raise ValueError(f"u0 is {u0}: expected a positive number")
     if u0 != 1 and action != "asqtad":
         raise ValueError(f"u0 is {u0}: links of {action} have no tadpole factor; only asqtad's do")
+    if not isfinite(naik_epsilon):
+        raise ValueError(f"naik_epsilon is {naik_epsilon}: expected a finite number")
     if naik_epsilon and action != "hisq":
         raise ValueError(f"naik_epsilon is {naik_epsilon}: only links of hisq have that correction")
-    links, paths = gauge.native(), asqtad(u0) if action == "asqtad" else FAT7
-    if action == "hisq":
-        links = unitarised(fattened(links, gauge.extent, FAT7, stream), gauge.extent, stream)
-        paths = replace(HISQ, one=1 + naik_epsilon / 8, naik=HISQ.naik * (1 + naik_epsilon))
-    return (
-        fattened(links, gauge.extent, paths, stream),
-        lengthened(links, gauge.extent, paths.naik, stream),
-    )
+
+
+def base_and_paths(
+    gauge: Gauge, action: str, u0: float, naik_epsilon: float, stream: Any
+) -> tuple[Any, Paths]:
+    """Return the links, in native order, that fat and long links are made of, and their paths."""
+    check(action, u0, naik_epsilon)
+    if action == "fat7":
+        return gauge.native(), FAT7
+    if action == "asqtad":
+        return gauge.native(), asqtad(u0)
+    smeared = fattened(gauge.native(), gauge.extent, FAT7, stream)
+    paths = replace(HISQ, one=1 + naik_epsilon / 8, naik=HISQ.naik * (1 + naik_epsilon))
+    return unitarised(smeared, gauge.extent, stream), paths
 
 
 @named
@@ -149,7 +156,9 @@ def fat_links(
     >>> complex(fat.numpy()[0, 0, 0, 0, 0, 0, 0].round(12)), len(long.shape)
     ((1.125+0j), 7)
     """
-    fat, long = improved(gauge, action, u0, naik_epsilon, stream)
+    links, paths = base_and_paths(gauge, action, u0, naik_epsilon, stream)
+    fat = fattened(links, gauge.extent, paths, stream)
+    long = lengthened(links, gauge.extent, paths.naik, stream)
     return _plain(fat, gauge, stream), _plain(long, gauge, stream)
 
 

@@ -1,0 +1,179 @@
+// Descriptor of the Dslash of staggered fermions: kernels/lattice/dslash_staggered.cu.
+#include "lattice/operators/dslash_sites.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct dslash_staggered_traits {
+    int reconstruct, long_reconstruct; // the latter 0: there are no long links
+} dslash_staggered_traits;
+
+typedef struct dslash_staggered_numbers {
+    double a, b, scale, long_scale;
+    uint64_t signs;
+} dslash_staggered_numbers;
+
+DSLASH_TRAITS(dslash_staggered_traits);
+DSLASH_NUMBERS(dslash_staggered_numbers);
+
+// ---- problems -----------------------------------------------------------------------------------
+static cubc_status check_links(const cubc_dslash_staggered_params *params)
+{
+    if (params->reconstruct == 13)
+        FAIL(CUBC_INVALID_ARGUMENT, "dslash_staggered: only long links have 13 reals");
+    if (params->long_links && params->reconstruct != 18)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "dslash_staggered: fat links of %d reals: they are in no group and have all 18",
+             params->reconstruct);
+    if (params->long_links && params->long_reconstruct != 18 && params->long_reconstruct != 13)
+        FAIL(CUBC_INVALID_ARGUMENT, "dslash_staggered: long links of %d reals: they have 18 or 13",
+             params->long_reconstruct);
+    if (!isfinite(params->scale) || !isfinite(params->long_scale) || params->signs >> 21)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "dslash_staggered: scales of %g and %g and signs of %llu: scales are finite, and "
+             "signs have 21 bits",
+             params->scale, params->long_scale, (unsigned long long)params->signs);
+    return CUBC_OK;
+}
+
+cubc_status dslash_staggered_problem(const cubc_dslash_staggered_params *params, problem *out)
+{
+    const dslash_site_params sites =
+        DSLASH_SITE_PARAMS(&dslash_staggered_algorithm, COLOUR_VECTOR_REALS, params);
+    const bool improved = params->long_links;
+    TRY(dslash_sites_begin(&sites, out));
+    TRY(check_links(params));
+    TRY(lattice_links(out, params->links, params->links_n, params->type, params->reconstruct));
+    if (improved)
+        TRY(lattice_links(out, params->long_links, params->long_n, params->type,
+                          params->long_reconstruct));
+    TRY(dslash_sites_fields(&sites, out));
+    dslash_staggered_numbers_set(
+        out, (dslash_staggered_numbers){params->a, params->b, params->scale,
+                                        improved ? params->long_scale : 0, params->signs});
+    const dslash_staggered_traits traits = {params->reconstruct,
+                                            improved ? params->long_reconstruct : 0};
+    dslash_staggered_traits_set(out, traits);
+    snprintf(out->benchmark, sizeof out->benchmark,
+             improved ? "dslash.improved.r%d" : "dslash.naive.r%d",
+             improved ? traits.long_reconstruct : traits.reconstruct);
+    return CUBC_OK;
+}
+
+// ---- benchmarks ---------------------------------------------------------------------------------
+static cubc_status dslash_staggered_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                             problem *out)
+{
+    cubc_dslash_staggered_params call = *(const cubc_dslash_staggered_params *)b->call;
+    TRY(lattice_call(&dslash_staggered_algorithm, b->call, type, at, &call));
+    // Links of 13 reals take 14 in fixed point.
+    if (call.long_reconstruct == 13 && type == CUBC_I16) call.long_n = call.long_n / 13 * 14;
+    return dslash_staggered_problem(&call, out);
+}
+
+// As those of Wilson-like operators, for more links.
+static const char *dslash_staggered_random(const problem *p, int k)
+{
+    const int links = dslash_site_traits_of(p).links;
+    bool fixed = p->type == CUBC_I16;
+    if (k < links && fixed) return "static_cast<u16>((random_u64(seed, i) >> 50) + 24576)";
+    if (k < links && dslash_staggered_traits_of(p).reconstruct == 8)
+        return "(random_u64(seed, i) >> 40) * 0x1p-25";
+    if (p->inputs[k].type == CUBC_F32 && fixed) return "1 + (random_u64(seed, i) >> 62)"; // norms
+    if (fixed) return "static_cast<i32>(random_u64(seed, i) >> 49) - 16384";
+    return "static_cast<i32>(random_u64(seed, i) % 3) - 1";
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static void dslash_staggered_define(const problem *p, text *out)
+{
+    const dslash_staggered_traits traits = dslash_staggered_traits_of(p);
+    dslash_sites_define(p, out);
+    text_printf(out, "#define TUNE_FAT_REALS %d\n#define TUNE_LONG_REALS %d\n", traits.reconstruct,
+                traits.long_reconstruct);
+}
+
+static const char *dslash_staggered_invalid(const problem *p, const char *kind, const space *s,
+                                            const variant *v)
+{
+    if (variant_value(s, v, "kl", 0)) return "the links of a site are too many to be kept";
+    if (variant_value(s, v, "cv", 0)) return "a colour vector has no halves to be converted";
+    return dslash_invalid(p, kind, s, v);
+}
+
+static cubc_status dslash_staggered_plan(const problem *p, const instance *i, plan *out)
+{
+    const int links = dslash_site_traits_of(p).links;
+    const operand *field = &p->inputs[links];
+    const dslash_staggered_numbers numbers = dslash_staggered_numbers_of(p);
+    const uint64_t hops[] = {(uintptr_t)p->inputs[0].data,
+                             links > 1 ? (uintptr_t)p->inputs[1].data : 0,
+                             (uintptr_t)field[0].data,
+                             (uintptr_t)field[1].data,
+                             dslash_word(numbers.scale),
+                             dslash_word(numbers.long_scale),
+                             dslash_site_numbers_of(p).sources,
+                             numbers.signs},
+                   term[] = {dslash_word(numbers.a), dslash_word(numbers.b)};
+    return dslash_sites_plan(p, i, (dslash_words){hops, sizeof hops},
+                             (dslash_words){term, sizeof term}, out);
+}
+
+// ---- the algorithm ------------------------------------------------------------------------------
+#define PARAMS cubc_dslash_staggered_params
+static const field dslash_staggered_fields[] = {
+    FIELD_ARRAY(PARAMS, links, FIELD_INPUT, type, links_n),
+    FIELD_ARRAY(PARAMS, long_links, FIELD_INPUT, type, long_n),
+    FIELD_ARRAY(PARAMS, in, FIELD_INPUT, type, n),
+    FIELD_ARRAY(PARAMS, in_norms, FIELD_INPUT, norm_type, norms_n),
+    FIELD_ARRAY(PARAMS, x, FIELD_INPUT, type, n),
+    FIELD_ARRAY(PARAMS, x_norms, FIELD_INPUT, norm_type, norms_n),
+    FIELD_ARRAY(PARAMS, out, FIELD_OUTPUT, type, n),
+    FIELD_ARRAY(PARAMS, out_norms, FIELD_OUTPUT, norm_type, norms_n),
+    LATTICE_EXTENT_FIELDS(PARAMS),
+    FIELD(PARAMS, reconstruct, FIELD_INT),
+    FIELD(PARAMS, long_reconstruct, FIELD_INT),
+    FIELD(PARAMS, parity, FIELD_INT),
+    FIELD(PARAMS, inner, FIELD_INT),
+    FIELD(PARAMS, signs, FIELD_COUNT),
+    FIELD(PARAMS, a, FIELD_REAL),
+    FIELD(PARAMS, b, FIELD_REAL),
+    FIELD(PARAMS, scale, FIELD_REAL),
+    FIELD(PARAMS, long_scale, FIELD_REAL),
+};
+
+// Odd to even sites, antiperiodic in time, with MILC's signs; no x.
+#define CALL(reals, ...)                                                                       \
+    &(const PARAMS)                                                                            \
+    {                                                                                          \
+        .links = BENCHMARK_ARRAY(0), LATTICE_FIELD(in, 1), LATTICE_FIELD(out, 3),              \
+        .links_n = 8 * (reals), .n = COLOUR_VECTOR_REALS, .norms_n = 1, .norm_type = CUBC_F32, \
+        .reconstruct = reals, .signs = 1u << 20 | 0x2d28, .a = 1, .scale = 1, __VA_ARGS__      \
+    }
+#define NAIVE(reals)                                                  \
+    LATTICE_SOURCES_BENCHMARK(lattice_types, "dslash.naive.r" #reals, \
+                              .call = CALL(reals, .long_scale = 0))
+#define IMPROVED(reals)                                                                      \
+    LATTICE_SOURCES_BENCHMARK(lattice_types, "dslash.improved.r" #reals,                     \
+                              .call = CALL(18, .long_links = BENCHMARK_ARRAY(5),             \
+                                           .long_n = 8 * (reals), .long_reconstruct = reals, \
+                                           .long_scale = 1))
+static const benchmark dslash_staggered_benchmarks[] = {NAIVE(18), NAIVE(12), NAIVE(8),
+                                                        IMPROVED(18), IMPROVED(13)};
+
+const algorithm dslash_staggered_algorithm = {
+    .name = "dslash_staggered",
+    .source = "dslash_staggered.cu",
+    .kernels = {"dslash_staggered"},
+    .benchmarks = dslash_staggered_benchmarks,
+    .benchmark_count = COUNT_OF(dslash_staggered_benchmarks),
+    FIELDS(dslash_staggered_fields),
+    .axes = {LATTICE_SOURCE_AXES},
+    .place = dslash_place,
+    .invalid = dslash_staggered_invalid,
+    .random = dslash_staggered_random,
+    .workload = dslash_staggered_workload,
+    .define = dslash_staggered_define,
+    .plan = dslash_staggered_plan,
+    .traffic = problem_array_bytes,
+};

@@ -1,0 +1,133 @@
+// Hopping term of staggered fermions at the sites of a thread, for some of the sources:
+//     D chi(x) = sum over mu of eta_mu(x) [F_mu(x) chi(x + mu) - F_mu(x - mu)^+ chi(x - mu)
+//                                       + L_mu(x) chi(x + 3 mu) - L_mu(x - 3 mu)^+ chi(x - 3 mu)]
+// L. Susskind, "Lattice fermions" (1977); long links L: S. Naik (1989). D is anti-Hermitian and
+// joins opposite parities. eta_mu does not depend on x_mu, so that a sign serves all four hops of a
+// direction. Signs are computed from the coordinates and stored links have none, so that fat links
+// F that are in SU(3), and long links, are stored in fewer reals.
+//
+// Workload: that of dslash_sites.h, and
+//     TUNE_FAT_REALS   reals a fat link: 18, 12 or 8
+//     TUNE_LONG_REALS  reals a long link: 18 or 13; 0: there are none
+#pragma once
+#include "dslash_sites.h"
+#include "su3.h"
+
+enum { FAT_REALS = TUNE_FAT_REALS, LONG_REALS = TUNE_LONG_REALS };
+
+struct staggered_fields {
+    enum { REALS = 6 };
+    typedef colour_vector sum;
+    const link_storage<stored_t>::type* fat;
+    const link_storage<stored_t>::type* far; // long links; NULL where there are none
+    const stored_t* in;
+    const f32* in_norms;      // NULL unless fixed point
+    f64 fat_scale, far_scale; // factors of the stored links
+    u64 sources;
+    u64 signs;
+};
+
+// ---- signs --------------------------------------------------------------------------------------
+// `signs` has five bits for each direction mu, which say what eta_mu is minus one to the power of:
+// the sum of the coordinates x, y, z, t whose bits are set, and 1 if the last bit is. Bit 20 is set
+// if hops across the boundary in time change sign.
+FUNCTION u32 is_negative(u64 signs, int mu, const site& s)
+{
+    const u32 odd = (s.x & 1u) | (s.y & 1u) << 1 | (s.z & 1u) << 2 | (s.t & 1u) << 3 | 1u << 4;
+    return count_set(static_cast<u32>(signs >> (5 * mu)) & odd) & 1u;
+}
+
+// ---- hops ---------------------------------------------------------------------------------------
+// Returns the neighbour that a hop comes from.
+template <int MU, int STEPS>
+FUNCTION u32 hop_from(const site& s)
+{
+    if constexpr (STEPS == 1) return site_after<MU>(s);
+    if constexpr (STEPS == -1) return site_before<MU>(s);
+    return site_beyond<MU, STEPS>(s);
+}
+
+FUNCTION constexpr int link_reals(bool far) { return far ? int(LONG_REALS) : int(FAT_REALS); }
+
+template <int MU, bool FORWARD, bool FAR>
+FUNCTION matrix link_of_hop(const staggered_fields& a, const dslash_work& w, u32 from)
+{
+    constexpr int REALS = link_reals(FAR);
+    return unpacked<stored_t>(load_packed<REALS, TUNE_LINK_LOAD>(
+        links_of<REALS>(FAR ? a.far : a.fat, FORWARD ? w.parity : other_parity(w.parity), MU),
+        FORWARD ? w.at.index : from));
+}
+
+FUNCTION colour_vector vector_of(const real_t (&raw)[6])
+{
+    colour_vector v;
+    UNROLL
+    for (int c = 0; c < 3; c++) v.c[c] = complex_t{raw[2 * c], raw[2 * c + 1]};
+    return v;
+}
+
+// Adds the hops of all sources over one link.
+template <int MU, bool FORWARD, bool FAR>
+FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
+                            colour_vector (&sum)[SPT])
+{
+    constexpr int STEPS = (FORWARD ? 1 : -1) * (FAR ? 3 : 1);
+    const u32 from = hop_from<MU, STEPS>(w.at);
+    const matrix u = link_of_hop<MU, FORWARD, FAR>(a, w, from);
+    u32 negative = is_negative(a.signs, MU, w.at) ^ static_cast<u32>(!FORWARD);
+    if constexpr (MU == TIME)
+        negative ^= static_cast<u32>(a.signs >> 20) & crossings<TIME, STEPS>(w.at) & 1u;
+    const real_t size =
+        link_scale<stored_t>() * static_cast<real_t>(FAR ? a.far_scale : a.fat_scale);
+    UNROLL
+    for (u32 k = 0; k < SPT; k++) {
+        if (!has_source(a.sources, w, k)) break;
+        const u64 start = source_sites(w.source + k, other_parity(w.parity));
+        real_t raw[6];
+        load_reals<6, 0, 6, TUNE_LOAD>(a.in + start * 6, from, raw);
+        const colour_vector v = FORWARD ? u * vector_of(raw) : adjoint_times(u, vector_of(raw));
+        real_t scale = negative ? -size : size;
+        if constexpr (storage<stored_t>::fixed)
+            scale *= load_norm<stored_t>(a.in_norms + start, from);
+        UNROLL
+        for (int c = 0; c < 3; c++) {
+            sum[k].c[c].real += scale * v.c[c].real;
+            sum[k].c[c].imag += scale * v.c[c].imag;
+        }
+    }
+}
+
+template <int MU>
+FUNCTION void add_hops(const staggered_fields& a, const dslash_work& w, colour_vector (&sum)[SPT])
+{
+    add_hops_over<MU, true, false>(a, w, sum);
+    add_hops_over<MU, false, false>(a, w, sum);
+    if constexpr (LONG_REALS > 0) {
+        add_hops_over<MU, true, true>(a, w, sum);
+        add_hops_over<MU, false, true>(a, w, sum);
+    }
+}
+
+template <class Each>
+FUNCTION void dslash_at(const staggered_fields& a, const dslash_work& w, Each each)
+{
+    colour_vector sum[SPT] = {};
+    add_hops<0>(a, w, sum);
+    add_hops<1>(a, w, sum);
+    add_hops<2>(a, w, sum);
+    add_hops<TIME>(a, w, sum);
+    UNROLL
+    for (u32 k = 0; k < SPT; k++) {
+        if (!has_source(a.sources, w, k)) break;
+        each(k, sum[k]);
+    }
+}
+
+FUNCTION void flatten(const colour_vector& from, real_t (&out)[6])
+{
+    UNROLL
+    for (int c = 0; c < 3; c++) {
+        out[2 * c] = from.c[c].real;
+        out[2 * c + 1] = from.c[c].imag;
+    }
+}

@@ -1,0 +1,159 @@
+"""The hopping term of staggered fermions, naive and improved, against NumPy."""
+
+import numpy as np
+import pytest
+from inputs import pairs_of
+from lattice_reference import parity, random_links, shift
+
+from cubc import lattice
+from cubc.lattice import _fat_links
+from cubc.lattice._staggered import PHASES
+
+EXTENT = (4, 6, 2, 8)
+SHAPE = (*EXTENT[::-1], 3)
+BOUNDS = {"double": 1e-14, "single": 1e-6, "half": 3e-4}
+
+
+def eta(phases, mu, extent):
+    """The signs of hops in a direction at each site."""
+    t, z, y, x = np.indices(extent[::-1])
+    table = {
+        "milc": (t, t + x, t + x + y, 0 * t),
+        "chroma": (0 * t, x, x + y, x + y + z),
+        "tifr": (1 + t + z + y, t + z, 1 + t, 0 * t),
+    }
+    return (-1.0) ** table[phases][mu]
+
+
+def hopping(fat, longer, chi, phases="milc", antiperiodic=True):
+    """D chi of all sites; the sites of chi are its last axes but one."""
+    extent = fat.shape[:4][::-1]
+    out = np.zeros_like(chi)
+    for links, steps in ((fat, 1), (longer, 3)):
+        for mu in range(4 if links is not None else 0):
+            u = links[..., mu, :, :] * eta(phases, mu, extent)[..., None, None]
+            if antiperiodic and mu == 3:
+                crossings = (np.arange(extent[3]) + steps) // extent[3]
+                u = u * ((-1.0) ** crossings)[:, None, None, None, None, None]
+            for k in np.ndindex(chi.shape[:-5]):
+                out[k] += np.einsum("...ab,...b->...a", u, shift(chi[k], mu, steps))
+                out[k] -= shift(np.einsum("...ba,...b->...a", u.conj(), chi[k]), mu, -steps)
+    return out
+
+
+def vectors(rng, *sources):
+    shape = (*sources, *SHAPE)
+    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
+
+
+def rows_of(field, which):
+    """The sites of a parity, in rows of half the length."""
+    t, z, y, x = field.shape[-5:-1]
+    of = parity((x, y, z, t)) == which
+    return field[..., of, :].reshape(*field.shape[:-5], t, z, y, x // 2, 3)
+
+
+def error(got, expected):
+    return np.linalg.norm(got - expected) / np.linalg.norm(expected)
+
+
+@pytest.fixture(scope="module")
+def rng():
+    return np.random.default_rng(3)
+
+
+@pytest.fixture(scope="module")
+def links(rng):
+    return random_links(rng, EXTENT)
+
+
+def made(name, links, device, **options):
+    """An operator, and its links in NumPy."""
+    gauge = lattice.Gauge(links, device=device)
+    if name == "naive":
+        return lattice.Staggered(gauge, 0.1, **options), (links, None)
+    operator = lattice.Asqtad(gauge, 0.1, 0.9, **options)
+    return operator, [f.numpy() for f in lattice.fat_links(gauge, "asqtad", u0=0.9)]
+
+
+@pytest.mark.parametrize(
+    ("name", "reconstruct"),
+    [("naive", 18), ("naive", 12), ("naive", 8), ("improved", 18), ("improved", 13)],
+)
+@pytest.mark.parametrize("precision", BOUNDS)
+def test_against_numpy(device, rng, links, name, reconstruct, precision):
+    operator, given = made(name, links, device, reconstruct=reconstruct, precision=precision)
+    chi = vectors(rng, 3)
+    expected = hopping(*given, chi)
+    bound = BOUNDS[precision] * (10 if reconstruct == 8 else 1)
+    assert error(operator.dslash(chi), expected) < bound
+    assert error(operator.dslash(chi, dagger=True), -expected) < bound
+    assert error(operator(chi), 0.2 * chi + expected) < bound
+    assert error(operator.dagger(chi), 0.2 * chi - expected) < bound
+    for which, of in (("even", 0), ("odd", 1)):
+        got = operator.dslash(rows_of(chi[0], 1 - of), parity=which)
+        assert error(got, rows_of(expected[0], of)) < bound
+
+
+@pytest.mark.parametrize(("phases", "antiperiodic"), pairs_of(PHASES, [True, False]))
+@pytest.mark.parametrize("name", ["naive", "improved"])
+def test_signs(device, rng, links, name, phases, antiperiodic):
+    operator, given = made(name, links, device, phases=phases, antiperiodic_t=antiperiodic)
+    chi = vectors(rng)
+    expected = hopping(*given, chi, phases, antiperiodic)
+    assert error(operator.dslash(chi), expected) < 1e-14
+
+
+def test_of_a_lattice_shorter_than_a_long_link(device, rng):
+    links = random_links(rng, (2, 2, 2, 2))
+    operator, given = made("improved", links, device)
+    chi = rng.normal(size=(2, 2, 2, 2, 3)) + 0j
+    assert error(operator.dslash(chi), hopping(*given, chi)) < 1e-14
+
+
+def test_free_field(device):
+    """Plane waves are eigenvectors of D^2: sin p, with long links 9/8 sin p - 1/24 sin 3 p."""
+    extent = (4, 4, 4, 8)
+    gauge = lattice.Gauge.unit(extent, device=device)
+    t, z, y, x = np.indices(extent[::-1])
+    p = 2 * np.pi * np.array([1 / 4, 0, 1 / 4, 3 / 8])
+    wave = np.exp(1j * (p[0] * x + p[1] * y + p[2] * z + p[3] * t))[..., None] * np.ones(3)
+    naive = lattice.Staggered(gauge, 0.1, antiperiodic_t=False)
+    improved = lattice.Asqtad(gauge, 0.1, antiperiodic_t=False)
+    for operator, of in ((naive, np.sin(p)), (improved, 9 / 8 * np.sin(p) - np.sin(3 * p) / 24)):
+        squared = operator.dslash(operator.dslash(wave))
+        np.testing.assert_allclose(squared, -4 * (of**2).sum() * wave, rtol=0, atol=1e-12)
+
+
+def test_links_follow_the_gauge_field(device, rng, links):
+    gauge = lattice.Gauge(links, device=device)
+    operator = lattice.HISQ(gauge, 0.1)
+    chi = vectors(rng)
+    before = operator.dslash(chi)
+    gauge.update(5.7, 1)
+    fat, far = (f.numpy() for f in lattice.fat_links(gauge))
+    assert error(operator.dslash(chi), before) > 0.1
+    assert error(operator.dslash(chi), hopping(fat, far, chi)) < 1e-14
+
+
+# ---- what is refused ----------------------------------------------------------------------------
+def test_refused(device, links):
+    gauge = lattice.Gauge(links, device=device)
+    with pytest.raises(ValueError, match="phases 'quda': expected one of milc, chroma, tifr"):
+        lattice.Staggered(gauge, 0.1, phases="quda")
+    with pytest.raises(ValueError, match="long links are stored in 18 or 13"):
+        lattice.HISQ(gauge, 0.1, reconstruct=12)
+    with pytest.raises(ValueError, match="expected a positive number"):
+        lattice.Asqtad(gauge, 0.1, 0.0)
+    with pytest.raises(ValueError, match="colour vectors of shape"):
+        lattice.Staggered(gauge, 0.1)(np.zeros((8, 2, 6, 4, 4, 3), complex))
+
+
+def test_asqtad_and_hisq_are_one_form(device, rng, links):
+    """With the paths of fat7 nothing but the links differs."""
+    gauge = lattice.Gauge(links, device=device)
+    hisq = lattice.HISQ(gauge, 0.1, -0.3)
+    fat, far = (f.numpy() for f in lattice.fat_links(gauge, "hisq", naik_epsilon=-0.3))
+    chi = vectors(rng)
+    assert error(hisq.dslash(chi), hopping(fat, far, chi)) < 1e-14
+    assert _fat_links.HISQ.naik == -1 / 24
