@@ -195,11 +195,9 @@ static bool is_for(const overlay *o, const policy_key *key)
            arch_fit(o->arch, key->arch) >= 0;
 }
 
-static bool is_accepted(const overlay *o, const policy_key *key)
+static bool is_accepted(const policy_key *key, const char *label)
 {
-    bool accepted = !key->accepts || key->accepts(key->context, o->label);
-    if (!accepted && key->refused) key->refused(key->context, o->label);
-    return accepted;
+    return !key->accepts || key->accepts(key->context, label);
 }
 
 static policy from_overlay(const overlay *o, const policy_list *rows)
@@ -222,7 +220,8 @@ static void add_overlaid(const policy_key *key, policy_list *out)
 {
     int shipped_rows = out->count;
     for (const overlay *o = overlays; o; o = o->next)
-        if (is_for(o, key) && is_accepted(o, key)) out->rows[out->count++] = from_overlay(o, out);
+        if (is_for(o, key) && is_accepted(key, o->label))
+            out->rows[out->count++] = from_overlay(o, out);
     int overlaid = out->count - shipped_rows;
     for (int k = 0; k < overlaid; k++) { // into place before the shipped ones
         policy row = out->rows[shipped_rows + k];
@@ -235,17 +234,42 @@ static void add_overlaid(const policy_key *key, policy_list *out)
     }
 }
 
-cubc_status policy_list_make(const policy_key *key, policy_list *out)
+// With the lock.
+static cubc_status make_list(const policy_key *key, policy_list *out)
 {
     size_t most = 0;
     rank unused;
     *out = (policy_list){0};
     for (size_t r = 0; r < COUNT_OF(shipped); r++) most += rate(&shipped[r], key, &unused);
-    pthread_mutex_lock(&lock);
     for (const overlay *o = overlays; o; o = o->next) most += is_for(o, key);
     out->rows = mem_zalloc(most + 1, sizeof *out->rows); // never NULL for none
     cubc_status st = out->rows ? add_shipped(key, out) : CUBC_NO_MEMORY;
     if (!st) add_overlaid(key, out);
+    if (st) policy_list_free(out);
+    return st;
+}
+
+// With the lock. Tells of the overlaid row that the place would take if none were refused, unless
+// it was found at another place: calls near that one need not be able to run it.
+static cubc_status tell_of_refused(const policy_key *key)
+{
+    policy_key any = *key;
+    policy_list all;
+    any.accepts = NULL;
+    TRY(make_list(&any, &all));
+    const policy *row = &all.rows[policy_choose(&all, key->place, false)];
+    bool meant = row->beside < 0 || memcmp(row->place, key->place, sizeof row->place) == 0;
+    if (row->overlaid && meant && !is_accepted(key, row->label))
+        key->refused(key->context, row->label);
+    policy_list_free(&all);
+    return CUBC_OK;
+}
+
+cubc_status policy_list_make(const policy_key *key, policy_list *out)
+{
+    pthread_mutex_lock(&lock);
+    cubc_status st = make_list(key, out);
+    if (!st && overlays && key->refused) st = tell_of_refused(key);
     pthread_mutex_unlock(&lock);
     if (st) policy_list_free(out);
     return st;

@@ -46,8 +46,10 @@ typedef struct policy_key {
     const char *const *axes; // names of the run-time axes, up to POLICY_AXES, ends with NULL
     // Shipped rows that it refuses come last, overlaid ones do not count; NULL: it refuses none.
     bool (*accepts)(const void *context, const char *label);
-    // Told of each overlaid row that is refused. Both are called with the policies' lock.
+    // Told of an overlaid row that is refused and meant for `place`; NULL: nobody is. Both are
+    // called with the policies' lock.
     void (*refused)(const void *context, const char *label);
+    const uint64_t *place;
     const void *context;
 } policy_key;
 

@@ -142,6 +142,8 @@ bool algorithm_has_elements(const algorithm *a)
 cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *out)
 {
     const candidate who = {p, arch};
+    uint64_t place[POLICY_AXES];
+    problem_place(p, place);
     const policy_key key = {.arch = arch,
                             .algorithm = p->algorithm->name,
                             .benchmark = p->benchmark,
@@ -150,6 +152,7 @@ cubc_status algorithm_policies(const problem *p, const char *arch, policy_list *
                             .axes = algorithm_axes(p->algorithm),
                             .accepts = can_run,
                             .refused = note_refusal,
+                            .place = place,
                             .context = &who};
     return policy_list_make(&key, out);
 }

@@ -140,8 +140,6 @@ def test_several_right_hand_sides(operator, iterations):
         assert abs(x[k] - alone).max() < 1e-13
 
 
-# The policy of three sources lies near the calls of one too, which pass it over.
-@pytest.mark.filterwarnings("ignore:a policy that was to be used")
 @pytest.mark.usefixtures("policies")
 def test_blocks_of_several_warps():
     """The sums of GPU variants, whose last block of a source has others to wait for."""
