@@ -11,7 +11,6 @@
 //     TUNE_FROM, TUNE_TO              type of stored reals
 //     TUNE_FROM_ORDER, TUNE_TO_ORDER  0 plain, 1 even-odd, 2 native
 //     TUNE_FROM_REALS, TUNE_TO_REALS  reals a link in native order
-//     TUNE_SCALED                     1: fixed-point links have a scale, else 32767 stands for 1
 // Traffic: the field is read once and written once.
 #include "lattice.h"
 
@@ -25,9 +24,6 @@ typedef link_storage<TUNE_TO>::type to_t;
 struct link_copy_args {
     const from_t* from;
     to_t* to;
-#if TUNE_SCALED
-    f64 scale;
-#endif
 };
 struct link_copy_shared {
     u64 none;
@@ -78,21 +74,6 @@ FUNCTION void write_link(S* to, u32 parity, int direction, u32 index, const matr
     }
 }
 
-// Multiplies a link by the scale of fixed-point ones, or divides it.
-FUNCTION void rescale(matrix& u, const link_copy_args& a)
-{
-#if TUNE_SCALED
-    real_t factor = 1;
-    if constexpr (storage<from_t>::fixed) factor *= static_cast<real_t>(a.scale);
-    if constexpr (storage<to_t>::fixed) factor /= static_cast<real_t>(a.scale);
-    UNROLL
-    for (int j = 0; j < MATRIX / 2; j++)
-        u.element[j / 3][j % 3] = scaled(factor, u.element[j / 3][j % 3]);
-#else
-    (void)u, (void)a;
-#endif
-}
-
 KERNEL(link_copy_sites, link_copy_args, link_copy_shared)
 {
     (void)s;
@@ -101,11 +82,9 @@ KERNEL(link_copy_sites, link_copy_args, link_copy_shared)
             (static_cast<u64>(block_id()) * SIMT_THREADS + thread_id()) * TUNE_SITES_PER_THREAD + k;
         const u32 parity = place >= SITES, index = static_cast<u32>(place - parity * SITES);
         if (place >= 2 * static_cast<u64>(SITES)) return;
-        for (int direction = 0; direction < 4; direction++) {
-            matrix u =
-                read_link<TUNE_FROM_ORDER, TUNE_FROM_REALS>(a.from, parity, direction, index);
-            rescale(u, a);
-            write_link<TUNE_TO_ORDER, TUNE_TO_REALS>(a.to, parity, direction, index, u);
-        }
+        for (int direction = 0; direction < 4; direction++)
+            write_link<TUNE_TO_ORDER, TUNE_TO_REALS>(
+                a.to, parity, direction, index,
+                read_link<TUNE_FROM_ORDER, TUNE_FROM_REALS>(a.from, parity, direction, index));
     }
 }

@@ -120,21 +120,3 @@ def test_links(device):
         "link_copy", plain, device, (PLAIN, NATIVE), (48 * terms.SITES,), from_reals=18, to_reals=12
     )
     np.testing.assert_array_equal(rows, chunks(by_site[..., :12], 8))
-
-
-def test_links_beyond_fixed_point(device):
-    """Smeared links, with elements above 1: their scale is what the largest integer stands for."""
-    links = 2.5 * terms.random_links()
-    plain = terms.reals(links)
-    largest = abs(plain).max()
-    assert largest > 1
-    whole = {"from_reals": 18, "to_reals": 18, "scale": largest}
-    given = {"from": on(device, plain), "from_order": PLAIN, "to_order": NATIVE}
-    given |= {"to": ("int16", plain.shape, None)} | EXTENTS | whole
-    fixed = call("link_copy", given)[0]
-    back = copied("link_copy", cubc.asarray(fixed).numpy(), device, (NATIVE, PLAIN), **whole)
-    assert abs(back - plain).max() < 0.51 * largest / 32767
-    with pytest.raises(ValueError, match="all 18 reals"):
-        call("link_copy", given | {"to_reals": 12, "to": ("int16", (48 * terms.SITES,), None)})
-    with pytest.raises(ValueError, match="a positive number"):
-        call("link_copy", given | {"scale": -1.0})

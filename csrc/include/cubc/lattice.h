@@ -63,8 +63,6 @@ typedef struct cubc_link_copy_params {
     cubc_field_order from_order, to_order;
     int from_reals, to_reals; // of a link: 18; 12 or 8 in native order
     int lx, ly, lz, lt;
-    double scale; // in fixed-point links 32767 stands for it: at least the largest magnitude of a
-                  // real, which in smeared links exceeds 1; 0: 1. Others than 1 need 18 reals
 } cubc_link_copy_params;
 
 // A copy of spinors or colour vectors in another order or precision, of any number of sources one

@@ -1,21 +1,12 @@
 // Descriptor of link_copy: kernels/lattice/link_copy.cu.
 #include "lattice/operators/site_map.h"
 
-#include <math.h>
-#include <string.h>
-
 typedef struct link_copy_traits {
     int from_order, to_order;
     int from_reals, to_reals; // a link
-    int scaled;
 } link_copy_traits;
 
-typedef struct link_copy_numbers {
-    double scale;
-} link_copy_numbers;
-
 LATTICE_TRAITS(link_copy_traits);
-PROBLEM_NUMBERS(link_copy_numbers);
 
 static cubc_status check_side(const problem *p, const char *what, uint64_t n, cubc_type type,
                               cubc_field_order order, int reals)
@@ -34,23 +25,10 @@ static cubc_status check_side(const problem *p, const char *what, uint64_t n, cu
     return CUBC_OK;
 }
 
-static cubc_status check_scale(const cubc_link_copy_params *params, double scale)
-{
-    if (!(scale > 0) || isinf(scale))
-        FAIL(CUBC_INVALID_ARGUMENT, "a scale of links of %g: it is a positive number", scale);
-    if (scale == 1 || (params->from_reals == MATRIX_REALS && params->to_reals == MATRIX_REALS))
-        return CUBC_OK;
-    FAIL(CUBC_INVALID_ARGUMENT,
-         "links with a scale of %g are no SU(3) matrices: all 18 reals are "
-         "stored",
-         scale);
-}
-
 cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
 {
     cubc_type from = params->from_type, to = params->to_type;
     uint64_t from_n = params->from_n, to_n = params->to_n;
-    const double scale = params->scale != 0 ? params->scale : 1;
     lattice_reals(&from, &from_n);
     lattice_reals(&to, &to_n);
     TRY(site_map_problem(&link_copy_algorithm, LATTICE_EXTENTS(params), from, "link_copy.pack",
@@ -64,27 +42,15 @@ cubc_status link_copy_problem(const cubc_link_copy_params *params, problem *out)
     if (!out->aligned || out->in_place)
         FAIL(CUBC_INVALID_ARGUMENT,
              "link_copy: fields start on 16 bytes, and the copy is apart from what is copied");
-    TRY(check_scale(params, scale));
-    link_copy_numbers_set(out, (link_copy_numbers){scale});
     link_copy_traits_set(out, (link_copy_traits){.from_order = (int)params->from_order,
                                                  .to_order = (int)params->to_order,
                                                  .from_reals = params->from_reals,
-                                                 .to_reals = params->to_reals,
-                                                 .scaled = scale != 1});
+                                                 .to_reals = params->to_reals});
     return CUBC_OK;
 }
 
 // A plain field becomes a native one of 12 reals a link.
 LATTICE_WORKLOAD(link_copy)
-
-static cubc_status link_copy_plan(const problem *p, const instance *i, plan *out)
-{
-    const link_copy_numbers numbers = link_copy_numbers_of(p);
-    uint64_t args[] = {(uintptr_t)p->inputs[0].data, (uintptr_t)p->outputs[0].data, 0};
-    memcpy(&args[2], &numbers.scale, sizeof numbers.scale);
-    size_t count = link_copy_traits_of(p).scaled ? 3 : 2;
-    return site_map_launch(p, i, p->n, args, count * sizeof *args, out);
-}
 
 static const field link_copy_fields[] = {
     FIELD_ARRAY(cubc_link_copy_params, from, FIELD_INPUT, from_type, from_n),
@@ -94,7 +60,6 @@ static const field link_copy_fields[] = {
     FIELD(cubc_link_copy_params, from_reals, FIELD_INT),
     FIELD(cubc_link_copy_params, to_reals, FIELD_INT),
     LATTICE_EXTENT_FIELDS(cubc_link_copy_params),
-    FIELD(cubc_link_copy_params, scale, FIELD_REAL),
 };
 
 static const cubc_link_copy_params pack = {.from = BENCHMARK_ARRAY(0),
@@ -109,8 +74,8 @@ static const benchmark link_copy_benchmarks[] = {
     LATTICE_BENCHMARK(lattice_plain_types, "link_copy.pack", .call = &pack)};
 
 static const site_map link_copy_map = {
-    .converts = true, .macros = {"FROM_ORDER", "TO_ORDER", "FROM_REALS", "TO_REALS", "SCALED"}};
+    .converts = true, .macros = {"FROM_ORDER", "TO_ORDER", "FROM_REALS", "TO_REALS"}};
 
 const algorithm link_copy_algorithm =
     SITE_MAP(link_copy, .kernels = {"link_copy_sites"}, .invalid = site_map_any_variant,
-             .plan = link_copy_plan, .traffic = problem_array_bytes);
+             .plan = site_map_plan, .traffic = problem_array_bytes);

@@ -9,7 +9,7 @@ enum { MATRIX_REALS = 18, GAUGE_REALS = 4 * MATRIX_REALS }; // of a matrix, and 
 
 typedef struct site_map {
     bool converts;         // macros TUNE_FROM, TUNE_TO, TUNE_WIDE of its types; otherwise TUNE_T
-    const char *macros[5]; // of the algorithm's LATTICE_TRAITS, in their order
+    const char *macros[4]; // of the algorithm's LATTICE_TRAITS, in their order
     size_t number_bytes;   // of its numbers: they are arguments, of 8 bytes each, after all arrays
     uint64_t (*sites)(const problem *p); // NULL: p->n
 } site_map;
