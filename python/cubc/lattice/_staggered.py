@@ -190,9 +190,25 @@ class _ImprovedOperator(_StaggeredOperator):
     """Operators with fat and long links, which are kept until the gauge field changes."""
 
     _action: str
-    u0 = 1.0
-    naik_epsilon = 0.0
-    reconstruct: int
+
+    def __init__(
+        self,
+        gauge: Gauge,
+        mass: float,
+        u0: float,
+        naik_epsilon: float,
+        reconstruct: int,
+        **options: Any,
+    ):
+        super().__init__(gauge, mass, **options)
+        _fat_links.check(self._action, u0, naik_epsilon)
+        if reconstruct not in (18, 13):
+            raise ValueError(
+                f"reconstruct={reconstruct!r}: long links are stored in 18 or 13 reals"
+            )
+        self.u0 = float(u0)
+        self.naik_epsilon = float(naik_epsilon)
+        self.reconstruct = reconstruct
 
     def _links(self, precision: str, stream: Any) -> dict[str, Any]:
         if self._improved is None or self._improved.version != self.gauge.version:
@@ -206,13 +222,6 @@ class _ImprovedOperator(_StaggeredOperator):
             "scale": made.scale,
             "long_scale": made.long_scale,
         }
-
-    def _take_reconstruct(self, reconstruct: int) -> None:
-        if reconstruct not in (18, 13):
-            raise ValueError(
-                f"reconstruct={reconstruct!r}: long links are stored in 18 or 13 reals"
-            )
-        self.reconstruct = reconstruct
 
 
 class Asqtad(_ImprovedOperator):
@@ -256,10 +265,8 @@ class Asqtad(_ImprovedOperator):
         reconstruct: int = 13,
         precision: str = "double",
     ):
-        super().__init__(gauge, mass, phases, antiperiodic_t, precision)
-        _fat_links.check(self._action, u0, 0.0)
-        self._take_reconstruct(reconstruct)
-        self.u0 = float(u0)
+        options = {"phases": phases, "antiperiodic_t": antiperiodic_t, "precision": precision}
+        super().__init__(gauge, mass, u0, 0.0, reconstruct, **options)
 
 
 class HISQ(_ImprovedOperator):
@@ -296,7 +303,5 @@ class HISQ(_ImprovedOperator):
         reconstruct: int = 13,
         precision: str = "double",
     ):
-        super().__init__(gauge, mass, phases, antiperiodic_t, precision)
-        _fat_links.check(self._action, 1.0, naik_epsilon)
-        self._take_reconstruct(reconstruct)
-        self.naik_epsilon = float(naik_epsilon)
+        options = {"phases": phases, "antiperiodic_t": antiperiodic_t, "precision": precision}
+        super().__init__(gauge, mass, 1.0, naik_epsilon, reconstruct, **options)
