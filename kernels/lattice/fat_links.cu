@@ -11,7 +11,7 @@
 // (1999).
 //
 // A launch computes one pair of brackets of one direction, for three directions at once: a path is
-// shared by all that continue it, and 12 staple pairs a link replace 3 + 6 + 18.
+// shared by all that continue it, and 12 staple pairs a link replace 3 + 12 + 18.
 //
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 32:512:32 cpu=1:1:1
 // %RANGE% TUNE_MIN_BLOCKS mb 1:16:1 cpu=1:1:1

@@ -18,11 +18,11 @@ enum { FAT_REALS = TUNE_FAT_REALS, LONG_REALS = TUNE_LONG_REALS };
 struct staggered_fields {
     enum { REALS = 6 };
     typedef colour_vector sum;
-    const link_storage<stored_t>::type* fat;
-    const link_storage<stored_t>::type* far; // long links; NULL where there are none
+    const link_storage<stored_t>::type* fat_links;
+    const link_storage<stored_t>::type* long_links; // NULL where there are none
     const stored_t* in;
-    const f32* in_norms;      // NULL unless fixed point
-    f64 fat_scale, far_scale; // factors of the stored links
+    const f32* in_norms;       // NULL unless fixed point
+    f64 fat_scale, long_scale; // factors of the stored links
     u64 sources;
     u64 signs;
 };
@@ -47,14 +47,18 @@ FUNCTION u32 hop_from(const site& s)
     return site_beyond<MU, STEPS>(s);
 }
 
-FUNCTION constexpr int link_reals(bool far) { return far ? int(LONG_REALS) : int(FAT_REALS); }
+FUNCTION constexpr int link_reals(bool is_long)
+{
+    return is_long ? int(LONG_REALS) : int(FAT_REALS);
+}
 
-template <int MU, bool FORWARD, bool FAR>
+template <int MU, bool FORWARD, bool IS_LONG>
 FUNCTION matrix link_of_hop(const staggered_fields& a, const dslash_work& w, u32 from)
 {
-    constexpr int REALS = link_reals(FAR);
+    constexpr int REALS = link_reals(IS_LONG);
     return unpacked<stored_t>(load_packed<REALS, TUNE_LINK_LOAD>(
-        links_of<REALS>(FAR ? a.far : a.fat, FORWARD ? w.parity : other_parity(w.parity), MU),
+        links_of<REALS>(IS_LONG ? a.long_links : a.fat_links,
+                        FORWARD ? w.parity : other_parity(w.parity), MU),
         FORWARD ? w.at.index : from));
 }
 
@@ -67,18 +71,18 @@ FUNCTION colour_vector vector_of(const real_t (&raw)[6])
 }
 
 // Adds the hops of all sources over one link.
-template <int MU, bool FORWARD, bool FAR>
+template <int MU, bool FORWARD, bool IS_LONG>
 FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
                             colour_vector (&sum)[SPT])
 {
-    constexpr int STEPS = (FORWARD ? 1 : -1) * (FAR ? 3 : 1);
+    constexpr int STEPS = (FORWARD ? 1 : -1) * (IS_LONG ? 3 : 1);
     const u32 from = hop_from<MU, STEPS>(w.at);
-    const matrix u = link_of_hop<MU, FORWARD, FAR>(a, w, from);
+    const matrix u = link_of_hop<MU, FORWARD, IS_LONG>(a, w, from);
     u32 negative = is_negative(a.signs, MU, w.at) ^ static_cast<u32>(!FORWARD);
     if constexpr (MU == TIME)
         negative ^= static_cast<u32>(a.signs >> 20) & crossings<TIME, STEPS>(w.at) & 1u;
     const real_t size =
-        link_scale<stored_t>() * static_cast<real_t>(FAR ? a.far_scale : a.fat_scale);
+        link_scale<stored_t>() * static_cast<real_t>(IS_LONG ? a.long_scale : a.fat_scale);
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;

@@ -6,7 +6,6 @@ from inputs import pairs_of
 from lattice_reference import parity, random_links, shift
 
 from cubc import lattice
-from cubc.lattice import _fat_links
 from cubc.lattice._staggered import PHASES
 
 EXTENT = (4, 6, 2, 8)
@@ -155,11 +154,9 @@ def test_refused(device, links):
         lattice.Staggered(gauge, 0.1)(np.zeros((8, 2, 6, 4, 4, 3), complex))
 
 
-def test_asqtad_and_hisq_are_one_form(device, rng, links):
-    """With the paths of fat7 nothing but the links differs."""
+def test_the_correction_of_hisq(device, rng, links):
     gauge = lattice.Gauge(links, device=device)
     hisq = lattice.HISQ(gauge, 0.1, -0.3)
     fat, far = (f.numpy() for f in lattice.fat_links(gauge, "hisq", naik_epsilon=-0.3))
     chi = vectors(rng)
     assert error(hisq.dslash(chi), hopping(fat, far, chi)) < 1e-14
-    assert _fat_links.HISQ.naik == -1 / 24

@@ -41,9 +41,9 @@ static cubc_status dslash(solver *s, const hop *h, double a, double b)
     p.links = links->data;
     p.links_n = links->n;
     if (p.long_reconstruct) {
-        const stored_links *far = links_in_type(of->long_links, type);
-        p.long_links = far->data;
-        p.long_n = far->n;
+        const stored_links *long_links = links_in_type(of->long_links, type);
+        p.long_links = long_links->data;
+        p.long_n = long_links->n;
     }
     p.type = type;
     p.n = solver_reals(s);
@@ -95,7 +95,7 @@ static cubc_status open(solver *s, const cubc_operator *op)
     staggered *of = s->system;
     const bool improved = from->long_links;
     const stored_links links = {from->links, from->type, from->links_n},
-                       far = {from->long_links, from->long_type, from->long_n};
+                       long_links = {from->long_links, from->long_type, from->long_n};
     of->diagonal = 2 * from->mass;
     of->params =
         (cubc_dslash_staggered_params){.lx = op->lx,
@@ -109,7 +109,7 @@ static cubc_status open(solver *s, const cubc_operator *op)
                                        .scale = from->scale,
                                        .long_scale = from->long_scale};
     TRY(links_of_types(s, &links, from->reconstruct, of->links));
-    if (improved) TRY(links_of_types(s, &far, from->long_reconstruct, of->long_links));
+    if (improved) TRY(links_of_types(s, &long_links, from->long_reconstruct, of->long_links));
     schur_open(s, improved ? IMPROVED_FLOPS : NAIVE_FLOPS, 0);
     return CUBC_OK;
 }

@@ -36,7 +36,7 @@ class Operator:
         raise NotImplementedError
 
     def _packed(self, x: Any, stream: Any) -> tuple[Any, Spinors]:
-        x = as_complex(x, "a spinor field", self.gauge.device, stream)
+        x = as_complex(x, "the field", self.gauge.device, stream)
         self._is_half(x)
         return x, pack(x, self.gauge.extent, self.precision, stream, self._site)
 
@@ -57,8 +57,9 @@ class Operator:
         Parameters
         ----------
         x : array_like
-            Spinors, complex128 or complex64 of shape ``(T, Z, Y, X, 4, 3)``; several sources of
-            shape ``(..., T, Z, Y, X, 4, 3)`` are handled together.
+            Spinors, complex128 or complex64 of shape ``(T, Z, Y, X, 4, 3)``, or colour vectors of
+            shape ``(T, Z, Y, X, 3)`` for a staggered operator. Several sources, along axes before
+            these, are handled together.
         out : array, optional
             Array for the result, of the same shape; by default a new one of the type of `x`.
         stream : optional
@@ -74,7 +75,7 @@ class Operator:
     def _both(self, x: Any, dagger: bool, out: Any, stream: Any) -> Any:
         given, field = self._packed(x, stream)
         if self._is_half(given):
-            raise ValueError("an operator is applied to spinors of both parities")
+            raise ValueError("an operator is applied to a field of both parities")
         to = device_output(out, given.shape, given.dtype)
         return returned(x, unpack(self._apply(field, dagger, stream), given, to, stream), out)
 
@@ -88,13 +89,13 @@ class Operator:
         out: Any = None,
         stream: Any = None,
     ) -> Any:
-        """Apply the hopping term D alone, without kappa or a factor 1/2.
+        """Apply the hopping term D alone, without mass, kappa or a factor 1/2.
 
         Parameters
         ----------
         x : array_like
-            Spinors of shape ``(..., T, Z, Y, X, 4, 3)``; with `parity`, those of the other parity,
-            of shape ``(..., T, Z, Y, X / 2, 4, 3)``.
+            A field as for calling the operator; with `parity`, that of the other parity, which has
+            X / 2 in the place of X.
         parity : "even" or "odd", optional
             Parity of the sites of the result; by default both.
         dagger : bool
@@ -108,7 +109,7 @@ class Operator:
         half = self._is_half(given)
         if half != (parity is not None):
             raise ValueError(
-                f"spinors of shape {tuple(given.shape)} are of {'one parity' if half else 'both'}: "
+                f"a field of shape {tuple(given.shape)} is of {'one parity' if half else 'both'}: "
                 + ("say parity='even' or 'odd', of the result" if half else "leave parity out")
             )
         which = 2 if parity is None else _PARITIES[parity]

@@ -103,7 +103,8 @@ def solve(
     operator : Wilson, TwistedMass, WilsonClover, Staggered, Asqtad or HISQ
         Operator M.
     b : array_like
-        Right-hand side: spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``.
+        Right-hand side: spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``, or
+        colour vectors of shape ``(..., T, Z, Y, X, 3)`` for a staggered operator.
         Several sources are solved together. One of the even sites alone, of shape
         ``(..., T, Z, Y, X / 2, 4, 3)``, is that of their system, M_e x = b, and M_e is in the place
         of M in what follows: for `Wilson` it is 1 - kappa^2 D_eo D_oe, for staggered operators
