@@ -2,7 +2,7 @@
 //
 //   core.h         status codes, types, devices and their memory
 //   primitives.h   the primitives, each called in two phases
-//   lattice.h      operators and solvers of lattice QCD
+//   lattice.h      lattice QCD, an umbrella too: operators, solvers, gauge fields
 //   fields.h       its fields in files
 #ifndef CUBC_H
 #define CUBC_H

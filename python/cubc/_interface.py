@@ -36,7 +36,8 @@ def ffi():
     from cffi import FFI
 
     interface = FFI()
-    for name in ("core.h", "primitives.h", "lattice.h", "fields.h"):
+    lattice = ("lattice/copy.h", "lattice/operators.h", "lattice/solve.h", "lattice/gauge.h")
+    for name in ("core.h", "primitives.h", *lattice, "fields.h"):
         header = Path(get_include(), "cubc", name).read_text()
         interface.cdef(header.split("// cffi: begin", 1)[1].split("// cffi: end", 1)[0])
     return interface, interface.dlopen(get_library())

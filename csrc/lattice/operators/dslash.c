@@ -42,8 +42,8 @@ static cubc_status check_phases(const double theta[4], int *phases)
 cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
                            problem *out)
 {
-    const dslash_site_params sites = DSLASH_SITE_PARAMS(a, SPINOR_REALS, params);
-    TRY(dslash_sites_begin(&sites, out));
+    const cubc_dslash_sites *sites = &params->sites;
+    TRY(dslash_sites_begin(a, SPINOR_REALS, sites, out));
     TRY(check_links(params->reconstruct));
     TRY(check_anisotropy(params->anisotropy));
     dslash_numbers numbers = {
@@ -52,8 +52,8 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
         .theta = {params->theta_x, params->theta_y, params->theta_z, params->theta_t}};
     int phases;
     TRY(check_phases(numbers.theta, &phases));
-    TRY(lattice_links(out, params->links, params->links_n, params->type, params->reconstruct));
-    TRY(dslash_sites_fields(&sites, out));
+    TRY(lattice_links(out, params->links, params->links_n, sites->type, params->reconstruct));
+    TRY(dslash_sites_fields(SPINOR_REALS, sites, out));
     dslash_numbers_set(out, numbers);
     dslash_traits_set(out, (dslash_traits){.reconstruct = params->reconstruct,
                                            .dagger = params->dagger != 0,

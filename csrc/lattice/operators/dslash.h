@@ -38,41 +38,29 @@ cubc_status dslash_plan(const problem *p, const instance *i, const void *term, s
                         plan *out);
 
 // The fields of parameters that begin with those of the Wilson Dslash.
-#define DSLASH_FIELDS                                                                        \
-    FIELD_ARRAY(cubc_dslash_wilson_params, links, FIELD_INPUT, type, links_n),               \
-        FIELD_ARRAY(cubc_dslash_wilson_params, in, FIELD_INPUT, type, n),                    \
-        FIELD_ARRAY(cubc_dslash_wilson_params, in_norms, FIELD_INPUT, norm_type, norms_n),   \
-        FIELD_ARRAY(cubc_dslash_wilson_params, x, FIELD_INPUT, type, n),                     \
-        FIELD_ARRAY(cubc_dslash_wilson_params, x_norms, FIELD_INPUT, norm_type, norms_n),    \
-        FIELD_ARRAY(cubc_dslash_wilson_params, out, FIELD_OUTPUT, type, n),                  \
-        FIELD_ARRAY(cubc_dslash_wilson_params, out_norms, FIELD_OUTPUT, norm_type, norms_n), \
-        LATTICE_EXTENT_FIELDS(cubc_dslash_wilson_params),                                    \
-        FIELD(cubc_dslash_wilson_params, reconstruct, FIELD_INT),                            \
-        FIELD(cubc_dslash_wilson_params, parity, FIELD_INT),                                 \
-        FIELD(cubc_dslash_wilson_params, inner, FIELD_INT),                                  \
-        FIELD(cubc_dslash_wilson_params, dagger, FIELD_INT),                                 \
-        FIELD(cubc_dslash_wilson_params, antiperiodic, FIELD_INT),                           \
-        FIELD(cubc_dslash_wilson_params, temporal_gauge, FIELD_INT),                         \
-        FIELD(cubc_dslash_wilson_params, theta_x, FIELD_REAL),                               \
-        FIELD(cubc_dslash_wilson_params, theta_y, FIELD_REAL),                               \
-        FIELD(cubc_dslash_wilson_params, theta_z, FIELD_REAL),                               \
-        FIELD(cubc_dslash_wilson_params, theta_t, FIELD_REAL),                               \
-        FIELD(cubc_dslash_wilson_params, a, FIELD_REAL),                                     \
+#define DSLASH_FIELDS                                                                    \
+    DSLASH_SITES_FIELDS,                                                                 \
+        FIELD_ARRAY(cubc_dslash_wilson_params, links, FIELD_INPUT, sites.type, links_n), \
+        FIELD(cubc_dslash_wilson_params, reconstruct, FIELD_INT),                        \
+        FIELD(cubc_dslash_wilson_params, dagger, FIELD_INT),                             \
+        FIELD(cubc_dslash_wilson_params, antiperiodic, FIELD_INT),                       \
+        FIELD(cubc_dslash_wilson_params, temporal_gauge, FIELD_INT),                     \
+        FIELD(cubc_dslash_wilson_params, theta_x, FIELD_REAL),                           \
+        FIELD(cubc_dslash_wilson_params, theta_y, FIELD_REAL),                           \
+        FIELD(cubc_dslash_wilson_params, theta_z, FIELD_REAL),                           \
+        FIELD(cubc_dslash_wilson_params, theta_t, FIELD_REAL),                           \
+        FIELD(cubc_dslash_wilson_params, a, FIELD_REAL),                                 \
         FIELD(cubc_dslash_wilson_params, anisotropy, FIELD_REAL)
 
 // A benchmark of links of 18, 12 and 8 reals: CALL(reals) is its row's call. DSLASH_CALL has the
 // part without the site term: odd to even sites, antiperiodic in time, no x.
-#define DSLASH_CALL(reals)        \
-    {.links = BENCHMARK_ARRAY(0), \
-     LATTICE_FIELD(in, 1),        \
-     LATTICE_FIELD(out, 3),       \
-     .links_n = 8 * reals,        \
-     .n = SPINOR_REALS,           \
-     .norms_n = 1,                \
-     .norm_type = CUBC_F32,       \
-     .reconstruct = reals,        \
-     .antiperiodic = 1,           \
-     .a = 1,                      \
+#define DSLASH_CALL(reals)                     \
+    {.sites = DSLASH_SITES_CALL(SPINOR_REALS), \
+     .links = BENCHMARK_ARRAY(0),              \
+     .links_n = 8 * reals,                     \
+     .reconstruct = reals,                     \
+     .antiperiodic = 1,                        \
+     .a = 1,                                   \
      .anisotropy = 1}
 #define DSLASH_BENCHMARK(name, reals, CALL) \
     LATTICE_SOURCES_BENCHMARK(lattice_types, "dslash." name ".r" #reals, .call = CALL(reals))

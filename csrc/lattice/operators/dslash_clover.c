@@ -11,14 +11,14 @@ DSLASH_TERM_TRAITS(dslash_clover_traits);
 cubc_status dslash_clover_problem(const cubc_dslash_clover_params *params, problem *out)
 {
     TRY(dslash_problem(&dslash_clover_algorithm, &params->wilson, out));
-    if (params->on_x && !params->wilson.x)
+    if (params->on_x && !params->wilson.sites.x)
         FAIL(CUBC_INVALID_ARGUMENT, "dslash_clover: the clover term is to be applied to x, but "
                                     "there is no x");
     int first = out->input_count;
     TRY(lattice_norms("the clover term", params->clover_norms_n, params->clover_n,
-                      params->wilson.type, CLOVER_REALS));
+                      params->wilson.sites.type, CLOVER_REALS));
     TRY(clover_input(out, params->clover, params->clover_norms, params->clover_n,
-                     params->wilson.type));
+                     params->wilson.sites.type));
     TRY(dslash_apart(out, &out->inputs[first], "clover term"));
     TRY(lattice_aligned(out));
     dslash_clover_traits_set(out, (dslash_clover_traits){params->on_x != 0});
@@ -51,8 +51,8 @@ static double dslash_clover_traffic(const problem *p)
 
 static const field dslash_clover_fields[] = {
     DSLASH_FIELDS,
-    FIELD_ARRAY(cubc_dslash_clover_params, clover, FIELD_INPUT, wilson.type, clover_n),
-    FIELD_ARRAY(cubc_dslash_clover_params, clover_norms, FIELD_INPUT, wilson.norm_type,
+    FIELD_ARRAY(cubc_dslash_clover_params, clover, FIELD_INPUT, wilson.sites.type, clover_n),
+    FIELD_ARRAY(cubc_dslash_clover_params, clover_norms, FIELD_INPUT, wilson.sites.norm_type,
                 clover_norms_n),
     FIELD(cubc_dslash_clover_params, on_x, FIELD_INT),
 };

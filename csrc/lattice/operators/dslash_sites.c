@@ -19,62 +19,66 @@ cubc_status dslash_apart(const problem *p, const operand *in, const char *what)
     return CUBC_OK;
 }
 
-cubc_status dslash_sites_begin(const dslash_site_params *params, problem *out)
+static int inner_of(const cubc_dslash_sites *p)
 {
-    *out = (problem){.algorithm = params->algorithm,
-                     .n = params->n / (uint64_t)params->reals,
-                     .type = (uint8_t)params->type,
-                     .acc_type = (uint8_t)params->type,
+    return p->inner ? p->inner : 1;
+}
+
+cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_sites *sites,
+                               problem *out)
+{
+    *out = (problem){.algorithm = a,
+                     .n = sites->n / (uint64_t)reals,
+                     .type = (uint8_t)sites->type,
+                     .acc_type = (uint8_t)sites->type,
                      .aligned = true};
-    TRY(lattice_precision("spinors", params->type));
-    TRY(lattice_extents(out, params->extents));
-    TRY(lattice_parity(params->parity));
-    if (params->inner >= 1) return CUBC_OK;
+    TRY(lattice_precision("spinors", sites->type));
+    TRY(lattice_extents(out, LATTICE_EXTENTS(sites)));
+    TRY(lattice_parity(sites->parity));
+    if (inner_of(sites) >= 1) return CUBC_OK;
     FAIL(CUBC_INVALID_ARGUMENT, "dslash of %d sources a state: at least one is expected",
-         params->inner);
+         sites->inner);
 }
 
-static cubc_status add_fields(const dslash_site_params *p, uint64_t *sources, problem *out)
+static cubc_status add_fields(int reals, const cubc_dslash_sites *p, uint64_t *sources,
+                              problem *out)
 {
-    TRY(lattice_sources(out, "the input of dslash", p->n, p->reals, p->parity == 2 ? 2 : 1,
-                        sources));
-    if (*sources % (uint64_t)p->inner)
+    TRY(lattice_sources(out, "the input of dslash", p->n, reals, p->parity == 2 ? 2 : 1, sources));
+    if (*sources % (uint64_t)inner_of(p))
         FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources: %d belong together",
-             (unsigned long long)*sources, p->inner);
-    TRY(lattice_norms("the input of dslash", p->norms_n, p->n, p->type, p->reals));
-    TRY(lattice_field_input(out, "the input of dslash", p->in, p->in_norms, p->n, p->type,
-                            p->reals));
-    if (p->x)
-        TRY(lattice_field_input(out, "x of dslash", p->x, p->x_norms, p->n, p->type, p->reals));
+             (unsigned long long)*sources, inner_of(p));
+    TRY(lattice_norms("the input of dslash", p->norms_n, p->n, p->type, reals));
+    TRY(lattice_field_input(out, "the input of dslash", p->in, p->in_norms, p->n, p->type, reals));
+    if (p->x) TRY(lattice_field_input(out, "x of dslash", p->x, p->x_norms, p->n, p->type, reals));
     return lattice_field_output(out, "the output of dslash", p->out, p->out_norms, p->n, p->type,
-                                p->reals);
+                                reals);
 }
 
-static cubc_status add_guard(const dslash_site_params *p, problem *out)
+static cubc_status add_guard(int reals, const cubc_dslash_sites *p, problem *out)
 {
     TRY(solver_update_texts(out, "the tail of dslash", p->tail));
     if (!p->z) return CUBC_OK;
-    return lattice_field_input(out, "z of dslash", p->z, p->z_norms, p->n, p->type, p->reals);
+    return lattice_field_input(out, "z of dslash", p->z, p->z_norms, p->n, p->type, reals);
 }
 
-cubc_status dslash_sites_fields(const dslash_site_params *params, problem *out)
+cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, problem *out)
 {
     dslash_site_numbers numbers = {0};
     int links = out->input_count;
-    TRY(add_fields(params, &numbers.sources, out));
+    TRY(add_fields(reals, sites, &numbers.sources, out));
     for (int k = 0; k < links; k++) TRY(dslash_apart(out, &out->inputs[k], "gauge field"));
     TRY(dslash_apart(out, &out->inputs[links + IN], "spinors"));
-    if (params->guard) TRY(add_guard(params, out));
+    if (sites->guard) TRY(add_guard(reals, sites, out));
     TRY(lattice_aligned(out));
-    if (params->guard) numbers.guard = *params->guard;
+    if (sites->guard) numbers.guard = *sites->guard;
     dslash_site_numbers_set(out, numbers);
     dslash_site_traits_set(out, (dslash_site_traits){.links = links,
-                                                     .parity = params->parity,
-                                                     .xpay = params->x != NULL,
-                                                     .guarded = params->guard != NULL,
-                                                     .z = params->guard && params->z,
+                                                     .parity = sites->parity,
+                                                     .xpay = sites->x != NULL,
+                                                     .guarded = sites->guard != NULL,
+                                                     .z = sites->guard && sites->z,
                                                      .several = numbers.sources > 1,
-                                                     .inner = params->inner});
+                                                     .inner = inner_of(sites)});
     return CUBC_OK;
 }
 

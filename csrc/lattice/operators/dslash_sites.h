@@ -28,43 +28,11 @@ PROBLEM_NUMBERS(dslash_site_numbers);
     PROBLEM_STRUCT(type, traits, sizeof(lattice_traits) + sizeof(dslash_site_traits))
 #define DSLASH_NUMBERS(type) PROBLEM_STRUCT(type, numbers, sizeof(dslash_site_numbers))
 
-// The members that the public parameters of all operators have.
-typedef struct dslash_site_params {
-    const algorithm *algorithm;
-    int reals; // a site
-    int extents[4], parity, inner;
-    cubc_type type;
-    uint64_t n, norms_n;
-    const void *in, *x, *z; // x and z may be NULL
-    const float *in_norms, *x_norms, *z_norms;
-    void *out;
-    float *out_norms;
-    const cubc_guard *guard;
-    const cubc_site_update *tail;
-} dslash_site_params;
-#define DSLASH_SITE_PARAMS(of, site_reals, params)                        \
-    {.algorithm = (of),                                                   \
-     .reals = (site_reals),                                               \
-     .extents = {(params)->lx, (params)->ly, (params)->lz, (params)->lt}, \
-     .parity = (params)->parity,                                          \
-     .inner = (params)->inner ? (params)->inner : 1,                      \
-     .type = (params)->type,                                              \
-     .n = (params)->n,                                                    \
-     .norms_n = (params)->norms_n,                                        \
-     .in = (params)->in,                                                  \
-     .x = (params)->x,                                                    \
-     .z = (params)->z,                                                    \
-     .in_norms = (params)->in_norms,                                      \
-     .x_norms = (params)->x_norms,                                        \
-     .z_norms = (params)->z_norms,                                        \
-     .out = (params)->out,                                                \
-     .out_norms = (params)->out_norms,                                    \
-     .guard = (params)->guard,                                            \
-     .tail = (params)->tail}
-
-cubc_status dslash_sites_begin(const dslash_site_params *params, problem *out);
-// Fails if the output overlaps `in` or the links.
-cubc_status dslash_sites_fields(const dslash_site_params *params, problem *out);
+// The problem of an algorithm whose fields have so many reals a site, without its arrays.
+cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_sites *sites,
+                               problem *out);
+// Takes in the fields and the guard. Fails if the output overlaps `in` or the links.
+cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, problem *out);
 // Fails if the output overlaps an input.
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
 // Place, macros and variants that make sense.
@@ -81,5 +49,20 @@ typedef struct dslash_words {
 cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_words hops,
                               dslash_words term, plan *out);
 uint64_t dslash_word(double number);
+
+// The fields of parameters that begin with those of the sites.
+#define DSLASH_SITES_FIELDS                                                                    \
+    FIELD_ARRAY(cubc_dslash_sites, in, FIELD_INPUT, type, n),                                  \
+        FIELD_ARRAY(cubc_dslash_sites, in_norms, FIELD_INPUT, norm_type, norms_n),             \
+        FIELD_ARRAY(cubc_dslash_sites, x, FIELD_INPUT, type, n),                               \
+        FIELD_ARRAY(cubc_dslash_sites, x_norms, FIELD_INPUT, norm_type, norms_n),              \
+        FIELD_ARRAY(cubc_dslash_sites, out, FIELD_OUTPUT, type, n),                            \
+        FIELD_ARRAY(cubc_dslash_sites, out_norms, FIELD_OUTPUT, norm_type, norms_n),           \
+        LATTICE_EXTENT_FIELDS(cubc_dslash_sites), FIELD(cubc_dslash_sites, parity, FIELD_INT), \
+        FIELD(cubc_dslash_sites, inner, FIELD_INT)
+
+// The sites of a benchmark's call: odd to even, without x. The links are array 0.
+#define DSLASH_SITES_CALL(reals) \
+    {LATTICE_FIELD(in, 1), LATTICE_FIELD(out, 3), .n = (reals), .norms_n = 1, .norm_type = CUBC_F32}
 
 #endif

@@ -38,16 +38,15 @@ static cubc_status check_links(const cubc_dslash_staggered_params *params)
 
 cubc_status dslash_staggered_problem(const cubc_dslash_staggered_params *params, problem *out)
 {
-    const dslash_site_params sites =
-        DSLASH_SITE_PARAMS(&dslash_staggered_algorithm, COLOUR_VECTOR_REALS, params);
+    const cubc_dslash_sites *sites = &params->sites;
     const bool improved = params->long_links;
-    TRY(dslash_sites_begin(&sites, out));
+    TRY(dslash_sites_begin(&dslash_staggered_algorithm, COLOUR_VECTOR_REALS, sites, out));
     TRY(check_links(params));
-    TRY(lattice_links(out, params->links, params->links_n, params->type, params->reconstruct));
+    TRY(lattice_links(out, params->links, params->links_n, sites->type, params->reconstruct));
     if (improved)
-        TRY(lattice_links(out, params->long_links, params->long_n, params->type,
+        TRY(lattice_links(out, params->long_links, params->long_n, sites->type,
                           params->long_reconstruct));
-    TRY(dslash_sites_fields(&sites, out));
+    TRY(dslash_sites_fields(COLOUR_VECTOR_REALS, sites, out));
     dslash_staggered_numbers_set(
         out, (dslash_staggered_numbers){params->a, params->b, params->scale,
                                         improved ? params->long_scale : 0, params->signs});
@@ -122,19 +121,11 @@ static cubc_status dslash_staggered_plan(const problem *p, const instance *i, pl
 // ---- the algorithm ------------------------------------------------------------------------------
 #define PARAMS cubc_dslash_staggered_params
 static const field dslash_staggered_fields[] = {
-    FIELD_ARRAY(PARAMS, links, FIELD_INPUT, type, links_n),
-    FIELD_ARRAY(PARAMS, long_links, FIELD_INPUT, type, long_n),
-    FIELD_ARRAY(PARAMS, in, FIELD_INPUT, type, n),
-    FIELD_ARRAY(PARAMS, in_norms, FIELD_INPUT, norm_type, norms_n),
-    FIELD_ARRAY(PARAMS, x, FIELD_INPUT, type, n),
-    FIELD_ARRAY(PARAMS, x_norms, FIELD_INPUT, norm_type, norms_n),
-    FIELD_ARRAY(PARAMS, out, FIELD_OUTPUT, type, n),
-    FIELD_ARRAY(PARAMS, out_norms, FIELD_OUTPUT, norm_type, norms_n),
-    LATTICE_EXTENT_FIELDS(PARAMS),
+    DSLASH_SITES_FIELDS,
+    FIELD_ARRAY(PARAMS, links, FIELD_INPUT, sites.type, links_n),
+    FIELD_ARRAY(PARAMS, long_links, FIELD_INPUT, sites.type, long_n),
     FIELD(PARAMS, reconstruct, FIELD_INT),
     FIELD(PARAMS, long_reconstruct, FIELD_INT),
-    FIELD(PARAMS, parity, FIELD_INT),
-    FIELD(PARAMS, inner, FIELD_INT),
     FIELD(PARAMS, signs, FIELD_COUNT),
     FIELD(PARAMS, a, FIELD_REAL),
     FIELD(PARAMS, b, FIELD_REAL),
@@ -143,12 +134,12 @@ static const field dslash_staggered_fields[] = {
 };
 
 // Odd to even sites, antiperiodic in time, with MILC's signs; no x.
-#define CALL(reals, ...)                                                                       \
-    &(const PARAMS)                                                                            \
-    {                                                                                          \
-        .links = BENCHMARK_ARRAY(0), LATTICE_FIELD(in, 1), LATTICE_FIELD(out, 3),              \
-        .links_n = 8 * (reals), .n = COLOUR_VECTOR_REALS, .norms_n = 1, .norm_type = CUBC_F32, \
-        .reconstruct = reals, .signs = 1u << 20 | 0x2d28, .a = 1, .scale = 1, __VA_ARGS__      \
+#define CALL(reals, ...)                                                                  \
+    &(const PARAMS)                                                                       \
+    {                                                                                     \
+        .sites = DSLASH_SITES_CALL(COLOUR_VECTOR_REALS), .links = BENCHMARK_ARRAY(0),     \
+        .links_n = 8 * (reals), .reconstruct = reals, .signs = 1u << 20 | 0x2d28, .a = 1, \
+        .scale = 1, __VA_ARGS__                                                           \
     }
 #define NAIVE(reals)                                                  \
     LATTICE_SOURCES_BENCHMARK(lattice_types, "dslash.naive.r" #reals, \

@@ -25,7 +25,8 @@ static const lattice_field *in_type(const lattice_field fields[2], cubc_type typ
 static cubc_status dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role)
 {
     const clover_operator *c = clover_of(s);
-    const lattice_field *matrices = in_type(role == SITE_OF_X ? c->term : c->inverse, p->type);
+    const lattice_field *matrices =
+        in_type(role == SITE_OF_X ? c->term : c->inverse, p->sites.type);
     const cubc_dslash_clover_params params = {.wilson = *p,
                                               .clover = matrices->data,
                                               .clover_norms = matrices->norms,
@@ -46,10 +47,10 @@ static cubc_status site_inverse(solver *s, const lattice_field *in, const lattic
                                              .n = solver_reals(s),
                                              .type = in->type,
                                              .norm_type = CUBC_F32,
-                                             .lx = c->w.params.lx,
-                                             .ly = c->w.params.ly,
-                                             .lz = c->w.params.lz,
-                                             .lt = c->w.params.lt,
+                                             .lx = s->shape.extents[0],
+                                             .ly = s->shape.extents[1],
+                                             .lz = s->shape.extents[2],
+                                             .lt = s->shape.extents[3],
                                              .parity = 1};
     return solver_launch(s, &clover_apply_algorithm, &params);
 }
@@ -75,10 +76,10 @@ static cubc_status invert(solver *s, const clover_operator *c, const lattice_fie
                                               .log_det_type = CUBC_F64,
                                               .norms_n = norms,
                                               .norm_type = CUBC_F32,
-                                              .lx = c->w.params.lx,
-                                              .ly = c->w.params.ly,
-                                              .lz = c->w.params.lz,
-                                              .lt = c->w.params.lt};
+                                              .lx = s->shape.extents[0],
+                                              .ly = s->shape.extents[1],
+                                              .lz = s->shape.extents[2],
+                                              .lt = s->shape.extents[3]};
     return solver_launch(s, &clover_invert_algorithm, &params);
 }
 

@@ -73,7 +73,8 @@ const stored_links *links_in_type(const stored_links links[2], cubc_type type);
 // ---- schur.c ------------------------------------------------------------------------------------
 // The operator of all sites, or of the even ones, as the solver's shape has them.
 void schur_open(solver *s, double hop_flops, double site_flops);
-// The guard of a hop: that of its call.
-cubc_guard hop_guard(const solver *s, const hop *h);
+// The fields of a hop as its kernel takes them. *guard is for those of a call, and has to live as
+// long as they do.
+cubc_dslash_sites hop_sites(const solver *s, const hop *h, cubc_guard *guard);
 
 #endif

@@ -10,12 +10,38 @@ static double kappa_of(const solver *s)
     return s->row->kappa(s);
 }
 
-cubc_guard hop_guard(const solver *s, const hop *h)
+static void set_guard(const solver *s, const hop *h, cubc_guard *guard, cubc_dslash_sites *sites)
 {
-    cubc_guard guard = s->guard;
-    guard.phase = h->call->phase;
-    guard.step = h->call->step;
-    return guard;
+    const operator_call *call = h->call;
+    *guard = s->guard;
+    guard->phase = call->phase;
+    guard->step = call->step;
+    sites->guard = guard;
+    if (!h->last) return;
+    sites->tail = call->tail;
+    if (call->z) sites->z = call->z->data, sites->z_norms = call->z->norms;
+}
+
+cubc_dslash_sites hop_sites(const solver *s, const hop *h, cubc_guard *guard)
+{
+    const int *extents = s->shape.extents;
+    cubc_dslash_sites sites = {.in = h->in->data,
+                               .in_norms = h->in->norms,
+                               .out = h->out->data,
+                               .out_norms = h->out->norms,
+                               .n = solver_reals(s),
+                               .type = h->in->type,
+                               .norm_type = CUBC_F32,
+                               .lx = extents[0],
+                               .ly = extents[1],
+                               .lz = extents[2],
+                               .lt = extents[3],
+                               .parity = h->parity,
+                               .inner = s->shape.inner};
+    if (sites.type == CUBC_I16) sites.norms_n = sites.n / (uint64_t)s->shape.reals;
+    if (h->x) sites.x = h->x->data, sites.x_norms = h->x->norms;
+    if (h->call) set_guard(s, h, guard, &sites);
+    return sites;
 }
 
 // ---- the even sites -----------------------------------------------------------------------------

@@ -30,37 +30,19 @@ static double kappa(const solver *s)
 static cubc_status dslash(solver *s, const hop *h, double a, double b)
 {
     const staggered *of = staggered_of(s);
-    const cubc_type type = h->in->type;
-    const stored_links *links = links_in_type(of->links, type);
-    const operator_call *call = h->call;
-    const lattice_field none = {0};
-    const lattice_field *x = h->x ? h->x : &none;
-    const lattice_field *z = call && h->last && call->z ? call->z : &none;
+    const stored_links *links = links_in_type(of->links, h->in->type);
     cubc_guard guard;
     cubc_dslash_staggered_params p = of->params;
+    p.sites = hop_sites(s, h, &guard);
     p.links = links->data;
     p.links_n = links->n;
     if (p.long_reconstruct) {
-        const stored_links *long_links = links_in_type(of->long_links, type);
+        const stored_links *long_links = links_in_type(of->long_links, h->in->type);
         p.long_links = long_links->data;
         p.long_n = long_links->n;
     }
-    p.type = type;
-    p.n = solver_reals(s);
-    p.norms_n = type == CUBC_I16 ? p.n / COLOUR_VECTOR_REALS : 0;
-    p.in = h->in->data, p.in_norms = h->in->norms;
-    p.x = x->data, p.x_norms = x->norms;
-    p.out = h->out->data, p.out_norms = h->out->norms;
-    p.parity = h->parity;
-    p.inner = s->shape.inner;
-    p.a = call && call->dagger ? -a : a;
+    p.a = h->call && h->call->dagger ? -a : a;
     p.b = b;
-    if (call) {
-        guard = hop_guard(s, h);
-        p.guard = &guard;
-        p.tail = h->last ? call->tail : NULL;
-        p.z = z->data, p.z_norms = z->norms;
-    }
     return solver_launch(s, &dslash_staggered_algorithm, &p);
 }
 
@@ -98,12 +80,7 @@ static cubc_status open(solver *s, const cubc_operator *op)
                        long_links = {from->long_links, from->long_type, from->long_n};
     of->diagonal = 2 * from->mass;
     of->params =
-        (cubc_dslash_staggered_params){.lx = op->lx,
-                                       .ly = op->ly,
-                                       .lz = op->lz,
-                                       .lt = op->lt,
-                                       .norm_type = CUBC_F32,
-                                       .reconstruct = from->reconstruct,
+        (cubc_dslash_staggered_params){.reconstruct = from->reconstruct,
                                        .long_reconstruct = improved ? from->long_reconstruct : 0,
                                        .signs = from->signs,
                                        .scale = from->scale,

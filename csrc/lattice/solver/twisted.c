@@ -22,7 +22,7 @@ static cubc_status dslash(solver *s, const cubc_dslash_wilson_params *p, site_ro
     double t = p->dagger ? -twisted_of(s)->twist : twisted_of(s)->twist;
     cubc_dslash_twisted_params params = {.wilson = *p, .b = 1};
     if (role == SITE_INVERSE_OF_D) {
-        params.wilson.a = (p->x ? p->a : 1) / (1 + t * t);
+        params.wilson.a = (p->sites.x ? p->a : 1) / (1 + t * t);
         params.a5 = -t * params.wilson.a;
     } else {
         params.b5 = t;
@@ -40,10 +40,10 @@ static cubc_status site_inverse(solver *s, const lattice_field *in, const lattic
                                              .n = solver_reals(s),
                                              .type = in->type,
                                              .norm_type = CUBC_F32,
-                                             .lx = t->w.params.lx,
-                                             .ly = t->w.params.ly,
-                                             .lz = t->w.params.lz,
-                                             .lt = t->w.params.lt,
+                                             .lx = s->shape.extents[0],
+                                             .ly = s->shape.extents[1],
+                                             .lz = s->shape.extents[2],
+                                             .lt = s->shape.extents[3],
                                              .a = 1 / below,
                                              .a5 = -t->twist / below};
     return solver_launch(s, &spinor_twist_algorithm, &params);

@@ -30,30 +30,13 @@ cubc_status wilson_hop(solver *s, const hop *h)
 {
     const wilson_term *term = h->site == SITE_NONE ? &wilson_one : s->row->details;
     const stored_links *links = links_in_type(wilson_of(s)->links, h->in->type);
-    const operator_call *call = h->call;
     cubc_guard guard;
     cubc_dslash_wilson_params p = wilson_of(s)->params;
-    const lattice_field none = {0};
-    const lattice_field *x = h->x ? h->x : &none;
-    const lattice_field *z = call && h->last && call->z ? call->z : &none;
+    p.sites = hop_sites(s, h, &guard);
     p.links = links->data;
-    p.type = links->type;
     p.links_n = links->n;
-    p.n = solver_reals(s);
-    p.norms_n = p.type == CUBC_I16 ? p.n / (uint64_t)s->shape.reals : 0;
-    p.in = h->in->data, p.in_norms = h->in->norms;
-    p.x = x->data, p.x_norms = x->norms;
-    p.out = h->out->data, p.out_norms = h->out->norms;
-    p.inner = s->shape.inner;
-    p.parity = h->parity;
     p.a = h->a;
-    p.dagger = call && call->dagger;
-    if (call) {
-        guard = hop_guard(s, h);
-        p.guard = &guard;
-        p.tail = h->last ? call->tail : NULL;
-        p.z = z->data, p.z_norms = z->norms;
-    }
+    p.dagger = h->call && h->call->dagger;
     return term->dslash(s, &p, h->site);
 }
 
@@ -70,12 +53,7 @@ cubc_status wilson_open(solver *s, const cubc_operator *op)
     const cubc_wilson_operator *from = &op->of.wilson;
     wilson *w = s->system;
     w->kappa = from->kappa;
-    w->params = (cubc_dslash_wilson_params){.lx = op->lx,
-                                            .ly = op->ly,
-                                            .lz = op->lz,
-                                            .lt = op->lt,
-                                            .norm_type = CUBC_F32,
-                                            .reconstruct = from->reconstruct,
+    w->params = (cubc_dslash_wilson_params){.reconstruct = from->reconstruct,
                                             .antiperiodic = from->antiperiodic,
                                             .temporal_gauge = from->temporal_gauge,
                                             .anisotropy = from->anisotropy,
