@@ -6,7 +6,7 @@
 #   make ctest     the C core alone: no Python, under ASan and UBSan
 #   make tsan      those of its programs that use threads, under ThreadSanitizer
 #   make fuzz      a million damaged inputs of every kind, the same way; by libFuzzer where clang has it
-#   make lint      formatting, lint and types, and `make analyze`; `make format` mends what it can
+#   make lint      formatting, lint, types and the stub, and `make analyze`; `make format` mends what it can
 #   make analyze   the C core by gcc's analyzer
 #   make bench     benchmarks/ side by side with NumPy, or with CUB where nvcc is found
 #   make bench-cub every cell beside the newest CUB, into benchmarks/results; `make tables` then
@@ -196,6 +196,7 @@ lint: $(if $(filter $(ANALYZER),$(shell $(CC) -dumpversion)),analyze) | system
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python tools/stub.py --check
 	$(BIN)/python -m mypy
 	@git log -1 --no-merges --format=%s 2>/dev/null | awk 'length > 72 { \
 	    print "lint: the subject of the last commit has " length " characters: 72 at most"; exit 1 }'
@@ -203,6 +204,7 @@ lint: $(if $(filter $(ANALYZER),$(shell $(CC) -dumpversion)),analyze) | system
 format:
 	@sh tools/setup.sh dev
 	$(BIN)/clang-format -i $(C_FILES)
+	$(BIN)/python tools/stub.py
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 

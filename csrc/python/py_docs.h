@@ -1,7 +1,7 @@
 // The texts of help() on the primitives.
 //
 // Each begins with its call, which is written here alone: inspect.signature reads it, py_arguments
-// takes the names of its parameters from it, and stubtest compares _core.pyi with it. "--" ends
+// takes the names of its parameters from it, and tools/stub.py writes it into _core.pyi. "--" ends
 // that line.
 #ifndef CUBC_PY_DOCS_H
 #define CUBC_PY_DOCS_H

@@ -94,12 +94,25 @@ class Lazy:
     def array(self, **options: Any) -> Any: ...
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]: ...
 
+# ---- written by tools/stub.py
 def asarray(
     x: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None
 ) -> Array: ...
+def call(
+    algorithm: str,
+    parameters: dict[str, Any],
+    /,
+    *,
+    stream: Any = None,
+    workspace: Any = None,
+    device: str | None = None,
+) -> tuple[Any, ...]: ...
 def empty(
     shape: Any, dtype: Any = None, *, device: str | None = None, stream: Any = None
 ) -> Array: ...
+def operator_types(
+    op: str, items: Any, /, *, dtype: Any = None, out: Any = None, widen: bool = False
+) -> tuple[str, str]: ...
 def reduce(
     x: Any,
     /,
@@ -130,18 +143,6 @@ def scan(
     workspace: Any = None,
     device: str | None = None,
 ) -> Any: ...
-def operator_types(
-    op: str, items: Any, /, *, dtype: Any = None, out: Any = None, widen: bool = False
-) -> tuple[str, str]: ...
-def call(
-    algorithm: str,
-    parameters: dict[str, Any],
-    /,
-    *,
-    stream: Any = None,
-    workspace: Any = None,
-    device: str | None = None,
-) -> tuple[Any, ...]: ...
 def transform(
     expression: str | Lazy,
     /,
