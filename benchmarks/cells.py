@@ -56,7 +56,7 @@ def put(cells, device, folder=FOLDER):
 def folder_name(info):
     """Name of a device's folder: the model, and the cores of a CPU."""
     model = re.sub(r"\((R|TM)\)|\bProcessor\b|\bCPU\b|@.*", " ", info["model"])
-    cores = f"-{info['units']}-cores" if info["kind"] == "cpu" else ""
+    cores = f"-{info['sm_count']}-cores" if info["kind"] == "cpu" else ""
     return re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-") + cores
 
 
@@ -79,7 +79,7 @@ def origin(info, **peer):
     if info and info["kind"] == "cuda":
         where |= {"driver": info["driver"].split()[0], "cuda": info["runtime"]}
     elif info:
-        where |= {"cores": info["units"], "compiler": info["compiler"]}
+        where |= {"cores": info["sm_count"], "compiler": info["compiler"]}
     command = shlex.join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
     command = re.sub(r" --json( [^-]\S*)?", "", command)
     when = {"date": time.strftime("%Y-%m-%d"), "commit": commit(), "command": command}

@@ -156,7 +156,7 @@ def sorts(n):
 
 def cell(name, n, ours, theirs, moved):
     """Cell of a row; each side's figures are the wall and the processor time in ms."""
-    (a, busy), (b, numpy_busy), cores = ours, theirs, cubc.device_info()["units"]
+    (a, busy), (b, numpy_busy), cores = ours, theirs, cubc.device_info()["sm_count"]
     benchmark, _, kind = name.partition(" ")
     case = {}
     if benchmark.startswith("sort."):
@@ -195,7 +195,9 @@ def main():
     found = []
     with cubc.device("cpu"):
         info = cubc.device_info()
-        print(f"{info['model']}, {info['units']} cores, {info['compiler']}, NumPy {np.__version__}")
+        print(
+            f"{info['model']}, {info['sm_count']} cores, {info['compiler']}, NumPy {np.__version__}"
+        )
         print(f"{options.elements} items, {options.rounds} rounds, medians")
         for name, ours, theirs, moved in itertools.chain(
             pairs(options.elements), sorts(options.elements)
@@ -206,7 +208,7 @@ def main():
             print(
                 f"{name:20} cubc {a:8.3f} ms  NumPy {b:8.3f} ms  x{b / a:.2f}"
                 f"  {moved / a * 1e-6:6.1f} GB/s"
-                f"  processor x{numpy_busy / busy * info['units']:.2f}",
+                f"  processor x{numpy_busy / busy * info['sm_count']:.2f}",
                 flush=True,
             )
             found.append(cell(name, options.elements, (a, busy), (b, numpy_busy), moved))

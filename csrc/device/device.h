@@ -21,12 +21,12 @@ typedef struct device_info {
     char compiler[96]; // "NVRTC 13.0", "g++ 12.2.0"; part of every cache key
     char driver[32];   // "580.159.03 (CUDA 13.0)"; on the cpu the kernel release
     char runtime[32];  // "13.0"; on the cpu "-"
-    int units;         // multiprocessors; worker threads on the cpu
+    int sm_count;      // multiprocessors; worker threads on the cpu
     int warp_size;     // 32
     int max_threads;   // in a block: 1024
-    int threads_per_unit;
+    int threads_per_sm;
     int64_t shared_bytes_per_block; // most that a launch may ask for (opt-in maximum)
-    int64_t shared_bytes_per_unit;
+    int64_t shared_bytes_per_sm;
     int64_t l2_bytes;
     int64_t memory_bytes;
     int64_t clock_khz;        // maximum; 0 if unknown
@@ -65,7 +65,7 @@ typedef struct kernel_info {
     int64_t shared_bytes; // a block: what the kernel's shared-storage struct takes
     int64_t args_bytes;   // what the kernel's argument struct takes
     int max_threads;      // a block may have, given its registers
-    int blocks_per_unit;  // resident at once with `threads` threads each (occupancy)
+    int blocks_per_sm;    // resident at once with `threads` threads each (occupancy)
 } kernel_info;
 
 enum { MAX_KERNEL_ARGUMENTS = 32, MAX_ARGUMENT_BYTES = 4096 };

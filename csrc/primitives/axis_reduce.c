@@ -152,7 +152,7 @@ static layout lay_out(const problem *p, const instance *i)
     const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
     uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
     uint64_t strip = p->aligned ? 1u << variant_value(&i->space, &i->variant, "ipv", 0) : 1;
-    uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
+    uint64_t most = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     layout l = {.columns = axis_reduce_numbers_of(p).columns};
     l.outer = p->outputs[0].n / l.columns;

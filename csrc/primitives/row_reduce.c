@@ -102,7 +102,7 @@ static void share_rows(layout *l, uint64_t least, uint64_t most_blocks)
 // As few lanes a row as hold it in their registers, but more where there are too few rows for the
 // device's threads.
 static void lay_out_teams(layout *l, uint64_t vector, uint64_t loads, uint64_t threads,
-                          uint64_t units, uint64_t resident, uint64_t waves)
+                          uint64_t sm_count, uint64_t resident, uint64_t waves)
 {
     enum { WARP = 32, BLOCK = 6 };
     uint64_t vectors = ceil_div(l->length, vector), team = 1, warps;
@@ -112,11 +112,11 @@ static void lay_out_teams(layout *l, uint64_t vector, uint64_t loads, uint64_t t
         return;
     }
     for (; team < WARP &&
-           (team * loads < vectors || (team < vectors && 2 * team * l->rows <= units * threads));
+           (team * loads < vectors || (team < vectors && 2 * team * l->rows <= sm_count * threads));
          team *= 2)
         l->team_log2++;
     warps = ceil_div(l->rows, WARP / team);
-    l->turns = larger(ceil_div(warps, threads / WARP), smaller(warps, units));
+    l->turns = larger(ceil_div(warps, threads / WARP), smaller(warps, sm_count));
     l->blocks = smaller(l->turns, resident * waves);
 }
 
@@ -126,8 +126,8 @@ static layout lay_out(const problem *p, const instance *i)
         LEAST_ITEMS = 32768
     }; // of a single thread's share: with fewer, it is not worth its block
     const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
-    uint64_t units = i->device->info.units;
-    uint64_t resident = units * (uint64_t)kernel->info.blocks_per_unit;
+    uint64_t sm_count = i->device->info.sm_count;
+    uint64_t resident = sm_count * (uint64_t)kernel->info.blocks_per_sm;
     uint64_t waves = (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     layout l = {.rows = p->outputs[0].n, .length = length_of(p), .splits = 1};
     l.chunk = l.length;
@@ -136,7 +136,7 @@ static layout lay_out(const problem *p, const instance *i)
     else
         lay_out_teams(&l, 1u << variant_value(&i->space, &i->variant, "ipv", 0),
                       (uint64_t)variant_value(&i->space, &i->variant, "lpt", 1), kernel->threads,
-                      units, resident, waves);
+                      sm_count, resident, waves);
     return l;
 }
 

@@ -82,9 +82,8 @@ static cubc_status searchsorted_plan(const problem *p, const instance *i, plan *
     const device_kernel *kernel = &i->kernels[0];
     uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
     uint64_t tiles = ceil_div(p->n, tile);
-    uint64_t blocks =
-        (uint64_t)i->device->info.units *
-        (uint64_t)(kernel->threads == 1 ? TURNS_ON_CPU : kernel->info.blocks_per_unit);
+    uint64_t blocks = (uint64_t)i->device->info.sm_count *
+                      (uint64_t)(kernel->threads == 1 ? TURNS_ON_CPU : kernel->info.blocks_per_sm);
     if (blocks > tiles) blocks = tiles;
     if (tiles == 0) return CUBC_OK;
     uint64_t levels = tree_levels((uint64_t)variant_value(&i->space, &i->variant, "lev", 0),

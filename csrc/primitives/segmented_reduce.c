@@ -67,7 +67,7 @@ static cubc_status segmented_reduce_plan(const problem *p, const instance *i, pl
     const operand *offsets = &p->inputs[1];
     uint64_t count = p->outputs[0].n;
     uint64_t window = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
+    uint64_t most = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     uint64_t grid = ceil_div(p->n + count, window);
     if (count == 0) return CUBC_OK;

@@ -244,8 +244,8 @@ static cubc_status segmented_sort_plan(const problem *p, const instance *i, plan
     if (windows > INT32_MAX || 1 + c.rounds > MAX_LAUNCHES)
         FAIL(CUBC_INVALID_ARGUMENT, "segmented_sort of %llu items needs more than 2^31 blocks",
              (unsigned long long)p->n);
-    uint64_t resident = (uint64_t)i->device->info.units *
-                        (uint64_t)kernels[ROUND_KERNEL].info.blocks_per_unit * WAVES;
+    uint64_t resident = (uint64_t)i->device->info.sm_count *
+                        (uint64_t)kernels[ROUND_KERNEL].info.blocks_per_sm * WAVES;
     launch *l = out->launches;
     l[0] = first_launch(p, &kernels[WINDOWS_KERNEL], &c, windows);
     if (c.rounds) place_scratch(p, windows, &l[0], out);

@@ -176,7 +176,7 @@ static cubc_status plan_cpu(const problem *p, const instance *i, uint64_t tiles,
     // keep the cores equally busy.
     // VALUES of cpu_sort.cu.
     uint64_t values = key_bits(p) == 16 && p->output_count == 1 ? 1 << 16 : 0;
-    tiles = smaller(tiles, (values ? 2 : 8) * (uint64_t)i->device->info.units);
+    tiles = smaller(tiles, (values ? 2 : 8) * (uint64_t)i->device->info.sm_count);
     out->cleared_bytes = 2 * 8; // the range; behind it where bins begin, and the number of tiles
     uint64_t rows = round_up(out->cleared_bytes + (radix + 1) * 8, 256);
     uint64_t row_bytes = (radix + values) * (p->wide ? 8 : 4);
@@ -215,7 +215,7 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
     out->message_bytes = 8;
     // A block's counts have 32 bits.
     uint64_t resident =
-        (uint64_t)i->device->info.units * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_unit;
+        (uint64_t)i->device->info.sm_count * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_sm;
     uint64_t blocks = larger(smaller(tiles, resident), p->n >> 30);
     TRY(add_launch(p, out, &kernels[COUNT_KERNEL], blocks, in, done, spare, digits, 0));
     for (uint64_t d = 0; d < digits; d++) {

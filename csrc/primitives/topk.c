@@ -193,7 +193,7 @@ static cubc_status add_launch(const problem *p, const instance *i, int kernel, u
 static uint64_t blocks_for(const instance *i, int kernel, uint64_t n, uint64_t tiles)
 {
     uint64_t grid =
-        (uint64_t)i->device->info.units * (uint64_t)i->kernels[kernel].info.blocks_per_unit;
+        (uint64_t)i->device->info.sm_count * (uint64_t)i->kernels[kernel].info.blocks_per_sm;
     if (grid < n >> 30) grid = n >> 30; // a block's counts have 32 bits
     return grid < tiles ? grid : tiles;
 }

@@ -110,12 +110,13 @@ static PyObject *device_info_dict(PyObject *self, PyObject *args)
     PyObject *dict = Py_BuildValue(
         "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:i}", "name",
         i->name, "kind", i->kind, "model", i->model, "uuid", i->uuid, "arch", i->arch, "compiler",
-        i->compiler, "driver", i->driver, "runtime", i->runtime, "units", i->units, "warp_size",
-        i->warp_size, "max_threads", i->max_threads, "threads_per_unit", i->threads_per_unit,
-        "shared_bytes_per_block", (long long)i->shared_bytes_per_block, "shared_bytes_per_unit",
-        (long long)i->shared_bytes_per_unit, "l2_bytes", (long long)i->l2_bytes, "memory_bytes",
-        (long long)i->memory_bytes, "clock_khz", (long long)i->clock_khz, "memory_clock_khz",
-        (long long)i->memory_clock_khz, "bus_bits", i->bus_bits, "ecc", i->ecc);
+        i->compiler, "driver", i->driver, "runtime", i->runtime, "sm_count", i->sm_count,
+        "warp_size", i->warp_size, "max_threads", i->max_threads, "threads_per_sm",
+        i->threads_per_sm, "shared_bytes_per_block", (long long)i->shared_bytes_per_block,
+        "shared_bytes_per_sm", (long long)i->shared_bytes_per_sm, "l2_bytes",
+        (long long)i->l2_bytes, "memory_bytes", (long long)i->memory_bytes, "clock_khz",
+        (long long)i->clock_khz, "memory_clock_khz", (long long)i->memory_clock_khz, "bus_bits",
+        i->bus_bits, "ecc", i->ecc);
     cubc_device_close(device);
     return dict;
 }
@@ -125,7 +126,7 @@ PyObject *py_kernel_info(const device_kernel *kernel)
     const kernel_info *i = &kernel->info;
     return Py_BuildValue("{s:i,s:i,s:L,s:i,s:i,s:I}", "registers", i->registers, "local_bytes",
                          i->local_bytes, "shared_bytes", (long long)i->shared_bytes,
-                         "blocks_per_unit", i->blocks_per_unit, "max_threads", i->max_threads,
+                         "blocks_per_sm", i->blocks_per_sm, "max_threads", i->max_threads,
                          "threads", kernel->threads);
 }
 

@@ -191,12 +191,12 @@ static PyObject *store_set_device(PyObject *self, PyObject *dict)
     copy_text(dict, "compiler", i.compiler, sizeof i.compiler);
     copy_text(dict, "driver", i.driver, sizeof i.driver);
     copy_text(dict, "runtime", i.runtime, sizeof i.runtime);
-    i.units = (int)integer_of(dict, "units");
+    i.sm_count = (int)integer_of(dict, "sm_count");
     i.warp_size = (int)integer_of(dict, "warp_size");
     i.max_threads = (int)integer_of(dict, "max_threads");
-    i.threads_per_unit = (int)integer_of(dict, "threads_per_unit");
+    i.threads_per_sm = (int)integer_of(dict, "threads_per_sm");
     i.shared_bytes_per_block = integer_of(dict, "shared_bytes_per_block");
-    i.shared_bytes_per_unit = integer_of(dict, "shared_bytes_per_unit");
+    i.shared_bytes_per_sm = integer_of(dict, "shared_bytes_per_sm");
     i.l2_bytes = integer_of(dict, "l2_bytes");
     i.memory_bytes = integer_of(dict, "memory_bytes");
     i.clock_khz = integer_of(dict, "clock_khz");

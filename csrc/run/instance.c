@@ -15,7 +15,7 @@ static cubc_status find_kernels(instance *i)
     const char *const *names = algorithm_kernels(i->key.algorithm, i->device->info.arch, threads);
     for (int k = 0; k < MAX_KERNELS && names[k]; k++) {
         TRY(api->kernel(i->device, i->module, names[k], threads, &i->kernels[k]));
-        if (i->kernels[k].info.blocks_per_unit < 1)
+        if (i->kernels[k].info.blocks_per_sm < 1)
             FAIL(
                 CUBC_NO_RESOURCES,
                 "%s %s: a block of %u threads with %d registers each does not fit a multiprocessor",

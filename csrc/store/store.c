@@ -52,22 +52,17 @@ static cubc_status add_device(store *s, const device_info *info)
 {
     const char *texts[] = {info->model, info->name, info->kind, info->arch};
     const int64_t integers[] = {
-        info->warp_size,
-        info->max_threads,
-        info->threads_per_unit,
-        info->shared_bytes_per_block,
-        info->shared_bytes_per_unit,
-        info->l2_bytes,
-        info->memory_bytes,
-        info->clock_khz,
-        info->memory_clock_khz,
-        info->bus_bits,
+        info->warp_size,           info->max_threads,
+        info->threads_per_sm,      info->shared_bytes_per_block,
+        info->shared_bytes_per_sm, info->l2_bytes,
+        info->memory_bytes,        info->clock_khz,
+        info->memory_clock_khz,    info->bus_bits,
     };
     sql_query q;
     bool row;
     TRY(sql_start(s->db, ADD_DEVICE, &q));
     sql_bind_text(&q, info->uuid);
-    sql_bind_integer(&q, info->units);
+    sql_bind_integer(&q, info->sm_count);
     sql_bind_integer(&q, info->ecc);
     for (size_t i = 0; i < COUNT_OF(texts); i++) sql_bind_text(&q, texts[i]);
     for (size_t i = 0; i < COUNT_OF(integers); i++) sql_bind_integer(&q, integers[i]);
@@ -100,7 +95,7 @@ static cubc_status find_device(store *s, const device_info *info, store_buffers 
     sql_query q;
     TRY(sql_start(s->db, FIND_DEVICE, &q));
     sql_bind_text(&q, info->uuid);
-    sql_bind_integer(&q, info->units);
+    sql_bind_integer(&q, info->sm_count);
     sql_bind_integer(&q, info->ecc);
     return take_found(&q, STORE_DEVICE_AT, STORE_ENVIRONMENT_AT, buffers, about, &about->device_id);
 }

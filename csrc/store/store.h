@@ -39,7 +39,7 @@ void store_close(store *s);
 // The time that a call waits for another process's lock before it fails; 10 s unless said.
 void store_set_wait(store *s, double seconds);
 // The device (and environment) that rows added from here on were measured on.
-// One GPU with ECC switched, or one cpu with fewer units, counts as another device.
+// One GPU with ECC switched, or one cpu with fewer worker threads, counts as another device.
 cubc_status store_device(store *s, const device_info *info, const char *version);
 // Adds one row, durable on return; a message that is too long is cut. A row of the same key is left
 // as it was, unless it says only that the variant was not worth a measurement ("lost", "pruned")

@@ -45,7 +45,7 @@ typedef enum store_kind {
     X(1, d, STORE_TEXT, STORED, model, device_model, STORE_NAME) \
     X(1, d, STORE_TEXT, STORED, name, device_name, STORE_NAME)   \
     X(1, d, STORE_TEXT, STORED, arch, arch, STORE_NAME)          \
-    X(1, d, STORE_STATE, STORED, units, units, 0)                \
+    X(1, d, STORE_STATE, STORED, units, sm_count, 0)             \
     X(1, d, STORE_STATE, STORED, ecc, ecc, 0)
 
 #define STORE_ENVIRONMENT(X)                                    \
@@ -89,7 +89,7 @@ typedef enum store_kind {
     X(1, m, STORE_COUNT, GIVEN, registers, registers, 0)                                           \
     X(1, m, STORE_COUNT, GIVEN, local_bytes, local_bytes, 0)                                       \
     X(1, m, STORE_COUNT, GIVEN, shared_bytes, shared_bytes, 0)                                     \
-    X(1, m, STORE_COUNT, GIVEN, blocks_per_unit, blocks_per_unit, 0)                               \
+    X(1, m, STORE_COUNT, GIVEN, blocks_per_unit, blocks_per_sm, 0)                                 \
     X(4, m, STORE_REAL, GIVEN, calls, calls, 0) /* that a recorded program made; else 0 */         \
     /* hot and power of the base in the same round; 0 if unknown */                                \
     X(5, m, STORE_REAL, GIVEN, base_hot, base_hot, 0)                                              \

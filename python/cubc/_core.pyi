@@ -429,7 +429,7 @@ class Variant:
     def label(self) -> str: ...
     @property
     def info(self) -> dict[str, int]:
-        """registers, local_bytes (spills), shared_bytes, blocks_per_unit, max_threads, threads."""
+        """registers, local_bytes (spills), shared_bytes, blocks_per_sm, max_threads, threads."""
     def run(self) -> None:
         """Queue the work once."""
 
@@ -536,7 +536,7 @@ class Store:
     def has(self, row: dict[str, Any], /) -> bool: ...
     def rows(self) -> Iterator[dict[str, Any]]:
         """All rows, oldest first, with the keys of `add` and id, center, base_center, device_uuid,
-        device_model, device_name, arch, units, ecc, driver, runtime, compiler, version, created.
+        device_model, device_name, arch, sm_count, ecc, driver, runtime, compiler, version, created.
         A damaged row raises StoreError; the next call continues behind it.
         """
     def close(self) -> None: ...

@@ -61,7 +61,7 @@ static const device_info some_device = {
     .compiler = "NVRTC 13.0",
     .driver = "580.1",
     .runtime = "13.0",
-    .units = 132,
+    .sm_count = 132,
     .ecc = 1,
 };
 static const float some_samples[] = {3e-5f, 1e-5f, 2e-5f};
@@ -84,7 +84,7 @@ static inline store_row some_row(const char *variant)
         .registers = 32,
         .local_bytes = 8,
         .shared_bytes = 1024,
-        .blocks_per_unit = 4,
+        .blocks_per_sm = 4,
     };
 }
 

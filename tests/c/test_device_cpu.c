@@ -15,7 +15,7 @@ static void test_info(void)
 {
     const device_info *info = &device->info;
     CHECK(strcmp(info->name, "cpu") == 0 && strcmp(info->arch, "cpu") == 0);
-    CHECK(info->units == 2 && info->warp_size == 32 && info->max_threads == 1024);
+    CHECK(info->sm_count == 2 && info->warp_size == 32 && info->max_threads == 1024);
     CHECK(info->model[0] && strlen(info->uuid) == 40 && info->l2_bytes > 0);
     CHECK(info->memory_bytes > 0 && info->shared_bytes_per_block == 227 * 1024);
     char name[96], again[96];

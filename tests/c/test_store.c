@@ -39,7 +39,7 @@ STORE_TEST(round_trip)
     CHECK(!strcmp(r.row.rt, "Elements{io}[pow2]=28") && !strcmp(r.row.status, "ok"));
     CHECK(!strcmp(r.row.metrics, "") && !strcmp(r.row.base_metrics, "") && !r.row.base_hot);
     CHECK(!strcmp(r.row.message, "") && r.row.bytes == 1073741824.0 && r.row.registers == 32);
-    CHECK(r.row.local_bytes == 8 && r.row.shared_bytes == 1024 && r.row.blocks_per_unit == 4);
+    CHECK(r.row.local_bytes == 8 && r.row.shared_bytes == 1024 && r.row.blocks_per_sm == 4);
     CHECK(!strcmp(r.device_uuid, "GPU-1") && !strcmp(r.device_model, "NVIDIA H200"));
     CHECK(!strcmp(r.device_name, "cuda:0") && !strcmp(r.arch, "sm_90"));
     CHECK(!strcmp(r.driver, "580.1") && !strcmp(r.runtime, "13.0"));

@@ -70,7 +70,7 @@ static void check_upgraded(int mode)
     if (!CHECK(read_one(mode, &r))) return;
     CHECK(r.id == 7 && r.center == 1.5 && isnan(r.base_center));
     CHECK(r.row.round == 0 && r.row.given_up == 0 && r.row.clocks.count == 0 && r.row.power == 0);
-    CHECK(r.row.registers == 32 && r.row.blocks_per_unit == 4 && r.row.bytes == 1024);
+    CHECK(r.row.registers == 32 && r.row.blocks_per_sm == 4 && r.row.bytes == 1024);
 }
 
 static int files_in_folder(void)

@@ -137,7 +137,7 @@ static void add_store(fuzz_add *add, const char *as, int rows)
 static store *with_device(void)
 {
     static const device_info device = {
-        .name = "cpu", .kind = "cpu", .model = "m", .uuid = "u", .arch = "cpu", .units = 2};
+        .name = "cpu", .kind = "cpu", .model = "m", .uuid = "u", .arch = "cpu", .sm_count = 2};
     store *s;
     must_succeed(store_open(name, STORE_CREATE, &s));
     must_succeed(store_device(s, &device, "0.1.0"));

@@ -122,15 +122,15 @@ def test_a_change_beyond_noise_is_one_of_the_cell_and_of_its_ratio(
 
 
 @pytest.mark.parametrize(
-    ("model", "kind", "units", "name"),
+    ("model", "kind", "sm_count", "name"),
     [
         ("NVIDIA H200", "cuda", 132, "nvidia-h200"),
         ("Intel(R) Xeon(R) Processor @ 2.50GHz", "cpu", 2, "intel-xeon-2-cores"),
     ],
 )
-def test_a_device_has_one_folder(model, kind, units, name, monkeypatch):
+def test_a_device_has_one_folder(model, kind, sm_count, name, monkeypatch):
     cells = script("cells", monkeypatch)
-    assert cells.folder_name({"model": model, "kind": kind, "units": units}) == name
+    assert cells.folder_name({"model": model, "kind": kind, "sm_count": sm_count}) == name
 
 
 @pytest.mark.parametrize("device", sorted({path.parent.name for path in FILES}))

@@ -150,13 +150,13 @@ def test_devices_are_never_mixed(tmp_path):
     assert two.score(A) == pytest.approx(3)
 
 
-@pytest.mark.parametrize("state", [{"units": 1}, {"ecc": 1}])
+@pytest.mark.parametrize("state", [{"sm_count": 1}, {"ecc": 1}])
 def test_a_device_in_another_state_is_another_group(tmp_path, state):
     """One cpu with fewer cores granted, or one GPU with its ECC switched."""
     [label] = stores.variants(count=1)
     db = stores.write(tmp_path / "store.db", [stores.row("base", 16), stores.row(label, 16)])
-    stores.write(db, [stores.row("base", 16), stores.row(label, 16)], units=77, ecc=0)
-    stores.write(db, [stores.row("base", 16)], **({"units": 77, "ecc": 0} | state))
+    stores.write(db, [stores.row("base", 16), stores.row(label, 16)], sm_count=77, ecc=0)
+    stores.write(db, [stores.row("base", 16)], **({"sm_count": 77, "ecc": 0} | state))
     assert [len(group.cells) for group in tuner.analyze(db).groups] == [2, 2, 1]
 
 

@@ -161,7 +161,7 @@ def test_a_parameter_stands_for_itself_where_a_figure_has_its_name(tmp_path):
 
 
 def test_occupancy():
-    info = {"threads": 256, "blocks_per_unit": 4, "registers": 40}
+    info = {"threads": 256, "blocks_per_sm": 4, "registers": 40}
     assert compiled(info, 2048)["occupancy"] == 0.5
     assert compiled(info, 0)["occupancy"] == 1.0
 

@@ -96,12 +96,12 @@ cubc_status cpu_info_describe(device_info *info, int workers)
                           .kind = "cpu",
                           .arch = "cpu",
                           .runtime = "-",
-                          .units = workers,
+                          .sm_count = workers,
                           .warp_size = 32,
                           .max_threads = 1024,
-                          .threads_per_unit = 1024,
+                          .threads_per_sm = 1024,
                           .shared_bytes_per_block = SHARED_BYTES,
-                          .shared_bytes_per_unit = SHARED_BYTES,
+                          .shared_bytes_per_sm = SHARED_BYTES,
                           .ecc = -1};
     read_model(info->model, sizeof info->model);
     describe_uuid(info, info->uuid, sizeof info->uuid);

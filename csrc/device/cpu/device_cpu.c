@@ -220,7 +220,7 @@ static cubc_status cpu_kernel(cubc_device *device, device_module *module, const 
         FAIL(CUBC_NO_RESOURCES, "%s wants blocks of %u threads, \"cpu\" runs 1 to %d", name,
              threads, device->info.max_threads);
     out->info.max_threads = device->info.max_threads;
-    out->info.blocks_per_unit = 1;
+    out->info.blocks_per_sm = 1;
     if (signature) return device_signature(name, signature, signature[0] + (size_t)1, out);
     if (layout[1] > device->info.shared_bytes_per_block)
         FAIL(CUBC_NO_RESOURCES, "%s wants %u bytes of shared storage, \"cpu\" has %lld", name,

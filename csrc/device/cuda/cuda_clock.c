@@ -43,7 +43,7 @@ static void destroy(cuda_device *d)
 static cubc_status launch(cuda_device *d, int which, void *stream)
 {
     clock_args args = {d->clock.device_words, (uint64_t)which};
-    launch_shape shape = {.grid = (unsigned)d->base.info.units};
+    launch_shape shape = {.grid = (unsigned)d->base.info.sm_count};
     return d->base.api->launch(&d->base, &d->clock.kernel, &shape, &args, sizeof args, stream);
 }
 

@@ -196,10 +196,10 @@ static cubc_status open_kernel(const cuda_device *d, CUmodule module, const char
     TRY(read_kernel_info(function, out));
     TRY(check_fits(&d->base.info, name, threads, &out->info));
     TRY(opt_in(d, function, name, out));
-    TRY(DRIVER(cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                   &out->info.blocks_per_unit, function, (int)threads, out->allocated),
+    TRY(DRIVER(cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(&out->info.blocks_per_sm, function,
+                                                                (int)threads, out->allocated),
                "cuOccupancyMaxActiveBlocksPerMultiprocessor(%s)", name));
-    if (out->info.blocks_per_unit < 1)
+    if (out->info.blocks_per_sm < 1)
         FAIL(CUBC_NO_RESOURCES,
              "%s: no block of %u threads, %d registers each and %lld bytes of shared memory fits "
              "on %s",

@@ -97,13 +97,13 @@ static cubc_status read_info(cuda_device *d)
     snprintf(info->name, sizeof info->name, "cuda:%d", n);
     snprintf(info->kind, sizeof info->kind, "cuda");
     snprintf(info->arch, sizeof info->arch, "sm_%d", d->capability);
-    info->units = (int)attribute_or(n, cudaDevAttrMultiProcessorCount, 1);
+    info->sm_count = (int)attribute_or(n, cudaDevAttrMultiProcessorCount, 1);
     info->warp_size = (int)attribute_or(n, cudaDevAttrWarpSize, 32);
     info->max_threads = (int)attribute_or(n, cudaDevAttrMaxThreadsPerBlock, 1024);
-    info->threads_per_unit = (int)attribute_or(n, cudaDevAttrMaxThreadsPerMultiProcessor, 1024);
+    info->threads_per_sm = (int)attribute_or(n, cudaDevAttrMaxThreadsPerMultiProcessor, 1024);
     info->shared_bytes_per_block =
         attribute_or(n, cudaDevAttrMaxSharedMemoryPerBlockOptin, SHARED_WITHOUT_OPT_IN);
-    info->shared_bytes_per_unit =
+    info->shared_bytes_per_sm =
         attribute_or(n, cudaDevAttrMaxSharedMemoryPerMultiprocessor, SHARED_WITHOUT_OPT_IN);
     info->l2_bytes = attribute_or(n, cudaDevAttrL2CacheSize, 0);
     info->memory_bytes = (int64_t)memory;

@@ -49,7 +49,7 @@ static cubc_status gauge_measure_plan(const problem *p, const instance *i, plan 
 {
     const device_kernel *kernel = &i->kernels[0];
     uint64_t places = of_loops(p) ? p->n / lattice_time_slices(p) : p->n;
-    uint64_t most = (uint64_t)i->device->info.units * (uint64_t)kernel->info.blocks_per_unit *
+    uint64_t most = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     uint64_t steps = ceil_div(ceil_div(places, kernel->threads), most);
     uint64_t share = steps * kernel->threads, grid = ceil_div(places, share);

@@ -232,7 +232,7 @@ class Analysis(Figures):
             time and ``T{ct}`` the type); variant; each parameter by its label;
             round (0 in the search, from 1 where it was measured again); status and message;
             center_us and base_us (medians, microseconds); speedup; gbps (10^9 bytes that must move,
-            a second); samples (count); registers, local_bytes, shared_bytes, blocks_per_unit;
+            a second); samples (count); registers, local_bytes, shared_bytes, blocks_per_sm;
             flops (that must be done), temperature (degrees Celsius), power (watts) and clock_mhz,
             hot_us (mean of runs that follow each other), 0 or nan where they are unknown; each
             metric that a benchmark of one's own measures, under its name; created,

@@ -20,7 +20,7 @@ COMPILED = (
     "registers",  # a thread's
     "local_bytes",  # a thread's spills and stack
     "shared_bytes",  # a block's
-    "blocks_per_unit",  # resident at once on a multiprocessor
+    "blocks_per_sm",  # resident at once on a multiprocessor
     "threads",  # a block's
     "occupancy",  # resident threads over the most that a multiprocessor takes, 0 to 1
 )
@@ -192,8 +192,8 @@ def check_names(owner: str, constraints: Sequence[Constraint], parameters: Itera
             raise ax.unknown(owner, "parameter", name, known)
 
 
-def compiled(info: Mapping[str, Any], threads_per_unit: int) -> dict[str, float]:
+def compiled(info: Mapping[str, Any], threads_per_sm: int) -> dict[str, float]:
     """Values that constraints on the compiled variant may name, from its ``info``."""
     found = {name: info[name] for name in COMPILED if name in info}
-    resident = info["threads"] * info["blocks_per_unit"]
-    return found | {"occupancy": resident / threads_per_unit if threads_per_unit else 1.0}
+    resident = info["threads"] * info["blocks_per_sm"]
+    return found | {"occupancy": resident / threads_per_sm if threads_per_sm else 1.0}

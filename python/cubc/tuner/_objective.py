@@ -29,7 +29,7 @@ FIGURES = (
     "registers",  # a thread's
     "local_bytes",  # a thread's spills and stack
     "shared_bytes",  # a block's
-    "blocks_per_unit",  # resident at once on a multiprocessor
+    "blocks_per_sm",  # resident at once on a multiprocessor
 )
 METERED = ("hot", "power", "energy")  # that a search measures only if it is asked to
 MOST = 2  # objectives at once

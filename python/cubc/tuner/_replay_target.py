@@ -133,7 +133,9 @@ def replay_info(device: str) -> dict[str, Any]:
     texts = dict.fromkeys(("driver", "compiler", "runtime"), "-")
     names = {"name": "replay", "kind": "replay", "model": f"replay of {path.name}", "arch": ARCH}
     return (
-        texts | names | {"path": str(path), "uuid": f"replay-{digest[:32]}", "units": 1, "ecc": -1}
+        texts
+        | names
+        | {"path": str(path), "uuid": f"replay-{digest[:32]}", "sm_count": 1, "ecc": -1}
     )
 
 

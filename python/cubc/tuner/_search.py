@@ -396,7 +396,7 @@ def search(
         evaluated before compiling; one over a single parameter, as ``"tpb == 256"``, narrows the
         space itself. One over figures of the compiled variant is evaluated before running:
         registers, local_bytes (spills and stack of a thread), shared_bytes (of a block), threads,
-        blocks_per_unit (resident on a multiprocessor), occupancy (0 to 1); a variant that fails it
+        blocks_per_sm (resident on a multiprocessor), occupancy (0 to 1); a variant that fails it
         has the status ``"pruned"``. Variants in `db` that break constraints on parameters are not
         in the result.
     racing
@@ -418,7 +418,7 @@ def search(
     objective
         Figure that is to be small: ``"time"``; ``"energy"``, joules of a run by the meter of the
         GPU; or an expression over time, hot (seconds of runs that follow each other), power,
-        energy, registers, local_bytes, shared_bytes and blocks_per_unit, as ``"energy * time"``.
+        energy, registers, local_bytes, shared_bytes and blocks_per_sm, as ``"energy * time"``.
         Two of these, as ``("time", "energy")``, count alike, and ``top()`` of the result shows
         which variants no other beats in both. Scores are base's figure over the variant's.
         A benchmark of your own may measure more, see `State.metric`. The best are confirmed by the

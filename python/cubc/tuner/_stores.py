@@ -35,7 +35,7 @@ _KEPT = (
     "registers",
     "local_bytes",
     "shared_bytes",
-    "blocks_per_unit",
+    "blocks_per_sm",
     "bytes",
     "flops",
     "temperature",
@@ -43,7 +43,7 @@ _KEPT = (
     "checked",
 )
 _SHOWN = ("device_uuid", "device_model", "device_name", "driver", "compiler", "source_hash")
-_SHARED = (*_SHOWN, "benchmark", "axes", "ct", "arch", "units", "ecc")  # by the rows of a group
+_SHARED = (*_SHOWN, "benchmark", "axes", "ct", "arch", "sm_count", "ecc")  # by the rows of a group
 _BENCHMARK = re.compile(r"\w+(?:\.\w+)*", re.ASCII)
 _ARCH = re.compile(r"cpu|replay|sm_[1-9]\d{1,2}[a-z]?", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
@@ -262,7 +262,7 @@ def _group(row: dict[str, Any]) -> Group:
         arch=arch,
         device=row["device_model"] or row["device_name"],
         device_uuid=row["device_uuid"],
-        device_state=(row["units"], row["ecc"]),
+        device_state=(row["sm_count"], row["ecc"]),
         driver=row["driver"],
         compiler=row["compiler"],
         source_hash=row["source_hash"],

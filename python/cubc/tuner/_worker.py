@@ -54,7 +54,7 @@ class Bench:
             make = benchmark.load()
         else:
             make = partial(_core.Workload, benchmark, ct)
-        self._threads_per_unit = _core.device_info(device)["threads_per_unit"]
+        self._threads_per_sm = _core.device_info(device)["threads_per_sm"]
         self._workloads: dict[int, Any] = {}  # each a _core.Workload or an UserRunTimeWorkload
         # The largest first: if memory does not suffice, that shows before anything is measured.
         for place in sorted(range(len(rts)), key=lambda i: -sum(rts[i].values())):
@@ -69,7 +69,7 @@ class Bench:
         opened = base if request.variant == "base" else workload.variant(request.variant)
         row = {"status": OK, "bytes": workload.bytes} | {
             name: opened.info[name]
-            for name in ("registers", "local_bytes", "shared_bytes", "blocks_per_unit")
+            for name in ("registers", "local_bytes", "shared_bytes", "blocks_per_sm")
         }
         if broken := self._broken(request, opened.info):
             return row | {"status": PRUNED, "message": f"{broken} does not hold"}
@@ -101,7 +101,7 @@ class Bench:
         if not request.limits:
             return None
         # They may name parameters besides; one that is called as a figure is stands for itself.
-        values = compiled(info, self._threads_per_unit) | parse_label(request.variant)
+        values = compiled(info, self._threads_per_sm) | parse_label(request.variant)
         return next((text for text in request.limits if not Constraint(text)(values)), None)
 
 

@@ -103,7 +103,7 @@ class CompileTimeWorkload:
             arch=self.arch,
             device=device["model"],
             device_uuid=device["uuid"],
-            device_state=(device["units"], device["ecc"]),
+            device_state=(device["sm_count"], device["ecc"]),
             driver=device["driver"],
             compiler=device["compiler"],
             source_hash=self.source_hash,
