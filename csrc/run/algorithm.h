@@ -90,7 +90,7 @@ typedef struct problem {
     type_value init; // of acc_type
     bool has_init;
     uint8_t begin_bit, end_bit; // of the keys of a sort
-    unsigned char numbers[128]; // what else its kernels take; the algorithm says
+    unsigned char numbers[144]; // what else its kernels take; the algorithm says
 } problem;
 
 // Structs of an algorithm's own in a problem. PROBLEM_TRAITS(scan_traits) and

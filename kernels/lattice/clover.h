@@ -46,6 +46,42 @@ FUNCTION six_vector operator*(const real_t (&block)[BLOCK], const six_vector& v)
     return r;
 }
 
+// Returns the half of a spinor that has a chirality, gamma_5 = sign, times sqrt(2).
+FUNCTION six_vector chiral_half(const real_t (&v)[SPINOR], real_t sign)
+{
+    six_vector h;
+    UNROLL
+    for (int j = 0; j < SIX; j++) {
+        const int u = 2 * j, l = 2 * j + SPINOR / 2;
+        h.c[j] = complex_t{v[u] + sign * v[l], v[u + 1] + sign * v[l + 1]};
+    }
+    return h;
+}
+
+// Adds factor * sqrt(2) * (spinor with this half, and 0 in the other) to `sum`.
+FUNCTION void add_chiral_half(real_t (&sum)[SPINOR], real_t sign, real_t factor,
+                              const six_vector& h)
+{
+    UNROLL
+    for (int j = 0; j < SIX; j++) {
+        const int u = 2 * j, l = 2 * j + SPINOR / 2;
+        sum[u] += factor * h.c[j].real;
+        sum[u + 1] += factor * h.c[j].imag;
+        sum[l] += sign * factor * h.c[j].real;
+        sum[l + 1] += sign * factor * h.c[j].imag;
+    }
+}
+
+// Loads the matrix of a site and chirality, without its norm.
+template <class S>
+FUNCTION void load_chiral(const S* clover, u32 index, int chirality, real_t (&block)[BLOCK])
+{
+    if (chirality == 0)
+        load_reals<CLOVER, 0, BLOCK, 0>(clover, index, block);
+    else
+        load_reals<CLOVER, BLOCK, BLOCK, 0>(clover, index, block);
+}
+
 // Adds factor * (matrices of a site) * (spinor) to `sum`.
 template <class S>
 FUNCTION void add_clover_times(const S* clover, const f32* norms, u32 index, real_t factor,
@@ -57,24 +93,9 @@ FUNCTION void add_clover_times(const S* clover, const f32* norms, u32 index, rea
     for (int chirality = 0; chirality < 2; chirality++) {
         const real_t sign = chirality == 0 ? 1 : -1;
         real_t block[BLOCK];
-        six_vector h;
-        if (chirality == 0)
-            load_reals<CLOVER, 0, BLOCK, 0>(clover, index, block);
-        else
-            load_reals<CLOVER, BLOCK, BLOCK, 0>(clover, index, block);
-        UNROLL
-        for (int j = 0; j < SIX; j++) {
-            const int u = 2 * j, l = 2 * j + SPINOR / 2;
-            h.c[j] = complex_t{v[u] + sign * v[l], v[u + 1] + sign * v[l + 1]};
-        }
+        load_chiral(clover, index, chirality, block);
+        six_vector h = chiral_half(v, sign);
         h = block * h;
-        UNROLL
-        for (int j = 0; j < SIX; j++) {
-            const int u = 2 * j, l = 2 * j + SPINOR / 2;
-            sum[u] += half * h.c[j].real;
-            sum[u + 1] += half * h.c[j].imag;
-            sum[l] += sign * half * h.c[j].real;
-            sum[l + 1] += sign * half * h.c[j].imag;
-        }
+        add_chiral_half(sum, sign, half, h);
     }
 }

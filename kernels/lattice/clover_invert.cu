@@ -1,4 +1,4 @@
-// Inverse and determinant of the matrices of a clover term (clover.h).
+// Inverse and determinant of the matrices C of a clover term (clover.h), or of C^2 + shift.
 //
 // A matrix is inverted in place by the sweep operator, one sweep for each row (J. H. Goodnight, "A
 // tutorial on the SWEEP operator", 1979). Positive definite matrices need no pivoting. The pivots
@@ -9,6 +9,7 @@
 //
 // Workload: that of lattice.h, and
 //     TUNE_FROM, TUNE_TO  types of the clover term and of its inverse
+//     TUNE_SQUARED        1: of C^2 + shift
 // Traffic: the clover term is read, the inverse and one f64 a site are written.
 #include "lattice.h"
 
@@ -23,6 +24,7 @@ struct clover_invert_args {
     to_t* out;
     f32* out_norms;
     f64* log_det; // log |det| of a site: both matrices
+    f64 shift;
 };
 struct clover_invert_shared {
     u64 none;
@@ -59,6 +61,28 @@ FUNCTION real_t sweep(real_t (&block)[BLOCK], int k)
     return pivot;
 }
 
+// Replaces C by C^2 + shift.
+FUNCTION void square(real_t (&block)[BLOCK], real_t shift)
+{
+    real_t product[BLOCK];
+    UNROLL
+    for (int i = 0; i < SIX; i++) {
+        UNROLL
+        for (int j = 0; j <= i; j++) {
+            complex_t sum{i == j ? shift : 0, 0};
+            UNROLL
+            for (int k = 0; k < SIX; k++)
+                sum = multiply_add(sum, element_of(block, i, k), element_of(block, k, j));
+            if (i == j)
+                product[i] = sum.real;
+            else
+                put_element(product, i, j, sum);
+        }
+    }
+    UNROLL
+    for (int j = 0; j < BLOCK; j++) block[j] = product[j];
+}
+
 FUNCTION void invert_site(const clover_invert_args& a, u64 start, u32 index)
 {
     real_of<from_t> in[CLOVER];
@@ -70,6 +94,7 @@ FUNCTION void invert_site(const clover_invert_args& a, u64 start, u32 index)
         real_t block[BLOCK];
         UNROLL
         for (int j = 0; j < BLOCK; j++) block[j] = static_cast<real_t>(in[chirality * BLOCK + j]);
+        if constexpr (TUNE_SQUARED) square(block, static_cast<real_t>(a.shift));
         UNROLL
         for (int k = 0; k < SIX; k++) determinant *= sweep(block, k);
         UNROLL

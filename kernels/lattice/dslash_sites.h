@@ -229,9 +229,10 @@ FUNCTION void end_of_sources(const guard_args& guard, u64 sources, u32 first,
 }
 #endif
 
-// Body of a kernel.
-template <class Fields, class Term>
-FUNCTION void dslash(const operator_args<Fields, Term>& a, dslash_shared& s)
+// Body of a kernel. `write` takes the work, the number of a source in the thread and in all, its
+// hopping term and the sums of the thread's sources.
+template <class Fields, class Term, class Write>
+FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, Write write)
 {
     dslash_work w;
     kernel_sums sums[SPT] = {};
@@ -249,9 +250,20 @@ FUNCTION void dslash(const operator_args<Fields, Term>& a, dslash_shared& s)
 #if TUNE_GUARDED
             if (!is_active(guard, state_of(source))) return;
 #endif
-            write_site(a, source, source_sites(source, w.parity), w.at.index, sum, sums[k]);
+            write(w, k, source, sum, sums);
         });
 #if TUNE_GUARDED
     end_of_sources(guard, a.d.sources, w.source, sums, s.sums);
 #endif
+}
+
+// Body of a kernel whose site term is of each source by itself.
+template <class Fields, class Term>
+FUNCTION void dslash(const operator_args<Fields, Term>& a, dslash_shared& s)
+{
+    dslash_by(a, s,
+              [&](const dslash_work& w, u32 k, u32 source, const typename Fields::sum& sum,
+                  kernel_sums(&sums)[SPT]) {
+                  write_site(a, source, source_sites(source, w.parity), w.at.index, sum, sums[k]);
+              });
 }

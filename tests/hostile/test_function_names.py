@@ -137,6 +137,8 @@ def test_algorithms_that_functions_share(name, call, words):
         ("point_source", lambda: cubc.lattice.point_source((2, 2, 2, 2), (9, 9, 9, 9))),
         ("write_links", lambda: cubc.lattice.write_links("unwritten", np.ones(3))),
         ("Wilson", lambda: cubc.lattice.Wilson(3, kappa=0.1)),
+        ("TwistedClover", lambda: cubc.lattice.TwistedClover(3, kappa=0.1, csw=1.0, mu=0.1)),
+        ("TwistedDoublet", lambda: cubc.lattice.TwistedDoublet(3, kappa=0.1, mu=0.1, epsilon=0.1)),
         ("WilsonClover", lambda: cubc.lattice.WilsonClover(3, kappa=0.1, csw=1.0)),
     ],
 )

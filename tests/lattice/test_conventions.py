@@ -125,17 +125,23 @@ def test_twisted_mass_of_chroma(device, weak):
 V = np.array([[0, 0, 0, 1], [0, 0, -1, 0], [0, -1, 0, 0], [1, 0, 0, 0]])
 
 
-def test_twisted_mass_of_tmlqcd(device):
-    """Sign of mu, gamma_5, normalisation and basis, number by number.
-
-    kappa is 0.1 and tmLQCD's mu 0.01; its columns 0 to 2 are of its spin 0, which is our spin 3.
-    """
+@pytest.fixture
+def of_tmlqcd(device):
+    """Its configuration, and three columns of a propagator: kappa is 0.1, its mu 0.01."""
     names = [f"source48_u.{k:02d}.inverted" for k in range(3)]
     for name in ("conf48.0000", *names):
         if not (REAL / name).exists():
             pytest.skip(f"{name} of tmLQCD is not in ../shared/data/fields")
     columns = np.stack([lattice.read_spinor(REAL / name)[0] for name in names])
-    gauge = lattice.read_gauge(REAL / "conf48.0000", device=device)
+    return lattice.read_gauge(REAL / "conf48.0000", device=device), columns
+
+
+def test_twisted_mass_of_tmlqcd(of_tmlqcd):
+    """Sign of mu, gamma_5, normalisation and basis, number by number.
+
+    tmLQCD's columns 0 to 2 are of its spin 0, which is our spin 3.
+    """
+    gauge, columns = of_tmlqcd
     source = lattice.point_source(gauge.extent, (0, 0, 0, 0))[3]
     kappa, theirs = 0.1, 0.01
     operator = lattice.TwistedMass(gauge, kappa, -theirs, precision="double")
@@ -151,6 +157,24 @@ def test_twisted_mass_of_tmlqcd(device):
     operator = lattice.TwistedMass(gauge, kappa, theirs, precision="double")
     other = (abs(2 * kappa * operator.solve(source, tol=1e-9)[0]) ** 2).sum((-1, -2))
     assert (abs(other - known) / slices).max() > 1e-3
+
+
+def test_twisted_clover_and_doublet_of_tmlqcd(of_tmlqcd):
+    """Both contain twisted mass, with its sign of mu: the first flavour has mu, the other -mu."""
+    gauge, columns = of_tmlqcd
+    kappa, ours, options = 0.1, -0.01, {"precision": "double"}
+    x = np.einsum("st,...tc->...sc", V, columns) / (2 * kappa)
+    source = lattice.point_source(gauge.extent, (0, 0, 0, 0))[3]
+    clover = lattice.TwistedClover(gauge, kappa, 0.0, ours, **options)
+    assert abs(clover(x) - source).max() < 1e-8
+    both = np.stack([x, 0 * x], axis=1), np.stack([0 * x, x], axis=1)
+    for flavour, mu in enumerate((ours, -ours)):
+        doublet = lattice.TwistedDoublet(gauge, kappa, mu, 0.0, **options)
+        assert abs(doublet(both[flavour])[:, flavour] - source).max() < 1e-8
+        # Flavours mix with 2 kappa epsilon and its sign.
+        doublet = lattice.TwistedDoublet(gauge, kappa, mu, 0.7, **options)
+        mixed = doublet(both[flavour])[:, 1 - flavour]
+        np.testing.assert_allclose(mixed, 2 * kappa * 0.7 * x, rtol=0, atol=1e-14)
 
 
 def test_gamma_5_is_that_of_the_twist(device):

@@ -1,6 +1,17 @@
 // Descriptor of clover_invert: kernels/lattice/clover_invert.cu.
 #include "lattice/operators/clover.h"
 
+typedef struct clover_invert_traits {
+    int squared; // of C^2 + shift
+} clover_invert_traits;
+
+typedef struct clover_invert_numbers {
+    double shift;
+} clover_invert_numbers;
+
+LATTICE_TRAITS(clover_invert_traits);
+PROBLEM_NUMBERS(clover_invert_numbers);
+
 cubc_status clover_invert_problem(const cubc_clover_invert_params *params, problem *out)
 {
     TRY(site_map_problem(&clover_invert_algorithm, LATTICE_EXTENTS(params), params->clover_type,
@@ -16,6 +27,8 @@ cubc_status clover_invert_problem(const cubc_clover_invert_params *params, probl
              (unsigned long long)params->log_det_n, (unsigned long long)out->n);
     TRY(problem_output(out, "log_det", params->log_det, out->n, CUBC_F64));
     TRY(problem_overlap(out, ANY_INPUT));
+    clover_invert_traits_set(out, (clover_invert_traits){params->squared != 0});
+    clover_invert_numbers_set(out, (clover_invert_numbers){params->shift});
     return lattice_aligned(out);
 }
 
@@ -35,6 +48,8 @@ static const field clover_invert_fields[] = {
     FIELD_ARRAY(cubc_clover_invert_params, out_norms, FIELD_OUTPUT, norm_type, norms_n),
     FIELD_ARRAY(cubc_clover_invert_params, log_det, FIELD_OUTPUT, log_det_type, log_det_n),
     LATTICE_EXTENT_FIELDS(cubc_clover_invert_params),
+    FIELD(cubc_clover_invert_params, squared, FIELD_INT),
+    FIELD(cubc_clover_invert_params, shift, FIELD_REAL),
 };
 
 static const cubc_clover_invert_params inverse = {LATTICE_FIELD(clover, 0),
@@ -49,7 +64,8 @@ static const cubc_clover_invert_params inverse = {LATTICE_FIELD(clover, 0),
 static const benchmark clover_invert_benchmarks[] = {
     LATTICE_BENCHMARK(lattice_types, "clover_invert.field", .call = &inverse)};
 
-static const site_map clover_invert_map = {.converts = true};
+static const site_map clover_invert_map = {
+    .converts = true, .macros = {"SQUARED"}, .number_bytes = sizeof(clover_invert_numbers)};
 
 const algorithm clover_invert_algorithm =
     SITE_MAP(clover_invert, .kernels = {"clover_invert_sites"}, .invalid = site_map_any_variant,

@@ -53,14 +53,16 @@ cubc_status dslash_plan(const problem *p, const instance *i, const void *term, s
         FIELD(cubc_dslash_wilson_params, anisotropy, FIELD_REAL)
 
 // A benchmark of links of 18, 12 and 8 reals: CALL(reals) is its row's call. DSLASH_CALL has the
-// part without the site term: odd to even sites, antiperiodic in time, no x.
-#define DSLASH_CALL(reals)                     \
-    {.sites = DSLASH_SITES_CALL(SPINOR_REALS), \
-     .links = BENCHMARK_ARRAY(0),              \
-     .links_n = 8 * reals,                     \
-     .reconstruct = reals,                     \
-     .antiperiodic = 1,                        \
-     .a = 1,                                   \
+// part without the site term: odd to even sites, antiperiodic in time, no x; DSLASH_CALL_OF that
+// of sources of so many fields.
+#define DSLASH_CALL(reals) DSLASH_CALL_OF(reals, 1)
+#define DSLASH_CALL_OF(reals, each)                  \
+    {.sites = DSLASH_SITES_CALL(SPINOR_REALS, each), \
+     .links = BENCHMARK_ARRAY(0),                    \
+     .links_n = 8 * reals,                           \
+     .reconstruct = reals,                           \
+     .antiperiodic = 1,                              \
+     .a = 1,                                         \
      .anisotropy = 1}
 #define DSLASH_BENCHMARK(name, reals, CALL) \
     LATTICE_SOURCES_BENCHMARK(lattice_types, "dslash." name ".r" #reals, .call = CALL(reals))
@@ -68,8 +70,10 @@ cubc_status dslash_plan(const problem *p, const instance *i, const void *term, s
     DSLASH_BENCHMARK(name, 18, CALL), DSLASH_BENCHMARK(name, 12, CALL), \
         DSLASH_BENCHMARK(name, 8, CALL)
 
-// Members of dslash_<op>_algorithm that follow from its name, and further ones.
-#define DSLASH(op, ...)                                     \
+// Members of dslash_<op>_algorithm that follow from its name, and further ones; DSLASH_OF leaves
+// out the place and which variants are invalid.
+#define DSLASH(op, ...) DSLASH_OF(op, .place = dslash_place, .invalid = dslash_invalid, __VA_ARGS__)
+#define DSLASH_OF(op, ...)                                  \
     {.name = "dslash_" #op,                                 \
      .source = "dslash_" #op ".cu",                         \
      .kernels = {"dslash_" #op},                            \
@@ -77,8 +81,6 @@ cubc_status dslash_plan(const problem *p, const instance *i, const void *term, s
      .benchmark_count = COUNT_OF(dslash_##op##_benchmarks), \
      FIELDS(dslash_##op##_fields),                          \
      .axes = {LATTICE_SOURCE_AXES},                         \
-     .place = dslash_place,                                 \
-     .invalid = dslash_invalid,                             \
      .random = dslash_random,                               \
      .workload = dslash_##op##_workload,                    \
      .plan = dslash_##op##_plan,                            \

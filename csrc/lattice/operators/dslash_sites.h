@@ -61,8 +61,10 @@ uint64_t dslash_word(double number);
         LATTICE_EXTENT_FIELDS(cubc_dslash_sites), FIELD(cubc_dslash_sites, parity, FIELD_INT), \
         FIELD(cubc_dslash_sites, inner, FIELD_INT)
 
-// The sites of a benchmark's call: odd to even, without x. The links are array 0.
-#define DSLASH_SITES_CALL(reals) \
-    {LATTICE_FIELD(in, 1), LATTICE_FIELD(out, 3), .n = (reals), .norms_n = 1, .norm_type = CUBC_F32}
+// The sites of a benchmark's call: odd to even, without x, of sources of so many fields. The links
+// are array 0.
+#define DSLASH_SITES_CALL(reals, each)                                                      \
+    {LATTICE_FIELD(in, 1), LATTICE_FIELD(out, 3), .n = (reals) * (each), .norms_n = (each), \
+     .norm_type = CUBC_F32}
 
 #endif

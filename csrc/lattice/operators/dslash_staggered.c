@@ -137,7 +137,7 @@ static const field dslash_staggered_fields[] = {
 #define CALL(reals, ...)                                                                  \
     &(const PARAMS)                                                                       \
     {                                                                                     \
-        .sites = DSLASH_SITES_CALL(COLOUR_VECTOR_REALS), .links = BENCHMARK_ARRAY(0),     \
+        .sites = DSLASH_SITES_CALL(COLOUR_VECTOR_REALS, 1), .links = BENCHMARK_ARRAY(0),  \
         .links_n = 8 * (reals), .reconstruct = reals, .signs = 1u << 20 | 0x2d28, .a = 1, \
         .scale = 1, __VA_ARGS__                                                           \
     }

@@ -1,5 +1,5 @@
 // Descriptor of spinor_copy: kernels/lattice/spinor_copy.cu.
-#include "lattice/operators/site_map.h"
+#include "lattice/operators/clover.h"
 
 typedef struct spinor_copy_traits {
     int from_order, to_order;
@@ -23,9 +23,11 @@ static cubc_status check_order(const char *what, cubc_field_order order, cubc_ty
     return CUBC_OK;
 }
 
-static cubc_status check_reals(int reals)
+static cubc_status check_reals(const cubc_spinor_copy_params *params, int reals)
 {
+    const bool native = params->from_order == CUBC_NATIVE && params->to_order == CUBC_NATIVE;
     if (reals == SPINOR_REALS || reals == COLOUR_VECTOR_REALS) return CUBC_OK;
+    if (reals == CLOVER_REALS && native) return CUBC_OK;
     FAIL(CUBC_INVALID_ARGUMENT, "spinor_copy of %d reals a site: spinors have 24, colour vectors 6",
          reals);
 }
@@ -39,7 +41,7 @@ cubc_status spinor_copy_problem(const cubc_spinor_copy_params *params, problem *
     lattice_reals(&to, &to_n);
     TRY(site_map_problem(&spinor_copy_algorithm, LATTICE_EXTENTS(params), from, "spinor_copy.pack",
                          out));
-    TRY(check_reals(reals));
+    TRY(check_reals(params, reals));
     out->n = n / (uint64_t)reals;
     // Fields of one parity are copied too, unless an order has rows of both.
     bool plain = params->from_order == CUBC_PLAIN || params->to_order == CUBC_PLAIN;

@@ -1,14 +1,16 @@
-// Wilson-clover fermions: the site term is a Hermitian matrix a site, kept with its inverse in the
-// precise and in the sloppy type.
+// Wilson-clover fermions, and those with a twisted mass. The site term is a Hermitian matrix C a
+// site, or C + i t gamma_5 with t = 2 kappa mu, whose inverse is K (C - i t gamma_5) with
+// K = (C^2 + t^2)^-1. C and its inverse, or K, are kept in the precise and in the sloppy type.
 #include "lattice/operators/clover.h"
 #include "lattice/solver/wilson.h"
 
-enum { CLOVER_FLOPS = 552 };
+enum { CLOVER_FLOPS = 552, TWISTED_CLOVER_FLOPS = 2 * CLOVER_FLOPS };
 
 typedef struct clover_operator {
     wilson w;
     uint64_t sites;
     lattice_field term[2], inverse[2]; // in either type
+    double twist;
 } clover_operator;
 
 static const clover_operator *clover_of(const solver *s)
@@ -36,16 +38,34 @@ static cubc_status dslash(solver *s, const cubc_dslash_wilson_params *p, site_ro
     return solver_launch(s, &dslash_clover_algorithm, &params);
 }
 
-static cubc_status site_inverse(solver *s, const lattice_field *in, const lattice_field **out)
+static cubc_status twisted_dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role)
 {
     const clover_operator *c = clover_of(s);
-    *out = &s->scratch[0];
+    const lattice_field *term = in_type(c->term, p->sites.type),
+                        *inverse = in_type(c->inverse, p->sites.type);
+    const bool adjoint = p->dagger || role == SITE_OWN_OF_X; // see twisted_site_inverse
+    const cubc_dslash_twisted_clover_params params = {.wilson = *p,
+                                                      .clover = term->data,
+                                                      .clover_norms = term->norms,
+                                                      .inverse = inverse->data,
+                                                      .inverse_norms = inverse->norms,
+                                                      .clover_n = CLOVER_REALS * c->sites,
+                                                      .clover_norms_n = term->norms ? c->sites : 0,
+                                                      .on_x = role != SITE_INVERSE_OF_D,
+                                                      .t = adjoint ? -c->twist : c->twist};
+    return solver_launch(s, &dslash_twisted_clover_algorithm, &params);
+}
+
+// out = `inverse` in on odd sites, of the precise type.
+static cubc_status apply_inverse(solver *s, const void *in, void *out)
+{
+    const clover_operator *c = clover_of(s);
     const cubc_clover_apply_params params = {.clover = c->inverse[0].data,
-                                             .x = in->data,
-                                             .out = (*out)->data,
+                                             .x = in,
+                                             .out = out,
                                              .clover_n = CLOVER_REALS * c->sites,
                                              .n = solver_reals(s),
-                                             .type = in->type,
+                                             .type = s->precise,
                                              .norm_type = CUBC_F32,
                                              .lx = s->shape.extents[0],
                                              .ly = s->shape.extents[1],
@@ -55,36 +75,85 @@ static cubc_status site_inverse(solver *s, const lattice_field *in, const lattic
     return solver_launch(s, &clover_apply_algorithm, &params);
 }
 
-// ---- opening ------------------------------------------------------------------------------------
-static cubc_status invert(solver *s, const clover_operator *c, const lattice_field *from,
-                          cubc_type type, double *log_det, lattice_field *out)
+static cubc_status site_inverse(solver *s, const lattice_field *in, const lattice_field **out)
 {
-    uint64_t sites = c->sites, reals = CLOVER_REALS * sites;
+    *out = &s->scratch[0];
+    return apply_inverse(s, in->data, (*out)->data);
+}
+
+// The second factor is the adjoint of the term, to which a hop with a = 0 adds nothing.
+static cubc_status twisted_site_inverse(solver *s, const lattice_field *in,
+                                        const lattice_field **out)
+{
+    const hop adjoint = {
+        .in = in, .x = in, .out = &s->scratch[0], .parity = 1, .site = SITE_OWN_OF_X};
+    *out = &s->scratch[0];
+    TRY(wilson_hop(s, &adjoint));
+    return apply_inverse(s, (*out)->data, (*out)->data);
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+static cubc_status matrix_field(solver *s, cubc_type type, lattice_field *out)
+{
+    uint64_t sites = clover_of(s)->sites, reals = CLOVER_REALS * sites;
     uint64_t norms = type == CUBC_I16 ? sites : 0;
     *out = (lattice_field){.type = type};
     TRY(solver_alloc(s, reals * cubc_type_size(type) + norms * sizeof(float), &out->data));
     if (norms) out->norms = (float *)((int16_t *)out->data + reals);
+    return CUBC_OK;
+}
+
+static cubc_status copy(solver *s, const lattice_field *from, cubc_type type, lattice_field *out)
+{
+    const clover_operator *c = clover_of(s);
+    TRY(matrix_field(s, type, out));
+    const cubc_spinor_copy_params params = {.from = from->data,
+                                            .to = out->data,
+                                            .to_norms = out->norms,
+                                            .from_n = CLOVER_REALS * c->sites,
+                                            .to_n = CLOVER_REALS * c->sites,
+                                            .from_type = from->type,
+                                            .to_type = type,
+                                            .norms_n = out->norms ? c->sites : 0,
+                                            .norm_type = CUBC_F32,
+                                            .from_order = CUBC_NATIVE,
+                                            .to_order = CUBC_NATIVE,
+                                            .reals = CLOVER_REALS,
+                                            .lx = s->shape.extents[0],
+                                            .ly = s->shape.extents[1],
+                                            .lz = s->shape.extents[2],
+                                            .lt = s->shape.extents[3]};
+    return solver_launch(s, &spinor_copy_algorithm, &params);
+}
+
+// With a twist the inverse of its square and that of C.
+static cubc_status invert(solver *s, const lattice_field *from, cubc_type type, bool twisted,
+                          double *log_det, lattice_field *out)
+{
+    const clover_operator *c = clover_of(s);
+    TRY(matrix_field(s, type, out));
     const cubc_clover_invert_params params = {.clover = from->data,
                                               .out = out->data,
                                               .out_norms = out->norms,
                                               .log_det = log_det,
-                                              .clover_n = reals,
-                                              .n = reals,
-                                              .log_det_n = sites,
+                                              .clover_n = CLOVER_REALS * c->sites,
+                                              .n = CLOVER_REALS * c->sites,
+                                              .log_det_n = c->sites,
                                               .clover_type = from->type,
                                               .type = type,
                                               .log_det_type = CUBC_F64,
-                                              .norms_n = norms,
+                                              .norms_n = out->norms ? c->sites : 0,
                                               .norm_type = CUBC_F32,
                                               .lx = s->shape.extents[0],
                                               .ly = s->shape.extents[1],
                                               .lz = s->shape.extents[2],
-                                              .lt = s->shape.extents[3]};
+                                              .lt = s->shape.extents[3],
+                                              .squared = twisted,
+                                              .shift = c->twist * c->twist};
     return solver_launch(s, &clover_invert_algorithm, &params);
 }
 
-// Another precision of the term itself is the inverse of its inverse.
-static cubc_status open(solver *s, const cubc_operator *op)
+static cubc_status open_matrices(solver *s, const cubc_operator *op, bool twisted)
 {
     clover_operator *c = s->system;
     const cubc_clover_operator *from = &op->of.clover;
@@ -101,20 +170,47 @@ static cubc_status open(solver *s, const cubc_operator *op)
     const cubc_type types[2] = {s->precise, s->sloppy};
     for (int k = 0; k < 2; k++) {
         if (k && types[0] == types[1]) break; // in_type then finds the first
-        TRY(invert(s, c, &given, types[k], log_det, &c->inverse[k]));
+        TRY(invert(s, &given, types[k], twisted, log_det, &c->inverse[k]));
         c->term[k] = given;
-        if (types[k] != given.type)
-            TRY(invert(s, c, &c->inverse[0], types[k], log_det, &c->term[k]));
+        if (types[k] != given.type) TRY(copy(s, &given, types[k], &c->term[k]));
     }
     return CUBC_OK;
 }
 
+static cubc_status open(solver *s, const cubc_operator *op)
+{
+    return open_matrices(s, op, false);
+}
+
+static cubc_status open_twisted(solver *s, const cubc_operator *op)
+{
+    clover_operator *c = s->system;
+    c->twist = 2 * c->w.kappa * op->of.twisted_clover.mu;
+    return open_matrices(s, op, true);
+}
+
+static cubc_status check_twisted(const cubc_operator *op)
+{
+    TRY(wilson_check(op));
+    return wilson_check_number("mu", op->of.twisted_clover.mu);
+}
+
+#define CLOVER_FIELDS \
+    WILSON_FIELDS, FIELD_ARRAY(cubc_clover_operator, clover, FIELD_INPUT, clover_type, clover_n)
+
 static const wilson_term matrices = {.flops = CLOVER_FLOPS, .dslash = dslash, .open = open};
-static const field fields[] = {
-    WILSON_FIELDS,
-    FIELD_ARRAY(cubc_clover_operator, clover, FIELD_INPUT, clover_type, clover_n),
-};
+static const field fields[] = {CLOVER_FIELDS};
 
 const operator_row clover_row = WILSON_ROW(.name = "clover", .state_bytes = sizeof(clover_operator),
                                            .site_inverse = site_inverse, .check = wilson_check,
                                            .details = &matrices, FIELDS(fields));
+
+static const wilson_term twisted_matrices = {
+    .flops = TWISTED_CLOVER_FLOPS, .dslash = twisted_dslash, .open = open_twisted};
+static const field twisted_fields[] = {CLOVER_FIELDS,
+                                       FIELD(cubc_twisted_clover_operator, mu, FIELD_REAL)};
+
+const operator_row twisted_clover_row =
+    WILSON_ROW(.name = "twisted_clover", .state_bytes = sizeof(clover_operator),
+               .site_inverse = twisted_site_inverse, .check = check_twisted,
+               .details = &twisted_matrices, FIELDS(twisted_fields));

@@ -10,6 +10,7 @@
 typedef enum site_role {
     SITE_NONE,
     SITE_OF_X,         // out = A x + a D in
+    SITE_OWN_OF_X,     // out = B x + a D in, with what a row's site_inverse takes for B
     SITE_INVERSE_OF_D, // out = [x +] a A^-1 D in
 } site_role;
 
@@ -46,7 +47,8 @@ struct operator_row {
     cubc_status (*site_inverse)(solver *s, const lattice_field *in, const lattice_field **out);
 };
 
-extern const operator_row wilson_row, twisted_row, clover_row, staggered_row;
+extern const operator_row wilson_row, twisted_row, clover_row, staggered_row, twisted_clover_row,
+    doublet_row;
 
 cubc_status operator_row_of(cubc_operator_kind kind, const operator_row **out);
 cubc_status operator_row_named(const char *name, cubc_operator_kind *kind,

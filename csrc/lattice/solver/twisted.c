@@ -3,8 +3,6 @@
 #include "lattice/operators/lattice_problem.h"
 #include "lattice/solver/wilson.h"
 
-#include <math.h>
-
 enum { TWIST_FLOPS = 96 };
 
 typedef struct twisted {
@@ -59,8 +57,7 @@ static cubc_status open(solver *s, const cubc_operator *from)
 static cubc_status check(const cubc_operator *op)
 {
     TRY(wilson_check(op));
-    if (isfinite(op->of.twisted.mu)) return CUBC_OK;
-    FAIL(CUBC_INVALID_ARGUMENT, "mu is %g: it is a finite number", op->of.twisted.mu);
+    return wilson_check_number("mu", op->of.twisted.mu);
 }
 
 static const wilson_term twist = {.flops = TWIST_FLOPS, .dslash = dslash, .open = open};

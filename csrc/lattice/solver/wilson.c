@@ -41,10 +41,15 @@ cubc_status wilson_hop(solver *s, const hop *h)
 }
 
 // ---- opening ------------------------------------------------------------------------------------
+cubc_status wilson_check_number(const char *name, double number)
+{
+    if (isfinite(number)) return CUBC_OK;
+    FAIL(CUBC_INVALID_ARGUMENT, "%s is %g: it is a finite number", name, number);
+}
+
 cubc_status wilson_check(const cubc_operator *op)
 {
-    if (isfinite(op->of.wilson.kappa)) return CUBC_OK;
-    FAIL(CUBC_INVALID_ARGUMENT, "kappa is %g: it is a finite number", op->of.wilson.kappa);
+    return wilson_check_number("kappa", op->of.wilson.kappa);
 }
 
 cubc_status wilson_open(solver *s, const cubc_operator *op)

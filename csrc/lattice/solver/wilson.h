@@ -19,6 +19,7 @@ typedef struct wilson_term {
 } wilson_term;
 
 cubc_status wilson_check(const cubc_operator *op);
+cubc_status wilson_check_number(const char *name, double number); // finite
 cubc_status wilson_open(solver *s, const cubc_operator *from);
 double wilson_kappa(const solver *s);
 cubc_status wilson_hop(solver *s, const hop *h);

@@ -10,7 +10,7 @@
 True
 """
 
-from ._clover import WilsonClover
+from ._clover import TwistedClover, WilsonClover
 from ._fat_links import fat_links
 from ._gauge import Gauge, read_gauge, write_gauge
 from ._io import (
@@ -32,7 +32,7 @@ from ._quenched import quenched
 from ._rotations import Rotation
 from ._solve import SolveInfo, solve
 from ._staggered import HISQ, Asqtad, Staggered
-from ._twisted import TwistedMass
+from ._twisted import TwistedDoublet, TwistedMass
 from ._wilson import Wilson
 
 __all__ = [
@@ -43,6 +43,8 @@ __all__ = [
     "Rotation",
     "SolveInfo",
     "Staggered",
+    "TwistedClover",
+    "TwistedDoublet",
     "TwistedMass",
     "Wilson",
     "WilsonClover",

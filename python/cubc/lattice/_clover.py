@@ -1,4 +1,4 @@
-"""Wilson fermions with a clover term."""
+"""Wilson fermions with a clover term, and with a twisted mass besides."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -125,8 +125,13 @@ class WilsonClover(Wilson):
         given = {
             "clover": self.clover("double", stream)[0],
             "log_det": ("float64", (self._sites,), None),
+            **self._square(),
         }
         return self._keep("clover_invert", precision, given, stream)
+
+    def _square(self) -> dict[str, Any]:
+        """Give the parameters of the inverse of a site term that is not Hermitian."""
+        return {}
 
     @property
     def _sites(self) -> int:
@@ -134,8 +139,8 @@ class WilsonClover(Wilson):
         return x * y * z * t
 
     def _keep(self, algorithm: str, precision: str, given: dict[str, Any], stream: Any) -> Any:
-        """Return a result that was made before from the same links, kappa and csw."""
-        made_of = (self.gauge, self.gauge.version, self.kappa, self.csw)
+        """Return a result that was made before from the same links and numbers."""
+        made_of = (self.gauge, self.gauge.version, self.kappa, self.csw, self._square())
         if self._made_of != made_of:
             self._made.clear()
             self._made_of = made_of
@@ -146,3 +151,90 @@ class WilsonClover(Wilson):
             given |= extent_fields(self.gauge.extent)
             self._made[algorithm, kind] = call(algorithm, given, stream=stream)
         return self._made[algorithm, kind]
+
+
+class TwistedClover(WilsonClover):
+    """Operator of twisted mass fermions with a clover term, M = A + 2 i kappa mu gamma_5 - kappa D.
+
+    A is the clover term of `WilsonClover`. This is the operator of one of two flavours; that of the
+    other has -mu. The adjoint of M(mu) is gamma_5 M(-mu) gamma_5.
+
+    Parameters
+    ----------
+    gauge, kappa, mass
+        As for `Wilson`.
+    csw : float or (float, float)
+        As for `WilsonClover`.
+    mu : float
+        Twisted mass, as for `TwistedMass`.
+    antiperiodic_t, theta, anisotropy, reconstruct, precision, temporal_gauge
+        As for `WilsonClover`.
+
+    Notes
+    -----
+    R. Frezzotti, G. Martinelli, M. Papinutto and G. C. Rossi, "Reducing cutoff effects in maximally
+    twisted lattice QCD close to the chiral limit", JHEP 04 (2006) 038. D is that of `Wilson`. The
+    inverse of the site term is K (A - 2 i kappa mu gamma_5), K = (A^2 + (2 kappa mu)^2)^-1; a hop
+    that is multiplied by it reads A and K.
+    """
+
+    _kernel = "dslash_twisted_clover"
+
+    @named
+    def __init__(
+        self,
+        gauge: Gauge,
+        kappa: float | None = None,
+        csw: float | tuple[float, float] | None = None,
+        mu: float | None = None,
+        *,
+        mass: float | None = None,
+        antiperiodic_t: bool = True,
+        theta: Sequence[float] | None = None,
+        anisotropy: float = 1.0,
+        reconstruct: int = 12,
+        precision: str = "double",
+        temporal_gauge: bool = False,
+    ):
+        if csw is None or mu is None:
+            raise TypeError("TwistedClover takes csw and mu")
+        super().__init__(
+            gauge,
+            kappa,
+            csw,
+            mass=mass,
+            antiperiodic_t=antiperiodic_t,
+            theta=theta,
+            anisotropy=anisotropy,
+            reconstruct=reconstruct,
+            precision=precision,
+            temporal_gauge=temporal_gauge,
+        )
+        self.mu = float(mu)
+
+    def _of(self) -> str:
+        return f"{super()._of()}, mu={self.mu}"
+
+    def _square(self) -> dict[str, Any]:
+        return {"squared": 1, "shift": (2 * self.kappa * self.mu) ** 2}
+
+    def _beside_hops(self, dagger: bool, stream: Any) -> dict[str, Any]:
+        twist = 2 * self.kappa * self.mu
+        return super()._beside_hops(dagger, stream) | {"t": -twist if dagger else twist}
+
+    def _system(self, precision: str, stream: Any = None) -> tuple[str, dict[str, Any]]:
+        """See `Operator`."""
+        return "twisted_clover", super()._system(precision, stream)[1] | {"mu": self.mu}
+
+    @named
+    def inverse(self, precision: str = "double", stream: Any = None) -> tuple[Any, Any]:
+        """Return K, the inverse of A^2 + (2 kappa mu)^2, in the order of `clover`."""
+        return self._inverse(precision, stream)[:2]
+
+    @named
+    def trace_log(self, parity: str | None = None, stream: Any = None) -> float:
+        """Return the trace of the logarithm of A^2 + (2 kappa mu)^2: of both flavours together.
+
+        The arguments are those of `WilsonClover.trace_log`.
+        """
+        return super().trace_log(parity, stream)

@@ -42,7 +42,7 @@ def propagator(
 
     Parameters
     ----------
-    operator : Wilson, TwistedMass or WilsonClover
+    operator : Wilson, TwistedMass, WilsonClover or TwistedClover
         Operator M. For `Wilson` S is the inverse of (m + 1 + 3 / anisotropy) - D / 2.
     place : tuple of int
         Site x, y, z, t of the source, each from 0 to the extent less 1.

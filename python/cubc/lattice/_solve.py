@@ -100,7 +100,7 @@ def solve(
 
     Parameters
     ----------
-    operator : Wilson, TwistedMass, WilsonClover, Staggered, Asqtad or HISQ
+    operator : Wilson, TwistedMass, WilsonClover, Staggered or another operator
         Operator M.
     b : array_like
         Right-hand side: spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``, or

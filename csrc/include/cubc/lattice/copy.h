@@ -44,8 +44,8 @@ typedef struct cubc_spinor_copy_params {
     uint64_t norms_n;    // sites * sources, or 0
     cubc_type norm_type; // F32
     cubc_field_order from_order, to_order;
-    int reals; // a site: 24 of spinors, whose basis is that of the order; 6 of colour vectors; 0:
-               // 24
+    int reals; // a site: 24 of spinors, whose basis is that of the order; 6 of colour vectors; 72
+               // of clover terms, native to native; 0: 24
     int lx, ly, lz, lt;
 } cubc_spinor_copy_params;
 

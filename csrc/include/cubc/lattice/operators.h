@@ -142,7 +142,8 @@ typedef struct cubc_clover_term_params {
 
 // The inverse of a clover term, and log |det| of both matrices of each site together. The sum over
 // all sites is the trace of the logarithm, if the matrices are positive definite, as those near 1
-// are. The sign of a determinant is not reported.
+// are. The sign of a determinant is not reported. With `squared` the same of C^2 + shift, which is
+// (C + i t gamma_5)^+ (C + i t gamma_5) with shift = t^2.
 typedef struct cubc_clover_invert_params {
     const void *clover;
     const float *clover_norms;
@@ -156,6 +157,8 @@ typedef struct cubc_clover_invert_params {
     uint64_t clover_norms_n, norms_n; // sites, or 0
     cubc_type norm_type;              // F32
     int lx, ly, lz, lt;
+    int squared;
+    double shift;
 } cubc_clover_invert_params;
 
 // out = C x for spinors in native order, where C is a clover term or its inverse. out may be x.
@@ -193,6 +196,29 @@ typedef struct cubc_dslash_twisted_params {
     double a5, b, b5;
 } cubc_dslash_twisted_params;
 
+// Twisted mass fermions with a clover term C: out = K (C - i t gamma_5) D in, out = x + a K (C - i
+// t gamma_5) D in, or, with on_x, out = (C + i t gamma_5) x + a D in. K is the inverse of C^2 +
+// t^2, of cubc_clover_invert. The rest is as for the Wilson Dslash.
+typedef struct cubc_dslash_twisted_clover_params {
+    cubc_dslash_wilson_params wilson;
+    const void *clover;         // C, of both parities
+    const float *clover_norms;  // of I16, else NULL
+    const void *inverse;        // K; NULL with on_x
+    const float *inverse_norms; // of I16, else NULL
+    uint64_t clover_n, clover_norms_n;
+    int on_x;
+    double t;
+} cubc_dslash_twisted_clover_params;
+
+// A doublet of twisted mass fermions (R. Frezzotti and G. C. Rossi, 2004):
+//     out = (b + i b5 gamma_5 tau_3 + b1 tau_1) x + (a + i a5 gamma_5 tau_3 + a1 tau_1) D in
+// with Pauli matrices tau of flavour. Flavours are sources that follow each other: `inner` is 2. If
+// x is NULL its term is absent. The rest is as for the Wilson Dslash.
+typedef struct cubc_dslash_doublet_params {
+    cubc_dslash_wilson_params wilson;
+    double a5, a1, b, b5, b1;
+} cubc_dslash_doublet_params;
+
 // out = (a + i a5 gamma_5) x for spinors in native order, of one parity or both, of any number of
 // sources. out may be x.
 typedef struct cubc_spinor_twist_params {
@@ -224,6 +250,10 @@ cubc_status cubc_dslash_clover_temp_bytes(cubc_device *device,
                                           const cubc_dslash_clover_params *params, size_t *bytes);
 cubc_status cubc_dslash_clover(cubc_device *device, const cubc_dslash_clover_params *params,
                                void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_dslash_doublet_temp_bytes(cubc_device *device,
+                                           const cubc_dslash_doublet_params *params, size_t *bytes);
+cubc_status cubc_dslash_doublet(cubc_device *device, const cubc_dslash_doublet_params *params,
+                                void *temp, size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_dslash_staggered_temp_bytes(cubc_device *device,
                                              const cubc_dslash_staggered_params *params,
                                              size_t *bytes);
@@ -233,6 +263,12 @@ cubc_status cubc_dslash_twisted_temp_bytes(cubc_device *device,
                                            const cubc_dslash_twisted_params *params, size_t *bytes);
 cubc_status cubc_dslash_twisted(cubc_device *device, const cubc_dslash_twisted_params *params,
                                 void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_dslash_twisted_clover_temp_bytes(cubc_device *device,
+                                                  const cubc_dslash_twisted_clover_params *params,
+                                                  size_t *bytes);
+cubc_status cubc_dslash_twisted_clover(cubc_device *device,
+                                       const cubc_dslash_twisted_clover_params *params, void *temp,
+                                       size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_dslash_wilson_temp_bytes(cubc_device *device,
                                           const cubc_dslash_wilson_params *params, size_t *bytes);
 cubc_status cubc_dslash_wilson(cubc_device *device, const cubc_dslash_wilson_params *params,

@@ -16,10 +16,12 @@ extern "C" {
 #pragma GCC visibility push(default)
 // cffi: begin
 typedef enum cubc_operator_kind {
-    CUBC_WILSON,   // M = 1 - kappa D
-    CUBC_TWISTED,  // M = 1 + 2 i kappa mu gamma_5 - kappa D
-    CUBC_CLOVER,   // M = A - kappa D
-    CUBC_STAGGERED // M = 2 m + D
+    CUBC_WILSON,         // M = 1 - kappa D
+    CUBC_TWISTED,        // M = 1 + 2 i kappa mu gamma_5 - kappa D
+    CUBC_CLOVER,         // M = A - kappa D
+    CUBC_STAGGERED,      // M = 2 m + D
+    CUBC_TWISTED_CLOVER, // M = A + 2 i kappa mu gamma_5 - kappa D
+    CUBC_DOUBLET         // M = 1 + 2 i kappa mu gamma_5 tau_3 + 2 kappa epsilon tau_1 - kappa D
 } cubc_operator_kind;
 
 // Parameters of each kind. Extents are those of the cubc_operator.
@@ -46,6 +48,16 @@ typedef struct cubc_clover_operator {
     cubc_type clover_type; // F64, F32; copied if another is needed
 } cubc_clover_operator;
 
+typedef struct cubc_twisted_clover_operator {
+    cubc_clover_operator clover;
+    double mu;
+} cubc_twisted_clover_operator;
+
+typedef struct cubc_doublet_operator { // a source has two fields, its flavours
+    cubc_wilson_operator wilson;
+    double mu, epsilon;
+} cubc_doublet_operator;
+
 typedef struct cubc_staggered_operator {
     const void *links;      // fat links, or those of the gauge field, in native order
     const void *long_links; // NULL: none
@@ -65,6 +77,8 @@ typedef struct cubc_operator {
         cubc_wilson_operator wilson;
         cubc_twisted_operator twisted;
         cubc_clover_operator clover;
+        cubc_twisted_clover_operator twisted_clover;
+        cubc_doublet_operator doublet;
         cubc_staggered_operator staggered;
     } of;
 } cubc_operator;
