@@ -46,6 +46,7 @@ NAMES = (
     "runs.encode",
     "scan.exclusive.sum",
     "scan.segmented.256",
+    "searchsorted.lower",
     *(f"segmented_reduce.sum.{size}" for size in (8, 256, 1000, 65536)),
     *(f"segmented_sort.keys.{size}" for size in (8, 256, 65536)),
     "segmented_sort.pairs.256",

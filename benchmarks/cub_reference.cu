@@ -132,6 +132,20 @@ template <class T> int run_topk(cub_call &c, cudaStream_t stream)
 #endif
 }
 
+// A value for every four of the n sorted items, as csrc/primitives/searchsorted.c has it.
+template <class T> int run_search(cub_call &c, cudaStream_t stream)
+{
+#if CUB_VERSION >= 300400
+    const T *values = static_cast<const T *>(c.in[0]), *sorted = static_cast<const T *>(c.in[1]);
+    auto where = cuda::std::execution::env{cuda::stream_ref{stream}};
+    return cub::DeviceFind::LowerBound(c.temp, c.temp_bytes, sorted, c.n, values,
+                                       c.n < 4 ? 1 : c.n / 4, static_cast<int64_t *>(c.out[0]),
+                                       smaller_first(), where);
+#else
+    return UNSUPPORTED;
+#endif
+}
+
 template <class T> int run_transform(cub_call &c, cudaStream_t stream)
 {
 #if CUB_VERSION >= 300200
@@ -257,6 +271,7 @@ template <class T> int run_items(cub_call &c, cudaStream_t stream)
             return cub::DeviceMergeSort::SortPairsCopy(c.temp, c.temp_bytes, in, values_in, out,
                                                        values_out, c.n, smaller_first(), stream);
         if (is("topk.pairs")) return run_topk<T>(c, stream);
+        if (is("searchsorted.lower")) return run_search<T>(c, stream);
         if (is("transform.triad")) return run_transform<T>(c, stream);
         if constexpr (std::is_same_v<T, int32_t>)
             if (is("copy_batch.buffers")) return run_copies<T>(c, stream);
