@@ -213,59 +213,7 @@ static PyObject *store_set_device(PyObject *self, PyObject *dict)
     Py_RETURN_NONE;
 }
 
-static PyObject *store_row_call(PyObject *self, PyObject *given, bool add)
-{
-    store_row row;
-    cubc_status st;
-    bool answer = false;
-    if (!PyDict_Check(given)) {
-        PyErr_SetString(PyExc_TypeError, "a row is a dict");
-        return NULL;
-    }
-    PyObject *dict = PyDict_Copy(given); // keeps the values while the GIL is dropped
-    if (!dict) return NULL;
-    store *s = row_from(dict, &row) < 0 ? NULL : begin_use(self);
-    if (s) {
-        Py_BEGIN_ALLOW_THREADS
-        st = add ? store_add(s, &row, &answer) : store_has(s, &row, &answer);
-        Py_END_ALLOW_THREADS
-        end_use(self);
-    }
-    Py_DECREF(dict);
-    if (!s) return NULL;
-    return st ? py_raise(st) : PyBool_FromLong(answer);
-}
-
-static PyObject *store_add_method(PyObject *self, PyObject *dict)
-{
-    return store_row_call(self, dict, true);
-}
-
-static PyObject *store_has_method(PyObject *self, PyObject *dict)
-{
-    return store_row_call(self, dict, false);
-}
-
-// ---- rows ---------------------------------------------------------------------------------------
-static PyObject *store_rows(PyObject *self, PyObject *unused)
-{
-    py_rows *rows = (py_rows *)py_allocate((PyTypeObject *)rows_type);
-    store *s = rows ? begin_use(self) : NULL;
-    cubc_status st;
-    (void)unused;
-    if (!s) {
-        Py_XDECREF((PyObject *)rows);
-        return NULL;
-    }
-    rows->owner = Py_NewRef(self); // in use from here on, until the iterator goes
-    Py_BEGIN_ALLOW_THREADS
-    st = store_begin(s, &rows->cursor);
-    Py_END_ALLOW_THREADS
-    if (!st) return (PyObject *)rows;
-    Py_DECREF(rows);
-    return py_raise(st);
-}
-
+// ---- structs to dicts ---------------------------------------------------------------------------
 static PyObject *column_object(const store_column *column, const void *value)
 {
     const store_series *series = value;
@@ -305,6 +253,88 @@ static PyObject *record_dict(const store_record *r)
     return dict;
 }
 
+// The same; CUBC_STORE_ERROR for text that is not UTF-8.
+static PyObject *record_object(const store_record *r)
+{
+    PyObject *dict = record_dict(r);
+    if (dict || PyErr_ExceptionMatches(PyExc_MemoryError)) return dict;
+    PyErr_Clear();
+    return py_raise(error_set(__FILE__, __LINE__, CUBC_STORE_ERROR,
+                              "row %lld of the store holds text that is not UTF-8",
+                              (long long)r->id));
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+// The row of a key, or NULL without an exception where there is none; `add` puts it there first.
+static cubc_status put_and_find(store *s, const store_row *row, bool add, store_cursor **c,
+                                store_record *record, bool *found)
+{
+    int64_t id = 0;
+    bool added;
+    if (add) TRY(store_add(s, row, &added));
+    TRY(store_find(s, row, &id, found));
+    if (!*found) return CUBC_OK;
+    TRY(store_begin_at(s, id, c));
+    return store_next(*c, record, found);
+}
+
+static PyObject *store_row_call(PyObject *self, PyObject *given, bool add)
+{
+    store_row row;
+    store_record record;
+    store_cursor *c = NULL;
+    cubc_status st;
+    bool found = false;
+    if (!PyDict_Check(given)) {
+        PyErr_SetString(PyExc_TypeError, "a row is a dict");
+        return NULL;
+    }
+    PyObject *dict = PyDict_Copy(given); // keeps the values while the GIL is dropped
+    if (!dict) return NULL;
+    store *s = row_from(dict, &row) < 0 ? NULL : begin_use(self);
+    if (!s) {
+        Py_DECREF(dict);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    st = put_and_find(s, &row, add, &c, &record, &found);
+    Py_END_ALLOW_THREADS
+    Py_DECREF(dict);
+    PyObject *stored = st ? py_raise(st) : found ? record_object(&record) : Py_NewRef(Py_None);
+    store_end(c);
+    end_use(self);
+    return stored;
+}
+
+static PyObject *store_add_method(PyObject *self, PyObject *dict)
+{
+    return store_row_call(self, dict, true);
+}
+
+static PyObject *store_find_method(PyObject *self, PyObject *dict)
+{
+    return store_row_call(self, dict, false);
+}
+
+static PyObject *store_rows(PyObject *self, PyObject *unused)
+{
+    py_rows *rows = (py_rows *)py_allocate((PyTypeObject *)rows_type);
+    store *s = rows ? begin_use(self) : NULL;
+    cubc_status st;
+    (void)unused;
+    if (!s) {
+        Py_XDECREF((PyObject *)rows);
+        return NULL;
+    }
+    rows->owner = Py_NewRef(self); // in use from here on, until the iterator goes
+    Py_BEGIN_ALLOW_THREADS
+    st = store_begin(s, &rows->cursor);
+    Py_END_ALLOW_THREADS
+    if (!st) return (PyObject *)rows;
+    Py_DECREF(rows);
+    return py_raise(st);
+}
+
 static PyObject *rows_next(PyObject *self)
 {
     py_rows *rows = (py_rows *)self;
@@ -320,14 +350,9 @@ static PyObject *rows_next(PyObject *self)
     Py_BEGIN_ALLOW_THREADS
     st = store_next(rows->cursor, &record, &more);
     Py_END_ALLOW_THREADS
-    PyObject *dict = st || !more ? NULL : record_dict(&record);
+    PyObject *dict = st || !more ? NULL : record_object(&record);
     rows->running = false;
-    if (st) return py_raise(st);
-    if (!more || dict || PyErr_ExceptionMatches(PyExc_MemoryError)) return dict;
-    PyErr_Clear();
-    return py_raise(error_set(__FILE__, __LINE__, CUBC_STORE_ERROR,
-                              "row %lld of the store holds text that is not UTF-8",
-                              (long long)record.id));
+    return st ? py_raise(st) : dict;
 }
 
 static PyObject *rows_iter(PyObject *self)
@@ -347,8 +372,8 @@ static void rows_dealloc(PyObject *self)
 // ---- types --------------------------------------------------------------------------------------
 static PyMethodDef store_methods[] = {
     {"set_device", store_set_device, METH_O, "The device that rows added from here on are of."},
-    {"add", store_add_method, METH_O, "Add a row; False if its key was there."},
-    {"has", store_has_method, METH_O, "Whether a row with this key is there."},
+    {"add", store_add_method, METH_O, "Add a row and return that of its key as it is stored."},
+    {"find", store_find_method, METH_O, "The row with this key, or None."},
     {"rows", store_rows, METH_NOARGS, "All rows, oldest first."},
     {"close", store_close_method, METH_NOARGS, "Close the file."},
     {NULL, NULL, 0, NULL}};

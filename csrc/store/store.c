@@ -356,26 +356,28 @@ cubc_status store_put_calls(store *s, const store_row *row)
     return put(s, PUT_CALLS, row, &done);
 }
 
-static cubc_status has_locked(store *s, const store_row *key, bool *found)
+static cubc_status find_locked(store *s, const store_row *key, int64_t *id, bool *found)
 {
     sql_query q;
     TRY(check_device(s));
     if (s->version == 1)
         FAIL(CUBC_STORE_ERROR, "%s is of store version 1, whose rows have no rounds: read them all",
              sql_path(s->db));
-    TRY(sql_start(s->db, HAS, &q));
+    TRY(sql_start(s->db, FIND, &q));
     bind_key(s, &q, key);
     cubc_status st = sql_step(&q, found);
+    bool numbered = !*found || sql_read_integer(&q, id);
     sql_finish(&q);
-    return st;
+    if (st || numbered) return st;
+    FAIL(CUBC_STORE_ERROR, "%s is damaged: a row has no number; restore a copy", sql_path(s->db));
 }
 
-cubc_status store_has(store *s, const store_row *key, bool *found)
+cubc_status store_find(store *s, const store_row *key, int64_t *id, bool *found)
 {
     *found = false;
     TRY(check_key(key));
     pthread_mutex_lock(&s->mutex);
-    cubc_status st = has_locked(s, key, found);
+    cubc_status st = find_locked(s, key, id, found);
     pthread_mutex_unlock(&s->mutex);
     return st;
 }

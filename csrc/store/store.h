@@ -48,8 +48,9 @@ cubc_status store_add(store *s, const store_row *row, bool *added);
 // The same of calls that are still being made (status "recorded"): a row of that status and key,
 // which the caller has added, is renewed.
 cubc_status store_put_calls(store *s, const store_row *row);
-// Tells if a row with this key, for the current device and environment, is there.
-cubc_status store_has(store *s, const store_row *key, bool *found);
+// Sets *id to the number of the row with this key, for the current device and environment, if there
+// is one.
+cubc_status store_find(store *s, const store_row *key, int64_t *id, bool *found);
 
 // Iteration over all rows, in order of id: begin, then next until *more is false, then end (before
 // the store is closed). A store that is open for reading is as it was when it was opened. A row
@@ -57,6 +58,8 @@ cubc_status store_has(store *s, const store_row *key, bool *found);
 // next then goes on after it.
 typedef struct store_cursor store_cursor;
 cubc_status store_begin(store *s, store_cursor **out);
+// The same from the row with a number on.
+cubc_status store_begin_at(store *s, int64_t id, store_cursor **out);
 cubc_status store_next(store_cursor *c, store_record *record, bool *more);
 void store_end(store_cursor *c);
 

@@ -13,12 +13,17 @@ struct store_cursor {
     store_buffers buffers;
 };
 
-cubc_status store_begin(store *s, store_cursor **out)
+cubc_status store_begin_at(store *s, int64_t id, store_cursor **out)
 {
     store_cursor *c = *out = mem_zalloc(1, sizeof *c);
     if (!c) return CUBC_NO_MEMORY;
-    *c = (store_cursor){.s = s, .last_id = INT64_MIN};
+    *c = (store_cursor){.s = s, .last_id = id > INT64_MIN ? id - 1 : id};
     return CUBC_OK;
+}
+
+cubc_status store_begin(store *s, store_cursor **out)
+{
+    return store_begin_at(s, INT64_MIN, out);
 }
 
 void store_end(store_cursor *c)

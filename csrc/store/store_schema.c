@@ -217,10 +217,10 @@ static const char *const statements[STATEMENTS] = {
     // That a variant was not worth a measurement may be measured after all.
     [ADD] = PUT_WHERE("status IN ('lost', 'pruned') AND excluded.status NOT IN ('lost', 'pruned')"),
     [PUT_CALLS] = PUT_WHERE("status = 'recorded' AND excluded.status = 'recorded'"),
-    [HAS] = "SELECT 1 FROM measurement WHERE"
-            " benchmark_id = (SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2)"
-            " AND source_hash = ?3 AND ct = ?4 AND variant = ?5 AND rt = ?6 AND device_id = ?7"
-            " AND environment_id = ?8 AND round = ?9",
+    [FIND] = "SELECT id FROM measurement WHERE"
+             " benchmark_id = (SELECT id FROM benchmark WHERE name = ?1 AND axes = ?2)"
+             " AND source_hash = ?3 AND ct = ?4 AND variant = ?5 AND rt = ?6 AND device_id = ?7"
+             " AND environment_id = ?8 AND round = ?9",
     [NEXT_ID] = "SELECT id FROM measurement WHERE id > ?1 ORDER BY id LIMIT 1",
     [ALL_DEVICES] = "SELECT * FROM device ORDER BY id",
     [ALL_ENVIRONMENTS] = "SELECT * FROM environment ORDER BY id",

@@ -17,7 +17,7 @@ enum {
     FIND_BENCHMARK,
     ADD,
     PUT_CALLS,
-    HAS,
+    FIND, // number of the row of a key
     NEXT_ID,
     ALL_DEVICES, // tables that an upgrade copies as they are
     ALL_ENVIRONMENTS,

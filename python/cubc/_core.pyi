@@ -527,13 +527,16 @@ class Store:
     def __new__(cls, path: str, create: bool = False) -> Store: ...
     def set_device(self, info: dict[str, Any], /) -> None:
         """Set the device, as of device_info(), that later rows were measured on."""
-    def add(self, row: dict[str, Any], /) -> bool:
-        """Add one row, durable on return; False if a row of its key was there, which is kept.
+    def add(self, row: dict[str, Any], /) -> dict[str, Any]:
+        """Add one row, durable on return, and give it as it is stored, as `rows` does.
+
+        If a row of its key was there, that is kept and returned.
 
         Keys are those of `STORE_COLUMNS`; csrc/store/store_columns.h has their meaning. Missing
         ones are empty or 0. Texts are bounded; a long message is cut.
         """
-    def has(self, row: dict[str, Any], /) -> bool: ...
+    def find(self, key: dict[str, Any], /) -> dict[str, Any] | None:
+        """Row of a key for the device that is set, as `rows` gives it."""
     def rows(self) -> Iterator[dict[str, Any]]:
         """All rows, oldest first, with the keys of `add` and id, center, base_center, device_uuid,
         device_model, device_name, arch, sm_count, ecc, driver, runtime, compiler, version, created.

@@ -58,8 +58,18 @@ STORE_TEST(round_trip)
 static bool has(store *s, store_row key)
 {
     bool found = false;
-    CHECK_STATUS(store_has(s, &key, &found), CUBC_OK);
-    return found;
+    int64_t id = -1;
+    bool more = false;
+    store_cursor *c = NULL;
+    store_record r;
+    CHECK_STATUS(store_find(s, &key, &id, &found), CUBC_OK);
+    CHECK((id > 0) == found);
+    if (!found) return false;
+    CHECK_STATUS(store_begin_at(s, id, &c), CUBC_OK);
+    CHECK_STATUS(store_next(c, &r, &more), CUBC_OK);
+    CHECK(more && r.id == id && !strcmp(r.row.variant, key.variant) && !strcmp(r.row.rt, key.rt));
+    store_end(c);
+    return true;
 }
 
 STORE_TEST(keys)
@@ -318,6 +328,7 @@ STORE_TEST(endless_statements)
 static cubc_status use_everything(void)
 {
     bool added, found, more;
+    int64_t id;
     store *s = NULL;
     store_cursor *c = NULL;
     store_record r;
@@ -326,8 +337,8 @@ static cubc_status use_everything(void)
     GUARD(st, store_open(path, STORE_CREATE, &s), done);
     GUARD(st, store_device(s, &some_device, "0.1.0"), done);
     GUARD(st, store_add(s, &row, &added), done);
-    GUARD(st, store_has(s, &row, &found), done);
-    GUARD(st, store_begin(s, &c), done);
+    GUARD(st, store_find(s, &row, &id, &found), done);
+    GUARD(st, store_begin_at(s, id, &c), done);
     do GUARD(st, store_next(c, &r, &more), done);
     while (more);
 done:

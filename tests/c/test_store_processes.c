@@ -154,7 +154,8 @@ STORE_TEST(killed_writers)
         bool found = false;
         snprintf(variant, sizeof variant, "ipt_%d", i);
         store_row row = some_row(variant);
-        CHECK_STATUS(store_has(s, &row, &found), CUBC_OK);
+        int64_t id;
+        CHECK_STATUS(store_find(s, &row, &id, &found), CUBC_OK);
         missing += !found;
     }
     store_close(s);

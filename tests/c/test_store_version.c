@@ -192,12 +192,13 @@ STORE_TEST(rounds)
     store_cursor *c = NULL;
     store_record r;
     bool added, more = false, found = true;
+    int64_t id;
     store_row row = some_row("ipt_1.tpb_256");
     store *s = open_with_device();
     if (!s) return;
     CHECK(add_row(s, row.variant));
     row.round = 1;
-    CHECK_STATUS(store_has(s, &row, &found), CUBC_OK);
+    CHECK_STATUS(store_find(s, &row, &id, &found), CUBC_OK);
     CHECK(!found);
     row.clocks = (store_series){clocks, 3};
     row.base_clocks = (store_series){base_clocks, 2};

@@ -161,7 +161,7 @@ def test_a_store_is_closed_when_its_last_user_is_done(tmp_path):
     with pytest.raises(ValueError, match="closed"):
         next(rows)
     with pytest.raises(ValueError, match="closed"):
-        store.has({"benchmark": "x"})
+        store.find({"benchmark": "x"})
     del rows
 
 

@@ -61,7 +61,8 @@ def write(path, rows, **device):
     store = _core.Store(str(path), True)
     store.set_device(_core.device_info("cpu") | device)
     for fields in rows:
-        assert store.add(fields)
+        assert store.find(fields) is None
+        store.add(fields)
     store.close()
     return path
 

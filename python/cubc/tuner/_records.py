@@ -134,12 +134,6 @@ class Group:
         self.cells.setdefault(measurement.variant, {})[rt] = measurement
         self._rts[rt] = measurement.rt
 
-    def has(self, measurement: Measurement) -> bool:
-        """True if a measurement of the same variant, workload and round is there."""
-        rt, rounds = ax.workload_text(measurement.rt), self.rounds.get(measurement.variant, {})
-        cells = self.cells.get(measurement.variant, {})
-        return rt in (rounds.get(measurement.round, {}) if measurement.round else cells)
-
     def measurements(self) -> Iterator[Measurement]:
         """All measurements, those of the search before those of later rounds."""
         for cells in self.cells.values():

@@ -173,9 +173,8 @@ class Search:
         try:
             with (
                 closing(self._target()) as target,
-                closing(_core.Store(self.db, True)) as store,
                 Session(
-                    store,
+                    self.db,
                     target,
                     self.timing,
                     racing=self.racing,
@@ -206,15 +205,16 @@ class Search:
             kept = f"{self.db} holds what was measured; the same search resumes there"
             print(f"cubc: stopped: {kept}", file=sys.stderr)
             raise
-        ended = {str(one.workload): one.ended for one in searches}
-        return self._result(target, failed, ended)
+        return self._result(searches, target.others, failed)
 
     def _searches(self, session: Session) -> list[WorkloadSearch]:
         stored = read(self.db)
         others = [*read(self.warm), *stored] if self.warm else stored
         target, searches = session.target, []
         for workload in self.workloads:
-            results = self._results(workload, target, stored)
+            results = WorkloadResults(
+                workload, target.info, stored, several=target.several, objective=self.objective
+            )
             # Constraints may leave a parameter no value, which strategies need not know of.
             factory = self.strategy if workload.space.size else Exhaustive
             factory = warmed(factory, elsewhere(results.groups, others))
@@ -222,29 +222,23 @@ class Search:
             searches.append(WorkloadSearch(session, workload, strategy, results, self.variants))
         return searches
 
-    def _results(
-        self, workload: CompileTimeWorkload, target: Target, stored: list[Group]
-    ) -> WorkloadResults:
-        return WorkloadResults(
-            workload, target.info, stored, several=target.several, objective=self.objective
-        )
-
-    def _result(self, target: Target, failed: dict[str, str], ended: dict[str, str]) -> Result:
+    def _result(
+        self,
+        searches: Sequence[WorkloadSearch],
+        devices: Iterable[Mapping[str, Any]],
+        failed: dict[str, str],
+    ) -> Result:
         for name, reason in failed.items():
             message = f"{name}: base does not run: {reason}"
-            if len(failed) == len(self.workloads):
+            if len(failed) == len(searches):
                 raise BaseFailed(message)
             warnings.warn(message, RuntimeWarning, stacklevel=4)
-        # Only rows that are read back have the number by which their samples are found. Rows that
-        # are refused were reported at the start.
-        stored = read(self.db, bad="pass")
         found = []
-        for workload in self.workloads:
-            results = self._results(workload, target, stored)
-            for info in target.others:
-                results.include(info)
-            found += [group.among(workload.admits) for group in results.groups if group.cells]
-        return Result(found, failed, ended)
+        for one in searches:
+            for info in devices:
+                one.results.include(info)
+            found += [g.among(one.workload.admits) for g in one.results.groups if g.cells]
+        return Result(found, failed, {str(one.workload): one.ended for one in searches})
 
 
 def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, float]]:

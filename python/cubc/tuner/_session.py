@@ -19,8 +19,8 @@ class Session:
 
     Parameters
     ----------
-    store, target
-        Where results are kept, and who measures.
+    path, target
+        Store in which results are kept, and who measures.
     timing
         Options of ``Workload.measure``.
     racing
@@ -35,7 +35,7 @@ class Session:
 
     def __init__(
         self,
-        store: _core.Store,
+        path: str,
         target: Target,
         timing: dict[str, Any],
         *,
@@ -44,7 +44,8 @@ class Session:
         goal: Goal,
         objective: Objective,
     ):
-        self.store, self.target, self.timing = store, target, timing
+        self.path, self.store = path, _core.Store(path, True)
+        self.target, self.timing = target, timing
         self.racing = racing and objective.is_time
         self.confirm = confirm
         self.goal, self.objective = goal, objective
@@ -73,6 +74,7 @@ class Session:
 
     def __exit__(self, kind: type | None, *exception: object) -> None:
         self.progress.close()
+        self.store.close()
 
     def measured_on(self, info: Mapping[str, Any]) -> None:
         """Set the device of the rows that are stored from now on."""

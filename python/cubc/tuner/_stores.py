@@ -167,15 +167,9 @@ class _Groups:
 
     def take(self, path: str, row: dict[str, Any]) -> None:
         """Add a row to its group; ValueError if it is malformed."""
-        group, variant, status = self._group(row), row["variant"], row["status"]
+        group = self._group(row)
         rt = _run_time_workload(row["rt"], group.axes)
-        _check_variant(group, variant, rt)
-        if status not in STATUSES:
-            raise ValueError(f"{status!r:.80} is no status; one is {', '.join(sorted(STATUSES))}")
-        if status == OK and _time(row["center"]) is None:
-            raise ValueError(f"its status is {OK}, but it has no samples")
-        if row["round"] and variant == "base":
-            raise ValueError("base cannot be measured again: it is what the rounds are against")
+        _check_variant(group, row["variant"], rt)
         group.add(measurement(row, path, rt))
 
     def _group(self, row: dict[str, Any]) -> Group:
@@ -194,9 +188,16 @@ class _Groups:
 
 
 def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measurement:
-    """Fields that an analysis keeps of a row; ValueError if its samples are no pairs."""
+    """Fields that an analysis keeps of a row; ValueError if it cannot be a measurement's."""
     samples, base = (np.frombuffer(row.get(n, b""), "<f4") for n in ("samples", "base_samples"))
     round_number, status = row.get("round", 0), row["status"]
+    center = _median(row, "center", samples)
+    if status not in STATUSES:
+        raise ValueError(f"{status!r:.80} is no status; one is {', '.join(sorted(STATUSES))}")
+    if status == OK and center is None:
+        raise ValueError(f"its status is {OK}, but it has no samples")
+    if round_number and row["variant"] == "base":
+        raise ValueError("base cannot be measured again: it is what the rounds are against")
     if round_number and status == OK and not 0 < samples.size == base.size:
         raise ValueError(f"its round has {samples.size} samples and {base.size} of base")
     return Measurement(
@@ -207,7 +208,7 @@ def measurement(row: Mapping[str, Any], store: str, rt: dict[str, int]) -> Measu
         round=round_number,
         status=status,
         message=_printable(row.get("message", "")),
-        center=_median(row, "center", samples),
+        center=center,
         base_center=_median(row, "base_center", base),
         ratio=round_ratio(samples, base) if round_number and status == OK else None,
         samples=samples.size,

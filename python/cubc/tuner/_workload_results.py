@@ -68,15 +68,12 @@ class WorkloadResults:
         """The groups, that of the device itself first."""
         return [*self._groups.values()]
 
-    def add(
-        self, info: Mapping[str, Any], measurement: Measurement, *, replace: bool = True
-    ) -> None:
-        """Take in what a device measured; in place of what is known of it only if `replace`."""
+    def add(self, info: Mapping[str, Any], measurement: Measurement) -> None:
+        """Take in what a device measured."""
         group = self._groups.get(info["uuid"])
         if group is None:
             group = self._groups[info["uuid"]] = self._made(info)
-        if replace or not group.has(measurement):
-            group.add(measurement)
+        group.add(measurement)
 
     def variants(self) -> list[str]:
         """All labels but base, in measured order."""

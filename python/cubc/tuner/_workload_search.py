@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
+
+from cubc import _core
 
 from ._axes import workload_text
 from ._confirmation import undecided
@@ -62,7 +64,7 @@ class WorkloadSearch:
         limit: int | None,
     ):
         self._session = session
-        self.workload, self._results = workload, results
+        self.workload, self.results = workload, results
         self._strategy, self._limit = strategy, limit
         self._best_so_far = BestSoFar([weight(workload.axes, rt) for rt in workload.rts])
         self._texts = [workload_text(rt) for rt in workload.rts]
@@ -87,6 +89,7 @@ class WorkloadSearch:
             If the store's measurements are against another base.
         """
         self._check_base()
+        self._check_figures(is_stored=True)
         self._session.progress.begin(str(self.workload), self.expected)
         share = METERED_SHARE if self._meter else CONFIRM_SHARE
         share *= self._session.confirm > 0
@@ -100,11 +103,11 @@ class WorkloadSearch:
     @property
     def is_empty(self) -> bool:
         """True if the strategy has looked and found no variant that fulfils the constraints."""
-        found = any(map(self.workload.admits, self._results.variants()))
+        found = any(map(self.workload.admits, self.results.variants()))
         return self.ended == SPACE and bool(self.workload.constraints) and not found
 
     def _check_base(self) -> None:
-        for group in self._results.groups:
+        for group in self.results.groups:
             bases = dict(zip(self._texts, self.workload.bases, strict=True))
             for rt, cell in group.cells.get("base", {}).items():
                 if cell.message not in ("", bases[rt]):
@@ -116,19 +119,27 @@ class WorkloadSearch:
     def _absent(self, variant: str, number: int = 0) -> list[Run]:
         """Runs that a variant lacks in the round with a number.
 
-        Those that another search on this device has stored meanwhile are not. Where several devices
-        measure it would have to be asked for each, so there only what is known counts.
+        Those that another search on this device has stored meanwhile are taken in. Where several
+        devices measure it would have to be asked for each, so there only what is known counts.
         """
         runs = (Run(number, place) for place in range(len(self.workload.rts)))
         return [run for run in runs if not self._has(variant, run)]
 
     def _has(self, variant: str, run: Run) -> bool:
         rt = self._texts[run.place]
-        if run.round == 0 and self._results.must_retry(variant, rt, racing=self._session.racing):
+        if run.round == 0 and self.results.must_retry(variant, rt, racing=self._session.racing):
             return False
+        if self.results.has(variant, run.round, rt):
+            return True
         if self._session.target.several:
-            return self._results.has(variant, run.round, rt)
-        return self._session.store.has(self.workload.row(variant, run.place, run.round))
+            return False
+        try:
+            stored = self._session.store.find(self.workload.row(variant, run.place, run.round))
+            if stored is not None:
+                self._take_in(self._session.target.info, stored, run.place)
+        except (_core.StoreError, ValueError):  # a row that is refused, as was said at the start
+            return True
+        return stored is not None
 
     def _ensure_open(self) -> None:
         """Have the target measure base, and store of that what the store lacks.
@@ -153,8 +164,14 @@ class WorkloadSearch:
         return METER_SECONDS if self._session.objective.is_metered else 0.0
 
     def _judge_base(self) -> None:
-        """End the search if base is good enough; check that it has what is looked for."""
-        if cell := self._results.unknown():
+        """End the search if base is good enough."""
+        self._check_figures(is_stored=False)
+        if self._session.goal.is_met(1.0, self.results.seconds("base")):
+            self._enough = TARGET
+
+    def _check_figures(self, *, is_stored: bool) -> None:
+        """Check that base, and all that the store holds, has what is looked for."""
+        if cell := self.results.unknown():
             check_figures(self._session.objective, cell.metrics)
             what = " and ".join(self._session.objective.texts)
             if all(part.names <= figures(cell).keys() for part in self._session.objective.parts):
@@ -162,13 +179,11 @@ class WorkloadSearch:
                     f"{self.workload}: {what} of base is no positive number, and scores are ratios "
                     "to it: take an expression that is, as 'error + 1e-9'"
                 )
-            where = f"{cell.store} holds it without" if cell.store else "this device does not tell"
+            where = f"{cell.store} holds it without" if is_stored else "this device does not tell"
             raise ValueError(
                 f"{self.workload}: {where} what {what} needs: "
-                + ("use another store" if cell.store else "energy is told by GPUs with NVML")
+                + ("use another store" if is_stored else "energy is told by GPUs with NVML")
             )
-        if self._session.goal.is_met(1.0, self._results.seconds("base")):
-            self._enough = TARGET
 
     # ---- the search -----------------------------------------------------------------------------
     def _explore(self, until: float | None) -> None:
@@ -219,7 +234,7 @@ class WorkloadSearch:
         if len(bases) == 1:  # it is measured as such
             self._strategy.tell(bases[0], 1.0)
         limit = math.inf if self._limit is None else self._limit
-        stored = self._results.variants()
+        stored = self.results.variants()
         for variant in stored:
             wanted = self._tried < limit and self.workload.admits(variant)
             self._tried += wanted
@@ -238,8 +253,8 @@ class WorkloadSearch:
             self._tried += 1
             if runs := self._absent(asked):
                 yield asked, runs
-            else:  # another search has just measured it; what came of it is read the next time
-                self._session.progress.step(fresh=False, failed=False)
+            else:  # another search has just measured it
+                self._finish(asked, fresh=False)
 
     def _take(self, until: float | None) -> str:
         """Store each result of the next request at once; a failure holds for what is left.
@@ -266,12 +281,16 @@ class WorkloadSearch:
             row["message"] = self.workload.bases[run.place]
         info = row.pop("device", self._session.target.info)
         self._session.measured_on(info)
-        is_new = self._session.store.add(row)
-        self._results.add(info, measurement(row, "", self.workload.rts[run.place]), replace=is_new)
+        self._take_in(info, self._session.store.add(row), run.place)
+
+    def _take_in(self, info: Mapping[str, Any], stored: Mapping[str, Any], place: int) -> None:
+        """Take in a row as the store holds it."""
+        cell = measurement(stored, self._session.path, self.workload.rts[place])
+        self.results.add(info, cell)
 
     def _finish(self, variant: str, *, fresh: bool, counts: bool = True) -> None:
         """Tell the strategy, the field and the user how a variant fared."""
-        results = self._results
+        results = self.results
         score = results.score(variant)
         self._strategy.tell(variant, results.estimate(variant))
         speedups = results.speedups(variant)
@@ -307,7 +326,7 @@ class WorkloadSearch:
         while not self._session.is_late(until):
             requests = [
                 Request(variant, runs, timing, until=_patience(until), meter=self._meter)
-                for variant, rounds in undecided(self._results, self._session.confirm)
+                for variant, rounds in undecided(self.results, self._session.confirm)
                 if (runs := self._rounds(variant, rounds))
             ]
             if not requests:
@@ -330,7 +349,7 @@ class WorkloadSearch:
         own measurement with them.
         """
         if self._session.target.several:
-            if self._results.has_rounds(variant):
+            if self.results.has_rounds(variant):
                 return []
             places = range(len(self.workload.rts))
             return [Run(number, place) for number in range(rounds + 1) for place in places]
