@@ -93,8 +93,8 @@ void dslash_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_TEMPORAL %d\n#define TUNE_PHASES %d\n", t.temporal, t.phases);
 }
 
-cubc_status dslash_plan(const problem *p, const instance *i, const void *term, size_t bytes,
-                        plan *out)
+cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid, const void *term,
+                           size_t bytes, plan *out)
 {
     const dslash_numbers numbers = dslash_numbers_of(p);
     uint64_t hops[HOP_WORDS + 8] = {(uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
@@ -108,6 +108,12 @@ cubc_status dslash_plan(const problem *p, const instance *i, const void *term, s
     }
     uint64_t words[8] = {dslash_word(numbers.a)};
     if (bytes) memcpy(words + 1, term, bytes);
-    return dslash_sites_plan(p, i, (dslash_words){hops, (size_t)count * sizeof *hops},
+    return dslash_sites_plan(p, i, grid, (dslash_words){hops, (size_t)count * sizeof *hops},
                              (dslash_words){words, sizeof *words + bytes}, out);
+}
+
+cubc_status dslash_plan(const problem *p, const instance *i, const void *term, size_t bytes,
+                        plan *out)
+{
+    return dslash_plan_on(p, i, dslash_sites_grid(p, i), term, bytes, out);
 }

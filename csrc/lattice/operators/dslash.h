@@ -36,6 +36,8 @@ void dslash_define(const problem *p, text *out);
 // solver.
 cubc_status dslash_plan(const problem *p, const instance *i, const void *term, size_t bytes,
                         plan *out);
+cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid, const void *term,
+                           size_t bytes, plan *out);
 
 // The fields of parameters that begin with those of the Wilson Dslash.
 #define DSLASH_FIELDS                                                                    \

@@ -135,28 +135,36 @@ static void add_field(launch *l, const operand *field) // NULL: there is none
     l->args[l->args_count++] = field ? (uintptr_t)field[1].data : 0;
 }
 
-cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_words hops,
-                              dslash_words term, plan *out)
+uint64_t dslash_places(const problem *p)
 {
-    const device_kernel *kernel = &i->kernels[0];
+    return lattice_sites(p) * (dslash_site_traits_of(p).parity == 2 ? 2 : 1);
+}
+
+dslash_grid dslash_sites_grid(const problem *p, const instance *i)
+{
+    uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
+    uint64_t each = ceil_div(dslash_places(p), i->kernels[0].threads);
+    uint64_t sources = dslash_site_numbers_of(p).sources;
+    return (dslash_grid){.blocks = each * ceil_div(sources, together), .parts = each * sources};
+}
+
+cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,
+                              dslash_words hops, dslash_words term, plan *out)
+{
     const dslash_site_traits traits = dslash_site_traits_of(p);
     const dslash_site_numbers numbers = dslash_site_numbers_of(p);
     const operand *fields = &p->inputs[traits.links];
-    uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1);
-    uint64_t places = lattice_sites(p) * (traits.parity == 2 ? 2 : 1);
-    uint64_t each = ceil_div(places, kernel->threads);
-    uint64_t blocks = each * ceil_div(numbers.sources, together);
-    if (blocks > INT32_MAX)
+    if (grid.blocks > INT32_MAX)
         FAIL(CUBC_INVALID_ARGUMENT, "dslash of %llu sources needs more than 2^31 blocks",
              (unsigned long long)numbers.sources);
     launch *l = &out->launches[out->launch_count++];
-    *l = (launch){.kernel = kernel, .shape.grid = (unsigned)blocks};
+    *l = (launch){.kernel = &i->kernels[0], .shape.grid = (unsigned)grid.blocks};
     add_words(l, hops);
     add_field(l, traits.xpay ? &fields[X] : NULL);
     add_field(l, p->outputs);
     add_words(l, term);
     if (!traits.guarded) return CUBC_OK;
-    TRY(solver_update_place(p, &numbers.guard, each * numbers.sources, l));
+    TRY(solver_update_place(p, &numbers.guard, grid.parts, l));
     add_field(l, traits.z ? &fields[traits.xpay ? Z : X] : NULL);
     return CUBC_OK;
 }

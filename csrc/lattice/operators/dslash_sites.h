@@ -45,9 +45,14 @@ typedef struct dslash_words {
     const void *data;
     size_t bytes;
 } dslash_words;
+typedef struct dslash_grid {
+    uint64_t blocks, parts; // parts: of a solver's sums, of all sources
+} dslash_grid;
+uint64_t dslash_places(const problem *p);                           // sites of the output
+dslash_grid dslash_sites_grid(const problem *p, const instance *i); // that of dslash_sites.h
 // The launch: arguments of the hops, fields, arguments of the site term, then those of a solver.
-cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_words hops,
-                              dslash_words term, plan *out);
+cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,
+                              dslash_words hops, dslash_words term, plan *out);
 uint64_t dslash_word(double number);
 
 // The fields of parameters that begin with those of the sites.

@@ -114,7 +114,7 @@ static cubc_status dslash_staggered_plan(const problem *p, const instance *i, pl
                              dslash_site_numbers_of(p).sources,
                              numbers.signs},
                    term[] = {dslash_word(numbers.a), dslash_word(numbers.b)};
-    return dslash_sites_plan(p, i, (dslash_words){hops, sizeof hops},
+    return dslash_sites_plan(p, i, dslash_sites_grid(p, i), (dslash_words){hops, sizeof hops},
                              (dslash_words){term, sizeof term}, out);
 }
 

@@ -8,7 +8,8 @@ static const operator_row *const rows[] = {[CUBC_WILSON] = &wilson_row,
                                            [CUBC_CLOVER] = &clover_row,
                                            [CUBC_STAGGERED] = &staggered_row,
                                            [CUBC_TWISTED_CLOVER] = &twisted_clover_row,
-                                           [CUBC_DOUBLET] = &doublet_row};
+                                           [CUBC_DOUBLET] = &doublet_row,
+                                           [CUBC_DOMAIN_WALL] = &domain_wall_row};
 
 cubc_status operator_row_of(cubc_operator_kind kind, const operator_row **out)
 {

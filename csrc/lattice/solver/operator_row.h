@@ -48,7 +48,7 @@ struct operator_row {
 };
 
 extern const operator_row wilson_row, twisted_row, clover_row, staggered_row, twisted_clover_row,
-    doublet_row;
+    doublet_row, domain_wall_row;
 
 cubc_status operator_row_of(cubc_operator_kind kind, const operator_row **out);
 cubc_status operator_row_named(const char *name, cubc_operator_kind *kind,

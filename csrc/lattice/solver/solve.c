@@ -119,7 +119,8 @@ static cubc_status open_states(solver *s, const cubc_solve_params *p)
     double delta = p->delta > 0 ? p->delta : 0.2,
            least = fmin(delta, ROUNDINGS * solve_epsilon(p->sloppy));
     // A block has one thread on the cpu and whole warps elsewhere.
-    s->guard.parts_n = CUBC_MOST_SUMS * (on_cpu ? sites : sites / 32 + sources);
+    s->guard.parts_n =
+        CUBC_MOST_SUMS * (on_cpu ? sites : sites / 32 + sources * (uint64_t)s->shape.inner);
     void *memory;
     TRY(solver_alloc(s, s->guard.parts_n * sizeof(double), &memory));
     s->guard.parts = memory;

@@ -26,17 +26,23 @@ static cubc_status dslash_alone(solver *s, const cubc_dslash_wilson_params *p, s
 
 static const wilson_term wilson_one = {.dslash = dslash_alone};
 
-cubc_status wilson_hop(solver *s, const hop *h)
+cubc_dslash_wilson_params wilson_hop_params(const solver *s, const hop *h, cubc_guard *guard)
 {
-    const wilson_term *term = h->site == SITE_NONE ? &wilson_one : s->row->details;
     const stored_links *links = links_in_type(wilson_of(s)->links, h->in->type);
-    cubc_guard guard;
     cubc_dslash_wilson_params p = wilson_of(s)->params;
-    p.sites = hop_sites(s, h, &guard);
+    p.sites = hop_sites(s, h, guard);
     p.links = links->data;
     p.links_n = links->n;
     p.a = h->a;
     p.dagger = h->call && h->call->dagger;
+    return p;
+}
+
+cubc_status wilson_hop(solver *s, const hop *h)
+{
+    const wilson_term *term = h->site == SITE_NONE ? &wilson_one : s->row->details;
+    cubc_guard guard;
+    const cubc_dslash_wilson_params p = wilson_hop_params(s, h, &guard);
     return term->dslash(s, &p, h->site);
 }
 

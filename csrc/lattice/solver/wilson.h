@@ -23,6 +23,8 @@ cubc_status wilson_check_number(const char *name, double number); // finite
 cubc_status wilson_open(solver *s, const cubc_operator *from);
 double wilson_kappa(const solver *s);
 cubc_status wilson_hop(solver *s, const hop *h);
+// The parameters of a hop's kernel; guard as of hop_sites.
+cubc_dslash_wilson_params wilson_hop_params(const solver *s, const hop *h, cubc_guard *guard);
 
 // Fields of parameters that begin with those of Wilson's.
 #define WILSON_FIELDS                                                     \

@@ -11,6 +11,7 @@ True
 """
 
 from ._clover import TwistedClover, WilsonClover
+from ._domain_wall import DomainWall, Mobius
 from ._fat_links import fat_links
 from ._gauge import Gauge, read_gauge, write_gauge
 from ._io import (
@@ -38,8 +39,10 @@ from ._wilson import Wilson
 __all__ = [
     "HISQ",
     "Asqtad",
+    "DomainWall",
     "FileInfo",
     "Gauge",
+    "Mobius",
     "Rotation",
     "SolveInfo",
     "Staggered",

@@ -58,8 +58,8 @@ class Operator:
         ----------
         x : array_like
             Spinors, complex128 or complex64 of shape ``(T, Z, Y, X, 4, 3)``, or colour vectors of
-            shape ``(T, Z, Y, X, 3)`` for a staggered operator. Several sources, along axes before
-            these, are handled together.
+            shape ``(T, Z, Y, X, 3)`` for a staggered operator; a domain-wall operator has an axis
+            of Ls before these. Several sources, along axes before, are handled together.
         out : array, optional
             Array for the result, of the same shape; by default a new one of the type of `x`.
         stream : optional

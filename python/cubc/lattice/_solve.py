@@ -104,11 +104,13 @@ def solve(
         Operator M.
     b : array_like
         Right-hand side: spinors, complex128 or complex64 of shape ``(..., T, Z, Y, X, 4, 3)``, or
-        colour vectors of shape ``(..., T, Z, Y, X, 3)`` for a staggered operator.
+        colour vectors of shape ``(..., T, Z, Y, X, 3)`` for a staggered operator. A domain-wall
+        operator has an axis of Ls before T.
         Several sources are solved together. One of the even sites alone, of shape
         ``(..., T, Z, Y, X / 2, 4, 3)``, is that of their system, M_e x = b, and M_e is in the place
         of M in what follows: for `Wilson` it is 1 - kappa^2 D_eo D_oe, for staggered operators
-        2 m - D_eo D_oe / (2 m), which is Hermitian and positive; solves need m > 0.
+        2 m - D_eo D_oe / (2 m), which is Hermitian and positive; solves need m > 0. `Mobius` has
+        its own.
     solver : str
         "cg" : conjugate gradients on the normal equations, with the least residual in its Krylov
         space. It converges for every M that has an inverse. A system that is Hermitian and positive

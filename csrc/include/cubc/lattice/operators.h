@@ -219,6 +219,19 @@ typedef struct cubc_dslash_doublet_params {
     double a5, a1, b, b5, b1;
 } cubc_dslash_doublet_params;
 
+// Domain-wall fermions, whose fields have a fifth dimension s of `inner` sites, each a source:
+//     out = S D in, or out = x + S D in; without hops out = S in, or out = x + S in
+//     S = (a + next H) (1 - step H)^-1
+//     (H psi)_s = P_- psi_(s+1) + P_+ psi_(s-1),  P_+- = (1 +- gamma_5) / 2
+// H has the factor -mass from s = inner - 1 to 0 and back; dagger: the adjoints of D and H. Without
+// hops in is of the output's parity, and links are not read. The rest is as for the Wilson Dslash.
+enum { CUBC_MOST_LS = 64 };
+typedef struct cubc_dslash_domain_wall_params {
+    cubc_dslash_wilson_params wilson;
+    int hops;
+    double next, step, mass;
+} cubc_dslash_domain_wall_params;
+
 // out = (a + i a5 gamma_5) x for spinors in native order, of one parity or both, of any number of
 // sources. out may be x.
 typedef struct cubc_spinor_twist_params {
@@ -250,6 +263,12 @@ cubc_status cubc_dslash_clover_temp_bytes(cubc_device *device,
                                           const cubc_dslash_clover_params *params, size_t *bytes);
 cubc_status cubc_dslash_clover(cubc_device *device, const cubc_dslash_clover_params *params,
                                void *temp, size_t temp_bytes, cubc_stream stream);
+cubc_status cubc_dslash_domain_wall_temp_bytes(cubc_device *device,
+                                               const cubc_dslash_domain_wall_params *params,
+                                               size_t *bytes);
+cubc_status cubc_dslash_domain_wall(cubc_device *device,
+                                    const cubc_dslash_domain_wall_params *params, void *temp,
+                                    size_t temp_bytes, cubc_stream stream);
 cubc_status cubc_dslash_doublet_temp_bytes(cubc_device *device,
                                            const cubc_dslash_doublet_params *params, size_t *bytes);
 cubc_status cubc_dslash_doublet(cubc_device *device, const cubc_dslash_doublet_params *params,

@@ -21,7 +21,8 @@ typedef enum cubc_operator_kind {
     CUBC_CLOVER,         // M = A - kappa D
     CUBC_STAGGERED,      // M = 2 m + D
     CUBC_TWISTED_CLOVER, // M = A + 2 i kappa mu gamma_5 - kappa D
-    CUBC_DOUBLET         // M = 1 + 2 i kappa mu gamma_5 tau_3 + 2 kappa epsilon tau_1 - kappa D
+    CUBC_DOUBLET,        // M = 1 + 2 i kappa mu gamma_5 tau_3 + 2 kappa epsilon tau_1 - kappa D
+    CUBC_DOMAIN_WALL     // M = b5 D_W + 1 - (1 - c5 D_W) H, D_W = 4 - M5 - D / 2
 } cubc_operator_kind;
 
 // Parameters of each kind. Extents are those of the cubc_operator.
@@ -70,6 +71,12 @@ typedef struct cubc_staggered_operator {
     double mass; // above 0
 } cubc_staggered_operator;
 
+typedef struct cubc_domain_wall_operator {
+    cubc_wilson_operator wilson; // but for kappa, which is not used
+    double mass, m5, b5, c5;
+    int ls; // sites of the fifth dimension: 1 to CUBC_MOST_LS
+} cubc_domain_wall_operator;
+
 typedef struct cubc_operator {
     cubc_operator_kind kind;
     int lx, ly, lz, lt;
@@ -80,6 +87,7 @@ typedef struct cubc_operator {
         cubc_twisted_clover_operator twisted_clover;
         cubc_doublet_operator doublet;
         cubc_staggered_operator staggered;
+        cubc_domain_wall_operator domain_wall;
     } of;
 } cubc_operator;
 

@@ -1,0 +1,306 @@
+"""Domain-wall fermions: Shamir's operator and Moebius'."""
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from .._calls import named, whole
+from .._core import asarray, call
+from ._fields import Spinors, extent_fields, is_half, outputs, precision_type
+from ._gauge import Gauge
+from ._operator import Operator
+from ._propagator import point_source
+from ._solve import SolveInfo
+from ._wilson import Wilson, angles_of, theta_fields
+
+MOST_LS = 64  # CUBC_MOST_LS
+UPPER, LOWER = slice(0, 2), slice(2, 4)  # spins with gamma_5 = 1 and with -1
+
+
+def _on_host(x: Any) -> np.ndarray:
+    return x if isinstance(x, np.ndarray) else np.asarray(asarray(x).numpy())
+
+
+class Mobius(Operator):
+    """Moebius domain-wall operator of five dimensions.
+
+    M psi_s = D_+ psi_s - D_- (P_- psi_(s+1) + P_+ psi_(s-1)) with D_+ = b5 D_W + 1, D_- = 1 - c5
+    D_W, D_W = 4 - M5 - D / 2, P_+- = (1 +- gamma_5) / 2, and D of `Wilson`. Neighbours across the
+    walls, from s = Ls - 1 to 0 and back, have the factor -mass.
+
+    Parameters
+    ----------
+    gauge : Gauge
+        Gauge field.
+    mass : float
+        Mass of the quark.
+    M5 : float
+        Height of the domain wall, between 0 and 2 for one light quark.
+    Ls : int
+        Sites of the fifth dimension, 1 to 64.
+    b5, c5 : float
+        Coefficients: 1.5 and 0.5 are a usual choice; 1 and 0 are `DomainWall`, 1 and 1 Borici's
+        operator.
+    antiperiodic_t, theta, reconstruct, precision
+        As for `Wilson`.
+
+    Notes
+    -----
+    R. C. Brower, H. Neff and K. Orginos, "The Moebius domain wall fermion algorithm" (2012). Fields
+    are spinors ``[s][t][z][y][x][spin][colour]``. The physical field is q = P_- psi_0 + P_+
+    psi_(Ls-1). Its propagator is that of an operator of four dimensions, (1 + m) / 2 + (1 - m) / 2
+    gamma_5 epsilon(H), in which epsilon nears the sign of H = gamma_5 (b5 + c5) D_W / (2 + (b5 -
+    c5) D_W) as Ls grows: epsilon(x) = tanh(Ls artanh(x)).
+
+    On a site M is a matrix T along s, and D has another behind it, M = T - D B / 2 with T = b5 (4 -
+    M5) + 1 + (c5 (4 - M5) - 1) H_5, B = b5 + c5 H_5, and H_5 the shift in brackets above. A solve
+    of the even sites is that of 1 - D_eo K D_oe K / 4, K = B / T, for y = T x.
+    """
+
+    @named
+    def __init__(
+        self,
+        gauge: Gauge,
+        mass: float,
+        M5: float,
+        Ls: int,
+        b5: float = 1.5,
+        c5: float = 0.5,
+        *,
+        antiperiodic_t: bool = True,
+        theta: Sequence[float] | None = None,
+        reconstruct: int = 12,
+        precision: str = "double",
+    ):
+        if not isinstance(gauge, Gauge):
+            raise TypeError(f"expected a Gauge, not {type(gauge).__name__}: Gauge(links) makes one")
+        precision_type(precision)
+        if reconstruct not in (18, 12, 8):
+            raise ValueError(f"reconstruct={reconstruct!r}: links are stored in 18, 12 or 8 reals")
+        if not 1 <= (sites := whole(type(self).__name__, "Ls", Ls)) <= MOST_LS:
+            raise ValueError(f"Ls={Ls!r}: the fifth dimension has 1 to {MOST_LS} sites")
+        self.gauge = gauge
+        self.mass, self.M5 = float(mass), float(M5)
+        self.Ls = self._inner = sites
+        self.b5, self.c5 = float(b5), float(c5)
+        if not all(map(isfinite, (self.mass, self.M5, self.b5, self.c5))):
+            raise ValueError(f"{self._of()}: expected finite numbers")
+        self.antiperiodic_t = bool(antiperiodic_t)
+        self.theta = angles_of(theta)
+        self.reconstruct = reconstruct
+        self.precision = precision
+
+    def _of(self) -> str:
+        return f"mass={self.mass}, M5={self.M5}, Ls={self.Ls}, b5={self.b5}, c5={self.c5}"
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.gauge!r}, {self._of()}, reconstruct={self.reconstruct}, "
+            f"precision={self.precision!r})"
+        )
+
+    # ---- the operator ----------------------------------------------------------------------------
+    @property
+    def _hopless(self) -> float:
+        """D_W without its hops."""
+        return 4 - self.M5
+
+    def _links(self, precision: str, stream: Any) -> dict[str, Any]:
+        return {
+            "links": self.gauge.native(self.reconstruct, precision, stream),
+            "reconstruct": self.reconstruct,
+            "antiperiodic": self.antiperiodic_t,
+            "anisotropy": 1.0,
+            **theta_fields(self.theta),
+        }
+
+    def _run(self, kernel: str, x: Spinors, given: dict[str, Any], stream: Any) -> Spinors:
+        fields = {
+            "in": x.data,
+            "in_norms": x.norms,
+            **given,
+            **self._links(self.precision, stream),
+            **extent_fields(self.gauge.extent),
+            **outputs(precision_type(self.precision), x.sites),
+        }
+        data, norms = call(kernel, fields, stream=stream)
+        return Spinors(data, norms, x.extent, x.fields)
+
+    def _along(
+        self, x: Spinors, same: float, other: float, more: dict[str, Any], stream: Any
+    ) -> Spinors:
+        """(same + other H) x, or with hops that of D x."""
+        given = {"inner": self.Ls, "mass": self.mass, "a": same, "next": other, "parity": 2}
+        return self._run("dslash_domain_wall", x, given | more, stream)
+
+    def _hop(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> Spinors:
+        return self._run("dslash_wilson", x, {"parity": parity, "dagger": dagger}, stream)
+
+    def _apply(self, x: Spinors, dagger: bool, stream: Any) -> Spinors:
+        b, c, hopless = self.b5, self.c5, self._hopless
+        adjoint = {"dagger": dagger}
+        here = self._along(x, b * hopless + 1, c * hopless - 1, adjoint, stream)
+        added = {"x": here.data, "x_norms": here.norms}
+        if dagger:
+            return self._along(x, -b / 2, -c / 2, added | adjoint | {"hops": True}, stream)
+        mixed = self._along(x, b, c, {}, stream)
+        return self._run("dslash_wilson", mixed, added | {"parity": 2, "a": -0.5}, stream)
+
+    def _system(self, precision: str, stream: Any = None) -> tuple[str, dict[str, Any]]:
+        """See `Operator`."""
+        return "domain_wall", self._links(precision, stream) | {
+            "mass": self.mass,
+            "m5": self.M5,
+            "b5": self.b5,
+            "c5": self.c5,
+            "ls": self.Ls,
+        }
+
+    # ---- four dimensions -------------------------------------------------------------------------
+    @named
+    def source(self, eta: Any) -> np.ndarray:
+        """Return the source of five dimensions for sources of the physical field.
+
+        It is D_- (P_+ eta) at s = 0 and D_- (P_- eta) at s = Ls - 1: spinors ``(..., T, Z, Y, X, 4,
+        3)`` become ``(..., Ls, T, Z, Y, X, 4, 3)``, in double precision.
+        """
+        eta = _on_host(eta).astype(complex)
+        if is_half(eta.shape, self.gauge.extent):
+            raise ValueError("a source is of both parities")
+        walls = np.zeros((2, *eta.shape), complex)
+        walls[0, ..., UPPER, :], walls[1, ..., LOWER, :] = eta[..., UPPER, :], eta[..., LOWER, :]
+        if self.c5:
+            D = Wilson(
+                self.gauge,
+                mass=-self.M5,
+                antiperiodic_t=self.antiperiodic_t,
+                theta=self.theta,
+                reconstruct=self.reconstruct,
+            )
+            walls = (1 - self.c5 * self._hopless) * walls + self.c5 / 2 * D.dslash(walls)
+        out = np.zeros((*eta.shape[:-6], self.Ls, *eta.shape[-6:]), complex)
+        out[..., 0, :, :, :, :, :, :] += walls[0]
+        out[..., -1, :, :, :, :, :, :] += walls[1]
+        return out
+
+    def _between(self, psi: Any, s: int) -> np.ndarray:
+        """P_- psi_s + P_+ psi_(s-1)."""
+        psi = _on_host(psi)
+        self._is_half(psi)
+        after, before = (psi[..., k, :, :, :, :, :, :] for k in (s, s - 1))
+        return np.concatenate([before[..., UPPER, :], after[..., LOWER, :]], axis=-2)
+
+    @named
+    def physical(self, psi: Any) -> np.ndarray:
+        """Return the physical field of a solution, q = P_- psi_0 + P_+ psi_(Ls-1)."""
+        return self._between(psi, 0)
+
+    @named
+    def midpoint(self, psi: Any) -> np.ndarray:
+        """Return the field half-way between the walls, P_- psi_(Ls/2) + P_+ psi_(Ls/2-1)."""
+        if self.Ls % 2:
+            raise ValueError(f"Ls={self.Ls}: the middle of an even number of sites is asked for")
+        return self._between(psi, self.Ls // 2)
+
+    def _columns(self, place: Any, options: dict[str, Any]) -> tuple[np.ndarray, SolveInfo]:
+        """Solutions for the point sources at a site: [source spin][source colour][s]..."""
+        for other in ("shifts", "normal"):
+            if options.get(other):
+                raise ValueError(f"a propagator is the inverse of M itself: `solve` takes {other}")
+        points = point_source(self.gauge.extent, place)
+        psi, info = self.solve(self.source(points), **options)
+        if not info.converged:
+            raise RuntimeError(f"the propagator did not converge: {info!r}")
+        return _on_host(psi), info
+
+    @named
+    def propagator(
+        self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
+    ) -> np.ndarray:
+        """Return the propagator of the physical field from a point.
+
+        It is the inverse of the operator of four dimensions that the class describes, D_ov, less
+        what does not propagate: (D_ov^-1 - 1) / (1 - mass).
+
+        Parameters
+        ----------
+        place : tuple of int
+            Site x, y, z, t of the source, each from 0 to the extent less 1.
+        **options
+            Options of `solve` but `shifts` and `normal`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Propagator as of `cubc.lattice.propagator`:
+            ``[t][z][y][x][sink spin][source spin][sink colour][source colour]``.
+
+        Raises
+        ------
+        RuntimeError
+            If a column did not converge.
+        """
+        psi, _ = self._columns(place, options)
+        return np.moveaxis(self.physical(psi), (0, 1), (5, 7))
+
+    @named
+    def residual_mass(
+        self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
+    ) -> np.ndarray:
+        """Return the residual mass by distance in time from a point source, of float64.
+
+        At each distance it is the correlator of the pion with the density half-way between the
+        walls over that of the pion, both summed over space; on a plateau it depends little on the
+        distance. Parameters and errors are those of `propagator`.
+        """
+        psi, _ = self._columns(place, options)
+        middle, pion = (
+            (abs(q) ** 2).sum((0, 1, 3, 4, 5, 6, 7))
+            for q in (self.midpoint(psi), self.physical(psi))
+        )
+        return np.roll(middle / pion, -place[3])
+
+
+class DomainWall(Mobius):
+    """Shamir's domain-wall operator: `Mobius` with b5 = 1 and c5 = 0.
+
+    M psi_s = (D_W + 1) psi_s - P_- psi_(s+1) - P_+ psi_(s-1).
+
+    Parameters
+    ----------
+    gauge, mass, M5, Ls, antiperiodic_t, theta, reconstruct, precision
+        As for `Mobius`.
+
+    Notes
+    -----
+    Y. Shamir, "Chiral fermions from lattice boundaries", Nucl. Phys. B 406 (1993); V. Furman and Y.
+    Shamir, "Axial symmetries in lattice QCD with Kaplan fermions", Nucl. Phys. B 439 (1995).
+    """
+
+    @named
+    def __init__(
+        self,
+        gauge: Gauge,
+        mass: float,
+        M5: float,
+        Ls: int,
+        *,
+        antiperiodic_t: bool = True,
+        theta: Sequence[float] | None = None,
+        reconstruct: int = 12,
+        precision: str = "double",
+    ):
+        super().__init__(
+            gauge,
+            mass,
+            M5,
+            Ls,
+            1.0,
+            0.0,
+            antiperiodic_t=antiperiodic_t,
+            theta=theta,
+            reconstruct=reconstruct,
+            precision=precision,
+        )
