@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     find.add_argument("--db", help=f"the store (default: {DB}, or the recording)")
     find.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
     find.add_argument("--strategy", choices=list(STRATEGIES), default=DEFAULT)
-    find.add_argument("--variants", type=int, help="so many at each compile-time workload")
+    find.add_argument("--variants", type=int, help="most variants of each compile-time workload")
     find.add_argument("--seconds", type=float, help="stop after this time")
     find.add_argument(
         "--target", type=parse_target, help="stop at a score, as 1.3, or a time, as 350us"
@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
         "--objective", action="append", metavar="FIGURE", help="time (default), energy, ...; or two"
     )
     find.add_argument(
-        "--warm", nargs="+", default=[], metavar="STORE", help="try early what was best in these"
+        "--warm", nargs="+", default=[], metavar="STORE", help="begin with the best of these"
     )
     find.add_argument(
         "--constraint",
@@ -120,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
         help="only variants that fulfil it: 'tpb * ipt <= 4096', 'local_bytes == 0'",
     )
     find.add_argument(
-        "--full", action="store_true", help="measure in full what cannot win any more"
+        "--full", action="store_true", help="measure variants in full that cannot win any more"
     )
     find.add_argument(
         "--confirm",
@@ -130,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="measure the best N again",
     )
-    find.add_argument("--seed", type=int, default=0, help="decides the order")
+    find.add_argument("--seed", type=int, default=0, help="seed of the order")
     find.add_argument("--quiet", action="store_true", help="show no progress")
     find.set_defaults(run=_search)
 
@@ -145,7 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     look.set_defaults(run=_analyze)
 
     both = commands.add_parser(
-        "compare", parents=[common], help="a verdict on each workload, before and after"
+        "compare", parents=[common], help="verdicts on each workload, after against before"
     )
     side = (
         "store or glob pattern; with --live a Python with cubc, or a variable as CUBC_CXX=clang++"
@@ -156,8 +156,7 @@ def _parser() -> argparse.ArgumentParser:
     both.add_argument(
         "--live",
         action="store_true",
-        help="measure both by turns, which decides what two stores, measured one after the other, "
-        "leave UNDECIDED; needs -R",
+        help="measure both by turns, so that a drift of the machine cancels; needs -R",
     )
     both.add_argument("--device", help="for --live: cuda:0, cpu, ... (default: the default device)")
     both.add_argument(
@@ -165,15 +164,14 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=MOST,
         metavar="N",
-        help="for --live: at most N, each of which is a process of either side "
-        "(default: %(default)s)",
+        help="for --live: most rounds, each a process of either side (default: %(default)s)",
     )
     both.add_argument(
         "--drift",
         type=float,
         default=DRIFT,
         metavar="SHARE",
-        help="of stores: what two searches differ by anyhow, relative (default: %(default)s)",
+        help="of stores: relative drift of the machine between them (default: %(default)s)",
     )
     both.add_argument(
         "--fail-on-slower", action="store_true", help="exit status 1 if a workload is SLOWER"
@@ -188,16 +186,20 @@ def _parser() -> argparse.ArgumentParser:
     rows.set_defaults(run=_policy)
 
     check = commands.add_parser(
-        "verify", parents=[common], help="what a change of policies slows down, and what it changes"
+        "verify",
+        parents=[common],
+        help="measure policies beside base, or compare their machine code",
     )
     measured = check.add_mutually_exclusive_group()
-    measured.add_argument("--variant", help="the label that is to be the policy; it is measured")
-    measured.add_argument("--db", nargs="+", metavar="STORE", help="measure the winners of these")
+    measured.add_argument("--variant", help="measure this label as the policy")
+    measured.add_argument(
+        "--db", nargs="+", metavar="STORE", help="measure the winners of these stores"
+    )
     check.add_argument("--device", help="cuda:0, cpu, ... (default: the default device)")
     check.add_argument("--arch", nargs="+", help="for the manifests (default: all with policies)")
     check.add_argument("--write", metavar="FILE", help="write a manifest of the machine code")
     check.add_argument(
-        "--against", metavar="FILE", help="a manifest to compare with, or the part that is chosen"
+        "--against", metavar="FILE", help="compare with a manifest, or with its chosen benchmarks"
     )
     check.add_argument(
         "--listings", metavar="FOLDER", help="write the instructions there, a file a policy"
