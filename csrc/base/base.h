@@ -58,13 +58,14 @@ cubc_status error_set(const char *file, int line, cubc_status status, const char
 void error_set_log(const char *text, size_t length); // attach compiler output to the last error
 // The first line of a compiler's log that reports an error, for a message.
 void error_line(const char *log, char *line, size_t size);
-void error_prefix(const char *format, ...) PRINTF_LIKE(1, 2); // say in front what was being done
+void error_prefix(const char *format, ...)
+    PRINTF_LIKE(1, 2); // puts what was being done in front of the message
 void error_clear(void);
 const char *error_place(void); // "file.c:123" of the last failure
 const char *status_exception(cubc_status status);
-const char *status_exception_doc(cubc_status status); // NULL: it is Python's
+const char *status_exception_doc(cubc_status status); // NULL: the exception is Python's own
 
-// Returns the status itself, so that a compiler that sees one file knows that it is no success.
+// Returns `status` and not the result of the call, so that the analyzer sees that it is a failure.
 #define FAIL(status, ...) return (error_set(__FILE__, __LINE__, (status), __VA_ARGS__), (status))
 #define TRY(call)                            \
     do {                                     \
@@ -85,7 +86,8 @@ void *mem_zalloc(size_t count, size_t size);
 void *mem_realloc(void *old, size_t count, size_t size); // old stays valid on failure
 char *mem_strdup(const char *text);
 void mem_free(void *pointer);
-// For tests: the n-th allocation from now fails (0: never), and what is outstanding.
+// For tests: makes the n-th allocation from now on fail (0: none), and counts allocations that were
+// not freed.
 void mem_fail_at(long nth);
 long mem_outstanding(void);
 
@@ -143,7 +145,7 @@ double now_seconds(void); // monotonic
 typedef bool (*interrupt_hook)(void);
 void interrupt_set_hook(interrupt_hook hook);
 bool interrupt_pending(void);
-// A wait of this thread ends as well when the byte becomes other than 0; NULL: no such byte.
+// Ends waits of this thread also when the byte becomes other than 0. NULL: no byte is watched.
 void interrupt_watch(const volatile char *flag);
 
 #endif

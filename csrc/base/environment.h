@@ -1,4 +1,4 @@
-// The wishes in environment variables.
+// Numbers from environment variables.
 #ifndef CUBC_ENVIRONMENT_H
 #define CUBC_ENVIRONMENT_H
 

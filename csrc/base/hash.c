@@ -1,4 +1,4 @@
-// Hashes: SHA-256 (FIPS 180-4) for what is kept on disk, FNV-1a for tables; and serial numbers.
+// Hashes: SHA-256 (FIPS 180-4) for files, FNV-1a for tables in memory; and serial numbers.
 #include "base/base.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-// See name.h.
+// Checks of names: see name.h.
 #include "base/name.h"
 
 #include <stddef.h>

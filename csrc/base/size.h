@@ -1,5 +1,4 @@
-// Sizes of arrays from numbers that a caller gave: no product of extents is taken any other way, so
-// that none wraps.
+// Products of extents that a caller gave. All are taken here, so that none wraps.
 #ifndef CUBC_SIZE_H
 #define CUBC_SIZE_H
 

@@ -1,4 +1,4 @@
-// The number types: names, sizes, and what they are called in kernel code; and structs of them.
+// The number types, with their names, sizes and names in kernel code; and structs of them.
 //
 // Structs are described at run time (cubc_type_struct). A type's row is written once, before
 // anybody has its number, and stays for the life of the process, so it is read without a lock.
@@ -31,7 +31,7 @@ typedef struct type_info {
     const char *definition;  // in the dialect, one line
 } type_info;
 
-// All types that there are; a number that type_valid accepts has its row.
+// The rows of all types. Numbers that type_valid accepts have one.
 extern const type_info *const type_table;
 // Adds a struct's row, whose texts and members stay for ever. One thread at a time.
 cubc_status type_add(const type_info *row, cubc_type *out);

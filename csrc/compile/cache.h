@@ -23,10 +23,10 @@ const char *cache_why(void);
 // Keys are SHA-256 in lower-case hexadecimal (sha256_hex). True on a hit: *out is then the
 // caller's, to be released with mem_free(out->data).
 bool cache_get(const char key[65], binary *out);
-// Keeps a copy. Now and then it also removes what was used least recently, so that the folder stays
-// near CUBC_CACHE_MAX_MB (1024 by default).
+// Keeps a copy. Now and then it also removes the entries that were used least recently, so that the
+// folder stays near CUBC_CACHE_MAX_MB (1024 by default).
 void cache_put(const char key[65], const binary *code);
-// For what is whole but turned out to be no code that runs.
+// Removes an entry that is intact but does not load.
 void cache_remove(const char key[65]);
 
 #endif

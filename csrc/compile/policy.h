@@ -1,4 +1,4 @@
-// Policies: which variant an architecture runs for a compile-time workload, and for which calls.
+// Policies: the variant that calls of a compile-time workload run on an architecture.
 //
 // A call has a place on the run-time axes of its algorithm (elements, length of segments, bins,
 // ...); a row holds for a range of each. policies.def holds the shipped rows. Lookup goes from the
@@ -44,10 +44,11 @@ typedef struct policy_key {
     const char *type;        // "F32"
     size_t type_size;        // 4
     const char *const *axes; // names of the run-time axes, up to POLICY_AXES, ends with NULL
-    // Shipped rows that it refuses come last, overlaid ones do not count; NULL: it refuses none.
+    // False of a variant that the call cannot run. Shipped rows of such variants come last, and
+    // overlaid ones do not count. NULL: it can run all.
     bool (*accepts)(const void *context, const char *label);
-    // Told of an overlaid row that is refused and meant for `place`; NULL: nobody is. Both are
-    // called with the policies' lock.
+    // Called with an overlaid row for `place` that it cannot run; or NULL. Both functions are called
+    // with the policies' lock held.
     void (*refused)(const void *context, const char *label);
     const uint64_t *place;
     const void *context;

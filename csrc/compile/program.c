@@ -1,4 +1,4 @@
-// See program.h.
+// Compilation, loading and launches of a user's source: see program.h.
 #include "compile/program.h"
 
 #include <string.h>

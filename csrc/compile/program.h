@@ -7,8 +7,8 @@
 
 typedef struct program program;
 
-// The text in front of a plain CUDA source for an arch: nothing but KERNEL_ENTRY on CUDA, all that
-// stands for CUDA on the cpu. A source that uses the collectives is compiled for blocks of so many
+// The text in front of a plain CUDA source for an arch: KERNEL_ENTRY alone on CUDA, and all of
+// CUDA's names on the cpu. A source that uses the collectives is compiled for blocks of so many
 // threads, and has the names of the dialect in front too; for others threads is 0.
 cubc_status program_prelude(const char *arch, unsigned threads, text *out);
 

@@ -18,8 +18,8 @@ cubc_status source_load(const char *file, const char **out);
 // if it came from the cache.
 cubc_status variant_compile(const char *arch, const char *source, const char *label,
                             double deadline_s, binary *out, double *seconds);
-// The same for a device, which loads it. What does not load is taken out of the cache, and compiled
-// once more.
+// The same for a device, which loads it. A binary that does not load is removed from the cache and
+// compiled again.
 cubc_status variant_load(cubc_device *device, const char *source, const char *label,
                          double deadline_s, device_module **out);
 

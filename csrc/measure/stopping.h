@@ -1,8 +1,8 @@
-// When a measurement has seen enough: the stopping rules, fed one sample at a time.
+// The stopping rules of a measurement, which take one sample at a time.
 //
-// The tuner's own rule is the error of the median (stats.h), for decisions are made on medians. The
-// others are NVBench's, with its defaults, for measurements that are to be held against NVBench's:
-// the relative standard deviation, the entropy of the samples, and a count.
+// The tuner's own rule is the error of the median (stats.h), since decisions are made on medians.
+// The others are NVBench's, with its defaults, for comparison with its measurements: the relative
+// standard deviation, the entropy of the samples, and a count.
 #ifndef CUBC_STOPPING_H
 #define CUBC_STOPPING_H
 
@@ -11,7 +11,7 @@
 typedef enum stopping_rule {
     STOP_MEDIAN,  // the standard error of the median, relative to it, is below max_noise
     STOP_STDREL,  // the relative standard deviation is below max_noise, or does not change any more
-    STOP_ENTROPY, // new samples have ceased to be unlike the earlier ones
+    STOP_ENTROPY, // new samples no longer change the entropy of all
     STOP_COUNT,   // there are target_samples
     STOP_RULES
 } stopping_rule;

@@ -4,8 +4,7 @@
 // event, work, stop event, clock mark, release, wait, read the interval: so launch latency stays
 // out of it. This is NVBench's isolated measurement. When a reference is given, both are sampled
 // alternately (A B, B A, ...), so that a drift of clocks or temperature moves both alike and
-// cancels in their ratio; and a work that surely loses against what it has to beat is given up
-// early.
+// cancels in their ratio; and a work that is sure to lose is given up early.
 #ifndef CUBC_TIMING_H
 #define CUBC_TIMING_H
 
@@ -22,12 +21,12 @@ typedef struct timing_options {
     stopping_options stopping; // each work's own; all must have stopped
     int min_samples;           // of each work; at least 1
     int max_samples;           // of each work
-    double timeout_s;        // stop after this wall time, whatever was reached (at least one each)
-    int warmup;              // runs of each work before the first sample
-    bool cold;               // flush the cache before each sample
-    double beat;             // what reference / work has to exceed, else it is given up; 0: never
-    double throttle_below;   // of the device's clock: slower samples are taken again; 0: never
-    double throttle_pause_s; // before a sample is taken again
+    double timeout_s;          // stop after this wall time, but not before one sample each
+    int warmup;                // runs of each work before the first sample
+    bool cold;                 // flush the cache before each sample
+    double beat;               // least reference / work, below which it is given up; 0: never
+    double throttle_below;     // of the device's clock: slower samples are taken again; 0: never
+    double throttle_pause_s;   // before a sample is taken again
 } timing_options;
 timing_options timing_defaults(const cubc_device *device);
 
@@ -53,7 +52,7 @@ typedef struct timing_runs { // that follow each other without a flush or a paus
     double watts; // of the device while they ran; 0 if unknown
 } timing_runs;
 
-// Batches of runs grow until one takes at least `seconds`, of which *out is.
+// Measures growing batches of runs until one takes at least `seconds`. *out is of that batch.
 cubc_status timing_hot(cubc_device *device, const timing_work *work, double seconds, void *stream,
                        timing_runs *out);
 

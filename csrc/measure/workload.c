@@ -1,4 +1,5 @@
-// See workload.h. Inputs are filled and outputs compared by the library's own transform and reduce.
+// Workloads: see workload.h. The library's own transform and reduce fill inputs and compare
+// outputs.
 #include "measure/workload.h"
 
 #include "run/keys.h"

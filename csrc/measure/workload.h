@@ -1,4 +1,4 @@
-// A benchmark at one compile-time and run-time workload, set up on a device: what a search runs.
+// A benchmark at one compile-time and run-time workload, set up on a device for a search.
 //
 // Inputs are drawn so that the exact result does not depend on the order of evaluation (floats are
 // small integers, factors are 1 or -1), so a variant's output must equal the base's bit for bit.

@@ -1,4 +1,4 @@
-// The common part of the algorithms that go by a user's order: merge_sort, merge and searchsorted.
+// The common part of the algorithms that take a user's order: merge_sort, merge and searchsorted.
 #ifndef CUBC_ALGO_ORDER_H
 #define CUBC_ALGO_ORDER_H
 

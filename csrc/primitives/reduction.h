@@ -1,4 +1,4 @@
-// A reduction, whichever public call it comes from: routes.c reads it, its descriptors build on it.
+// A reduction of any public call: routes.c chooses its descriptor, which builds on this.
 #ifndef CUBC_ALGO_REDUCTION_H
 #define CUBC_ALGO_REDUCTION_H
 

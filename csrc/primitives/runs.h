@@ -1,4 +1,4 @@
-// The part of runs.c that deterministic_scan.c, which reduces runs too, begins with.
+// The part of runs.c that deterministic_scan.c shares, which reduces runs too.
 #ifndef CUBC_ALGO_RUNS_H
 #define CUBC_ALGO_RUNS_H
 

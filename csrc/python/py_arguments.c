@@ -1,5 +1,4 @@
-// Matching of arguments for the calls that must be quick, without a tuple, a dict or a format
-// string; and streams, which all calls take.
+// Matching of arguments without a tuple, a dict or a format string: see py_arguments.h.
 #include "python/py_arguments.h"
 
 #include <string.h>

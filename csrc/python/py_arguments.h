@@ -1,4 +1,4 @@
-// The arguments of calls that must be quick, and streams.
+// The arguments of calls whose overhead counts; and streams, which all calls take.
 #ifndef CUBC_PY_ARGUMENTS_H
 #define CUBC_PY_ARGUMENTS_H
 

@@ -1,4 +1,4 @@
-// The core's question whether a workload should be tuned, put to a callable of Python's.
+// Python's callable that tunes a workload before its first call, called by the core.
 #include "python/py_module.h"
 
 #include "base/types.h"

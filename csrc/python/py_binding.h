@@ -1,4 +1,4 @@
-// Tells if this thread binds calls (py_bound.c), to all that a bound call could not repeat.
+// Tells if this thread binds calls (py_bound.c), and refuses what a bound call could not repeat.
 #ifndef CUBC_PY_BINDING_H
 #define CUBC_PY_BINDING_H
 

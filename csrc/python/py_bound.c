@@ -1,7 +1,7 @@
 // Bound calls, for Python: see run/bound.h.
 //
-// While a thread binds, each call that it makes runs as ever and is bound besides. What comes of
-// them is one object, which queues them again in their order.
+// While a thread binds, each of its calls runs as usual and is bound too. One object then queues
+// all of them in their order.
 #include "python/py_bound.h"
 
 #include "python/py_array.h"

@@ -1,4 +1,4 @@
-// Devices by name: opening, the default of a thread, and what Python is told of them.
+// Devices by name: opening, the default of a thread, and their description for Python.
 #include "python/py_device.h"
 
 #include "compile/cache.h"

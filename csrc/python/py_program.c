@@ -1,5 +1,5 @@
-// Program: a user's own kernels, launched or recorded as a work, as Python objects; and what is
-// needed of a source before that.
+// Program: a user's own kernels, launched or recorded as a work, as Python objects; and the
+// declarations of a source.
 #include "python/py_arguments.h"
 #include "python/py_binding.h"
 #include "python/py_bound.h"

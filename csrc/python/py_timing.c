@@ -1,4 +1,4 @@
-// See py_timing.h.
+// A measurement's options from Python, and its samples to Python: see py_timing.h.
 #include "python/py_timing.h"
 
 #include <string.h>

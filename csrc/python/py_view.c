@@ -1,4 +1,4 @@
-// The parts of a view that do not depend on where it comes from: shape, device, end.
+// Views of any source: their shape, their device and their release.
 #include "python/py_view.h"
 
 #include "base/size.h"

@@ -1,6 +1,6 @@
-// The likeness of keys: how many of them are distinct, in how many bits they differ, how long equal
-// ones follow each other, and whether they are in order. A call's are sketched from a sample; a
-// benchmark makes keys of which the same holds.
+// Statistics of keys: the number of distinct ones, the bits in which they differ, the mean length
+// of runs of equal ones, and their order. They are estimated from a sample of a call's keys, and a
+// benchmark makes keys with the same statistics.
 #ifndef CUBC_KEYS_H
 #define CUBC_KEYS_H
 

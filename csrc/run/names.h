@@ -1,4 +1,4 @@
-// The names in a user's expression: enough of C's grammar to tell a misspelt operand.
+// The names in a user's expression: enough of C's grammar to find a misspelt operand.
 #ifndef CUBC_ALGO_NAMES_H
 #define CUBC_ALGO_NAMES_H
 

@@ -1,5 +1,5 @@
-// Notes: what a call does otherwise than it was told to, such as running the base where it cannot
-// run the policy. The core does not print; whoever calls it asks for them and says them.
+// Notes of calls that did something else than was asked, such as running base because they cannot
+// run the policy. The core does not print: its caller takes the notes and shows them.
 #ifndef CUBC_NOTES_H
 #define CUBC_NOTES_H
 

@@ -1,5 +1,5 @@
 // The built-in operators: their expressions in the kernel dialect, their identities, and the types
-// of what they give.
+// of their results.
 #include "run/operator.h"
 
 #include "cubc/primitives.h" // cubc_reduce_types, which is exported

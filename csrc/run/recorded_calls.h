@@ -6,8 +6,8 @@
 // kind are timed by a pair of events on their stream, and then ever fewer: eight in each doubling
 // of their number, so that recording costs little where calls are many.
 //
-// Calls hold a lock among themselves. Who reads what has been counted (calls_after, calls_settle)
-// takes none, so that no call waits for a reader.
+// Calls share a lock. Readers of the counts (calls_after, calls_settle) take none, so that no call
+// waits for a reader.
 #ifndef CUBC_RECORDED_CALLS_H
 #define CUBC_RECORDED_CALLS_H
 

@@ -1,4 +1,4 @@
-// See workspace.h.
+// Workspaces of a device: see workspace.h.
 #define _POSIX_C_SOURCE 200809L // pthread_mutex_timedlock
 #include "run/workspace.h"
 

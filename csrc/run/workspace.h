@@ -18,7 +18,7 @@
 typedef struct workspace workspace;
 typedef struct workspace_pool { // zero-initialised
     workspace *first;
-    uint64_t uses; // how often any block was asked for: what "longest ago" is measured in
+    uint64_t uses; // number of requests so far: the clock by which the oldest block is found
 } workspace_pool;
 
 typedef struct workspace_lease {

@@ -36,7 +36,7 @@ typedef struct store_record { // a row as read back; strings live until the next
 enum { STORE_READ = 1, STORE_CREATE = 2 };
 cubc_status store_open(const char *path, int mode, store **out);
 void store_close(store *s);
-// The time that a call waits for another process's lock before it fails; 10 s unless said.
+// Sets the time for which a call waits for another process's lock; 10 s by default.
 void store_set_wait(store *s, double seconds);
 // The device (and environment) that rows added from here on were measured on.
 // One GPU with ECC switched, or one cpu with fewer worker threads, counts as another device.

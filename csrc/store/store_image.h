@@ -25,7 +25,7 @@ void image_free(store_image *image);
 // Applies the committed frames of a log, if there is one; one that is not of this file, or damaged,
 // ends where its checksums do, as for SQLite.
 cubc_status image_apply_log(const char *path, const uint8_t *log, size_t size, store_image *image);
-// Between two parts of a long reading.
+// Polls for Ctrl-C between two parts of a long read.
 static inline cubc_status image_check_interrupt(const char *path)
 {
     if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted while reading %s", path);

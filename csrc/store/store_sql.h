@@ -20,7 +20,7 @@ cubc_status sql_open_image(const char *path, store_image *image, const char *con
                            int count, sql **out);
 void sql_trust(sql *s);
 void sql_close(sql *s);
-size_t sql_image_bytes(const sql *s); // what is read; 0 when writing
+size_t sql_image_bytes(const sql *s); // bytes of the image; 0 when writing
 void sql_checkpoint(sql *s);          // moves what the log holds into the file, as far as it can
 const char *sql_path(const sql *s);
 bool sql_is_readonly(const sql *s);

@@ -21,7 +21,7 @@ struct sql {
     store_image image; // of a reader
 };
 
-// Says what SQLite's last error means to the store's user.
+// Sets the last error by SQLite's, in words for the store's user.
 cubc_status sql_explain(const sql *s, int line);
 #define SQL_FAIL(s) return sql_explain((s), __LINE__)
 

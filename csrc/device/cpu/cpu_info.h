@@ -4,8 +4,8 @@
 
 #include "device/device.h"
 
-// Fails only for want of memory: what cannot be found out has a neutral value, and a missing
-// compiler is "none".
+// Fails only if memory runs out. Unknown figures have a neutral value, and a missing compiler is
+// "none".
 cubc_status cpu_info_describe(device_info *info, int workers);
 
 #endif

@@ -1,4 +1,4 @@
-// See cpu_memory.h.
+// Allocation in large pages: see cpu_memory.h.
 #include "device/cpu/cpu_memory.h"
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
-// Memory of the cpu device, on 256 bytes, in large pages where the system has them for the asking:
-// what scatters items over much memory spends its time on the addresses of small ones.
+// Memory of the cpu device: aligned to 256 bytes, and in large pages where the system offers them.
+// A kernel that scatters items over small pages spends its time on translating addresses.
 //
-// The last large block that was given back is kept for whoever asks next. A call's spare memory is
-// gone with the call, and a system clears each page that it hands out, which shows in a profile of
-// a sort.
+// The last large block that was given back is kept for the next caller. Temporary storage of a call
+// is freed with the call, and the system clears each page that it hands out, which takes a visible
+// part of a sort.
 #ifndef CUBC_CPU_MEMORY_H
 #define CUBC_CPU_MEMORY_H
 

@@ -8,16 +8,16 @@
 
 #include "device/device.h"
 
-// "g++ 12.2.0 4f1c3a90": family, version, and a hash of what else decides about the binary: the
-// options and the processor, since the compiler is asked for code for exactly this one.
+// "g++ 12.2.0 4f1c3a90": family, version, and a hash of the options and of the processor, for which
+// alone the code is made.
 cubc_status hostcc_name(char *name, size_t size);
 // A shared object. Fails with CUBC_COMPILE_ERROR (the first error in the message, all of them in
 // the log; also if there is no compiler), CUBC_TIMEOUT, CUBC_INTERRUPTED, CUBC_IO_ERROR.
 cubc_status hostcc_compile(const compile_request *request, binary *out);
-// Compilers that this process has started. What one leaves running, as the server of a cache of
-// compilations, is told by it from what a kernel leaves.
+// Number of compilers that this process has started. A compiler may leave a process running (the
+// server of a compiler cache). Where the number has grown, a new process is not blamed on a kernel.
 unsigned hostcc_started(void);
-// The file system's word for the temporary files of this process: TMPDIR, else /tmp.
+// Folder of temporary files: TMPDIR, else /tmp.
 const char *hostcc_temporary_folder(void);
 
 #endif

@@ -13,8 +13,8 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 
-// On glibc a module loaded late may still use the fast model for as little as a few words. The
-// other one may allocate on a thread's first use, which a signal handler must not.
+// The model of thread-local variables that signal handlers may use: the default one may allocate at
+// a thread's first use. glibc has room for a few words of it in modules that are loaded late.
 #if defined(__GLIBC__)
 #define SIMT_FAST_TLS __attribute__((tls_model("initial-exec")))
 #else
@@ -102,9 +102,9 @@ typedef struct simt_worker {
 // Room for blocks of that many threads and bytes of shared storage.
 cubc_status simt_worker_reserve(simt_worker *w, unsigned threads, size_t shared_bytes);
 void simt_worker_close(simt_worker *w); // frees what the worker holds, not *w
-// True if the launch is to be abandoned; about 20 times a second asks for the user's wish.
+// True if the launch is to be abandoned. Polls for Ctrl-C about 20 times a second.
 bool simt_worker_stopped(simt_worker *w);
-// Gives other blocks some time; longer the longer this one has waited. False: stop waiting.
+// Lets other blocks run, for longer the longer this one has waited. False: the wait is to end.
 bool simt_worker_wait(simt_worker *w);
 // Bytes of a stack that a kernel leaves to signals: their frames hold all registers of the machine.
 size_t simt_stack_reserve(void);

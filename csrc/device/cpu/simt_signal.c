@@ -1,4 +1,4 @@
-// See simt_signal.h.
+// Handlers of a launch's signals, put in place and taken back: see simt_signal.h.
 #define _GNU_SOURCE // REG_RIP
 #include "device/cpu/simt_signal.h"
 

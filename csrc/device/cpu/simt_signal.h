@@ -1,13 +1,13 @@
 // The signals of kernels on the CPU: those that their faults raise, and the one that interrupts
 // them.
 //
-// Who owns what: SIGFPE and SIGILL are the core's from the beginning of a launch to its end, if its
-// kernel has an instruction that raises them, and unblocked in the thread that calls; what was
-// there before is put back at the end, by the last of several launches at once. A fault of another
-// thread, or a signal that somebody sends, goes to the previous owner in the meantime. A handler
-// that is installed while a launch runs is put aside within a tenth of a second and gets the signal
-// back at the end. SIGURG is the core's in the same way, but only in launches that have taken
-// 50 ms. No other signal is touched.
+// SIGFPE and SIGILL are the core's from the beginning of a launch to its end, if its kernel has an
+// instruction that raises them, and unblocked in the thread that calls. The previous handlers are
+// put back at the end, by the last of several launches at once. A fault of another thread, or a
+// signal that somebody sends, goes to the previous owner in the meantime. A handler that is
+// installed while a launch runs is put aside within a tenth of a second and gets the signal back at
+// the end. SIGURG is the core's in the same way, but only in launches that have taken 50 ms. No
+// other signal is touched.
 //
 // SIGURG asks a thread whether it is to go on. It acts only where the processor is in a kernel's
 // own code, which holds no lock and owns nothing: there the thread may leave, or run Python's

@@ -1,4 +1,4 @@
-// See simt_watch.h.
+// The watching thread: see simt_watch.h.
 #define _GNU_SOURCE
 #include "device/cpu/simt_watch.h"
 

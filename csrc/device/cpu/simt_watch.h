@@ -1,9 +1,8 @@
-// The thread that looks after long launches of a pool, and waits that last 50 ms at most.
+// The thread that interrupts long launches of a pool, and waits that last 50 ms at most.
 //
-// A kernel that computes for minutes in one block asks nobody anything. Every 50 ms of a launch
-// that has taken as long, this thread asks those that run it whether they are to go on
-// (simt_signal.h). A launch costs two additions for it; the thread sleeps when there has been none
-// for a second.
+// A kernel that computes for minutes in one block never polls. From 50 ms on, and every 50 ms, this
+// thread makes the threads of the launch poll (simt_signal.h). A launch costs two additions for it;
+// the thread sleeps when there has been none for a second.
 #ifndef CUBC_SIMT_WATCH_H
 #define CUBC_SIMT_WATCH_H
 
