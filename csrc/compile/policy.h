@@ -47,8 +47,8 @@ typedef struct policy_key {
     // False of a variant that the call cannot run. Shipped rows of such variants come last, and
     // overlaid ones do not count. NULL: it can run all.
     bool (*accepts)(const void *context, const char *label);
-    // Called with an overlaid row for `place` that it cannot run; or NULL. Both functions are called
-    // with the policies' lock held.
+    // Called with an overlaid row for `place` that it cannot run; or NULL. Both functions are
+    // called with the policies' lock held.
     void (*refused)(const void *context, const char *label);
     const uint64_t *place;
     const void *context;
