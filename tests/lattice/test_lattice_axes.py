@@ -58,6 +58,7 @@ def test_the_place_of_a_call(tmp_path):
         lattice.WilsonClover(gauge, 0.12, csw=1.0, precision="single").solve(b, tol=0.1)
         lattice.TwistedMass(gauge, 0.12, mu=0.1, precision="single").solve(b, tol=0.1)
         rotation(b)
+        lattice.DomainWall(gauge, 0.1, 1.8, 2, precision="single").dagger(np.stack([b, b], 1))
     table = tuner.recorded(tmp_path / "calls.db")
     place, sources = "X=4,Y=6,Z=2,T=10", {}
     for name, shape in zip(table.benchmark, table["shape"], strict=True):
@@ -72,6 +73,8 @@ def test_the_place_of_a_call(tmp_path):
         assert sources[name] == {",Sources=3"}, name
     for name in ("clover_apply.site", "spinor_twist.apply"):
         assert sources[name] == {",Sources=2"}
+    for name in ("dslash.domain_wall.r12", "domain_wall.inverse"):
+        assert sources[name] == {",Sources=3,Ls=2"}
     assert sources["clover_invert.field"] == {""}
     assert set(table.searchable) == {"yes"}
 
@@ -89,6 +92,18 @@ def test_the_place_of_a_call(tmp_path):
 def test_places_that_there_are_not(rt, message):
     with pytest.raises(ValueError, match=message):
         _core.Workload("dslash.wilson.r12", TYPE, rt, "cpu")
+
+
+def test_a_fifth_dimension_is_an_axis():
+    for wrong in (0, 65):
+        with pytest.raises(ValueError, match=f"Ls=?.*{wrong}"):
+            _core.Workload("domain_wall.inverse", TYPE, SMALL | {"Ls": wrong}, "cpu")
+    one, other = (
+        _core.Workload("dslash.domain_wall.r12", TYPE, SMALL | {"Ls": ls}, "cpu") for ls in (4, 8)
+    )
+    links = 4 * 12 * 4 * 480
+    assert other.bytes - links == 2 * (one.bytes - links)
+    assert other.verify(other.variant("base")) == 0
 
 
 def test_a_search_at_a_volume(tmp_path):
