@@ -5,15 +5,23 @@
 #include <string.h>
 
 enum {
-    COUNT_BITS = 30 // of a counter of 32 bits, beside its status
+    COUNT_BITS = 30,      // of a counter of 32 bits, beside its status
+    FEW_BYTES = 40960,    // of the arrays of a block that sorts alone, as in sort_cluster.h
+    MOST_SHARE = 1 << 14, // items of a cluster's block, as there
 };
 // In the order of the descriptor's kernels, and of those of the CPU.
-enum { COUNT_KERNEL, PASS_KERNEL, BLOCK_KERNEL };
+enum { COUNT_KERNEL, PASS_KERNEL, FEW_KERNEL, CLEAR_KERNEL, SPLIT_KERNEL, BIN_KERNEL };
 enum { CPU_RANGE, CPU_COUNT, CPU_SCATTER, CPU_TILE, CPU_BINS };
 
 static int key_bits(const problem *p)
 {
     return 8 * (int)cubc_type_size((cubc_type)p->type);
+}
+
+// Bytes of an item where all passes are made in shared memory: the key, and the index of the value.
+static uint64_t share_bytes(const problem *p)
+{
+    return (uint64_t)key_bits(p) / 8 + (p->output_count > 1 ? 4 : 0);
 }
 
 // ---- problems -----------------------------------------------------------------------------------
@@ -104,11 +112,20 @@ static const char *sort_invalid(const problem *p, const char *kind, const space 
         return p->output_count * 64 << radix_bits > 200 * 1024
                    ? "the lines of the bins do not fit the shared memory"
                    : NULL;
-    int counts = digits_of(p, key_bits(p), radix_bits) * 4 << radix_bits;
+    int counts = (digits_of(p, key_bits(p), radix_bits) + 1) * 4 << radix_bits;
     if ((counts << variant_value(s, v, "hc", 0)) > 200 * 1024)
         return "the histograms do not fit the shared memory of a multiprocessor";
     if ((threads / 32 * 4 << radix_bits) + threads * ipt * key > 200 * 1024)
         return "the tile does not fit the shared memory of a multiprocessor";
+    // Three arrays and the counts of a cluster's blocks; two arrays of a bin; in each of both a
+    // little more.
+    int item = (int)share_bytes(p), more = (threads / 32 * 4 << radix_bits) + 1024;
+    if (key >= 4 && variant_value(s, v, "ord", 0) == 2 &&
+        (threads * ipt > MOST_SHARE ||
+         3 * threads * ipt * item + (68 << radix_bits) + more > 227 * 1024))
+        return "the share of a cluster's block does not fit the shared memory of a multiprocessor";
+    if (2 * threads * variant_value(s, v, "bin", 0) * item + more > 227 * 1024)
+        return "a bin does not fit the shared memory of a multiprocessor";
     return problem_invalid(p, kind, s, v, key + (p->output_count > 1 ? 8 : 4));
 }
 
@@ -129,7 +146,8 @@ enum {
     MESSAGES,
     BINS,
     ROWS = 14,
-    ARGS = 15
+    BLOCK_ITEMS,
+    ARGS
 };
 
 static cubc_status add_launch(const problem *p, plan *out, const device_kernel *kernel,
@@ -146,7 +164,7 @@ static cubc_status add_launch(const problem *p, plan *out, const device_kernel *
                   .args_count = ARGS,
                   .args = {from.keys, to.keys, from.values, to.values, spare.keys, spare.values,
                            p->n, 0, 0, p->begin_bit, p->end_bit, digits,
-                           (p->end_bit - p->begin_bit + digits - 1) / digits, digit, 0}};
+                           (p->end_bit - p->begin_bit + digits - 1) / digits, digit, 0, 0}};
     // Later passes read an array: what the first reads, if it is lazy, has a place of its own.
     return p->inputs[0].lazy ? problem_place_input(p, 0, l, (int)l->args_count++) : CUBC_OK;
 }
@@ -190,6 +208,82 @@ static cubc_status plan_cpu(const problem *p, const instance *i, uint64_t tiles,
     return CUBC_OK;
 }
 
+// All passes in one launch, of one block or one cluster (sort_few in sort.cu), if the items fit.
+static cubc_status plan_few(const problem *p, const instance *i, memory in, memory done,
+                            uint64_t digits, plan *out, bool *planned)
+{
+    const device_kernel *kernel = &i->kernels[FEW_KERNEL];
+    uint64_t threads = kernel->threads,
+             ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    uint64_t most = key_bits(p) < 32 ? 1 : problem_cluster_most(i, FEW_KERNEL);
+    // FEW_ITEMS of sort_cluster.h.
+    uint64_t alone = smaller(ipt, larger(1, FEW_BYTES / (2 * share_bytes(p) * threads)));
+    uint64_t capacity = threads * (most > 1 ? ipt : alone);
+    *planned = p->n <= most * capacity;
+    if (!*planned) return CUBC_OK;
+    uint64_t least = threads * (uint64_t)variant_value(&i->space, &i->variant, "shr", 1);
+    uint64_t blocks = smaller(most, ceil_div(p->n, least));
+    // 2^32 / share is a number of 32 bits.
+    uint64_t share = smaller(capacity, round_up(ceil_div(p->n, blocks), 32));
+    blocks = ceil_div(p->n, share);
+    TRY(add_launch(p, out, kernel, blocks, in, done, (memory){0}, digits, 0));
+    out->launches[0].args[BLOCK_ITEMS] = share;
+    out->launches[0].shape.cluster = blocks > 1 ? (unsigned)blocks : 0;
+    return CUBC_OK;
+}
+
+// The most items of a bin for items to be split; 0: they are not. A block sorts a bin as long as
+// it has items, and with few and full bins most multiprocessors are idle: passes are faster then.
+static uint64_t most_of_a_bin(const problem *p, const instance *i, uint64_t digits)
+{
+    int radix_bits = variant_value(&i->space, &i->variant, "rb", 8);
+    uint64_t threads = i->kernels[BIN_KERNEL].threads;
+    uint64_t room = threads * (uint64_t)variant_value(&i->space, &i->variant, "bin", 0);
+    bool whole = p->begin_bit == 0 && p->end_bit == key_bits(p);
+    if (p->n > room << radix_bits || p->n < threads || !whole || digits < 3) return 0;
+    return smaller(room, 3 * (p->n >> radix_bits) + 512);
+}
+
+// A launch that clears, one that counts, two that split the items and sort the bins, and one for
+// each digit. Which of them do anything is found on the device.
+static cubc_status plan_passes(const problem *p, const instance *i, memory in, memory done,
+                               uint64_t digits, plan *out)
+{
+    const device_kernel *kernels = i->kernels;
+    int radix_bits = variant_value(&i->space, &i->variant, "rb", 8);
+    uint64_t threads = kernels[0].threads, units = (uint64_t)i->device->info.sm_count;
+    uint64_t tiles =
+        ceil_div(p->n, threads * (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1));
+    // The counts of all items, in the bins of each digit and of the split, and what is made of
+    // them; a row of counters for each tile of each pass, and of the split.
+    uint64_t rows = round_up((((digits + 1) * 8) << radix_bits) + (digits + 2) * 8, 256);
+    uint64_t row_bytes = (tiles << radix_bits) * (p->wide ? 8 : 4);
+    uint64_t bin = most_of_a_bin(p, i, digits);
+    uint64_t cleared = round_up(rows + (digits + (bin > 0)) * row_bytes, 256);
+    memory spare = place_spare(p, cleared, out);
+    out->message_bytes = 8;
+    TRY(add_launch(p, out, &kernels[CLEAR_KERNEL],
+                   smaller(ceil_div(cleared, threads * 64), 2 * units), in, done, spare, digits,
+                   0));
+    out->launches[0].args[ROWS] = cleared;
+    // A block's counts have 32 bits.
+    uint64_t resident = units * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_sm;
+    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], larger(smaller(tiles, resident), p->n >> 30), in,
+                   done, spare, digits, 0));
+    out->launches[1].args[BLOCK_ITEMS] = bin;
+    if (bin) {
+        TRY(add_launch(p, out, &kernels[SPLIT_KERNEL], tiles, in, done, spare, digits, 0));
+        out->launches[2].args[ROWS] = rows + digits * row_bytes;
+        TRY(add_launch(p, out, &kernels[BIN_KERNEL], (uint64_t)1 << radix_bits, in, done, spare,
+                       digits, 0));
+    }
+    for (uint64_t d = 0; d < digits; d++) {
+        TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, in, done, spare, digits, d));
+        out->launches[out->launch_count - 1].args[ROWS] = rows + d * row_bytes;
+    }
+    return CUBC_OK;
+}
+
 static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
 {
     const device_kernel *kernels = i->kernels;
@@ -205,26 +299,9 @@ static cubc_status sort_plan(const problem *p, const instance *i, plan *out)
              (unsigned long long)p->n);
     if (tiles == 0) return CUBC_OK;
     if (threads == 1) return plan_cpu(p, i, tiles, out);
-    if (tiles == 1)
-        return add_launch(p, out, &kernels[BLOCK_KERNEL], 1, in, done, (memory){0}, digits, 0);
-    // The counts of all items, and a row of counters for each tile of each pass.
-    uint64_t rows = round_up((digits * 8) << radix_bits, 256);
-    uint64_t row_bytes = (tiles << radix_bits) * (p->wide ? 8 : 4);
-    out->cleared_bytes = rows + digits * row_bytes;
-    memory spare = place_spare(p, round_up(out->cleared_bytes, 256), out);
-    out->message_bytes = 8;
-    // A block's counts have 32 bits.
-    uint64_t resident =
-        (uint64_t)i->device->info.sm_count * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_sm;
-    uint64_t blocks = larger(smaller(tiles, resident), p->n >> 30);
-    TRY(add_launch(p, out, &kernels[COUNT_KERNEL], blocks, in, done, spare, digits, 0));
-    for (uint64_t d = 0; d < digits; d++) {
-        memory to = (digits - d) % 2 ? done : spare;
-        TRY(add_launch(p, out, &kernels[PASS_KERNEL], tiles, in, to, spare, digits, d));
-        out->launches[1 + d].args[ROWS] = rows + d * row_bytes;
-        in = to;
-    }
-    return CUBC_OK;
+    bool planned;
+    TRY(plan_few(p, i, in, done, digits, out, &planned));
+    return planned ? CUBC_OK : plan_passes(p, i, in, done, digits, out);
 }
 
 static const field sort_fields[] = {
@@ -250,7 +327,7 @@ const algorithm sort_algorithm = {
     .keys = 1,
     .name = "sort",
     .source = "sort.cu",
-    .kernels = {"sort_count", "sort_pass", "sort_block"},
+    .kernels = {"sort_count", "sort_pass", "sort_few", "sort_clear", "sort_split", "sort_bin"},
     .cpu_source = "cpu_sort.cu",
     .cpu_kernels = {"sort_range", "sort_count", "sort_scatter", "sort_tile", "sort_bins"},
     .benchmarks = sort_benchmarks,

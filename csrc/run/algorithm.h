@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-    MAX_KERNELS = 5,
+    MAX_KERNELS = 6,
     MAX_LAUNCHES = 32, // of one call: 2^31 tiles are merged in 31 rounds
     MAX_ARGS = 32,
     MAX_INPUTS = 12,

@@ -409,3 +409,12 @@ unsigned problem_cluster(const instance *i, uint64_t blocks)
     if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 0;
     return blocks > 1 && blocks <= i->kernels[0].cluster ? (unsigned)blocks : 0;
 }
+
+unsigned problem_cluster_most(const instance *i, int kernel)
+{
+    int major = 0, minor = 0;
+    if (variant_value(&i->space, &i->variant, "ord", 0) != IN_A_CLUSTER) return 1;
+    if (sscanf(i->device->info.compiler, "NVRTC %d.%d", &major, &minor) != 2) return 1;
+    if (major < 12 || (major == 12 && minor < 1)) return 1;
+    return i->kernels[kernel].cluster > 1 ? i->kernels[kernel].cluster : 1;
+}

@@ -92,8 +92,8 @@ FUNCTION void warp_radix_clear(u32 (&count)[1 << BITS])
 // Counts the warp's items of each digit.
 //   Called by   all lanes of a warp
 //   Result      counts[warp_id()] after the next block_sync
-template <int BITS, class K, int N>
-FUNCTION void warp_radix_count(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARPS][1 << BITS])
+template <int BITS, class K, int N, class C>
+FUNCTION void warp_radix_count(const K (&key)[N], const C& c, u32 (&counts)[SIMT_WARPS][1 << BITS])
 {
     u32(&count)[1 << BITS] = counts[warp_id()];
     warp_radix_clear<BITS>(count);
@@ -103,8 +103,8 @@ FUNCTION void warp_radix_count(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARP
 
 // Counts the warp's items of each digit, and gives each item a number that is unique among the
 // warp's items of that digit. The numbers follow no order.
-template <int BITS, class K, int N>
-FUNCTION void warp_radix_number(const K (&key)[N], cut c, u32 (&counts)[SIMT_WARPS][1 << BITS],
+template <int BITS, class K, int N, class C>
+FUNCTION void warp_radix_number(const K (&key)[N], const C& c, u32 (&counts)[SIMT_WARPS][1 << BITS],
                                 packed_places<N>& place)
 {
     u32(&count)[1 << BITS] = counts[warp_id()];
@@ -118,8 +118,8 @@ FUNCTION void warp_radix_number(const K (&key)[N], cut c, u32 (&counts)[SIMT_WAR
 // or by the match instruction (1). sorted: array that the keys are stored in right away, or null.
 //   Called by   all lanes of a warp, after block_radix_begin and a block_sync
 //   Result      place in each lane; sorted after the next block_sync; begins[warp_id()] is used up
-template <int BITS, int MATCH, class K, int N>
-FUNCTION void warp_radix_rank(const K (&key)[N], cut c, u32 (&begins)[SIMT_WARPS][1 << BITS],
+template <int BITS, int MATCH, class K, int N, class C>
+FUNCTION void warp_radix_rank(const K (&key)[N], const C& c, u32 (&begins)[SIMT_WARPS][1 << BITS],
                               packed_places<N>& place, K* sorted)
 {
     u32* begin = begins[warp_id()];
@@ -189,8 +189,8 @@ FUNCTION void block_radix_begin(u32 (&counts)[SIMT_WARPS][1 << BITS], block_sum_
 // Turns the numbers of warp_radix_number into places in the sorted tile.
 //   Called by   any thread, after block_radix_begin and a block_sync
 //   Result      in the calling thread
-template <int BITS, class K, int N>
-FUNCTION void block_radix_place(const K (&key)[N], cut c,
+template <int BITS, class K, int N, class C>
+FUNCTION void block_radix_place(const K (&key)[N], const C& c,
                                 const u32 (&counts)[SIMT_WARPS][1 << BITS], packed_places<N>& place)
 {
     const u32* begin = counts[warp_id()];

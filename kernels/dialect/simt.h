@@ -20,6 +20,8 @@
 //  6. Bools in arrays, fields and accumulators are bool8 (types.h): memory may hold any byte.
 //  7. KERNEL waits for the previous launch, KERNEL_AHEAD does not: its body calls
 //     wait_for_launch_before() before it uses that launch's results or overwrites its inputs.
+//     KERNEL_BETWEEN neither waits nor lets the next launch begin: its body calls
+//     let_next_launch_begin() too.
 #pragma once
 
 typedef signed char i8;
@@ -82,15 +84,18 @@ FUNCTION void wait_for_launch_before()
     __global__ void __launch_bounds__(SIMT_THREADS, SIMT_MIN_BLOCKS) name(const args_t a) \
     {                                                                                     \
         extern __shared__ __align__(16) u8 simt_shared[];                                 \
-        let_next_launch_begin();                                                          \
         begin;                                                                            \
         name##_body(a, *reinterpret_cast<shared_t*>(simt_shared));                        \
     }                                                                                     \
     }                                                                                     \
     FUNCTION void name##_body(const args_t& a, shared_t& s)
-#define KERNEL(name, args_t, shared_t) \
-    KERNEL_BEGINNING_WITH(wait_for_launch_before(), name, args_t, shared_t)
-#define KERNEL_AHEAD(name, args_t, shared_t) KERNEL_BEGINNING_WITH((void)0, name, args_t, shared_t)
+#define KERNEL(name, args_t, shared_t)                                                       \
+    KERNEL_BEGINNING_WITH((let_next_launch_begin(), wait_for_launch_before()), name, args_t, \
+                          shared_t)
+#define KERNEL_AHEAD(name, args_t, shared_t) \
+    KERNEL_BEGINNING_WITH(let_next_launch_begin(), name, args_t, shared_t)
+#define KERNEL_BETWEEN(name, args_t, shared_t) \
+    KERNEL_BEGINNING_WITH((void)0, name, args_t, shared_t)
 
 FUNCTION u32 thread_id() { return threadIdx.x; }
 FUNCTION u32 block_id() { return blockIdx.x; }
@@ -294,6 +299,8 @@ __attribute__((visibility("default"))) u64 simt_size = sizeof(simt_api);
     static void name##_body(const args_t& a, shared_t& s)
 
 #define KERNEL_AHEAD KERNEL
+#define KERNEL_BETWEEN KERNEL
+FUNCTION void let_next_launch_begin() {}
 FUNCTION void wait_for_launch_before() {}
 
 FUNCTION u32 block_id() { return simt->block_id(); }

@@ -1,18 +1,27 @@
-// Stable LSD radix sort of keys, or of keys with values: one pass over the items a digit, the
-// lowest digit first.
+// Stable sort of keys, or of keys with values, by the digits of their codes.
 //
-// One kernel counts the digits of all passes in a single read and turns the counts into the
-// beginning of each digit value. Then each pass is one kernel, which reads and writes the items
-// once. A block counts the digits of its tile and publishes the counts, ranks its keys by the digit
-// (radix.h) into shared memory, finds the counts of the tiles before it by decoupled look-back,
-// separately for each digit value, and writes the sorted tile in contiguous runs (Adinets and
-// Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", arXiv 2206.01784).
-// Items that fit one tile are sorted by one block in one launch. On the CPU single threads sort, by
-// another algorithm: cpu_sort.cu.
+// The way depends on the number of items, and on what the keys are, which the device finds out: all
+// launches are queued, and those that are not needed end at once.
+//
+// Few items: one launch, whose blocks hold all items in their shared memory (sort_cluster.h).
+//
+// Passes: one pass over the items a digit, the lowest digit first. sort_clear clears counters.
+// sort_count counts the digits of all passes in a single read and turns the counts into the
+// beginning of each digit value (sort_count.h). Then each pass is one kernel, which reads and
+// writes the items once. A block counts the digits of its tile and publishes the counts, ranks its
+// keys by the digit (sort_rank.h) into shared memory, finds the counts of the tiles before it by
+// decoupled look-back, separately for each digit value (sort_look.h), and writes the sorted tile in
+// contiguous runs (sort_tile.h; Adinets and Merrill, "Onesweep: A Faster Least Significant Digit
+// Radix Sort for GPUs", arXiv 2206.01784). A digit that all keys share has no pass (sort_route.h).
+//
+// Bins: where a block can sort a 256th of the items alone, sort_split moves the items to bins that
+// hold them in order (sort_splitter.h), in the same way as a pass, and sort_bin sorts each of them
+// in one block. If the keys crowd in some bins, there are passes.
+//
+// On the CPU single threads sort, by another algorithm: cpu_sort.cu.
 //
 // The first pass encodes the keys and the last one decodes them. Without values the first pass need
 // not be stable, because equal keys are indistinguishable: it ranks them in the order of atomics.
-// Passes alternate between the output and spare memory.
 //
 // %RANGE% TUNE_ITEMS_PER_THREAD ipt 4:32:1
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32
@@ -22,122 +31,68 @@
 // %RANGE% TUNE_LOOK lb 1:8:1
 // %RANGE% TUNE_COPIES_LOG2 hc 0:5:1
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1
-// %RANGE% TUNE_ORDER ord 0:1:1
+// %RANGE% TUNE_ORDER ord 0:2:1
+// %RANGE% TUNE_SHARE_ITEMS shr 1:32:1
+// %RANGE% TUNE_BIN_ITEMS bin 0:64:1
 //
-// ipt   items a thread in the tile of a pass
+// ipt   items a thread in the tile of a pass; of few items, the most
 // mb    least blocks a multiprocessor, which limits the registers a thread
 // rb    most bits of a digit: the passes divide the key's bits evenly
 // mat   search for lanes with the same digit. 0: a ballot a bit; 1: the match instruction
 // lb    tiles that a look-back reads at once
 // hc    histograms that the lanes of a warp count in (log2), which avoids bank conflicts
 // la    mebibytes ahead of its tile that a block prefetches to the L2 cache; 0: none
-// ord   source of a block's rank, see message.h
+// ord   source of a block's rank, see message.h. 2: few items are sorted by a cluster
+// shr   least items a thread of a cluster's blocks: fewer items have fewer blocks
+// bin   most items a thread of the block that sorts a bin; 0: no bins
 //
-// Traffic: n keys are read for the counts, n items are read and written by each pass.
+// Traffic: n keys are read for the counts, n items are read and written by each pass; in bins,
+// there are two of them.
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
-#include "sort_look.h"
-#include "sort_rank.h"
+#include "sort_cluster.h"
+#include "sort_count.h"
+#include "sort_tile.h"
 
-enum {
-    WHOLE_DIGITS = (KEY_BITS + TUNE_RADIX_BITS - 1) / TUNE_RADIX_BITS,
-    DIGITS = TUNE_IN_PLACE ? (WHOLE_DIGITS + 1) / 2 * 2 : WHOLE_DIGITS, // at most
-    COPIES = 1 << TUNE_COPIES_LOG2
+// ---- clearing -----------------------------------------------------------------------------------
+struct no_shared {
 };
 
-FUNCTION cut cut_of(const sort_args& a, u32 digit)
+// Clears the bins and what follows them up to the rows that the arguments name.
+KERNEL(sort_clear, sort_args, no_shared)
 {
-    const u32 width = static_cast<u32>(a.digit_bits), end = static_cast<u32>(a.end_bit);
-    const u32 low = static_cast<u32>(a.begin_bit) + digit * width;
-    if (low >= end) return cut{0, 0}; // an empty digit, for an even number of passes
-    return cut{low, (1u << (end - low < width ? end - low : width)) - 1u};
+    (void)s;
+    const bytes16 zero{};
+    bytes16* const from = reinterpret_cast<bytes16*>(a.bins);
+    const u64 chunks = static_cast<u64>(reinterpret_cast<bytes16*>(a.rows) - from);
+    for (u64 i = block_id() * SIMT_THREADS + thread_id(); i < chunks;
+         i += static_cast<u64>(block_count()) * SIMT_THREADS)
+        from[i] = zero;
 }
 
 // ---- counting -----------------------------------------------------------------------------------
-enum {
-    COUNT_VECTOR = 16 / sizeof(key_t),
-    COUNT_LOADS = 4,
-    COUNT_TILE = SIMT_THREADS * COUNT_VECTOR * COUNT_LOADS
-};
-
-struct count_shared {
-    u32 count[DIGITS][RADIX * COPIES];
-    block_sum_storage<u64> sum;
-    u32 last; // 1: this is the last block to arrive
-};
-
-// Counts the digits of a key. ALL: keys have DIGITS digits, which saves a branch for each.
-template <bool ALL>
-FUNCTION void count_key(count_shared& s, key_t raw, const cut (&cuts)[DIGITS], u32 digits)
+// Counts while sort_clear clears.
+KERNEL_AHEAD(sort_count, sort_args, count_shared)
 {
-    const key_t key = encode(raw);
-    u32* const copy = s.count[0] + lane_id() % COPIES;
-    UNROLL
-    for (u32 d = 0; d < DIGITS; d++)
-        if (ALL || d < digits)
-            shared_add(copy + digit_of(key, cuts[d]) * COPIES + d * RADIX * COPIES, 1);
-}
-
-template <bool ALL>
-FUNCTION void count_tile(const sort_args& a, count_shared& s, u64 tile, const cut (&cuts)[DIGITS],
-                         u32 digits)
-{
-    const u64 begin = tile * COUNT_TILE;
-    if (begin + COUNT_TILE > a.n) {
-        for (u64 i = begin + thread_id(); i < a.n; i += SIMT_THREADS)
-            count_key<false>(s, key_item(first_of(a), i), cuts, digits);
-        return;
-    }
-    key_t key[COUNT_LOADS][COUNT_VECTOR];
-    UNROLL
-    for (int l = 0; l < COUNT_LOADS; l++)
-        load_keys<0>(first_of(a),
-                     begin + (static_cast<u64>(l) * SIMT_THREADS + thread_id()) * COUNT_VECTOR,
-                     key[l]);
-    UNROLL
-    for (int l = 0; l < COUNT_LOADS; l++) {
-        UNROLL
-        for (int j = 0; j < COUNT_VECTOR; j++) count_key<ALL>(s, key[l][j], cuts, digits);
-    }
-}
-
-// Turns the counts into the beginnings of the bins.
-FUNCTION void scan_bins(const sort_args& a, count_shared& s)
-{
-    for (u64 d = 0; d < a.digits; d++) {
-        u64* bins = a.bins + d * RADIX + thread_id() * BINS;
-        u64 count[BINS], sum = 0;
-        UNROLL
-        for (u32 j = 0; j < BINS; j++) {
-            count[j] = thread_id() * BINS + j < RADIX ? load_relaxed(bins + j) : 0;
-            sum += count[j];
-        }
-        sum = block_exclusive_sum(sum, s.sum);
-        UNROLL
-        for (u32 j = 0; j < BINS; j++) {
-            if (thread_id() * BINS + j < RADIX) bins[j] = sum;
-            sum += count[j];
-        }
-        block_sync();
-    }
-}
-
-KERNEL(sort_count, sort_args, count_shared)
-{
+    if (thread_id() == 0) s.shared_digits = s.crowded = 0;
     const u32 digits = static_cast<u32>(a.digits);
     cut cuts[DIGITS];
     UNROLL
     for (u32 d = 0; d < DIGITS; d++) cuts[d] = cut_of(a, d);
-    for (u32 d = 0; d < digits; d++)
+    const bool splits = COUNTS_SPLIT && a.block_items > 0;
+    for (u32 d = 0; d < digits + splits; d++)
         for (u32 b = thread_id(); b < RADIX * COPIES; b += SIMT_THREADS) s.count[d][b] = 0;
+    splitter split{};
+    if (splits) split = find_splitter(a, s.range);
     block_sync();
     for (u64 tile = block_id(); tile * COUNT_TILE < a.n; tile += block_count()) {
         if (digits == DIGITS)
-            count_tile<true>(a, s, tile, cuts, digits);
+            count_tile<true>(a, s, tile, cuts, digits, splits, split);
         else
-            count_tile<false>(a, s, tile, cuts, digits);
+            count_tile<false>(a, s, tile, cuts, digits, splits, split);
     }
     block_sync();
-    for (u32 d = 0; d < digits; d++)
+    wait_for_launch_before();
+    for (u32 d = 0; d < digits + splits; d++)
         for (u32 b = thread_id(); b < RADIX; b += SIMT_THREADS) {
             u32 count = 0;
             for (u32 c = 0; c < COPIES; c++) count += s.count[d][b * COPIES + c];
@@ -154,241 +109,130 @@ KERNEL(sort_count, sort_args, count_shared)
     if (s.last) {
         device_fence();
         scan_bins(a, s);
-        if (thread_id() == 0) close_tickets(a.messages, mine);
+        if (warp_id() == 0) find_routes(a, s);
+        if (thread_id() == 0) {
+            if (splits) {
+                range_of_sample(a)[0] = split.low;
+                range_of_sample(a)[1] = split.high;
+            }
+            close_tickets(a.messages, mine);
+        }
     }
 }
 
 // ---- one pass -----------------------------------------------------------------------------------
-enum {
-    // Values reuse the keys' shared memory, or this much of it, in as few rounds as possible.
-    VALUES_AT_ONCE = 40960 / sizeof(value_t),
-    VALUE_ROOM = !PAIRS                  ? 1
-                 : VALUES_AT_ONCE < TILE ? VALUES_AT_ONCE
-                                         : TILE,
-    ROUNDS = (TILE + VALUE_ROOM - 1) / VALUE_ROOM
-};
-
-union tile_shared { // used in turn
-    key_t key[TILE];
-    u16 index[PAIRS ? TILE : 1];
-    value_t value[VALUE_ROOM];
-};
-
-struct pass_shared {
-    tile_shared tile;
-    u32 count[WARPS][RADIX]; // first counts, then the place of each warp's next item
-    offset_t base[RADIX];    // place in the output minus place in the sorted tile, for each bin
-    block_sum_storage<u32> sum;
-    ticket tile_ticket;
-};
-
-FUNCTION void send_counts(const sort_args& a, u64 tile, const u32 (&count)[BINS])
+// Passes that are not needed end at once. Where keys may be split, sort_count has ended when the
+// first pass lets the others begin, so that these know it before they wait.
+KERNEL_BETWEEN(sort_pass, sort_args, pass_shared)
 {
-    const message_status status = tile == 0 ? MESSAGE_COMPLETE : MESSAGE_PARTIAL;
-    UNROLL
-    for (int j = 0; j < BINS; j++)
-        if (my_bin(j) < RADIX)
-            store_relaxed(row_of(a, tile) + my_bin(j), counter_of(count[j], status));
-}
-
-FUNCTION void find_bases(const sort_args& a, pass_shared& s, ticket mine, const u32 (&count)[BINS],
-                         const u32 (&begin)[BINS])
-{
-    UNROLL
-    for (int j = 0; j < BINS; j++) {
-        const u32 bin = my_bin(j);
-        if (bin >= RADIX) continue;
-        const offset_t first = static_cast<offset_t>(a.bins[a.digit * RADIX + bin]);
-        offset_t before = 0;
-        if (mine.rank > 0) {
-            before = look_back(a, mine.rank, bin);
-            store_relaxed(row_of(a, mine.rank) + bin,
-                          counter_of(before + count[j], MESSAGE_COMPLETE));
-        }
-        s.base[bin] = first + before - begin[j];
-    }
-    if (mine.rank + 1 == block_count() && thread_id() == 0) close_tickets(a.messages, mine);
-}
-
-// Loads and encodes a tile's keys. Places past the end get the highest code.
-template <bool WHOLE>
-FUNCTION void load_keys(const sort_args& a, u64 first, u32 count, bool coded, key_t (&key)[ITEMS])
-{
-    const key_t* const in = a.in + first;
-    if (TUNE_IN_LAZY && !coded) {
-        UNROLL
-        for (int i = 0; i < ITEMS; i++)
-            key[i] =
-                WHOLE || item_index(i) < count ? key_item(first_of(a), first + item_index(i)) : 0;
-    } else {
-        UNROLL
-        for (int i = 0; i < ITEMS; i++)
-            key[i] = WHOLE || item_index(i) < count ? in[item_index(i)] : 0;
-    }
-    if (!coded) {
-        UNROLL
-        for (int i = 0; i < ITEMS; i++) key[i] = encode(key[i]);
-    }
-    UNROLL
-    for (int i = 0; i < ITEMS; i++)
-        if (!WHOLE && item_index(i) >= count) key[i] = static_cast<key_t>(~0ull);
-}
-
-// Writes the sorted tile's keys to their bins, and keeps their digits for the values. A batch is
-// loaded before it is stored, because the compiler cannot exclude that stores alias the loads.
-template <bool WHOLE, bool LAST>
-FUNCTION void write_keys(const sort_args& a, const pass_shared& s, u32 count, cut c, digits& digit)
-{
-    enum { BATCH = 16 };
-    UNROLL
-    for (int begin = 0; begin < ITEMS; begin += BATCH) {
-        key_t key[BATCH];
-        offset_t to[BATCH];
-        UNROLL
-        for (int j = 0; j < BATCH && begin + j < ITEMS; j++)
-            key[j] = s.tile.key[striped_index(begin + j)];
-        UNROLL
-        for (int j = 0; j < BATCH && begin + j < ITEMS; j++) {
-            const u32 bin = digit_of(key[j], c);
-            if constexpr (PAIRS) digit.set(begin + j, bin);
-            to[j] = s.base[bin] + striped_index(begin + j);
-        }
-        UNROLL
-        for (int j = 0; j < BATCH && begin + j < ITEMS; j++)
-            if (WHOLE || striped_index(begin + j) < count)
-                a.out[to[j]] = LAST ? decode(key[j]) : key[j];
-    }
-}
-
-template <bool WHOLE>
-FUNCTION void write_values(const sort_args& a, pass_shared& s, u64 first, u32 count,
-                           const packed_places<ITEMS>& place, const digits& digit)
-{
-    value_t* const out = a.values_out;
-    UNROLL
-    for (int r = 0; r < ROUNDS; r++) {
-        const u32 low = static_cast<u32>(r) * VALUE_ROOM;
-        block_sync();
-        UNROLL
-        for (int i = 0; i < ITEMS; i++)
-            if ((WHOLE || item_index(i) < count) && (ROUNDS == 1 || place.at(i) - low < VALUE_ROOM))
-                s.tile.value[place.at(i) - low] = value_at(a, first + item_index(i));
-        block_sync();
-        UNROLL
-        for (int i = 0; i < ITEMS; i++) {
-            const u32 at = striped_index(i);
-            if ((WHOLE || at < count) && (ROUNDS == 1 || at - low < VALUE_ROOM))
-                out[static_cast<offset_t>(s.base[digit.at(i)] + at)] = s.tile.value[at - low];
-        }
-    }
-}
-
-// Returns true if the pass must be stable. Keys with the same digit may change places in the first
-// pass, if all bits are sorted by: keys equal in all bits are indistinguishable.
-FUNCTION bool order_matters(const sort_args& a)
-{
-    return a.digit > 0 || a.begin_bit > 0 || a.end_bit < KEY_BITS;
-}
-
-template <bool WHOLE, bool IN_ORDER>
-FUNCTION void sort_tile(const sort_args& a, pass_shared& s, ticket mine, u64 first, u32 count)
-{
-    cut c = cut_of(a, static_cast<u32>(a.digit));
-    key_t key[ITEMS];
-    packed_places<ITEMS> place;
-    digits digit;
-    u32 bin_count[BINS], bin_begin[BINS];
-    load_keys<WHOLE>(a, first, count, a.digit > 0, key);
-    if constexpr (IN_ORDER)
-        count_in_warp(key, c, s.count);
-    else
-        number_in_warp(key, c, s.count, place);
-    block_sync();
-    tile_counts(s.count, bin_count);
-    send_counts(a, mine.rank, bin_count);
-    tile_begins(s.count, s.sum, bin_count, bin_begin);
-    block_sync();
-    unknown_value(c.shift); // recomputes the digits later: registers are too few to keep them
-    if constexpr (IN_ORDER)
-        rank_in_tile(key, c, s.count, place, s.tile.key);
-    else {
-        place_in_tile(key, c, s.count, place);
-        UNROLL
-        for (int i = 0; i < ITEMS; i++) s.tile.key[place.at(i)] = key[i];
-    }
-    find_bases(a, s, mine, bin_count, bin_begin);
-    block_sync();
-    if (a.digit + 1 == a.digits)
-        write_keys<WHOLE, true>(a, s, count, c, digit);
-    else
-        write_keys<WHOLE, false>(a, s, count, c, digit);
-    if constexpr (PAIRS) write_values<WHOLE>(a, s, first, count, place, digit);
-}
-
-KERNEL(sort_pass, sort_args, pass_shared)
-{
+    const bool knows = SPLITS && a.digit > 0;
+    if (SPLITS && !knows) wait_for_launch_before();
+    let_next_launch_begin();
+    if (!SPLITS) wait_for_launch_before();
+    const u32 route = my_route(a);
+    if (route & ROUTE_SPLIT) return;
+    if (knows) wait_for_launch_before();
+    if (!(route & ROUTE_PASS)) return; // all threads, before they take a ticket
     const ticket mine = take_block_ticket(a.messages, s.tile_ticket);
     const u64 first = static_cast<u64>(mine.rank) * TILE;
     const u32 count = a.n - first < TILE ? static_cast<u32>(a.n - first) : TILE;
-    if constexpr (!TUNE_IN_LAZY) prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.in, first, a.n);
+    if constexpr (!TUNE_IN_LAZY)
+        prefetch_tile<TUNE_AHEAD_MIB, TILE>(keys_from(a, route), first, a.n);
     if constexpr (PAIRS && !TUNE_INDICES)
-        prefetch_tile<TUNE_AHEAD_MIB, TILE>(a.values_in, first, a.n);
+        prefetch_tile<TUNE_AHEAD_MIB, TILE>(values_from(a, route), first, a.n);
+    const u32 d = static_cast<u32>(a.digit);
     if (count < TILE)
-        sort_tile<false, true>(a, s, mine, first, count);
-    else if (PAIRS || order_matters(a))
-        sort_tile<true, true>(a, s, mine, first, count);
+        sort_tile<false, true>(a, s, mine, first, count, route, cut_of(a, d), d);
+    else if (PAIRS || order_matters(a, route))
+        sort_tile<true, true>(a, s, mine, first, count, route, cut_of(a, d), d);
     else
-        sort_tile<true, false>(a, s, mine, first, count);
+        sort_tile<true, false>(a, s, mine, first, count, route, cut_of(a, d), d);
 }
 
-// ---- all passes in one block --------------------------------------------------------------------
-struct block_shared {
-    tile_shared tile;
-    u32 count[WARPS][RADIX];
-    block_sum_storage<u32> sum;
-};
-
-KERNEL(sort_block, sort_args, block_shared)
+// ---- splitting ----------------------------------------------------------------------------------
+FUNCTION auto split_of(const sort_args& a)
 {
-    const u32 count = static_cast<u32>(a.n);
-    key_t key[ITEMS];
-    packed_places<ITEMS> place;
-    u32 index[ITEMS], bin_count[BINS], bin_begin[BINS];
-    load_keys<false>(a, 0, count, false, key);
-    UNROLL
-    for (int i = 0; i < ITEMS; i++) index[i] = item_index(i);
-    for (u32 d = 0; d < a.digits; d++) {
-        const cut c = cut_of(a, d);
-        block_sync();
-        count_in_warp(key, c, s.count);
-        block_sync();
-        tile_counts(s.count, bin_count);
-        tile_begins(s.count, s.sum, bin_count, bin_begin);
-        block_sync();
-        rank_in_tile(key, c, s.count, place, s.tile.key);
-        block_sync();
-        UNROLL
-        for (int i = 0; i < ITEMS; i++) key[i] = s.tile.key[item_index(i)];
-        if constexpr (PAIRS) {
-            block_sync();
-            UNROLL
-            for (int i = 0; i < ITEMS; i++) s.tile.index[place.at(i)] = static_cast<u16>(index[i]);
-            block_sync();
-            UNROLL
-            for (int i = 0; i < ITEMS; i++) index[i] = s.tile.index[item_index(i)];
+    if constexpr (SPLIT_FLOATS) {
+        const u64* const range = range_of_sample(a);
+        return splitter_of(static_cast<key_t>(range[0]), static_cast<key_t>(range[1]));
+    } else
+        return cut_of(a, split_number(a));
+}
+
+// Moves the items to bins, in spare memory.
+KERNEL(sort_split, sort_args, pass_shared)
+{
+    if (!SPLITS || !is_split(a)) return; // all threads, before they take a ticket
+    const ticket mine = take_block_ticket(a.messages, s.tile_ticket);
+    const u64 first = static_cast<u64>(mine.rank) * TILE;
+    const u32 count = a.n - first < TILE ? static_cast<u32>(a.n - first) : TILE;
+    const u32 route = ROUTE_PASS | ROUTE_FIRST | ROUTE_TO_SPARE;
+    const auto split = split_of(a);
+    if (count < TILE)
+        sort_tile<false, true>(a, s, mine, first, count, route, split, split_number(a));
+    else
+        sort_tile<true, PAIRS>(a, s, mine, first, count, route, split, split_number(a));
+}
+
+typedef share_shared<(TUNE_BIN_ITEMS ? TUNE_BIN_ITEMS : 1) * SIMT_THREADS, 2> bin_shared;
+
+// Sorts a bin, from spare memory to the output.
+KERNEL(sort_bin, sort_args, bin_shared)
+{
+    if (!SPLITS || !is_split(a)) return;
+    const u64* const bin = a.bins + split_number(a) * RADIX + block_id();
+    const u32 first = static_cast<u32>(bin[0]);
+    const u32 end = static_cast<u32>(block_id() + 1 < RADIX ? bin[1] : a.n);
+    if (first == end) return;
+    const block_share mine = share_of(first, end - first);
+    key_t low, high;
+    load_share(s, mine, low, high, [&](u32 i) { return a.spare[i]; });
+    const u32 at = sort_range(s, mine, low, high);
+    for (u32 i = thread_id(); i < mine.count; i += SIMT_THREADS) {
+        const item_t item = s.item[at][i];
+        a.out[first + i] = decode(key_of(item));
+        if constexpr (PAIRS)
+            a.values_out[first + i] = a.values_spare[index_at(s.index[at], item, i)];
+    }
+}
+
+// ---- all passes in one launch -------------------------------------------------------------------
+// Sorts all items: one block, or one cluster.
+KERNEL(sort_few, sort_args, cluster_shared)
+{
+    const bool alone = !IN_CLUSTERS || block_count() == 1;
+    cluster_part p{block_count(), static_cast<u32>(a.block_items), 0};
+    p.inverse = 0xffffffffu / p.size + 1;
+    const u32 first = alone ? 0 : block_id() * p.size, left = static_cast<u32>(a.n) - first;
+    block_share mine = share_of(first, left < p.size ? left : p.size);
+    mine.rows = (p.size + SIMT_THREADS - 1) / SIMT_THREADS;
+    mine.all = static_cast<u32>(a.n);
+    mine.digits = static_cast<u32>(a.digits);
+    mine.begin_bit = static_cast<u32>(a.begin_bit);
+    mine.end_bit = static_cast<u32>(a.end_bit);
+    mine.digit_bits = static_cast<u32>(a.digit_bits);
+    if (!alone) {
+        if (thread_id() == 0) {
+            s.share.constant = 0;
+            counter_open(s.counts_arrived[0]);
+            counter_open(s.counts_arrived[1]);
+            counter_open(s.items_arrived);
+        }
+        cluster_begin();
+    }
+    key_t low, high;
+    load_share(s.share, mine, low, high, [&](u32 i) { return encode(key_item(first_of(a), i)); });
+    if constexpr (PAIRS && !TUNE_INDICES) {
+        enum { LINE = sizeof(value_t) < 128 ? 128 / sizeof(value_t) : 1 };
+        for (u32 i = thread_id() * LINE; i < mine.count; i += SIMT_THREADS * LINE)
+            prefetch_l2(a.values_in + mine.first + i);
+    }
+    if constexpr (IN_CLUSTERS) {
+        if (!alone) {
+            const int at = sort_in_cluster(a, s, mine, p);
+            if (at >= 0) write_share(a, s, mine, static_cast<u32>(at), false);
+            return;
         }
     }
-    UNROLL
-    for (int i = 0; i < ITEMS; i++)
-        if (item_index(i) < count) a.out[item_index(i)] = decode(key[i]);
-    if constexpr (PAIRS) {
-        value_t value[ITEMS]; // all are read before any is written, possibly in their place
-        UNROLL
-        for (int i = 0; i < ITEMS; i++)
-            if (item_index(i) < count) value[i] = value_at(a, index[i]);
-        block_sync();
-        UNROLL
-        for (int i = 0; i < ITEMS; i++)
-            if (item_index(i) < count) a.values_out[item_index(i)] = value[i];
-    }
+    write_share(a, s, mine, sort_alone(s.share, mine), true);
 }

@@ -16,17 +16,20 @@ struct digits {
     }
 };
 
-FUNCTION void count_in_warp(const key_t (&key)[ITEMS], cut c, u32 (&counts)[WARPS][RADIX])
+template <class C>
+FUNCTION void count_in_warp(const key_t (&key)[ITEMS], const C& c, u32 (&counts)[WARPS][RADIX])
 {
     warp_radix_count<TUNE_RADIX_BITS>(key, c, counts);
 }
-FUNCTION void number_in_warp(const key_t (&key)[ITEMS], cut c, u32 (&counts)[WARPS][RADIX],
+template <class C>
+FUNCTION void number_in_warp(const key_t (&key)[ITEMS], const C& c, u32 (&counts)[WARPS][RADIX],
                              packed_places<ITEMS>& place)
 {
     warp_radix_number<TUNE_RADIX_BITS>(key, c, counts, place);
 }
 // Gives the places in the sorted tile, and stores the keys there. Needs a barrier before and after.
-FUNCTION void rank_in_tile(const key_t (&key)[ITEMS], cut c, u32 (&counts)[WARPS][RADIX],
+template <class C>
+FUNCTION void rank_in_tile(const key_t (&key)[ITEMS], const C& c, u32 (&counts)[WARPS][RADIX],
                            packed_places<ITEMS>& place, key_t* sorted)
 {
     warp_radix_rank<TUNE_RADIX_BITS, TUNE_MATCH>(key, c, counts, place, sorted);
@@ -48,8 +51,9 @@ FUNCTION void tile_begins(u32 (&counts)[WARPS][RADIX], block_sum_storage<u32>& s
 
 // Turns numbers of warp_radix_number into places in the sorted tile. Needs a barrier before and
 // after.
-FUNCTION void place_in_tile(const key_t (&key)[ITEMS], cut c, const u32 (&counts)[WARPS][RADIX],
-                            packed_places<ITEMS>& place)
+template <class C>
+FUNCTION void place_in_tile(const key_t (&key)[ITEMS], const C& c,
+                            const u32 (&counts)[WARPS][RADIX], packed_places<ITEMS>& place)
 {
     block_radix_place<TUNE_RADIX_BITS>(key, c, counts, place);
 }

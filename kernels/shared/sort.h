@@ -25,11 +25,12 @@ struct sort_args { // arguments of all kernels
     value_t* values_spare;
     u64 n;
     u64* messages;
-    u64* bins; // [digit][RADIX]: first counts, then items with a lower digit
+    u64* bins; // [digit][RADIX]: counts, then beginnings, of the split too; behind: sort_route.h
     u64 begin_bit, end_bit;
     u64 digits, digit_bits; // number of digits, bits a digit; the last may be shorter
     u64 digit;              // digit of this pass
     offset_t* rows;         // [tile][RADIX] of this pass, see sort_look.h
+    u64 block_items;        // of a block of a cluster; at most, of one that sorts a bin
 #if TUNE_IN_LAZY
     in_t first; // input of the first pass and of the counts
 #endif
@@ -42,13 +43,16 @@ FUNCTION const in_t& first_of(const sort_args& a) { return a.first; }
 FUNCTION in_t first_of(const sort_args& a) { return a.in; }
 #endif
 
+// Returns an index as a value.
+FUNCTION value_t index_value(u64 i)
+{
+    value_t index{};
+    index.word[0] = static_cast<TUNE_VALUE>(i);
+    return index;
+}
+
 // Returns the value of item i.
 FUNCTION value_t value_at(const sort_args& a, u64 i)
 {
-    if (TUNE_INDICES && a.digit == 0) {
-        value_t index{};
-        index.word[0] = static_cast<TUNE_VALUE>(i);
-        return index;
-    }
-    return a.values_in[i];
+    return TUNE_INDICES && a.digit == 0 ? index_value(i) : a.values_in[i];
 }

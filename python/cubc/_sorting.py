@@ -63,11 +63,11 @@ def sort(
 
     -0.0 comes before 0.0, and NaN after all numbers as in NumPy (so a descending sort begins with
     it); several NaNs are ordered by their bits. All bytes of a bool but 0 are the same key, and
-    are written as 1; NumPy orders bools by their bytes. On a GPU one pass a digit of 8 bits with
-    decoupled look-back [1]_; on the cpu one split by the highest digit, or floats by their value,
-    and bins sorted in cache [2]_. Rows along the last axis are sorted as `segmented_sort` does;
-    along another axis the array is transposed before and after, which takes twice as much memory
-    as the array.
+    are written as 1; NumPy orders bools by their bytes. On a GPU few items are sorted in shared
+    memory, more in bins or by one pass a digit of 8 bits with decoupled look-back [1]_; on the cpu
+    one split by the highest digit, or floats by their value, and bins sorted in cache [2]_. Rows
+    along the last axis are sorted as `segmented_sort` does; along another axis the array is
+    transposed before and after, which takes twice as much memory as the array.
 
     References
     ----------

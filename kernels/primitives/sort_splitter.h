@@ -1,0 +1,110 @@
+// Bins that hold the keys in order, so that blocks can sort them one by one.
+//
+// The bins of integers are the values of their highest digit. Floats crowd in a few of those, and
+// are divided by their values instead: a bin is an equal part of the range of a sample; keys
+// outside it are in the first or last bin. If keys crowd nevertheless, they are not split
+// (find_routes in sort.cu).
+#pragma once
+#include "sort.h"
+
+enum {
+    SPLIT_FLOATS = TUNE_KEY_KIND == RADIX_FLOATING && KEY_BITS >= 32,
+    SAMPLES = 4 // keys a thread in the sample
+};
+
+template <int BITS>
+struct float_of {
+    typedef f32 type;
+};
+template <>
+struct float_of<64> {
+    typedef f64 type;
+};
+typedef float_of<KEY_BITS>::type key_float;
+
+FUNCTION key_float float_of_key(key_t code) // only with SPLIT_FLOATS
+{
+    union {
+        key_t key;
+        key_float value;
+    } word;
+    word.key = decode(code);
+    return word.value;
+}
+
+struct splitter {
+    key_t low, high; // codes of the sample's range
+    key_float low_value, scale;
+};
+
+// The range is a little wider than the sample's, as the keys' is.
+FUNCTION splitter splitter_of(key_t low, key_t high)
+{
+    const key_float one = float_of_key(TUNE_DESCENDING ? high : low),
+                    other = float_of_key(TUNE_DESCENDING ? low : high),
+                    more = (other - one) / (SAMPLES * SIMT_THREADS);
+    return splitter{low, high, one - more, RADIX / (other - one + 2 * more)};
+}
+
+FUNCTION u32 digit_of(key_t code, const splitter& p)
+{
+    const key_float value = float_of_key(code), at = (value - p.low_value) * p.scale;
+    const bool last = !(at < RADIX - 1); // NaN is, and of infinities what is not the first
+    const u32 bin = value <= p.low_value ? 0 : last ? RADIX - 1 : static_cast<u32>(at);
+    return TUNE_DESCENDING ? RADIX - 1 - bin : bin;
+}
+
+// Returns the number of bits in which keys of a range differ from the lowest one.
+FUNCTION u32 bits_of_range(key_t low, key_t high)
+{
+    const u64 range = static_cast<u64>(high - low);
+    if (high <= low) return 0;
+    return range >> 32 ? 33 + last_set(static_cast<u32>(range >> 32))
+                       : 1 + last_set(static_cast<u32>(range));
+}
+
+struct range_shared {
+    key_t low[WARPS], high[WARPS];
+};
+
+// Gives the lowest and the highest of the threads' keys to all threads.
+//   Storage     may be used again after the next block_sync
+FUNCTION void block_range(key_t& low, key_t& high, range_shared& s)
+{
+    UNROLL
+    for (u32 d = 1; d < SIMT_WARP; d *= 2) {
+        const key_t one = warp_shuffle(low, lane_id() ^ d),
+                    other = warp_shuffle(high, lane_id() ^ d);
+        low = one < low ? one : low;
+        high = other > high ? other : high;
+    }
+    if (lane_id() == 0) {
+        s.low[warp_id()] = low;
+        s.high[warp_id()] = high;
+    }
+    block_sync();
+    UNROLL
+    for (u32 w = 0; w < WARPS; w++) {
+        low = s.low[w] < low ? s.low[w] : low;
+        high = s.high[w] > high ? s.high[w] : high;
+    }
+}
+
+// Returns the splitter of the keys, by a sample; all blocks find the same one.
+FUNCTION splitter find_splitter(const sort_args& a, range_shared& s)
+{
+    const u64 step = a.n / (SAMPLES * SIMT_THREADS);
+    key_t key[SAMPLES];
+    UNROLL
+    for (u32 k = 0; k < SAMPLES; k++)
+        key[k] = key_item(first_of(a), (k * SIMT_THREADS + thread_id()) * step);
+    key_t low = encode(key[0]), high = low;
+    UNROLL
+    for (u32 k = 1; k < SAMPLES; k++) {
+        const key_t code = encode(key[k]);
+        low = code < low ? code : low;
+        high = code > high ? code : high;
+    }
+    block_range(low, high, s);
+    return splitter_of(low, high);
+}
