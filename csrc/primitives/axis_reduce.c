@@ -7,6 +7,7 @@
 
 typedef struct axis_reduce_traits {
     int deterministic; // the shape alone says in which order rows are combined
+    int whole_chunks;  // rows have a multiple of 16 bytes
 } axis_reduce_traits;
 
 typedef struct axis_reduce_numbers {
@@ -34,9 +35,9 @@ cubc_status axis_reduce_build(const reduction *r, problem *out)
     TRY(reduction_operands(r, &axis_reduce_algorithm, out));
     problem_set_benchmark(out, "axis_reduce.", problem_operator_name(out));
     axis_reduce_numbers_set(out, (axis_reduce_numbers){r->columns});
-    axis_reduce_traits_set(out, (axis_reduce_traits){r->deterministic});
-    // Every row begins on 16 bytes if the first does.
-    if (r->columns * cubc_type_size((cubc_type)out->type) % 16) out->aligned = false;
+    const int whole_chunks = r->columns * cubc_type_size((cubc_type)out->type) % 16 == 0;
+    axis_reduce_traits_set(out, (axis_reduce_traits){r->deterministic, whole_chunks});
+    if (!whole_chunks) out->aligned = false; // rows begin anywhere
     return CUBC_OK;
 }
 
@@ -59,7 +60,8 @@ static void axis_reduce_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_COMMUTATIVE %d\n#define TUNE_ACC_BYTES %d\n", p->commutative,
                 problem_acc_bytes(p));
     const int deterministic = axis_reduce_traits_of(p).deterministic;
-    text_printf(out, "#define TUNE_DETERMINISTIC %d\n", deterministic);
+    text_printf(out, "#define TUNE_DETERMINISTIC %d\n#define TUNE_WHOLE_CHUNKS %d\n", deterministic,
+                axis_reduce_traits_of(p).whole_chunks);
     if (deterministic) problem_define_rounding(out);
 }
 
@@ -151,7 +153,9 @@ static layout lay_out(const problem *p, const instance *i)
 {
     const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
     uint64_t ipt = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
-    uint64_t strip = p->aligned ? 1u << variant_value(&i->space, &i->variant, "ipv", 0) : 1;
+    uint64_t strip = axis_reduce_traits_of(p).whole_chunks
+                         ? 1u << variant_value(&i->space, &i->variant, "ipv", 0)
+                         : 1;
     uint64_t most = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm *
                     (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     layout l = {.columns = axis_reduce_numbers_of(p).columns};

@@ -38,9 +38,9 @@
 DEFINE_INPUT(TUNE_IN, in_t, item_t)
 
 enum {
-    STRIP = SIMT_SINGLE_THREAD ? TUNE_ITEMS_PER_THREAD
-            : TUNE_ALIGNED     ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2
-                               : 1,
+    STRIP = SIMT_SINGLE_THREAD  ? TUNE_ITEMS_PER_THREAD
+            : TUNE_WHOLE_CHUNKS ? 1 << TUNE_ITEMS_PER_VECTOR_LOG2
+                                : 1,
     LOADS = TUNE_ITEMS_PER_THREAD / STRIP
 };
 
