@@ -3,8 +3,8 @@
 // Keys are coded as unsigned numbers that have the same order. Each warp counts the digits of its
 // items. Each thread adds up the counts of one or more bins over the warps, and a prefix sum turns
 // the counts into the place of each warp's first item of each digit. From there each warp ranks its
-// items: lanes with the same digit find each other by ballots or by the match instruction, which is
-// stable. (warp_radix_number ranks by the atomics that count, which is not stable.)
+// items, stably: lanes with the same digit find each other by ballots. (warp_radix_number ranks by
+// the atomics that count, which is not stable.)
 #pragma once
 #include "block_exchange.h"
 #include "types.h"
@@ -114,11 +114,10 @@ FUNCTION void warp_radix_number(const K (&key)[N], const C& c, u32 (&counts)[SIM
 }
 
 // Gives each item its place in the sorted tile, stably, from the place of the first item of each
-// digit. Items are warp-striped. MATCH: lanes with the same digit are found by a ballot a bit (0)
-// or by the match instruction (1). sorted: array that the keys are stored in right away, or null.
+// digit. Items are warp-striped. sorted: array that the keys are stored in right away, or null.
 //   Called by   all lanes of a warp, after block_radix_begin and a block_sync
 //   Result      place in each lane; sorted after the next block_sync; begins[warp_id()] is used up
-template <int BITS, int MATCH, class K, int N, class C>
+template <int BITS, class K, int N, class C>
 FUNCTION void warp_radix_rank(const K (&key)[N], const C& c, u32 (&begins)[SIMT_WARPS][1 << BITS],
                               packed_places<N>& place, K* sorted)
 {
@@ -127,7 +126,7 @@ FUNCTION void warp_radix_rank(const K (&key)[N], const C& c, u32 (&begins)[SIMT_
     UNROLL
     for (int i = 0; i < N; i++) {
         const u32 digit = digit_of(key[i], c);
-        const u32 same = MATCH ? warp_match(FULL_WARP, digit) : warp_match_bits<BITS>(digit);
+        const u32 same = warp_match_bits<BITS>(digit);
         const u32 at = begin[digit] + count_set(same & below);
         place.set(i, at);
         if (sorted) sorted[at] = key[i];
@@ -220,7 +219,7 @@ FUNCTION void block_radix_rank(const K (&key)[N], cut c, u32 (&place)[N],
     block_radix_count<BITS>(s.count, count);
     block_radix_begin<BITS>(s.count, s.sum, count, begin);
     block_sync();
-    warp_radix_rank<BITS, 0>(key, c, s.count, packed, static_cast<K*>(nullptr));
+    warp_radix_rank<BITS>(key, c, s.count, packed, static_cast<K*>(nullptr));
     UNROLL
     for (int i = 0; i < N; i++) place[i] = packed.at(i);
 }

@@ -27,18 +27,17 @@
 // %RANGE% TUNE_THREADS_PER_BLOCK tpb 128:1024:32
 // %RANGE% TUNE_MIN_BLOCKS mb 1:4:1
 // %RANGE% TUNE_RADIX_BITS rb 4:8:1
-// %RANGE% TUNE_MATCH mat 0:1:1
 // %RANGE% TUNE_LOOK lb 1:8:1
 // %RANGE% TUNE_COPIES_LOG2 hc 0:5:1
 // %RANGE% TUNE_AHEAD_MIB la 0:16:1
 // %RANGE% TUNE_ORDER ord 0:2:1
 // %RANGE% TUNE_SHARE_ITEMS shr 1:32:1
 // %RANGE% TUNE_BIN_ITEMS bin 0:64:1
+// %GONE% mat 0
 //
 // ipt   items a thread in the tile of a pass; of few items, the most
 // mb    least blocks a multiprocessor, which limits the registers a thread
 // rb    most bits of a digit: the passes divide the key's bits evenly
-// mat   search for lanes with the same digit. 0: a ballot a bit; 1: the match instruction
 // lb    tiles that a look-back reads at once
 // hc    histograms that the lanes of a warp count in (log2), which avoids bank conflicts
 // la    mebibytes ahead of its tile that a block prefetches to the L2 cache; 0: none

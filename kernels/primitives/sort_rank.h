@@ -1,5 +1,4 @@
 // Ranks of a tile's keys by a digit: block_radix.h with the parameters of a variant of sort.cu.
-//     TUNE_MATCH   search for lanes with the same digit, see sort.cu
 #pragma once
 #include "radix.h"
 
@@ -32,7 +31,7 @@ template <class C>
 FUNCTION void rank_in_tile(const key_t (&key)[ITEMS], const C& c, u32 (&counts)[WARPS][RADIX],
                            packed_places<ITEMS>& place, key_t* sorted)
 {
-    warp_radix_rank<TUNE_RADIX_BITS, TUNE_MATCH>(key, c, counts, place, sorted);
+    warp_radix_rank<TUNE_RADIX_BITS>(key, c, counts, place, sorted);
 }
 
 // Adds up the tile's items in each of the thread's bins. Needs a barrier before.

@@ -135,8 +135,7 @@ FUNCTION void sort_by_digit(S& s, const block_share& mine, cut c, u32 from, u32 
         for (u32 i = 0; i < ROWS_AT_ONCE; i++)
             if (i < rows) {
                 const u32 digit = digit_in(mine, it[i], c);
-                const u32 same = TUNE_MATCH ? warp_match(FULL_WARP, digit)
-                                            : warp_match_bits<TUNE_RADIX_BITS>(digit);
+                const u32 same = warp_match_bits<TUNE_RADIX_BITS>(digit);
                 const u32 place = count[digit] + count_set(same & below);
                 warp_sync(FULL_WARP);
                 if ((same & ~below) == below + 1u) count[digit] = place + 1u; // highest lane
