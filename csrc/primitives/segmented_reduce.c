@@ -61,27 +61,116 @@ static const char *segmented_reduce_invalid(const problem *p, const char *kind, 
     return problem_invalid(p, kind, s, v, size);
 }
 
-static cubc_status segmented_reduce_plan(const problem *p, const instance *i, plan *out)
+// ---- plans --------------------------------------------------------------------------------------
+enum { SHARES_KERNEL, TEAMS_KERNEL, CHUNKS_KERNEL };
+
+enum { // among the arguments
+    MESSAGES = 6,
+    TEAM,
+    TURNS,
+    CHUNK,
+    CAPACITY,
+    COUNTS,
+    CHUNKS,
+    SUMS,
+    ARGS
+};
+
+static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t grid)
 {
-    const device_kernel *kernel = &i->kernels[0];
-    const operand *offsets = &p->inputs[1];
+    uint64_t count = p->outputs[0].n;
+    return (launch){.kernel = kernel,
+                    .shape.grid = (unsigned)grid,
+                    .message_args = 1u << MESSAGES,
+                    .scratch_args = 1u << COUNTS | 1u << CHUNKS | 1u << SUMS,
+                    .args_count = ARGS,
+                    .args = {0, (uintptr_t)p->outputs[0].data, (uintptr_t)p->inputs[1].data,
+                             p->n / count, count, p->n}};
+}
+
+static cubc_status finish_launch(const problem *p, const launch *made, plan *out)
+{
+    launch *to = &out->launches[out->launch_count++];
+    *to = *made;
+    problem_append_init(p, to);
+    return problem_place_input(p, 0, to, 0);
+}
+
+static uint64_t resident(const instance *i, int kernel)
+{
+    return (uint64_t)i->device->info.sm_count * (uint64_t)i->kernels[kernel].info.blocks_per_sm;
+}
+
+static cubc_status plan_shares(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[SHARES_KERNEL];
     uint64_t count = p->outputs[0].n;
     uint64_t window = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t most = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm *
-                    (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    uint64_t most =
+        resident(i, SHARES_KERNEL) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     uint64_t grid = ceil_div(p->n + count, window);
-    if (count == 0) return CUBC_OK;
     if (grid > most) grid = most;
     out->message_bytes = 8 * (1 + grid * (((uint64_t)problem_acc_bytes(p) + 3) / 4));
-    out->launch_count = 1;
-    out->launches[0] = (launch){.kernel = kernel,
-                                .shape.grid = (unsigned)grid,
-                                .message_args = 1u << 6,
-                                .args_count = 7,
-                                .args = {0, (uintptr_t)p->outputs[0].data, (uintptr_t)offsets->data,
-                                         p->n / count, count, p->n, 0}};
-    problem_append_init(p, &out->launches[0]);
-    return problem_place_input(p, 0, &out->launches[0], 0);
+    launch made = make_launch(p, kernel, grid);
+    made.scratch_args = 0;
+    return finish_launch(p, &made, out);
+}
+
+// Items of a chunk: the segments up to twice the mean are no longer, and the device's warps get a
+// few chunks each, so that they end together.
+static uint64_t chunk_for(const problem *p, uint64_t warps)
+{
+    enum { LEAST_BYTES = 8192, MOST_BYTES = 65536, EACH = 4 };
+    uint64_t size = cubc_type_size((cubc_type)p->type), mean = p->n / p->outputs[0].n;
+    uint64_t items = larger(2 * mean, p->n / (warps * EACH));
+    return larger(1, smaller(larger(items, LEAST_BYTES / size), MOST_BYTES / size));
+}
+
+// A team is as few lanes as hold the mean segment in their registers, but more where there are too
+// few segments for the device's threads.
+static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
+{
+    enum { WARP = 32, CHUNK_ENTRY = 16 };
+    const device_kernel *kernel = &i->kernels[TEAMS_KERNEL];
+    uint64_t count = p->outputs[0].n, threads = kernel->threads, team = 1;
+    uint64_t vector = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
+    uint64_t loads = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) / vector;
+    uint64_t units = i->device->info.sm_count, vectors = ceil_div(p->n / count, vector);
+    uint64_t most =
+        resident(i, TEAMS_KERNEL) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
+    launch made = make_launch(p, kernel, 0);
+    for (; team < WARP &&
+           (team * loads < vectors || (team < vectors && 2 * team * count <= units * threads));
+         team *= 2)
+        made.args[TEAM]++;
+    uint64_t warps = ceil_div(count, WARP / team);
+    uint64_t turns = larger(ceil_div(warps, threads / WARP), smaller(warps, units));
+    uint64_t chunk = chunk_for(p, resident(i, TEAMS_KERNEL) * threads / WARP);
+    uint64_t capacity = 2 * (p->n / chunk);
+    made.args[TURNS] = turns;
+    made.args[CHUNK] = chunk;
+    made.args[CAPACITY] = capacity;
+    made.args[CHUNKS] = round_up(8 * (2 + capacity), CHUNK_ENTRY);
+    made.args[SUMS] = made.args[CHUNKS] + CHUNK_ENTRY * capacity;
+    out->scratch_bytes = made.args[SUMS] + capacity * round_up((uint64_t)problem_acc_bytes(p), 4);
+    out->message_bytes = 8;
+    made.shape.grid = (unsigned)smaller(turns, most);
+    TRY(finish_launch(p, &made, out));
+    if (capacity == 0) return CUBC_OK; // no segment is longer than a chunk
+    made.kernel = &i->kernels[CHUNKS_KERNEL];
+    made.shape.grid =
+        (unsigned)smaller(ceil_div(capacity, threads / WARP), resident(i, CHUNKS_KERNEL));
+    return finish_launch(p, &made, out);
+}
+
+static cubc_status segmented_reduce_plan(const problem *p, const instance *i, plan *out)
+{
+    enum { LEAST_BYTES = 128 }; // of the mean segment, for teams
+    uint64_t count = p->outputs[0].n;
+    if (count == 0) return CUBC_OK;
+    bool teams = p->commutative && i->kernels[TEAMS_KERNEL].threads > 1 &&
+                 p->n / count * cubc_type_size((cubc_type)p->type) >= LEAST_BYTES;
+    return teams ? plan_teams(p, i, out) : plan_shares(p, i, out);
 }
 
 static const field segmented_reduce_fields[] = {
@@ -105,18 +194,18 @@ static const int lengths[] = {8, 256, 65536}, short_length[] = {8};
 static const benchmark segmented_reduce_benchmarks[] = {BENCHMARK("sum", lengths),
                                                         BENCHMARK("argmin", short_length)};
 
-const algorithm segmented_reduce_algorithm = {.name = "segmented_reduce",
-                                              .source = "segmented_reduce.cu",
-                                              .kernels = {"segmented_reduce_shares"},
-                                              .axes = {"Elements", "SegmentSize"},
-                                              .benchmarks = segmented_reduce_benchmarks,
-                                              .benchmark_count =
-                                                  COUNT_OF(segmented_reduce_benchmarks),
-                                              FIELDS(segmented_reduce_fields),
-                                              .workload = segmented_reduce_workload,
-                                              .place = segmented_reduce_place,
-                                              .define = segmented_reduce_define,
-                                              .invalid = segmented_reduce_invalid,
-                                              .plan = segmented_reduce_plan,
-                                              .traffic = problem_array_bytes,
-                                              .random = segmented_reduce_random};
+const algorithm segmented_reduce_algorithm = {
+    .name = "segmented_reduce",
+    .source = "segmented_reduce.cu",
+    .kernels = {"segmented_reduce_shares", "segmented_reduce_teams", "segmented_reduce_chunks"},
+    .axes = {"Elements", "SegmentSize"},
+    .benchmarks = segmented_reduce_benchmarks,
+    .benchmark_count = COUNT_OF(segmented_reduce_benchmarks),
+    FIELDS(segmented_reduce_fields),
+    .workload = segmented_reduce_workload,
+    .place = segmented_reduce_place,
+    .define = segmented_reduce_define,
+    .invalid = segmented_reduce_invalid,
+    .plan = segmented_reduce_plan,
+    .traffic = problem_array_bytes,
+    .random = segmented_reduce_random};

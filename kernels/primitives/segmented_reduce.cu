@@ -1,16 +1,16 @@
-// Reduction of every segment of an array, of any lengths, in a single launch.
+// Reduction of every segment of an array, of any lengths.
 //
-// Blocks get equal shares of items plus ends of segments (segments.h). A block processes its share
-// in windows of as many items as it holds. A window within one segment is accumulated as in
-// reduce.cu. Any other window is transposed through shared memory, so that a thread has contiguous
-// items. The thread reduces them one after the other; at the last item of a segment, which a bit
-// marks, it stores the sum and starts again. A segmented scan of the remaining sums completes the
-// segments that began in other threads. Then results are written coalesced, one thread a segment.
-// So an item costs the same wherever the ends are.
+// Segments of many items on the average are reduced by teams of lanes (team_reduce.h), whose size
+// goes by the mean length. A segment of more than a chunk is left to a second launch, in which
+// warps reduce its chunks (segment_teams.h). If there is none, that launch returns at once.
 //
-// Where segments are neither so long nor shorter than a few vectors, a transposition costs more
-// than it helps: each segment of a batch is reduced by a team of lanes (team_reduce.h), whose
-// size goes by the batch's mean length. A share costs as much as its items, whatever the lengths
+// Short segments are reduced in a single launch. Blocks get equal shares of items plus ends of
+// segments (segments.h). A block processes its share in windows of as many items as it holds. A
+// window within one segment is accumulated as in reduce.cu. Any other window is transposed through
+// shared memory, so that a thread has contiguous items. The thread reduces them one after the
+// other; at the last item of a segment, which a bit marks, it stores the sum and starts again. A
+// segmented scan of the remaining sums completes the segments that began in other threads. Then
+// results are written coalesced, one thread a segment. So an item costs the same wherever the ends
 // are.
 //
 // The first segment of a share may have begun in earlier shares. A block sends its part of the
@@ -72,11 +72,25 @@ enum {
 static_assert(sizeof(acc_t) == TUNE_ACC_BYTES, "the descriptor has made room for these messages");
 static_assert(SIMT_SINGLE_THREAD || ITEMS <= 32, "a bit for each item of a thread");
 
+// Chunk of a long segment, which has `count` of them from number `first` on.
+struct long_chunk {
+    u64 segment;
+    u32 first, count;
+};
+
 struct segmented_reduce_args {
     in_t in;
     out_t* out;
     segments set;
-    u64* messages; // one a block
+    u64* messages; // one a block; of teams: the number of chunks
+    // Of teams:
+    u64 team_log2; // lanes of a team
+    u64 turns;     // in each a warp takes as many segments as it has teams
+    u64 chunk;     // most items that a team or a warp reduces
+    u64 capacity;  // chunks that there is room for
+    u64* counts;   // blocks done, then the sums done of each long segment
+    long_chunk* chunks;
+    warp_words<acc_t>* sums; // of chunks
     value_t init;
     u64 has_init;
 };
@@ -101,11 +115,6 @@ struct segmented_reduce_shared {
     u32 ends; // number of segments that end in the window
     u32 open; // rank of the piece whose segment continues, or NONE
     u32 cut;  // end of the last segment that there is room for
-    // Data of a batch:
-    u32 stop[SIMT_SINGLE_THREAD ? 1 : SIMT_THREADS]; // each segment's end, from the batch's first
-                                                     // item on
-    u32 too_long[SIMT_WARPS]; // lanes whose segments are, or not of the share
-    acc_t goes_on;            // sum of the segment that continues
 };
 
 // Writes a segment's result from the reduction of its items.
@@ -331,78 +340,11 @@ FUNCTION void reduce_window(const segmented_reduce_args& a, segmented_reduce_sha
     at = place{at.segment + ends, window + window_end};
 }
 
-// ---- a batch of segments ------------------------------------------------------------------------
-enum { LEAST_MEAN = 8 * VECTOR }; // items of a segment
-
-// Segments that are reduced by teams: `count` of them from `segment` on, the items from `item` on.
-struct batch {
-    u64 segment, item;
-    u32 count, items;
-};
-
-// Finds the batch that begins at `at`: as many segments as there are threads, up to one that is
-// as long as a window. The last may be one that continues after the share.
-FUNCTION batch find_batch(const segmented_reduce_args& a, segmented_reduce_shared& s, place at)
-{
-    const u64 segment = at.segment + thread_id(), last = s.end.segment;
-    u64 begin = at.item, end = s.end.item;
-    if (segment <= last && thread_id() > 0)
-        begin = smaller(larger(segment_begin(a.set, segment), at.item), end);
-    if (segment < last) end = smaller(segment_end(a.set, segment), s.end.item);
-    if (end < begin) end = begin;
-    const u32 lanes = warp_ballot(FULL_WARP, segment > last || end - begin >= WINDOW);
-    if (lane_id() == 0) s.too_long[warp_id()] = lanes;
-    s.stop[thread_id()] = static_cast<u32>(end - at.item);
-    block_sync();
-    batch found{at.segment, at.item, SIMT_THREADS, 0};
-    UNROLL
-    for (u32 w = SIMT_WARPS; w-- > 0;)
-        if (s.too_long[w]) found.count = w * SIMT_WARP + first_set(s.too_long[w]);
-    if (found.count > 0) found.items = s.stop[found.count - 1];
-    return found;
-}
-
-// Reduces the segments of a batch. Returns, in thread 0, the sum of the one that continues.
-FUNCTION acc_t reduce_batch(const segmented_reduce_args& a, segmented_reduce_shared& s,
-                            const batch& all, acc_t carry)
-{
-    const u32 mean = all.items / all.count / VECTOR;
-    u32 log2 = 0;
-    while (1u << log2 < SIMT_WARP && LOADS << log2 < mean) log2++;
-    const u32 team = 1u << log2, teams = SIMT_THREADS >> log2;
-    const member m{thread_id() & (team - 1), team};
-    if (thread_id() == 0) s.goes_on = acc_identity();
-    block_sync();
-    NO_UNROLL
-    for (u32 first = 0; first < all.count; first += teams) { // as often in every team
-        const u32 k = first + (thread_id() >> log2);
-        const bool some = k < all.count;
-        const u64 segment = all.segment + k;
-        const u32 begin = some && k > 0 ? s.stop[k - 1] : 0, end = some ? s.stop[k] : 0;
-        const u64 item = all.item + begin;
-        const u32 count = end > begin ? end - begin : 0;
-        acc_t sum = lanes_of_team_reduce(reduce_in_any_order(a.in, item, count, item, m), m);
-        if (!some || m.rank > 0) continue;
-        if (k == 0) sum = combine()(carry, sum);
-        if (segment == s.end.segment)
-            s.goes_on = sum;
-        else
-            write_or_keep(a, s, segment, sum,
-                          count == 0 &&
-                              segment_end(a.set, segment) <= segment_begin(a.set, segment));
-    }
-    block_sync();
-    return s.goes_on;
-}
-
 // Reduces the block's share. Returns, in thread 0, the sum of the items after its last end.
 FUNCTION acc_t reduce_share(const segmented_reduce_args& a, segmented_reduce_shared& s)
 {
     place at = s.begin;
     const place end = s.end;
-    const u64 ends = end.segment - at.segment;
-    const bool in_teams = TUNE_COMMUTATIVE && end.item - at.item >= ends * LEAST_MEAN;
-    u64 looked = at.segment; // segments before it are too short for teams
     acc_t carry = acc_identity();
     while (at.item < end.item || at.segment < end.segment) {
         u64 inside = end.item; // items before it are in one segment
@@ -411,20 +353,8 @@ FUNCTION acc_t reduce_share(const segmented_reduce_args& a, segmented_reduce_sha
             const u64 windows = (inside - at.item) / WINDOW;
             carry = combine()(carry, reduce_windows(a, s, at.item, windows));
             at.item += windows * WINDOW;
-            continue;
-        }
-        if (in_teams && at.segment >= looked) {
-            const batch all = find_batch(a, s, at);
-            if (all.count > 0 && all.items >= all.count * LEAST_MEAN) {
-                carry = reduce_batch(a, s, all, carry);
-                const bool goes_on = at.segment + all.count > end.segment;
-                at = place{at.segment + all.count - goes_on, at.item + all.items};
-                continue;
-            }
-            looked = at.segment + all.count;
-            block_sync();
-        }
-        reduce_window(a, s, at, carry);
+        } else
+            reduce_window(a, s, at, carry);
     }
     return carry;
 }
@@ -480,5 +410,30 @@ KERNEL(segmented_reduce_shares, segmented_reduce_args, segmented_reduce_shared)
             sum = combine()(look_back<acc_t>(a.messages, mine.rank, mine, combine()), sum);
         const bool empty = segment_end(a.set, segment) <= first;
         if (lane_id() == 0) write_result(a, segment, sum, empty);
+    }
+}
+
+// ---- teams --------------------------------------------------------------------------------------
+#include "segment_teams.h"
+
+KERNEL(segmented_reduce_teams, segmented_reduce_args, segment_teams_shared)
+{
+    (void)s;
+    const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
+    const u64 threads = static_cast<u64>(block_count()) * SIMT_THREADS;
+    for (u64 w = thread; w < counts_of(a.capacity); w += threads) a.counts[w] = 0;
+    reduce_segments(a);
+}
+
+KERNEL(segmented_reduce_chunks, segmented_reduce_args, segment_teams_shared)
+{
+    (void)s;
+    const u64 taken = static_cast<u32>(load_relaxed(a.messages));
+    if (taken == 0) return;
+    reduce_chunks(a, taken < a.capacity ? taken : a.capacity);
+    block_sync();
+    if (thread_id() == 0 && atomic_add(a.counts, 1) + 1 == block_count()) { // for the next call
+        const u64 word = load_relaxed(a.messages);
+        store_relaxed(a.messages, ((word >> 32) + 1) << 32);
     }
 }

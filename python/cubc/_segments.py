@@ -74,9 +74,11 @@ def segmented_reduce(
 
     Notes
     -----
-    The call is one pass, with temporary storage of a few bytes for each block. Results
-    have the same bits from run to run, as those of `reduce`. Offsets on a device are not checked:
-    if they fall, the results of their segments are undefined.
+    Every item is read once, whatever the lengths are: a warp or a part of one takes a segment, a
+    long one is cut into chunks of many warps, and very short ones are shared out by items. The
+    temporary storage is a hundredth of `x` at most, and a few bytes for each block. Results have
+    the same bits from run to run, as those of `reduce`. Offsets on a device are not checked: if
+    they fall, the results of their segments are undefined.
 
     With `deterministic` a segment is cut into tiles from its first item on. A lane of a warp, a
     warp, or a block for each tile reduces it, all in the same order. The temporary storage is then

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from inputs import TYPES, in_turn, on, same
 
 import cubc
+from cubc import _core
 
 OPERATORS = ("sum", "prod", "min", "max", "argmin", "argmax")
 EMPTY = {"sum": 0, "prod": 1, "argmin": -1, "argmax": -1}
@@ -120,6 +121,21 @@ def test_lengths_as_a_power_of_their_rank(device, type, mean):
         given = on(device, x)[first:]
         result = cubc.segmented_reduce(given, on(device, np.maximum(offsets - first, 0)))
         same(result, reference(x[first:], np.maximum(offsets - first, 0), "sum"))
+
+
+@pytest.mark.usefixtures("policies")
+@pytest.mark.parametrize(("threads", "vector"), [(64, 0), (1024, 1)])
+def test_chunks_of_long_segments_by_threads_of_a_gpu(threads, vector):
+    """A segment of more chunks than one warp combines at once, one of few, and one of a chunk."""
+    label = f"ipt_8.tpb_{threads}.mb_1.ipv_{vector}.ld_0.ept_1.wav_1.lb_1"
+    for op in ("sum", "argmin"):
+        _core.use_policy(f"segmented_reduce.{op}", {"T{ct}": "I64"}, "cpu", label)
+    x = inputs.random("I64", 250_001)
+    ends = [*range(20, 30_001, 20), 180_003, 190_000, 191_000, 193_100, x.size - 5, x.size]
+    offsets = np.array([0, *ends])
+    for _ in range(2):  # the second call finds the numbers of the first
+        for op in ("sum", "argmin"):
+            same(cubc.segmented_reduce(x, offsets, op), reference(x, offsets, op))
 
 
 @pytest.mark.parametrize("type", ["I32", "F64", "I8"])

@@ -280,6 +280,12 @@ def edges(x):
     return np.sort(np.random.default_rng(x.size).integers(0, x.size + 1, x.size // 100 + 2))
 
 
+def edges_and_rest(x):
+    """The same, but from the middle of the array on a segment of all other items."""
+    offsets = edges(x)
+    return np.append(offsets[: offsets.size // 2], x.size)
+
+
 def rows_of(x):
     """As many items as make rows of 97, which are those of a lazy input."""
     return x[: x.size // 97 * 97] if isinstance(x, np.ndarray) else x
@@ -363,8 +369,8 @@ CALLS = {
     ),
     "segmented_reduce": (
         "segmented_reduce.sum",
-        lambda x: cubc.segmented_reduce(x, edges(x)),
-        lambda x: np.diff(np.concatenate([[0], x.cumsum()])[edges(x)]),
+        lambda x: cubc.segmented_reduce(x, edges_and_rest(x)),
+        lambda x: np.diff(np.concatenate([[0], x.cumsum()])[edges_and_rest(x)]),
     ),
     "segmented_sort": (
         "segmented_sort.pairs",

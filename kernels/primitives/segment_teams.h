@@ -1,0 +1,153 @@
+// Reduction of segments by teams of lanes (team_reduce.h), for segmented_reduce.cu.
+//
+// A team takes its segment by its two offsets. One of more than a chunk is left to a second launch,
+// in which each warp reduces a chunk. The warp that is the last of GROUP neighbouring chunks
+// combines their sums, and the warp that is the last of a segment's groups combines those of the
+// groups. Which sums are combined, and in what order, depends on the segment's length alone, so
+// that a result is the same from run to run.
+#pragma once
+
+enum : u32 { GROUP = 32 }; // chunks, a lane each
+
+struct segment_teams_shared {
+    u32 nothing;
+};
+
+// Numbers in `counts`: at 0 the blocks that are done; behind a segment's first chunk the groups
+// that are, and behind the first of a group of several the chunks that are.
+FUNCTION u64 counts_of(u64 chunks) { return chunks + 2; }
+FUNCTION u64 count_of_groups(u64 first) { return 1 + first; }
+FUNCTION u64 count_of_chunks(u64 first) { return 2 + first; }
+
+FUNCTION void write_whole(const segmented_reduce_args& a, u64 segment, acc_t sum, bool empty)
+{
+#if defined(TUNE_ARG)
+    (void)empty; // indices count from the segment's beginning already
+#else
+    sum = a.has_init ? combine()(acc_of_value(a.init), sum) : acc_of_segment(sum, empty);
+#endif
+    a.out[segment] = acc_result(sum);
+}
+
+// ---- the first launch ---------------------------------------------------------------------------
+// Leaves a segment to the second launch, by the lanes of its team. Called by all lanes of the warp.
+FUNCTION void leave_segment(const segmented_reduce_args& a, u64 segment, u64 count, member m)
+{
+    const u64 chunks = count > a.chunk ? (count + a.chunk - 1) / a.chunk : 0;
+    u64 first = 0;
+    if (m.rank == 0 && chunks) first = static_cast<u32>(atomic_add(a.messages, chunks));
+    first = warp_shuffle(first, lane_id() - m.rank);
+    for (u64 k = m.rank; k < chunks && first + k < a.capacity; k += m.team)
+        a.chunks[first + k] =
+            long_chunk{segment, static_cast<u32>(first), static_cast<u32>(chunks)};
+}
+
+FUNCTION void reduce_segments(const segmented_reduce_args& a)
+{
+    const u32 log2 = static_cast<u32>(a.team_log2);
+    const member m{lane_id() & ((1u << log2) - 1u), 1u << log2};
+    NO_UNROLL
+    for (u64 turn = block_id(); turn < a.turns; turn += block_count()) {
+        const u64 segment =
+            (turn + a.turns * warp_id()) * (SIMT_WARP >> log2) + (lane_id() >> log2);
+        const bool some = segment < a.set.count;
+        const u64 begin = some ? segment_begin(a.set, segment) : 0;
+        const u64 end = some ? segment_end(a.set, segment) : 0;
+        const u64 count = end > begin ? end - begin : 0;
+        const u32 mine = count > a.chunk ? 0 : static_cast<u32>(count);
+        const acc_t sum = lanes_of_team_reduce(reduce_in_any_order(a.in, begin, mine, 0, m), m);
+        if (some && m.rank == 0 && count <= a.chunk) write_whole(a, segment, sum, count == 0);
+        if (warp_ballot(FULL_WARP, count > a.chunk)) leave_segment(a, segment, count, m);
+    }
+}
+
+// ---- the second launch --------------------------------------------------------------------------
+typedef warp_words<acc_t> stored_sum;
+
+FUNCTION void store_sum(stored_sum* p, acc_t sum)
+{
+    stored_sum words;
+    words.word[sizeof(words) / 4 - 1] = 0;
+    words.value = sum;
+    *p = words;
+}
+
+// Loads a sum that another block has stored.
+FUNCTION acc_t load_sum(const stored_sum* p)
+{
+    stored_sum words;
+    UNROLL
+    for (u32 w = 0; w < sizeof(words) / 4; w++) words.word[w] = load_relaxed(p->word + w);
+    return words.value;
+}
+
+// Returns true in the warp that is the last of `all` to call it. It then sees what lane 0 of the
+// others has stored before.
+FUNCTION bool is_last(u64* arrived, u64 all)
+{
+    u32 last = 0;
+    if (lane_id() == 0) {
+        device_fence();
+        last = atomic_add(arrived, 1) + 1 == all;
+    }
+    last = warp_shuffle(last, 0);
+    if (last) {
+        warp_sync(FULL_WARP);
+        device_fence();
+    }
+    return last != 0;
+}
+
+// Combines sums that are `stride` apart. Called by all lanes of a warp; valid in lane 0.
+FUNCTION acc_t join_sums(const stored_sum* sums, u32 stride, u32 count)
+{
+    enum : u32 { AT_ONCE = 4 };
+    acc_t sum = acc_identity();
+    NO_UNROLL
+    for (u32 first = lane_id(); first < count; first += AT_ONCE * SIMT_WARP) {
+        acc_t part[AT_ONCE];
+        UNROLL
+        for (u32 j = 0; j < AT_ONCE; j++) {
+            const u32 k = first + j * SIMT_WARP;
+            part[j] = k < count ? load_sum(sums + static_cast<u64>(k) * stride) : acc_identity();
+        }
+        UNROLL
+        for (u32 j = 0; j < AT_ONCE; j++) sum = combine()(sum, part[j]);
+    }
+    return lanes_of_team_reduce(sum, member{lane_id(), SIMT_WARP});
+}
+
+FUNCTION acc_t reduce_chunk(const segmented_reduce_args& a, const long_chunk& of, u64 number)
+{
+    const member m{lane_id(), SIMT_WARP};
+    const u64 begin = segment_begin(a.set, of.segment), end = segment_end(a.set, of.segment);
+    const u64 at = number * a.chunk, left = end > begin + at ? end - begin - at : 0;
+    const u32 count = static_cast<u32>(left < a.chunk ? left : a.chunk);
+    return lanes_of_team_reduce(reduce_run<false>(a.in, begin + at, count, at, m), m);
+}
+
+// A warp a chunk.
+FUNCTION void reduce_chunks(const segmented_reduce_args& a, u64 total)
+{
+    NO_UNROLL
+    for (u64 unit = block_id() + static_cast<u64>(warp_id()) * block_count(); unit < total;
+         unit += static_cast<u64>(block_count()) * SIMT_WARPS) {
+        const long_chunk of = a.chunks[unit];
+        const u32 number = static_cast<u32>(unit) - of.first, group = number / GROUP * GROUP;
+        const u32 groups = (of.count + GROUP - 1) / GROUP;
+        const u32 together = of.count - group < GROUP ? of.count - group : static_cast<u32>(GROUP);
+        stored_sum* const sums = a.sums + of.first;
+        acc_t sum = reduce_chunk(a, of, number);
+        if (together > 1) {
+            if (lane_id() == 0) store_sum(sums + number, sum);
+            if (!is_last(a.counts + count_of_chunks(of.first + group), together)) continue;
+            sum = join_sums(sums + group, 1, together);
+        }
+        if (groups > 1) { // in the place of the group's first chunk
+            if (lane_id() == 0) store_sum(sums + group, sum);
+            if (!is_last(a.counts + count_of_groups(of.first), groups)) continue;
+            sum = join_sums(sums, GROUP, groups);
+        }
+        if (lane_id() == 0) write_whole(a, of.segment, sum, false);
+    }
+}
