@@ -64,6 +64,13 @@ for name in ("int8", "float32", "float64"):
         assert (cubc.merge(ordered, ordered).numpy() == np.sort(np.tile(x, 2))).all()
         assert (cubc.searchsorted(ordered, d).numpy() == np.searchsorted(np.sort(x), x)).all()
         assert (cubc.topk(d, n // 2)[0].numpy() == np.sort(x)[::-1][: n // 2]).all()
+        matrix = x[: n // 9 * 9].reshape(9, -1)
+        found = cubc.topk(cubc.asarray(matrix), min(n // 9, 50))[0].numpy()
+        assert (found == np.sort(matrix)[:, ::-1][:, :50]).all()
+        found = cubc.segmented_topk(d, 1, cubc.asarray(offsets))[0].numpy().ravel()
+        assert (
+            found == [part.max() if part.size else 0 for part in np.split(x, offsets)][1:-1]
+        ).all()
         parts = [np.sort(part) for part in np.split(x, offsets)]
         result = cubc.segmented_sort(d, cubc.asarray(offsets)).numpy()
         assert (result == np.concatenate(parts)).all()

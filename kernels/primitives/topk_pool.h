@@ -15,15 +15,10 @@
 #include "cluster.h"
 #include "radix.h"
 
-enum : u32 {
-    // Keys of a block; the host has the same number from the device's shared memory.
-    POOL = sizeof(key_t) > 4 && SIMT_SHARED_BYTES < 96 * 1024 ? 4096 : 8192,
-    RANGE_BITS = 11,
-    RANGES = 1 << RANGE_BITS, // into which a span is cut
-    MOST = 2048,              // most keys to select
-    CROWD = 512,              // a range of no more is not cut any further
-    LIST = MOST + CROWD
-};
+// A kernel that keeps the indices of its pool beside it, and so has less room, defines this as 1.
+#ifndef POOL_HAS_INDICES
+#define POOL_HAS_INDICES 0
+#endif
 
 template <bool WIDE>
 struct pool_codes {
@@ -36,6 +31,20 @@ struct pool_codes<true> {
 // Keys and indices, as numbers.
 typedef pool_codes<(sizeof(key_t) > 4 || sizeof(TUNE_OFFSET) > 4)>::type code_t;
 enum : u64 { MOST_CODE = static_cast<code_t>(~0ull) };
+
+enum : u32 {
+    // Keys of a block; the host has the same number from the device's shared memory.
+    KEYS_ALONE = sizeof(key_t) > 4 && SIMT_SHARED_BYTES < 96 * 1024 ? 4096 : 8192,
+    WITH_INDICES = SIMT_SHARED_BYTES < 96 * 1024 ? 3072
+                   : sizeof(code_t) > 4          ? 4096
+                                                 : 8192,
+    POOL = POOL_HAS_INDICES ? WITH_INDICES : KEYS_ALONE,
+    RANGE_BITS = POOL_HAS_INDICES ? 10 : 11,
+    RANGES = 1 << RANGE_BITS, // into which a span is cut
+    MOST = 2048,              // most keys to select
+    CROWD = 512,              // a range of no more is not cut any further
+    LIST = MOST + CROWD
+};
 
 struct listed { // items, their places being those of their ranges
     code_t key[LIST], index[LIST];

@@ -63,6 +63,7 @@ from ._segments import (
     segmented_scan,
     segmented_sort,
     segmented_sort_pairs,
+    segmented_topk,
 )
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
@@ -124,6 +125,7 @@ __all__ = [
     "segmented_scan",
     "segmented_sort",
     "segmented_sort_pairs",
+    "segmented_topk",
     "select",
     "sort",
     "sort_pairs",

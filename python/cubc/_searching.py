@@ -5,10 +5,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._axes import axis_number, from_rows, items_of, rows_along, transposed
-from ._calls import as_array, dimensions, output_pair, primitive, whole
-from ._core import asarray, call, empty
+from ._calls import as_array, dimensions, output_pair, primitive
+from ._core import call
 from ._options import Where, without_workspace
-from ._segments import sort_in_segments
+from ._segments import number_of_keys, sort_in_segments
 from ._sorting import sort_pairs
 
 
@@ -52,7 +52,7 @@ def find_if(x, condition, /, *, out=None, **where: Unpack[Where]) -> Any:
     return call("find", fields, **where)[0]
 
 
-IN_ORDER = 2048  # keys that cubc_topk finds in order
+IN_ORDER = 2048  # keys that cubc_topk finds in order, and the most that cubc_segmented_topk finds
 
 
 @primitive(workspace="cubc_topk_temp_bytes")
@@ -116,13 +116,11 @@ def topk(
     If too many keys share the highest digits, they are read once more for each further digit. The
     temporary storage is at most a quarter of a sort's, and a constant.
 
-    Keys along an axis are found by a sort of all. An axis that is not the last takes a
-    transposition.
+    Up to 2048 keys along an axis are found as by `segmented_topk`, and more by a sort of all. An
+    axis that is not the last takes a transposition.
     """
     keys_out, values_out = output_pair("topk", out, "(keys, indices)")
-    k = whole("topk", "k", k)
-    if k < 0:
-        raise ValueError(f"topk(): k is {k}, which is out of range")
+    k = number_of_keys("topk", k)
     if axis is not None and dimensions(x) != 1:
         if values is not None:
             raise TypeError(
@@ -154,31 +152,31 @@ def _along(x: Any, k: int, axis: Any, largest: bool, out: tuple[Any, Any], where
     length, wanted = shape[axis], (*shape[:axis], k, *shape[axis + 1 :])
     if k > length:
         raise ValueError(f"topk(): there are no {k} of {length} keys along axis {axis}")
-    if 0 in wanted:
-        return _nothing(x, wanted, x.dtype, out[0]), _nothing(x, wanted, np.int64, out[1])
     rows, count = rows_along(x, axis, where), items_of((*shape[:axis], *shape[axis + 1 :]))
     last = rows is x
     to, arrays = (wanted, out) if last else ((count, k), (None, None))
-    found = [
-        _first_of_rows(part, (count, length), k, to, array, where)
-        for part, array in zip(
-            sort_in_segments(rows, length, largest, **where), arrays, strict=True
-        )
-    ]
+    found: Any
+    if k <= IN_ORDER or count == 0:
+        fields = {
+            "in": rows,
+            "segments": count,
+            "k": k if count else 0,
+            "largest": bool(largest),
+            "keys_out": ("in", to, arrays[0]),
+            "indices_out": ("int64", to, arrays[1]),
+        }
+        found = call("segmented_topk", fields, **where)
+    else:
+        ordered = sort_in_segments(rows, length, largest, **where)
+        found = [
+            _first_of_rows(part, (count, length), k, to, array, where)
+            for part, array in zip(ordered, arrays, strict=True)
+        ]
     if last:
         return tuple(found)
     return tuple(
         from_rows(part, wanted, axis, array, where) for part, array in zip(found, out, strict=True)
     )
-
-
-def _nothing(x: Any, shape: tuple[int, ...], dtype: Any, out: Any) -> Any:
-    """Return an array of no items, in host memory if x is."""
-    if out is not None:
-        return out
-    if isinstance(x, np.ndarray):
-        return np.empty(shape, dtype)
-    return empty(shape, dtype, device=asarray(x).device)
 
 
 def _first_of_rows(rows: Any, size: tuple[int, int], k: int, shape: Any, out: Any, where: Where):

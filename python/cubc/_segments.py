@@ -1,4 +1,4 @@
-"""Reductions, scans and sorts of the segments of an array.
+"""Reductions, scans, sorts and top-k of the segments of an array.
 
 Segment ``s`` of ``x`` is ``x[offsets[s]:offsets[s + 1]]``, or with ``segment_size=k`` the k items
 from ``s * k`` on. A merge path over items and ends shares out equal work: D. Merrill and
@@ -307,6 +307,79 @@ def segmented_sort_pairs(
     }
     sorted_keys, sorted_values, _ = call("segmented_sort", fields, **where)
     return sorted_keys, sorted_values
+
+
+@primitive(workspace="cubc_segmented_topk_temp_bytes")
+def segmented_topk(
+    x,
+    k,
+    offsets=None,
+    /,
+    *,
+    segment_size=None,
+    largest=True,
+    out=None,
+    **where: Unpack[Where],
+) -> tuple[Any, Any]:
+    """Find the k largest keys of every segment, or the k smallest, and their indices.
+
+    Parameters
+    ----------
+    x : array_like
+        Keys, of one dimension. With segment_size= there may be several dimensions, taken flat in C
+        order.
+    k : int
+        Number of keys to find, at most 2048; with segment_size= at most that.
+    offsets, segment_size : optional
+        Segments, as for `segmented_reduce`.
+    largest : bool
+        True finds the largest keys, False the smallest.
+    out : tuple of two arrays, optional
+        Arrays for keys and indices (int64), of shape (segments, k) each.
+
+    Returns
+    -------
+    keys, indices : numpy.ndarray, cubc.Array or those of out
+        Keys and indices of each segment, in order as those of `topk`. Indices count from the first
+        item of the segment. Behind the last item of a segment of fewer than k, keys are 0 and
+        indices -1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `segmented_sort`; if k is out of range.
+
+    Notes
+    -----
+    Keys are read once. On a GPU a block takes a segment, and keeps what may be among the k in its
+    shared memory; a warp takes one of up to 128 items. Segments that are fewer than the blocks that
+    run at once are cut into parts, from whose keys a second launch selects. A long segment among
+    many short ones is one block's work.
+    """
+    x = as_array(x)
+    if segment_size is None:
+        one_dimension("segmented_topk", x, "its segments may have any length")
+    offsets, count = _segments("segmented_topk", x, offsets, segment_size)
+    keys_out, indices_out = output_pair("segmented_topk", out, "(keys, indices)")
+    k = number_of_keys("segmented_topk", k)
+    fields = {
+        "in": x,
+        "offsets": offsets,
+        "segments": count,
+        "k": k,
+        "largest": bool(largest),
+        "keys_out": ("in", (count, k), keys_out),
+        "indices_out": ("int64", (count, k), indices_out),
+    }
+    return call("segmented_topk", fields, **where)
+
+
+def number_of_keys(function: str, k: Any) -> int:
+    """Return the k of a top-k as an int."""
+    k = whole(function, "k", k)
+    if k < 0:
+        raise ValueError(f"{function}(): k is {k}, which is out of range")
+    return k
 
 
 def sort_in_segments(x, size, descending, **where) -> tuple[Any, Any]:

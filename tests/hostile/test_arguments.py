@@ -130,6 +130,7 @@ LENT = {
     "searchsorted": lambda x: cubc.searchsorted(x, x),
     "segmented_reduce": lambda x: cubc.segmented_reduce(x, segment_size=2),
     "segmented_sort": lambda x: cubc.segmented_sort(x, segment_size=2),
+    "segmented_topk": lambda x: cubc.segmented_topk(x, 2, segment_size=2),
     "transform": lambda x: cubc.transform("x + 1", x=x),
     "lazy": lambda x: cubc.sum(cubc.lazy("x * x", x=x)),
     "asarray": lambda x: np.asarray(cubc.asarray(x, device="cpu")),

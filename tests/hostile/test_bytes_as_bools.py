@@ -173,6 +173,7 @@ CASES = {
         cubc.searchsorted(d.ordered, d.x),
     ],
     "topk": lambda d: [cubc.topk(d.b, d.n // 3), cubc.topk(d.b, 5, largest=False)],
+    "segmented_topk": lambda d: [cubc.segmented_topk(d.b, 3, segment_size=d.n)],
     "transform": lambda d: [
         cubc.transform("x", x=d.b, dtype="int32"),
         cubc.transform("x", x=d.b, dtype="bool"),
@@ -209,6 +210,7 @@ CASES = {
 
 # A copy keeps its bytes. All other bools are written as 0 and 1.
 COMPUTED = {"reduce", "axes", "segmented_reduce", "scan", "sort", "segmented_sort", "topk"}
+COMPUTED |= {"segmented_topk"}
 COMPUTED |= {"transform", "reduce of an expression", "in place"}
 
 

@@ -43,11 +43,13 @@ CALLS = {
     "segmented_sort": lambda x, **o: cubc.segmented_sort(x, segment_size=3, **o),
     "segmented_argsort": lambda x, **o: cubc.segmented_argsort(x, segment_size=3, **o),
     "segmented_sort_pairs": lambda x, **o: cubc.segmented_sort_pairs(x, X, segment_size=3, **o),
+    "segmented_topk": lambda x, **o: cubc.segmented_topk(x, 2, segment_size=3, **o),
     "lazy": lambda x, **o: cubc.lazy("2 * x", x=x),
 }
 PAIRS = {"topk", "sort_pairs", "reduce_by_key", "unique_by_key", "run_length_encode"} | {
     "nontrivial_runs",
     "segmented_sort_pairs",
+    "segmented_topk",
 }
 NO_OUT = {"lazy", "unique", "partition"}
 # No array goes in, or they have tests of their own.

@@ -150,6 +150,12 @@ LABELS = {
         "ipt_9.tpb_256.mb_1",
         "ipt_8.tpb_1024.mb_1",
     ],
+    "segmented_topk": [
+        "ipt_2.tpb_64.mb_1",
+        "ipt_6.tpb_192.mb_2",
+        "ipt_16.tpb_256.mb_1",
+        "ipt_4.tpb_1024.mb_1",
+    ],
     "select": [
         "ipt_4.tpb_64.mb_1.ipv_0.ld_0.la_0.ord_0.ns_0.l2w_0",
         "ipt_12.tpb_96.mb_1.ipv_2.ld_1.la_0.ord_0.ns_50.l2w_100",
@@ -222,6 +228,7 @@ BENCHMARKS = {
     "row_reduce": ["row_reduce.sum", "row_reduce.argmin"],
     "segmented_reduce": ["segmented_reduce.sum", "segmented_reduce.argmin"],
     "segmented_sort": ["segmented_sort.keys", "segmented_sort.pairs"],
+    "segmented_topk": ["segmented_topk.segments"],
     "select": ["select.unique", "select.three_way"],
     "sort": ["sort.keys", "sort.pairs"],
     "spinor_twist": ["spinor_twist.apply"],
@@ -295,6 +302,20 @@ def ids_of(x):
     """Parameters of the core's call for the numbers of these segments."""
     offsets = edges(x)
     return {"offsets": offsets, "segments": offsets.size - 1, "out": ("int64", (x.size,), None)}
+
+
+def short_and_long(x):
+    """Segments for a warp and for a block each, and the k to find in them."""
+    return (5, edges(x)), (300, edges(x)[[0, -1]])
+
+
+def best_of_segments(x, k, offsets):
+    """Keys and indices of the k largest of each segment, as segmented_topk gives them."""
+    keys, indices = np.zeros((offsets.size - 1, k), "i8"), np.full((offsets.size - 1, k), -1)
+    for s, (begin, end) in enumerate(pairwise(offsets)):
+        order = np.argsort(~x[begin:end], kind="stable")[:k]
+        keys[s, : order.size], indices[s, : order.size] = x[begin:end][order], order
+    return np.stack([keys, indices])
 
 
 def copied(x):
@@ -377,6 +398,15 @@ CALLS = {
         lambda x: cubc.segmented_argsort(x % 50, edges(x)[::9]),
         lambda x: np.lexsort(
             (x % 50, np.searchsorted(edges(x)[::9], np.arange(x.size), side="right"))
+        ),
+    ),
+    "segmented_topk": (
+        "segmented_topk.segments",
+        lambda x: np.concatenate(
+            [np.ravel(cubc.segmented_topk(x, k, offsets)) for k, offsets in short_and_long(x)]
+        ),
+        lambda x: np.concatenate(
+            [np.ravel(best_of_segments(x, k, offsets)) for k, offsets in short_and_long(x)]
         ),
     ),
     "select": ("select.if", lambda x: cubc.select(x, "x < 0"), lambda x: x[x < 0]),

@@ -149,6 +149,11 @@ PRIMITIVES = {
     "segmented_sort": Primitive(
         lambda x, **o: cubc.segmented_sort(x, segment_size=len(x), **o), np.sort, {"out": LIKE}
     ),
+    "segmented_topk": Primitive(
+        lambda x, **o: cubc.segmented_topk(x, 1, segment_size=len(x), **pair(o)),
+        lambda x: (x.max(keepdims=True)[None], np.flatnonzero(x == x.max())[None, :1]),
+        {"keys": ("int32", (1, 1)), "values": ("int64", (1, 1))},
+    ),
     "topk": Primitive(
         lambda x, **o: cubc.topk(x, 1, **pair(o)),
         lambda x: (x.max(keepdims=True), np.flatnonzero(x == x.max())[:1]),

@@ -322,6 +322,24 @@ typedef struct cubc_topk_params {
     int largest;
 } cubc_topk_params;
 
+// The k smallest or largest keys of each segment, with their indices, which count from the
+// segment's first item. They are in order, as cubc_sort would put them; of equal keys those of the
+// lowest indices come first. Behind the last item of a shorter segment keys are 0 and indices -1.
+// No output may overlap another array. Offsets that fall or lie outside of the array are no error,
+// but the result is undefined then.
+typedef struct cubc_segmented_topk_params {
+    const void *in;
+    void *keys_out;    // segments * k
+    void *indices_out; // I64, segments * k
+    uint64_t n;
+    uint64_t segments;
+    uint64_t k;            // at most 2048; without offsets at most the items of a segment
+    const void *offsets;   // as for cubc_segmented_sort
+    cubc_type offset_type; // I32 or I64
+    cubc_type type;        // of the keys
+    int largest;
+} cubc_segmented_topk_params;
+
 // Many copies of memory in one launch: copy k is of ends[k] - ends[k-1] bytes, from in + from[k] to
 // out + to[k]. No destination may overlap another one or a source.
 typedef struct cubc_copy_batch_params {
@@ -428,6 +446,11 @@ cubc_status cubc_topk_temp_bytes(cubc_device *device, const cubc_topk_params *pa
                                  size_t *bytes);
 cubc_status cubc_topk(cubc_device *device, const cubc_topk_params *params, void *temp,
                       size_t temp_bytes, cubc_stream stream);
+
+cubc_status cubc_segmented_topk_temp_bytes(cubc_device *device,
+                                           const cubc_segmented_topk_params *params, size_t *bytes);
+cubc_status cubc_segmented_topk(cubc_device *device, const cubc_segmented_topk_params *params,
+                                void *temp, size_t temp_bytes, cubc_stream stream);
 
 cubc_status cubc_copy_batch_temp_bytes(cubc_device *device, const cubc_copy_batch_params *params,
                                        size_t *bytes);

@@ -1,0 +1,269 @@
+// Descriptor of segmented_topk: kernels/primitives/segmented_topk.cu, and
+// kernels/cpu/cpu_segmented_topk.cu on the CPU.
+#include "base/integer.h"
+#include "run/problem.h"
+
+#include <string.h>
+
+enum { PARTS_KERNEL, JOIN_KERNEL };
+
+enum { // as in kernels/primitives/topk_pool.h and segmented_topk.cu
+    MOST = 2048,
+    LISTED_BYTES = 20 * (MOST + 512),
+    FEW = 128,
+    LEAST_SHARED = 96 * 1024 // for indices of 8 bytes
+};
+
+typedef struct segmented_topk_traits {
+    int equal_size; // there are no offsets
+} segmented_topk_traits;
+
+typedef struct segmented_topk_numbers {
+    uint64_t segments, k;
+} segmented_topk_numbers;
+
+PROBLEM_TRAITS(segmented_topk_traits);
+PROBLEM_NUMBERS(segmented_topk_numbers);
+
+static const operand *offsets_of(const problem *p)
+{
+    return segmented_topk_traits_of(p).equal_size ? NULL : &p->inputs[1];
+}
+
+static uint64_t mean_length(const problem *p)
+{
+    uint64_t count = segmented_topk_numbers_of(p).segments;
+    return count ? p->n / count : 0;
+}
+
+// ---- problems -----------------------------------------------------------------------------------
+static cubc_status add_segments(const cubc_segmented_topk_params *params, problem *p)
+{
+    segmented_topk_numbers_set(p, (segmented_topk_numbers){params->segments, params->k});
+    segmented_topk_traits_set(p, (segmented_topk_traits){params->offsets == NULL});
+    if (params->k > MOST)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "segmented_topk finds up to %d keys of a segment, not %llu: sort the segments", MOST,
+             (unsigned long long)params->k);
+    if (params->offsets) {
+        if (params->offset_type != CUBC_I32 && params->offset_type != CUBC_I64)
+            FAIL(CUBC_INVALID_TYPE, "the offsets of segments are I32 or I64, not %s",
+                 cubc_type_name(params->offset_type));
+        return problem_input(p, "the offsets of segmented_topk", params->offsets,
+                             params->segments + 1, params->offset_type);
+    }
+    if (params->segments ? params->n % params->segments != 0 : params->n != 0)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "segmented_topk: %llu items do not make %llu segments of one size; give offsets",
+             (unsigned long long)params->n, (unsigned long long)params->segments);
+    if (params->segments && params->k > mean_length(p))
+        FAIL(CUBC_INVALID_ARGUMENT, "segmented_topk: there are no %llu of %llu keys",
+             (unsigned long long)params->k, (unsigned long long)mean_length(p));
+    return CUBC_OK;
+}
+
+cubc_status segmented_topk_problem(const cubc_segmented_topk_params *params, problem *out)
+{
+    uint64_t found = params->segments * params->k;
+    *out = (problem){.algorithm = &segmented_topk_algorithm,
+                     .n = params->n,
+                     .type = (uint8_t)problem_input_type(params->in, params->type),
+                     .acc_type = (uint8_t)problem_input_type(params->in, params->type),
+                     .descending = params->largest != 0,
+                     .wide = params->n > UINT32_MAX};
+    strcpy(out->benchmark, "segmented_topk.segments");
+    TRY(problem_real("the keys of segmented_topk", (cubc_type)out->type));
+    TRY(problem_lazy_input(out, "the keys of segmented_topk", params->in, params->n, params->type));
+    TRY(problem_output(out, "the output of segmented_topk", params->keys_out, found,
+                       (cubc_type)out->type));
+    TRY(problem_output(out, "the output of the indices", params->indices_out, found, CUBC_I64));
+    TRY(add_segments(params, out));
+    TRY(problem_overlap(out, INPUT_OF_SAME_NUMBER));
+    if (out->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT, "segmented_topk: no output may be where the keys are");
+    out->aligned = true; // nothing is read in vectors
+    return CUBC_OK;
+}
+
+// ---- benchmarks ---------------------------------------------------------------------------------
+enum { SEGMENT_SIZE = 1, K_AXIS }; // among the run-time axes; the first is the mean length
+
+static void segmented_topk_place(const problem *p, uint64_t *place)
+{
+    place[0] = p->n;
+    place[SEGMENT_SIZE] = mean_length(p);
+    place[K_AXIS] = segmented_topk_numbers_of(p).k;
+}
+
+// Lengths are drawn from 1 to about twice the mean.
+static const char *segmented_topk_random(const problem *p, int k)
+{
+    if (offsets_of(p) != &p->inputs[k]) return problem_random_bits(p, k);
+    return "i * SegmentSize + (i ? random_u64(seed, i) % SegmentSize : 0)";
+}
+
+static cubc_status segmented_topk_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                           problem *out)
+{
+    cubc_segmented_topk_params call = *(const cubc_segmented_topk_params *)b->call;
+    call.n = at[0];
+    call.type = type;
+    call.segments = call.n / smaller(call.n, at[SEGMENT_SIZE]);
+    call.k = at[K_AXIS];
+    return segmented_topk_problem(&call, out);
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+static void segmented_topk_define(const problem *p, text *out)
+{
+    const operand *offsets = offsets_of(p);
+    problem_define_keys(p, out);
+    problem_define_input(p, 0, "TUNE_IN", out);
+    text_printf(out, "#define TUNE_EQUAL_SIZE %d\n#define TUNE_OFFSETS %s\n", !offsets,
+                offsets ? type_table[offsets->type].dialect : "i64");
+    text_printf(out, "#define TUNE_OFFSET %s\n#define TUNE_ALIGNED %d\n", p->wide ? "u64" : "u32",
+                p->aligned);
+    text_puts(out,
+              "#define TUNE_RADIX_BITS 8\n"); // radix.h needs one; keys are not cut into digits
+}
+
+static const char *segmented_topk_invalid(const problem *p, const char *kind, const space *s,
+                                          const variant *v)
+{
+    return problem_invalid(p, kind, s, v, (int)cubc_type_size((cubc_type)p->type) + 4);
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+enum { // among the arguments
+    OUT = 5,
+    INDICES,
+    K,
+    PARTS,
+    GROUP,
+    LIST,
+    PART_KEYS,
+    PART_INDICES,
+    ARGS
+};
+
+static launch make_launch(const problem *p, const device_kernel *kernel, uint64_t grid)
+{
+    const operand *offsets = offsets_of(p);
+    segmented_topk_numbers numbers = segmented_topk_numbers_of(p);
+    return (launch){.kernel = kernel,
+                    .shape.grid = (unsigned)grid,
+                    .args_count = ARGS,
+                    .args = {[1] = offsets ? (uintptr_t)offsets->data : 0,
+                             [2] = mean_length(p),
+                             [3] = numbers.segments,
+                             [4] = p->n,
+                             [OUT] = (uintptr_t)p->outputs[0].data,
+                             [INDICES] = (uintptr_t)p->outputs[1].data,
+                             [K] = numbers.k,
+                             [PARTS] = 1}};
+}
+
+static cubc_status add_launch(const problem *p, const launch *made, plan *out)
+{
+    launch *to = &out->launches[out->launch_count++];
+    *to = *made;
+    return problem_place_input(p, 0, to, 0);
+}
+
+static cubc_status plan_threads(const problem *p, const instance *i, plan *out)
+{
+    enum { WAVES = 16, HELD_BYTES = 4096 * 16 }; // room of a block in cpu_segmented_topk.cu
+    uint64_t segments = segmented_topk_numbers_of(p).segments, mean = larger(1, mean_length(p));
+    uint64_t least = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1);
+    uint64_t most = (uint64_t)i->device->info.sm_count * WAVES;
+    uint64_t group = larger(ceil_div(least, mean), ceil_div(segments, most));
+    uint64_t grid = ceil_div(segments, group);
+    launch made = make_launch(p, &i->kernels[PARTS_KERNEL], grid);
+    made.args[GROUP] = group;
+    made.scratch_args = 1u << LIST;
+    out->scratch_bytes = grid * HELD_BYTES;
+    return add_launch(p, &made, out);
+}
+
+// Parts of a segment for the blocks that whole segments leave idle, none of few items.
+static uint64_t parts_for(const problem *p, uint64_t resident)
+{
+    enum { LEAST_ITEMS = 16384, OF_K = 8 };
+    segmented_topk_numbers numbers = segmented_topk_numbers_of(p);
+    uint64_t least = larger(LEAST_ITEMS, OF_K * numbers.k);
+    return larger(1, smaller(resident / numbers.segments, mean_length(p) / least));
+}
+
+static cubc_status segmented_topk_plan(const problem *p, const instance *i, plan *out)
+{
+    segmented_topk_numbers numbers = segmented_topk_numbers_of(p);
+    const device_kernel *kernel = &i->kernels[PARTS_KERNEL];
+    if (numbers.segments == 0 || numbers.k == 0) return CUBC_OK;
+    if (kernel->threads == 1) return plan_threads(p, i, out);
+    if (p->wide && i->device->info.shared_bytes_per_block < LEAST_SHARED)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "segmented_topk: the device has no room in shared memory for indices of %llu items",
+             (unsigned long long)p->n);
+    uint64_t resident = (uint64_t)i->device->info.sm_count * (uint64_t)kernel->info.blocks_per_sm;
+    uint64_t key = cubc_type_size((cubc_type)p->type), offset = p->wide ? 8 : 4;
+    uint64_t parts = parts_for(p, resident), units = numbers.segments * parts;
+    uint64_t group = mean_length(p) <= FEW ? kernel->threads / 32 : 1;
+    uint64_t grid = smaller(ceil_div(units, group), resident);
+    launch made = make_launch(p, kernel, grid);
+    made.args[PARTS] = parts;
+    made.args[GROUP] = group;
+    made.args[PART_KEYS] = grid * LISTED_BYTES;
+    made.args[PART_INDICES] = made.args[PART_KEYS];
+    out->scratch_bytes = made.args[PART_KEYS];
+    if (parts > 1) {
+        made.args[PART_INDICES] += round_up(units * numbers.k * key, 256);
+        out->scratch_bytes = made.args[PART_INDICES] + units * numbers.k * offset;
+    }
+    made.scratch_args = 1u << LIST | 1u << PART_KEYS | 1u << PART_INDICES;
+    TRY(add_launch(p, &made, out));
+    if (parts == 1) return CUBC_OK;
+    made.kernel = &i->kernels[JOIN_KERNEL];
+    made.shape.grid = (unsigned)numbers.segments; // fewer than the first launch has blocks
+    return add_launch(p, &made, out);
+}
+
+static const field segmented_topk_fields[] = {
+    FIELD_ARRAY(cubc_segmented_topk_params, in, FIELD_LAZY, type, n),
+    {"offsets", FIELD_INPUT, offsetof(cubc_segmented_topk_params, offsets),
+     offsetof(cubc_segmented_topk_params, offset_type), 0, 0},
+    FIELD(cubc_segmented_topk_params, segments, FIELD_COUNT),
+    FIELD(cubc_segmented_topk_params, k, FIELD_COUNT),
+    FIELD(cubc_segmented_topk_params, largest, FIELD_INT),
+    {"keys_out", FIELD_OUTPUT, offsetof(cubc_segmented_topk_params, keys_out),
+     offsetof(cubc_segmented_topk_params, type), 0, 0},
+    FIELD(cubc_segmented_topk_params, indices_out, FIELD_OUTPUT),
+};
+
+static const int lengths[] = {64, 1000, 131072}, kept[] = {8, 100};
+static const cubc_segmented_topk_params apart = {.in = BENCHMARK_ARRAY(0),
+                                                 .offsets = BENCHMARK_ARRAY(1),
+                                                 .keys_out = BENCHMARK_ARRAY(2),
+                                                 .indices_out = BENCHMARK_ARRAY(3),
+                                                 .offset_type = CUBC_I64,
+                                                 .largest = 1};
+static const benchmark segmented_topk_benchmarks[] = {
+    BENCHMARK_OF("segmented_topk.segments", .axes[SEGMENT_SIZE] = AXIS(lengths),
+                 .axes[K_AXIS] = AXIS(kept), .call = &apart)};
+
+const algorithm segmented_topk_algorithm = {
+    .name = "segmented_topk",
+    .source = "segmented_topk.cu",
+    .kernels = {"segmented_topk_parts", "segmented_topk_join"},
+    .cpu_source = "cpu_segmented_topk.cu",
+    .cpu_kernels = {"segmented_topk_parts"},
+    .axes = {"Elements", "SegmentSize", "K"},
+    .benchmarks = segmented_topk_benchmarks,
+    .benchmark_count = COUNT_OF(segmented_topk_benchmarks),
+    FIELDS(segmented_topk_fields),
+    .workload = segmented_topk_workload,
+    .place = segmented_topk_place,
+    .define = segmented_topk_define,
+    .invalid = segmented_topk_invalid,
+    .plan = segmented_topk_plan,
+    .traffic = problem_array_bytes,
+    .random = segmented_topk_random};

@@ -1,0 +1,52 @@
+// Arguments of the top-k of every segment of an array, on GPUs and on the CPU.
+//
+// Workload:
+//     TUNE_KEY, TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING   see radix.h
+//     TUNE_OFFSET                        type that counts a segment's items
+//     TUNE_EQUAL_SIZE, TUNE_OFFSETS      see segments.h
+#pragma once
+#include "radix.h"
+#include "segments.h"
+
+typedef TUNE_OFFSET offset_t;
+
+struct segmented_topk_args {
+    in_t in;
+    segments set;
+    key_t* out;   // k of each segment, in order
+    i64* indices; // of these, from the segment's first item on; -1 behind the last
+    u64 k;
+    u64 parts; // into which a segment is cut
+    u64 group; // segments that a block takes at once
+    u64* list; // temporary storage of each block
+    // The k items of each part, their keys encoded.
+    key_t* part_keys;
+    offset_t* part_indices;
+};
+
+// Items of the input: a segment, or a part of one. `at` is its place in the segment.
+struct stretch {
+    u64 begin, at, count;
+};
+
+FUNCTION stretch part_of_segment(const segmented_topk_args& a, u64 segment, u64 part)
+{
+    const u64 begin = segment_begin(a.set, segment),
+              end = larger(segment_end(a.set, segment), begin);
+    const u64 length = end - begin, share = length / a.parts + (length % a.parts != 0);
+    const u64 at = smaller(part * share, length);
+    return stretch{begin + at, at, smaller(share, length - at)};
+}
+
+FUNCTION void put_result(const segmented_topk_args& a, u64 segment, u64 rank, key_t key, u64 index)
+{
+    a.out[segment * a.k + rank] = decode(key);
+    a.indices[segment * a.k + rank] = static_cast<i64>(index);
+}
+
+// Fills a place behind the segment's last item.
+FUNCTION void put_nothing(const segmented_topk_args& a, u64 segment, u64 rank)
+{
+    a.out[segment * a.k + rank] = 0;
+    a.indices[segment * a.k + rank] = -1;
+}
