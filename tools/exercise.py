@@ -1,14 +1,21 @@
 """Every algorithm once at small sizes on the default device: something for a checker to watch.
 
-compute-sanitizer --tool memcheck python tools/exercise.py     (or racecheck, synccheck, initcheck)
+compute-sanitizer --tool memcheck python tools/exercise.py  (or racecheck, synccheck, initcheck)
+python tools/exercise.py int8 lattice                       these parts alone, of the table PARTS
+
+Parts share no work, so several processes compile and check them side by side.
 """
+
+import sys
 
 import numpy as np
 
 import cubc
 import cubc.lattice
 
-for name in ("int8", "float32", "float64"):
+
+def primitives(name):
+    """Every primitive on one type of item; `name` is NumPy's name of it."""
     for n in (1, 1000, 100003):
         x = (np.arange(n) % 7).astype(name)
         d = cubc.asarray(x)
@@ -96,80 +103,115 @@ for name in ("int8", "float32", "float64"):
         assert (cubc.select(lazy, "x > 3").numpy() == (x * x[-1])[x * x[-1] > 3]).all()
         rows = cubc.transform("v - w", v=cubc.asarray(x.reshape(n, 1)), w=cubc.asarray(x[:3]))
         assert (rows.numpy() == x.reshape(n, 1) - x[:3]).all()
-z = (np.arange(100003) % 7 + 1j).astype("complex128")
-assert cubc.reduce(cubc.asarray(z)).item() == z.sum()
-assert (cubc.scan(cubc.asarray(z)).numpy() == z.cumsum()).all()
-p = np.zeros(100003, [("x", "f4"), ("m", "f4"), ("k", "i4")])  # no vector, and not of 16 bytes
-p["x"] = p["k"] = np.arange(p.size) % 7
-d = cubc.asarray(p)
-add = "value_t{a.x + b.x, a.m + b.m, a.k + b.k}"
-assert cubc.reduce(d, add).item()[2] == p["k"].sum()
-assert (cubc.scan(d, add).numpy()["k"] == p["k"].cumsum()).all()
-assert (cubc.select(d, "x.k > 3").numpy() == p[p["k"] > 3]).all()
-assert (cubc.transform("p.x", p=d, dtype="f4").numpy() == p["x"]).all()
-# Bools of other bytes than 0 and 1.
-raw = np.array([0, 0, 1, 2, 128, 255, 0], np.uint8)
-for n in (1, 1000, 100003):
-    b, x = np.resize(raw, n).view(bool), np.arange(n, dtype="i4")
-    true = b.view("u1") != 0
-    d, v = cubc.asarray(b), cubc.asarray(x)
-    every = cubc.asarray(np.resize(raw[2:6], n).view(bool))
-    assert cubc.sum(d).item() == true.sum() and cubc.any(d).item() == true.any()
-    assert cubc.all(every).item() and cubc.min(every).item() and cubc.prod(every).item() == 1
-    assert cubc.reduce(d, "a != b", init=False).item() == true.sum() % 2
-    assert cubc.argmax(d).item() == true.argmax()
-    assert (cubc.scan(d).numpy() == true.cumsum()).all()
-    assert (cubc.scan(d, "max").numpy() == np.maximum.accumulate(true)).all()
-    assert (cubc.scan(d, "a != b", deterministic=True).numpy() == true.cumsum() % 2).all()
-    sums = cubc.segmented_reduce(d, segment_size=n).numpy()
-    assert (sums == true.sum()).all()
-    assert (cubc.select(v, d).numpy() == x[true]).all()
-    assert (cubc.select(v[1:], d[1:]).numpy() == x[1:][true[1:]]).all()
-    assert cubc.select(d, "x == 1").size == true.sum()
-    assert (cubc.flatnonzero(d).numpy() == np.flatnonzero(true)).all()
-    assert (cubc.partition(v, d)[1].numpy() == x[~true]).all()
-    assert cubc.find_if(d, "x == 1").item() == (2 if n > 2 else -1)
-    runs, firsts = (r.numpy() for r in cubc.unique_by_key(d, v))
-    assert (firsts == np.flatnonzero(np.r_[True, true[1:] != true[:-1]])).all()
-    assert cubc.unique_consecutive(d).size == cubc.run_length_encode(d)[0].size == firsts.size
-    assert cubc.reduce_by_key(d, v, dtype="i8")[1].numpy().sum() == x.sum(dtype="i8")
-    assert cubc.scan_by_key(v, d, "max").numpy().sum() == true.sum()
-    assert (cubc.bincount(d).numpy() == np.bincount(true)).all()
-    assert (cubc.histogram(d, 2, (0, 1))[0].numpy() == np.histogram(true * 1, 2, (0, 1))[0]).all()
-    counts = cubc.histogram(v, 4, (0, n), weights=d)[0].numpy()
-    assert (counts == np.histogram(x, 4, (0, n), weights=true * 1)[0]).all()
-    assert (cubc.sort(d).numpy().view("u1") == np.sort(true).view("u1")).all()
-    assert (cubc.argsort(d).numpy() == np.argsort(true, kind="stable")).all()
-    assert (
-        cubc.segmented_argsort(d, segment_size=n).numpy() == np.argsort(true, kind="stable")
-    ).all()
-    assert (cubc.merge_sort(d, values=v)[1].numpy() == np.argsort(true, kind="stable")).all()
-    assert (cubc.topk(d, n // 2)[1].numpy() == np.argsort(~true, kind="stable")[: n // 2]).all()
-    places = cubc.searchsorted(cubc.sort(d), d).numpy()
-    assert (places == np.searchsorted(np.sort(true), true)).all()
-    assert (cubc.transform("b ? v : -1", b=d, v=v).numpy() == np.where(true, x, -1)).all()
-    assert (cubc.transform("b", b=d, dtype=bool).numpy().view("u1") == true).all()
-    assert cubc.sum(cubc.lazy("b * v", b=d, v=v)).item() == (true * x).sum(dtype="i8")
-    p = np.zeros(n, [("k", "i4"), ("f", "?")])
-    p["k"], p["f"] = x, b
+
+
+def structs():
+    """Items that no vector load holds: complex numbers and a struct of 12 bytes."""
+    z = (np.arange(100003) % 7 + 1j).astype("complex128")
+    assert cubc.reduce(cubc.asarray(z)).item() == z.sum()
+    assert (cubc.scan(cubc.asarray(z)).numpy() == z.cumsum()).all()
+    p = np.zeros(100003, [("x", "f4"), ("m", "f4"), ("k", "i4")])  # no vector, and not of 16 bytes
+    p["x"] = p["k"] = np.arange(p.size) % 7
     d = cubc.asarray(p)
-    assert (cubc.select(d, "x.f").numpy()["k"] == x[true]).all()
-    assert cubc.reduce(d, "value_t{a.k + b.k, a.f && b.f}").item()[1] == true.all()
-u = cubc.lattice.quenched((4, 6, 2, 4), 6.0, 2, start="hot", over_relaxation=1)
-g = cubc.lattice.Rotation.random(u.extent)
-fixed, _ = u.transform(g).temporal_gauge()
-assert abs(fixed.plaquette()[0] - u.plaquette()[0]) < 1e-13
-assert abs(fixed.polyakov() - u.polyakov()) < 1e-13
-u.project(nearest=True)
-assert max(u.unitarity()) < 1e-14
-assert abs(g(np.ones((4, 2, 6, 4, 4, 3), complex))).max() > 0
-x = np.ones((4, 2, 6, 4, 4, 3), complex)
-for D in (cubc.lattice.TwistedMass(u, 0.1, 0.2), cubc.lattice.WilsonClover(u, 0.1, 1.0)):
-    assert abs(np.vdot(x, D(x)) - np.vdot(D.dagger(x), x)) < 1e-3
-    assert D.solve(x, precision="single", tol=1e-4)[1].converged
-assert np.isfinite(D.trace_log())
-W = cubc.lattice.Wilson(u, 0.1)
-for solver in ("cg", "bicgstab", "gcr"):
-    assert W.solve(x, solver=solver, sloppy="half")[1].converged
-assert W.solve(x, solver="multishift", shifts=[0.1, 1.0])[1].converged
-print("ok on", cubc.device_info()["name"])
+    add = "value_t{a.x + b.x, a.m + b.m, a.k + b.k}"
+    assert cubc.reduce(d, add).item()[2] == p["k"].sum()
+    assert (cubc.scan(d, add).numpy()["k"] == p["k"].cumsum()).all()
+    assert (cubc.select(d, "x.k > 3").numpy() == p[p["k"] > 3]).all()
+    assert (cubc.transform("p.x", p=d, dtype="f4").numpy() == p["x"]).all()
+
+
+def bools():
+    """Bools of other bytes than 0 and 1."""
+    raw = np.array([0, 0, 1, 2, 128, 255, 0], np.uint8)
+    for n in (1, 1000, 100003):
+        b, x = np.resize(raw, n).view(bool), np.arange(n, dtype="i4")
+        true = b.view("u1") != 0
+        d, v = cubc.asarray(b), cubc.asarray(x)
+        every = cubc.asarray(np.resize(raw[2:6], n).view(bool))
+        assert cubc.sum(d).item() == true.sum() and cubc.any(d).item() == true.any()
+        assert cubc.all(every).item() and cubc.min(every).item() and cubc.prod(every).item() == 1
+        assert cubc.reduce(d, "a != b", init=False).item() == true.sum() % 2
+        assert cubc.argmax(d).item() == true.argmax()
+        assert (cubc.scan(d).numpy() == true.cumsum()).all()
+        assert (cubc.scan(d, "max").numpy() == np.maximum.accumulate(true)).all()
+        assert (cubc.scan(d, "a != b", deterministic=True).numpy() == true.cumsum() % 2).all()
+        sums = cubc.segmented_reduce(d, segment_size=n).numpy()
+        assert (sums == true.sum()).all()
+        assert (cubc.select(v, d).numpy() == x[true]).all()
+        assert (cubc.select(v[1:], d[1:]).numpy() == x[1:][true[1:]]).all()
+        assert cubc.select(d, "x == 1").size == true.sum()
+        assert (cubc.flatnonzero(d).numpy() == np.flatnonzero(true)).all()
+        assert (cubc.partition(v, d)[1].numpy() == x[~true]).all()
+        assert cubc.find_if(d, "x == 1").item() == (2 if n > 2 else -1)
+        firsts = cubc.unique_by_key(d, v)[1].numpy()
+        assert (firsts == np.flatnonzero(np.r_[True, true[1:] != true[:-1]])).all()
+        assert cubc.unique_consecutive(d).size == cubc.run_length_encode(d)[0].size == firsts.size
+        assert cubc.reduce_by_key(d, v, dtype="i8")[1].numpy().sum() == x.sum(dtype="i8")
+        assert cubc.scan_by_key(v, d, "max").numpy().sum() == true.sum()
+        assert (cubc.bincount(d).numpy() == np.bincount(true)).all()
+        assert (
+            cubc.histogram(d, 2, (0, 1))[0].numpy() == np.histogram(true * 1, 2, (0, 1))[0]
+        ).all()
+        counts = cubc.histogram(v, 4, (0, n), weights=d)[0].numpy()
+        assert (counts == np.histogram(x, 4, (0, n), weights=true * 1)[0]).all()
+        assert (cubc.sort(d).numpy().view("u1") == np.sort(true).view("u1")).all()
+        assert (cubc.argsort(d).numpy() == np.argsort(true, kind="stable")).all()
+        assert (
+            cubc.segmented_argsort(d, segment_size=n).numpy() == np.argsort(true, kind="stable")
+        ).all()
+        assert (cubc.merge_sort(d, values=v)[1].numpy() == np.argsort(true, kind="stable")).all()
+        assert (cubc.topk(d, n // 2)[1].numpy() == np.argsort(~true, kind="stable")[: n // 2]).all()
+        places = cubc.searchsorted(cubc.sort(d), d).numpy()
+        assert (places == np.searchsorted(np.sort(true), true)).all()
+        assert (cubc.transform("b ? v : -1", b=d, v=v).numpy() == np.where(true, x, -1)).all()
+        assert (cubc.transform("b", b=d, dtype=bool).numpy().view("u1") == true).all()
+        assert cubc.sum(cubc.lazy("b * v", b=d, v=v)).item() == (true * x).sum(dtype="i8")
+        p = np.zeros(n, [("k", "i4"), ("f", "?")])
+        p["k"], p["f"] = x, b
+        d = cubc.asarray(p)
+        assert (cubc.select(d, "x.f").numpy()["k"] == x[true]).all()
+        assert cubc.reduce(d, "value_t{a.k + b.k, a.f && b.f}").item()[1] == true.all()
+
+
+def lattice():
+    """Gauge fields and solves of Wilson-like operators."""
+    u = cubc.lattice.quenched((4, 6, 2, 4), 6.0, 2, start="hot", over_relaxation=1)
+    g = cubc.lattice.Rotation.random(u.extent)
+    fixed, _ = u.transform(g).temporal_gauge()
+    assert abs(fixed.plaquette()[0] - u.plaquette()[0]) < 1e-13
+    assert abs(fixed.polyakov() - u.polyakov()) < 1e-13
+    u.project(nearest=True)
+    assert max(u.unitarity()) < 1e-14
+    assert abs(g(np.ones((4, 2, 6, 4, 4, 3), complex))).max() > 0
+    x = np.ones((4, 2, 6, 4, 4, 3), complex)
+    for D in (cubc.lattice.TwistedMass(u, 0.1, 0.2), cubc.lattice.WilsonClover(u, 0.1, 1.0)):
+        assert abs(np.vdot(x, D(x)) - np.vdot(D.dagger(x), x)) < 1e-3
+        assert D.solve(x, precision="single", tol=1e-4)[1].converged
+    assert np.isfinite(D.trace_log())
+    W = cubc.lattice.Wilson(u, 0.1)
+    for solver in ("cg", "bicgstab", "gcr"):
+        assert W.solve(x, solver=solver, sloppy="half")[1].converged
+    assert W.solve(x, solver="multishift", shifts=[0.1, 1.0])[1].converged
+
+
+def staggered():
+    """Fat and long links, and solves of staggered operators."""
+    u = cubc.lattice.quenched((4, 6, 2, 4), 6.0, 2, start="hot", over_relaxation=1)
+    b = np.ones((4, 2, 6, 4, 3), complex)
+    for D in (cubc.lattice.Staggered(u, 0.1), cubc.lattice.HISQ(u, 0.1)):
+        assert abs(np.vdot(b, D(b)) - np.vdot(D.dagger(b), b)) < 1e-3
+        for sloppy in ("single", "half"):
+            assert D.solve(b, sloppy=sloppy)[1].converged
+
+
+PARTS = {
+    **{name: lambda name=name: primitives(name) for name in ("int8", "float32", "float64")},
+    "structs": structs,
+    "bools": bools,
+    "lattice": lattice,
+    "staggered": staggered,
+}
+
+for part in sys.argv[1:] or PARTS:
+    PARTS[part]()
+    print(part, "ok on", cubc.device_info()["name"], flush=True)
