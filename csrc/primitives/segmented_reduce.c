@@ -135,16 +135,16 @@ static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
     uint64_t count = p->outputs[0].n, threads = kernel->threads, team = 1;
     uint64_t vector = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
     uint64_t loads = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) / vector;
-    uint64_t units = i->device->info.sm_count, vectors = ceil_div(p->n / count, vector);
+    uint64_t sms = i->device->info.sm_count, vectors = ceil_div(p->n / count, vector);
     uint64_t most =
         resident(i, TEAMS_KERNEL) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     launch made = make_launch(p, kernel, 0);
     for (; team < WARP &&
-           (team * loads < vectors || (team < vectors && 2 * team * count <= units * threads));
+           (team * loads < vectors || (team < vectors && 2 * team * count <= sms * threads));
          team *= 2)
         made.args[TEAM]++;
     uint64_t warps = ceil_div(count, WARP / team);
-    uint64_t turns = larger(ceil_div(warps, threads / WARP), smaller(warps, units));
+    uint64_t turns = larger(ceil_div(warps, threads / WARP), smaller(warps, sms));
     uint64_t chunk = chunk_for(p, resident(i, TEAMS_KERNEL) * threads / WARP);
     uint64_t capacity = 2 * (p->n / chunk);
     made.args[TURNS] = turns;

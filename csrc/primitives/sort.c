@@ -251,7 +251,7 @@ static cubc_status plan_passes(const problem *p, const instance *i, memory in, m
 {
     const device_kernel *kernels = i->kernels;
     int radix_bits = variant_value(&i->space, &i->variant, "rb", 8);
-    uint64_t threads = kernels[0].threads, units = (uint64_t)i->device->info.sm_count;
+    uint64_t threads = kernels[0].threads, sms = (uint64_t)i->device->info.sm_count;
     uint64_t tiles =
         ceil_div(p->n, threads * (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1));
     // The counts of all items, in the bins of each digit and of the split, and what is made of
@@ -263,11 +263,11 @@ static cubc_status plan_passes(const problem *p, const instance *i, memory in, m
     memory spare = place_spare(p, cleared, out);
     out->message_bytes = 8;
     TRY(add_launch(p, out, &kernels[CLEAR_KERNEL],
-                   smaller(ceil_div(cleared, threads * 64), 2 * units), in, done, spare, digits,
+                   smaller(ceil_div(cleared, threads * 64), 2 * sms), in, done, spare, digits,
                    0));
     out->launches[0].args[ROWS] = cleared;
     // A block's counts have 32 bits.
-    uint64_t resident = units * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_sm;
+    uint64_t resident = sms * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_sm;
     TRY(add_launch(p, out, &kernels[COUNT_KERNEL], larger(smaller(tiles, resident), p->n >> 30), in,
                    done, spare, digits, 0));
     out->launches[1].args[BLOCK_ITEMS] = bin;

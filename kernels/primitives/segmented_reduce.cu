@@ -83,7 +83,7 @@ struct segmented_reduce_args {
     out_t* out;
     segments set;
     u64* messages; // one a block; of teams: the number of chunks
-    // Of teams:
+    // Teams:
     u64 team_log2; // lanes of a team
     u64 turns;     // in each a warp takes as many segments as it has teams
     u64 chunk;     // most items that a team or a warp reduces
