@@ -16,12 +16,11 @@
 // %RANGE% TUNE_ITEMS_PER_VECTOR_LOG2 ipv 0:4:1 cpu=3:7:1
 // %RANGE% TUNE_LOAD ld 0:2:1 cpu=0:0:1
 // %RANGE% TUNE_COPIES_LOG2 hc 0:5:1 cpu=0:3:1
-// %RANGE% TUNE_LOOK lb 1:4:1 cpu=1:1:1
-// %RANGE% TUNE_POLL_DELAY ns 0:1000:50 cpu=0:0:1
+// %GONE% lb 1
+// %GONE% ns 50
 //
 // ipt, mb, ipv, ld   as in select.cu
 // hc                 histograms that neighbouring lanes count in (log2)
-// lb, ns             see lookback.h
 //
 // Workload:
 //     TUNE_KEY, TUNE_KEY_KIND, TUNE_MANTISSA_BITS, TUNE_DESCENDING   see radix.h
@@ -38,6 +37,8 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #define TUNE_ORDER 0       // tiles are taken by number
 #define TUNE_FIRST_DELAY 0 // blocks are all resident
+#define TUNE_LOOK 1
+#define TUNE_POLL_DELAY 50
 #define IN_A_CLUSTER 1
 #include "lookback.h"
 #include "radix.h"

@@ -170,10 +170,10 @@ LABELS = {
     ],
     "spinor_twist": SITES,
     "topk": [
-        "ipt_4.tpb_128.mb_1.ipv_0.ld_0.hc_0.lb_1.ns_0",
-        "ipt_8.tpb_224.mb_1.ipv_1.ld_1.hc_1.lb_3.ns_50",
-        "ipt_12.tpb_256.mb_2.ipv_2.ld_1.hc_2.lb_2.ns_0",
-        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.hc_0.lb_4.ns_0",
+        "ipt_4.tpb_128.mb_1.ipv_0.ld_0.hc_0",
+        "ipt_8.tpb_224.mb_1.ipv_1.ld_1.hc_1",
+        "ipt_12.tpb_256.mb_2.ipv_2.ld_1.hc_2",
+        "ipt_4.tpb_1024.mb_1.ipv_2.ld_0.hc_0",
     ],
     "transform": [
         "ipt_3.tpb_64.ipv_0.ld_0",
