@@ -224,7 +224,8 @@ struct algorithm {
     cubc_status (*plan)(const problem *p, const instance *i, plan *out);
     // Compulsory traffic in bytes.
     double (*traffic)(const problem *p);
-    // The items of a benchmark's input k, an expression of seed and i; NULL: as workload.c has it.
+    // The items of a benchmark's input k: an expression of seed, of the index i, and of the run-time
+    // axes by their names. NULL, or a result of NULL: as workload.c has it.
     const char *(*random)(const problem *p, int k);
 };
 

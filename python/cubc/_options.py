@@ -56,8 +56,10 @@ def documented(function: Callable[..., Any], workspace: str | None) -> str | Non
 
 def _add(doc: str, section: str, entries: str) -> str:
     """Add entries at the end of a section."""
-    title = f"\n{section}\n{'-' * len(section)}\n"
-    begin = doc.index(title) + len(title)
+    before, title, _ = doc.partition(f"\n{section}\n{'-' * len(section)}\n")
+    if not title:
+        raise ValueError(f"the documentation has no section {section}: {doc.splitlines()[0]}")
+    begin = len(before) + len(title)
     following = re.compile(r"\n\n\w+\n-+\n").search(doc, begin)
     end = following.start() if following else len(doc)
     return f"{doc[:end]}\n{entries}{doc[end:]}"

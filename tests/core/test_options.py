@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import cubc
+from cubc import _options
 
 WHERE = ("stream", "workspace", "device")
 PUBLIC = {name: getattr(cubc, name) for name in cubc.__all__}
@@ -40,3 +41,16 @@ def test_a_primitive_names_what_it_takes():
 
 def test_without_docstrings():
     subprocess.run([sys.executable, "-OO", "-c", "import cubc; cubc.sort([1])"], check=True)
+
+
+def test_a_docstring_without_a_section_is_named():
+    def take(x, /, **where):
+        """Take items.
+
+        Parameters
+        ----------
+        x : array
+        """
+
+    with pytest.raises(ValueError, match="no section Raises: Take items"):
+        _options.documented(take, None)
