@@ -43,7 +43,7 @@ def cases():
             yield name, type, others[turn % len(others)]
 
 
-QUICK = "--Ofast-compile=max"
+QUICK = "--Ofast-compile=max --minimal"
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -19,9 +19,10 @@ def best(x, k, largest=True):
         last = np.partition(key, x.size - k if largest else k - 1)[x.size - k if largest else k - 1]
         among = np.flatnonzero(key >= last if largest else key <= last)
         key = key[among]
-    order = np.argsort(key, kind="stable")
     if largest:  # of equal keys the lowest index comes first here too
         order = key.size - 1 - np.argsort(key[::-1], kind="stable")[::-1]
+    else:
+        order = np.argsort(key, kind="stable")
     where = among[order[:k]]
     return x[where], where
 

@@ -75,7 +75,8 @@ def execute(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("optimised")  # it measures
 def test_tune_a_reduction(execute, tmp_path):
-    outputs = execute(FOLDER / "02_tune_a_reduction.ipynb", {"seconds=25": "seconds=4"})
+    shorter = {"seconds=25": "seconds=3", "rounds=50": "rounds=5"}
+    outputs = execute(FOLDER / "02_tune_a_reduction.ipynb", shorter)
     assert _core.device_info("cpu")["model"] in outputs[0]
     top = outputs[3]
     assert "score" in top
@@ -120,8 +121,15 @@ def test_tune_your_own_kernel(execute, tmp_path):
     assert len({row["variant"] for row in rows}) > 1
 
 
+@pytest.mark.usefixtures("optimised")  # the kernels of the lattice's tests
 def test_lattice(execute):
-    shorter = {"seconds=10": "seconds=1", "sweeps=20": "sweeps=5", "tol=1e-8": "tol=1e-3"}
+    shorter = {
+        "seconds=10": "seconds=1",
+        "sweeps=20": "sweeps=2",
+        "tol=1e-8": "tol=1e-2",
+        "tol=1e-10": "tol=1e-6",
+        "calls=20": "calls=3",
+    }
     text = "\n".join(execute(FOLDER / "05_lattice.ipynb", shorter))
     assert "Gauge(4x4x4x8 on cpu)" in text
     assert text.count("<converged: residual") == 1

@@ -15,6 +15,7 @@ import random
 import statistics
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,19 @@ class TableSpace(Space):
         # Scores are against it.
         self.base = statistics.median_low(worked) if worked else math.inf
 
+    @cached_property
+    def _numbered(self) -> dict[str, int]:
+        """Numbers of all labels, the least first."""
+        lengths = [len(values) for values in self.ranges.values()]
+        at = [{value: i for i, value in enumerate(values)} for values in self.ranges.values()]
+        found = []
+        for label in self.times:
+            number = 0
+            for value, length, places in zip(parse_label(label).values(), lengths, at, strict=True):
+                number = number * length + places[value]
+            found.append((number, label))
+        return {label: number for number, label in sorted(found)}
+
     def constrain(self, constraints: Iterable[Constraint]) -> None:
         """Let only such variants be valid as fulfil some constraints on the parameters."""
         self._constraints = [one for one in constraints if not one.needs_compiling]
@@ -66,15 +80,7 @@ class TableSpace(Space):
 
     def numbers(self, rng: random.Random | None = None) -> Iterator[int]:
         """Numbers of the valid variants: of a large space a table may have very few."""
-        lengths = [len(values) for values in self.ranges.values()]
-        at = [{value: i for i, value in enumerate(values)} for values in self.ranges.values()]
-        found = []
-        for label in filter(self.valid, self.times):
-            number = 0
-            for value, length, places in zip(parse_label(label).values(), lengths, at, strict=True):
-                number = number * length + places[value]
-            found.append(number)
-        found.sort()
+        found = [number for label, number in self._numbered.items() if self.valid(label)]
         if rng is not None:
             rng.shuffle(found)
         yield from found
