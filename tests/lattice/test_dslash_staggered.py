@@ -8,6 +8,8 @@ from lattice_reference import parity, random_links, shift
 from cubc import lattice
 from cubc.lattice._staggered import PHASES
 
+pytestmark = pytest.mark.usefixtures("optimised")
+
 EXTENT = (4, 6, 2, 8)
 SHAPE = (*EXTENT[::-1], 3)
 BOUNDS = {"double": 1e-14, "single": 1e-6, "half": 3e-4}

@@ -8,6 +8,8 @@ from lattice_reference import random_links
 
 from cubc import lattice
 
+pytestmark = pytest.mark.usefixtures("optimised")
+
 MILC = Path(__file__).resolve().parents[3] / "shared/data/fields"
 EXTENT = (4, 4, 4, 4)
 
