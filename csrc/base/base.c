@@ -318,7 +318,7 @@ static unsigned edit_distance(const char *a, const char *b)
 const char *nearest_name(const char *name, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
-    unsigned best = (unsigned)(strlen(name) / 3) + 3; // farther than that is no likeness
+    unsigned best = (unsigned)(strlen(name) / 3) + 3; // names farther apart are not similar
     for (size_t i = 0; i < count; i++) {
         unsigned distance = edit_distance(name, names[i]);
         if (distance < best) {
@@ -330,7 +330,7 @@ const char *nearest_name(const char *name, const char *const *names, size_t coun
 }
 
 // ---- fork ---------------------------------------------------------------------------------------
-enum { MOST_LOCKS = 128 }; // a lock beyond them is not repaired, nothing else
+enum { MOST_LOCKS = 128 }; // a lock beyond them is not repaired after a fork
 static pthread_mutex_t *registered[MOST_LOCKS];
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint forks;

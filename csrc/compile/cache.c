@@ -26,7 +26,7 @@ enum {
     KEY_LENGTH = 64,
     HEADER_BYTES = 8 + 8 + KEY_LENGTH + 8 + 32, // magic, version, key, payload's length and hash
     TRIM_EVERY = 64,                            // puts
-    STALE_SECONDS = 3600, // after which a file under its writer's own name has lost its writer
+    STALE_SECONDS = 3600, // age at which a temporary file is one of a dead writer
 };
 static const uint64_t file_version = 1;
 static const char magic[8] = "cubcbin";
@@ -186,9 +186,9 @@ static void make_header(const char *key, const void *payload, size_t bytes,
     sha256_end(&h, header + 24 + KEY_LENGTH);
 }
 
-typedef enum verdict { HIT, DAMAGED, UNKNOWN } verdict; // UNKNOWN: no memory to find out
+typedef enum verdict { HIT, DAMAGED, UNKNOWN } verdict; // UNKNOWN: out of memory
 
-// The header is believed by making the one that the payload should have and comparing all of it.
+// Compares the header with the one that the payload should have.
 static verdict read_file(int fd, const char *key, binary *out)
 {
     uint8_t header[HEADER_BYTES], expected[HEADER_BYTES];
@@ -224,7 +224,7 @@ bool cache_get(const char key[65], binary *out)
     int fd = openat(subfolder, key, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0) {
         found = read_file(fd, key, out);
-        if (found == HIT) futimens(fd, NULL); // used now: what trimming goes by
+        if (found == HIT) futimens(fd, NULL); // marks it as used now, for trimming
         close(fd);
     } else if (errno == ELOOP) {
         found = DAMAGED; // a symbolic link: nothing that cache_put makes

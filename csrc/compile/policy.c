@@ -249,8 +249,8 @@ static cubc_status make_list(const policy_key *key, policy_list *out)
     return st;
 }
 
-// With the lock. Tells of the overlaid row that the place would take if none were refused, unless
-// it was found at another place: calls near that one need not be able to run it.
+// With the lock. Reports a refused overlaid row that the place would have taken. One that was found
+// at another place is not reported, since calls near that place need not be able to run it.
 static cubc_status tell_of_refused(const policy_key *key)
 {
     policy_key any = *key;

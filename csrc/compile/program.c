@@ -27,8 +27,8 @@ struct program {
     size_t count, capacity;
 };
 
-// In a source without collectives blocks have more than one thread as far as the dialect goes: how
-// many is known at the launch only.
+// The block size of a source without collectives, for the dialect: any above one, since the launch
+// decides.
 cubc_status program_prelude(const char *arch, unsigned threads, text *out)
 {
     bool cpu = strcmp(arch, "cpu") == 0;

@@ -156,8 +156,8 @@ static cubc_status accept(const device_api *api, cubc_device *device, const bina
     return api->check ? api->check(code) : CUBC_OK;
 }
 
-// Compilers, disks and other processes deliver broken files at times. What is not accepted is not
-// kept, and a second compilation may do better.
+// A binary may be broken, by a compiler, a disk or another process. One that is refused is removed
+// from the cache and compiled again.
 static cubc_status compile(const device_api *api, cubc_device *device,
                            const compile_request *request, binary *code, device_module **module,
                            double *seconds)
@@ -178,7 +178,7 @@ static cubc_status compile(const device_api *api, cubc_device *device,
         if (!st && !kept) cache_put(key, code);
         if (!st) return CUBC_OK;
         binary_free(code);
-        if (st != CUBC_DEVICE_ERROR) return st; // it is not the code's fault
+        if (st != CUBC_DEVICE_ERROR) return st; // the code is not at fault
         if (kept) cache_remove(key);
         if (again) return st;
         if (request->deadline_s > 0) {

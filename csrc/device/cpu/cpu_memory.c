@@ -7,8 +7,8 @@
 
 enum {
     ALIGNMENT = 256,
-    LARGE = 4 << 20,      // bytes; what is smaller may share its pages
-    MOST_KEPT = 256 << 20 // what is larger goes back to the system
+    LARGE = 4 << 20,      // bytes; smaller blocks may share pages
+    MOST_KEPT = 256 << 20 // larger blocks go back to the system
 };
 
 // Just in front of what the caller gets.

@@ -271,8 +271,8 @@ static void job_read(job *j, int wait_ms)
     }
 }
 
-// Says whether the compiler has ended, and how: 0 also if somebody who ignores SIGCHLD, or who
-// waits for every child, made that unknowable.
+// Tells if the compiler has ended, and with which status: 0 also where that is lost, since SIGCHLD
+// is ignored or somebody waited for all children.
 static bool job_ended(job *j, int *exit_status)
 {
     pid_t ended;
@@ -282,7 +282,7 @@ static bool job_ended(job *j, int *exit_status)
     return ended != 0;
 }
 
-// Kills the whole group. What the kernel cannot end at once is left to it.
+// Kills the whole group, and does not wait for processes that do not end at once.
 static void job_kill(job *j)
 {
     int unused;
@@ -290,8 +290,8 @@ static void job_kill(job *j)
     for (int waited = 0; waited < 1000 && !job_ended(j, &unused); waited++) poll(NULL, 0, 1);
 }
 
-// The end of the compiler is its process's, not that of the pipe: it may close that and go on, and
-// something that it has started may keep it open.
+// The compiler has ended when its process has. The pipe says nothing: the compiler may close it
+// early, and a process that it started may keep it open.
 static cubc_status job_run(job *j, double limit_s, const char *doing, int *exit_status)
 {
     double deadline = limit_s > 0 ? now_seconds() + limit_s : 0;

@@ -45,7 +45,7 @@ struct simt_pool {
     simt_watch watch;
     const simt_launch *launch;
     uint64_t launch_seed;
-    fenv_t floats; // how the caller rounds, and takes denormals: all threads do the same
+    fenv_t floats; // the caller's modes of rounding and denormals, which all threads take
     atomic_bool stop, asked;
     cubc_status status; // of the first block that failed
     char message[sizeof((simt_worker *)0)->message];
@@ -170,7 +170,7 @@ static bool joinable(simt_pool *pool, uint32_t seen)
     return (state & OPEN) && NUMBER(state) != seen;
 }
 
-// Enters the open launch, unless it is the one that this helper came from.
+// Enters the open launch, unless this helper has just left it.
 static bool join_launch(simt_pool *pool, uint32_t *seen)
 {
     unsigned long long state = atomic_load(&pool->state);
@@ -223,13 +223,13 @@ static void *helper_main(void *argument)
     return NULL;
 }
 
-// Fewer threads than wanted is slower and no error: the caller can do everything alone.
+// A thread that cannot be started is no error: the caller can run all blocks alone.
 static void start_helpers(simt_pool *pool, int wanted)
 {
     if (pool->started >= wanted) return;
     sigset_t all, old;
     sigfillset(&all); // signals are for the program's own threads
-    // But those of kernels, and those that are for whoever reports crashes.
+    // Signals of kernels and of crash reporters are left open.
     static const int own[] = {SIGSEGV, SIGBUS, SIGABRT, SIGTRAP};
     for (size_t k = 0; k < COUNT_OF(own); k++) sigdelset(&all, own[k]);
     simt_signals_unmask(&all);
@@ -251,7 +251,7 @@ static void open_launch(simt_pool *pool, int helpers)
     atomic_store(&pool->state, (unsigned long long)number << 32 | OPEN);
     int sleepers = atomic_load(&pool->sleepers);
     if (sleepers == 0) return;
-    pthread_mutex_lock(&pool->lock); // whoever counted itself is now really asleep
+    pthread_mutex_lock(&pool->lock); // every helper that has counted itself is asleep by now
     pthread_mutex_unlock(&pool->lock);
     if (helpers >= sleepers)
         pthread_cond_broadcast(&pool->work);
@@ -286,7 +286,7 @@ static void close_launch(simt_pool *pool)
 static cubc_status run(simt_pool *pool, const simt_launch *launch)
 {
     int workers = (unsigned)pool->workers < launch->grid ? pool->workers : (int)launch->grid;
-    // Any helper that exists may come, wanted or not.
+    // Any helper may enter, also more than were woken.
     int most = workers > pool->started + 1 ? workers : pool->started + 1;
     for (int i = 0; i < (workers > 1 ? most : 1); i++)
         TRY(simt_worker_reserve(pool->worker[i], launch->threads, launch->shared_bytes));

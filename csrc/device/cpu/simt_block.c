@@ -383,7 +383,8 @@ static cubc_status run_fibres(simt_worker *w)
     cubc_status status = CUBC_OK;
     begin_fibres(w);
     while (w->live > 0 && status == CUBC_OK) {
-        // Who was asked in the middle of a kernel goes on first: nobody has seen it stop.
+        // A fibre that was interrupted in the middle of a kernel continues first, so that no other
+        // sees that it stopped.
         simt_fibre *next = w->request == ASKS_POLL ? w->running : take_ready(w);
         w->request = ASKS_NOTHING;
         if (next)

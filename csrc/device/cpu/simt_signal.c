@@ -139,7 +139,7 @@ static void install(owned *o, void (*handler)(int, siginfo_t *, void *), int fla
         keep(&o->previous, &old);
 }
 
-// Somebody who came in between keeps what he has taken.
+// A handler that was installed in between stays.
 static void put_back(owned *o, void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction previous = kept(&o->previous), now;

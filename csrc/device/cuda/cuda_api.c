@@ -272,7 +272,7 @@ void cuda_api_set_paths(const char *cudart_path, const char *nvrtc_path)
     pthread_mutex_lock(&lock);
     snprintf(cudart.given, sizeof cudart.given, "%s", cudart_path ? cudart_path : "");
     snprintf(nvrtc.given, sizeof nvrtc.given, "%s", nvrtc_path ? nvrtc_path : "");
-    // Only a search that found nothing at all is repeated: what is bound may be running.
+    // A search is repeated only if it found nothing: bound libraries may be in use.
     if (!atomic_load(&runtime_ready) && !atomic_load(&compiler_ready)) resolved = false;
     pthread_mutex_unlock(&lock);
 }

@@ -139,8 +139,8 @@ static cubc_status check_fits(const device_info *device, const char *name, unsig
     return CUBC_OK;
 }
 
-// Lets launches have as much shared memory as they may ask for: what a kernel of the dialect
-// needs; for a plain one, whose launches decide, all that it does not declare.
+// Lets launches have as much shared memory as they may ask for: the bytes that a kernel of the
+// dialect needs; for a plain one, whose launches decide, all that it does not declare.
 static cubc_status opt_in(const cuda_device *d, CUfunction function, const char *name,
                           const device_kernel *kernel)
 {
