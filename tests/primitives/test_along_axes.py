@@ -1,4 +1,4 @@
-"""Sorts and scans along an axis against NumPy's, and the transposition that they go by."""
+"""Sorts and scans along an axis against NumPy's."""
 
 import inputs
 import numpy as np
@@ -12,13 +12,6 @@ import cubc
 from cubc import _core
 
 SHAPES = [(7, 3), (1000, 2), (2, 9001), (40, 50, 3), (3, 1, 4), (64, 64, 64), (2, 3, 5, 7)]
-
-
-def transposed(x, device=None):
-    """The last two axes of x changed."""
-    shape = (*x.shape[:-2], x.shape[-1], x.shape[-2])
-    fields = {"in": x, "rows": x.shape[-2], "columns": x.shape[-1], "out": ("in", shape, None)}
-    return _core.call("transpose", fields, device=device)[0]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -102,26 +95,6 @@ def test_no_items_and_other_inputs(device):
     same(cubc.sort(lazy, axis=0), np.sort(table ^ table[:1], axis=0))
     by_sign = cubc.sort(on(device, table), axis=None, begin_bit=31)
     same(by_sign, table.ravel()[np.argsort(table.ravel() >= 0, kind="stable")])
-
-
-# ---- transposition -------------------------------------------------------------------------------
-@pytest.mark.parametrize("label", ["base", "ipt_2.tpb_64.mb_1", "ipt_6.tpb_192.mb_2"])
-@pytest.mark.parametrize("shape", [(1, 1), (1, 5000), (5000, 1), (3, 4001), (4001, 3), (129, 131),
-                                   (33, 64, 32), (500, 2, 3)])  # fmt: skip
-def test_transposition(device, policies, shape, label):
-    x = inputs.random("I16", int(np.prod(shape))).reshape(shape)
-    if label != "base":
-        arch = cubc.device_info(device)["arch"]
-        _core.use_policy("transpose.matrix", {"T{ct}": "I16"}, arch, label)
-    same(transposed(on(device, x)), np.swapaxes(x, -1, -2))
-
-
-@pytest.mark.parametrize("dtype", ["i1", "f2", "f4", "c8", "c16", "i4,i4,i4"])
-def test_transposed_items_of_every_size(device, dtype):
-    x = np.zeros((70, 90), dtype)
-    x.view("u1").reshape(-1)[:] = inputs.random("U8", x.nbytes) & 0x3F
-    result = np.asarray(transposed(on(device, x)))
-    assert result.tobytes() == np.ascontiguousarray(x.T).tobytes()
 
 
 @pytest.mark.parametrize(

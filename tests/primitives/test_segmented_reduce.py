@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inputs import TYPES, in_turn, on, same
+from segment_sums import reference
 
 import cubc
 from cubc import _core
 
 OPERATORS = ("sum", "prod", "min", "max", "argmin", "argmax")
-EMPTY = {"sum": 0, "prod": 1, "argmin": -1, "argmax": -1}
 
 
 def offsets_of(kind, n, count, seed=0):
@@ -27,27 +27,6 @@ def offsets_of(kind, n, count, seed=0):
     elif kind == "one":  # all but one are empty
         inner = np.where(np.arange(count + 1) > count // 2, n, 0)
     return inner
-
-
-def empty_value(op, dtype):
-    """Result of a segment of no items."""
-    if op in EMPTY:
-        return EMPTY[op]
-    if dtype.kind in "iu":
-        return np.iinfo(dtype).max if op == "min" else np.iinfo(dtype).min
-    return np.inf if op == "min" else -np.inf
-
-
-def reference(x, offsets, op):
-    widened = np.issubdtype(x.dtype, np.integer) and op in ("sum", "prod")
-    some = getattr(np, op)(inputs.exact(x[:1]))
-    dtype = np.dtype(np.int64) if op in ("argmin", "argmax") else x.dtype
-    out = np.empty(len(offsets) - 1, some.dtype if widened else dtype)
-    items = inputs.exact(x)
-    for s, (begin, end) in enumerate(pairwise(offsets)):
-        part = items[begin:end]
-        out[s] = getattr(np, op)(part) if part.size else empty_value(op, x.dtype)
-    return out
 
 
 def data(type, op, n, seed=0):
@@ -136,40 +115,6 @@ def test_chunks_of_long_segments_by_threads_of_a_gpu(threads, vector):
     for _ in range(2):  # the second call finds the numbers of the first
         for op in ("sum", "argmin"):
             same(cubc.segmented_reduce(x, offsets, op), reference(x, offsets, op))
-
-
-@pytest.mark.parametrize("type", ["I32", "F64", "I8"])
-def test_rows_that_begin_anywhere(device, type):
-    """Rows whose length is no multiple of a vector, in an array that begins at none."""
-    x = inputs.random(type, 300_007)
-    for size in (3, 37, 999, 1000, 99_999):
-        for first in (0, 1, 3):
-            part = x[first : first + (x.size - 3) // size * size]
-            given = on(device, x)[first : first + part.size]
-            rows = inputs.exact(part).reshape(-1, size)
-            for op, expected in (("sum", rows.sum(axis=1)), ("argmin", rows.argmin(axis=1))):
-                result = cubc.segmented_reduce(given, op=op, segment_size=size)
-                same(result, expected)
-
-
-@pytest.mark.parametrize("rows", [1, 3, 40, 3000])
-def test_rows_of_every_length(device, rows):
-    """A lane, a warp, a block, and several blocks a row."""
-    for size in (1, 2, 9, 70, 500, 5000, 60_000, 600_000):
-        if rows * size > 2_000_000:
-            continue
-        x = inputs.random("F32", rows * size)
-        result = cubc.segmented_reduce(on(device, x), segment_size=size)
-        same(result, reference(x, np.arange(0, x.size + 1, size), "sum"))
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 25, 64, 1000, 40_000, 120_000])
-@pytest.mark.parametrize("type", ["F32", "I8"])
-def test_segments_of_one_size(device, type, size):
-    x = inputs.random(type, 120_000)
-    for op in ("sum", "argmax"):
-        result = cubc.segmented_reduce(on(device, x), op=op, segment_size=size)
-        same(result, reference(x, np.arange(0, x.size + 1, size), op))
 
 
 # ---- operators -----------------------------------------------------------------------------------

@@ -48,6 +48,16 @@ KERNEL_LAYERS = {
     "lattice/solver": "grid",
     "lattice": "shared lattice/solver",
 }
+# Algorithms without a test of their own name, and the tests that are of them.
+TESTED_IN = {
+    "clover_apply": "test_clover_term",
+    "clover_invert": "test_clover_term",
+    "deterministic_reduce": "test_deterministic",
+    "deterministic_scan": "test_deterministic",
+    "field_update": "test_solvers",
+    "long_links": "test_fat_links",
+    "spinor_twist": "test_dslash_twisted",
+}
 # Kernels that choose a size or a loop by SIMT_SINGLE_THREAD, and why they are no kernel of the CPU.
 SINGLE_THREAD = {
     "axis_reduce.cu": "the loops over rows are common",
@@ -397,6 +407,14 @@ def test_kernels_are_found_by_bare_name():
 def test_comments_and_literals_are_not_code():
     text = '// abort();\nchar *s = "exit(1)"; /* assert(\n0) */ int snprintf_like, _exit;'
     assert not nothing_prints_or_exits(ROOT / "csrc/base/base.c", text)
+
+
+def test_an_algorithm_has_a_test_of_its_name():
+    names = re.findall(r"^\w+\((\w+)\)$", (ROOT / "csrc/run/list.def").read_text(), re.MULTILINE)
+    tests = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
+    assert "reduce" in names
+    assert {TESTED_IN.get(name, f"test_{name}") for name in names} <= tests
+    assert not {name for name in TESTED_IN if name not in names or f"test_{name}" in tests}
 
 
 def test_names_of_tests_are_unique():

@@ -1,23 +1,15 @@
-"""Orders of lattice fields: where each number lands, and that all of them come back."""
+"""Orders of spinors and colour vectors: where each number lands, and that all of them come back."""
 
 import lattice_terms as terms
 import numpy as np
 import pytest
-from inputs import on
-from lattice_terms import EVEN_ODD, EXTENTS, NATIVE, PLAIN, T, X, Y, Z
+from lattice_terms import EVEN_ODD, NATIVE, PLAIN, T, X, Y, Z
+from layouts import chunks, copied
 
 import cubc
 from cubc import lattice
-from cubc._core import call
 
 ERRORS = {"double": 1e-14, "single": 2e-6, "half": 1.01}  # the last in steps of fixed point
-
-
-def chunks(sites, size):
-    """Numbers of sites, the last two axes: chunk k of all sites before chunk k + 1 of any."""
-    width = 16 // size
-    cut = sites.reshape(*sites.shape[:-1], -1, width)
-    return np.swapaxes(cut, -2, -3).reshape(-1)
 
 
 def native_spinors(psi):
@@ -26,19 +18,6 @@ def native_spinors(psi):
     turned = np.concatenate([upper + lower, upper - lower], -2) * np.sqrt(0.5)
     sites = terms.sites_of(turned, 2)
     return terms.reals(sites).reshape(len(psi), 2, -1, 24)
-
-
-def links_by_parity(links):
-    """Links as direction, parity, site, row, column."""
-    turned = np.moveaxis(links, 4, 0)
-    return np.stack([turned[:, parity == terms.PARITY] for parity in (0, 1)], 1)
-
-
-def copied(kind, field, device, orders, like=None, **more):
-    """A copy in another order: all are reals of double precision but for a native output."""
-    given = {"from": on(device, field), "from_order": orders[0], "to_order": orders[1]}
-    given |= {"to": ("float64", field.shape if like is None else like, None)}
-    return cubc.asarray(call(kind, given | EXTENTS | more)[0]).numpy()
 
 
 @pytest.mark.parametrize("precision", ERRORS)
@@ -99,24 +78,3 @@ def test_spinors_by_parity(device):
     assert abs(native - chunks(native_spinors(psi), 8)).max() < 1e-14
     back = copied("spinor_copy", native, device, (NATIVE, EVEN_ODD))
     assert abs(back - sites).max() < 1e-14
-
-
-def test_links(device):
-    links = terms.random_links()
-    plain, parted = terms.reals(links), terms.reals(links_by_parity(links))
-    whole = {"from_reals": 18, "to_reals": 18}
-    found = copied("link_copy", plain, device, (PLAIN, EVEN_ODD), **whole)
-    np.testing.assert_array_equal(found, parted)
-    np.testing.assert_array_equal(
-        copied("link_copy", parted, device, (EVEN_ODD, PLAIN), **whole), plain
-    )
-    by_site = np.swapaxes(parted.reshape(4, 2, -1, 18), 0, 1)  # parity, direction, site
-    native = copied("link_copy", parted, device, (EVEN_ODD, NATIVE), **whole)
-    np.testing.assert_array_equal(native, chunks(by_site, 8))
-    np.testing.assert_array_equal(
-        copied("link_copy", native, device, (NATIVE, EVEN_ODD), **whole), parted
-    )
-    rows = copied(
-        "link_copy", plain, device, (PLAIN, NATIVE), (48 * terms.SITES,), from_reals=18, to_reals=12
-    )
-    np.testing.assert_array_equal(rows, chunks(by_site[..., :12], 8))

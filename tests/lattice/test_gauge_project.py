@@ -1,0 +1,84 @@
+"""Projections of links to SU(3)."""
+
+import numpy as np
+import pytest
+from lattice_reference import (
+    adjoint,
+    random_links,
+)
+
+from cubc import _core, lattice
+
+pytestmark = pytest.mark.usefixtures("optimised")
+EXTENT = (8, 4, 6, 2)
+
+
+@pytest.fixture(scope="module")
+def rng():
+    return np.random.default_rng(5)
+
+
+@pytest.fixture(scope="module")
+def links(rng):
+    return random_links(rng, EXTENT)
+
+
+def unchecked(links, device):
+    """A field of any matrices."""
+    u = lattice.Gauge.unit(links.shape[3::-1], device=device)
+    given = {
+        "from": _core.asarray(links, device=device),
+        "to": ("float64", (u.native().size,), u.native()),
+        "from_order": 0,
+        "to_order": 2,
+        "from_reals": 18,
+        "to_reals": 18,
+        **dict(zip(("lx", "ly", "lz", "lt"), u.extent, strict=True)),
+    }
+    _core.call("link_copy", given)
+    return u
+
+
+# ---- projection ---------------------------------------------------------------------------------
+def test_gram_and_schmidt(device, rng, links):
+    rough = links + 0.3 * (rng.normal(size=links.shape) + 1j * rng.normal(size=links.shape))
+    u = unchecked(rough, device)
+    u.project()
+    assert max(u.unitarity()) < 3e-15
+    first = rough[..., 0, :] / np.linalg.norm(rough[..., 0, :], axis=-1)[..., None]
+    second = rough[..., 1, :]
+    second = second - np.sum(first.conj() * second, -1)[..., None] * first
+    second /= np.linalg.norm(second, axis=-1)[..., None]
+    expected = np.stack([first, second, np.cross(first, second).conj()], -2)
+    assert abs(np.asarray(u.links()) - expected).max() < 1e-13
+
+
+def test_nearest(device, rng, links):
+    """A positive matrix times one of SU(3) has that nearest; of others nothing near is nearer."""
+    u = lattice.Gauge(links, device=device)
+    hermitian = rng.normal(size=links.shape) + 1j * rng.normal(size=links.shape)
+    positive = np.eye(3) + 0.1 * hermitian @ adjoint(hermitian)
+    u = unchecked(positive @ links, device)
+    u.project(nearest=True)
+    assert abs(np.asarray(u.links()) - links).max() < 1e-13
+    rough = links + 0.5 * (rng.normal(size=links.shape) + 1j * rng.normal(size=links.shape))
+    u = unchecked(rough, device)
+    u.project(nearest=True)
+    assert max(u.unitarity()) < 3e-15
+    found = np.asarray(u.links())
+    best = np.einsum("...ij,...ij", found, rough.conj()).real
+    for _ in range(20):
+        step = rng.normal(size=links.shape) + 1j * rng.normal(size=links.shape)
+        other = unchecked(found + 0.02 * step, device)
+        other.project()
+        there = np.einsum("...ij,...ij", np.asarray(other.links()), rough.conj()).real
+        assert (there < best).all()
+
+
+def test_projection_leaves_su3_alone(device, links):
+    for nearest in (False, True):
+        u = lattice.Gauge(links, device=device)
+        u.native(12, "single")
+        u.project(nearest=nearest)
+        assert abs(np.asarray(u.links()) - links).max() < 1e-14
+        assert not u._packed  # of links that have changed since
