@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 
+import isolated
 import pytest
 import stores
 from searches import TIMING, keys, search, variant_rows
@@ -134,6 +135,32 @@ def test_a_crash_in_a_fresh_process_is_the_variant_s_fault(db, at_evaluation, nu
     rows = variant_rows(db)
     assert [r["status"] for r in rows] == ["ok", "fault", "ok", "ok"]
     assert f"died of {number.name}" in rows[1]["message"]
+
+
+CRASHING = """
+import json, os, signal, sys, threading, time
+from cubc.tuner import _worker
+
+def work():
+    while True:
+        json.loads(json.dumps([{"a": [k]} for k in range(50)]))
+
+os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+for _ in range(30):
+    child = os.fork()
+    if not child:
+        _worker.report_crashes()
+        threading.Thread(target=work, daemon=True).start()
+        work()
+    time.sleep(0.02)
+    os.kill(child, signal.SIGABRT)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_crash_is_not_replaced_by_another_of_its_report():
+    """Another thread of the process runs while the stack is printed."""
+    assert set(isolated.output(CRASHING).split()) == {str(-signal.SIGABRT)}
 
 
 def test_a_crash_may_be_the_fault_of_another_variant(db, at_evaluation):

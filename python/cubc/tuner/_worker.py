@@ -231,9 +231,18 @@ def hidden(descriptor: int) -> socket.socket:
     return socket.socket(fileno=moved)
 
 
+def report_crashes() -> None:
+    """Print the stack of the thread that a fatal signal is sent to.
+
+    Those of other threads change while they are read, and a second fault would take the place of
+    the first in what this process died of.
+    """
+    faulthandler.enable(all_threads=False)
+
+
 def main() -> None:
     """Serve the search that started this process."""
-    faulthandler.enable()
+    report_crashes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with hidden(int(sys.argv[1])) as channel:
         serve(channel)

@@ -17,8 +17,11 @@ typedef enum cubc_field_order {
     CUBC_NATIVE
 } cubc_field_order;
 
-// A copy of a gauge field in another order, precision or reconstruction. Links of fewer than 18
-// reals are taken for SU(3) matrices. The copy must not overlap the source.
+// A copy of a gauge field in another order, precision or reconstruction. Links of 12 or 8 reals are
+// taken for SU(3) matrices, those of 13 for matrices of U(3): the copy does not look, as that would
+// wait for the device. CUBC_GAUGE_UNITARITY of cubc_gauge_measure tells how far the links are from
+// either; more than 1e-4 is not rounding, and what Python refuses. The copy must not overlap the
+// source.
 typedef struct cubc_link_copy_params {
     const void *from;
     void *to;
@@ -26,7 +29,7 @@ typedef struct cubc_link_copy_params {
                            // complex numbers
     cubc_type from_type, to_type;
     cubc_field_order from_order, to_order;
-    int from_reals, to_reals; // of a link: 18; 12 or 8 in native order
+    int from_reals, to_reals; // of a link: 18; 12, 8 or 13 in native order
     int lx, ly, lz, lt;
 } cubc_link_copy_params;
 
