@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_LAUNCHES = 900 };              // what fits behind a held stream, see cuda_hold.c
+enum { MOST_LAUNCHES = 900 };              // fit behind a held stream, see cuda_hold.c
 static const double COMPILE_SECONDS = 300; // a search has compiled it before, with its own deadline
 
 typedef struct recorded {

@@ -17,7 +17,7 @@ typedef struct device_info {
     char kind[8];      // "cuda", "cpu"
     char model[128];   // "NVIDIA H200", "Intel(R) Xeon(R) ..."
     char uuid[48];     // of the physical device; on the cpu a hash of model, cores and host id
-    char arch[24];     // what the compiler targets: "sm_90", "cpu"
+    char arch[24];     // target of the compiler: "sm_90", "cpu"
     char compiler[96]; // "NVRTC 13.0", "g++ 12.2.0"; part of every cache key
     char driver[32];   // "580.159.03 (CUDA 13.0)"; on the cpu the kernel release
     char runtime[32];  // "13.0"; on the cpu "-"
@@ -63,7 +63,7 @@ typedef struct kernel_info {
     int registers;        // a thread; 0 on the cpu
     int local_bytes;      // a thread: spills and stack; 0 on the cpu
     int64_t shared_bytes; // a block: what the kernel's shared-storage struct takes
-    int64_t args_bytes;   // what the kernel's argument struct takes
+    int64_t args_bytes;   // of the kernel's argument struct
     int max_threads;      // a block may have, given its registers
     int blocks_per_sm;    // resident at once with `threads` threads each (occupancy)
 } kernel_info;

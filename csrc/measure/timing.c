@@ -21,7 +21,7 @@ typedef struct sampler {
     bool clocked; // the device tells its clock
 } sampler;
 
-typedef struct subject { // what is measured, with its samples
+typedef struct subject { // a measured work with its samples
     const timing_work *work;
     timing_series series;
     int capacity;

@@ -182,7 +182,7 @@ cubc_status scan_launch(const problem *p, const device_kernel *kernel, uint64_t 
                   .shape.grid = (unsigned)tiles,
                   .args_count = 2,
                   .args = {0, (uintptr_t)p->inputs[KEYS].data}};
-    if (in_segments(p)) { // what segments.h has behind the offsets
+    if (in_segments(p)) { // arguments of segments.h behind the offsets
         uint64_t count = scan_numbers_of(p).segments;
         l->args[l->args_count++] = count ? p->n / count : 0;
         l->args[l->args_count++] = count;

@@ -19,8 +19,8 @@ typedef struct py_bound {
     void *stream;            // of the calls
     PyObject *stream_object; // that keeps it, or NULL; in `between`
     bool failed;       // at a call that could not be bound; who made it may have caught the error
-    PyObject *result;  // what a call returns
-    PyObject *kept;    // what the caller gave
+    PyObject *result;  // result of a call
+    PyObject *kept;    // arguments of the caller
     PyObject *between; // list: what else owns memory of the calls
     PyObject *made;    // list: outputs that the calls made
 } py_bound;

@@ -10,7 +10,7 @@
 
 typedef struct py_output {
     py_view view;
-    PyObject *object; // what the call returns: given or made
+    PyObject *object; // result of the call: given or made
     bool made;
     PyObject *staged; // device memory that stands for a host output
 } py_output;

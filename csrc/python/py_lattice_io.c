@@ -214,7 +214,7 @@ static PyObject *write_field(PyObject *self, PyObject *args)
 
 // ---- the module's part --------------------------------------------------------------------------
 static PyMethodDef methods[] = {
-    {"field_infos", field_infos, METH_VARARGS, "What a file says of each field in it."},
+    {"field_infos", field_infos, METH_VARARGS, "Describe each field in a file."},
     {"read_field", read_field, METH_VARARGS, "A field of a file, and what the file says of it."},
     {"write_field", write_field, METH_VARARGS, "Write a field to a file."},
     {NULL, NULL, 0, NULL}};

@@ -341,13 +341,15 @@ static PyObject *measure_hot(PyObject *self, PyObject *args)
 }
 
 // ---- types --------------------------------------------------------------------------------------
-static PyGetSetDef properties[] = {
-    {"info", program_info, NULL, "What the compiler made of the first kernel launched.", NULL},
-    {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef properties[] = {{"info", program_info, NULL,
+                                    "Registers, memory and threads of the first kernel launched.",
+                                    NULL},
+                                   {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef program_methods[] = {
     {"add", program_record, METH_VARARGS, "Add a launch to the work."},
     {"launch", program_launch_method, METH_VARARGS, "Launch a kernel at once."},
-    {"kernel_info", program_kernel_info, METH_VARARGS, "What the compiler made of a kernel."},
+    {"kernel_info", program_kernel_info, METH_VARARGS,
+     "Registers, memory and threads of a kernel."},
     {"run", program_run, METH_NOARGS, "Do the work once, and wait for it."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, program_new},           {Py_tp_dealloc, program_dealloc},
@@ -358,7 +360,7 @@ static PyType_Spec spec = {"cubc._core.Program", sizeof(py_program), 0,
 
 static PyMethodDef functions[] = {
     {"source_parameters", source_parameters, METH_VARARGS, "The parameter space of a source."},
-    {"source_prelude", source_prelude, METH_VARARGS, "What goes in front of a plain source."},
+    {"source_prelude", source_prelude, METH_VARARGS, "The text in front of a plain source."},
     {"source_folder", source_folder_path, METH_NOARGS, "Where the kernels of cubc are."},
     {"source_compile", source_compile, METH_VARARGS, "Compile a source into the cache."},
     {"measure", (PyCFunction)(void (*)(void))measure, METH_VARARGS | METH_KEYWORDS,

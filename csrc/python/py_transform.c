@@ -333,7 +333,8 @@ static PyObject *get_size(PyObject *self, void *unused)
 }
 
 static PyGetSetDef properties[] = {
-    {"expression", get_expression, NULL, "Of the operands' names and of the flat index i.", NULL},
+    {"expression", get_expression, NULL, "C expression of the operands' names and of the index i.",
+     NULL},
     {"operands", get_operands, NULL, "Arrays and numbers by name.", NULL},
     {"dtype", get_dtype, NULL, "Type of the items, a numpy.dtype.", NULL},
     {"shape", get_shape, NULL, "Extents, a tuple of int.", NULL},

@@ -376,7 +376,7 @@ static PyType_Spec workload_spec = {"cubc._core.Workload", sizeof(py_workload), 
 
 static PyGetSetDef variant_properties[] = {
     {"label", get_label, NULL, "The variant's label.", NULL},
-    {"info", get_info, NULL, "What the compiler made of it.", NULL},
+    {"info", get_info, NULL, "Registers, memory and threads of the variant.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef variant_methods[] = {{"run", variant_run, METH_NOARGS, "Queue the work once."},
                                         {NULL, NULL, 0, NULL}};

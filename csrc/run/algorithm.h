@@ -77,10 +77,11 @@ typedef struct problem {
     uint8_t operand_count, lazy_count;
     uint8_t type, acc_type; // cubc_type: of the items, and what the operator works in
     bool commutative, inclusive, descending;
-    bool wide;                    // counts of items need 64 bits
-    bool aligned;                 // all arrays of more than one item start on 16 bytes
-    bool in_place;                // an output is an input: no read-only loads
-    unsigned char traits[96];     // what else the code depends on; the algorithm says
+    bool wide;     // counts of items need 64 bits
+    bool aligned;  // all arrays of more than one item start on 16 bytes
+    bool in_place; // an output is an input: no read-only loads
+    unsigned char
+        traits[96]; // further properties that the code depends on: the algorithm's own struct
     const char *texts[MAX_TEXTS]; // the same as texts, borrowed; NULL: none of that kind
     uint8_t text_count;           // up to the last kind
     char benchmark[40];           // the benchmark that stands for this problem: "reduce.sum"
@@ -90,7 +91,7 @@ typedef struct problem {
     type_value init; // of acc_type
     bool has_init;
     uint8_t begin_bit, end_bit; // of the keys of a sort
-    unsigned char numbers[144]; // what else its kernels take; the algorithm says
+    unsigned char numbers[144]; // further arguments of its kernels: the algorithm's own struct
 } problem;
 
 // Structs of an algorithm's own in a problem. PROBLEM_TRAITS(scan_traits) and
@@ -224,8 +225,8 @@ struct algorithm {
     cubc_status (*plan)(const problem *p, const instance *i, plan *out);
     // Compulsory traffic in bytes.
     double (*traffic)(const problem *p);
-    // The items of a benchmark's input k: an expression of seed, of the index i, and of the run-time
-    // axes by their names. NULL, or a result of NULL: as workload.c has it.
+    // The items of a benchmark's input k: an expression of seed, of the index i, and of the
+    // run-time axes by their names. NULL, or a result of NULL: as workload.c has it.
     const char *(*random)(const problem *p, int k);
 };
 

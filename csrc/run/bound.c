@@ -191,7 +191,7 @@ static cubc_status queue(bound *b)
     cubc_status st = recorded   ? queue_recorded(b)
                      : captured ? queue_parts(b, b->stream)
                                 : replay(b);
-    if (st) b->runs = MOST_RUNS; // what was abandoned has left half of its messages
+    if (st) b->runs = MOST_RUNS; // an abandoned launch leaves half of its messages
     return st;
 }
 

@@ -38,7 +38,7 @@ cubc_status instance_open(cubc_device *device, const problem *p, const char *lab
     GUARD(st, algorithm_variant(p, arch, label, &i->space, &i->variant, i->label), done);
     GUARD(st, algorithm_source(p, arch, &i->space, &i->variant, &source, workload_hash), done);
     const char *lazy = p->lazy_count ? p->lazy[0].expression : NULL;
-    if (p->expression || lazy) // what the caller wrote, whichever variant it met
+    if (p->expression || lazy) // an error of the caller's code, whichever variant has it
         snprintf(title, sizeof title, "the expression '%.100s'%s%.100s%s",
                  p->expression ? p->expression : lazy, p->expression && lazy ? ", or '" : "",
                  p->expression && lazy ? lazy : "", p->expression && lazy ? "'," : "");

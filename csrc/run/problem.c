@@ -54,7 +54,7 @@ static cubc_status check_conversions(const problem *p, const char *family)
 
 cubc_status problem_real(const char *what, cubc_type type)
 {
-    if (!type_valid(type)) return CUBC_OK; // what an unknown type is, is said of its array
+    if (!type_valid(type)) return CUBC_OK; // an unknown type is refused with its array
     if (type_table[type].kind == KIND_STRUCT)
         FAIL(CUBC_INVALID_TYPE,
              "%s are structs, %.200s, and have to be numbers: take one of their members", what,

@@ -192,7 +192,7 @@ static void *write_often(void *unused)
     (void)unused;
     while ((told = next_message()) != QUIT) {
         calls_settle(false);
-        (void)write_calls(store_wait_s); // what fails is written the next time
+        (void)write_calls(store_wait_s); // rows that fail are written the next time
         if (told == TERMINATE) terminate();
     }
     return NULL;

@@ -73,7 +73,7 @@ static cubc_status read_row(store_cursor *c, sql_query *q, store_record *record)
     TRY(check_clocks(c, &record->row));
     if (summed && (uint64_t)checksum != store_checksum(record, c->s->version))
         BAD_ROW(c, "values that are not those that were stored: their checksum differs");
-    return store_set_centers(record); // what is in the file need not be
+    return store_set_centers(record); // medians in the file are not trusted
 }
 
 // A damaged page can hide rows from the search for the next number, or say that it has fewer: the

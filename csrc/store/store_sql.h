@@ -24,7 +24,7 @@ size_t sql_image_bytes(const sql *s); // bytes of the image; 0 when writing
 void sql_checkpoint(sql *s);          // moves what the log holds into the file, as far as it can
 const char *sql_path(const sql *s);
 bool sql_is_readonly(const sql *s);
-bool sql_is_damaged(const sql *s);         // whether that is why the last call on it failed
+bool sql_is_damaged(const sql *s);         // the last call on it failed for that reason
 void sql_set_wait(sql *s, double seconds); // for another process's lock; 10 s unless said
 // WAL where the file system can do it, else a rollback journal; see store_connect.c on durability.
 cubc_status sql_set_journal(sql *s);
@@ -53,7 +53,7 @@ void sql_bind_real(sql_query *q, double value); // NaN becomes NULL
 void sql_bind_blob(sql_query *q, const void *data, size_t bytes);
 cubc_status sql_step(sql_query *q, bool *row);
 void sql_finish(sql_query *q);
-bool sql_is_too_big(const sql *s); // whether that is why the last call on it failed
+bool sql_is_too_big(const sql *s); // the last call on it failed for that reason
 int sql_changed(const sql *s);     // rows, by the last statement
 
 // The columns of a row, in order; false if a value is not of the type asked for.

@@ -252,7 +252,7 @@ def begins_plainly(path, text):
         if path.suffix == ".md":
             found = re.match(rf"(?:- |\d+\. )?{riddle}", line) and (line[0] in "-1" or not before)
         else:
-            begins = rf'r?"""{riddle}|.*\s{mark} {riddle}'
+            begins = rf'r?"""{riddle}|.*\s{mark} {riddle}|.*"{riddle} '
             if not before.startswith(mark):
                 begins += rf"|{mark} {riddle}"
             found = re.match(begins, line)
@@ -308,6 +308,7 @@ RULES = [
     (begins_plainly, [*EVERYTHING, *PROSE], ("a.c", "// Wh" + "at a call needs.")),
     (begins_plainly, [*EVERYTHING, *PROSE], ("a.c", "int n; // Wh" + "ether there is one")),
     (begins_plainly, [*EVERYTHING, *PROSE], ("a.py", '"""O' + 'f a call."""')),
+    (begins_plainly, [*EVERYTHING, *PROSE], ("a.c", '{"info", "Wh' + 'at it says."}')),
     (begins_plainly, [*EVERYTHING, *PROSE], ("a.md", "\n- Wh" + "at comes back")),
 ]
 

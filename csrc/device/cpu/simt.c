@@ -247,7 +247,7 @@ static void start_helpers(simt_pool *pool, int wanted)
 static void open_launch(simt_pool *pool, int helpers)
 {
     uint32_t number = NUMBER(atomic_load(&pool->state)) + 1;
-    if (number == 0) number = 1; // what helpers start with as the last they have seen
+    if (number == 0) number = 1; // 0 is the last number that new helpers have seen
     atomic_store(&pool->state, (unsigned long long)number << 32 | OPEN);
     int sleepers = atomic_load(&pool->sleepers);
     if (sleepers == 0) return;

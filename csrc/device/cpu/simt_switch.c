@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static void begin(simt_context *c); // what a new stack runs
+static void begin(simt_context *c); // runs first on a new stack
 
 // ---- the machine's part -------------------------------------------------------------------------
 #if SIMT_SWITCH_ASSEMBLY
