@@ -263,8 +263,7 @@ static cubc_status plan_passes(const problem *p, const instance *i, memory in, m
     memory spare = place_spare(p, cleared, out);
     out->message_bytes = 8;
     TRY(add_launch(p, out, &kernels[CLEAR_KERNEL],
-                   smaller(ceil_div(cleared, threads * 64), 2 * sms), in, done, spare, digits,
-                   0));
+                   smaller(ceil_div(cleared, threads * 64), 2 * sms), in, done, spare, digits, 0));
     out->launches[0].args[ROWS] = cleared;
     // A block's counts have 32 bits.
     uint64_t resident = sms * (uint64_t)kernels[COUNT_KERNEL].info.blocks_per_sm;
