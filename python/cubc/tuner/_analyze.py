@@ -38,7 +38,7 @@ class Best:
     benchmark, ct, arch, device
         Workload that it is best for; `ct` by full axis name.
     label : str
-        The winner if there is one; else what has the best score, which may be ``"base"``.
+        The winner if there is one; else the variant of the best score, which may be ``"base"``.
     score : float
         CUB's score, 1.0 for base.
     speedups : dict of str to float

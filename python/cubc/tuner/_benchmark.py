@@ -382,6 +382,6 @@ def benchmark(
     LookupError
         If base or a constraint names a parameter that the source does not declare.
     ValueError
-        If the source has no kernel or a malformed range; for axes that cannot be.
+        If the source has no kernel or a malformed range; for axes that are malformed.
     """
     return lambda function: Benchmark(function, source, axes, base, constraints)

@@ -60,7 +60,7 @@ class Comparison:
     ----------
     workloads : list of Compared
     note : str
-        Says below the table what would decide a verdict that is UNDECIDED.
+        Line below the table: how a verdict that is UNDECIDED may be decided.
     """
 
     def __init__(self, workloads: list[Compared], note: str = NOISY):

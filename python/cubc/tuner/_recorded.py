@@ -159,7 +159,7 @@ def _take(found: dict[tuple, Calls], row: dict[str, Any]) -> None:
 
 
 def recorded(db: StorePaths) -> pd.DataFrame:
-    """Tell what a program called: `record` wrote it.
+    """List the calls of a program, which `record` has stored.
 
     Parameters
     ----------
