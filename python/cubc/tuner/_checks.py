@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import numbers
 import operator
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MOST = 2**31 - 1  # the largest count that the core takes
 
@@ -80,3 +85,15 @@ def need(module: str) -> Any:
             f"pip install {pip}",
             name=package,
         ) from None
+
+
+def takes_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
+    """Decorate a function that passes all its arguments to another: it has that one's signature."""
+
+    def decorate(function: Callable[..., R]) -> Callable[P, R]:
+        parameters = inspect.signature(other).parameters.values()
+        whole = inspect.signature(function).replace(parameters=list(parameters))
+        function.__signature__ = whole  # type: ignore[attr-defined]
+        return function
+
+    return decorate

@@ -17,7 +17,7 @@ from cubc import _core
 from . import _axes as ax
 from ._analyze import Analysis
 from ._benchmark import Benchmark, joined
-from ._checks import count, integer, positive, share
+from ._checks import count, integer, positive, share, takes_arguments_of
 from ._constraints import Constraint, parse
 from ._goal import goal
 from ._local import Local
@@ -103,6 +103,7 @@ class Search:
         constraints: str | Iterable[str] = (),
         racing: bool = True,
         confirm: int = CONFIRM,
+        again: int | None = None,
         target: float | str | None = None,
         patience: int | None = None,
         objective: str | Iterable[str] = "time",
@@ -113,6 +114,7 @@ class Search:
         self.seconds = None if seconds is None else positive("seconds", seconds)
         self.seed = integer("seed", seed)
         self.racing, self.progress = bool(racing), progress
+        confirm = confirm if again is None else again
         self.confirm = 0 if confirm == 0 else count("confirm", confirm)
         self.goal = goal(target, patience)
         self.timing = _checked_timing({} if timing is None else timing)
@@ -305,28 +307,8 @@ def _recording(benchmark: Any) -> str | None:
     return benchmark if isinstance(benchmark, str) and benchmark.endswith(".db") else None
 
 
-def search(
-    benchmark: str | os.PathLike | Benchmark | list[Benchmark] | tuple[Benchmark, ...],
-    axes: Mapping[str, Any] | None = None,
-    *,
-    db: str | os.PathLike | None = None,
-    device: str | None = None,
-    executor: Source | None = None,
-    strategy: str | Factory | Any = DEFAULT,
-    variants: int | None = None,
-    seconds: float | None = None,
-    seed: int = 0,
-    timing: Mapping[str, Any] | None = None,
-    warm: StorePaths = (),
-    constraints: str | Iterable[str] = (),
-    racing: bool = True,
-    confirm: int = CONFIRM,
-    again: int | None = None,
-    target: float | str | None = None,
-    patience: int | None = None,
-    objective: str | Iterable[str] = "time",
-    progress: bool | None = None,
-) -> Result:
+@takes_arguments_of(Search)
+def search(*arguments: Any, **options: Any) -> Result:
     """Search the parameter space of a benchmark for variants that are faster than base.
 
     Base is the variant that cubc ships for calls of this size. Each variant is compiled, verified
@@ -449,23 +431,4 @@ def search(
     KeyboardInterrupt
         On Ctrl-C; what was measured is in the store.
     """
-    return Search(
-        benchmark,
-        axes,
-        db=db,
-        device=device,
-        executor=executor,
-        strategy=strategy,
-        variants=variants,
-        seconds=seconds,
-        seed=seed,
-        timing=timing,
-        warm=warm,
-        constraints=constraints,
-        racing=racing,
-        confirm=confirm if again is None else again,
-        target=target,
-        patience=patience,
-        objective=objective,
-        progress=progress,
-    ).run()
+    return Search(*arguments, **options).run()
