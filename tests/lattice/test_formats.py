@@ -347,6 +347,25 @@ def test_milc_files_are_what_numpy_writes(path):
     assert again.read_bytes() == ours
 
 
+@pytest.mark.parametrize("format", ["milc-prop", "fermilab"])
+def test_staggered_propagators_are_what_numpy_writes(format, path):
+    propagator = field_of(3, 3)
+    lattice.write_staggered_propagator(path, propagator, format=format)
+    write = files.milc_propagator if format == "milc-prop" else files.fermilab
+    theirs, ours = write(propagator, "<"), path.read_bytes()
+    dates = slice(20, 84) if format == "milc-prop" else slice(4, 8)
+    for begin, end in ((None, dates.start), (dates.stop, None)):
+        assert ours[begin:end] == theirs[begin:end]
+    with pytest.raises(ValueError, match=f'"{format}" are of single precision'):
+        lattice.write_staggered_propagator(path, propagator, "double", format)
+    for wrong, words in ((np.nan, "no field may hold"), (1e39, "single precision cannot hold")):
+        damaged = propagator.astype(complex)
+        damaged[1, 2, 1, 4, 2, 0] = wrong
+        with pytest.raises(ValueError, match=rf"\(1, 2, 1, 4\) is .*, which {words}"):
+            lattice.write_staggered_propagator(path, damaged, format=format)
+    assert path.read_bytes() == ours
+
+
 # ---- files that other codes wrote ----------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "format", "known"),
@@ -385,10 +404,13 @@ def test_colour_vectors_of_milc(name, norm):
     assert (abs(vector) ** 2).sum() == pytest.approx(norm, abs=5e-6)
 
 
-def test_a_staggered_propagator_of_milc():
+def test_a_staggered_propagator_of_milc(tmp_path):
     """Propagator of a point: at the origin the sink's colour is mostly the source's."""
     propagator, info = lattice.read_staggered_propagator(real("ksprop_fm.sample.l4448.ll"))
     assert (info.format, info.extent, info.byte_order) == ("fermilab", (4, 4, 4, 8), "little")
+    again = tmp_path / "again"
+    lattice.write_staggered_propagator(again, propagator, format="fermilab")
+    assert again.read_bytes()[8:] == real("ksprop_fm.sample.l4448.ll").read_bytes()[8:]  # the time
     origin = abs(propagator[0, 0, 0, 0])
     assert origin.diagonal().min() > 4 * (origin - np.diag(origin.diagonal())).max()
 

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.usefixtures("optimised")
 
 MILC = Path(__file__).resolve().parents[3] / "shared/data/fields"
 EXTENT = (4, 4, 4, 4)
+KIND = "colour vector"
 
 
 def field(name):
@@ -75,6 +76,63 @@ def test_mass_zero_is_refused(device, rng, links):
         operator.solve(sources(rng))
 
 
+# ---- propagators --------------------------------------------------------------------------------
+def test_propagators_of_several_sources(device, rng, links):
+    """M S is the source, whichever way that is given; the pion is that of each by itself."""
+    operator = lattice.Staggered(lattice.Gauge(links, device=device), 0.2)
+    walls = [
+        lattice.wall_source(EXTENT, 1, "corner", KIND),
+        lattice.random_wall_source(EXTENT, 1, seed=3, noise="u1", kind=KIND),
+    ]
+    both = operator.propagator(source=np.stack(walls))
+    assert both.shape == (2, 4, 4, 4, 4, 3, 3)
+    for s, wall in zip(both, walls, strict=True):
+        assert error(operator(np.moveaxis(s, 5, 0)), wall) < 1e-10
+    pions = operator.pion_correlator(both, time=1)
+    for s, pion in zip(both, pions, strict=True):
+        np.testing.assert_array_equal(pion, lattice.pion_correlator(s, time=1))
+        np.testing.assert_allclose(pion[0], (abs(s[1]) ** 2).sum(), rtol=1e-12)
+
+
+def test_what_propagators_refuse(device, rng, links):
+    operator = lattice.Staggered(lattice.Gauge(links, device=device), 0.2)
+    with pytest.raises(RuntimeError, match="did not converge"):
+        operator.propagator(maxiter=1)
+    with pytest.raises(
+        ValueError, match=r"expected those of all spins and colours, \(..., 3, 4, 4"
+    ):
+        operator.propagator(source=np.zeros((4, 4, 4, 4, 3)))
+    with pytest.raises(ValueError, match=r"expected \(..., 4, 4, 4, 4, 3, 3\)"):
+        operator.pion_correlator(np.zeros((4, 4, 4, 4, 3)))
+
+
+# ---- files --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("format", ["scidac", "milc-prop", "fermilab"])
+def test_propagators_in_files(device, rng, links, tmp_path, format):
+    """A propagator of a file is a first guess, and the source of another propagator."""
+    operator = lattice.Staggered(lattice.Gauge(links, device=device), 0.2)
+    s = operator.propagator((1, 0, 2, 3))
+    path = tmp_path / "propagator"
+    lattice.write_staggered_propagator(path, s, format=format)
+    read, info = lattice.read_staggered_propagator(path)
+    assert info.format == format
+    np.testing.assert_array_equal(read, s if format == "scidac" else s.astype(np.complex64))
+    again, info = lattice.propagator(operator, (1, 0, 2, 3), x0=np.moveaxis(read, 5, 0), tol=1e-5)
+    assert info.converged
+    assert info.iterations == 0
+    assert error(again, s) < 1e-6
+    sequential = operator.propagator(source=read)
+    columns = np.moveaxis(sequential, 5, 0)
+    assert (
+        error(operator(operator(columns)), lattice.point_source(EXTENT, (1, 0, 2, 3), KIND)) < 1e-6
+    )
+    vector = tmp_path / "vector"
+    lattice.write_colour_vector(vector, read[..., 2])
+    x, info = operator.solve(lattice.read_colour_vector(vector)[0])
+    assert info.converged
+    assert error(x, columns[2]) < 1e-9
+
+
 # ---- the numbers of MILC ------------------------------------------------------------------------
 def test_asqtad_of_milc(device):
     """(2 m + D) times MILC's answer is its source, in the precision of the files."""
@@ -97,13 +155,11 @@ def test_hisq_of_milc(device, phases):
     """The pion of lat.sample.l4448.gf, m = 0.05, point source at 0, periodic in time."""
     gauge = lattice.read_gauge(field("lat.sample.l4448.gf"), project=True, device=device)
     operator = lattice.HISQ(gauge, 0.05, antiperiodic_t=False, phases=phases)
-    b = np.zeros((3, 8, 4, 4, 4, 3), complex)
-    b[:, 0, 0, 0, 0, :] = np.eye(3)
     if phases == "milc":
+        b = lattice.point_source(gauge.extent, (0, 0, 0, 0), "colour vector")
         assert (abs(operator.dslash(b)) ** 2).sum() == pytest.approx(31.78923566, abs=5e-7)
-    x, info = operator.solve(b, tol=1e-12)
-    assert info.converged
-    pion = (abs(x) ** 2).sum((0, 2, 3, 4, 5)) / 4096
+    s = operator.propagator((0, 0, 0, 0), tol=1e-12)
+    pion = operator.pion_correlator(s) / 4096
     expected = [
         *(9.715229e-5, 4.619954e-5, 4.720820e-5, 3.425617e-5),
         *(2.959002e-5, 2.138899e-5, 2.852638e-5, 3.737071e-5),

@@ -131,10 +131,11 @@ static void add_checksums(transfer *t, const void *bytes, uint64_t first, uint64
     pthread_mutex_unlock(&t->lock);
 }
 
-// Room for the bytes of a chunk, and behind them for its numbers if these have to be placed.
+// Room for the bytes of a chunk, and behind them for its numbers if they have another order than in
+// memory. The bytes are a whole number of doubles then.
 static size_t room_of_site(const disk_field *f)
 {
-    size_t numbers = f->place ? (size_t)disk_field_site_reals(f) * sizeof(double) : 0;
+    size_t numbers = f->place || f->take ? (size_t)disk_field_site_reals(f) * sizeof(double) : 0;
     return disk_field_site_bytes(f) + numbers;
 }
 
@@ -227,7 +228,6 @@ static cubc_status load_chunk(void *context, uint64_t first, uint64_t count, voi
            reals = (size_t)count * (size_t)disk_field_site_reals(f);
     size_t packed = (size_t)count * (size_t)file_reals(f);
     double *to = t->to + first * (uint64_t)disk_field_site_reals(f), *at = to + (reals - packed);
-    // Numbers to be placed lie behind the bytes, which are a whole number of doubles then.
     if (f->place) at = (double *)((char *)room + (size_t)count * site);
     bool verify = !(t->flags & CUBC_FIELD_UNVERIFIED), big = f->info.big_endian;
     TRY(infile_at(t->in, f->info.data_offset + first * site, room, (size_t)count * site, f->what));
@@ -374,6 +374,11 @@ static cubc_status store_chunk(void *context, uint64_t first, uint64_t count, vo
     const disk_field *f = t->f;
     size_t site = disk_field_site_bytes(f), reals = (size_t)disk_field_site_reals(f);
     const double *from = t->from + first * reals;
+    if (f->take) {
+        double *taken = (double *)((char *)room + (size_t)count * site);
+        for (uint64_t k = 0; k < count; k++) f->take(f, first + k, t->from, taken + k * reals);
+        from = taken;
+    }
     if (f->info.rows == 2)
         TRY(pack_rows(f, from, first, (size_t)count * SITE_LINKS, room));
     else if (!pack(f, from, room, (size_t)count * reals))

@@ -15,11 +15,14 @@ typedef struct disk_field disk_field;
 // Puts the numbers of a site of the file to their places in the field. Threads may call it at the
 // same time, each for another site.
 typedef void (*disk_place)(const disk_field *f, uint64_t site, const double *from, double *field);
+// The way back: takes the numbers of a site of the file from their places in the field.
+typedef void (*disk_take)(const disk_field *f, uint64_t site, const double *field, double *to);
 
 struct disk_field {
     cubc_field_info info;
     checksum_kind checksums;
     disk_place place; // NULL: in the order of the memory
+    disk_take take;   // the same of a field that is written
     bool scattered;   // place goes beyond the site
     char what[96];    // names the data in messages
 };

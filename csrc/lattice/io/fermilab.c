@@ -1,6 +1,6 @@
 // Fermilab's format as MILC writes it: a header of 36 bytes, and in single precision and either
 // byte order whole propagators, Wilson or staggered, site after site, or spinors, one for each
-// source spin and colour. Checksums are in another file, which is not read.
+// source spin and colour. Checksums are in another file, which is neither read nor written.
 #include "lattice/io/format.h"
 #include "lattice/io/words.h"
 
@@ -36,6 +36,15 @@ static void place_staggered(const disk_field *f, uint64_t site, const double *fr
     for (int source = 0; source < 3; source++)
         for (int sink = 0; sink < 3; sink++, from += 2)
             memcpy(to[sink][source], from, 2 * sizeof *from);
+}
+
+static void take_staggered(const disk_field *f, uint64_t site, const double *field, double *to)
+{
+    const double (*from)[3][2] = (const double (*)[3][2])(field + site * STAGGERED);
+    (void)f;
+    for (int source = 0; source < 3; source++)
+        for (int sink = 0; sink < 3; sink++, to += 2)
+            memcpy(to, from[sink][source], 2 * sizeof *to);
 }
 
 static cubc_status set_kind(const unsigned char *header, bool big, disk_field *f)
@@ -87,9 +96,28 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     return CUBC_OK;
 }
 
+// Little-endian, and without the time, so that the same field makes the same file.
+static cubc_status write_field(const outfile *file, disk_field *f, const double *from)
+{
+    unsigned char header[HEADER] = {0};
+    f->checksums = CHECKSUM_MILC;
+    f->take = take_staggered;
+    f->info.data_offset = HEADER;
+    words_store32(header, MAGIC, false);
+    words_store32(header + NUMBER_BYTES, 4, false);
+    words_store32(header + SITE_NUMBERS, STAGGERED, false);
+    for (int k = 0; k < 4; k++)
+        words_store32(header + EXTENTS + 4 * k, (uint32_t)f->info.extent[k], false);
+    TRY(outfile_at(file, 0, header, sizeof header));
+    return disk_field_store(file, f, from);
+}
+
 const field_format fermilab_format = {
     .name = "fermilab",
     .title = "Fermilab",
     .probe = probe,
     .open = open_fields,
+    .write = write_field,
+    .written = 1u << CUBC_FIELD_STAGGERED_PROPAGATOR,
+    .single = true,
 };

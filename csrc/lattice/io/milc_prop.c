@@ -10,7 +10,9 @@
 enum { WILSON_MAGIC = 0x31ed, STAGGERED_MAGIC = 0x5aa9 };
 // Magic, extents, date (64 characters), order of sites; of Wilson propagators also how many source
 // spins there are, and four of them.
-enum { EXTENTS = 4, ORDER = 84, STAGGERED_HEADER = 88, SPINS = 88, WILSON_HEADER = 108 };
+enum { EXTENTS = 4, DATE = 20, ORDER = 84, STAGGERED_HEADER = 88, SPINS = 88, WILSON_HEADER = 108 };
+// In front of a column: spin of Wilson propagators, colour, sum29, sum31.
+enum { WILSON_CHECK = 16, STAGGERED_CHECK = 12 };
 
 static uint32_t magic_of(const unsigned char *head, bool big)
 {
@@ -43,9 +45,9 @@ static cubc_status check_header(const unsigned char *header, bool big, bool wils
 static cubc_status add_column(const infile *file, uint64_t at, int expected_colour,
                               const uint64_t extent[4], disk_field *f, disk_fields *out)
 {
-    unsigned char check[16];
+    unsigned char check[WILSON_CHECK];
     bool wilson = f->info.kind == CUBC_FIELD_SPINOR, big = f->info.big_endian;
-    size_t size = wilson ? 16 : 12; // spin if there is one, colour, sum29, sum31
+    size_t size = wilson ? WILSON_CHECK : STAGGERED_CHECK;
     snprintf(f->what, sizeof f->what, "column %zu at byte %" PRIu64, out->count + 1, at);
     TRY(infile_at(file, at, check, size, f->what));
     uint32_t spin = words_load32(check, big), colour = words_load32(check + size - 12, big);
@@ -74,7 +76,8 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     disk_field f =
         disk_field_new("milc-prop", wilson ? CUBC_FIELD_SPINOR : CUBC_FIELD_COLOUR_VECTOR);
     uint64_t columns = wilson ? 3 * (uint64_t)words_load32(header + SPINS, big) : 3;
-    uint64_t begin = wilson ? WILSON_HEADER : STAGGERED_HEADER, check = wilson ? 16 : 12;
+    uint64_t begin = wilson ? WILSON_HEADER : STAGGERED_HEADER,
+             check = wilson ? WILSON_CHECK : STAGGERED_CHECK;
     uint64_t each = (file->size - begin) / columns; // check record and numbers
     f.checksums = CHECKSUM_MILC;
     f.info.precision = 32;
@@ -91,9 +94,48 @@ static cubc_status open_fields(const infile *file, int flags, disk_fields *out)
     return CUBC_OK;
 }
 
+// ---- writing ------------------------------------------------------------------------------------
+static void take_column(const disk_field *f, uint64_t site, const double *field, double *to)
+{
+    const double (*from)[3][2] = (const double (*)[3][2])(field + site * 18);
+    for (int sink = 0; sink < 3; sink++)
+        memcpy(to + 2 * sink, from[sink][f->info.source_colour], 2 * sizeof *to);
+}
+
+// As milc.c does: little-endian, and the writer in place of a date.
+static cubc_status write_field(const outfile *file, disk_field *f, const double *from)
+{
+    unsigned char header[STAGGERED_HEADER] = {0}, check[STAGGERED_CHECK];
+    disk_field column = *f;
+    column.info.kind = CUBC_FIELD_COLOUR_VECTOR;
+    column.info.data_bytes = f->info.data_bytes / 3;
+    column.checksums = CHECKSUM_MILC;
+    column.take = take_column;
+    words_store32(header, STAGGERED_MAGIC, false);
+    for (int k = 0; k < 4; k++)
+        words_store32(header + EXTENTS + 4 * k, (uint32_t)f->info.extent[k], false);
+    snprintf((char *)header + DATE, ORDER - DATE, "cubc " CUBC_VERSION);
+    TRY(outfile_at(file, 0, header, sizeof header));
+    uint64_t at = sizeof header;
+    for (int colour = 0; colour < 3; colour++) {
+        column.info.source_colour = colour;
+        column.info.data_offset = at + sizeof check;
+        TRY(disk_field_store(file, &column, from));
+        words_store32(check, (uint32_t)colour, false);
+        for (int k = 0; k < 2; k++)
+            words_store32(check + 4 + 4 * k, column.info.checksum[k], false);
+        TRY(outfile_at(file, at, check, sizeof check));
+        at = column.info.data_offset + column.info.data_bytes;
+    }
+    return CUBC_OK;
+}
+
 const field_format milc_prop_format = {
     .name = "milc-prop",
     .title = "a propagator of MILC's",
     .probe = probe,
     .open = open_fields,
+    .write = write_field,
+    .written = 1u << CUBC_FIELD_STAGGERED_PROPAGATOR,
+    .single = true,
 };

@@ -28,10 +28,11 @@ from ._io import (
     write_spinor,
     write_staggered_propagator,
 )
-from ._propagator import effective_mass, pion_correlator, point_source, propagator
+from ._propagator import effective_mass, pion_correlator, propagator
 from ._quenched import quenched
 from ._rotations import Rotation
 from ._solve import SolveInfo, solve
+from ._sources import point_source, random_wall_source, wall_source
 from ._staggered import HISQ, Asqtad, Staggered
 from ._twisted import TwistedDoublet, TwistedMass
 from ._wilson import Wilson
@@ -57,6 +58,7 @@ __all__ = [
     "point_source",
     "propagator",
     "quenched",
+    "random_wall_source",
     "read_colour_vector",
     "read_gauge",
     "read_info",
@@ -65,6 +67,7 @@ __all__ = [
     "read_spinor",
     "read_staggered_propagator",
     "solve",
+    "wall_source",
     "write_colour_vector",
     "write_gauge",
     "write_links",

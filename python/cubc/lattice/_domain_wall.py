@@ -11,8 +11,8 @@ from .._core import asarray, call
 from ._fields import Spinors, extent_fields, is_half, outputs, precision_type
 from ._gauge import Gauge
 from ._operator import Operator
-from ._propagator import point_source
 from ._solve import SolveInfo
+from ._sources import point_source
 from ._wilson import Wilson, angles_of, theta_fields
 
 MOST_LS = 64  # CUBC_MOST_LS

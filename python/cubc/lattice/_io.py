@@ -363,12 +363,30 @@ def write_spinor(path, spinor, precision=None):
 
 
 @named
-def write_staggered_propagator(path, propagator, precision=None):
-    """Write a staggered propagator to a SciDAC file; see `write_propagator`.
+def write_staggered_propagator(path, propagator, precision=None, format="scidac"):
+    """Write a propagator of staggered quarks.
 
-    Its shape is (T, Z, Y, X, 3, 3): sink colour, source colour.
+    Parameters
+    ----------
+    path : str or os.PathLike
+        Path of the file, which replaces one of that name when it is complete.
+    propagator : array_like
+        Complex array of shape (T, Z, Y, X, 3, 3), as `read_staggered_propagator` returns it.
+    precision : {"double", "single"}, optional
+        Precision of the numbers in the file; by default double, and single for all but SciDAC,
+        which have no other.
+    format : {"scidac", "milc-prop", "fermilab"}
+        Format: SciDAC (LIME, one field), or one of the two of MILC's programs, which read them:
+        its own, with a checksum for each source colour, or Fermilab's, without.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    ValueError
+        For a wrong shape, or a number that is not finite or that the precision cannot hold.
     """
-    _write(path, propagator, "staggered propagator", precision)
+    _write(path, propagator, "staggered propagator", precision, format)
 
 
 @named

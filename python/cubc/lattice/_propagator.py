@@ -1,73 +1,89 @@
 """Quark propagators, and correlators from them."""
 
-from collections.abc import Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
 
 from .._calls import named
 from .._core import asarray
+from ._fields import SPINOR
 from ._solve import SolveInfo
+from ._sources import point_source
 
 
-@named
-def point_source(extent: tuple[int, int, int, int], place: tuple[int, int, int, int]) -> np.ndarray:
-    """Return the twelve point sources at a site (x, y, z, t); the first axis is spin and colour.
+def _columns_of(source: Any, extent: tuple[int, ...], site: tuple[int, ...]) -> np.ndarray:
+    """Return sources with their spin and colour first, ``(..., *site, T, Z, Y, X, *site)``.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the site is not four whole numbers, or not on the lattice.
+    They are given so, or as a propagator has them.
     """
-    x, y, z, t = extent
-    if not isinstance(place, Sequence | np.ndarray) or len(place) != 4:
-        raise ValueError(f"place is {place!r:.80}: expected x, y, z, t")
-    at = tuple(map(index, place))
-    if not all(0 <= p < e for p, e in zip(at, extent, strict=True)):
-        size = "x".join(map(str, extent))
-        raise ValueError(f"place {at} is not on a lattice of {size} sites (x, y, z, t, from 0)")
-    sources = np.zeros((4, 3, t, z, y, x, 4, 3), complex)
-    for spin in range(4):
-        for colour in range(3):
-            sources[(spin, colour, *at[::-1], spin, colour)] = 1
-    return sources
+    source = np.asarray(source)
+    lattice, axes = tuple(extent[::-1]), len(site)
+    # Extents are even, so that no axis of a lattice is a colour's.
+    if source.shape[-4 - 2 * axes : -axes] == (*site, *lattice) and source.shape[-axes:] == site:
+        return source
+    each = tuple(n for n in site for _ in range(2))
+    if source.shape[-4 - 2 * axes :] != (*lattice, *each):
+        raise ValueError(
+            f"source has shape {source.shape}: expected those of all spins and colours, "
+            f"(..., {', '.join(map(str, (*site, *lattice, *site)))}), or a propagator, "
+            f"(..., {', '.join(map(str, (*lattice, *each)))})"
+        )
+    before = source.ndim - 4 - 2 * axes
+    place = [before + 5 + 2 * k for k in range(axes)]
+    return np.moveaxis(source, place, range(before, before + axes))
 
 
 @named
 def propagator(
-    operator: Any, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
+    operator: Any,
+    place: tuple[int, int, int, int] = (0, 0, 0, 0),
+    source: Any = None,
+    **options: Any,
 ) -> tuple[np.ndarray, SolveInfo]:
-    """Solve for the propagator from a point, S = 2 kappa M^-1.
+    """Solve for the propagator from a source, S = 2 kappa M^-1 of Wilson-like operators.
 
     Parameters
     ----------
-    operator : Wilson, TwistedMass, WilsonClover or TwistedClover
-        Operator M. For `Wilson` S is the inverse of (m + 1 + 3 / anisotropy) - D / 2.
+    operator : Wilson, TwistedMass, WilsonClover, TwistedClover, Staggered, Asqtad or HISQ
+        Operator M. For `Wilson` S is the inverse of (m + 1 + 3 / anisotropy) - D / 2, for staggered
+        operators M^-1, the inverse of 2 m + D.
     place : tuple of int
-        Site x, y, z, t of the source, each from 0 to the extent less 1.
+        Site x, y, z, t of a point source, each from 0 to the extent less 1.
+    source : array_like, optional
+        Other sources in place of points: of each spin and colour, as `wall_source` has them, or in
+        the shape of a propagator, as files do. Several of these, along axes before, are solved
+        together.
     **options
         Options of `solve` but `shifts` and `normal`. `x0` and `out` have the shape
-        ``(12, T, Z, Y, X, 4, 3)``, with source spin and colour first. They are solutions of
-        M x = b, without the factor 2 kappa.
+        ``(12, T, Z, Y, X, 4, 3)``, with source spin and colour first, or ``(3, T, Z, Y, X, 3)`` for
+        staggered operators; several sources make the first axis longer. They are solutions of M x =
+        b, without the factor 2 kappa.
 
     Returns
     -------
     S : numpy.ndarray
         Propagator, complex128, as `write_propagator` takes it:
-        ``[t][z][y][x][sink spin][source spin][sink colour][source colour]``.
+        ``[t][z][y][x][sink spin][source spin][sink colour][source colour]``; or as
+        `write_staggered_propagator` does, ``[t][z][y][x][sink colour][source colour]``.
     info : SolveInfo
         Report of the solve.
     """
     for other in ("shifts", "normal"):
         if options.get(other):
             raise ValueError(f"a propagator is the inverse of M itself: `solve` takes {other}")
-    extent = operator.gauge.extent
-    sources = point_source(extent, place)
-    x, info = operator.solve(sources.reshape(12, *sources.shape[2:]), **options)
+    extent, site = operator.gauge.extent, operator._site
+    if source is None:
+        kind = "spinor" if site == SPINOR else "colour vector"
+        sources = point_source(extent, place, kind)
+    else:
+        sources = _columns_of(source, extent, site).astype(complex, copy=False)
+    x, info = operator.solve(sources.reshape(-1, *sources.shape[-4 - len(site) :]), **options)
     columns = x if isinstance(x, np.ndarray) else asarray(x).numpy()
     columns = columns.reshape(sources.shape)
-    return 2 * operator.kappa * np.moveaxis(columns, (0, 1), (5, 7)), info
+    before = columns.ndim - 4 - 2 * len(site)
+    to = [before + 5 + 2 * k for k in range(len(site))]
+    s = np.moveaxis(columns, range(before, before + len(site)), to)
+    return operator._per_solution * s, info
 
 
 @named
@@ -77,19 +93,69 @@ def pion_correlator(s: Any, time: int = 0) -> np.ndarray:
     Parameters
     ----------
     s : array_like
-        Propagator, as `propagator` returns it.
+        Propagator, as `propagator` returns it. Of several sources, along axes before, the method of
+        the same name of operators takes it.
     time : int
         Time slice of the source.
 
     Returns
     -------
     numpy.ndarray
-        Array of float64, one for each t.
+        Array of float64, one for each t. Of staggered quarks it is the Goldstone pion.
     """
     s = np.asarray(s)
-    if s.ndim != 8 or s.shape[4:] != (4, 4, 3, 3):
-        raise ValueError(f"a propagator of shape {s.shape}: expected (T, Z, Y, X, 4, 4, 3, 3)")
-    return np.roll((abs(s) ** 2).sum(axis=(1, 2, 3, 4, 5, 6, 7)), -time)
+    if (s.ndim, s.shape[4:]) not in ((8, (4, 4, 3, 3)), (6, (3, 3))):
+        raise ValueError(
+            f"a propagator of shape {s.shape}: expected (T, Z, Y, X, 4, 4, 3, 3), or of staggered "
+            "quarks (T, Z, Y, X, 3, 3)"
+        )
+    return _correlated(s, s.ndim - 4, time)
+
+
+def _correlated(s: np.ndarray, axes: int, time: int) -> np.ndarray:
+    """Return the pion correlators of propagators with so many axes of a site."""
+    squares = (abs(s) ** 2).sum(axis=tuple(range(-axes - 3, 0)))
+    return np.roll(squares, -time, axis=-1)
+
+
+class Propagates:
+    """Methods of operators that have a propagator of one flavour in four dimensions."""
+
+    gauge: Any
+    _site: tuple[int, ...]
+    _per_solution: float = 1.0  # S as a multiple of M^-1
+
+    @named
+    def propagator(
+        self,
+        place: tuple[int, int, int, int] = (0, 0, 0, 0),
+        source: Any = None,
+        **options: Any,
+    ) -> np.ndarray:
+        """Return the propagator from a point or another source; see `cubc.lattice.propagator`.
+
+        Raises
+        ------
+        RuntimeError
+            If a column did not converge.
+        """
+        s, info = propagator(self, place, source, **options)
+        if not info.converged:
+            raise RuntimeError(f"the propagator did not converge: {info!r}")
+        return s
+
+    @named
+    def pion_correlator(self, s: Any, time: int = 0) -> np.ndarray:
+        """Return the pion correlators of propagators of this operator.
+
+        They are those of `cubc.lattice.pion_correlator`, and of several sources, along axes before
+        those of the lattice, one after the other.
+        """
+        s, each = np.asarray(s), tuple(n for n in self._site for _ in range(2))
+        if s.shape[-4 - len(each) :] != (*self.gauge.extent[::-1], *each):
+            axes = ", ".join(map(str, (*self.gauge.extent[::-1], *each)))
+            raise ValueError(f"a propagator of shape {s.shape}: expected (..., {axes})")
+        return _correlated(s, len(each), time)
 
 
 @named

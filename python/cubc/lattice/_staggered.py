@@ -13,6 +13,7 @@ from . import _fat_links
 from ._fields import COLOUR_VECTOR, NATIVE, Spinors, extent_fields, outputs, precision_type
 from ._gauge import Gauge
 from ._operator import Operator
+from ._propagator import Propagates
 
 # For each direction x, y, z, t: five bits that say which of the coordinates x, y, z, t change the
 # sign of a hop, and whether it is negative besides (cubc_dslash_staggered_params).
@@ -70,7 +71,7 @@ class _Improved:
         return self._kept[key]
 
 
-class _StaggeredOperator(Operator):
+class _StaggeredOperator(Propagates, Operator):
     """M = 2 m + D of colour vectors; subclasses say which links D has."""
 
     _site = COLOUR_VECTOR

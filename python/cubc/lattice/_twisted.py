@@ -8,7 +8,7 @@ import numpy as np
 from .._calls import named
 from .._core import asarray
 from ._gauge import Gauge
-from ._propagator import point_source
+from ._sources import point_source
 from ._wilson import Wilson
 
 
@@ -153,7 +153,7 @@ class TwistedDoublet(Wilson):
         return "doublet", super()._system(precision, stream)[1] | masses
 
     @named
-    def propagator(
+    def propagator(  # type: ignore[override]  # of two flavours
         self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
     ) -> np.ndarray:
         """Return the propagator from a point, S = 2 kappa M^-1.

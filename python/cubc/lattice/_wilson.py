@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
 from .._calls import named
 from .._core import call
 from ._fields import Spinors, extent_fields, outputs, precision_type
 from ._gauge import Gauge
 from ._operator import Operator
-from ._propagator import propagator
+from ._propagator import Propagates
 
 
 def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: float) -> float:
@@ -42,7 +40,7 @@ def theta_fields(theta: tuple[float, ...]) -> dict[str, float]:
     return dict(zip(("theta_x", "theta_y", "theta_z", "theta_t"), theta, strict=True))
 
 
-class Wilson(Operator):
+class Wilson(Propagates, Operator):
     """Wilson operator, M = 1 - kappa D.
 
     D psi(x) is the sum over directions of (1 - gamma_mu) U_mu(x) psi(x + mu) + (1 + gamma_mu)
@@ -130,6 +128,10 @@ class Wilson(Operator):
         hops = 1 + 3 / self.anisotropy
         return 1 / (2 * self.kappa) - hops if self.kappa else float("inf")
 
+    @property
+    def _per_solution(self) -> float:  # type: ignore[override]
+        return 2 * self.kappa
+
     def _of(self) -> str:
         """Say what the operator depends on besides the links."""
         return f"kappa={self.kappa}"
@@ -178,19 +180,3 @@ class Wilson(Operator):
             **theta_fields(self.theta),
             "kappa": self.kappa,
         }
-
-    @named
-    def propagator(
-        self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
-    ) -> np.ndarray:
-        """Return the propagator from a point; see `cubc.lattice.propagator`.
-
-        Raises
-        ------
-        RuntimeError
-            If a column did not converge.
-        """
-        s, info = propagator(self, place, **options)
-        if not info.converged:
-            raise RuntimeError(f"the propagator did not converge: {info!r}")
-        return s
