@@ -32,6 +32,7 @@ LABELS = {
         "ipt_16.tpb_256.ipv_0.ld_1.wav_2",
         "ipt_4.tpb_1024.ipv_1.ld_0.wav_1",
     ],
+    "block_update": ["tpb_32.mb_1.wpt_1.wav_2", "tpb_96.mb_1.wpt_1.wav_1"],
     "copy_batch": ["ipt_1.tpb_64", "ipt_3.tpb_192", "ipt_2.tpb_256", "ipt_1.tpb_1024"],
     "clover_apply": SITES,
     "clover_term": ["tpb_32", "tpb_64", "tpb_96"],
@@ -190,6 +191,7 @@ LABELS = {
 }
 BENCHMARKS = {
     "axis_reduce": ["axis_reduce.sum", "axis_reduce.argmax"],
+    "block_update": ["block_update.direction"],
     "copy_batch": ["copy_batch.buffers"],
     "clover_apply": ["clover_apply.site"],
     "clover_term": ["clover_term.field"],

@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-static const solver_method *const methods[] = {&solver_cg, &solver_bicgstab, &solver_gcr,
-                                               &solver_multishift};
+static const solver_method *const methods[] = {&solver_cg, &solver_block_cg, &solver_bicgstab,
+                                               &solver_gcr, &solver_multishift};
 
 static const uint64_t most_iterations = UINT64_C(1) << 48; // longer than anybody waits
 
@@ -28,7 +28,9 @@ static cubc_status find_method(const char *name, const solver_method **out)
         if (name && strcmp(name, names[k]) == 0) return CUBC_OK;
     }
     const char *near = nearest_name(name ? name : "", names, COUNT_OF(names));
-    FAIL(CUBC_INVALID_ARGUMENT, "no solver '%.30s'%s%s%s; there are cg, bicgstab, gcr, multishift",
+    FAIL(CUBC_INVALID_ARGUMENT,
+         "no solver '%.30s'%s%s%s; there are cg, block_cg, bicgstab, gcr, "
+         "multishift",
          name ? name : "", near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
@@ -242,6 +244,8 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
                  cubc_type_name(p->precise), cubc_type_name(p->sloppy));
         s.shifts = taken.shift_count;
     }
+    if (s.method == &solver_block_cg && p->sloppy == CUBC_I16)
+        FAIL(CUBC_INVALID_TYPE, "block_cg iterates in F64 or F32, not in fixed point");
     TRY(check_numbers(p));
     TRY(check_sites(p));
     TRY(find_shape(p, &s.row, &s.shape));

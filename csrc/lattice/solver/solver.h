@@ -99,8 +99,11 @@ struct solver {
     lattice_field scratch[2];                // used by the operator, precise and sloppy
     lattice_field work[2 * MOST_SHIFTS + 4]; // used by the method
     int shifts;                              // multishift: number of systems
-    int cycle;                               // steps of GCR in the round that is queued
-    void *memory[MOST_FIELDS];               // all device memory of the solve
+    void *matrices;                          // block_cg: those of its blocks
+    double *block_parts;                     // and partial sums
+    uint64_t block_parts_n;
+    int cycle;                 // steps of GCR in the round that is queued
+    void *memory[MOST_FIELDS]; // all device memory of the solve
     int memory_count;
 };
 
@@ -135,8 +138,8 @@ void solver_settle(solver *s);
 // Queues a round: iterations of the method, and its update.
 cubc_status solver_queue_round(solver *s);
 
-extern const solver_method solver_cg, solver_cg_positive, solver_bicgstab, solver_gcr,
-    solver_multishift, solver_multishift_positive;
+extern const solver_method solver_cg, solver_cg_positive, solver_block_cg, solver_bicgstab,
+    solver_gcr, solver_multishift, solver_multishift_positive;
 // The solution of a shift.
 const lattice_field *multishift_solution(solver *s, int shift);
 // Computes the true residual of a shift, which the states then have.

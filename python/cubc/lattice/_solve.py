@@ -115,6 +115,9 @@ def solve(
         "cg" : conjugate gradients on the normal equations, with the least residual in its Krylov
         space. It converges for every M that has an inverse. A system that is Hermitian and positive
         itself, as with `normal`, is iterated as it is.
+        "block_cg" : the same for up to 12 sources at a time, which share their Krylov space and
+        need fewer iterations than alone; more sources are several blocks. Each iteration costs
+        products of all pairs of sources. Not in half precision.
         "bicgstab" : two products with M for each iteration, as cg, and mostly fewer iterations. It
         restarts after a breakdown.
         "gcr" : one product for each iteration, and memory for up to eight more fields. It restarts

@@ -102,6 +102,7 @@ typedef enum cubc_solve_sites {
 typedef struct cubc_solve_params {
     const cubc_operator *op;
     const char *solver;   // "cg": of the normal equations, unless M is Hermitian and positive;
+                          // "block_cg": of up to 12 sources in one Krylov space, sloppy not I16;
                           // "bicgstab"; "gcr": restarted after 8 directions; "multishift": not by
                           // parity, in the precise type only
     const double *shifts; // of several systems (M^+ M + shift) x = b, or (M + shift) x = b where M
