@@ -9,6 +9,7 @@
 // Workload: that of dslash_sites.h, and
 //     TUNE_FAT_REALS   reals a fat link: 18, 12 or 8
 //     TUNE_LONG_REALS  reals a long link: 18 or 13; 0: there are none
+//     TUNE_PHASES      bit d: hops across the boundary of direction d have a phase
 #pragma once
 #include "dslash_sites.h"
 #include "su3.h"
@@ -25,6 +26,9 @@ struct staggered_fields {
     f64 fat_scale, long_scale; // factors of the stored links
     u64 sources;
     u64 signs;
+#if TUNE_PHASES
+    f64 phases[8]; // of a direction: real and imaginary part of that of a hop forwards
+#endif
 };
 
 // ---- signs --------------------------------------------------------------------------------------
@@ -35,6 +39,25 @@ FUNCTION u32 is_negative(u64 signs, int mu, const site& s)
 {
     const u32 odd = (s.x & 1u) | (s.y & 1u) << 1 | (s.z & 1u) << 2 | (s.t & 1u) << 3 | 1u << 4;
     return count_set(static_cast<u32>(signs >> (5 * mu)) & odd) & 1u;
+}
+
+// Multiplies a hop by the phase of the boundary, for each time that it crosses it.
+template <int MU, int STEPS>
+FUNCTION void turn_across(const staggered_fields& a, const site& s, colour_vector& v)
+{
+#if TUNE_PHASES
+    if constexpr (TUNE_PHASES >> MU & 1) {
+        const complex_t phase{
+            static_cast<real_t>(a.phases[2 * MU]),
+            static_cast<real_t>(STEPS > 0 ? a.phases[2 * MU + 1] : -a.phases[2 * MU + 1])};
+        for (u32 k = crossings<MU, STEPS>(s); k > 0; k--) {
+            UNROLL
+            for (int c = 0; c < 3; c++) v.c[c] = phase * v.c[c];
+        }
+    }
+#else
+    (void)a, (void)s, (void)v;
+#endif
 }
 
 // ---- hops ---------------------------------------------------------------------------------------
@@ -89,7 +112,8 @@ FUNCTION void add_hops_over(const staggered_fields& a, const dslash_work& w,
         const u64 start = source_sites(w.source + k, other_parity(w.parity));
         real_t raw[6];
         load_reals<6, 0, 6, TUNE_LOAD>(a.in + start * 6, from, raw);
-        const colour_vector v = FORWARD ? u * vector_of(raw) : adjoint_times(u, vector_of(raw));
+        colour_vector v = FORWARD ? u * vector_of(raw) : adjoint_times(u, vector_of(raw));
+        turn_across<MU, STEPS>(a, w.at, v);
         real_t scale = negative ? -size : size;
         if constexpr (storage<stored_t>::fixed)
             scale *= load_norm<stored_t>(a.in_norms + start, from);

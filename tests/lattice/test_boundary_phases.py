@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from lattice_reference import dslash, half, random_links, random_spinors, unit_links
+from staggered_reference import hopping
 
 from cubc import lattice
 
@@ -79,7 +80,43 @@ def test_the_momentum_of_a_free_fermion(device):
     assert distance(squared, of_squares * psi) < 1e-14
 
 
+# ---- staggered fermions --------------------------------------------------------------------------
+CHI = PSI[..., 0, :]
+IMPROVED = {"theta": THETA, "u0": 0.9}
+
+
+@pytest.mark.parametrize("precision", ERROR)
+@pytest.mark.parametrize("improved", [False, True])
+def test_staggered_hops_across_boundaries(gauge, improved, precision):
+    """Long links cross a boundary once or, where the lattice has two sites, twice."""
+    made = lattice.Asqtad if improved else lattice.Staggered
+    options = IMPROVED if improved else {"theta": THETA}
+    operator = made(gauge, 0.1, precision=precision, **options)
+    links = (LINKS, None)
+    if improved:
+        links = [f.numpy() for f in lattice.fat_links(gauge, "asqtad", u0=0.9)]
+    expected = hopping(*links, CHI, theta=THETA)
+    assert distance(operator.dslash(CHI), expected) < ERROR[precision]
+    assert distance(operator.dslash(CHI, dagger=True), -expected) < ERROR[precision]
+
+
+def test_fat_links_of_links_with_phases(gauge):
+    """Phases of 2 pi / 3 may be in the links, which stay in SU(3), and then are in fat ones."""
+    theta = 2 * np.pi / 3 * np.array([1, -1, 1, 1])
+    turned_gauge = lattice.Gauge(turned(LINKS, theta), device=gauge.device)
+    expected = lattice.HISQ(turned_gauge, 0.1).dslash(CHI)
+    assert distance(lattice.HISQ(gauge, 0.1, theta=theta).dslash(CHI), expected) < 1e-14
+
+
+def test_staggered_solves(gauge):
+    operator = lattice.Asqtad(gauge, 0.3, **IMPROVED)
+    x, info = operator.solve(CHI, tol=1e-10)
+    assert info.converged and distance(operator(x), CHI) < 1e-10
+
+
 def test_wrong_angles(gauge):
     for theta in ((1.0, 2.0), (0, 0, 0, np.inf)):
         with pytest.raises(ValueError, match="four finite angles"):
             lattice.Wilson(gauge, 0.12, theta=theta)
+        with pytest.raises(ValueError, match="four finite angles"):
+            lattice.HISQ(gauge, 0.12, theta=theta)

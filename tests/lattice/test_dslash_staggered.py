@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from inputs import pairs_of
-from lattice_reference import parity, random_links, shift
+from lattice_reference import parity, random_links
+from staggered_reference import hopping
 
 from cubc import lattice
 from cubc.lattice._staggered import PHASES
@@ -13,33 +14,6 @@ pytestmark = pytest.mark.usefixtures("optimised")
 EXTENT = (4, 6, 2, 8)
 SHAPE = (*EXTENT[::-1], 3)
 BOUNDS = {"double": 1e-14, "single": 1e-6, "half": 3e-4}
-
-
-def eta(phases, mu, extent):
-    """The signs of hops in a direction at each site."""
-    t, z, y, x = np.indices(extent[::-1])
-    table = {
-        "milc": (t, t + x, t + x + y, 0 * t),
-        "chroma": (0 * t, x, x + y, x + y + z),
-        "tifr": (1 + t + z + y, t + z, 1 + t, 0 * t),
-    }
-    return (-1.0) ** table[phases][mu]
-
-
-def hopping(fat, longer, chi, phases="milc", antiperiodic=True):
-    """D chi of all sites; the sites of chi are its last axes but one."""
-    extent = fat.shape[:4][::-1]
-    out = np.zeros_like(chi)
-    for links, steps in ((fat, 1), (longer, 3)):
-        for mu in range(4 if links is not None else 0):
-            u = links[..., mu, :, :] * eta(phases, mu, extent)[..., None, None]
-            if antiperiodic and mu == 3:
-                crossings = (np.arange(extent[3]) + steps) // extent[3]
-                u = u * ((-1.0) ** crossings)[:, None, None, None, None, None]
-            for k in np.ndindex(chi.shape[:-5]):
-                out[k] += np.einsum("...ab,...b->...a", u, shift(chi[k], mu, steps))
-                out[k] -= shift(np.einsum("...ba,...b->...a", u.conj(), chi[k]), mu, -steps)
-    return out
 
 
 def vectors(rng, *sources):
@@ -118,18 +92,31 @@ def test_of_a_lattice_shorter_than_a_long_link(device, rng):
     assert error(operator.dslash(chi), hopping(*given, chi)) < 1e-14
 
 
-def test_free_field(device):
-    """Plane waves are eigenvectors of D^2: sin p, with long links 9/8 sin p - 1/24 sin 3 p."""
+@pytest.mark.parametrize("theta", [None, (0.3, 0.0, -1.1, 2.0)])
+def test_free_spectrum(device, rng, theta):
+    """Plane waves are eigenvectors of D^2: sin p, with long links 9/8 sin p - 1/24 sin 3 p.
+
+    Momenta are at any place of the zone, among them its corners, where D is 0 but for theta.
+    """
     extent = (4, 4, 4, 8)
     gauge = lattice.Gauge.unit(extent, device=device)
+    n = np.concatenate([np.indices((2, 2, 2, 2)).reshape(4, 16).T * np.array(extent) // 2,
+                        rng.integers(0, extent, (8, 4))])  # fmt: skip
+    boundary = np.zeros(4)
+    if theta is not None:
+        boundary += theta
+        boundary[3] += np.pi
+    p = (2 * np.pi * n + boundary) / extent
     t, z, y, x = np.indices(extent[::-1])
-    p = 2 * np.pi * np.array([1 / 4, 0, 1 / 4, 3 / 8])
-    wave = np.exp(1j * (p[0] * x + p[1] * y + p[2] * z + p[3] * t))[..., None] * np.ones(3)
-    naive = lattice.Staggered(gauge, 0.1, antiperiodic_t=False)
-    improved = lattice.Asqtad(gauge, 0.1, antiperiodic_t=False)
+    waves = np.exp(1j * np.einsum("km,m...->k...", p, np.array([x, y, z, t])))
+    waves = waves[..., None] * np.array([1, -0.5, 2j])
+    options = {"antiperiodic_t": theta is not None, "theta": theta}
+    naive = lattice.Staggered(gauge, 0.1, **options)
+    improved = lattice.Asqtad(gauge, 0.1, **options)
     for operator, of in ((naive, np.sin(p)), (improved, 9 / 8 * np.sin(p) - np.sin(3 * p) / 24)):
-        squared = operator.dslash(operator.dslash(wave))
-        np.testing.assert_allclose(squared, -4 * (of**2).sum() * wave, rtol=0, atol=1e-12)
+        squared = operator.dslash(operator.dslash(waves))
+        expected = -4 * (of**2).sum(1)[:, None, None, None, None, None] * waves
+        np.testing.assert_allclose(squared, expected, rtol=0, atol=1e-12)
 
 
 def test_links_follow_the_gauge_field(device, rng, links):

@@ -94,6 +94,21 @@ def test_propagators_of_several_sources(device, rng, links):
         np.testing.assert_allclose(pion[0], (abs(s[1]) ** 2).sum(), rtol=1e-12)
 
 
+@pytest.mark.parametrize(("improved", "extent"), [(False, EXTENT), (True, (4, 4, 4, 8))])
+def test_free_propagators(device, improved, extent):
+    """From a wall, without momentum in space: 1 / (2 m + 2 i s) at each energy, s as of D."""
+    mass, steps = 0.3, extent[3]
+    gauge = lattice.Gauge.unit(extent, device=device)
+    operator = (lattice.HISQ if improved else lattice.Staggered)(gauge, mass)
+    s = operator.propagator(source=lattice.wall_source(extent, 1, kind=KIND))
+    p = (2 * np.arange(steps) + 1) * np.pi / steps
+    of = 9 / 8 * np.sin(p) - np.sin(3 * p) / 24 if improved else np.sin(p)
+    wave = np.exp(1j * np.outer(np.arange(steps) - 1, p)) / steps
+    expected = (wave / (2 * mass + 2j * of)).sum(1)
+    expected = expected[:, None, None, None, None, None] * np.eye(3)
+    np.testing.assert_allclose(s, np.broadcast_to(expected, s.shape), rtol=0, atol=1e-9)
+
+
 def test_what_propagators_refuse(device, rng, links):
     operator = lattice.Staggered(lattice.Gauge(links, device=device), 0.2)
     with pytest.raises(RuntimeError, match="did not converge"):

@@ -26,19 +26,6 @@ static cubc_status check_anisotropy(double anisotropy)
     FAIL(CUBC_INVALID_ARGUMENT, "an anisotropy of %g: it is a positive number", anisotropy);
 }
 
-// *phases gets a bit for each direction that has a phase.
-static cubc_status check_phases(const double theta[4], int *phases)
-{
-    *phases = 0;
-    for (int d = 0; d < 4; d++) {
-        if (!isfinite(theta[d]))
-            FAIL(CUBC_INVALID_ARGUMENT, "the phase at the boundary of %c is %g: it is finite",
-                 "xyzt"[d], theta[d]);
-        if (theta[d] != 0) *phases |= 1 << d;
-    }
-    return CUBC_OK;
-}
-
 cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *params,
                            problem *out)
 {
@@ -51,7 +38,7 @@ cubc_status dslash_problem(const algorithm *a, const cubc_dslash_wilson_params *
         .spatial = 1 / params->anisotropy,
         .theta = {params->theta_x, params->theta_y, params->theta_z, params->theta_t}};
     int phases;
-    TRY(check_phases(numbers.theta, &phases));
+    TRY(dslash_phases(numbers.theta, &phases));
     TRY(lattice_links(out, params->links, params->links_n, sites->type, params->reconstruct));
     TRY(dslash_sites_fields(SPINOR_REALS, sites, out));
     dslash_numbers_set(out, numbers);
@@ -97,15 +84,12 @@ cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid
                            size_t bytes, plan *out)
 {
     const dslash_numbers numbers = dslash_numbers_of(p);
-    uint64_t hops[HOP_WORDS + 8] = {(uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
-                                    (uintptr_t)p->inputs[IN_NORMS].data,
-                                    dslash_word(numbers.spatial),
-                                    dslash_site_numbers_of(p).sources};
+    uint64_t hops[HOP_WORDS + DSLASH_PHASE_WORDS] = {
+        (uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
+        (uintptr_t)p->inputs[IN_NORMS].data, dslash_word(numbers.spatial),
+        dslash_site_numbers_of(p).sources};
     int count = HOP_WORDS;
-    for (int d = 0; d < 4 && dslash_traits_of(p).phases; d++) {
-        hops[count++] = dslash_word(cos(numbers.theta[d]));
-        hops[count++] = dslash_word(sin(numbers.theta[d]));
-    }
+    if (dslash_traits_of(p).phases) count += dslash_phase_words(numbers.theta, hops + count);
     uint64_t words[8] = {dslash_word(numbers.a)};
     if (bytes) memcpy(words + 1, term, bytes);
     return dslash_sites_plan(p, i, grid, (dslash_words){hops, (size_t)count * sizeof *hops},

@@ -3,6 +3,7 @@
 
 #include "base/integer.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { IN, IN_NORMS, X, X_NORMS, Z, Z_NORMS }; // inputs after the links
@@ -82,6 +83,18 @@ cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, probl
     return CUBC_OK;
 }
 
+cubc_status dslash_phases(const double theta[4], int *phases)
+{
+    *phases = 0;
+    for (int d = 0; d < 4; d++) {
+        if (!isfinite(theta[d]))
+            FAIL(CUBC_INVALID_ARGUMENT, "the phase at the boundary of %c is %g: it is finite",
+                 "xyzt"[d], theta[d]);
+        if (theta[d] != 0) *phases |= 1 << d;
+    }
+    return CUBC_OK;
+}
+
 void dslash_place(const problem *p, uint64_t *place)
 {
     lattice_place(p, place);
@@ -121,6 +134,15 @@ uint64_t dslash_word(double number)
     uint64_t word;
     memcpy(&word, &number, sizeof word);
     return word;
+}
+
+int dslash_phase_words(const double theta[4], uint64_t words[DSLASH_PHASE_WORDS])
+{
+    for (int d = 0; d < 4; d++) {
+        words[2 * d] = dslash_word(cos(theta[d]));
+        words[2 * d + 1] = dslash_word(sin(theta[d]));
+    }
+    return DSLASH_PHASE_WORDS;
 }
 
 static void add_words(launch *l, dslash_words words)

@@ -35,6 +35,8 @@ cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_
 cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, problem *out);
 // Fails if the output overlaps an input.
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
+// *phases gets a bit for each direction whose boundary has a phase exp(i theta).
+cubc_status dslash_phases(const double theta[4], int *phases);
 // Place, macros and variants that make sense.
 void dslash_place(const problem *p, uint64_t *place);
 void dslash_sites_define(const problem *p, text *out);
@@ -54,6 +56,9 @@ dslash_grid dslash_sites_grid(const problem *p, const instance *i); // that of d
 cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,
                               dslash_words hops, dslash_words term, plan *out);
 uint64_t dslash_word(double number);
+enum { DSLASH_PHASE_WORDS = 8 };
+// The phases as arguments of a kernel; returns how many words these are.
+int dslash_phase_words(const double theta[4], uint64_t words[DSLASH_PHASE_WORDS]);
 
 // The fields of parameters that begin with those of the sites.
 #define DSLASH_SITES_FIELDS                                                                    \

@@ -4,12 +4,15 @@
 #include <math.h>
 #include <stdio.h>
 
+enum { HOP_WORDS = 8 }; // arguments of the hops without the phases
+
 typedef struct dslash_staggered_traits {
     int reconstruct, long_reconstruct; // the latter 0: there are no long links
+    int phases;                        // bit d: direction d has one at its boundary
 } dslash_staggered_traits;
 
 typedef struct dslash_staggered_numbers {
-    double a, b, scale, long_scale;
+    double a, b, scale, long_scale, theta[4];
     uint64_t signs;
 } dslash_staggered_numbers;
 
@@ -40,18 +43,24 @@ cubc_status dslash_staggered_problem(const cubc_dslash_staggered_params *params,
 {
     const cubc_dslash_sites *sites = &params->sites;
     const bool improved = params->long_links;
+    const dslash_staggered_numbers numbers = {
+        .a = params->a,
+        .b = params->b,
+        .scale = params->scale,
+        .long_scale = improved ? params->long_scale : 0,
+        .theta = {params->theta_x, params->theta_y, params->theta_z, params->theta_t},
+        .signs = params->signs};
+    dslash_staggered_traits traits = {params->reconstruct, improved ? params->long_reconstruct : 0,
+                                      0};
     TRY(dslash_sites_begin(&dslash_staggered_algorithm, COLOUR_VECTOR_REALS, sites, out));
     TRY(check_links(params));
+    TRY(dslash_phases(numbers.theta, &traits.phases));
     TRY(lattice_links(out, params->links, params->links_n, sites->type, params->reconstruct));
     if (improved)
         TRY(lattice_links(out, params->long_links, params->long_n, sites->type,
                           params->long_reconstruct));
     TRY(dslash_sites_fields(COLOUR_VECTOR_REALS, sites, out));
-    dslash_staggered_numbers_set(
-        out, (dslash_staggered_numbers){params->a, params->b, params->scale,
-                                        improved ? params->long_scale : 0, params->signs});
-    const dslash_staggered_traits traits = {params->reconstruct,
-                                            improved ? params->long_reconstruct : 0};
+    dslash_staggered_numbers_set(out, numbers);
     dslash_staggered_traits_set(out, traits);
     snprintf(out->benchmark, sizeof out->benchmark,
              improved ? "dslash.improved.r%d" : "dslash.naive.r%d",
@@ -90,6 +99,7 @@ static void dslash_staggered_define(const problem *p, text *out)
     dslash_sites_define(p, out);
     text_printf(out, "#define TUNE_FAT_REALS %d\n#define TUNE_LONG_REALS %d\n", traits.reconstruct,
                 traits.long_reconstruct);
+    text_printf(out, "#define TUNE_PHASES %d\n", traits.phases);
 }
 
 static const char *dslash_staggered_invalid(const problem *p, const char *kind, const space *s,
@@ -105,16 +115,17 @@ static cubc_status dslash_staggered_plan(const problem *p, const instance *i, pl
     const int links = dslash_site_traits_of(p).links;
     const operand *field = &p->inputs[links];
     const dslash_staggered_numbers numbers = dslash_staggered_numbers_of(p);
-    const uint64_t hops[] = {(uintptr_t)p->inputs[0].data,
-                             links > 1 ? (uintptr_t)p->inputs[1].data : 0,
-                             (uintptr_t)field[0].data,
-                             (uintptr_t)field[1].data,
-                             dslash_word(numbers.scale),
-                             dslash_word(numbers.long_scale),
-                             dslash_site_numbers_of(p).sources,
-                             numbers.signs},
-                   term[] = {dslash_word(numbers.a), dslash_word(numbers.b)};
-    return dslash_sites_plan(p, i, dslash_sites_grid(p, i), (dslash_words){hops, sizeof hops},
+    const uint64_t term[] = {dslash_word(numbers.a), dslash_word(numbers.b)};
+    uint64_t hops[HOP_WORDS + DSLASH_PHASE_WORDS] = {
+        (uintptr_t)p->inputs[0].data,      links > 1 ? (uintptr_t)p->inputs[1].data : 0,
+        (uintptr_t)field[0].data,          (uintptr_t)field[1].data,
+        dslash_word(numbers.scale),        dslash_word(numbers.long_scale),
+        dslash_site_numbers_of(p).sources, numbers.signs};
+    size_t count = HOP_WORDS;
+    if (dslash_staggered_traits_of(p).phases)
+        count += (size_t)dslash_phase_words(numbers.theta, hops + count);
+    return dslash_sites_plan(p, i, dslash_sites_grid(p, i),
+                             (dslash_words){hops, count * sizeof *hops},
                              (dslash_words){term, sizeof term}, out);
 }
 
@@ -131,6 +142,10 @@ static const field dslash_staggered_fields[] = {
     FIELD(PARAMS, b, FIELD_REAL),
     FIELD(PARAMS, scale, FIELD_REAL),
     FIELD(PARAMS, long_scale, FIELD_REAL),
+    FIELD(PARAMS, theta_x, FIELD_REAL),
+    FIELD(PARAMS, theta_y, FIELD_REAL),
+    FIELD(PARAMS, theta_z, FIELD_REAL),
+    FIELD(PARAMS, theta_t, FIELD_REAL),
 };
 
 // Odd to even sites, antiperiodic in time, with MILC's signs; no x.

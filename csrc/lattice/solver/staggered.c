@@ -84,7 +84,11 @@ static cubc_status open(solver *s, const cubc_operator *op)
                                        .long_reconstruct = improved ? from->long_reconstruct : 0,
                                        .signs = from->signs,
                                        .scale = from->scale,
-                                       .long_scale = from->long_scale};
+                                       .long_scale = from->long_scale,
+                                       .theta_x = from->theta_x,
+                                       .theta_y = from->theta_y,
+                                       .theta_z = from->theta_z,
+                                       .theta_t = from->theta_t};
     TRY(links_of_types(s, &links, from->reconstruct, of->links));
     if (improved) TRY(links_of_types(s, &long_links, from->long_reconstruct, of->long_links));
     schur_open(s, improved ? IMPROVED_FLOPS : NAIVE_FLOPS, 0);
@@ -100,6 +104,10 @@ static const field fields[] = {
     FIELD(OPERATOR, signs, FIELD_COUNT),
     FIELD(OPERATOR, scale, FIELD_REAL),
     FIELD(OPERATOR, long_scale, FIELD_REAL),
+    FIELD(OPERATOR, theta_x, FIELD_REAL),
+    FIELD(OPERATOR, theta_y, FIELD_REAL),
+    FIELD(OPERATOR, theta_z, FIELD_REAL),
+    FIELD(OPERATOR, theta_t, FIELD_REAL),
     FIELD(OPERATOR, mass, FIELD_REAL),
 };
 

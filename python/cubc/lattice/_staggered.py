@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .. import _core
@@ -14,6 +15,7 @@ from ._fields import COLOUR_VECTOR, NATIVE, Spinors, extent_fields, outputs, pre
 from ._gauge import Gauge
 from ._operator import Operator
 from ._propagator import Propagates
+from ._wilson import angles_of, theta_fields
 
 # For each direction x, y, z, t: five bits that say which of the coordinates x, y, z, t change the
 # sign of a hop, and whether it is negative besides (cubc_dslash_staggered_params).
@@ -78,7 +80,13 @@ class _StaggeredOperator(Propagates, Operator):
     _improved: _Improved | None = None
 
     def __init__(
-        self, gauge: Gauge, mass: float, phases: str, antiperiodic_t: bool, precision: str
+        self,
+        gauge: Gauge,
+        mass: float,
+        phases: str,
+        antiperiodic_t: bool,
+        theta: Sequence[float] | None,
+        precision: str,
     ):
         if not isinstance(gauge, Gauge):
             raise TypeError(f"expected a Gauge, not {type(gauge).__name__}: Gauge(links) makes one")
@@ -91,6 +99,7 @@ class _StaggeredOperator(Propagates, Operator):
         self.mass = float(mass)
         self.phases = phases
         self.antiperiodic_t = bool(antiperiodic_t)
+        self.theta = angles_of(theta)
         self.precision = precision
 
     def __repr__(self) -> str:
@@ -104,7 +113,8 @@ class _StaggeredOperator(Propagates, Operator):
 
     def _of_links(self, precision: str, stream: Any) -> dict[str, Any]:
         signs = sum(bits << 5 * mu for mu, bits in enumerate(PHASES[self.phases]))
-        return self._links(precision, stream) | {"signs": signs | self.antiperiodic_t << 20}
+        boundary = {"signs": signs | self.antiperiodic_t << 20, **theta_fields(self.theta)}
+        return self._links(precision, stream) | boundary
 
     def _run(
         self, x: Spinors, parity: int, dagger: bool, stream: Any, diagonal: float | None
@@ -152,6 +162,8 @@ class Staggered(_StaggeredOperator):
         the same spectrum.
     antiperiodic_t : bool
         True: fields change sign across the boundary in time.
+    theta : sequence of four float, optional
+        Angles at the boundaries of x, y, z, t; see `Wilson`.
     reconstruct : 18, 12 or 8
         Number of reals that a link is stored in; see `Wilson`.
     precision : "double", "single" or "half"
@@ -171,10 +183,11 @@ class Staggered(_StaggeredOperator):
         *,
         phases: str = "milc",
         antiperiodic_t: bool = True,
+        theta: Sequence[float] | None = None,
         reconstruct: int = 12,
         precision: str = "double",
     ):
-        super().__init__(gauge, mass, phases, antiperiodic_t, precision)
+        super().__init__(gauge, mass, phases, antiperiodic_t, theta, precision)
         if reconstruct not in (18, 12, 8):
             raise ValueError(f"reconstruct={reconstruct!r}: links are stored in 18, 12 or 8 reals")
         self.reconstruct = reconstruct
@@ -240,7 +253,7 @@ class Asqtad(_ImprovedOperator):
         Mass m.
     u0 : float
         Tadpole factor.
-    phases, antiperiodic_t, precision
+    phases, antiperiodic_t, theta, precision
         As of `Staggered`.
     reconstruct : 18 or 13
         Number of reals that a long link is stored in: all, or two rows and the phase of the
@@ -263,11 +276,12 @@ class Asqtad(_ImprovedOperator):
         *,
         phases: str = "milc",
         antiperiodic_t: bool = True,
+        theta: Sequence[float] | None = None,
         reconstruct: int = 13,
         precision: str = "double",
     ):
-        options = {"phases": phases, "antiperiodic_t": antiperiodic_t, "precision": precision}
-        super().__init__(gauge, mass, u0, 0.0, reconstruct, **options)
+        options = {"phases": phases, "antiperiodic_t": antiperiodic_t, "theta": theta}
+        super().__init__(gauge, mass, u0, 0.0, reconstruct, precision=precision, **options)
 
 
 class HISQ(_ImprovedOperator):
@@ -281,7 +295,7 @@ class HISQ(_ImprovedOperator):
         Mass m.
     naik_epsilon : float
         Correction of the dispersion relation for heavy quarks; see `fat_links`.
-    phases, antiperiodic_t, reconstruct, precision
+    phases, antiperiodic_t, theta, reconstruct, precision
         As of `Asqtad`.
 
     Notes
@@ -301,8 +315,11 @@ class HISQ(_ImprovedOperator):
         *,
         phases: str = "milc",
         antiperiodic_t: bool = True,
+        theta: Sequence[float] | None = None,
         reconstruct: int = 13,
         precision: str = "double",
     ):
-        options = {"phases": phases, "antiperiodic_t": antiperiodic_t, "precision": precision}
-        super().__init__(gauge, mass, 1.0, naik_epsilon, reconstruct, **options)
+        options = {"phases": phases, "antiperiodic_t": antiperiodic_t, "theta": theta}
+        super().__init__(
+            gauge, mass, 1.0, naik_epsilon, reconstruct, precision=precision, **options
+        )

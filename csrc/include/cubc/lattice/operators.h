@@ -95,6 +95,7 @@ typedef struct cubc_dslash_staggered_params {
     uint64_t signs;
     double a, b;
     double scale, long_scale;
+    double theta_x, theta_y, theta_z, theta_t; // as of cubc_dslash_wilson_params
 } cubc_dslash_staggered_params;
 
 // Linear algebra of a solver in one pass over its fields, which the update names. They are native

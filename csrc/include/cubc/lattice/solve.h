@@ -68,6 +68,7 @@ typedef struct cubc_staggered_operator {
     int reconstruct, long_reconstruct;
     uint64_t signs;
     double scale, long_scale;
+    double theta_x, theta_y, theta_z, theta_t;
     double mass; // above 0
 } cubc_staggered_operator;
 
