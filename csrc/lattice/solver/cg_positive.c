@@ -74,4 +74,5 @@ const solver_method solver_cg_positive = {
     .iterate = iterate,
     .iteration_applies = 1,
     .update_applies = 1,
+    .compacts = true,
 };

@@ -1,6 +1,7 @@
 // Fields, launches and rounds of the solvers: see solver.h.
 #include "lattice/solver/solver.h"
 
+#include "lattice/solver/compact.h"
 #include "run/recorded_calls.h"
 #include "run/run.h"
 
@@ -176,6 +177,7 @@ typedef struct rounds {
     call_round calls;      // of the recording
     device_event *ends[2]; // of the round that runs and the one before
     void *aside;           // a stream for reading the states
+    compaction left;       // sources that have left the batch
 } rounds;
 
 static cubc_status record_round(solver *s, rounds *r)
@@ -189,6 +191,32 @@ static cubc_status record_round(solver *s, rounds *r)
     if (st && !ended) api->recording_free(s->device, r->recording);
     if (st) r->recording = NULL;
     return st ? st : ended;
+}
+
+static void forget_round(solver *s, rounds *r)
+{
+    s->device->api->recording_free(s->device, r->recording);
+    calls_round_free(&r->calls);
+    r->recording = NULL;
+    r->calls = (call_round){0};
+}
+
+static uint64_t reals_of_source(const solver *s)
+{
+    return solver_reals(s) / s->shape.sources;
+}
+
+// Goes on without the sources that have stopped. A round is queued launch by launch again, and
+// loads what kernels differ for fewer sources.
+static cubc_status compact(solver *s, rounds *r)
+{
+    TRY(s->device->api->synchronize(s->device, s->stream));
+    TRY(solver_download(s));
+    if (has_stopped(s) || !compact_pays(s)) return CUBC_OK;
+    forget_round(s, r);
+    TRY(compact_sources(s, reals_of_source(s), &r->left));
+    TRY(solver_queue_round(s));
+    return record_round(s, r);
 }
 
 static cubc_status replay_rounds(solver *s, rounds *r)
@@ -210,6 +238,7 @@ static cubc_status replay_rounds(solver *s, rounds *r)
                       r->aside));
         if (has_stopped(s)) return solver_download(s); // whole now: the last round is over
         if (interrupt_pending()) FAIL(CUBC_INTERRUPTED, "interrupted during a solve");
+        if (compact_pays(s)) TRY(compact(s, r));
     }
     FAIL(CUBC_INTERNAL, "%s does not come to an end", s->method->name);
 }
@@ -225,9 +254,10 @@ static cubc_status run_rounds(solver *s)
     const device_api *api = s->device->api;
     rounds r = {0};
     cubc_status st = replay_rounds(s, &r);
+    if (!st) st = compact_undo(s, reals_of_source(s), &r.left);
     if (st) solver_settle(s);
-    api->recording_free(s->device, r.recording);
-    calls_round_free(&r.calls);
+    forget_round(s, &r);
+    compact_free(&r.left);
     for (int k = 0; k < 2; k++) api->event_destroy(s->device, r.ends[k]);
     api->stream_destroy(s->device, r.aside);
     return st;

@@ -4,7 +4,8 @@
 // A method is two lists of launches, an update and an iteration. A solve begins with an update. A
 // round is some iterations and an update, which does nothing where none is due. The first rounds
 // are queued launch by launch; then one is recorded and replayed. The host reads the
-// states after a round while the next one runs.
+// states after a round while the next one runs. When half of the sources have stopped they leave
+// the batch (compact.c).
 #ifndef CUBC_LATTICE_SOLVER_H
 #define CUBC_LATTICE_SOLVER_H
 
@@ -64,6 +65,7 @@ struct solver_method {
     cubc_status (*iterate)(solver *s, uint64_t last_of_round);
     int iteration_applies, update_applies; // how often M or its adjoint is applied
     const solver_method *of_positive;      // the same for Hermitian positive M; NULL: this one
+    bool compacts; // sources that have stopped may leave the batch (compact.c)
 };
 
 // The actions of a solve on the device: those of a run (solver.c), or of a dry run (dry_run.c).

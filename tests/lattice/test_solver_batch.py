@@ -1,0 +1,56 @@
+"""Sources that have stopped leave the batch, and come back in their order."""
+
+import numpy as np
+import pytest
+from inputs import value
+from lattice_system import KAPPA, LINKS, SHAPE, random_spinors
+
+from cubc import lattice, tuner
+
+pytestmark = pytest.mark.usefixtures("optimised")
+B = np.stack([random_spinors(SHAPE, k) for k in range(8)])
+EARLY = [0, 2, 3, 5, 6, 7]  # near their solutions, each as many digits as its number says
+
+
+@pytest.fixture(scope="module")
+def operator(device):
+    return lattice.Wilson(lattice.Gauge(LINKS, device=device), KAPPA, precision="double")
+
+
+@pytest.fixture(scope="module")
+def guess(operator):
+    x = np.zeros_like(B)
+    for k in EARLY:
+        x[k] = operator.solve(B[k], tol=10.0 ** -(k + 2), sloppy="single")[0]
+    return x
+
+
+@pytest.mark.parametrize("solver", ["cg", "bicgstab", "gcr"])
+@pytest.mark.parametrize(
+    "options", [{"sloppy": "half"}, {"even_odd": False}, {"normal": True, "sloppy": "single"}]
+)
+def test_each_source_is_solved_as_alone(operator, guess, tmp_path, solver, options):
+    options = {"solver": solver, "tol": 1e-10, "delta": 0.05} | options
+    x0 = np.zeros_like(B) if options.get("normal") else guess
+    if options.get("normal"):
+        x0[EARLY] = operator.solve(B[EARLY], tol=1e-8, normal=True)[0]
+    with tuner.record(tmp_path / "calls.db"):
+        x, info = operator.solve(B, x0=x0, **options)
+    assert info.converged
+    for k in (1, 3, 7):
+        alone, one = operator.solve(B[k], x0=x0[k], **options)
+        assert one.iterations == info.sources[k].iterations
+        np.testing.assert_allclose(x[k], alone, rtol=0, atol=1e-9 * abs(alone).max())
+    product = value(operator(x))
+    if options.get("normal"):
+        product = value(operator.dagger(product))
+    axes = tuple(range(1, B.ndim))
+    left = np.sqrt((abs(product - B) ** 2).sum(axes) / (abs(B) ** 2).sum(axes))
+    np.testing.assert_allclose([one.residual for one in info.sources], left, rtol=1e-2, atol=1e-14)
+    table = tuner.recorded(tmp_path / "calls.db")
+    sizes = {
+        int(shape.rpartition("=")[2])
+        for name, shape in zip(table.benchmark, table["shape"], strict=True)
+        if name == "field_update.cg"
+    }
+    assert max(sizes) == 8 and 2 <= min(sizes) <= 4
