@@ -111,7 +111,12 @@ def test_reduction_to_the_overlap_operator(device, tiny, b, c):
     inverse = (np.linalg.inv(overlap) - np.eye(n)) / (1 - mass)
     columns = inverse.reshape(16, 4, 3, 16, 4, 3)[:, :, :, np.ravel_multi_index(place[::-1], TINY)]
     expected = np.moveaxis(columns, 2, 3).reshape(*TINY, 4, 4, 3, 3)
-    assert error(M.propagator(place, tol=1e-12), expected) < 1e-10
+    S = M.propagator(place, tol=1e-12)
+    assert error(S, expected) < 1e-10
+    points = lattice.point_source(M.gauge.extent, place)
+    both = M.propagator(source=np.stack([points, 2j * points]), tol=1e-12)
+    assert error(both, np.stack([S, 2j * S])) < 1e-10
+    assert error(M.pion_correlator(both)[1], 4 * lattice.pion_correlator(S)) < 1e-10
 
 
 def test_massless_quarks_become_chiral(device):

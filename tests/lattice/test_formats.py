@@ -398,10 +398,18 @@ def test_plaquettes_of_others(name, format, known):
     ("name", "norm"),
     [("ksvector.src.sample.l8", 6903550.72648), ("ksvector.ans.Minv.sample.l8", 12219.20941)],
 )
-def test_colour_vectors_of_milc(name, norm):
+def test_colour_vectors_of_milc(name, norm, tmp_path):
     vector, info = lattice.read_colour_vector(real(name))
     assert (info.kind, info.extent) == ("colour vector", (8, 8, 8, 8))
     assert (abs(vector) ** 2).sum() == pytest.approx(norm, abs=5e-6)
+    again = tmp_path / "again"
+    lattice.write_colour_vector(again, vector, "single")
+    ours, theirs = (
+        next(data for kind, _, _, data in files.lime_records(blob) if kind == "scidac-binary-data")
+        for blob in (again.read_bytes(), real(name).read_bytes())
+    )
+    assert ours == theirs
+    assert lattice.read_info(again)[0].checksum == info.checksum
 
 
 def test_a_staggered_propagator_of_milc(tmp_path):

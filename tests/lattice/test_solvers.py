@@ -331,8 +331,9 @@ def test_a_propagator_takes_what_a_solve_takes(operator, device, where):
     assert info.converged and info.updates > 1
     columns = cubc.asarray(out, device="cpu").numpy().reshape(4, 3, *SHAPE, 4, 3)
     assert np.array_equal(s, 2 * KAPPA * np.moveaxis(columns, (0, 1), (5, 7)))
-    again, info = lattice.propagator(operator, (1, 1, 3, 4), tol=1e-11, x0=out)
-    assert info.converged and info.iterations == 0 and abs(again - s).max() < 1e-14
+    for x0 in (out, s, cubc.asarray(s, device=device)):
+        again, info = lattice.propagator(operator, (1, 1, 3, 4), tol=1e-11, x0=x0)
+        assert info.converged and info.iterations == 0 and abs(again - s).max() < 1e-14
 
 
 def test_threads_at_once(device):

@@ -11,8 +11,8 @@ from .._core import asarray, call
 from ._fields import Spinors, extent_fields, is_half, outputs, precision_type
 from ._gauge import Gauge
 from ._operator import Operator
+from ._propagator import Propagates, propagator_of, sources_of
 from ._solve import SolveInfo
-from ._sources import point_source
 from ._wilson import Wilson, angles_of, theta_fields
 
 MOST_LS = 64  # CUBC_MOST_LS
@@ -23,7 +23,7 @@ def _on_host(x: Any) -> np.ndarray:
     return x if isinstance(x, np.ndarray) else np.asarray(asarray(x).numpy())
 
 
-class Mobius(Operator):
+class Mobius(Propagates, Operator):
     """Moebius domain-wall operator of five dimensions.
 
     M psi_s = D_+ psi_s - D_- (P_- psi_(s+1) + P_+ psi_(s-1)) with D_+ = b5 D_W + 1, D_- = 1 - c5
@@ -204,22 +204,27 @@ class Mobius(Operator):
             raise ValueError(f"Ls={self.Ls}: the middle of an even number of sites is asked for")
         return self._between(psi, self.Ls // 2)
 
-    def _columns(self, place: Any, options: dict[str, Any]) -> tuple[np.ndarray, SolveInfo]:
-        """Solutions for the point sources at a site: [source spin][source colour][s]..."""
+    def _columns(
+        self, place: Any, source: Any, options: dict[str, Any]
+    ) -> tuple[np.ndarray, SolveInfo]:
+        """Solutions for sources: ...[source spin][source colour][s]..."""
         for other in ("shifts", "normal"):
             if options.get(other):
                 raise ValueError(f"a propagator is the inverse of M itself: `solve` takes {other}")
-        points = point_source(self.gauge.extent, place)
-        psi, info = self.solve(self.source(points), **options)
+        eta = sources_of(self, place, source)
+        psi, info = self.solve(self.source(eta), **options)
         if not info.converged:
             raise RuntimeError(f"the propagator did not converge: {info!r}")
         return _on_host(psi), info
 
     @named
     def propagator(
-        self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
+        self,
+        place: tuple[int, int, int, int] = (0, 0, 0, 0),
+        source: Any = None,
+        **options: Any,
     ) -> np.ndarray:
-        """Return the propagator of the physical field from a point.
+        """Return the propagator of the physical field from a point or another source.
 
         It is the inverse of the operator of four dimensions that the class describes, D_ov, less
         what does not propagate: (D_ov^-1 - 1) / (1 - mass).
@@ -227,7 +232,9 @@ class Mobius(Operator):
         Parameters
         ----------
         place : tuple of int
-            Site x, y, z, t of the source, each from 0 to the extent less 1.
+            Site x, y, z, t of a point source, each from 0 to the extent less 1.
+        source : array_like, optional
+            Other sources of the physical field, as of `cubc.lattice.propagator`.
         **options
             Options of `solve` but `shifts` and `normal`.
 
@@ -242,8 +249,8 @@ class Mobius(Operator):
         RuntimeError
             If a column did not converge.
         """
-        psi, _ = self._columns(place, options)
-        return np.moveaxis(self.physical(psi), (0, 1), (5, 7))
+        psi, _ = self._columns(place, source, options)
+        return propagator_of(self.physical(psi), len(self._site))
 
     @named
     def residual_mass(
@@ -253,9 +260,10 @@ class Mobius(Operator):
 
         At each distance it is the correlator of the pion with the density half-way between the
         walls over that of the pion, both summed over space; on a plateau it depends little on the
-        distance. Parameters and errors are those of `propagator`.
+        distance. Parameters and errors are those of `propagator` but
+        for `source`.
         """
-        psi, _ = self._columns(place, options)
+        psi, _ = self._columns(place, None, options)
         middle, pion = (
             (abs(q) ** 2).sum((0, 1, 3, 4, 5, 6, 7))
             for q in (self.midpoint(psi), self.physical(psi))

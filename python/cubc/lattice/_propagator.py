@@ -11,26 +11,47 @@ from ._solve import SolveInfo
 from ._sources import point_source
 
 
-def _columns_of(source: Any, extent: tuple[int, ...], site: tuple[int, ...]) -> np.ndarray:
+def _of_propagator(extent: tuple[int, ...], site: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the last axes of a propagator."""
+    return (*extent[::-1], *(n for n in site for _ in range(2)))
+
+
+def columns_of(source: Any, extent: tuple[int, ...], site: tuple[int, ...]) -> np.ndarray:
     """Return sources with their spin and colour first, ``(..., *site, T, Z, Y, X, *site)``.
 
     They are given so, or as a propagator has them.
     """
-    source = np.asarray(source)
-    lattice, axes = tuple(extent[::-1]), len(site)
-    # Extents are even, so that no axis of a lattice is a colour's.
-    if source.shape[-4 - 2 * axes : -axes] == (*site, *lattice) and source.shape[-axes:] == site:
-        return source
-    each = tuple(n for n in site for _ in range(2))
-    if source.shape[-4 - 2 * axes :] != (*lattice, *each):
+    on_host = hasattr(source, "__array_interface__") or not hasattr(source, "dtype")
+    source = np.asarray(source if on_host else asarray(source).numpy())
+    columns, whole = (*site, *extent[::-1], *site), _of_propagator(extent, site)
+    last = source.shape[-len(columns) :]
+    if last == columns:
+        return source.astype(complex, copy=False)
+    if last != whole:  # extents are even, so that no axis of a lattice is a colour's
         raise ValueError(
             f"source has shape {source.shape}: expected those of all spins and colours, "
-            f"(..., {', '.join(map(str, (*site, *lattice, *site)))}), or a propagator, "
-            f"(..., {', '.join(map(str, (*lattice, *each)))})"
+            f"(..., {', '.join(map(str, columns))}), or a propagator, "
+            f"(..., {', '.join(map(str, whole))})"
         )
-    before = source.ndim - 4 - 2 * axes
-    place = [before + 5 + 2 * k for k in range(axes)]
-    return np.moveaxis(source, place, range(before, before + axes))
+    first = source.ndim - len(whole)
+    places = [first + 5 + 2 * k for k in range(len(site))]
+    columns = np.moveaxis(source, places, range(first, first + len(site)))
+    return columns.astype(complex, copy=False)
+
+
+def sources_of(operator: Any, place: tuple[int, int, int, int], source: Any) -> np.ndarray:
+    """Return point sources at a site, or those that are given, as `columns_of` does."""
+    extent, site = operator.gauge.extent, operator._site
+    if source is not None:
+        return columns_of(source, extent, site)
+    return point_source(extent, place, "spinor" if site == SPINOR else "colour vector")
+
+
+def propagator_of(columns: np.ndarray, axes: int) -> np.ndarray:
+    """Return the propagator of columns ``(..., *site, T, Z, Y, X, *site)`` with so many of site."""
+    first = columns.ndim - 4 - 2 * axes
+    places = [first + 5 + 2 * k for k in range(axes)]
+    return np.moveaxis(columns, range(first, first + axes), places)
 
 
 @named
@@ -57,7 +78,7 @@ def propagator(
         Options of `solve` but `shifts` and `normal`. `x0` and `out` have the shape
         ``(12, T, Z, Y, X, 4, 3)``, with source spin and colour first, or ``(3, T, Z, Y, X, 3)`` for
         staggered operators; several sources make the first axis longer. They are solutions of M x =
-        b, without the factor 2 kappa.
+        b, without the factor 2 kappa. `x0` may be a propagator, too, which has that factor.
 
     Returns
     -------
@@ -72,17 +93,15 @@ def propagator(
         if options.get(other):
             raise ValueError(f"a propagator is the inverse of M itself: `solve` takes {other}")
     extent, site = operator.gauge.extent, operator._site
-    if source is None:
-        kind = "spinor" if site == SPINOR else "colour vector"
-        sources = point_source(extent, place, kind)
-    else:
-        sources = _columns_of(source, extent, site).astype(complex, copy=False)
-    x, info = operator.solve(sources.reshape(-1, *sources.shape[-4 - len(site) :]), **options)
+    sources = sources_of(operator, place, source)
+    together = (-1, *sources.shape[-4 - len(site) :])
+    x0, whole = options.get("x0"), _of_propagator(extent, site)
+    if x0 is not None and np.shape(x0)[-len(whole) :] == whole:
+        guess = columns_of(x0, extent, site).reshape(together)
+        options["x0"] = guess / operator._per_solution
+    x, info = operator.solve(sources.reshape(together), **options)
     columns = x if isinstance(x, np.ndarray) else asarray(x).numpy()
-    columns = columns.reshape(sources.shape)
-    before = columns.ndim - 4 - 2 * len(site)
-    to = [before + 5 + 2 * k for k in range(len(site))]
-    s = np.moveaxis(columns, range(before, before + len(site)), to)
+    s = propagator_of(columns.reshape(sources.shape), len(site))
     return operator._per_solution * s, info
 
 
@@ -151,11 +170,11 @@ class Propagates:
         They are those of `cubc.lattice.pion_correlator`, and of several sources, along axes before
         those of the lattice, one after the other.
         """
-        s, each = np.asarray(s), tuple(n for n in self._site for _ in range(2))
-        if s.shape[-4 - len(each) :] != (*self.gauge.extent[::-1], *each):
-            axes = ", ".join(map(str, (*self.gauge.extent[::-1], *each)))
+        s, whole = np.asarray(s), _of_propagator(self.gauge.extent, self._site)
+        if s.shape[-len(whole) :] != whole:
+            axes = ", ".join(map(str, whole))
             raise ValueError(f"a propagator of shape {s.shape}: expected (..., {axes})")
-        return _correlated(s, len(each), time)
+        return _correlated(s, len(whole) - 4, time)
 
 
 @named
