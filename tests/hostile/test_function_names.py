@@ -137,6 +137,8 @@ def test_algorithms_that_functions_share(name, call, words):
         ("random", lambda: cubc.lattice.Gauge.random((1, 2, 3))),
         ("quenched", lambda: cubc.lattice.quenched((4, 4, 4), 6.0)),
         ("point_source", lambda: cubc.lattice.point_source((2, 2, 2, 2), (9, 9, 9, 9))),
+        ("wall_source", lambda: cubc.lattice.wall_source((2, 2, 2, 2), 9)),
+        ("random_wall_source", lambda: cubc.lattice.random_wall_source((2, 2, 2, 2), 0, -1)),
         ("write_links", lambda: cubc.lattice.write_links("unwritten", np.ones(3))),
         ("Wilson", lambda: cubc.lattice.Wilson(3, kappa=0.1)),
         ("TwistedClover", lambda: cubc.lattice.TwistedClover(3, kappa=0.1, csw=1.0, mu=0.1)),

@@ -162,7 +162,11 @@ def test_propagators(device):
     place = (1, 0, 3, 2)
     D = operator(device)
     S = D.propagator(place, tol=1e-11, sloppy="half")
-    point = lattice.point_source(D.gauge.extent, place)[2, 1]
+    points = lattice.point_source(D.gauge.extent, place)
+    again = D.propagator(source=2j * points[None], tol=1e-2, sloppy="half")
+    assert terms.error(again, 2j * S[:, :, None]) < 0.05
+    assert D.pion_correlator(S).shape == (2, 2, D.gauge.extent[3])
+    point = points[2, 1]
     for source in range(2):
         column = S[:, source, ..., :, 2, :, 1] / (2 * KAPPA)
         left = D(column)

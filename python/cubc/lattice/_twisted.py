@@ -8,7 +8,7 @@ import numpy as np
 from .._calls import named
 from .._core import asarray
 from ._gauge import Gauge
-from ._sources import point_source
+from ._propagator import propagator_of, sources_of
 from ._wilson import Wilson
 
 
@@ -153,15 +153,20 @@ class TwistedDoublet(Wilson):
         return "doublet", super()._system(precision, stream)[1] | masses
 
     @named
-    def propagator(  # type: ignore[override]  # of two flavours
-        self, place: tuple[int, int, int, int] = (0, 0, 0, 0), **options: Any
+    def propagator(
+        self,
+        place: tuple[int, int, int, int] = (0, 0, 0, 0),
+        source: Any = None,
+        **options: Any,
     ) -> np.ndarray:
-        """Return the propagator from a point, S = 2 kappa M^-1.
+        """Return the propagator from a point or another source, S = 2 kappa M^-1.
 
         Parameters
         ----------
         place : tuple of int
-            Site x, y, z, t of the source.
+            Site x, y, z, t of a point source.
+        source : array_like, optional
+            Other sources, of each flavour by itself, as of `cubc.lattice.propagator`.
         **options
             Options of `solve` but `x0`, `shifts`, `normal` and `out`.
 
@@ -180,14 +185,12 @@ class TwistedDoublet(Wilson):
         for other in ("x0", "shifts", "normal", "out"):
             if options.get(other) is not None and options.get(other) is not False:
                 raise ValueError(f"a propagator of a doublet takes no {other}")
-        points = point_source(self.gauge.extent, place)
-        points = points.reshape(12, *points.shape[2:])
-        sources = np.zeros((2, 12, 2, *points.shape[1:]), complex)
+        given = sources_of(self, place, source)
+        sources = np.zeros((2, *given.shape[:-6], 2, *given.shape[-6:]), complex)
         for flavour in range(2):
-            sources[flavour, :, flavour] = points
+            sources[flavour, ..., flavour, :, :, :, :, :, :] = given
         x, info = self.solve(sources, **options)
         if not info.converged:
             raise RuntimeError(f"the propagator did not converge: {info!r}")
         columns = x if isinstance(x, np.ndarray) else asarray(x).numpy()
-        columns = columns.reshape(2, 4, 3, 2, *points.shape[1:])
-        return 2 * self.kappa * np.moveaxis(columns, (3, 0, 1, 2), (0, 1, 7, 9))
+        return 2 * self.kappa * propagator_of(np.moveaxis(columns, -7, 0), len(self._site))
