@@ -57,6 +57,21 @@ def test_a_hermitian_positive_system(operator):
     assert info.iterations < 0.9 * alone.iterations
 
 
+def test_staggered_fermions_and_an_inner_dimension(device):
+    """Colour vectors, whose even system is positive, and sources of two flavours."""
+    gauge = lattice.Gauge(LINKS, device=device)
+    staggered = lattice.Staggered(gauge, 0.05, precision="double")
+    b = SOURCES[:5, ..., 0, :].copy()
+    x, info = solve(staggered, b)
+    _, alone = staggered.solve(b, tol=1e-10)
+    assert info.converged and (left(staggered, x, b) < 1e-10).all()
+    assert info.iterations < 0.7 * alone.iterations
+    doublet = lattice.TwistedDoublet(gauge, KAPPA, 0.3, 0.2, precision="double")
+    b = SOURCES.reshape(3, 2, *SOURCES.shape[1:])
+    x, info = solve(doublet, b)
+    assert info.converged and len(info.sources) == 3 and (left(doublet, x, b) < 1e-10).all()
+
+
 def test_one_source_is_iterated_as_by_cg(operator):
     x, info = solve(operator, SOURCES[:1])
     _, alone = operator.solve(SOURCES[:1], tol=1e-10)
