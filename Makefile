@@ -56,15 +56,17 @@ demo: build
 
 # ---- the C core without Python ------------------------------------------------------------------
 # One object a source, one program a tests/c/test_*.c, all instrumented. Kernels that the programs
-# compile at run time get the same sanitizers: the CPU device passes its own on. They are compiled
-# without optimisation, for a fifth of the time: each runs for a moment.
+# compile at run time get the same sanitizers: the CPU device passes its own on. All is compiled
+# without optimisation, kernels for a fifth of the time: each runs for a moment. The analyzer looks at
+# optimised code, and has the warnings that need it.
 C_BUILD := build/ctest
 C_SOURCES := $(filter-out csrc/python/%,$(wildcard csrc/*/*.c csrc/*/*/*.c))
 C_OBJECTS := $(C_SOURCES:csrc/%.c=$(C_BUILD)/%.o)
 C_TESTS := $(patsubst tests/c/%.c,$(C_BUILD)/%,$(wildcard tests/c/test_*.c))
-C_FLAGS := -std=c11 -g -O1 -pthread -fno-omit-frame-pointer -Wall -Wextra -Wpedantic -Werror \
+C_COMMON := -std=c11 -g -pthread -fno-omit-frame-pointer -Wall -Wextra -Wpedantic -Werror \
 	-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-Icsrc -Icsrc/include -DCUBC_VERSION='"$(VERSION)"'
+C_FLAGS := -O0 $(C_COMMON)
 
 # The fuzzers, each one file tests/fuzz/fuzz_*.c, with a driver that needs no libFuzzer.
 C_FUZZERS := $(patsubst tests/fuzz/%.c,$(C_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -100,7 +102,7 @@ $(C_FUZZERS): $(C_BUILD)/%: tests/fuzz/%.c tests/fuzz/driver.c tests/fuzz/fuzz.h
 T_BUILD := build/tsan
 T_OBJECTS := $(C_SOURCES:csrc/%.c=$(T_BUILD)/%.o)
 T_TESTS := $(addprefix $(T_BUILD)/test_,simt simt_signal launch order device_cpu workspace cache lattice_io policy recorded_calls)
-T_FLAGS := $(filter-out -W% -fsanitize=% -fno-sanitize-recover=%,$(C_FLAGS)) -fsanitize=thread
+T_FLAGS := -O1 $(filter-out -W% -fsanitize=% -fno-sanitize-recover=%,$(C_COMMON)) -fsanitize=thread
 T_RUN := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 tsan: $(T_TESTS)
@@ -133,7 +135,7 @@ F_BUILD := build/fuzz
 F_OBJECTS := $(C_SOURCES:csrc/%.c=$(F_BUILD)/%.o)
 F_FUZZERS := $(patsubst %,$(F_BUILD)/fuzz_%,$(filter $(C_FUZZ),$(FUZZ)))
 F_RUNS := $(patsubst %,fuzz-%,$(filter $(C_FUZZ),$(FUZZ)))
-F_FLAGS := $(filter-out -W%,$(C_FLAGS)) -fsanitize=fuzzer-no-link # ctest has judged warnings
+F_FLAGS := -O1 $(filter-out -W%,$(C_COMMON)) -fsanitize=fuzzer-no-link # ctest has judged warnings
 LIBFUZZER := $(shell echo 'int LLVMFuzzerTestOneInput(void);int LLVMFuzzerTestOneInput(void){return 0;}' \
 	| $(FUZZ_CC) -x c -fsanitize=fuzzer - -o /dev/null 2>/dev/null && echo yes)
 
@@ -168,7 +170,7 @@ $(F_FUZZERS): $(F_BUILD)/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(F_OBJECTS)
 ANALYZER := 12
 A_BUILD := build/analyze
 A_STAMPS := $(C_SOURCES:csrc/%.c=$(A_BUILD)/%.o)
-A_FLAGS = $(filter-out -g -fsanitize=% -fno-sanitize-recover=%,$(C_FLAGS)) -fanalyzer
+A_FLAGS = -O1 $(filter-out -g -fsanitize=% -fno-sanitize-recover=%,$(C_COMMON)) -fanalyzer
 
 # The array is filled by two loops, a part each.
 $(A_BUILD)/base/hash.o: A_FLAGS += -Wno-analyzer-use-of-uninitialized-value
