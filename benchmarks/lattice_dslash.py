@@ -10,6 +10,7 @@ H200 of another machine: one parity, antiperiodic in time, many calls too.
 
 import argparse
 import statistics
+from functools import partial
 
 import cells
 import numpy as np
@@ -101,14 +102,19 @@ def fields_of(gauge, precision, reconstruct, sources):
     }
 
 
-def seconds_a_call(given):
+def launch(given, stream):
+    call("dslash_wilson", given, stream=stream)
+
+
+def seconds_of(calls):
+    """Seconds of what `calls` queues on a stream."""
     stream = torch.cuda.Stream()
-    call("dslash_wilson", given, stream=stream.cuda_stream)
+    calls(stream.cuda_stream)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=stream):
         for _ in range(CALLS):
-            call("dslash_wilson", given, stream=stream.cuda_stream)
+            calls(stream.cuda_stream)
     times = []
     for _ in range(LAUNCHES):
         start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -142,7 +148,7 @@ def main():
             for reconstruct in options.reconstruct:
                 for sources in options.sources:
                     given = fields_of(gauge, precision, reconstruct, sources)
-                    seconds = seconds_a_call(given)
+                    seconds = seconds_of(partial(launch, given))
                     sites = int(np.prod(extent)) / 2 * sources
                     gflops = 1320 * sites / seconds * 1e-9
                     peer = QUDA.get(name, {}).get((precision, reconstruct))
