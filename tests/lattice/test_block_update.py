@@ -57,26 +57,15 @@ def test_a_hermitian_positive_system(operator):
     assert info.iterations < 0.9 * alone.iterations
 
 
-def test_staggered_fermions_and_an_inner_dimension(device):
-    """Colour vectors, whose even system is positive, and sources of two flavours."""
+def test_staggered_fermions(device):
+    """Colour vectors, whose even system is positive."""
     gauge = lattice.Gauge(LINKS, device=device)
     staggered = lattice.Staggered(gauge, 0.05, precision="double")
-    b = SOURCES[:5, ..., 0, :].copy()
+    b = SOURCES[..., 0, :].copy()
     x, info = solve(staggered, b)
     _, alone = staggered.solve(b, tol=1e-10)
     assert info.converged and (left(staggered, x, b) < 1e-10).all()
     assert info.iterations < 0.7 * alone.iterations
-    doublet = lattice.TwistedDoublet(gauge, KAPPA, 0.3, 0.2, precision="double")
-    b = SOURCES.reshape(3, 2, *SOURCES.shape[1:])
-    x, info = solve(doublet, b)
-    assert info.converged and len(info.sources) == 3 and (left(doublet, x, b) < 1e-10).all()
-
-
-def test_one_source_is_iterated_as_by_cg(operator):
-    x, info = solve(operator, SOURCES[:1])
-    _, alone = operator.solve(SOURCES[:1], tol=1e-10)
-    assert info.converged and left(operator, x, SOURCES[:1])[0] < 1e-10
-    assert abs(info.iterations - alone.iterations) <= 0.1 * alone.iterations + 1
 
 
 def test_in_single_precision(device):
@@ -105,11 +94,11 @@ def test_sources_that_depend_on_each_other(operator):
 
 def test_sources_of_any_size_and_one_that_is_not_finite(operator):
     """None disturbs the others."""
-    sizes = np.array([1e-30, 1.0, 1e30, np.nan]).reshape(4, 1, 1, 1, 1, 1, 1)
-    x, info = solve(operator, SOURCES[:4] * sizes)
-    assert [one.converged for one in info.sources] == [True] * 3 + [False]
-    assert np.isnan(x[3]).all()
-    assert (left(operator, x[:3] / sizes[:3], SOURCES[:3]) < 2e-10).all()
+    sizes = np.array([1e-30, 1.0, 1e30, 1e5, 1e-5, np.nan]).reshape(6, 1, 1, 1, 1, 1, 1)
+    x, info = solve(operator, SOURCES * sizes)
+    assert [one.converged for one in info.sources] == [True] * 5 + [False]
+    assert np.isnan(x[5]).all()
+    assert (left(operator, x[:5] / sizes[:5], SOURCES[:5]) < 2e-10).all()
 
 
 def test_guesses_stop_their_sources(operator):
@@ -148,12 +137,18 @@ def test_an_operator_without_inverse(operator):
     links[...] = np.eye(3)
     free = lattice.Gauge(links, device=operator.gauge.device)
     singular = lattice.Wilson(free, 0.125, precision="double", antiperiodic_t=False)
-    _, info = solve(singular, np.stack([np.ones_like(B), B]), maxiter=200)
+    _, info = solve(singular, np.stack([np.ones_like(B), *SOURCES[1:]]), maxiter=200)
     assert not info.converged
 
 
-@pytest.mark.parametrize("label", ["tpb_32.mb_1.wpt_1.wav_2", "tpb_96.mb_1.wpt_1.wav_1"])
-def test_blocks_of_many_threads(device, label, monkeypatch):
+@pytest.mark.parametrize(
+    ("label", "options"),
+    [
+        ("tpb_32.mb_1.wpt_1.wav_2", {}),
+        ("tpb_96.mb_1.wpt_1.wav_1", {"normal": True, "even_odd": False}),
+    ],
+)
+def test_blocks_of_many_threads(device, label, options, monkeypatch):
     """The variants of GPUs on the cpu, under a random order of threads."""
     if device != "cpu":
         pytest.skip("this is for the cpu")
@@ -162,6 +157,5 @@ def test_blocks_of_many_threads(device, label, monkeypatch):
     kind = {"T{ct}": "F64"}
     _core.use_policy("block_update.direction", kind, "cpu", label, place)
     D = lattice.Wilson(lattice.Gauge(LINKS, device=device), KAPPA, precision="double")
-    for options in ({}, {"normal": True, "even_odd": False}):
-        _, info = solve(D, SOURCES[:5], **options)
-        assert info.converged
+    _, info = solve(D, SOURCES[:5], **options)
+    assert info.converged

@@ -9,7 +9,7 @@ from cubc import lattice, tuner
 
 pytestmark = pytest.mark.usefixtures("optimised")
 B = np.stack([random_spinors(SHAPE, k) for k in range(8)])
-EARLY = [0, 2, 3, 5, 6, 7]  # near their solutions, each as many digits as its number says
+EARLY = [0, 2, 3, 5, 6, 7]  # near their solutions
 
 
 @pytest.fixture(scope="module")
@@ -17,30 +17,27 @@ def operator(device):
     return lattice.Wilson(lattice.Gauge(LINKS, device=device), KAPPA, precision="double")
 
 
-@pytest.fixture(scope="module")
-def guess(operator):
-    x = np.zeros_like(B)
-    for k in EARLY:
-        x[k] = operator.solve(B[k], tol=10.0 ** -(k + 2), sloppy="single")[0]
-    return x
-
-
-@pytest.mark.parametrize("solver", ["cg", "bicgstab", "gcr"])
 @pytest.mark.parametrize(
-    "options", [{"sloppy": "half"}, {"even_odd": False}, {"normal": True, "sloppy": "single"}]
+    ("solver", "options"),
+    [
+        ("cg", {"sloppy": "half"}),
+        ("bicgstab", {"even_odd": False}),
+        ("gcr", {"sloppy": "single", "normal": True}),
+    ],
 )
-def test_each_source_is_solved_as_alone(operator, guess, tmp_path, solver, options):
-    options = {"solver": solver, "tol": 1e-10, "delta": 0.05} | options
-    x0 = np.zeros_like(B) if options.get("normal") else guess
-    if options.get("normal"):
-        x0[EARLY] = operator.solve(B[EARLY], tol=1e-8, normal=True)[0]
+def test_each_source_is_solved_as_alone(operator, tmp_path, solver, options):
+    options = {"solver": solver, "delta": 0.05} | options
+    x0 = np.zeros_like(B)
+    x0[EARLY] = operator.solve(B[EARLY], tol=1e-6, **options)[0]
+    options["tol"] = 1e-10
     with tuner.record(tmp_path / "calls.db"):
         x, info = operator.solve(B, x0=x0, **options)
     assert info.converged
-    for k in (1, 3, 7):
-        alone, one = operator.solve(B[k], x0=x0[k], **options)
-        assert one.iterations == info.sources[k].iterations
-        np.testing.assert_allclose(x[k], alone, rtol=0, atol=1e-9 * abs(alone).max())
+    for pair in ([1, 3], [7, 4]):
+        alone, two = operator.solve(B[pair], x0=x0[pair], **options)
+        for k, y, one in zip(pair, alone, two.sources, strict=True):
+            assert one.iterations == info.sources[k].iterations
+            np.testing.assert_allclose(x[k], y, rtol=0, atol=1e-9 * abs(y).max())
     product = value(operator(x))
     if options.get("normal"):
         product = value(operator.dagger(product))
