@@ -224,7 +224,7 @@ KERNEL(sort_few, sort_args, cluster_shared)
     if constexpr (PAIRS && !TUNE_INDICES) {
         enum { LINE = sizeof(value_t) < 128 ? 128 / sizeof(value_t) : 1 };
         for (u32 i = thread_id() * LINE; i < mine.count; i += SIMT_THREADS * LINE)
-            prefetch_l2(a.values_in + mine.first + i);
+            prefetch_item(a.values_in + mine.first + i);
     }
     if constexpr (IN_CLUSTERS) {
         if (!alone) {

@@ -78,6 +78,24 @@ def test_what_compares(device, dtype, first):
     same(cubc.searchsorted(at(device, first, table), d), np.searchsorted(table, x))
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u2", "3i1"])
+def test_what_is_prefetched(device, dtype):
+    """Arrays that are longer than what tiles fetch ahead, and pairs, whose values are fetched."""
+    n = 7_000_003 // np.dtype(dtype).itemsize
+    x = np.zeros(n, np.dtype([("a", "i1", 3)]) if dtype == "3i1" else dtype)
+    x.view("u1")[:] = (np.arange(x.nbytes) // 1000 % 100).astype("u1")
+    d = at(device, 1, x)
+    if dtype == "3i1":
+        same(cubc.select(d, "x.a[0] < 7"), x[x["a"][:, 0] < 7])
+        return
+    same(cubc.unique_consecutive(d), x[np.r_[True, x[1:] != x[:-1]]])
+    same(cubc.scan(d, "max", dtype=dtype), np.maximum.accumulate(x))
+    same(cubc.select(d, "x < 7"), x[x < 7])
+    few = at(device, 1, np.arange(N % 256, -1, -1, dtype="i4"))
+    values = np.arange(few.size).astype(dtype)
+    same(cubc.sort_pairs(few, at(device, 1, values))[1], values[::-1])
+
+
 class Shaped:
     """An array with another shape, of the same size."""
 
