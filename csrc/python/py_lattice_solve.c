@@ -1,6 +1,7 @@
 // cubc.lattice's solver: fields and an operator's parameters on their way to cubc_solve. The table
 // of fields of an operator's row (operator_row.h) says what its parameters are, so that they are
 // filled in here from a dict by name.
+#include "python/py_array.h"
 #include "python/py_binding.h"
 #include "python/py_call.h"
 #include "python/py_module.h"
@@ -139,6 +140,26 @@ static int prepare_out(py_call *c, const cubc_solve_params *p)
     return py_call_prepare_out(c, 0, "solve", b->type, b->ndim + more, shape);
 }
 
+static bool overlap(const py_view *a, const py_view *b)
+{
+    uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
+    return x < y + b->n * cubc_type_size(b->type) && y < x + a->n * cubc_type_size(a->type);
+}
+
+// x0 is copied to x before b is read: an x that lies on b, or on a part of x0, has memory of its
+// own until the end.
+static int stage_out(py_call *c)
+{
+    py_output *out = &c->out[0];
+    const py_view *x0 = &c->in[GUESS];
+    bool on_b = overlap(&out->view, &c->in[SOURCE]),
+         on_part = x0->data != out->view.data && overlap(&out->view, x0);
+    if (out->staged || (!on_b && !on_part)) return 0;
+    out->staged =
+        py_array_new(c->device, out->view.type, out->view.ndim, out->view.shape, c->stream);
+    return out->staged ? 0 : -1;
+}
+
 static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_params *p)
 {
     const py_view *b = &c->in[SOURCE];
@@ -147,7 +168,7 @@ static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_param
         py_call_view_out(c, 0, a->out) < 0 || take_parameters(a) < 0 || view_inputs(c, a) < 0 ||
         parts_of(b, &p->type, &p->n) < 0 || py_call_device(c, a->device, a->stream) < 0 ||
         py_call_stage_inputs(c) < 0 || fill_parameters(c, a, op) < 0 || take_shifts(a, p) < 0 ||
-        prepare_out(c, p) < 0)
+        prepare_out(c, p) < 0 || (a->x0 && p->shift_count == 0 && stage_out(c) < 0))
         return -1;
     if (c->out[0].view.type != b->type) {
         PyErr_SetString(PyExc_TypeError, "out must have the dtype of b");
@@ -167,8 +188,9 @@ static cubc_status run(py_call *c, const cubc_solve_params *p, cubc_solve_info *
     if (p->guess && p->shift_count == 0 && c->in[GUESS].data != p->x) // shifts take no guess
         TRY(cubc_copy(c->device, p->x, c->in[GUESS].data, bytes, c->stream));
     TRY(cubc_solve(c->device, p, info, c->stream));
-    if (c->out[0].staged) TRY(cubc_copy(c->device, out->data, p->x, bytes, c->stream));
-    return CUBC_OK;
+    if (!c->out[0].staged) return CUBC_OK;
+    TRY(cubc_copy(c->device, out->data, p->x, bytes, c->stream));
+    return cubc_synchronize(c->device, c->stream);
 }
 
 static PyObject *info_list(const cubc_solve_info *info, uint64_t count)

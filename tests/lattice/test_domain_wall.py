@@ -172,6 +172,13 @@ def test_normal_equations_and_shifts(gauge):
 
 
 # ---- the residual mass --------------------------------------------------------------------------
+def test_sources_at_any_height_of_the_wall(gauge):
+    """At M5 = 4 nothing is left of D_W but its hops."""
+    eta = field(EXTENT, 1)[0]
+    source, near = (lattice.Mobius(gauge, 0.1, m5, 4).source(eta) for m5 in (4.0, 4 + 1e-9))
+    assert error(source, near) < 1e-8
+
+
 def test_residual_mass(device):
     """The Ward identity of the pion over all t, m P + J = S(0, 0); m_res falls with Ls."""
     gauge, mass, masses = lattice.Gauge(near_one(TINY, 0.1), device=device), 0.1, []

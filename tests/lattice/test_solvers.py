@@ -266,6 +266,18 @@ def test_arrays_of_the_device(operator, device):
     assert residual(operator, x.numpy(), B) < 1e-12
 
 
+def test_an_output_that_lies_on_inputs(operator, device):
+    """The source is read, whatever x0 is copied to."""
+    b, x0 = (cubc.asarray(field, device=device) for field in (B, 0.5 * B))
+    x, info = operator.solve(b, tol=1e-12, x0=x0, out=b)
+    assert x is b and info.converged and residual(operator, x.numpy(), B) < 1e-12
+    both = cubc.asarray(np.stack([B, 0.5 * B, B]), device=device)
+    x, info = operator.solve(both[:2], tol=1e-12, x0=both[:2], out=both[1:])
+    assert info.converged
+    for found, source in zip(x.numpy(), (B, 0.5 * B), strict=True):
+        assert residual(operator, found, source) < 1e-12
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -316,8 +328,9 @@ def test_propagator_and_what_is_made_of_it(device):
             operator.propagator(place)
     with pytest.raises(TypeError, match="integer"):
         operator.propagator((0.5, 0, 0, 0))
-    with pytest.raises(ValueError, match="`solve` takes shifts"):
-        operator.propagator(shifts=[0.1], solver="multishift")
+    for shifts in ([0.1], np.array([0.1, 0.2])):
+        with pytest.raises(ValueError, match="`solve` takes shifts"):
+            operator.propagator(shifts=shifts, solver="multishift")
     with pytest.raises(ValueError, match="T, Z, Y, X, 4, 4, 3, 3"):
         lattice.pion_correlator(s[0])
 

@@ -11,7 +11,7 @@ from .._core import asarray, call
 from ._fields import Spinors, extent_fields, is_half, outputs, precision_type
 from ._gauge import Gauge
 from ._operator import Operator
-from ._propagator import Propagates, propagator_of, sources_of
+from ._propagator import Propagates, propagator_of, refuse, sources_of
 from ._solve import SolveInfo
 from ._wilson import Wilson, angles_of, theta_fields
 
@@ -174,7 +174,7 @@ class Mobius(Propagates, Operator):
         if self.c5:
             D = Wilson(
                 self.gauge,
-                mass=-self.M5,
+                kappa=1.0,  # of the hopping term alone
                 antiperiodic_t=self.antiperiodic_t,
                 theta=self.theta,
                 reconstruct=self.reconstruct,
@@ -208,9 +208,7 @@ class Mobius(Propagates, Operator):
         self, place: Any, source: Any, options: dict[str, Any]
     ) -> tuple[np.ndarray, SolveInfo]:
         """Solutions for sources: ...[source spin][source colour][s]..."""
-        for other in ("shifts", "normal"):
-            if options.get(other):
-                raise ValueError(f"a propagator is the inverse of M itself: `solve` takes {other}")
+        refuse(options, "shifts", "normal")
         eta = sources_of(self, place, source)
         psi, info = self.solve(self.source(eta), **options)
         if not info.converged:

@@ -47,6 +47,16 @@ def sources_of(operator: Any, place: tuple[int, int, int, int], source: Any) -> 
     return point_source(extent, place, "spinor" if site == SPINOR else "colour vector")
 
 
+def refuse(options: dict[str, Any], *names: str) -> None:
+    """Raise ValueError for options of `solve` that a propagator does not take."""
+    for name in names:
+        given = options.get(name)
+        if given is not None and (np.ndim(given) > 0 or given):
+            raise ValueError(
+                f"a propagator is the inverse of M itself and takes no {name}: `solve` takes {name}"
+            )
+
+
 def propagator_of(columns: np.ndarray, axes: int) -> np.ndarray:
     """Return the propagator of columns ``(..., *site, T, Z, Y, X, *site)`` with so many of site."""
     first = columns.ndim - 4 - 2 * axes
@@ -89,9 +99,7 @@ def propagator(
     info : SolveInfo
         Report of the solve.
     """
-    for other in ("shifts", "normal"):
-        if options.get(other):
-            raise ValueError(f"a propagator is the inverse of M itself: `solve` takes {other}")
+    refuse(options, "shifts", "normal")
     extent, site = operator.gauge.extent, operator._site
     sources = sources_of(operator, place, source)
     together = (-1, *sources.shape[-4 - len(site) :])

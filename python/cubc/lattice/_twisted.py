@@ -8,7 +8,7 @@ import numpy as np
 from .._calls import named
 from .._core import asarray
 from ._gauge import Gauge
-from ._propagator import propagator_of, sources_of
+from ._propagator import propagator_of, refuse, sources_of
 from ._wilson import Wilson
 
 
@@ -182,9 +182,7 @@ class TwistedDoublet(Wilson):
         RuntimeError
             If a column did not converge.
         """
-        for other in ("x0", "shifts", "normal", "out"):
-            if options.get(other) is not None and options.get(other) is not False:
-                raise ValueError(f"a propagator of a doublet takes no {other}")
+        refuse(options, "x0", "shifts", "normal", "out")
         given = sources_of(self, place, source)
         sources = np.zeros((2, *given.shape[:-6], 2, *given.shape[-6:]), complex)
         for flavour in range(2):
