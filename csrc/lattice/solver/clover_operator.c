@@ -19,16 +19,11 @@ static const clover_operator *clover_of(const solver *s)
 }
 
 // ---- hops ---------------------------------------------------------------------------------------
-static const lattice_field *in_type(const lattice_field fields[2], cubc_type type)
-{
-    return &fields[fields[0].type == type ? 0 : 1];
-}
-
 static cubc_status dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role)
 {
     const clover_operator *c = clover_of(s);
     const lattice_field *matrices =
-        in_type(role == SITE_OF_X ? c->term : c->inverse, p->sites.type);
+        solver_in_type(role == SITE_OF_X ? c->term : c->inverse, p->sites.type);
     const cubc_dslash_clover_params params = {.wilson = *p,
                                               .clover = matrices->data,
                                               .clover_norms = matrices->norms,
@@ -41,8 +36,8 @@ static cubc_status dslash(solver *s, const cubc_dslash_wilson_params *p, site_ro
 static cubc_status twisted_dslash(solver *s, const cubc_dslash_wilson_params *p, site_role role)
 {
     const clover_operator *c = clover_of(s);
-    const lattice_field *term = in_type(c->term, p->sites.type),
-                        *inverse = in_type(c->inverse, p->sites.type);
+    const lattice_field *term = solver_in_type(c->term, p->sites.type),
+                        *inverse = solver_in_type(c->inverse, p->sites.type);
     const bool adjoint = p->dagger || role == SITE_OWN_OF_X; // see twisted_site_inverse
     const cubc_dslash_twisted_clover_params params = {.wilson = *p,
                                                       .clover = term->data,
@@ -169,7 +164,7 @@ static cubc_status open_matrices(solver *s, const cubc_operator *op, bool twiste
     TRY(solver_alloc(s, c->sites * sizeof(double), &log_det));
     const cubc_type types[2] = {s->precise, s->sloppy};
     for (int k = 0; k < 2; k++) {
-        if (k && types[0] == types[1]) break; // in_type then finds the first
+        if (k && types[0] == types[1]) break; // solver_in_type then finds the first
         TRY(invert(s, &given, types[k], twisted, log_det, &c->inverse[k]));
         c->term[k] = given;
         if (types[k] != given.type) TRY(copy(s, &given, types[k], &c->term[k]));

@@ -30,12 +30,6 @@ static const domain_wall *wall_of(const solver *s)
     return s->system;
 }
 
-static const lattice_field *in_type_of(const solver *s, const lattice_field fields[2],
-                                       const lattice_field *like)
-{
-    return &fields[like->type == s->precise ? 0 : 1];
-}
-
 // ---- launches -----------------------------------------------------------------------------------
 // out = factor S D in, or x + factor S D in; without hops, S in.
 static cubc_status launch_along(solver *s, const hop *h, const along *of, double factor, bool hops)
@@ -67,8 +61,8 @@ static cubc_status hop_alone(solver *s, const hop *h)
 static cubc_status apply_even(solver *s, const operator_call *call)
 {
     const domain_wall *w = wall_of(s);
-    const lattice_field *odd = in_type_of(s, s->scratch, call->in),
-                        *in = in_type_of(s, w->room, call->in);
+    const lattice_field *odd = solver_in_type(s->scratch, call->in->type),
+                        *in = solver_in_type(w->room, call->in->type);
     const hop there = {.in = call->dagger ? call->in : in, .out = odd, .parity = 1, .call = call};
     const hop back = {.in = odd,
                       .x = call->in,
@@ -128,8 +122,8 @@ static cubc_status whole(solver *s, const lattice_field x[2], const lattice_fiel
 static cubc_status apply_all(solver *s, const operator_call *call)
 {
     const domain_wall *w = wall_of(s);
-    const lattice_field *less = in_type_of(s, s->scratch, call->in),
-                        *room = in_type_of(s, w->room, call->in);
+    const lattice_field *less = solver_in_type(s->scratch, call->in->type),
+                        *room = solver_in_type(w->room, call->in->type);
     const along one = {.same = 1}, less_one = {w->t.same - 1, w->t.next, 0};
     const hop hops = {.in = call->dagger ? call->in : less,
                       .x = room,
@@ -161,7 +155,7 @@ static cubc_status open(solver *s, const cubc_operator *op)
     w->b = (along){from->b5, from->c5, 0};
     w->inverse = (along){1 / same, 0, step};
     w->k = (along){from->b5 / same, from->c5 / same, step};
-    for (int k = 0; k < 2; k++) TRY(solver_field(s, k ? s->sloppy : s->precise, &w->room[k]));
+    TRY(solver_fields_of_types(s, w->room));
     const bool even = s->shape.parities == 1;
     s->op = even ? &even_operator : &all_operator;
     s->flops = (even ? 2 : 1) * (HOP_FLOPS + ALONG_FLOPS) + 2 * s->shape.reals;

@@ -3,7 +3,7 @@
 
 static cubc_status apply(solver *s, const operator_call *call)
 {
-    const lattice_field *between = &s->half_way[call->in->type == s->precise ? 0 : 1];
+    const lattice_field *between = solver_in_type(s->half_way, call->in->type);
     operator_call back = *call;
     back.in = between;
     back.dagger = true;
@@ -16,7 +16,7 @@ static const lattice_operator normal = {.positive = true, .apply = apply};
 
 cubc_status normal_open(solver *s)
 {
-    for (int k = 0; k < 2; k++) TRY(solver_field(s, k ? s->sloppy : s->precise, &s->half_way[k]));
+    TRY(solver_fields_of_types(s, s->half_way));
     s->factor = s->op;
     s->op = &normal;
     s->flops *= 2;

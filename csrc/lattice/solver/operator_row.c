@@ -34,6 +34,6 @@ cubc_status operator_open(solver *s, const cubc_operator *from)
 {
     s->system = mem_zalloc(1, s->row->state_bytes);
     if (!s->system) return CUBC_NO_MEMORY;
-    for (int k = 0; k < 2; k++) TRY(solver_field(s, k ? s->sloppy : s->precise, &s->scratch[k]));
+    TRY(solver_fields_of_types(s, s->scratch));
     return s->row->open(s, from);
 }

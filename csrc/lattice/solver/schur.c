@@ -48,7 +48,7 @@ cubc_dslash_sites hop_sites(const solver *s, const hop *h, cubc_guard *guard)
 static cubc_status apply_even(solver *s, const operator_call *call)
 {
     double kappa = kappa_of(s);
-    const lattice_field *odd = &s->scratch[call->in->type == s->precise ? 0 : 1];
+    const lattice_field *odd = solver_in_type(s->scratch, call->in->type);
     const hop there = {
         .in = call->in, .out = odd, .parity = 1, .site = SITE_INVERSE_OF_D, .call = call};
     const hop back = {.in = odd,

@@ -2,7 +2,7 @@
 //
 // The way of a call: solve_steps runs twice, first as a dry run (dry_run.c), which compiles all
 // kernels. It takes the caller's fields (solve_fields.c), opens the operator by its row
-// (operator_row.c) and runs rounds (solver.c) of the method (cg.c, bicgstab.c, gcr.c,
+// (operator_row.c) and runs rounds (solver.c) of the method (cg.c, block_cg.c, bicgstab.c, gcr.c,
 // multishift.c), each launch of which is an operator's (schur.c, wilson.c) or a pass over fields
 // (solver_pass).
 #include "lattice/solver/solve.h"

@@ -77,6 +77,17 @@ cubc_status solver_zero_field(solver *s, cubc_type type, lattice_field *out)
     return solver_zero(s, out->data, field_bytes(s, type));
 }
 
+cubc_status solver_fields_of_types(solver *s, lattice_field out[2])
+{
+    TRY(solver_field(s, s->precise, &out[0]));
+    return s->sloppy == s->precise ? CUBC_OK : solver_field(s, s->sloppy, &out[1]);
+}
+
+const lattice_field *solver_in_type(const lattice_field fields[2], cubc_type type)
+{
+    return &fields[fields[0].type == type ? 0 : 1];
+}
+
 void solver_free(solver *s)
 {
     while (s->memory_count)

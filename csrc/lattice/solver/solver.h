@@ -86,7 +86,7 @@ struct solver {
     const operator_row *row; // kind of the operator
     const lattice_operator *op;
     const lattice_operator *factor; // M, where op is M^+ M (normal.c)
-    lattice_field half_way[2];      // M x, precise and sloppy
+    lattice_field half_way[2];      // M x; of solver_fields_of_types
     void *system; // state of the operator, of row->state_bytes; freed with the solver
     double flops; // of one application, a site of its fields
     const solver_method *method;
@@ -98,7 +98,7 @@ struct solver {
     double compile_seconds;    // so far
 
     lattice_field b, y, r;                   // precise: source, solution, residual
-    lattice_field scratch[2];                // used by the operator, precise and sloppy
+    lattice_field scratch[2];                // used by the operator; as half_way
     lattice_field work[2 * MOST_SHIFTS + 4]; // used by the method
     int shifts;                              // multishift: number of systems
     void *matrices;                          // block_cg: those of its blocks
@@ -113,6 +113,10 @@ struct solver {
 cubc_status solver_alloc(solver *s, size_t bytes, void **out);
 cubc_status solver_field(solver *s, cubc_type type, lattice_field *out);
 cubc_status solver_zero_field(solver *s, cubc_type type, lattice_field *out);
+// Fields in the precise and in the sloppy type; the first alone where these are one type.
+cubc_status solver_fields_of_types(solver *s, lattice_field out[2]);
+// The one of such fields that has a type.
+const lattice_field *solver_in_type(const lattice_field fields[2], cubc_type type);
 uint64_t solver_reals(const solver *s); // of a field
 void solver_free(solver *s);
 cubc_status solver_zero(solver *s, void *memory, size_t bytes);
