@@ -190,10 +190,10 @@ static cubc_status plan_cpu(const problem *p, const instance *i, uint64_t tiles,
         memory spare = place_spare(p, 0, out);
         return add_launch(p, out, &kernels[CPU_TILE], 1, in, done, spare, 1, 0);
     }
-    // Larger tiles leave fewer lines that are not full, and fewer counts of values; so many blocks
-    // keep the cores equally busy.
     // VALUES of cpu_sort.cu.
     uint64_t values = key_bits(p) == 16 && p->output_count == 1 ? 1 << 16 : 0;
+    // Larger tiles leave fewer lines that are not full, and fewer counts of values; so many blocks
+    // keep the cores equally busy.
     tiles = smaller(tiles, (values ? 2 : 8) * (uint64_t)i->device->info.sm_count);
     out->cleared_bytes = 2 * 8; // the range; behind it where bins begin, and the number of tiles
     uint64_t rows = round_up(out->cleared_bytes + (radix + 1) * 8, 256);

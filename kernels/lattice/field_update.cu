@@ -14,8 +14,8 @@
 //
 // Workload: that of lattice.h, that of solver_update.h, and
 //     TUNE_REALS                  reals a site
-//     TUNE_PARTS                  fields of one parity of a right-hand side, which follow each
-//     other TUNE_FIELDS(X)              X(name, type of stored reals) for each field
+//     TUNE_PARTS                  fields of one parity of a right-hand side, one after the other
+//     TUNE_FIELDS(X)              X(name, type of stored reals) for each field
 //     TUNE_WRITTEN(X)             the same for each field that is written
 //     TUNE_HELD(X)                written fields in fixed point: a site is stored when it is whole
 //     TUNE_FLOATS(X)              the other written fields

@@ -3,7 +3,7 @@
 // The bins of integers are the values of their highest digit. Floats crowd in a few of those, and
 // are divided by their values instead: a bin is an equal part of the range of a sample; keys
 // outside it are in the first or last bin. If keys crowd nevertheless, they are not split
-// (find_routes in sort.cu).
+// (find_routes in sort_count.h).
 #pragma once
 #include "sort.h"
 

@@ -29,7 +29,7 @@ int block_of(uint64_t sources)
     return (int)ceil_div(sources, ceil_div(sources, MOST_BLOCK));
 }
 
-// Five matrices and six words: block_matrices in kernels/lattice/solver/block_cg.h.
+// Five matrices and six words: block_matrices in kernels/lattice/solver/block_cg.h asserts it.
 size_t block_matrices_bytes(int block)
 {
     return (size_t)(5 * block * block) * 2 * sizeof(double) + 6 * sizeof(uint64_t);

@@ -27,6 +27,8 @@ struct block_matrices { // of a block of sources; csrc/lattice/operators/block_u
     u64 dropped; // a vector that was not zero has become zero
     u64 none;
 };
+static_assert(sizeof(block_matrices) == 5 * N * N * sizeof(c128) + 6 * sizeof(u64),
+              "the core allocates as much");
 
 // An iteration is followed by the next one; by an update from whose residuals the iterations begin
 // anew; or by one that only computes the residuals, which C does not have of M^+ M.

@@ -126,8 +126,8 @@ def solve(
     tol : float, optional
         Residual to reach, relative to b; by default 1e-10, or 1e-5 if `precision` is single or b is
         complex64. A solve that cannot reach it for rounding ends as "stagnated", at the latest
-        after nine updates, of at most 256 iterations each, that did not lower the residual by a
-        tenth.
+        after nine updates that did not lower the residual by a tenth. An update comes after 256
+        iterations at the latest; block_cg has no such bound, and multishift no updates.
     maxiter : int
         Largest number of iterations.
     precision : "double" or "single", optional
