@@ -184,6 +184,18 @@ FUNCTION u32 and_of_three(u32 a, u32 b, u32 c)
 
 // Returns the product rounded to f64, which is never contracted with an addition.
 FUNCTION f64 rounded_product(f64 a, f64 b) { return __dmul_rn(a, b); }
+// The larger number; NaN if one of them is, which fmaxf passes over.
+FUNCTION f32 larger_or_nan(f32 a, f32 b)
+{
+#if __CUDA_ARCH__ >= 800
+    f32 r;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+#else
+    return b > a || b != b ? b : a;
+#endif
+}
+
 // Fast reciprocal and square root, within 2 units in the last place: in f32 as the hardware
 // approximates them, in f64 refined by Newton's method. Not for infinities or numbers below 1e-300;
 // 0 has no reciprocal.
@@ -446,6 +458,8 @@ FUNCTION f64 rounded_product(f64 a, f64 b)
     unknown_value(product); // prevents the contraction to an FMA
     return product;
 }
+
+FUNCTION f32 larger_or_nan(f32 a, f32 b) { return b > a || b != b ? b : a; }
 
 template <class V>
 FUNCTION V fast_reciprocal(V v)

@@ -231,7 +231,8 @@ FUNCTION i32 round_to_fixed(f32 v) { return static_cast<i16>(bits_of(v + 1258291
 
 // Returns the norm of a site of a fixed-point field, by which its integers are multiplied: the
 // largest magnitude over 32767 (M. A. Clark et al., "Solving Lattice QCD systems of equations using
-// mixed precision solvers on GPUs", 2010). Other fields have no norms: `norms` is NULL.
+// mixed precision solvers on GPUs", 2010). A site with a number that is none has a norm that is
+// none. Other fields have no norms: `norms` is NULL.
 template <class S>
 FUNCTION real_of<S> load_norm(const f32* norms, u32 index)
 {
@@ -257,7 +258,7 @@ FUNCTION void store_site(S* field, f32* norms, u32 index, const real_of<S> (&in)
     if constexpr (storage<S>::fixed) {
         f32 largest = 0;
         UNROLL
-        for (int j = 0; j < N; j++) largest = fmaxf(largest, fabsf(in[j]));
+        for (int j = 0; j < N; j++) largest = larger_or_nan(largest, fabsf(in[j]));
         const f32 scale = largest > 1e-37f ? FIXED_ONE * fast_reciprocal(largest) : 0.0f;
         UNROLL
         for (int j = 0; j < N; j++) out[j] = static_cast<S>(round_to_fixed(in[j] * scale));
