@@ -4,7 +4,7 @@
 //     length     w = M p,  G = p^+ w,  alpha = G^-1
 //     residual   q -= w alpha,  G = q^+ q = S^+ S with S upper triangular,  C = S C
 //     direction  q = q S^-1,  x += p alpha (C of before),  p = q + p S^+
-// Of M^+ M it is w = M p, G = w^+ w, and M^+ w in the place of w. The residual's squares are those
+// For M^+ M: w = M p, G = w^+ w, and M^+ w in the place of w. The residual's squares are those
 // of the columns of C, since q is orthonormal; or, of M^+ M, they fall by those of C^+ alpha C.
 //
 // A vector that depends on those before it has a pivot that is rounding alone. It becomes zero, as
