@@ -97,7 +97,7 @@ def test_without_scikit_learn(analysis, monkeypatch):
 
 
 def test_too_little_to_say(tmp_path, analysis):
-    with pytest.raises(ValueError, match="3 complete variants; importance needs 20"):
+    with pytest.raises(ValueError, match="3 complete variants; importance needs 10"):
         rows = [row(v) for v in ("base", *stores.variants(count=3))]
         tuner.analyze(stores.write(tmp_path / "few.db", rows)).importance()
     rows = [row("base")] + [row(f"ipt_{i}.tpb_1") for i in range(1, 31)]

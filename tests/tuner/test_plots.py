@@ -204,8 +204,17 @@ def test_untried_cells_of_a_heat_map_stay_white(tmp_path):
     assert hatched(axes) == {(3, 4)}
 
 
+def test_heat_map_over_a_parameter_with_one_value(tmp_path):
+    """As the threads of a block on the cpu."""
+    rows = [stores.row(f"ipt_{ipt}.tpb_1.ipv_1", 16, 1e-3 / ipt) for ipt in (1, 2, 4)]
+    rows = [one | {"source_hash": "0" * 64} for one in [stores.row("base", 16), *rows]]
+    axes = tuner.analyze(stores.write(tmp_path / "one.db", rows)).plot_heatmap("ipt", "tpb")
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["1"]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "2", "4"]
+
+
 def test_heat_map_of_what_cannot_be(analysis):
-    with pytest.raises(LookupError, match="no varying parameter 'iptt'; did you mean ipt"):
+    with pytest.raises(LookupError, match="no parameter 'iptt'; did you mean ipt"):
         analysis.plot_heatmap("iptt", "tpb")
     with pytest.raises(ValueError, match="two different parameters"):
         analysis.plot_heatmap("ipt", "ipt")
@@ -362,7 +371,7 @@ def test_a_store_with_base_alone(tmp_path):
         analysis.plot_progress()
     with pytest.raises(ValueError, match="no variant was measured with base"):
         analysis.plot_drift()
-    with pytest.raises(LookupError, match="varying parameter"):
+    with pytest.raises(LookupError, match="has no parameter"):
         analysis.plot_heatmap("ipt", "tpb")
 
 

@@ -28,6 +28,8 @@ from ._verdict import Verdict
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ._table import Table
+
 
 @dataclass(frozen=True)
 class Best:
@@ -97,8 +99,10 @@ class Analysis(Figures):
             raise ValueError("no variant was measured at all its workloads")
         return found[0] if len(self.groups) == 1 else found
 
-    def top(self, n: int = 5) -> pd.DataFrame:
+    def top(self, n: int = 5) -> Table:
         """Best `n` variants of each group, of those measured at all workloads of the group.
+
+        It prints with a heading for each group, in 80 columns where the terminal has no more.
 
         Returns
         -------
@@ -138,9 +142,9 @@ class Analysis(Figures):
                 interval = interval or (math.nan, math.nan)
                 rows.append((*_about(group), variant, score, *interval, word, *numbers))
         columns = ["variant", "score", "low", "high", "verdict", "mins", "means", "maxs"]
-        return _frame(rows, [*_ABOUT, *columns])
+        return _table(rows, [*_ABOUT, *columns])
 
-    def _front(self, n: int) -> pd.DataFrame:
+    def _front(self, n: int) -> Table:
         """Best `n` variants of the Pareto front of each group, by their score."""
         rows = []
         for group in self.groups:
@@ -153,7 +157,7 @@ class Analysis(Figures):
                 (*_about(group), v, words.get(v, ""), group.score(v), *points[v]) for v in kept
             ]
         texts = self.groups[0].objective.texts
-        return _frame(rows, [*_ABOUT, "variant", "verdict", "score", *texts])
+        return _table(rows, [*_ABOUT, "variant", "verdict", "score", *texts])
 
     def scores(self) -> pd.DataFrame:
         """All variants with status and score, best first; a failed one has no score.
@@ -263,6 +267,14 @@ def _about(group: Group) -> tuple[str, str, str]:
 def _frame(rows: list, columns: list[str] | None = None) -> pd.DataFrame:
     """Make a table; pandas takes longer to import than cubc, so only here."""
     return need("pandas").DataFrame(rows, columns=columns)
+
+
+def _table(rows: list, columns: list[str]) -> Table:
+    """Make a table of variants that prints whole."""
+    need("pandas")
+    from ._table import Table
+
+    return Table(rows, columns=columns)
 
 
 def _tidy(group: Group) -> list[dict[str, Any]]:

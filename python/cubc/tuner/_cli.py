@@ -348,7 +348,7 @@ def _profile(options: argparse.Namespace) -> None:
 
 
 def _show_top(analysis: Analysis, n: int) -> None:
-    print(analysis.top(n).to_string(index=False, float_format="{:.3f}".format))
+    print(analysis.top(n))
 
 
 def _record(options: argparse.Namespace) -> None:

@@ -100,7 +100,7 @@ class Figures:
         return pd.concat(parts, ignore_index=True)
 
     def importance(self) -> pd.DataFrame:
-        """Share of the score's variation that each parameter has a part in; needs 20 variants.
+        """Share of the score's variation that each parameter has a part in; needs 10 variants.
 
         Returns
         -------

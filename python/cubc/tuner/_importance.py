@@ -36,7 +36,7 @@ from ._space import Value, in_order
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST = 20  # variants: below it nothing is left to check the forest on
+FEWEST = 10  # variants: below it nothing is left to check the forest on
 FOLDS, REPEATS, TREES = 5, 5, 100
 
 
@@ -54,7 +54,7 @@ def importance(group: Group) -> pd.DataFrame:
     Parameters
     ----------
     group : Group
-        At least 20 complete variants; those that failed or lack a workload have no score.
+        At least 10 complete variants; those that failed or lack a workload have no score.
 
     Returns
     -------
@@ -103,13 +103,18 @@ def interactions(group: Group) -> pd.DataFrame:
     return frame.sort_values("interaction", ascending=False, kind="stable", ignore_index=True)
 
 
-def varied(group: Group) -> dict[str, list[Value]]:
-    """Parameters that took more than one value, with these in rising order."""
+def taken(group: Group) -> dict[str, list[Value]]:
+    """Parameters, with the values that they took in rising order."""
     found: dict[str, set[Value]] = {}
     for variant in group.cells:
         for name, value in group.parameters(variant).items():
             found.setdefault(name, set()).add(value)
-    return {name: in_order(values) for name, values in found.items() if len(values) > 1}
+    return {name: in_order(values) for name, values in found.items()}
+
+
+def varied(group: Group) -> dict[str, list[Value]]:
+    """Parameters that took more than one value, with these in rising order."""
+    return {name: values for name, values in taken(group).items() if len(values) > 1}
 
 
 def _table(group: Group) -> Table:

@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from .._axes import unknown
-from .._importance import varied
+from .._importance import taken
 from .._records import Group
 from .._space import Value
 from . import style
@@ -31,7 +31,8 @@ def plot_heatmap(
 
     A cell shows the best, or the median, of the variants with its two values and any values of the
     other parameters. It is hatched if all of them failed, and white if none was tried. Red lines
-    mark base on the colour bar and base's own cell.
+    mark base on the colour bar and base's own cell. A parameter that kept one value has one row or
+    column, as ``tpb`` on the cpu.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def plot_heatmap(
     Raises
     ------
     LookupError
-        For a parameter that does not vary among what was measured, with the nearest that does.
+        For a parameter that what was measured does not have, with the nearest that it has.
     ValueError
         If `over` is neither, `x` and `y` are the same, or no variant has a score.
     """
@@ -59,11 +60,11 @@ def plot_heatmap(
         raise ValueError(f"over is 'best' or 'median', not {over!r}")
     if x == y:
         raise ValueError(f"a heat map has two different parameters, not {x} twice")
-    values = varied(group)
+    values = taken(group)
     for name in (x, y):
         if name not in values:
             owner = f"what was measured of {group.benchmark} {group.workload}"
-            raise unknown(owner, "varying parameter", name, values)
+            raise unknown(owner, "parameter", name, values)
     scores, failed = _cells(group, x, y, values, over)
     if np.isnan(scores).all():
         raise ValueError(f"{group.benchmark} {group.workload}: no variant has a score")

@@ -1,0 +1,55 @@
+"""Tables that print whole at 80 columns: pandas leaves columns out where a line is too long.
+
+Imported once pandas is known to be there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import pandas as pd
+
+ABOUT = ["benchmark", "ct", "device"]
+
+
+class Table(pd.DataFrame):
+    """A DataFrame of variants whose text has a heading for each group, and every column.
+
+    The variant stands at the end of its line, or below it if there is no room. What is made of a
+    table, as by ``table.head()``, is a Table where it has the same columns.
+    """
+
+    @property
+    def _constructor(self) -> Any:
+        return _made
+
+    def __repr__(self) -> str:
+        if not {*ABOUT, "variant"} <= {*self.columns} or self.empty:
+            return super().__repr__()
+        width = shutil.get_terminal_size().columns
+        groups = self.groupby(ABOUT, sort=False)
+        return "\n\n".join(_group(key, rows, width) for key, rows in groups)
+
+
+def _made(*arguments: Any, **options: Any) -> pd.DataFrame:
+    frame = pd.DataFrame(*arguments, **options)
+    return Table(frame) if {*ABOUT, "variant"} <= {*frame.columns} else frame
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 1000 else f"{value:.2e}"
+
+
+def _group(key: tuple, rows: pd.DataFrame, width: int) -> str:
+    benchmark, ct, device = key
+    heading = f"{' '.join(filter(None, [benchmark, ct]))} on {device}"
+    numbers = pd.DataFrame(rows).drop(columns=[*ABOUT, "variant"])
+    text = numbers.to_string(index=False, float_format=_number, na_rep="", line_width=None)
+    names, *lines = text.split("\n")
+    variants = list(rows["variant"])
+    if len(names) + 2 + max(map(len, variants)) <= width:
+        pairs = zip([names, *lines], ["variant", *variants], strict=True)
+        return "\n".join([heading, *(f"{line}  {variant}" for line, variant in pairs)])
+    pairs = zip(lines, variants, strict=True)
+    return "\n".join([heading, names, *(f"{line}\n    {variant}" for line, variant in pairs)])
