@@ -17,7 +17,7 @@ STUB = Path(__file__).resolve().parents[1] / "python/cubc/_core.pyi"
 BEGIN, NEXT = "# ---- written by tools/stub.py\n", "# ---- "
 TYPES = {
     "algorithm": "str",
-    "axis": "int | None",
+    "axis": "int | tuple[int, ...] | None",
     "device": "str | None",
     "expression": "str | Lazy",
     "op": "str",

@@ -1,5 +1,6 @@
 // cubc.reduce and cubc.scan.
 #include "python/py_arguments.h"
+#include "python/py_axes.h"
 #include "python/py_call.h"
 #include "python/py_docs.h"
 #include "python/py_module.h"
@@ -90,50 +91,24 @@ PyObject *py_operator_types(PyObject *self, PyObject *const *args, Py_ssize_t n,
     return py_call_named(NULL, "operator_types", NULL);
 }
 
-// ---- axes ---------------------------------------------------------------------------------------
-// An array as [outer][length][columns] around an axis, and its shape without that.
-typedef struct axis_shape {
-    uint64_t outer, length, columns;
-    int ndim;
-    Py_ssize_t shape[VIEW_DIMENSIONS];
-} axis_shape;
-
-static int axis_number(PyObject *axis, int ndim)
-{
-    // True is no axis of NumPy's either, and mostly a keepdims= in the wrong place.
-    PyObject *index = PyBool_Check(axis) ? NULL : PyNumber_Index(axis);
-    if (!index) {
-        if (py_forget()) return -1;
-        PyErr_Format(PyExc_TypeError, "axis is %R: expected an int, or None for all items", axis);
-        return -1;
-    }
-    long number = PyLong_AsLong(index);
-    Py_DECREF(index);
-    bool fits = !PyErr_Occurred();
-    if (py_forget()) return -1;
-    if (fits && number >= -ndim && number < ndim) return (int)(number < 0 ? number + ndim : number);
-    PyErr_Format(PyExc_ValueError, "axis is %R, but the array has %d dimension%s", axis, ndim,
-                 ndim == 1 ? "" : "s");
-    return -1;
-}
-
-// axis NULL: all items, taken flat.
-static int read_axis(const py_view *x, PyObject *axis, PyObject *keepdims, axis_shape *out)
-{
-    int number = axis ? axis_number(axis, x->ndim) : 0;
-    int keep = is_true(keepdims);
-    if (number < 0 || keep < 0) return -1;
-    *out = (axis_shape){.outer = 1, .length = 1, .columns = 1};
-    for (int d = 0; d < x->ndim; d++) {
-        bool reduced = !axis || d == number;
-        uint64_t *extent = reduced ? &out->length : d < number ? &out->outer : &out->columns;
-        *extent *= (uint64_t)x->shape[d];
-        if (!reduced || keep) out->shape[out->ndim++] = reduced ? 1 : x->shape[d];
-    }
-    return 0;
-}
-
 // ---- reduce -------------------------------------------------------------------------------------
+// Axes with others between them take a reduction each, from the last on: operands keep their order.
+static PyObject *reduce_in_turns(PyObject *const *v, int count, const py_signature *signature)
+{
+    PyObject *module = PyImport_ImportModule("cubc._axes"), *value = NULL;
+    PyObject *function = module ? PyObject_GetAttrString(module, "reduce_in_turns") : NULL;
+    PyObject *one = function ? PyTuple_Pack(1, v[0]) : NULL, *options = one ? PyDict_New() : NULL;
+    bool failed = !options;
+    for (int k = 1; !failed && k < count; k++)
+        failed = v[k] && PyDict_SetItem(options, signature->interned[k], v[k]) < 0;
+    if (!failed) value = PyObject_Call(function, one, options);
+    Py_XDECREF(options);
+    Py_XDECREF(one);
+    Py_XDECREF(function);
+    Py_XDECREF(module);
+    return value;
+}
+
 PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     enum {
@@ -167,9 +142,19 @@ PyObject *py_reduce(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObjec
     int commutative = is_true(v[COMMUTATIVE]), deterministic = is_true(v[DETERMINISTIC]);
     if (!op || commutative < 0 || deterministic < 0 ||
         py_input_get(v[X], "the array", true, py_call_input(&c)) < 0 ||
-        read_axis(&c.in[0], v[AXIS], v[KEEPDIMS], &shape) < 0 ||
-        py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
-        choose_call_types(&c, v[DTYPE], operator_find(op), true, &acc, &out) < 0 ||
+        py_axis_shape(&c.in[0], v[AXIS], v[KEEPDIMS], &shape) < 0)
+        goto done;
+    const operator_info *known = operator_find(op);
+    if (known && known->arg && v[AXIS] && PyTuple_Check(v[AXIS])) {
+        PyErr_Format(PyExc_TypeError, "axis is %R: %s takes one axis, an int", v[AXIS], op);
+        goto done;
+    }
+    if (shape.apart) {
+        value = reduce_in_turns(v, COUNT, &signature);
+        goto done;
+    }
+    if (py_call_view_out(&c, 0, v[OUT]) < 0 || py_call_device(&c, v[DEVICE], v[STREAM]) < 0 ||
+        choose_call_types(&c, v[DTYPE], known, true, &acc, &out) < 0 ||
         (v[INIT] && py_scalar(v[INIT], "init", acc, &init) < 0) || py_call_stage_inputs(&c) < 0 ||
         py_call_prepare_out(&c, 0, "reduce", out, shape.ndim, shape.shape) < 0 ||
         py_call_workspace(&c, v[WORKSPACE]) < 0)

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import as_array
-from ._core import call
+from ._calls import as_array, dtype_of
+from ._core import call, operator_types, reduce
 from ._options import Where, without_workspace
 
 _BOOLS = (bool, np.bool)
 
 
 def axis_number(axis: Any, ndim: int) -> int:
-    """Return an axis as a number from 0 on; TypeError or ValueError if there is none."""
+    """Return an axis as a number from 0 on; TypeError or AxisError if there is none."""
     try:
         if isinstance(axis, _BOOLS):  # no axis of NumPy's reductions either
             raise TypeError
@@ -26,9 +26,31 @@ def axis_number(axis: Any, ndim: int) -> int:
     except TypeError:
         raise TypeError(f"axis is {axis!r}: expected an int, or None for all items") from None
     if not -ndim <= number < ndim:
-        dimensions = "1 dimension" if ndim == 1 else f"{ndim} dimensions"
-        raise ValueError(f"axis is {axis!r}, but the array has {dimensions}")
+        raise np.exceptions.AxisError(axis, ndim)
     return number % ndim
+
+
+def reduce_in_turns(
+    x, *, op="sum", axis, keepdims=False, init=None, out=None, dtype=None, workspace=None, **options
+) -> Any:
+    """Reduce along axes with others between them: along the last that lie together, then the rest.
+
+    Each operand keeps its place in the order. What is left is of the accumulator's type until the
+    last turn. A workspace is of one call's size, so that the turns allocate their own.
+    """
+    x = as_array(x)
+    shape = tuple(x.shape)
+    numbers = sorted(axis_number(one, len(shape)) for one in axis)
+    long = [number for number in numbers if shape[number] != 1]
+    first = long[-1]  # of the axes that lie together at the end
+    for number in reversed(long[:-1]):
+        if any(extent != 1 for extent in shape[number + 1 : first]):
+            break
+        first = number
+    acc, kind = operator_types(op, x.dtype, dtype=dtype, out=dtype_of(out), widen=True)
+    last = tuple(number for number in long if number >= first)
+    part = reduce(x, op, axis=last, keepdims=True, dtype=acc, **options)
+    return reduce(part, op, axis=axis, keepdims=keepdims, dtype=kind, out=out, init=init, **options)
 
 
 def on_rows(x: Any, axis: Any, function: Callable[..., Any], out: Any, where: Where) -> Any:

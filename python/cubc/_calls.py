@@ -31,6 +31,9 @@ def name_function(error: Exception, function: str) -> None:
     """
     if not _raised_here(error):
         return
+    if isinstance(error, np.exceptions.AxisError) and error.axis is not None:
+        error.__init__(error.axis, error.ndim, f"{function}()")  # type: ignore[misc]
+        return
     inner = error.__dict__.get("cubc_function", "")
     error.cubc_function = function  # type: ignore[attr-defined]
     if type(error) not in _REFUSALS or len(error.args) != 1:

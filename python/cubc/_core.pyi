@@ -118,7 +118,7 @@ def reduce(
     /,
     op: str = "sum",
     *,
-    axis: int | None = None,
+    axis: int | tuple[int, ...] | None = None,
     keepdims: bool = False,
     init: Any = None,
     out: Any = None,

@@ -4,31 +4,40 @@ from typing import Any
 
 import numpy as np
 
+from ._axes import axis_number
 from ._calls import as_array, name_function
-from ._core import transform
+from ._core import Lazy, operator_types, transform
 from ._scans import scan
 from ._selections import unique_consecutive
 from ._sorting import sort
 
 
-def cumsum(x, /, **options) -> Any:
-    """Sum the items up to each one, flattened or along ``axis=``. Options are those of `scan`.
+def cumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
+    """Sum the items up to each one, flattened or along an axis, as numpy.cumsum does.
 
-    Integers are summed in their own type, as in CUB; ``dtype=`` sets a wider one.
+    Integers and bool are summed in 64 bits, unlike in `scan`, unless `dtype` or `out` says
+    otherwise. ``**options`` are those of `scan`: ``inclusive``, ``init``, ``deterministic``,
+    ``stream``, ``workspace`` and ``device``.
     """
-    try:
-        return scan(x, "sum", **options)
-    except Exception as error:
-        name_function(error, "cumsum")
-        raise
+    return _cumulative("cumsum", "sum", x, axis, dtype, out, options)
 
 
-def cumprod(x, /, **options) -> Any:
-    """Multiply the items up to each one, flattened or along ``axis=``. Options as of `scan`."""
+def cumprod(x, /, axis=None, dtype=None, out=None, **options) -> Any:
+    """Multiply the items up to each one, flattened or along an axis; all else as `cumsum`."""
+    return _cumulative("cumprod", "prod", x, axis, dtype, out, options)
+
+
+def _cumulative(function, op, x, axis, dtype, out, options) -> Any:
     try:
-        return scan(x, "prod", **options)
+        x = x if isinstance(x, Lazy) else as_array(x)
+        if dtype is None and out is None:
+            dtype = operator_types(op, x.dtype, widen=True)[1]
+        if axis is not None and x.ndim == 0:  # NumPy takes such an array as one item
+            axis_number(axis, 1)
+            axis = None
+        return scan(x, op, axis=axis, dtype=dtype, out=out, **options)
     except Exception as error:
-        name_function(error, "cumprod")
+        name_function(error, function)
         raise
 
 

@@ -1,30 +1,149 @@
-"""Reductions by NumPy's names: each is ``reduce`` with the operator of that name."""
+"""Reductions by NumPy's names: each is ``reduce`` with the operator of that name.
 
-from collections.abc import Callable
+Their arguments are NumPy's, in NumPy's order. ``where=`` replaces an item that is left out by the
+operator's identity as it is read, without another pass.
+"""
+
 from typing import Any
 
-from ._calls import name_function
-from ._core import reduce
+import numpy as np
+
+from ._calls import as_array, beside, name_function
+from ._core import Lazy, reduce
+from ._lazy import lazy
+
+_IDENTITIES = {"sum": 0, "prod": 1, "any": 0, "all": 1}
+_OPTIONS = """\
+    initial : number, optional
+        First operand. By default an empty array has a sum (0) and a product (1) and no other
+        result.
+    where : array of bool, optional
+        Items that take part; it is broadcast with `x`. min and max need `initial` with it.
+    **options
+        ``commutative``, ``deterministic``, ``stream``, ``workspace`` and ``device`` of `reduce`."""
 
 
-def _reduction(op: str, what: str) -> Callable[..., Any]:
-    def function(x, /, **options):
-        try:
-            return reduce(x, op, **options)
-        except Exception as error:
-            name_function(error, op)
-            raise
+def left_out(x: Any, where: Any, value: Any, stream: Any = None) -> Any:
+    """Return an array in which items whose `where` is False are `value`; it is lazy."""
+    x = x if isinstance(x, Lazy) else as_array(x)
+    mask = where if isinstance(where, Lazy) else beside(x, as_array(where), stream)
+    if str(mask.dtype) not in ("bool", "torch.bool"):
+        raise TypeError(f"where has the dtype {mask.dtype}: expected an array of bool")
+    if np.broadcast_shapes(tuple(x.shape), tuple(mask.shape)) != tuple(x.shape):
+        raise ValueError(
+            f"where has the shape {tuple(mask.shape)}, which does not broadcast to {tuple(x.shape)}"
+        )
+    return lazy("where ? x : value", where=mask, x=x, value=value, dtype=x.dtype)
 
-    function.__name__ = function.__qualname__ = op
-    function.__doc__ = f"{what} Options as for `reduce`."
-    return function
+
+def _reduced(op, x, axis, dtype, out, keepdims, initial, where, options) -> Any:
+    """Reduce as `reduce`, whose errors name this operator."""
+    try:
+        if where is not True and where is not None:
+            value = _IDENTITIES.get(op, initial)
+            if value is None:
+                raise ValueError(f"{op}() with where= needs initial=, since it has no identity")
+            x = left_out(x, where, value, options.get("stream"))
+        if initial is not None:
+            options["init"] = initial
+        return reduce(x, op, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
+    except Exception as error:
+        name_function(error, op)
+        raise
 
 
-sum = _reduction("sum", "Sum of all items; integers are summed in 64 bits.")
-prod = _reduction("prod", "Product of all items; integers are multiplied in 64 bits.")
-min = _reduction("min", "Smallest item; a NaN wins.")
-max = _reduction("max", "Largest item; a NaN wins.")
-argmin = _reduction("argmin", "Index (int64) of the first smallest item, or of the first NaN.")
-argmax = _reduction("argmax", "Index (int64) of the first largest item, or of the first NaN.")
-any = _reduction("any", "True if an item is not 0, as a NaN is not; False for no items.")
-all = _reduction("all", "True if no item is 0, and for no items.")
+def sum(
+    x, /, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **options
+) -> Any:
+    """Sum of all items, or along axes; integers are summed in 64 bits.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, keepdims
+        As for `reduce`.
+    {options}
+    """
+    return _reduced("sum", x, axis, dtype, out, keepdims, initial, where, options)
+
+
+def prod(
+    x, /, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **options
+) -> Any:
+    """Product of all items, or along axes; integers are multiplied in 64 bits.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, keepdims
+        As for `reduce`.
+    {options}
+    """
+    return _reduced("prod", x, axis, dtype, out, keepdims, initial, where, options)
+
+
+def min(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options) -> Any:
+    """Smallest item, or those along axes; a NaN wins.
+
+    Parameters
+    ----------
+    x, axis, out, keepdims
+        As for `reduce`.
+    {options}
+    """
+    return _reduced("min", x, axis, None, out, keepdims, initial, where, options)
+
+
+def max(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options) -> Any:
+    """Largest item, or those along axes; a NaN wins.
+
+    Parameters
+    ----------
+    x, axis, out, keepdims
+        As for `reduce`.
+    {options}
+    """
+    return _reduced("max", x, axis, None, out, keepdims, initial, where, options)
+
+
+def any(x, /, axis=None, out=None, keepdims=False, *, where=True, **options) -> Any:
+    """True if an item is not 0, as a NaN is not; False for no items.
+
+    Parameters
+    ----------
+    x, axis, out, keepdims
+        As for `reduce`.
+    {options}
+    """
+    return _reduced("any", x, axis, None, out, keepdims, None, where, options)
+
+
+def all(x, /, axis=None, out=None, keepdims=False, *, where=True, **options) -> Any:
+    """True if no item is 0, and for no items.
+
+    Parameters
+    ----------
+    x, axis, out, keepdims
+        As for `reduce`.
+    {options}
+    """
+    return _reduced("all", x, axis, None, out, keepdims, None, where, options)
+
+
+def argmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
+    """Index (int64) of the first smallest item, or of the first NaN; or those along an axis.
+
+    The arguments are those of `reduce`.
+    """
+    return _reduced("argmin", x, axis, None, out, keepdims, None, True, options)
+
+
+def argmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
+    """Index (int64) of the first largest item, or of the first NaN; or those along an axis.
+
+    The arguments are those of `reduce`.
+    """
+    return _reduced("argmax", x, axis, None, out, keepdims, None, True, options)
+
+
+for _function in (sum, prod, min, max, any, all):
+    if _function.__doc__:  # None under Python -OO
+        _function.__doc__ = _function.__doc__.replace("    {options}", _OPTIONS)

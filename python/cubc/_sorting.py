@@ -19,8 +19,10 @@ from ._segments import argsort_in_segments, segmented_sort
 def sort(
     x,
     /,
-    *,
     axis=-1,
+    kind=None,
+    *,
+    stable=None,
     descending=False,
     begin_bit=0,
     end_bit=None,
@@ -35,6 +37,8 @@ def sort(
         Keys. There may be more than 2**32.
     axis : int or None
         Axis along which to sort; by default the last one. None sorts all items as one dimension.
+    kind, stable : optional
+        As for numpy.sort. They change nothing: the sort is stable.
     descending : bool
         True sorts the largest key first. Equal keys keep their order here too.
     begin_bit, end_bit : int
@@ -55,7 +59,8 @@ def sort(
         For items that `asarray` does not take; for an `out` of another type than `x`; for a range
         of bits of floating keys.
     ValueError
-        For an axis or a range of bits that the keys do not have; as for `reduce`.
+        For an axis or a range of bits that the keys do not have; for a kind that NumPy does not
+        have, or for both `kind` and `stable`; as for `reduce`.
 
     Notes
     -----
@@ -76,6 +81,7 @@ def sort(
     .. [2] P. McIlroy, K. Bostic and M. McIlroy, "Engineering Radix Sort", Computing Systems 6,
        1993.
     """
+    _check_kind(kind, stable)
     if _has_rows("sort", x, axis, begin_bit, end_bit):
 
         def sort_rows(rows, length, to):
@@ -92,8 +98,10 @@ def sort(
 def argsort(
     x,
     /,
-    *,
     axis=-1,
+    kind=None,
+    *,
+    stable=None,
     descending=False,
     begin_bit=0,
     end_bit=None,
@@ -104,7 +112,7 @@ def argsort(
 
     Parameters
     ----------
-    x, axis, descending, begin_bit, end_bit
+    x, axis, kind, stable, descending, begin_bit, end_bit
         As for `sort`.
     out : array, optional
         Array for the indices, int64, of the shape of `x`.
@@ -119,6 +127,7 @@ def argsort(
     TypeError, ValueError
         As for `sort`.
     """
+    _check_kind(kind, stable)
     if _has_rows("argsort", x, axis, begin_bit, end_bit):
 
         def argsort_rows(rows, length, to):
@@ -184,6 +193,16 @@ def sort_pairs(
 
 
 SEVERAL = "for the rows of a matrix call it on each, for all items on x.ravel()"
+
+
+def _check_kind(kind: Any, stable: Any) -> None:
+    """Raise ValueError for what numpy.sort refuses; all kinds are one sort, which is stable."""
+    if kind is None:
+        return
+    if stable is not None:
+        raise ValueError("kind and stable are given: give one of the two")
+    if not isinstance(kind, str) or kind[:1].lower() not in ("q", "h", "m", "s"):
+        raise ValueError(f"kind is {kind!r}: expected 'quicksort', 'heapsort' or 'stable'")
 
 
 def _has_rows(function: str, x: Any, axis: Any, begin_bit: int, end_bit: int | None) -> bool:

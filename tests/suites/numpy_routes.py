@@ -1,6 +1,6 @@
 """Sends calls of NumPy's functions to cubc's of the same names, so that NumPy's tests test cubc.
 
-A call that cubc does not take on purpose (object arrays, subclasses, `where=`, ...) stays NumPy's.
+A call that cubc does not take on purpose (object arrays, subclasses, ...) stays NumPy's.
 All else goes to cubc, whose answer is then held against what NumPy's test expects.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 import cubc
 
 # The keywords that go on to cubc, by function; others must have their defaults.
-REDUCTION = {"axis", "dtype", "out", "keepdims", "initial"}
+REDUCTION = {"axis", "dtype", "out", "keepdims", "initial", "where"}
 SCAN = {"axis", "dtype", "out"}
 KEYWORDS = {
     "sum": REDUCTION,
@@ -22,8 +22,8 @@ KEYWORDS = {
     "all": REDUCTION,
     "argmin": REDUCTION,
     "argmax": REDUCTION,
-    "sort": {"axis"},
-    "argsort": {"axis"},
+    "sort": {"axis", "kind", "stable"},
+    "argsort": {"axis", "kind", "stable"},
     "cumsum": SCAN,
     "cumprod": SCAN,
     "unique": set(),
@@ -40,8 +40,6 @@ METHODS = {
     *("cumsum", "cumprod", "searchsorted", "repeat"),
 }
 ARRAYS = {"searchsorted": 2, "repeat": 2}  # how many leading arguments are arrays; else 1
-RENAMED = {"initial": "init"}
-IGNORED = {"kind", "stable"}  # cubc's sorts are stable
 ORDERED = {"sort", "argsort", "min", "max", "argmin", "argmax", "searchsorted", "unique"}
 PLAIN = (np.ndarray, np.generic, list, tuple, int, float, complex, bool)
 NUMPY = {name: getattr(np, name) for name in KEYWORDS}
@@ -92,10 +90,8 @@ def check_keyword(name, value):
         raise StaysNumPys("initial=None")
     if name == "dtype":
         check_dtype(value)
-    if name == "axis" and isinstance(value, tuple):
-        if len(value) != 1:
-            raise StaysNumPys("several axes")
-        value = value[0]
+    if name == "where":
+        check_array(value)
     if name == "out":
         value = value[0] if isinstance(value, tuple) else value
         if type(value) is not np.ndarray:
@@ -120,14 +116,11 @@ def cubc_arguments(name, args, kwargs):
     options = {}
     for key, value in bound.items():
         default = SIGNATURES[name].parameters[key].default
-        if key in IGNORED or is_default(value, default):
+        if is_default(value, default):
             continue
         if key not in KEYWORDS[name]:
             raise StaysNumPys(f"{key}=")
-        options[RENAMED.get(key, key)] = check_keyword(key, value)
-    if name in ("cumsum", "cumprod") and not {"dtype", "out"} & set(options):
-        # A documented difference: cubc's scans keep the type of the items.
-        options["dtype"] = NUMPY[name](np.empty(0, dtypes[0])).dtype
+        options[key] = check_keyword(key, value)
     return arrays, options
 
 
