@@ -1,6 +1,6 @@
 # Every command of this repository. Each does all the set-up that it needs (tools/setup.sh).
 #
-#   make demo      search, analyse and speed up one reduction on this machine's device
+#   make demo      search and speed up a kernel that nobody has tuned, on this machine's device
 #   make test      everything that can be checked without a GPU
 #   make test-gpu  the tests marked gpu, on this machine's GPU
 #   make ctest     the C core alone: no Python, under ASan and UBSan

@@ -107,7 +107,8 @@ class Kernel:
     written in (``kernels/dialect/simt.h``).
 
     **Tuning.** `cubc.tuner.benchmark` takes the same source with ``%RANGE%`` comments for its
-    macros. The values that a search finds are given as `defines`.
+    macros. The values that a search finds are given as `defines`; ``kernel()`` of its result does
+    that.
     """
 
     def __init__(
@@ -119,11 +120,16 @@ class Kernel:
         defines: Mapping[str, Any] | None = None,
         device: str | None = None,
     ):
-        self._source = Source(source, name or "source")
+        self._macros = _checked(defines)
+        self._open(Source(source, name or "source"), name, block, device)
+
+    def _open(
+        self, source: Source, name: str | None, block: Extent | None, device: str | None
+    ) -> None:
+        self._source = source
         self.name = _chosen(self._source, name)
         self.device = str(_core.device_info(device)["name"])
         self._arch = str(_core.device_info(device)["arch"])
-        self._macros = _checked(defines)
         self._block = None if block is None else extent("block", block)
         self._programs: dict[int, _core.Program] = {}
         if self._block or not self._source.collective:
@@ -188,11 +194,15 @@ class Kernel:
                     f"{self.name} uses collectives of cubc: a block has a multiple of 32 threads, "
                     f"or 1 on the cpu, not {threads}"
                 )
-            text = self._source.compiled(self._arch, self._macros, threads)
-            found = _core.Program(text, f"{self._source.name}.cu", self.device, threads)
+            found = _core.Program(
+                self._text(threads), f"{self._source.name}.cu", self.device, threads
+            )
             found.kernel_info(self.name, threads or 1)
             self._programs[threads] = found
         return found
+
+    def _text(self, threads: int) -> str:
+        return self._source.compiled(self._arch, self._macros, threads)
 
     def _info(self, what: str) -> int:
         if not self._programs:

@@ -1,4 +1,7 @@
-"""``python -m cubc.tuner._demo``: search live, and see the next call run faster because of it."""
+"""``python -m cubc.tuner._demo``: a kernel of one's own is searched, and called before and after.
+
+A kernel that nobody has tuned has a gain on every device; cubc's own have policies already.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,91 +16,99 @@ import numpy as np
 import cubc
 from cubc import _core
 
-from ._analyze import winners
-from ._axes import items
-from ._policies import use_policies
-from ._search import search
+from ._benchmark import benchmark
+from ._search import Result, search
+from ._state import State
+from ._tuned import TunedKernel
 
-SECONDS = 45.0  # for the search
+SECONDS = 40.0  # for the search
 ROUNDS = 60  # timed calls of each kind and size
-ELEMENTS = {"cpu": [16, 20, 24], "cuda": [16, 20, 24, 28]}
+ELEMENTS = {"cpu": [12, 14], "cuda": [16, 20, 24]}
+
+SOURCE = """\
+// %RANGE% TUNE_THREADS tpb 64:1024:64
+// %RANGE% TUNE_ITEMS ipt 1,2,4,8
+__global__ void saxpy(const T* x, T* y, T a, int n)
+{
+    int first = blockIdx.x * TUNE_THREADS * TUNE_ITEMS + threadIdx.x;
+    for (int k = 0, i = first; k < TUNE_ITEMS; k++, i += TUNE_THREADS)
+        if (i < n) y[i] += a * x[i];
+}
+"""
+
+
+@benchmark(SOURCE, {"T{ct}": "F32", "Elements{io}[pow2]": [12, 14, 16, 20, 24]})
+def saxpy(state: State) -> None:
+    """Give saxpy its arrays, and say what it has to leave in them."""
+    x, y = state.random(), state.random()
+    state.reads(x, y)
+    state.writes(y)
+    state.verify(y, 2 * x.numpy() + y.numpy())
+    state.exec(lambda launch: launch.kernel("saxpy", x, y, 2.0, y.size))
 
 
 def main() -> None:
     """Run the demonstration on the default device."""
     device = _core.device_info()
     elements = ELEMENTS[device["kind"]]
-    print(f"Searching reduce.sum for F64 on {device['model']}, about {SECONDS:.0f} s ...\n")
-    _core.clear_policies()
+    print(f"A kernel that nobody has tuned; %RANGE% says what may be:\n\n{SOURCE}")
+    print(
+        f"Searched on {device['model']}, {SECONDS:.0f} s; every variant is checked:\n", flush=True
+    )
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder, "demo.db")
-        result = search("reduce.sum", {"T": "F64", "Elements": elements}, db=store, seconds=SECONDS)
-        tried = len(result.groups[0].cells) - 1
-        print(f"{tried} variants were measured. The best, against the policies that cubc ships:\n")
-        print(result.top(5).to_string(index=False, float_format="{:.3f}".format))
-        found = winners(result.groups, by_workload=True)
-        if not found:
-            print("\nNothing was found FASTER here: the next calls run what they ran before.")
-            return
-        arrays = {e: np.random.default_rng(42).random(1 << e) for e in elements}
-        before, after = _compare(arrays, device["name"], store)
-    print("\nMeasured again and found FASTER, so that the next calls run it:\n")
-    for one in found:
-        sizes = ", ".join(f"2^{items(rt).bit_length() - 1}" for rt in one.group.workloads)
-        print(f"{sizes}: {one.label}, {one.group.verdict(one.label)}")
-    print("\nThe same call, x on the device, median time in microseconds:\n")
-    _table(arrays, before, after)
-    print("\nbefore: the shipped policies; after: with the winners in force.")
+        options = {"db": store, "seconds": SECONDS, "progress": True}
+        result = search(saxpy, {"Elements": elements}, **options)
+        print(f"\n{len(result.groups[0].cells) - 1} variants were measured. The best, and base:\n")
+        print(result.top(5))
+        _tell(result, elements, device["name"])
 
 
-def _compare(
-    arrays: dict[int, np.ndarray], device: str, store: Path
-) -> tuple[dict[int, float], dict[int, float]]:
-    """Median seconds of ``cubc.reduce(x)`` before and after the found policy.
+def _tell(result: Result, elements: list[int], device: str) -> None:
+    (group,) = result.groups
+    winner = group.winner()
+    if winner is None:
+        print("\nNothing was found FASTER here: base stays.")
+        return
+    label = winner[1]
+    print(f"\nThe winner, measured again in rounds of its own: {label}")
+    print(f"Its verdict: {group.verdict(label)}")
+    before, after = result.kernel(variant="base"), result.kernel()
+    print("\nf = result.kernel(); f(x, y, 2.0, n): median time in microseconds\n")
+    print(f"{'Elements':>10} {'before':>10} {'after':>10} {'gain':>7}")
+    for e in elements:
+        slow, fast = _compare(before, after, 1 << e, device)
+        print(f"{f'2^{e}':>10} {slow * 1e6:10.1f} {fast * 1e6:10.1f} {slow / fast:6.2f}x")
+    print(f"\nbefore: base, {before.label}; after: the winner.")
 
-    Both are timed in turns, so that a drift of the machine meets both alike.
-    """
-    before: dict[int, list[float]] = {e: [] for e in arrays}
-    after: dict[int, list[float]] = {e: [] for e in arrays}
-    on_device = {e: cubc.asarray(x, device=device) for e, x in arrays.items()}
-    outs = {e: cubc.empty((), x.dtype, device=device) for e, x in arrays.items()}
+
+def _compare(before: TunedKernel, after: TunedKernel, n: int, device: str) -> tuple[float, float]:
+    """Median seconds of a call of each; in turns, so that a drift of the machine meets both."""
+    x = cubc.asarray(np.ones(n, np.float32), device=device)
+    y = cubc.asarray(np.zeros(n, np.float32), device=device)
+
+    def call(kernel: TunedKernel) -> Callable[[], None]:
+        def run() -> None:
+            kernel(x, y, 2.0, n)
+            _core.synchronize(device)
+
+        return run
+
+    times: tuple[list[float], list[float]] = ([], [])
     for _ in range(6):
-        for times in (before, after):
-            _core.clear_policies()
-            if times is after:
-                use_policies(store)
-            for e, x in on_device.items():
-                times[e] += _times(partial(_reduce, x, outs[e], device), ROUNDS // 6)
-    return _medians(before), _medians(after)
-
-
-def _reduce(x: cubc.Array, out: cubc.Array, device: str) -> None:
-    cubc.reduce(x, out=out)
-    _core.synchronize(device)
-
-
-def _medians(times: dict[int, list[float]]) -> dict[int, float]:
-    return {e: statistics.median(taken) for e, taken in times.items()}
+        for taken, kernel in zip(times, (before, after), strict=True):
+            taken += _times(call(kernel), ROUNDS // 6)
+    return statistics.median(times[0]), statistics.median(times[1])
 
 
 def _times(call: Callable[[], object], rounds: int) -> list[float]:
-    call()  # compiles or warms up
+    call()  # loads or warms up
     taken = []
     for _ in range(rounds):
         begin = time.perf_counter()
         call()
         taken.append(time.perf_counter() - begin)
     return taken
-
-
-def _table(
-    arrays: dict[int, np.ndarray], before: dict[int, float], after: dict[int, float]
-) -> None:
-    print(f"{'Elements':>10} {'before':>10} {'after':>10} {'gain':>7} {'numpy.sum':>10}")
-    for e, x in arrays.items():
-        numpy = statistics.median(_times(x.sum, ROUNDS // 3))
-        row = f"{'2^' + str(e):>10} {before[e] * 1e6:10.1f} {after[e] * 1e6:10.1f}"
-        print(f"{row} {before[e] / after[e]:6.2f}x {numpy * 1e6:10.1f}")
 
 
 if __name__ == "__main__":

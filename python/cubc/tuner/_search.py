@@ -32,6 +32,7 @@ from ._session import Session
 from ._stores import MOST_SAMPLES, StorePaths, expand, read, store_path
 from ._strategy import DEFAULT, Exhaustive, Factory, make, warmed
 from ._target import Target
+from ._tuned import TunedKernel, tuned
 from ._workload import CompileTimeWorkload, compile_time_workloads
 from ._workload_results import WorkloadResults
 from ._workload_search import WorkloadSearch
@@ -78,9 +79,55 @@ class Result(Analysis):
         variant left. It is ``""`` of those that were not begun, or whose base took all the time.
     """
 
-    def __init__(self, groups: list[Group], failed: dict[str, str], ended: dict[str, str]):
+    def __init__(
+        self,
+        groups: list[Group],
+        failed: dict[str, str],
+        ended: dict[str, str],
+        benchmark: Benchmark | None = None,
+    ):
         super().__init__(groups)
         self.failed, self.ended = failed, ended
+        self._benchmark = benchmark
+
+    def __getitem__(self, place: int | slice) -> Result:
+        groups = super().__getitem__(place).groups
+        return Result(groups, self.failed, self.ended, self._benchmark)
+
+    def kernel(
+        self, name: str | None = None, *, variant: str | None = None, device: str | None = None
+    ) -> TunedKernel:
+        """Kernel of your own as the winner, to be called with arrays.
+
+        Parameters
+        ----------
+        name
+            Name of the kernel; needed if the source has several.
+        variant
+            Label of another variant that was measured, or ``"base"``; by default the winner, or
+            base if nothing was found FASTER.
+        device
+            Name of the device; by default one of the architecture that was searched.
+
+        Returns
+        -------
+        cubc.Kernel
+            With `label` and `values` of the variant. Called as ``f(x, y, 2.0, n)``, its default
+            `block` is the parameter ``tpb``, and its `grid` has a block for each ``tpb * ipt``
+            items of the largest array.
+
+        Raises
+        ------
+        LookupError
+            If there is no such kernel or variant.
+        ValueError
+            If the search was of a function of cubc, which runs winners after `use_policies`; of
+            several compile-time workloads, of which ``r[0].kernel()`` takes one; or of a device
+            that is not here.
+        CompileError
+            If the kernel does not compile for `device`.
+        """
+        return tuned(self._benchmark, self.groups, name, variant, device)
 
 
 class Search:
@@ -125,6 +172,7 @@ class Search:
         own = not isinstance(benchmark, str | os.PathLike)  # may have metrics
         self.objective = checked_objective(objective, None if own else ())
         one: Any = joined(benchmark) if isinstance(benchmark, list | tuple) else benchmark
+        self._benchmark = one if isinstance(one, Benchmark) else None
         self.weights: list[float] = []  # of the workloads: their shares of the time
         self.workloads: Sequence[CompileTimeWorkload]
         self._target: Callable[[], Target]
@@ -240,7 +288,8 @@ class Search:
             for info in devices:
                 one.results.include(info)
             found += [g.among(one.workload.admits) for g in one.results.groups if g.cells]
-        return Result(found, failed, {str(one.workload): one.ended for one in searches})
+        ended = {str(one.workload): one.ended for one in searches}
+        return Result(found, failed, ended, self._benchmark)
 
 
 def elsewhere(mine: Sequence[Group], groups: Iterable[Group]) -> list[dict[str, float]]:
@@ -406,7 +455,8 @@ def search(*arguments: Any, **options: Any) -> Result:
     Returns
     -------
     Result
-        With ``best()``, ``scores()``, ``to_frame()``, ``top()`` and ``coverage()``.
+        With ``best()``, ``scores()``, ``to_frame()``, ``top()`` and ``coverage()``; and of a
+        benchmark of your own ``kernel()``, the winner as a callable.
 
     Raises
     ------

@@ -24,6 +24,7 @@ from . import _inputs as inputs
 from . import _metrics as mt
 from ._difference import difference
 from ._objective import FIGURES
+from ._tuned import default_grid, default_threads
 
 DTYPES = {
     "I8": "int8",
@@ -97,18 +98,11 @@ class Launch:
         if name not in self._kernels:
             raise ax.unknown("the source", "kernel", name, self._kernels)
         if block is None:
-            block = self._default("block", name, self.values.get("tpb"))
+            block = default_threads("block", name, self.values)
         if grid is None:
-            items = self._default("grid", name, self.values.get("tpb")) * self.values.get("ipt", 1)
-            sizes = [a.size for a in arguments if isinstance(a, cubc.Array)]
-            grid = max(1, -(-(self._n or max(sizes, default=1)) // items))
+            grid = default_grid(name, self.values, arguments, self._n)
         shape = (extent("grid", grid), extent("block", block), int(shared))
         self._program.add(name, arguments, *shape)
-
-    def _default(self, what: str, name: str, value: Any) -> int:
-        if not isinstance(value, int):
-            raise ValueError(f"{name} has no default {what} without a parameter tpb: give {what}=")
-        return value
 
 
 @dataclass
