@@ -37,7 +37,7 @@ def test_the_winner_is_named_with_its_verdict_and_called(found, capsys):
     out = capsys.readouterr().out
     told = out[out.index("The winner") :]
     assert WINNER in told and "FASTER 2.000" in told and LUCKY not in told
-    assert "2^12" in told.split("gain")[1]
+    assert "2^12" in told.split(" gain")[1]
 
 
 def test_nothing_is_named_where_base_stays(found, capsys):

@@ -57,8 +57,8 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder, "demo.db")
-        options = {"db": store, "seconds": SECONDS, "progress": True}
-        result = search(saxpy, {"Elements": elements}, **options)
+        sizes = {"Elements": elements}
+        result = search(saxpy, sizes, db=store, seconds=SECONDS, progress=True)
         print(f"\n{len(result.groups[0].cells) - 1} variants were measured. The best, and base:\n")
         print(result.top(5))
         _tell(result, elements, device["name"])
