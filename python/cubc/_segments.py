@@ -78,7 +78,7 @@ def segmented_reduce(
     long one is cut into chunks of many warps, and very short ones are shared out by items. The
     temporary storage is a hundredth of `x` at most, and a few bytes for each block. Results have
     the same bits from run to run, as those of `reduce`. Offsets on a device are not checked: if
-    they fall, the results of their segments are undefined.
+    they fall, results are undefined, of other segments too.
 
     With `deterministic` a segment is cut into tiles from its first item on. A lane of a warp, a
     warp, or a block for each tile reduces it, all in the same order. The temporary storage is then
@@ -152,8 +152,8 @@ def segmented_scan(
     begins a segment (S. Sengupta et al., "Scan Primitives for GPU Computing", Graphics Hardware
     2007). Each block marks the offsets that lie in its tile, so that an item takes the same time
     whatever the lengths are. Results of floats may differ in the last digits from run to run,
-    unless `deterministic` is set. Offsets on a device are not checked: if they fall, the results of
-    their segments are undefined.
+    unless `deterministic` is set. Offsets on a device are not checked: if they fall, results are
+    undefined, of other segments too.
     """
     x = as_array(x)
     offsets, count = _segments("segmented_scan", x, offsets, segment_size)
