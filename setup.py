@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -105,6 +106,11 @@ class BuildCore(build_ext):
 
     def probe(self):
         """Exit with one sentence if something is missing, instead of a page of errors."""
+        if sysconfig.get_config_var("Py_GIL_DISABLED"):
+            sys.exit(
+                "cubc does not support free-threaded builds of Python, which have no stable ABI: "
+                "use one with the GIL."
+            )
         folders = [f"-I{folder}" for folder in self.compiler.include_dirs]
         with tempfile.TemporaryDirectory() as scratch:
             source = Path(scratch, "probe.c")

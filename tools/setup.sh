@@ -55,7 +55,10 @@ system() {
 }
 
 extras() { # of pyproject.toml, for `pip install .[...]`
-    [ "$goal" = dev ] || return 0
+    if [ "$goal" != dev ]; then
+        echo '[tune]'
+        return 0
+    fi
     # NVRTC compiles for GPUs that are not there, so a machine without a driver tests with NVIDIA's
     # wheel; a machine with one tests with the CUDA that belongs to its driver.
     if [ -e /dev/nvidiactl ] || [ "$(uname -s)" != Linux ]; then
@@ -72,8 +75,8 @@ stamp() { printf '%s\n' "$2" >"$venv/cubc-$1"; }
 checksum() { cksum | tr ' ' -; }
 
 environment() {
-    "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' ||
-        die "cubc needs Python 3.11 to 3.14, $python is another: choose one with PYTHON=..."
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        die "cubc needs Python 3.11 or newer, $python is older: choose one with PYTHON=..."
     interpreter=$("$python" -c 'import sys; print(sys.base_prefix, *sys.version.split())')
 
     # Our own .venv is made anew for another Python; one that somebody else made is used as it is.

@@ -4,6 +4,7 @@ import functools
 from pathlib import Path
 
 from . import _core
+from ._extras import need
 
 
 def get_include():
@@ -33,9 +34,7 @@ def ffi():
     lib
         Open library, with functions as ``lib.cubc_reduce(...)``.
     """
-    from cffi import FFI
-
-    interface = FFI()
+    interface = need("cffi").FFI()
     lattice = ("lattice/copy.h", "lattice/operators.h", "lattice/solve.h", "lattice/gauge.h")
     for name in ("core.h", "primitives.h", *lattice, "fields.h"):
         header = Path(get_include(), "cubc", name).read_text()

@@ -7,9 +7,12 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
+import isolated
 import pytest
+import stores
 
 from cubc import _core
 
@@ -84,6 +87,43 @@ def test_a_wheel_has_core_kernels_and_header(tmp_path):
     assert {"cubc.h", "cubc/core.h"} <= headers
     assert {f"cubc/include/{name}" for name in headers} <= names
     assert {"cubc/_core.abi3.so", "cubc/__init__.py"} <= names
+
+
+def test_only_what_calls_need_is_installed_with_it():
+    """The tuner's packages are extras."""
+    needed = [one for one in metadata.requires("cubc") or [] if "extra ==" not in one]
+    assert sorted(re.match(r"[\w-]+", one)[0] for one in needed) == ["cuda-pathfinder", "numpy"]
+
+
+WITHOUT = """
+import sys
+for name in ("cffi", "cloudpickle", "matplotlib", "pandas", "scipy", "sklearn", "tqdm"):
+    sys.modules[name] = None
+import numpy as np, cubc
+print(cubc.sum(np.ones(1 << 16, "f4")), cubc.use_policies(sys.argv[1]))
+for call in (cubc.ffi, lambda: cubc.tuner.analyze(sys.argv[1]).top()):
+    try:
+        call()
+    except ModuleNotFoundError as error:
+        print(error)
+"""
+
+
+def test_calls_and_policies_need_no_extra(tmp_path):
+    label = stores.variants()[0]
+    rows = [stores.row("base", 16), *stores.confirmed(label, 16, 5e-4)]
+    db = stores.write(tmp_path / "p.db", rows)
+    lines = isolated.output(WITHOUT, db, CUBC_POLICIES=db).splitlines()
+    assert lines[0] == "65536.0 1"
+    assert re.fullmatch(r'this needs cffi.*: pip install "cubc\[ffi\]"', lines[1])
+    assert re.fullmatch(r'this needs pandas.*: pip install "cubc\[tune\]"', lines[2])
+
+
+def test_sqlite_is_not_there_twice():
+    """Python's and cubc's are one: of two copies in a process each drops the other's locks."""
+    code = "import sqlite3, cubc; print(open('/proc/self/maps').read())"
+    maps = isolated.output(code).splitlines()
+    assert len({line.split()[-1] for line in maps if "libsqlite3" in line}) <= 1
 
 
 def test_every_public_function_is_exported():

@@ -236,7 +236,7 @@ def test_variants_are_named_by_texts(db):
 def test_a_missing_package_is_named(db, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for table in ("top", "scores", "coverage", "to_frame"):
-        with pytest.raises(ModuleNotFoundError, match=r"needs pandas.*pip install pandas"):
+        with pytest.raises(ModuleNotFoundError, match=r"needs pandas.*cubc\[tune\]"):
             getattr(tuner.analyze(db), table)()
 
 

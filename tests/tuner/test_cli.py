@@ -25,6 +25,20 @@ def test_devices(capsys):
     assert _core.device_info("cpu")["model"] in capsys.readouterr().out
 
 
+def test_devices_without_a_compiler(capsys, monkeypatch):
+    known = _core.device_info("cpu") | {"compiler": "none"}  # what it says once a process
+    monkeypatch.setattr(_core, "device_info", lambda name: known)
+    monkeypatch.setattr(_core, "devices", lambda: ["cpu"])
+    assert main(["devices"]) == 0
+    assert "no C++ compiler: nothing is computed here without g++" in capsys.readouterr().out
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"cubc {_core.__version__}\n"
+
+
 def test_list(capsys):
     assert main(["search", "-R", ".*reduce.*", "-l", "--device", "cpu"]) == 0
     out = capsys.readouterr().out

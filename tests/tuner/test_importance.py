@@ -92,7 +92,7 @@ def test_plot_of_importance(analysis):
 
 def test_without_scikit_learn(analysis, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    with pytest.raises(ModuleNotFoundError, match=r"needs scikit-learn.*pip install scikit-learn"):
+    with pytest.raises(ModuleNotFoundError, match=r"needs scikit-learn.*cubc\[tune\]"):
         analysis.importance()
 
 

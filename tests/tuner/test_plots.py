@@ -385,14 +385,17 @@ def test_damaged_rows_do_not_keep_others_from_being_drawn(tmp_path):
     assert len(analysis.samples(BEST)) == 6 * 2 * synthetic.SAMPLES
 
 
-@pytest.mark.parametrize(("package", "module"), [("matplotlib", "_plots"), ("scipy", "_quantiles")])
-def test_a_missing_package_is_named(analysis, monkeypatch, package, module):
+@pytest.mark.parametrize(
+    ("package", "extra", "module"),
+    [("matplotlib", "plot", "_plots"), ("scipy", "tune", "_quantiles")],
+)
+def test_a_missing_package_is_named(analysis, monkeypatch, package, extra, module):
     for name in [name for name in sys.modules if name.startswith(f"cubc.tuner.{module}")]:
         monkeypatch.delitem(sys.modules, name)
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     call = analysis.plot_progress if module == "_plots" else analysis.ratios
-    with pytest.raises(ModuleNotFoundError, match=rf"needs {package}.*pip install 'cubc\[plot\]'"):
+    with pytest.raises(ModuleNotFoundError, match=rf"needs {package}.*install \"cubc\[{extra}\]"):
         call()
 
 

@@ -214,7 +214,7 @@ def test_the_time_left_is_the_smaller_one(monkeypatch, budget, left):
 def test_a_missing_package_is_named_before_the_search(db, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(ModuleNotFoundError, match="pip install tqdm"):
+    with pytest.raises(ModuleNotFoundError, match=r"needs tqdm.*pip install \"cubc\[tune\]\""):
         search(db, progress=True)
     assert not keys(db)
 

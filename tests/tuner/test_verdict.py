@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import special
 
 from cubc.tuner import _verdict as verdict
+from cubc.tuner._student import quantile
 from cubc.tuner._verdict import FASTER, SAME, SLOWER, UNDECIDED, judge, round_ratio
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -21,6 +23,13 @@ def errors():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.mark.parametrize("degrees", [1, 2.5, 7, 31, 1000.5, math.inf])
+def test_quantiles_of_student_s_t(degrees):
+    for tail in (0.4, 0.025, 1e-3, 1e-9):
+        expected = -special.stdtrit(degrees, tail)
+        assert quantile(degrees, tail) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("way", ["search", "live", "stores"])

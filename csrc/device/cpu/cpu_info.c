@@ -109,7 +109,7 @@ cubc_status cpu_info_describe(device_info *info, int workers)
     info->l2_bytes = last_level_cache();
     info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     info->clock_khz = max_clock_khz();
-    // Without a compiler the device opens all the same: what is in the cache still runs.
+    // Without a compiler the device opens all the same: arrays, fields and stores need none.
     cubc_status status = hostcc_name(info->compiler, sizeof info->compiler);
     if (status != CUBC_COMPILE_ERROR) return status;
     snprintf(info->compiler, sizeof info->compiler, "none");

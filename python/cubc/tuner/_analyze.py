@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cubc import _core
+from cubc._extras import need
 
 from ._axes import calls_near, columns, workload_text
-from ._checks import count, need
+from ._checks import count
 from ._confidence import score_interval
 from ._figures import Figures
 from ._header import header

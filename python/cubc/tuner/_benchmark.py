@@ -17,9 +17,9 @@ from types import CodeType
 from typing import Any
 
 from cubc import _core
+from cubc._extras import need
 
 from . import _axes as ax
-from ._checks import need
 from ._constraints import Constraint, check_names, parse
 from ._source import Source
 from ._space import Space, Value, named, parse_label

@@ -1,8 +1,7 @@
-"""Checks of arguments before anything is built, and imports of packages that may be missing."""
+"""Checks of arguments before anything is built."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import numbers
@@ -63,28 +62,6 @@ def regex(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern)
     except re.error as error:
         raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
-
-
-def need(module: str) -> Any:
-    """Import a module of a package that pip installs along with cubc.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If the package is not there; the message says how it comes there.
-    """
-    package = module.partition(".")[0]
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != package:
-            raise
-        pip = {"sklearn": "scikit-learn"}.get(package, package)
-        raise ModuleNotFoundError(
-            f"this needs {pip}, one of cubc's dependencies, and it is not installed: "
-            f"pip install {pip}",
-            name=package,
-        ) from None
 
 
 def takes_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:

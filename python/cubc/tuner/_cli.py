@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Exit status: 0; 1 if verify or --fail-on-slower found something; 2 after an error, "
         "and if policy has nothing to write; 130 after Ctrl-C.",
     )
+    parser.add_argument("--version", action="version", version=f"cubc {_core.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
 
     common = argparse.ArgumentParser(add_help=False)
@@ -368,4 +369,7 @@ def _recorded(options: argparse.Namespace) -> None:
 def _devices(options: argparse.Namespace) -> None:
     for name in _core.devices():
         info = _core.device_info(name)
-        print(f"{name:8} {info['model']} ({info['arch']}, {info['compiler']})")
+        compiler = info["compiler"]
+        if name == "cpu" and compiler == "none":
+            compiler = "no C++ compiler: nothing is computed here without g++ or clang++"
+        print(f"{name:8} {info['model']} ({info['arch']}, {compiler})")

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cubc._extras import need
+
 from . import _axes as ax
-from ._checks import need, share
+from ._checks import share
 from ._records import Group, geometric_mean, restrict
 from ._status import OK
 from ._stores import StorePaths, expand, read

@@ -7,12 +7,13 @@ A plot shows one group of comparable measurements. If an analysis holds several,
 from __future__ import annotations
 
 import difflib
-import importlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
+from cubc._extras import need
+
 from ._axes import split_name
-from ._checks import need, regex
+from ._checks import regex
 from ._records import Group, Measurement
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Variants = str | Iterable[str] | None
-EXTRA = ("matplotlib", "scipy")
 
 
 class Figures:
@@ -269,12 +269,4 @@ def _labels(group: Group, variants: Variants) -> list[str]:
 
 def _load(module: str) -> Any:
     """Import a module of the tuner that needs packages which cubc itself does without."""
-    try:
-        return importlib.import_module(f".{module}", __package__)
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in EXTRA:
-            raise
-        raise ModuleNotFoundError(
-            f"this needs {package}, which is not installed: pip install 'cubc[plot]'", name=package
-        ) from None
+    return need(f".{module}", __package__)

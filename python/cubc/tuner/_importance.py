@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import need
+from cubc._extras import need
+
 from ._records import Group
 from ._space import Value, in_order
 

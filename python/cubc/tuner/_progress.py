@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ._checks import need
+from cubc._extras import need
 
 WIDTH = 79  # of the line: a terminal of 80 columns breaks a line that fills it
 NAME = 28  # characters of the name in front of it, at most

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import need
+from cubc._extras import need
+
 from ._records import Group
 from ._replay import TableSpace
 from ._space import Space

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cubc
 from cubc import _core
+from cubc._extras import need
 
-from ._checks import need
 from ._metrics import to_text
 from ._space import Value, parse_label
 from ._state import State

@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import need
+from ._student import quantile
 
 FASTER, SLOWER, SAME, UNDECIDED = "FASTER", "SLOWER", "SAME", "UNDECIDED"
 BETTER, WORSE = "BETTER", "WORSE"  # in place of FASTER and SLOWER, by another figure than time
@@ -174,7 +174,7 @@ def _verdict(
     """Verdict on the logarithm of a ratio with its standard error, infinite if it is not known."""
     limit, width = math.log1p(threshold), math.inf
     if error < math.inf:
-        width = error * float(need("scipy.special").stdtrit(degrees, (1 + confidence) / 2))
+        width = error * quantile(degrees, (1 - confidence) / 2)
     low, high = mean - width, mean + width
     if low > limit:
         word = FASTER

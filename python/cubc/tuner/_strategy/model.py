@@ -19,7 +19,8 @@ from itertools import chain, filterfalse, islice
 
 import numpy as np
 
-from .._checks import need
+from cubc._extras import need
+
 from .._space import Space
 from .distance import Distances
 from .points import Point, PointStrategy

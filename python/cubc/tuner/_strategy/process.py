@@ -14,7 +14,8 @@ from operator import eq
 
 import numpy as np
 
-from .._checks import need
+from cubc._extras import need
+
 from .blas import one_thread
 from .distance import Distances, Seen
 from .points import Point
