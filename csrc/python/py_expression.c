@@ -67,7 +67,7 @@ static int struct_type(PyObject *number, cubc_type *out)
 }
 
 // A Python number takes its type from its neighbours, as in NumPy: a float with float32 arrays is a
-// float32. `result` is the type of the result.
+// float32. `result` is the type of the result, or for a comparison that of what it compares.
 static int scalar_operand(PyObject *number, cubc_type result, cubc_operand *o, type_value *value)
 {
     char what[WHAT_SIZE];
@@ -179,15 +179,113 @@ static int default_type(const py_expression *f, cubc_type *out)
     return 0;
 }
 
-static int choose_type(const py_expression *f, const py_expression_options *options, cubc_type *out)
+// The types of the operands, as cubc._expression_types takes them.
+static PyObject *operand_types(const py_expression *f)
 {
-    if (options->dtype) {
-        if (py_dtype(options->dtype, out) < 0) return -1;
-        return options->out ? py_check_dtype(*out, options->out->type) : 0;
+    PyObject *types = PyTuple_New(f->count);
+    for (int k = 0; types && k < f->count; k++) {
+        PyObject *number = f->numbers[k], *one;
+        if (!number)
+            one = py_numpy_dtype(f->views[k].type);
+        else if (PyBool_Check(number))
+            one = py_numpy_dtype(CUBC_BOOL);
+        else
+            one = Py_NewRef(is_complex(number)      ? (PyObject *)&PyComplex_Type
+                            : PyIndex_Check(number) ? (PyObject *)&PyLong_Type
+                                                    : (PyObject *)&PyFloat_Type);
+        if (!one || PyTuple_SetItem(types, k, one) < 0) Py_CLEAR(types);
     }
-    if (!options->out) return default_type(f, out);
-    *out = options->out->type;
+    return types;
+}
+
+static PyObject *operand_names(const py_expression *f)
+{
+    PyObject *names = PyTuple_New(f->count);
+    for (int k = 0; names && k < f->count; k++) {
+        PyObject *one = PyUnicode_FromString(f->operands[k].name);
+        if (!one || PyTuple_SetItem(names, k, one) < 0) Py_CLEAR(names);
+    }
+    return names;
+}
+
+// The type by NumPy's promotion: a dtype, a type of Python's numbers, or None.
+static PyObject *promoted(const char *expression, const py_expression *f)
+{
+    static PyObject *function;
+    if (!function) {
+        PyObject *module = PyImport_ImportModule("cubc._expression_types");
+        function = module ? PyObject_GetAttrString(module, "result") : NULL;
+        Py_XDECREF(module);
+        if (!function) return NULL;
+    }
+    PyObject *names = operand_names(f), *types = names ? operand_types(f) : NULL, *found = NULL;
+    if (types) found = PyObject_CallFunction(function, "sOO", expression, names, types);
+    Py_XDECREF(types);
+    Py_XDECREF(names);
+    return found;
+}
+
+// *out: the type of the result if nothing else is said; *numbers: the one that numbers go by.
+static int natural_type(const char *expression, const py_expression *f, cubc_type *out,
+                        cubc_type *numbers)
+{
+    PyObject *found = promoted(expression, f);
+    if (!found) return -1;
+    bool weak = found == Py_None || PyType_Check(found);
+    bool is_int = found == (PyObject *)&PyLong_Type, is_float = found == (PyObject *)&PyFloat_Type;
+    int status = weak ? default_type(f, numbers) : py_dtype(found, out);
+    Py_DECREF(found);
+    if (status < 0) return -1;
+    if (!weak) {
+        *numbers = *out;
+        // A comparison of structs is bool, which says nothing of what it compares.
+        if (*out == CUBC_BOOL && default_type(f, numbers) < 0) *numbers = CUBC_BOOL;
+        return py_forget() ? -1 : 0;
+    }
+    *out = *numbers;
+    if (is_float && type_table[*out].kind < KIND_FLOAT) *out = CUBC_F64;
+    if (is_int && f->array_count) *out = CUBC_I64;
     return 0;
+}
+
+// An output of floats takes every real result, so that most calls need not look at the expression.
+static bool takes_all(const py_expression *f, cubc_type out)
+{
+    bool complex = false;
+    for (int k = 0; k < f->count; k++)
+        complex = complex || (f->numbers[k] ? is_complex(f->numbers[k])
+                                            : type_table[f->views[k].type].kind == KIND_COMPLEX);
+    return type_table[out].kind >= KIND_COMPLEX || (type_table[out].kind == KIND_FLOAT && !complex);
+}
+
+// Floats that would become integers are refused, as far as the expression tells.
+static int check_promoted(const char *expression, const py_expression *f, cubc_type out)
+{
+    PyObject *found = promoted(expression, f);
+    if (!found) return -1;
+    cubc_type natural = found == (PyObject *)&PyFloat_Type     ? CUBC_F64
+                        : found == (PyObject *)&PyComplex_Type ? CUBC_C128
+                                                               : out;
+    int status = found == Py_None || PyType_Check(found) ? 0 : py_dtype(found, &natural);
+    Py_DECREF(found);
+    return status ? status : py_check_casting(natural, out);
+}
+
+static int choose_type(const char *expression, const py_expression *f,
+                       const py_expression_options *options, cubc_type *out, cubc_type *numbers)
+{
+    if (!options->dtype && !options->out) return natural_type(expression, f, out, numbers);
+    if (options->dtype) {
+        if (py_dtype(options->dtype, out) < 0 ||
+            (options->out && py_check_dtype(*out, options->out->type) < 0))
+            return -1;
+    } else {
+        *out = options->out->type;
+    }
+    *numbers = *out;
+    return options->dtype || options->unsafe || takes_all(f, *out)
+               ? 0
+               : check_promoted(expression, f, *out);
 }
 
 // ---- shapes -------------------------------------------------------------------------------------
@@ -280,12 +378,14 @@ int py_expression_get(const char *expression, PyObject *operands,
         PyErr_NoMemory();
         return -1;
     }
-    if (collect_operands(f, operands, options) < 0 || choose_type(f, options, &out->type) < 0 ||
+    cubc_type numbers;
+    if (collect_operands(f, operands, options) < 0 ||
+        choose_type(expression, f, options, &out->type, &numbers) < 0 ||
         find_shape(f, options, out) < 0)
         return -1;
     for (int k = 0; k < f->count; k++)
         if (f->numbers[k] &&
-            scalar_operand(f->numbers[k], out->type, &f->operands[k], &f->bits[k]) < 0)
+            scalar_operand(f->numbers[k], numbers, &f->operands[k], &f->bits[k]) < 0)
             return -1;
     f->lazy.expression = expression;
     f->lazy.type = out->type;

@@ -9,6 +9,7 @@
 typedef struct py_expression_options {
     PyObject *dtype, *size;
     const py_view *out; // given, which decides what is not said otherwise
+    bool unsafe;        // casting="unsafe": floats may become the integers of out
 } py_expression_options;
 
 // An expression of operands, a dict, as an input. What there is to release is in the view, also

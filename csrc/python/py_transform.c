@@ -28,7 +28,7 @@ bool py_lazy_check(PyObject *object)
 // ---- transform ----------------------------------------------------------------------------------
 typedef struct transform_arguments {
     PyObject *expression, *operands, *merged; // new references
-    PyObject *out, *dtype, *size, *stream, *device;
+    PyObject *out, *dtype, *casting, *size, *stream, *device;
 } transform_arguments;
 
 static void release(transform_arguments *m)
@@ -41,12 +41,13 @@ static void release(transform_arguments *m)
 // The place of a named argument of the call itself; NULL if the name is an operand's.
 static PyObject **argument_of(transform_arguments *m, const char *name)
 {
-    return !strcmp(name, "out")      ? &m->out
-           : !strcmp(name, "dtype")  ? &m->dtype
-           : !strcmp(name, "size")   ? &m->size
-           : !strcmp(name, "stream") ? &m->stream
-           : !strcmp(name, "device") ? &m->device
-                                     : NULL;
+    return !strcmp(name, "out")       ? &m->out
+           : !strcmp(name, "dtype")   ? &m->dtype
+           : !strcmp(name, "casting") ? &m->casting
+           : !strcmp(name, "size")    ? &m->size
+           : !strcmp(name, "stream")  ? &m->stream
+           : !strcmp(name, "device")  ? &m->device
+                                      : NULL;
 }
 
 // A lazy object brings its operands along.
@@ -105,6 +106,18 @@ static int take_arguments(transform_arguments *m, PyObject *args, PyObject *keyw
     return any_lazy ? merge(m) : 0;
 }
 
+// NumPy's rules, as far as an output of integers needs a choice.
+static int read_casting(PyObject *casting, bool *unsafe)
+{
+    bool text = casting && PyUnicode_Check(casting);
+    *unsafe = text && PyUnicode_CompareWithASCIIString(casting, "unsafe") == 0;
+    if (!casting || *unsafe ||
+        (text && PyUnicode_CompareWithASCIIString(casting, "same_kind") == 0))
+        return 0;
+    PyErr_Format(PyExc_ValueError, "casting is %R: expected 'same_kind' or 'unsafe'", casting);
+    return -1;
+}
+
 static int prepare(py_call *c, const transform_arguments *m)
 {
     const char *expression;
@@ -114,7 +127,8 @@ static int prepare(py_call *c, const transform_arguments *m)
         return -1;
     }
     py_expression_options options = {.dtype = m->dtype, .size = m->size};
-    if (py_call_view_out(c, 0, m->out) < 0) return -1;
+    if (read_casting(m->casting, &options.unsafe) < 0 || py_call_view_out(c, 0, m->out) < 0)
+        return -1;
     if (m->out) options.out = &c->out[0].view;
     if (py_expression_get(expression, m->operands, &options, py_call_input(c)) < 0 ||
         py_call_device(c, m->device, m->stream) < 0)

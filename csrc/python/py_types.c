@@ -279,3 +279,15 @@ int py_check_dtype(cubc_type dtype, cubc_type out)
                  py_type_name(dtype), py_type_name(out));
     return -1;
 }
+
+int py_check_casting(cubc_type from, cubc_type to)
+{
+    type_kind kind = type_table[from].kind, given = type_table[to].kind;
+    bool inexact = kind == KIND_FLOAT || kind == KIND_COMPLEX;
+    if (!inexact || given == KIND_FLOAT || given >= kind) return 0;
+    PyErr_Format(PyExc_TypeError,
+                 "the result is %s and out has %s, which cannot hold it: give another out, or "
+                 "casting='unsafe'",
+                 py_type_name(from), py_type_name(to));
+    return -1;
+}

@@ -326,7 +326,10 @@ void problem_define_expression(text *out, const char *name, const char *expressi
 {
     text_printf(out, "#line 1 \"expression\"\n#define %s (", name);
     for (const char *c = expression; *c; c++)
-        text_append(out, *c == '\n' || *c == '\r' ? " " : c, 1);
+        if (*c == '%' && c[1] != '=')
+            text_puts(out, "*cubc_modulus*"); // see kernels/dialect/modulus.h
+        else
+            text_append(out, *c == '\n' || *c == '\r' ? " " : c, 1);
     text_puts(out, ")\n");
 }
 

@@ -19,6 +19,7 @@
 // others, as NumPy broadcasts.
 #pragma once
 #include "memory.h"
+#include "modulus.h"
 #include "types.h"
 
 // ---- an array -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 //                              float sum is -0.0, which leaves -0.0 unchanged
 //     TUNE_ARG                 1: the accumulator carries the index (argmin, argmax)
 #pragma once
+#include "modulus.h"
 #include "types.h"
 
 typedef TUNE_T item_t;

@@ -4,6 +4,7 @@
 // If the expression is not a strict weak order, the arrangement of the items is unspecified. No
 // kernel leaves its arrays then: positions are bounded whatever the comparisons return.
 #pragma once
+#include "modulus.h"
 #include "types.h"
 
 typedef TUNE_T item_t;

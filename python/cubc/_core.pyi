@@ -149,6 +149,7 @@ def transform(
     *,
     out: Any = None,
     dtype: Any = None,
+    casting: str = "same_kind",
     size: int | None = None,
     stream: Any = None,
     device: str | None = None,

@@ -16,7 +16,7 @@ from ._core import Lazy
 
 # Not the suffix of a number, nor a member. The core's scanner (csrc/run/names.c) sees the same.
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-_OPTIONS = "dtype", "size", "out", "stream", "device"
+_OPTIONS = "dtype", "casting", "size", "out", "stream", "device"
 
 
 def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:

@@ -316,7 +316,7 @@ def test_dtypes_that_are_refused(device, fields, error, words):
         (lambda x: cubc.reduce(x, "a", dtype="f4"), TypeError, "does not become F32"),
         (lambda x: cubc.reduce(np.zeros(3), "a", dtype=PARTICLE), TypeError, "F64 does not become"),
         (lambda x: cubc.scan(x, COMBINE, out=np.zeros(10)), TypeError, "does not become F64"),
-        (lambda x: cubc.transform("x.x", x=x), TypeError, "result's type has to be given"),
+        (lambda x: cubc.transform("f(x.x)", x=x), TypeError, "result's type has to be given"),
         (lambda x: cubc.select(x, "x"), cubc.CompileError, "does not compile"),
         (lambda x: cubc.asarray(x, "f4"), TypeError, "take one field"),
         (lambda x: cubc.reduce(x, COMBINE, init="a"), (TypeError, ValueError), "init is 'a'"),

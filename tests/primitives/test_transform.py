@@ -1,5 +1,7 @@
 """transform against NumPy."""
 
+import re
+
 import inputs
 import numpy as np
 import pytest
@@ -131,6 +133,85 @@ def test_result_type_is_numpys(device):
     assert np.asarray(result).dtype == np.result_type(x, y)
     wide = cubc.transform("x * y", x=on(device, x), y=on(device, x.astype(np.int64)))
     same(wide, x * x.astype(np.int64))
+
+
+@pytest.mark.parametrize(
+    ("expression", "dtype"),
+    [
+        ("x > 2", bool),
+        ("x + 0.5", float),
+        ("x * s", float),
+        ("x + 1", "i4"),
+        ("x / 3", "i4"),
+        ("x << 2", "i4"),
+        ("-x", "i4"),
+        ("f * 0.5 + 1", "f4"),
+        ("f > s", bool),
+        ("x + f", "f8"),
+        ("!x || f != f", bool),
+        ("f > 0 ? x : 0", "i4"),
+        ("f > 0 ? 1 : 0", "i8"),
+        ("f > 0 ? 0.5 : 1", "f4"),
+        ("x > 0 ? 0.5 : 1", "f8"),
+        ("isnan(f)", bool),
+        ("sqrt(f)", "f4"),
+        ("sqrt(x + 0.0)", "f8"),
+        ("fabs(f) <= 0x7f && x > 1e0f", bool),
+        ("(float)x / 2", "f4"),
+        ("static_cast<double>(f)", "f8"),
+        ("random_u64(7, i) > x", bool),
+        ("p.m > 1", bool),
+        ("p.m * p.n", "f8"),
+        ("abs(z)", "f4"),
+        ("z * 2 + x", "c16"),
+        ("i % 2 == 0 && x > 0", bool),
+    ],
+)
+def test_result_type_of_the_expression(expression, dtype):
+    """Types alone: no kernel is compiled for a lazy object."""
+    x, f = np.arange(4, dtype="i4"), np.ones(4, "f4")
+    p = np.zeros(4, [("m", "f4"), ("n", "i4")])
+    known = {"x": x, "f": f, "s": 0.1, "p": p, "z": f * 1j}
+    names = set(re.findall(r"(?<![\w.])[a-z]\b(?!\()", expression)) & known.keys()
+    z = cubc.lazy(expression, **{name: known[name] for name in names})
+    assert z.dtype == np.dtype(dtype)
+
+
+def test_what_is_not_understood_has_the_type_of_the_arrays():
+    x = np.arange(4, dtype="i4")
+    assert cubc.lazy("random_u64(7, x)", x=x).dtype == np.int32
+    assert cubc.lazy("[&] { return x + 0.5; }()", x=x).dtype == np.int32
+    assert cubc.lazy("i", size=4).dtype == np.float64
+    with pytest.raises(TypeError, match="result's type has to be given"):
+        cubc.lazy("f(p.m)", p=np.zeros(4, [("m", "f4")]))
+
+
+def test_a_number_is_compared_in_the_type_of_the_arrays(device):
+    x = np.float32([0.1, 0.5])
+    same(cubc.transform("x > s", x=on(device, x), s=0.1), x > 0.1)
+
+
+def test_floats_become_integers_if_asked(device):
+    x, out = np.arange(5), np.zeros(5, np.int64)
+    given = on(device, x)
+    for to in (on(device, out), on(device, out > 0)):
+        with pytest.raises(TypeError, match=r"is float64 and out has .* casting='unsafe'"):
+            cubc.transform("x + 0.5", x=given, out=to)
+    to = on(device, out)
+    same(cubc.transform("x + 0.5", x=given, out=to, casting="unsafe"), x)
+    same(cubc.transform("x + 0.5", x=given, out=to, dtype=np.int64), x)
+    same(cubc.transform("x + 0.5", x=given, dtype=np.int64), x)
+    with pytest.raises(ValueError, match="casting is 'safe'"):
+        cubc.transform("x + 0.5", x=given, out=to, casting="safe")
+
+
+def test_modulus_of_floats(device):
+    for type in ("f4", "f8", "f2"):
+        x = np.arange(-40, 40).astype(type) / 4
+        made = cubc.transform("x % 2.5 % s", x=on(device, x), s=1.5)
+        same(made, np.fmod(np.fmod(x, x.dtype.type(2.5)), x.dtype.type(1.5)))
+    same(cubc.transform("x % -7", x=on(device, np.arange(-9, 9))), np.fmod(np.arange(-9, 9), -7))
+    same(cubc.select(on(device, x), "x % 1 == 0.5"), x[np.fmod(x, 1) == 0.5])
 
 
 def test_out_decides_the_type(device):

@@ -1,0 +1,254 @@
+"""Type of the result of an expression, by NumPy's promotion.
+
+C's rules compute the items; this says as what they are stored where the caller does not: a
+comparison as bool, ``x + 0.5`` of integers as float64. Literals and numbers are weak, as in NumPy.
+What is not understood has no type here, and the arrays decide alone.
+"""
+
+import functools
+import re
+from typing import Any
+
+import numpy as np
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+[uUlL]*|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[uUlLfF]*)"
+    r"|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<sign><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>!~&|^?:(),.]))"
+)
+# From the loosest on; the ternary operator is below them.
+_LEVELS = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", ">", "<=", ">="),
+    ("<<", ">>"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
+_BOOL = np.dtype(bool)
+_TRUTHS = {"isnan", "isinf", "isfinite", "signbit"}
+_REALS = {"abs", "real", "imag", "norm"}
+_ALIKE = {"min", "max", "conj"}
+_FLOATING = {
+    *("sqrt", "rsqrt", "cbrt", "hypot", "exp", "exp2", "exp10", "expm1", "log", "log2", "log10"),
+    *("log1p", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"),
+    *("asinh", "acosh", "atanh", "erf", "erfc", "tgamma", "lgamma", "floor", "ceil", "trunc"),
+    *("round", "rint", "nearbyint", "fabs", "fmod", "remainder", "fmin", "fmax", "fdim", "fma"),
+    *("copysign", "ldexp", "nextafter", "sinpi", "cospi"),
+}
+_NAMES = {
+    **{
+        f"{kind}{8 * size}": f"{kind}{size}"
+        for kind in "iuf"
+        for size in (1, 2, 4, 8)[kind == "f" :]
+    },
+    "float": "f4",
+    "double": "f8",
+    "int": "i4",
+    "unsigned": "u4",
+    "char": "i1",
+    "short": "i2",
+    **{f"int{bits}_t": f"i{bits // 8}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}_t": f"u{bits // 8}" for bits in (8, 16, 32, 64)},
+    "bool": "?",
+    "complex64": "c8",
+    "complex128": "c16",
+    "c64": "c8",
+    "c128": "c16",
+}
+_TYPES = {name: np.dtype(code) for name, code in _NAMES.items()}
+
+
+class _NotUnderstoodError(Exception):
+    """An expression has something that the parser does not know."""
+
+
+@functools.lru_cache(maxsize=4096)
+def result(expression: str, names: tuple[str, ...], types: tuple[Any, ...]) -> Any:
+    """Return a dtype; the type int, float or complex for a weak number; or None.
+
+    The types of operands are dtypes, or the types of Python's numbers.
+    """
+    try:
+        parser = _Parser(expression, dict(zip(names, types, strict=True)))
+        found = parser.choice()
+        return found if parser.sign is None else None
+    except _NotUnderstoodError:
+        return None
+
+
+class _Parser:
+    """A recursive descent that computes with types."""
+
+    def __init__(self, text: str, operands: dict[str, Any]):
+        self.operands = operands
+        self.tokens = _tokens(text)
+        self.at = 0
+
+    @property
+    def sign(self) -> str | None:
+        return self.tokens[self.at][1] if self.at < len(self.tokens) else None
+
+    def take(self, expected: str | None = None) -> str:
+        sign = self.sign
+        if sign is None or (expected is not None and sign != expected):
+            raise _NotUnderstoodError
+        self.at += 1
+        return sign
+
+    def choice(self) -> Any:
+        condition = self.binary(0)
+        if self.sign != "?":
+            return condition
+        self.take()
+        first = self.choice()
+        self.take(":")
+        return _common(first, self.choice())
+
+    def binary(self, level: int) -> Any:
+        if level == len(_LEVELS):
+            return self.unary()
+        left = self.binary(level + 1)
+        while self.sign in _LEVELS[level]:
+            sign = self.take()
+            right = self.binary(level + 1)
+            left = (
+                _BOOL
+                if level in (0, 1, 5, 6)
+                else left
+                if sign in ("<<", ">>") and isinstance(left, np.dtype)
+                else _common(left, right)
+            )
+        return left
+
+    def unary(self) -> Any:
+        if self.sign in ("-", "+", "~", "!"):
+            negated = self.take() == "!"
+            of = self.unary()
+            return _BOOL if negated else of
+        if self.sign == "(" and (dtype := self.cast()) is not None:
+            self.unary()
+            return dtype
+        return self.member()
+
+    def cast(self) -> Any:
+        """Return the type of a cast such as (float); None, where it is no cast."""
+        inside = [word for _, word in self.tokens[self.at + 1 : self.at + 3]]
+        if len(inside) < 2 or inside[0] not in _TYPES or inside[1] != ")":
+            return None
+        self.at += 3
+        return _TYPES[inside[0]]
+
+    def member(self) -> Any:
+        of = self.primary()
+        while self.sign == ".":
+            self.take()
+            kind, name = self.tokens[self.at] if self.at < len(self.tokens) else ("", "")
+            self.at += 1
+            fields = of.fields if isinstance(of, np.dtype) else None
+            if kind != "name":
+                raise _NotUnderstoodError
+            of = fields[name][0] if fields and name in fields else None
+        return of
+
+    def primary(self) -> Any:
+        if self.at == len(self.tokens):
+            raise _NotUnderstoodError
+        kind, word = self.tokens[self.at]
+        self.at += 1
+        if kind == "number":
+            whole = word[:2] in ("0x", "0X") or not re.search(r"[.eEfF]", word)
+            return int if whole else float
+        if word == "(":
+            inside = self.choice()
+            self.take(")")
+            return inside
+        if kind != "name":
+            raise _NotUnderstoodError
+        if word in ("true", "false"):
+            return _BOOL
+        if word in ("static_cast", "convert"):
+            self.take("<")
+            word = self.take()
+            self.take(">")
+        return (
+            self.call(word)
+            if self.sign == "("
+            else self.operands.get(word, int if word == "i" else None)
+        )
+
+    def call(self, name: str) -> Any:
+        arguments = self.arguments()
+        if name in _TYPES:
+            return _TYPES[name]
+        if name in _TRUTHS:
+            return _BOOL
+        of = functools.reduce(_common, arguments) if arguments else None
+        if name in _REALS:
+            return _real(of)
+        if name in _ALIKE:
+            return of
+        single = name.endswith("f") and name[:-1] in _FLOATING
+        return _floating(of, single) if single or name in _FLOATING else None
+
+    def arguments(self) -> list[Any]:
+        self.take("(")
+        found = []
+        while self.sign != ")":
+            found.append(self.choice())
+            if self.sign != ")":
+                self.take(",")
+        self.take(")")
+        return found
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    found, at, end = [], 0, len(text.rstrip())
+    while at < end:
+        match = _TOKEN.match(text, at)
+        if not match or match.lastgroup is None:
+            raise _NotUnderstoodError
+        found.append((match.lastgroup, match[match.lastgroup]))
+        at = match.end()
+    return found
+
+
+def _is_weak(of: Any) -> bool:
+    return isinstance(of, type)
+
+
+def _is_floating(of: Any) -> bool:
+    return of.kind in "fc" or of.name == "bfloat16"
+
+
+def _common(a: Any, b: Any) -> Any:
+    """Return the type of a sum."""
+    if a is None or b is None:
+        return None
+    if _is_weak(a) and _is_weak(b):
+        return max(a, b, key=(int, float, complex).index)
+    if _is_weak(a):
+        a, b = b, a
+    if _is_weak(b) and _is_floating(a) and b is not complex:
+        return a
+    try:
+        return np.result_type(a, b(0) if _is_weak(b) else b)
+    except TypeError:
+        return None
+
+
+def _real(of: Any) -> Any:
+    if of is complex:
+        return float
+    complexes = isinstance(of, np.dtype) and of.kind == "c"
+    return np.dtype(f"f{of.itemsize // 2}") if complexes else of
+
+
+def _floating(of: Any, single: bool) -> Any:
+    if of is None or (_is_weak(of) and of is not int) or (not _is_weak(of) and _is_floating(of)):
+        return of
+    return float if _is_weak(of) else np.dtype("f4" if single else "f8")
