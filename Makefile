@@ -8,6 +8,7 @@
 #   make fuzz      a million damaged inputs of every kind, the same way; by libFuzzer where clang has it
 #   make lint      formatting, lint, types and the stub, and `make analyze`; `make format` mends what it can
 #   make analyze   the C core by gcc's analyzer
+#   make wheel     a wheel for this machine, checked and tried in fresh environments
 #   make bench     benchmarks/ side by side with NumPy, or with CUB where nvcc is found
 #   make bench-cub every cell beside the newest CUB, into benchmarks/results; `make tables` then
 #                  writes the tables of README.md and of benchmarks/notes
@@ -27,7 +28,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/python -m pytest -q -p xdist
 
-.PHONY: build system test test-gpu stubs ctest tsan fuzz fuzz-texts lint analyze format demo bench bench-cub tables clean
+.PHONY: build system test test-gpu stubs ctest tsan fuzz fuzz-texts lint analyze format wheel demo bench bench-cub tables clean
 .DEFAULT_GOAL := build
 
 build:
@@ -163,6 +164,10 @@ $(F_FUZZERS): $(F_BUILD)/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(F_OBJECTS)
 	@$(FUZZ_CC) $(F_FLAGS) -Itests/fuzz -fsanitize=fuzzer -o $@ $< $(F_OBJECTS) -lsqlite3 -ldl -lm
 
 -include $(F_OBJECTS:.o=.d)
+
+# ---- wheel --------------------------------------------------------------------------------------
+wheel:
+	@sh tools/wheel.sh
 
 # ---- analysis -----------------------------------------------------------------------------------
 # A source that passed is looked at again when it, or what it includes, has changed. Every version of

@@ -1,6 +1,7 @@
 """Building and installing: what a wheel holds, and what a machine lacking something is told."""
 
 import ctypes
+import importlib.util
 import os
 import re
 import shutil
@@ -124,6 +125,17 @@ def test_sqlite_is_not_there_twice():
     code = "import sqlite3, cubc; print(open('/proc/self/maps').read())"
     maps = isolated.output(code).splitlines()
     assert len({line.split()[-1] for line in maps if "libsqlite3" in line}) <= 1
+
+
+def test_the_notes_of_a_release(monkeypatch, capsys):
+    spec = importlib.util.spec_from_file_location("notes", ROOT / "tools/release_notes.py")
+    notes = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(notes)
+    version = metadata.version("cubc")
+    notes.main(version)
+    assert "### " in capsys.readouterr().out
+    with pytest.raises(SystemExit, match=f"pyproject.toml has version {version}, the tag has 9.9"):
+        notes.main("9.9")
 
 
 def test_every_public_function_is_exported():

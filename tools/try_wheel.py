@@ -1,0 +1,53 @@
+"""Checks of an installed wheel, by the Python that has it: what must hold on every machine.
+
+It needs nothing but the wheel and its dependencies: not the sources, no extra, and no C++ compiler,
+without which kernels of the cpu are left out and said to be.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+import cubc
+
+IMPORT = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
+
+
+def seconds(module):
+    """Least time of importing a module in a process of its own."""
+    command = [sys.executable, "-c", IMPORT.format(module)]
+    return min(float(subprocess.check_output(command)) for _ in range(9))
+
+
+def main():
+    """Check and print."""
+    folder = Path(cubc.__file__).parent
+    assert "site-packages" in folder.parts, f"{folder} is no installed wheel"
+    assert metadata.version("cubc") == cubc.__version__
+    assert (folder / "kernels/primitives/reduce.cu").exists()
+    assert Path(cubc.get_include(), "cubc.h").exists()
+    libraries = [*folder.parent.glob("cubc.libs/libsqlite3*")]
+    assert len(libraries) <= 1, f"SQLite is there twice: {libraries}"
+
+    array = cubc.asarray(np.arange(5), device="cpu")
+    np.testing.assert_array_equal(array.numpy(), np.arange(5))
+    print(subprocess.check_output([sys.executable, "-m", "cubc", "devices"], text=True).strip())
+    if cubc.device_info("cpu")["compiler"] == "none":
+        print("kernels of the cpu are left out: there is no C++ compiler")
+    else:
+        with tempfile.TemporaryDirectory() as cache:
+            os.environ["CUBC_CACHE"] = cache
+            with cubc.device("cpu"):
+                x = np.random.default_rng(0).random(100_000)
+                np.testing.assert_allclose(cubc.sum(x), x.sum())
+                np.testing.assert_array_equal(cubc.sort(x), np.sort(x))
+    print(f"import: {seconds('numpy'):.3f} s of numpy, {seconds('cubc'):.3f} s of cubc with it")
+
+
+if __name__ == "__main__":
+    main()
