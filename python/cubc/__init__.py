@@ -146,7 +146,8 @@ def use_policies(*stores):
     Parameters
     ----------
     *stores : str or os.PathLike
-        Files written by ``cubc.tuner.search``; the last one wins where several know a workload.
+        Files written by ``cubc.tuner.search``, or by ``cubc policy -o``; the last one wins where
+        several know a workload.
 
     Returns
     -------
@@ -159,7 +160,7 @@ def use_policies(*stores):
     Raises
     ------
     StoreError
-        If a file is not a store, or a row of it has a label that is not a declared variant.
+        If a file is neither, or a row of it has a label that is not a declared variant.
     """
     from .tuner._policies import use_policies as apply
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import shlex
 import warnings
@@ -218,6 +219,26 @@ class Analysis(Figures):
             f'"{calls_near(one.group.workloads[0])}", "{one.label}")'
             for one in winners(self.groups, by_workload=True)
         )
+
+    def save_policies(self, path: str | os.PathLike) -> int:
+        """Write the winners to a file of text, for `cubc.use_policies` and ``CUBC_POLICIES``.
+
+        A program ships it in place of the store. Policies of another version of a kernel are left
+        out with a warning when it is read.
+
+        Returns
+        -------
+        int
+            Number of policies, without those that keep base at its place.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from ._policies import save_policies
+
+        return save_policies(self.groups, path)
 
     def header(self) -> str:
         """C header with the constants of the winners, for use in code of one's own.

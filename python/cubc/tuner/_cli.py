@@ -184,6 +184,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     rows.add_argument("files", nargs="+", help="stores or glob patterns")
     rows.add_argument("--header", action="store_true", help="a C header with the constants")
+    rows.add_argument(
+        "-o", metavar="FILE", help="write them as text that use_policies and CUBC_POLICIES take"
+    )
     rows.set_defaults(run=_policy)
 
     check = commands.add_parser(
@@ -302,7 +305,10 @@ def _policy(options: argparse.Namespace) -> None:
     text = analysis.header() if options.header else analysis.policies()
     if not winners(analysis.groups, by_workload=not options.header):
         raise ValueError(no_winner(expand(options.files), analysis.groups))
-    print(text)
+    if options.o:
+        print(f"{analysis.save_policies(options.o)} policies in {options.o}")
+    else:
+        print(text)
 
 
 def _verify(options: argparse.Namespace) -> int:

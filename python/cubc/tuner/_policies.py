@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable
 
 from cubc import _core
 
+from . import _policy_text as text
 from ._analyze import warn_unconfirmed, winners
 from ._axes import workload_text
+from ._policy_text import Policy
 from ._records import Group
 from ._stores import StorePaths, expand, read
 
@@ -32,7 +35,8 @@ def use_policies(paths: StorePaths) -> int:
     Parameters
     ----------
     paths
-        One store or glob pattern, or several; the last one wins where several know a workload.
+        One store or glob pattern, or several; the last one wins where several know a workload. A
+        file of policies, which `Analysis.save_policies` and ``cubc policy -o`` write, does as well.
 
     Returns
     -------
@@ -48,10 +52,18 @@ def use_policies(paths: StorePaths) -> int:
         outside the declared ranges (the message has its number and store). Then nothing changes.
     """
     chosen: dict[tuple, tuple[Group, str]] = {}
+    policies: dict[tuple, Policy] = {}
     stale: set[str] = set()
     users: set[str] = set()
     current: list[Group] = []
     for path in expand(paths):
+        if text.is_text(path):
+            policies |= _of_calls(chosen.values())
+            chosen.clear()
+            several = text.read(path)
+            policies |= {one.key: one for one in several if one.current and _checked(path, one)}
+            stale |= {one.benchmark for one in several if not one.current}
+            continue
         groups = read(path, bad="raise")
         passed = {group.benchmark for group in groups if not group.current}
         users |= passed.difference(_core.benchmarks())
@@ -73,18 +85,36 @@ def use_policies(paths: StorePaths) -> int:
             stacklevel=2,
         )
     warn_unconfirmed(current, by_workload=True)
-    rows = [
-        ((group.benchmark, group.ct, group.arch), label, group.workloads[0])
-        for group, label in _of_calls(chosen.values())
-    ]
-    for where, _, rt in rows:  # every row is checked before the first is used
-        _core.base(*where, rt)
-    for where, label, rt in rows:
-        _core.use_policy(*where, label, rt)
-    return sum(label != "base" for _, label, _ in rows)
+    policies |= _of_calls(chosen.values())
+    for one in policies.values():  # each is checked before the first is used
+        _core.base(one.benchmark, one.ct, one.arch, one.rt)
+    for one in policies.values():
+        _core.use_policy(one.benchmark, one.ct, one.arch, one.label, one.rt)
+    return sum(one.label != "base" for one in policies.values())
 
 
-def _of_calls(chosen: Iterable[tuple[Group, str]]) -> Iterable[tuple[Group, str]]:
+def _checked(path: str, one: Policy) -> bool:
+    reason: str | None = None
+    try:
+        if one.label != "base":
+            reason = _core.variant_invalid(one.benchmark, one.ct, one.arch, one.label, one.rt)
+    except ValueError as error:
+        reason = str(error)
+    if reason:
+        raise _core.StoreError(f"{path}: {one.benchmark}: {reason}")
+    return True
+
+
+def save_policies(groups: list[Group], path: str | os.PathLike) -> int:
+    """Write the policies of some groups to a file of text; their number without base."""
+    current = [group for group in groups if group.current]
+    warn_unconfirmed(current, by_workload=True)
+    found = _of_calls(_of_store(current).values())
+    text.write(os.fspath(path), found.values())
+    return sum(one.label != "base" for one in found.values())
+
+
+def _of_calls(chosen: Iterable[tuple[Group, str]]) -> dict[tuple, Policy]:
     """Variants that differ in more than what keys are like, which no call knows of its own.
 
     Of several a winner comes before base, and one that was found with keys of some likeness before
@@ -98,7 +128,13 @@ def _of_calls(chosen: Iterable[tuple[Group, str]]) -> Iterable[tuple[Group, str]
         rank = (label != "base", len(place) < len(rt))
         if key not in best or rank >= best[key][0]:
             best[key] = rank, group, label
-    return [(group, label) for _, group, label in best.values()]
+    found = (_policy(group, label) for _, group, label in best.values())
+    return {one.key: one for one in found}
+
+
+def _policy(group: Group, label: str) -> Policy:
+    at = group.workloads[0]
+    return Policy(group.arch, group.benchmark, group.ct, at, group.source_hash, label)
 
 
 def _of_store(groups: list[Group]) -> dict[tuple, tuple[Group, str]]:
