@@ -1,11 +1,14 @@
 """Every algorithm once at small sizes on the default device: something for a checker to watch.
 
 compute-sanitizer --tool memcheck python tools/exercise.py  (or racecheck, synccheck, initcheck)
-python tools/exercise.py int8 lattice                       these parts alone, of the table PARTS
+python tools/exercise.py int8 float32.sorts lattice         these parts alone, of the table PARTS
+python tools/exercise.py --list                             their names
 
-Parts share no work, so several processes compile and check them side by side.
+Parts share no work, so several processes compile and check them side by side. `int8` stands for all
+parts that begin with `int8.`.
 """
 
+import functools
 import sys
 
 import numpy as np
@@ -14,95 +17,141 @@ import cubc
 import cubc.lattice
 
 
-def primitives(name):
-    """Every primitive on one type of item; `name` is NumPy's name of it."""
-    for n in (1, 1000, 100003):
-        x = (np.arange(n) % 7).astype(name)
-        d = cubc.asarray(x)
-        assert cubc.reduce(d).item() == x.sum(dtype="int64" if name == "int8" else "float64")
-        assert cubc.argmax(d).item() == x.argmax()
-        for columns in (3, 8):
-            rows = n // columns
-            table = x[: rows * columns].reshape(rows, columns)
-            sums = cubc.sum(cubc.asarray(table), axis=0).numpy()
+def even_parts(x):
+    """Offsets of parts of many lengths, some empty, and the parts as NumPy has them."""
+    offsets = np.unique(np.arange(0, x.size, 9) ** 2 % x.size)
+    return offsets, np.split(x, offsets)
+
+
+def total_type(x):
+    """The type in which NumPy adds items of x's type without loss."""
+    return "int64" if x.dtype == "int8" else "float64"
+
+
+def reductions(x):
+    """Reductions of all, of axes and of segments; finding; histograms."""
+    n, d = x.size, cubc.asarray(x)
+    assert cubc.reduce(d).item() == x.sum(dtype=total_type(x))
+    assert cubc.argmax(d).item() == x.argmax()
+    for columns in (3, 8):
+        rows = n // columns
+        table = x[: rows * columns].reshape(rows, columns)
+        for deterministic in (False, True):
+            sums = cubc.sum(cubc.asarray(table), axis=0, deterministic=deterministic).numpy()
             assert (sums == table.sum(axis=0, dtype=sums.dtype)).all()
-            assert (cubc.sort(cubc.asarray(table), axis=0).numpy() == np.sort(table, axis=0)).all()
-        assert (cubc.scan(d).numpy() == np.cumsum(x, dtype=name)).all()
-        offsets = np.unique(np.arange(0, n, 9) ** 2 % n)
-        sums = cubc.segmented_reduce(d, cubc.asarray(offsets)).numpy()
-        before = np.concatenate([[0], np.cumsum(x, dtype="int64")])
+    offsets, _ = even_parts(x)
+    before = np.concatenate([[0], np.cumsum(x, dtype="int64")])
+    for deterministic in (False, True):
+        sums = cubc.segmented_reduce(d, cubc.asarray(offsets), deterministic=deterministic).numpy()
         assert (sums == np.diff(before[offsets])).all()
-        parts = [np.cumsum(part, dtype=name) for part in np.split(x, offsets)]
-        prefixes = cubc.segmented_scan(d, cubc.asarray(offsets)).numpy()
-        assert (prefixes == np.concatenate(parts)).all()
-        assert (cubc.segmented_scan(d, segment_size=n).numpy() == np.cumsum(x, dtype=name)).all()
-        assert (
-            cubc.reduce(d, "a + b", init=0, deterministic=True).item()
-            == cubc.reduce(d, "a + b", init=0).item()
-        )
-        again = cubc.segmented_reduce(d, cubc.asarray(offsets), deterministic=True).numpy()
-        assert (again == np.diff(before[offsets])).all()
-        assert (cubc.scan(d, deterministic=True).numpy() == cubc.scan(d).numpy()).all()
-        assert (
-            cubc.sum(cubc.asarray(table), axis=0, deterministic=True).numpy() == table.sum(0)
-        ).all()
-        assert (cubc.select(d, "x > 3").numpy() == x[x > 3]).all()
-        assert cubc.partition(d, "x > 3")[1].size == (x <= 3).sum()
-        assert cubc.partition(d, "x > 3", "x > 1")[1].size == ((x > 1) & (x <= 3)).sum()
-        assert (cubc.unique_consecutive(d).numpy() == x).all()
-        assert (cubc.flatnonzero(d).numpy() == np.flatnonzero(x)).all()
-        assert cubc.find_if(d, "x == 6").item() == (6 if n > 6 else -1)
-        assert (cubc.sort(d).numpy() == np.sort(x)).all()
-        assert (cubc.argsort(d).numpy() == np.argsort(x, kind="stable")).all()
-        y = cubc.asarray((np.arange(n) // 7 % 5).astype(name))
-        assert cubc.reduce_by_key(y, d)[1].numpy()[:1] == x[:7].sum()
-        f = cubc.asarray(x.astype("f4"))
-        assert cubc.reduce_by_key(y, f, deterministic=True)[1].numpy()[:1] == x[:7].sum()
-        assert cubc.scan_by_key(y, d, dtype="int64").numpy()[:7].max() == x[:7].sum()
-        assert cubc.run_length_encode(y)[1].numpy().sum() == n
-        assert (cubc.repeat(*cubc.run_length_encode(y)).numpy() == y.numpy()).all()
-        assert cubc.nontrivial_runs(y)[0].size == (n + 5) // 7
-        assert cubc.unique_by_key(y, d)[1].size == (n + 6) // 7
-        assert (cubc.histogram(d, 9, (0, 9))[0].numpy() == np.histogram(x, 9, (0, 9))[0]).all()
-        assert (cubc.histogram(d, [0, 2, 7])[0].numpy() == np.histogram(x, [0, 2, 7])[0]).all()
-        assert (cubc.merge_sort(d, "a > b").numpy() == np.sort(x)[::-1]).all()
-        assert (cubc.merge_sort(d, values=d)[1].numpy() == np.sort(x)).all()
-        ordered = cubc.sort(d)
-        assert (cubc.merge(ordered, ordered).numpy() == np.sort(np.tile(x, 2))).all()
-        assert (cubc.searchsorted(ordered, d).numpy() == np.searchsorted(np.sort(x), x)).all()
-        assert (cubc.topk(d, n // 2)[0].numpy() == np.sort(x)[::-1][: n // 2]).all()
-        matrix = x[: n // 9 * 9].reshape(9, -1)
-        found = cubc.topk(cubc.asarray(matrix), min(n // 9, 50))[0].numpy()
-        assert (found == np.sort(matrix)[:, ::-1][:, :50]).all()
-        found = cubc.segmented_topk(d, 1, cubc.asarray(offsets))[0].numpy().ravel()
-        assert (
-            found == [part.max() if part.size else 0 for part in np.split(x, offsets)][1:-1]
-        ).all()
-        parts = [np.sort(part) for part in np.split(x, offsets)]
-        result = cubc.segmented_sort(d, cubc.asarray(offsets)).numpy()
-        assert (result == np.concatenate(parts)).all()
-        assert (cubc.segmented_sort(d, segment_size=n).numpy() == np.sort(x)).all()
-        assert (cubc.segmented_argsort(d, segment_size=1).numpy() == np.arange(n)).all()
-        assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(name)).all()
-        copy = cubc.empty(n, name)
-        cubc.copy_batch([d[: n // 3], d[n // 3 :]], [copy[: n // 3], copy[n // 3 :]])
-        assert (copy.numpy() == x).all()
-        lazy = cubc.lazy("v * c", v=d, c=cubc.asarray(x[-1:]))
-        assert cubc.reduce(lazy).item() == (x * x[-1]).sum(
-            dtype="int64" if name == "int8" else "float64"
-        )
-        assert (
-            cubc.histogram(lazy, 9, (0, 9))[0].numpy() == np.histogram(x * x[-1], 9, (0, 9))[0]
-        ).all()
-        assert cubc.find_if(lazy, "x < 0").item() == -1
-        assert (cubc.topk(lazy, n // 2)[0].numpy() == np.sort(x * x[-1])[::-1][: n // 2]).all()
-        assert cubc.reduce_by_key(y, lazy)[1].numpy()[:1] == (x * x[-1])[:7].sum()
-        again = cubc.segmented_reduce(lazy, cubc.asarray(offsets)).numpy()
-        assert (again == np.diff(before[offsets]) * int(x[-1])).all()
-        assert (cubc.sort(lazy).numpy() == np.sort(x * x[-1])).all()
-        assert (cubc.select(lazy, "x > 3").numpy() == (x * x[-1])[x * x[-1] > 3]).all()
-        rows = cubc.transform("v - w", v=cubc.asarray(x.reshape(n, 1)), w=cubc.asarray(x[:3]))
-        assert (rows.numpy() == x.reshape(n, 1) - x[:3]).all()
+    assert (
+        cubc.reduce(d, "a + b", init=0, deterministic=True).item()
+        == cubc.reduce(d, "a + b", init=0).item()
+    )
+    assert cubc.find_if(d, "x == 6").item() == (6 if n > 6 else -1)
+    assert (cubc.histogram(d, 9, (0, 9))[0].numpy() == np.histogram(x, 9, (0, 9))[0]).all()
+    assert (cubc.histogram(d, [0, 2, 7])[0].numpy() == np.histogram(x, [0, 2, 7])[0]).all()
+
+
+def scans(x):
+    """Scans of all and of segments."""
+    d = cubc.asarray(x)
+    assert (cubc.scan(d).numpy() == np.cumsum(x, dtype=x.dtype)).all()
+    assert (cubc.scan(d, deterministic=True).numpy() == cubc.scan(d).numpy()).all()
+    offsets, parts = even_parts(x)
+    parts = [np.cumsum(part, dtype=x.dtype) for part in parts]
+    assert (cubc.segmented_scan(d, cubc.asarray(offsets)).numpy() == np.concatenate(parts)).all()
+    whole = cubc.segmented_scan(d, segment_size=x.size).numpy()
+    assert (whole == np.cumsum(x, dtype=x.dtype)).all()
+
+
+def selections(x):
+    """Algorithms that keep some items: by a predicate, by runs, by key."""
+    n, d = x.size, cubc.asarray(x)
+    assert (cubc.select(d, "x > 3").numpy() == x[x > 3]).all()
+    assert cubc.partition(d, "x > 3")[1].size == (x <= 3).sum()
+    assert cubc.partition(d, "x > 3", "x > 1")[1].size == ((x > 1) & (x <= 3)).sum()
+    assert (cubc.unique_consecutive(d).numpy() == x).all()
+    assert (cubc.flatnonzero(d).numpy() == np.flatnonzero(x)).all()
+    y = cubc.asarray((np.arange(n) // 7 % 5).astype(x.dtype))
+    assert cubc.reduce_by_key(y, d)[1].numpy()[:1] == x[:7].sum()
+    f = cubc.asarray(x.astype("f4"))
+    assert cubc.reduce_by_key(y, f, deterministic=True)[1].numpy()[:1] == x[:7].sum()
+    assert cubc.scan_by_key(y, d, dtype="int64").numpy()[:7].max() == x[:7].sum()
+    assert cubc.run_length_encode(y)[1].numpy().sum() == n
+    assert (cubc.repeat(*cubc.run_length_encode(y)).numpy() == y.numpy()).all()
+    assert cubc.nontrivial_runs(y)[0].size == (n + 5) // 7
+    assert cubc.unique_by_key(y, d)[1].size == (n + 6) // 7
+
+
+def sorts(x):
+    """Radix sorts of all, of axes and of segments."""
+    n, d = x.size, cubc.asarray(x)
+    ordered = cubc.sort(d)
+    assert (ordered.numpy() == np.sort(x)).all()
+    assert (cubc.argsort(d).numpy() == np.argsort(x, kind="stable")).all()
+    for columns in (3, 8):
+        table = x[: n // columns * columns].reshape(-1, columns)
+        assert (cubc.sort(cubc.asarray(table), axis=0).numpy() == np.sort(table, axis=0)).all()
+    offsets, parts = even_parts(x)
+    result = cubc.segmented_sort(d, cubc.asarray(offsets)).numpy()
+    assert (result == np.concatenate([np.sort(part) for part in parts])).all()
+    assert (cubc.segmented_sort(d, segment_size=n).numpy() == np.sort(x)).all()
+    assert (cubc.segmented_argsort(d, segment_size=1).numpy() == np.arange(n)).all()
+
+
+def merges(x):
+    """Merge sort, merges, searches and the largest items."""
+    n, d = x.size, cubc.asarray(x)
+    ordered = cubc.asarray(np.sort(x))
+    assert (cubc.merge_sort(d, "a > b").numpy() == np.sort(x)[::-1]).all()
+    assert (cubc.merge_sort(d, values=d)[1].numpy() == np.sort(x)).all()
+    assert (cubc.merge(ordered, ordered).numpy() == np.sort(np.tile(x, 2))).all()
+    assert (cubc.searchsorted(ordered, d).numpy() == np.searchsorted(np.sort(x), x)).all()
+    assert (cubc.topk(d, n // 2)[0].numpy() == np.sort(x)[::-1][: n // 2]).all()
+    matrix = x[: n // 9 * 9].reshape(9, -1)
+    found = cubc.topk(cubc.asarray(matrix), min(n // 9, 50))[0].numpy()
+    assert (found == np.sort(matrix)[:, ::-1][:, :50]).all()
+    offsets, parts = even_parts(x)
+    found = cubc.segmented_topk(d, 1, cubc.asarray(offsets))[0].numpy().ravel()
+    assert (found == [part.max() if part.size else 0 for part in parts][1:-1]).all()
+
+
+def transforms(x):
+    """Transforms, batches of copies and outer products."""
+    n, d = x.size, cubc.asarray(x)
+    assert (cubc.transform("2 * v", v=d).numpy() == (2 * x).astype(x.dtype)).all()
+    copy = cubc.empty(n, x.dtype)
+    cubc.copy_batch([d[: n // 3], d[n // 3 :]], [copy[: n // 3], copy[n // 3 :]])
+    assert (copy.numpy() == x).all()
+    rows = cubc.transform("v - w", v=cubc.asarray(x.reshape(n, 1)), w=cubc.asarray(x[:3]))
+    assert (rows.numpy() == x.reshape(n, 1) - x[:3]).all()
+
+
+def lazy_inputs(x):
+    """Algorithms that read an expression in place of an array."""
+    n, d = x.size, cubc.asarray(x)
+    lazy, items = cubc.lazy("v * c", v=d, c=cubc.asarray(x[-1:])), x * x[-1]
+    assert cubc.reduce(lazy).item() == items.sum(dtype=total_type(x))
+    assert (cubc.histogram(lazy, 9, (0, 9))[0].numpy() == np.histogram(items, 9, (0, 9))[0]).all()
+    assert cubc.find_if(lazy, "x < 0").item() == -1
+    assert (cubc.topk(lazy, n // 2)[0].numpy() == np.sort(items)[::-1][: n // 2]).all()
+    y = cubc.asarray((np.arange(n) // 7 % 5).astype(x.dtype))
+    assert cubc.reduce_by_key(y, lazy)[1].numpy()[:1] == items[:7].sum()
+    offsets, parts = even_parts(items)
+    sums = cubc.segmented_reduce(lazy, cubc.asarray(offsets)).numpy()
+    assert (sums == [part.sum(dtype=total_type(x)) for part in parts[1:-1]]).all()
+    assert (cubc.sort(lazy).numpy() == np.sort(items)).all()
+    assert (cubc.select(lazy, "x > 3").numpy() == items[items > 3]).all()
+
+
+GROUPS = (reductions, scans, selections, sorts, merges, transforms, lazy_inputs)
+
+
+def on_items(group, name):
+    """One group of primitives on items of one type; `name` is NumPy's name of it."""
+    for n in (1, 1000, 100003):
+        group((np.arange(n) % 7).astype(name))
 
 
 def structs():
@@ -204,14 +253,45 @@ def staggered():
             assert D.solve(b, sloppy=sloppy)[1].converged
 
 
-PARTS = {
-    **{name: lambda name=name: primitives(name) for name in ("int8", "float32", "float64")},
-    "structs": structs,
-    "bools": bools,
-    "lattice": lattice,
-    "staggered": staggered,
-}
+def domain_wall():
+    """Operators with a fifth dimension."""
+    u = cubc.lattice.quenched((4, 6, 2, 4), 6.0, 2, start="hot", over_relaxation=1)
+    b = np.ones((8, 4, 2, 6, 4, 4, 3), complex)
+    for D in (
+        cubc.lattice.DomainWall(u, 0.1, 1.8, 8),
+        cubc.lattice.Mobius(u, 0.1, 1.8, 8, b5=1.5, c5=0.5),
+    ):
+        assert abs(np.vdot(b, D(b)) - np.vdot(D.dagger(b), b)) < 1e-3
+        for sloppy in ("single", "half"):
+            assert D.solve(b, sloppy=sloppy)[1].converged
 
-for part in sys.argv[1:] or PARTS:
+
+def sources():
+    """Twisted clover and its doublet, and many sources of one operator."""
+    u = cubc.lattice.quenched((4, 6, 2, 4), 6.0, 2, start="hot", over_relaxation=1)
+    one = np.random.default_rng(3).standard_normal((6, 4, 2, 6, 4, 4, 3)) + 0j
+    D = cubc.lattice.TwistedClover(u, 0.1, 0.2, 1.0)
+    for solver in ("cg", "block_cg", "bicgstab"):
+        assert D.solve(one, solver=solver, sloppy="single")[1].converged
+    D = cubc.lattice.TwistedDoublet(u, 0.1, 0.2, 0.1)
+    two = one[:2]
+    assert abs(np.vdot(two, D(two)) - np.vdot(D.dagger(two), two)) < 1e-3
+    assert D.solve(two)[1].converged
+
+
+PARTS = {
+    f"{name}.{group.__name__}": functools.partial(on_items, group, name)
+    for name in ("int8", "float32", "float64")
+    for group in GROUPS
+} | {part.__name__: part for part in (structs, bools, lattice, staggered, domain_wall, sources)}
+
+if sys.argv[1:] == ["--list"]:
+    print(*PARTS)
+    sys.exit()
+asked = sys.argv[1:] or PARTS
+names = {*PARTS, *(part.split(".")[0] for part in PARTS)}
+if not names.issuperset(asked):
+    sys.exit(f"{sys.argv[1:]} has a part that is not there. Parts: {' '.join(PARTS)}")
+for part in (p for p in PARTS if p in asked or p.split(".")[0] in asked):
     PARTS[part]()
     print(part, "ok on", cubc.device_info()["name"], flush=True)

@@ -68,11 +68,12 @@ static const char *searchsorted_invalid(const problem *p, const char *kind, cons
     return problem_invalid(&values, kind, s, v, size + (p->wide ? 12 : 8));
 }
 
-// No deeper than the array, and loaded by a block for at least twice as many values.
-static uint64_t tree_levels(uint64_t most, uint64_t n, uint64_t values_a_block)
+// No deeper than the array, and loaded by a block for at least twice as many values, or by a load
+// or two of each thread, which cost less time than a step of the search in the array.
+static uint64_t tree_levels(uint64_t most, uint64_t n, uint64_t values_a_block, uint64_t threads)
 {
-    uint64_t levels = 0;
-    while (levels < most && 2ull << levels <= n && 4ull << levels <= values_a_block) levels++;
+    uint64_t levels = 0, worth = larger(values_a_block / 2, threads > 1 ? 2 * threads : 0);
+    while (levels < most && 2ull << levels <= n && 2ull << levels <= worth) levels++;
     return levels;
 }
 
@@ -80,14 +81,17 @@ static cubc_status searchsorted_plan(const problem *p, const instance *i, plan *
 {
     enum { TURNS_ON_CPU = 8 }; // blocks a worker: others take over from one that is held up
     const device_kernel *kernel = &i->kernels[0];
-    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
-    uint64_t tiles = ceil_div(p->n, tile);
+    uint64_t values = kernel->threads == 1 // least a block: a tile on the CPU, else a row
+                          ? (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1)
+                          : (uint64_t)kernel->threads
+                                << variant_value(&i->space, &i->variant, "ipv", 0);
+    uint64_t shares = ceil_div(p->n, values);
     uint64_t blocks = (uint64_t)i->device->info.sm_count *
                       (uint64_t)(kernel->threads == 1 ? TURNS_ON_CPU : kernel->info.blocks_per_sm);
-    if (blocks > tiles) blocks = tiles;
-    if (tiles == 0) return CUBC_OK;
+    if (blocks > shares) blocks = shares;
+    if (shares == 0) return CUBC_OK;
     uint64_t levels = tree_levels((uint64_t)variant_value(&i->space, &i->variant, "lev", 0),
-                                  p->inputs[SORTED].n, tiles / blocks * tile);
+                                  p->inputs[SORTED].n, shares / blocks * values, kernel->threads);
     out->launch_count = 1;
     out->launches[0] =
         (launch){.kernel = kernel,

@@ -116,37 +116,55 @@ static cubc_status plan_shares(const problem *p, const instance *i, plan *out)
     return finish_launch(p, &made, out);
 }
 
-// Items of a chunk: the segments up to twice the mean are no longer, and the device's warps get a
-// few chunks each, so that they end together.
-static uint64_t chunk_for(const problem *p, uint64_t warps)
+enum { BLOCK = 6 }; // log2 of a team that is a block
+
+// Items of a chunk: where there are segments enough for the device, those up to twice the mean are
+// no longer; and its warps get a few chunks each, so that they end together. All items, so that
+// there is no second launch, if blocks read the mean segment at once and soon read all.
+static uint64_t chunk_for(const problem *p, const instance *i, uint64_t team_log2, uint64_t warps)
 {
-    enum { LEAST_BYTES = 8192, MOST_BYTES = 65536, EACH = 4 };
-    uint64_t size = cubc_type_size((cubc_type)p->type), mean = p->n / p->outputs[0].n;
-    uint64_t items = larger(2 * mean, p->n / (warps * EACH));
+    enum { LEAST_BYTES = 8192, MOST_BYTES = 65536, EACH = 4, AT_ONCE = 32768, SOON = 524288 };
+    uint64_t size = cubc_type_size((cubc_type)p->type), count = p->outputs[0].n;
+    uint64_t mean = p->n / count, items = p->n / (warps * EACH);
+    if (team_log2 == BLOCK && mean * size <= AT_ONCE && p->n * size <= SOON) return p->n;
+    if (count >= (uint64_t)i->device->info.sm_count) items = larger(2 * mean, items);
     return larger(1, smaller(larger(items, LEAST_BYTES / size), MOST_BYTES / size));
 }
 
 // A team is as few lanes as hold the mean segment in their registers, but more where there are too
-// few segments for the device's threads.
+// few segments for the device's threads; a block where a warp does not hold it, and there are no
+// more segments than blocks that run at once.
+static uint64_t team_for(const problem *p, const instance *i)
+{
+    enum { WARP = 32 };
+    uint64_t vector = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
+    uint64_t loads = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) / vector;
+    uint64_t count = p->outputs[0].n, vectors = ceil_div(p->n / count, vector), log2 = 0;
+    uint64_t threads = (uint64_t)i->device->info.sm_count * i->kernels[TEAMS_KERNEL].threads;
+    if (vectors > WARP * loads && count <= resident(i, TEAMS_KERNEL)) return BLOCK;
+    for (uint64_t team = 1;
+         team < WARP && (team * loads < vectors || (team < vectors && 2 * team * count <= threads));
+         team *= 2)
+        log2++;
+    return log2;
+}
+
 static cubc_status plan_teams(const problem *p, const instance *i, plan *out)
 {
     enum { WARP = 32, CHUNK_ENTRY = 16 };
     const device_kernel *kernel = &i->kernels[TEAMS_KERNEL];
-    uint64_t count = p->outputs[0].n, threads = kernel->threads, team = 1;
-    uint64_t vector = 1u << variant_value(&i->space, &i->variant, "ipv", 0);
-    uint64_t loads = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) / vector;
-    uint64_t sms = i->device->info.sm_count, vectors = ceil_div(p->n / count, vector);
+    uint64_t count = p->outputs[0].n, threads = kernel->threads, turns = count;
+    uint64_t sms = i->device->info.sm_count, team_log2 = team_for(p, i);
     uint64_t most =
         resident(i, TEAMS_KERNEL) * (uint64_t)variant_value(&i->space, &i->variant, "wav", 1);
     launch made = make_launch(p, kernel, 0);
-    for (; team < WARP &&
-           (team * loads < vectors || (team < vectors && 2 * team * count <= sms * threads));
-         team *= 2)
-        made.args[TEAM]++;
-    uint64_t warps = ceil_div(count, WARP / team);
-    uint64_t turns = larger(ceil_div(warps, threads / WARP), smaller(warps, sms));
-    uint64_t chunk = chunk_for(p, resident(i, TEAMS_KERNEL) * threads / WARP);
-    uint64_t capacity = 2 * (p->n / chunk);
+    if (team_log2 < BLOCK) {
+        uint64_t warps = ceil_div(count, WARP >> team_log2);
+        turns = larger(ceil_div(warps, threads / WARP), smaller(warps, sms));
+    }
+    uint64_t chunk = chunk_for(p, i, team_log2, resident(i, TEAMS_KERNEL) * threads / WARP);
+    uint64_t capacity = chunk < p->n ? 2 * (p->n / chunk) : 0;
+    made.args[TEAM] = team_log2;
     made.args[TURNS] = turns;
     made.args[CHUNK] = chunk;
     made.args[CAPACITY] = capacity;

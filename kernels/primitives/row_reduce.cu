@@ -96,18 +96,6 @@ FUNCTION share share_of(const row_reduce_args& a, u64 number)
 }
 
 // ---- a share, by a team -------------------------------------------------------------------------
-// Combines the values of a team in the order of its threads. Called by all threads of the block.
-// The result is valid in the team's first.
-FUNCTION acc_t team_reduce(row_reduce_shared& s, acc_t value, member m)
-{
-    if (m.team > SIMT_WARP) {
-        value = block_reduce(value, combine(), s.reduce);
-        block_sync();
-        return value;
-    }
-    return lanes_of_team_reduce(value, m);
-}
-
 // A thread's vectors of a step are neighbours, and steps are combined one after the other.
 FUNCTION acc_t reduce_in_order(const row_reduce_args& a, row_reduce_shared& s, const share& part,
                                member m)
@@ -126,7 +114,7 @@ FUNCTION acc_t reduce_in_order(const row_reduce_args& a, row_reduce_shared& s, c
         add_vectors<false>(input_from(a.in, begin + first), part.at + first, 1,
                            v < e.vectors ? e.vectors - v : 0, acc);
         v += m.team * LOADS;
-        sum = combine()(sum, team_reduce(s, acc[0], m));
+        sum = combine()(sum, team_reduce(acc[0], m, s.reduce));
     }
     for (; m.rank == 0 && k < e.all(); k++)
         sum = accumulate(sum, input_item(in, static_cast<u64>(e.at(k))), part.at + e.at(k));
@@ -150,7 +138,8 @@ FUNCTION void reduce_shares(const row_reduce_args& a, row_reduce_shared& s)
         acc_t sum;
         const u64 begin = part.row * a.length + part.at + a.shift;
         if constexpr (TUNE_COMMUTATIVE)
-            sum = team_reduce(s, reduce_in_any_order(a.in, begin, part.count, part.at, m), m);
+            sum =
+                team_reduce(reduce_in_any_order(a.in, begin, part.count, part.at, m), m, s.reduce);
         else
             sum = reduce_in_order(a, s, part, m);
         if (m.rank == 0 && number < count) write_part(a, part.row, part.split, sum);

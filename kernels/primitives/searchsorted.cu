@@ -34,8 +34,8 @@ typedef TUNE_OFFSET offset_t;
 enum {
     ITEMS = TUNE_ITEMS_PER_THREAD,
     VECTOR = 1 << TUNE_ITEMS_PER_VECTOR_LOG2,
-    ROWS = ITEMS / VECTOR,
-    TILE = ITEMS * SIMT_THREADS
+    ROWS = ITEMS / VECTOR, // of a tile
+    ROW = SIMT_THREADS * VECTOR
 };
 
 struct search_args {
@@ -108,52 +108,57 @@ FUNCTION void search(const search_args& a, const search_shared& s, const item_t 
     }
 }
 
-template <bool WHOLE>
-FUNCTION void search_tile(const search_args& a, const search_shared& s, u64 tile)
+// Searches the values of N rows from row `begin` on. WHOLE: all of them are before value `end`.
+template <int N, bool WHOLE>
+FUNCTION void search_rows(const search_args& a, const search_shared& s, u64 begin, u64 end)
 {
-    const u64 first = tile * TILE + thread_id() * VECTOR;
-    item_t value[ITEMS];
-    offset_t found[ITEMS];
+    const u64 first = begin * ROW + thread_id() * VECTOR;
+    item_t value[N * VECTOR];
+    offset_t found[N * VECTOR];
     UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        const u64 at = first + static_cast<u64>(r) * (SIMT_THREADS * VECTOR);
+    for (int r = 0; r < N; r++) {
+        const u64 at = first + static_cast<u64>(r) * ROW;
         sought_t row[VECTOR];
-        if (WHOLE || at + VECTOR <= a.count)
+        if (WHOLE || at + VECTOR <= end)
             load_items<0>(a.values + at, row);
         else
             for (int j = 0; j < VECTOR; j++) { // past the end: any value
                 const u64 i = at + static_cast<u64>(j);
-                row[j] = a.values[i < a.count ? i : a.count - 1];
+                row[j] = a.values[i < end ? i : end - 1];
             }
         UNROLL
         for (int j = 0; j < VECTOR; j++) value[r * VECTOR + j] = convert<item_t>(row[j]);
     }
     search(a, s, value, found);
     UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        const u64 at = first + static_cast<u64>(r) * (SIMT_THREADS * VECTOR);
+    for (int r = 0; r < N; r++) {
+        const u64 at = first + static_cast<u64>(r) * ROW;
         i64 row[VECTOR];
         UNROLL
         for (int j = 0; j < VECTOR; j++) row[j] = static_cast<i64>(found[r * VECTOR + j]);
-        if (WHOLE || at + VECTOR <= a.count)
+        if (WHOLE || at + VECTOR <= end)
             store_items(a.out + at, row);
         else
             for (int j = 0; j < VECTOR; j++)
-                if (at + static_cast<u64>(j) < a.count) a.out[at + static_cast<u64>(j)] = row[j];
+                if (at + static_cast<u64>(j) < end) a.out[at + static_cast<u64>(j)] = row[j];
     }
 }
 
-// Searches contiguous tiles a block: sorted values share its cache.
+// Searches contiguous rows a block: sorted values share its cache. A row by itself, where there are
+// few values, costs a thread no more searches than it has values.
 KERNEL(searchsorted_tiles, search_args, search_shared)
 {
-    const u64 tiles = (a.count + TILE - 1) / TILE;
-    const u64 more = tiles % block_count(), each = tiles / block_count(), block = block_id();
+    const u64 rows = (a.count + ROW - 1) / ROW;
+    const u64 more = rows % block_count(), each = rows / block_count(), block = block_id();
     const u64 begin = each * block + (block < more ? block : more);
     const u64 end = begin + each + (block < more);
+    const u64 end_value = end * ROW < a.count ? end * ROW : a.count;
     load_tree(a, s);
-    for (u64 tile = begin; tile < end; tile++)
-        if ((tile + 1) * TILE <= a.count)
-            search_tile<true>(a, s, tile);
-        else
-            search_tile<false>(a, s, tile);
+    u64 row = begin;
+    for (; (row + ROWS) * ROW <= end_value; row += ROWS)
+        search_rows<ROWS, true>(a, s, row, end_value);
+    if (end - row > 1)
+        search_rows<ROWS, false>(a, s, row, end_value);
+    else if (end > row)
+        search_rows<1, false>(a, s, row, end_value);
 }

@@ -1,16 +1,16 @@
-// Reduction of segments by teams of lanes (team_reduce.h), for segmented_reduce.cu.
+// Reduction of segments by teams of threads (team_reduce.h), for segmented_reduce.cu.
 //
-// A team takes its segment by its two offsets. One of more than a chunk is left to a second launch,
-// in which each warp reduces a chunk. The warp that is the last of GROUP neighbouring chunks
-// combines their sums, and the warp that is the last of a segment's groups combines those of the
-// groups. Which sums are combined, and in what order, depends on the segment's length alone, so
-// that a result is the same from run to run.
+// A team, of lanes or a block, takes its segment by its two offsets. One of more than a chunk is
+// left to a second launch, in which each warp reduces a chunk. The warp that is the last of GROUP
+// neighbouring chunks combines their sums, and the warp that is the last of a segment's groups
+// combines those of the groups. Which sums are combined, and in what order, depends on the
+// segment's length alone, so that a result is the same from run to run.
 #pragma once
 
 enum : u32 { GROUP = 32 }; // chunks, a lane each
 
 struct segment_teams_shared {
-    u32 nothing;
+    block_reduce_storage<acc_t> reduce;
 };
 
 // Numbers in `counts`: at 0 the blocks that are done; behind a segment's first chunk the groups
@@ -30,7 +30,7 @@ FUNCTION void write_whole(const segmented_reduce_args& a, u64 segment, acc_t sum
 }
 
 // ---- the first launch ---------------------------------------------------------------------------
-// Leaves a segment to the second launch, by the lanes of its team. Called by all lanes of the warp.
+// Leaves a segment to the second launch, by the lanes of its team. Called by all lanes of a warp.
 FUNCTION void leave_segment(const segmented_reduce_args& a, u64 segment, u64 count, member m)
 {
     const u64 chunks = count > a.chunk ? (count + a.chunk - 1) / a.chunk : 0;
@@ -42,22 +42,26 @@ FUNCTION void leave_segment(const segmented_reduce_args& a, u64 segment, u64 cou
             long_chunk{segment, static_cast<u32>(first), static_cast<u32>(chunks)};
 }
 
-FUNCTION void reduce_segments(const segmented_reduce_args& a)
+FUNCTION void reduce_segments(const segmented_reduce_args& a, segment_teams_shared& s)
 {
     const u32 log2 = static_cast<u32>(a.team_log2);
-    const member m{lane_id() & ((1u << log2) - 1u), 1u << log2};
+    const bool together = 1u << log2 > SIMT_WARP;
+    const member lanes{lane_id() & ((1u << log2) - 1u), together ? SIMT_WARP : 1u << log2};
+    const member m = together ? member{thread_id(), SIMT_THREADS} : lanes;
     NO_UNROLL
     for (u64 turn = block_id(); turn < a.turns; turn += block_count()) {
-        const u64 segment =
-            (turn + a.turns * warp_id()) * (SIMT_WARP >> log2) + (lane_id() >> log2);
+        u64 segment = turn;
+        if (!together)
+            segment = (turn + a.turns * warp_id()) * (SIMT_WARP >> log2) + (lane_id() >> log2);
         const bool some = segment < a.set.count;
         const u64 begin = some ? segment_begin(a.set, segment) : 0;
         const u64 end = some ? segment_end(a.set, segment) : 0;
         const u64 count = end > begin ? end - begin : 0;
         const u32 mine = count > a.chunk ? 0 : static_cast<u32>(count);
-        const acc_t sum = lanes_of_team_reduce(reduce_in_any_order(a.in, begin, mine, 0, m), m);
+        const acc_t sum = team_reduce(reduce_in_any_order(a.in, begin, mine, 0, m), m, s.reduce);
         if (some && m.rank == 0 && count <= a.chunk) write_whole(a, segment, sum, count == 0);
-        if (warp_ballot(FULL_WARP, count > a.chunk)) leave_segment(a, segment, count, m);
+        if (together && warp_id() > 0) continue;
+        if (warp_ballot(FULL_WARP, count > a.chunk)) leave_segment(a, segment, count, lanes);
     }
 }
 

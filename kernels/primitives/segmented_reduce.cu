@@ -1,8 +1,9 @@
 // Reduction of every segment of an array, of any lengths.
 //
-// Segments of many items on the average are reduced by teams of lanes (team_reduce.h), whose size
-// goes by the mean length. A segment of more than a chunk is left to a second launch, in which
-// warps reduce its chunks (segment_teams.h). If there is none, that launch returns at once.
+// Segments of many items on the average are reduced by teams of lanes or by blocks (team_reduce.h),
+// as the mean length and the number of segments say. A segment of more than a chunk is left to a
+// second launch, in which warps reduce its chunks (segment_teams.h). If there is none, that launch
+// returns at once. So few items that a block soon reads all of them are one chunk.
 //
 // Short segments are reduced in a single launch. Blocks get equal shares of items plus ends of
 // segments (segments.h). A block processes its share in windows of as many items as it holds. A
@@ -84,8 +85,8 @@ struct segmented_reduce_args {
     segments set;
     u64* messages; // one a block; of teams: the number of chunks
     // Teams:
-    u64 team_log2; // lanes of a team
-    u64 turns;     // in each a warp takes as many segments as it has teams
+    u64 team_log2; // lanes of a team: up to a warp; more: the team is a block
+    u64 turns;     // in each a warp, or the block, takes as many segments as it has teams
     u64 chunk;     // most items that a team or a warp reduces
     u64 capacity;  // chunks that there is room for
     u64* counts;   // blocks done, then the sums done of each long segment
@@ -418,11 +419,10 @@ KERNEL(segmented_reduce_shares, segmented_reduce_args, segmented_reduce_shared)
 
 KERNEL(segmented_reduce_teams, segmented_reduce_args, segment_teams_shared)
 {
-    (void)s;
     const u64 thread = static_cast<u64>(block_id()) * SIMT_THREADS + thread_id();
     const u64 threads = static_cast<u64>(block_count()) * SIMT_THREADS;
-    for (u64 w = thread; w < counts_of(a.capacity); w += threads) a.counts[w] = 0;
-    reduce_segments(a);
+    for (u64 w = thread; a.capacity && w < counts_of(a.capacity); w += threads) a.counts[w] = 0;
+    reduce_segments(a, s);
 }
 
 KERNEL(segmented_reduce_chunks, segmented_reduce_args, segment_teams_shared)

@@ -10,6 +10,7 @@
 //     LOADS          vectors that a thread loads before it uses them
 //     ACCUMULATORS   independent sums of a thread; 1 if the order matters
 #pragma once
+#include "block.h"
 #include "input.h"
 #include "operator.h"
 #include "warp.h"
@@ -110,4 +111,16 @@ FUNCTION acc_t lanes_of_team_reduce(acc_t value, member m)
         if (m.rank + d < m.team) value = combine()(value, other);
     }
     return value;
+}
+
+// Combines the values of a team of any size, in the order of its threads. Called by all threads of
+// the block. The result is valid in the team's first.
+FUNCTION acc_t team_reduce(acc_t value, member m, block_reduce_storage<acc_t>& storage)
+{
+    if (m.team > SIMT_WARP) {
+        value = block_reduce(value, combine(), storage);
+        block_sync();
+        return value;
+    }
+    return lanes_of_team_reduce(value, m);
 }

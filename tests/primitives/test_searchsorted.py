@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from inputs import TYPES, on, same
 
 import cubc
+from cubc import _core
 
 SIDES = ("left", "right")
 
@@ -34,6 +35,18 @@ def test_boundaries_of_the_policy(device, type):
     v = inputs.random(type, 600_000, seed=1)
     for n in inputs.sizes("searchsorted.lower", type, device):
         same(cubc.searchsorted(on(device, a), on(device, v[:n])), np.searchsorted(a, v[:n]))
+
+
+@pytest.mark.usefixtures("policies")
+@pytest.mark.parametrize(("items", "threads", "vector"), [(8, 64, 1), (24, 32, 0), (8, 64, 3)])
+def test_rows_by_threads_of_a_gpu(items, threads, vector):
+    """Blocks with a row, with several, with less than a row; more values than blocks have rows."""
+    label = f"ipt_{items}.tpb_{threads}.mb_1.ipv_{vector}.lev_6"
+    _core.use_policy("searchsorted.lower", {"T{ct}": "I32"}, "cpu", label)
+    _core.use_policy("searchsorted.upper", {"T{ct}": "I32"}, "cpu", label)
+    a, row = np.arange(500, dtype=np.int32) * 2, threads << vector
+    for n in (1, row - 1, row, row + 1, 2 * row + 1, items * threads * 2, 40 * row + 3):
+        check("cpu", a, np.arange(n, dtype=np.int32) % 1003 - 1)
 
 
 @pytest.mark.parametrize("n", [3, 4, 7, 8, 9, 4095, 4096, 4097, 8191, 8192, 8193, 100_000])

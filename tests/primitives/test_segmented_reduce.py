@@ -117,6 +117,32 @@ def test_chunks_of_long_segments_by_threads_of_a_gpu(threads, vector):
             same(cubc.segmented_reduce(x, offsets, op), reference(x, offsets, op))
 
 
+@pytest.mark.usefixtures("policies")
+@pytest.mark.parametrize("threads", [64, 1024])
+def test_segments_by_blocks_of_a_gpu(threads):
+    """Two segments, each a block's: in one launch where all items are few, else in two."""
+    label = f"ipt_8.tpb_{threads}.mb_1.ipv_1.ld_0.ept_1.wav_1.lb_1"
+    for op in ("sum", "argmin"):
+        _core.use_policy(f"segmented_reduce.{op}", {"T{ct}": "I64"}, "cpu", label)
+    for ends in ((3000, 6001), (1, 6001), (6001, 6001), (40_000, 90_001), (3, 90_001)):
+        x, offsets = inputs.random("I64", ends[-1] + 2), np.array([0, *ends]) + 1
+        for op in ("sum", "argmin"):
+            same(cubc.segmented_reduce(x, offsets, op), reference(x, offsets, op))
+
+
+@pytest.mark.parametrize("count", [1, 3, 60, 200])
+@pytest.mark.parametrize("type", ["I8", "F64"])
+def test_few_segments_of_many_items(device, type, count):
+    """Around the numbers of bytes at which blocks take segments, and chunks become necessary."""
+    for n in (50_000, 65_536, 65_537, 524_289, 700_001):
+        x = inputs.random(type, n)
+        for kind in ("whole", "one"):
+            offsets = offsets_of(kind, n, count)
+            for op in ("sum", "argmax"):
+                result = cubc.segmented_reduce(on(device, x), on(device, offsets), op)
+                same(result, reference(x, offsets, op))
+
+
 # ---- operators -----------------------------------------------------------------------------------
 def test_operands_keep_their_order(device):
     maps = inputs.affine(30_000)
