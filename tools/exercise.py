@@ -101,12 +101,17 @@ def sorts(x):
 
 
 def merges(x):
-    """Merge sort, merges, searches and the largest items."""
-    n, d = x.size, cubc.asarray(x)
-    ordered = cubc.asarray(np.sort(x))
+    """Merge sort and merges."""
+    d, ordered = cubc.asarray(x), cubc.asarray(np.sort(x))
     assert (cubc.merge_sort(d, "a > b").numpy() == np.sort(x)[::-1]).all()
     assert (cubc.merge_sort(d, values=d)[1].numpy() == np.sort(x)).all()
     assert (cubc.merge(ordered, ordered).numpy() == np.sort(np.tile(x, 2))).all()
+
+
+def searches(x):
+    """Searches in sorted items, and the largest items."""
+    n, d = x.size, cubc.asarray(x)
+    ordered = cubc.asarray(np.sort(x))
     assert (cubc.searchsorted(ordered, d).numpy() == np.searchsorted(np.sort(x), x)).all()
     assert (cubc.topk(d, n // 2)[0].numpy() == np.sort(x)[::-1][: n // 2]).all()
     matrix = x[: n // 9 * 9].reshape(9, -1)
@@ -145,7 +150,7 @@ def lazy_inputs(x):
     assert (cubc.select(lazy, "x > 3").numpy() == items[items > 3]).all()
 
 
-GROUPS = (reductions, scans, selections, sorts, merges, transforms, lazy_inputs)
+GROUPS = (reductions, scans, selections, sorts, merges, searches, transforms, lazy_inputs)
 
 
 def on_items(group, name):
@@ -256,14 +261,13 @@ def staggered():
 def domain_wall():
     """Operators with a fifth dimension."""
     u = cubc.lattice.quenched((4, 6, 2, 4), 6.0, 2, start="hot", over_relaxation=1)
-    b = np.ones((8, 4, 2, 6, 4, 4, 3), complex)
-    for D in (
-        cubc.lattice.DomainWall(u, 0.1, 1.8, 8),
-        cubc.lattice.Mobius(u, 0.1, 1.8, 8, b5=1.5, c5=0.5),
+    b = np.ones((4, 4, 2, 6, 4, 4, 3), complex)
+    for D, sloppy in (
+        (cubc.lattice.DomainWall(u, 0.5, 1.8, 4), "single"),
+        (cubc.lattice.Mobius(u, 0.5, 1.8, 4, b5=1.5, c5=0.5), "half"),
     ):
         assert abs(np.vdot(b, D(b)) - np.vdot(D.dagger(b), b)) < 1e-3
-        for sloppy in ("single", "half"):
-            assert D.solve(b, sloppy=sloppy)[1].converged
+        assert D.solve(b, sloppy=sloppy, tol=1e-5)[1].converged
 
 
 def sources():

@@ -7,6 +7,12 @@
 // Places of the inputs: the output may be the values.
 enum { VALUES, SORTED };
 
+// Elements are those of the sorted array, as the benchmark counts them.
+static void searchsorted_place(const problem *p, uint64_t *place)
+{
+    place[0] = p->inputs[SORTED].n;
+}
+
 static cubc_type compared_in(const problem *p)
 {
     return type_common((cubc_type)p->inputs[SORTED].type, (cubc_type)p->inputs[VALUES].type);
@@ -123,6 +129,7 @@ const algorithm searchsorted_algorithm = {.name = "searchsorted",
                                           .benchmark_count = COUNT_OF(searchsorted_benchmarks),
                                           FIELDS(searchsorted_fields),
                                           .workload = searchsorted_workload,
+                                          .place = searchsorted_place,
                                           .define = searchsorted_define,
                                           .invalid = searchsorted_invalid,
                                           .plan = searchsorted_plan,

@@ -118,22 +118,30 @@ static cubc_status plan_shares(const problem *p, const instance *i, plan *out)
 
 enum { BLOCK = 6 }; // log2 of a team that is a block
 
+// Bytes that a block reads about as fast as a second launch begins.
+enum { SOON = 524288 };
+
+static uint64_t bytes_of(const problem *p)
+{
+    return p->n * cubc_type_size((cubc_type)p->type);
+}
+
 // Items of a chunk: where there are segments enough for the device, those up to twice the mean are
 // no longer; and its warps get a few chunks each, so that they end together. All items, so that
 // there is no second launch, if blocks read the mean segment at once and soon read all.
 static uint64_t chunk_for(const problem *p, const instance *i, uint64_t team_log2, uint64_t warps)
 {
-    enum { LEAST_BYTES = 8192, MOST_BYTES = 65536, EACH = 4, AT_ONCE = 32768, SOON = 524288 };
+    enum { LEAST_BYTES = 8192, MOST_BYTES = 65536, EACH = 4, AT_ONCE = 65536 };
     uint64_t size = cubc_type_size((cubc_type)p->type), count = p->outputs[0].n;
     uint64_t mean = p->n / count, items = p->n / (warps * EACH);
-    if (team_log2 == BLOCK && mean * size <= AT_ONCE && p->n * size <= SOON) return p->n;
+    if (team_log2 == BLOCK && mean * size <= AT_ONCE && bytes_of(p) <= SOON) return p->n;
     if (count >= (uint64_t)i->device->info.sm_count) items = larger(2 * mean, items);
     return larger(1, smaller(larger(items, LEAST_BYTES / size), MOST_BYTES / size));
 }
 
 // A team is as few lanes as hold the mean segment in their registers, but more where there are too
-// few segments for the device's threads; a block where a warp does not hold it, and there are no
-// more segments than blocks that run at once.
+// few segments for the device's threads; a block where a warp does not hold it or items are few,
+// and there are not many more segments than blocks that run at once.
 static uint64_t team_for(const problem *p, const instance *i)
 {
     enum { WARP = 32 };
@@ -141,7 +149,8 @@ static uint64_t team_for(const problem *p, const instance *i)
     uint64_t loads = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) / vector;
     uint64_t count = p->outputs[0].n, vectors = ceil_div(p->n / count, vector), log2 = 0;
     uint64_t threads = (uint64_t)i->device->info.sm_count * i->kernels[TEAMS_KERNEL].threads;
-    if (vectors > WARP * loads && count <= resident(i, TEAMS_KERNEL)) return BLOCK;
+    if ((vectors > WARP * loads || bytes_of(p) <= SOON) && count <= 2 * resident(i, TEAMS_KERNEL))
+        return BLOCK;
     for (uint64_t team = 1;
          team < WARP && (team * loads < vectors || (team < vectors && 2 * team * count <= threads));
          team *= 2)

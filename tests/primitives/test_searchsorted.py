@@ -38,7 +38,7 @@ def test_boundaries_of_the_policy(device, type):
 
 
 @pytest.mark.usefixtures("policies")
-@pytest.mark.parametrize(("items", "threads", "vector"), [(8, 64, 1), (24, 32, 0), (8, 64, 3)])
+@pytest.mark.parametrize(("items", "threads", "vector"), [(8, 64, 1), (3, 128, 0), (8, 64, 3)])
 def test_rows_by_threads_of_a_gpu(items, threads, vector):
     """Blocks with a row, with several, with less than a row; more values than blocks have rows."""
     label = f"ipt_{items}.tpb_{threads}.mb_1.ipv_{vector}.lev_6"
