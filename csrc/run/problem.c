@@ -26,6 +26,11 @@ static cubc_status check_operator(const problem *p, const char *op)
              "%s needs an order, which complex items (%s) have not: write what is meant, such as "
              "\"abs(a) < abs(b) ? a : b\", or take the real or the imaginary parts",
              op, cubc_type_name(type));
+    if (p->op && p->op->ordered && type_table[p->acc_type].kind == KIND_COMPLEX)
+        FAIL(CUBC_INVALID_TYPE,
+             "%s needs an order, which complex numbers (%s) have not: take an accumulator or a "
+             "result of real numbers",
+             op, cubc_type_name((cubc_type)p->acc_type));
     return CUBC_OK;
 }
 

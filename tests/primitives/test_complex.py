@@ -240,6 +240,9 @@ def test_no_order(device, op):
     if not op.startswith("arg"):
         with pytest.raises(TypeError, match="needs an order"):
             cubc.scan(x, op)
+        for call in (cubc.reduce, cubc.scan):  # of real items too
+            with pytest.raises(TypeError, match="needs an order, which complex numbers"):
+                call(np.ones(3), op, dtype="complex128", device=device)
     result = cubc.reduce(x, "abs(a) < abs(b) ? b : a")
     assert abs(value(result)) == abs(np.asarray(x)).max()
 
