@@ -9,7 +9,6 @@ takes any run-time value, which replaces the declared ones then (`opened`). Latt
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import json
 import re
@@ -19,6 +18,8 @@ from functools import cached_property
 from typing import Any
 
 from cubc import _core
+
+from ._words import instead
 
 Value = str | int
 _NAME = re.compile(r"([A-Za-z]\w*)((?:\{\w+\}|\[\w+\])*)", re.ASCII)
@@ -136,11 +137,7 @@ def columns(ct: Mapping[str, Any], rt: Mapping[str, Any]) -> dict[str, Any]:
 
 def unknown(owner: str, kind: str, name: str, names: Iterable[str]) -> LookupError:
     """Error for a name that `owner` does not declare, with the nearest that it does."""
-    known, name = sorted(names), str(name)
-    folded = {re.sub(r"[\[{].*", "", text).casefold(): text for text in known}
-    near = difflib.get_close_matches(re.sub(r"[\[{].*", "", name).casefold(), folded, n=1)
-    hint = f"did you mean {folded[near[0]]}? " if near else ""
-    return LookupError(f"{owner} has no {kind} {name!r}; {hint}it has {', '.join(known) or 'none'}")
+    return LookupError(f"{owner} has no {kind} {str(name)!r}; {instead(str(name), sorted(names))}")
 
 
 def choose(
@@ -232,10 +229,11 @@ def _check(owner: str, axis: Axis, values: Any) -> tuple[Value, ...]:
         except (AttributeError, ValueError):
             typed = None
         if typed not in axis.values:
-            known = ", ".join(map(str, axis.values))
-            raise ValueError(
-                f"{owner} does not declare {value!s:.80} on axis {axis.name}; it declares {known}"
-            )
+            told = f"{owner} does not declare {value!s:.80} on axis {axis.name}"
+            names = [str(known) for known in axis.values]
+            if axis.compile_time:
+                raise ValueError(f"{told}; {instead(str(value), names, 'declares')}")
+            raise ValueError(f"{told}; it declares {', '.join(names)}")
         wanted.add(typed)
     if not wanted:
         raise ValueError(

@@ -27,6 +27,7 @@ from ._stores import expand, store_path
 from ._strategy import DEFAULT, STRATEGIES
 from ._verdict import DRIFT, MOST
 from ._verify import verify, verify_winners
+from ._words import Parser
 from ._workload import matching
 
 TOP = 7  # variants that an analysis shows
@@ -69,8 +70,8 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"cubc: {message}", file=sys.stderr)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         "cubc",
         description="Tune cubc's kernels for a device.",
         epilog="Exit status: 0; 1 if verify or --fail-on-slower found something; 2 after an error, "
@@ -79,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"cubc {_core.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    common = argparse.ArgumentParser(add_help=False)
+    common = Parser(add_help=False)
     common.add_argument(
         "-R", metavar="REGEX", help="benchmarks whose name the expression matches from its start"
     )
@@ -233,6 +234,8 @@ def _parser() -> argparse.ArgumentParser:
 
     devices = commands.add_parser("devices", help="list the devices that can be used")
     devices.set_defaults(run=_devices)
+    for command in commands.choices.values():
+        command.set_defaults(parser=command)
     return parser
 
 
@@ -241,6 +244,8 @@ def _search(options: argparse.Namespace) -> None:
         return _list(options)
     if options.recording and (options.R or options.a):
         raise ValueError("a recording is searched at its own shapes: leave -R and -a out")
+    if options.recording in _core.benchmarks():
+        raise ValueError(f"a benchmark follows -R: cubc search -R {options.recording}")
     result = search(
         Path(options.recording) if options.recording else options.R or ".*",
         ax.parse_arguments(options.a),

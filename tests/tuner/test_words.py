@@ -1,0 +1,51 @@
+"""For a wrong word the command names the nearest right one, in a sentence."""
+
+import pytest
+
+from cubc.tuner._cli import main
+from cubc.tuner._words import instead, nearest
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["serch"], "cubc: there is no command 'serch'; did you mean search?"),
+        (["search", "--secs=3"], "cubc search: there is no option --secs; did you mean --seconds?"),
+        (["analyze", "--tpo", "3", "a.db"], "there is no option --tpo; did you mean --top?"),
+        (["search", "--strategy", "modle"], "there is no strategy 'modle'; did you mean model?"),
+        (["devices", "all"], "cubc devices: nothing is expected where 'all' stands"),
+        (["search", "-R", "redcue.sum"], "no benchmark 'redcue.sum'; did you mean reduce.sum?"),
+        (["search", "-R", "dslash.wlson"], "did you mean dslash."),
+        (["search", "reduce.sum"], "cubc: a benchmark follows -R: cubc search -R reduce.sum"),
+        (
+            ["search", "-R", "reduce.sum", "-a", "Elemnts=16"],
+            "'Elemnts'; did you mean Elements{io}",
+        ),
+        (["search", "-R", "reduce.sum", "-a", "T=f32"], "f32 on axis T{ct}; did you mean F32?"),
+        (["search", "-R", "reduce.sum", "--constraint", "tbp<3"], "'tbp'; did you mean tpb?"),
+        (["search", "-R", "reduce.sum", "--objective", "tmie"], "'tmie'; did you mean time?"),
+    ],
+)
+def test_the_nearest_right_word(words, sentence, capsys):
+    try:
+        status = main(words)
+    except SystemExit as end:
+        status = end.code
+    error = capsys.readouterr().err
+    assert status == 2
+    assert sentence in error
+    assert error.count("\n") == 1 and len(error) < 250
+
+
+def test_a_part_of_a_name_and_its_flags():
+    names = ["scan.sum", "reduce.sum", "sort.keys", "T{ct}"]
+    assert nearest("keys", names) == "sort.keys"
+    assert nearest("t", names) == "T{ct}"
+    assert nearest("xyz", names) is None
+
+
+def test_many_names_are_not_listed():
+    many = [f"name{number}" for number in range(100)]
+    assert instead("nmae7", many) == "did you mean name7?"
+    assert instead("other", many).endswith("name7 and 92 more")
+    assert instead("other", ["one", "two"]) == "it has one, two"
