@@ -7,6 +7,7 @@ import pytest
 
 import cubc
 import cubc.lattice
+import cubc.tuner
 
 X = np.arange(12, dtype="i4")
 FOREIGN = np.zeros(12, "M8[s]")
@@ -183,3 +184,22 @@ def test_an_option_that_is_no_operand():
     np.testing.assert_array_equal(result, [0, 2, 4, 6])
     with pytest.raises((TypeError, ValueError), match="size"):
         cubc.transform("2 * i", size=X, **CPU)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("effective_mass", [3.0]),
+        ("fat_links", [object()]),
+        ("propagator", [object()]),
+        ("solve", [object(), object()]),
+    ],
+)
+def test_what_is_no_field_and_no_operator(name, arguments):
+    with pytest.raises(TypeError, match=rf"^{name}\(\): "):
+        getattr(cubc.lattice, name)(*arguments)
+
+
+def test_a_search_without_a_benchmark():
+    with pytest.raises(TypeError, match=r"^search\(\) missing 1 required"):
+        cubc.tuner.search()

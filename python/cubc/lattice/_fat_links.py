@@ -156,6 +156,8 @@ def fat_links(
     >>> complex(fat.numpy()[0, 0, 0, 0, 0, 0, 0].round(12)), len(long.shape)
     ((1.125+0j), 7)
     """
+    if not isinstance(gauge, Gauge):
+        raise TypeError(f"gauge is {gauge!r:.60}, must be a cubc.lattice.Gauge")
     links, paths = base_and_paths(gauge, action, u0, naik_epsilon, stream)
     fat = fattened(links, gauge.extent, paths, stream)
     long = lengthened(links, gauge.extent, paths.naik, stream)

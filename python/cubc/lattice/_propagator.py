@@ -7,7 +7,7 @@ import numpy as np
 from .._calls import named
 from .._core import asarray
 from ._fields import SPINOR
-from ._solve import SolveInfo
+from ._solve import SolveInfo, check_operator
 from ._sources import point_source
 
 
@@ -100,6 +100,7 @@ def propagator(
         Report of the solve.
     """
     refuse(options, "shifts", "normal")
+    check_operator(operator)
     extent, site = operator.gauge.extent, operator._site
     sources = sources_of(operator, place, source)
     together = (-1, *sources.shape[-4 - len(site) :])
@@ -192,5 +193,7 @@ def effective_mass(correlator: Any) -> np.ndarray:
     t is from 1 to T - 2. For one state that propagates in both directions of time it is the mass.
     """
     c = np.asarray(correlator)
+    if c.ndim != 1 or c.dtype.kind not in "iufc":
+        raise TypeError(f"{correlator!r:.60} is no correlator: give an array of numbers, by time")
     ratio = (c[:-2] + c[2:]) / (2 * c[1:-1])
     return np.arccosh(np.maximum(ratio, 1))

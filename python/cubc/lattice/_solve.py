@@ -78,6 +78,12 @@ def _summary(sources: list[SolveInfo]) -> SolveInfo:
     )
 
 
+def check_operator(operator: Any) -> None:
+    """Refuse what is no operator, with a TypeError."""
+    if not hasattr(operator, "_system"):
+        raise TypeError(f"{operator!r:.60} is no operator: give one of cubc.lattice, as Wilson")
+
+
 @named
 def solve(
     operator: Any,
@@ -181,6 +187,7 @@ def solve(
     divided by it. Reliable updates: G. L. G. Sleijpen and H. A. van der Vorst, Computing 56 (1996);
     in fixed point: M. A. Clark et al., Comput. Phys. Commun. 181 (2010).
     """
+    check_operator(operator)
     if precision is None:
         precision = operator.precision
         if precision == "half":

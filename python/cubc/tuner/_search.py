@@ -481,4 +481,9 @@ def search(*arguments: Any, **options: Any) -> Result:
     KeyboardInterrupt
         On Ctrl-C; what was measured is in the store.
     """
-    return Search(*arguments, **options).run()
+    try:
+        one = Search(*arguments, **options)
+    except TypeError as error:  # Python names what it has called
+        error.args = (str(error).replace("Search.__init__()", "search()"),)
+        raise
+    return one.run()
