@@ -118,6 +118,11 @@ typedef struct launch_shape {
                       // that one has ended (programmatic dependent launch); no promise
 } launch_shape;
 
+// Names memory that devices of several processes share; opaque, and all zero if there is none.
+typedef struct device_card {
+    unsigned char bytes[64];
+} device_card;
+
 static inline unsigned launch_extent(unsigned given)
 {
     return given ? given : 1;
@@ -142,6 +147,13 @@ typedef struct device_api {
     cubc_status (*copy)(cubc_device *device, void *to, const void *from, size_t bytes,
                         void *stream);
     cubc_status (*fill)(cubc_device *device, void *to, int byte, size_t bytes, void *stream);
+    // Memory, zero at first, that a device of the same kind in another process of the host opens by
+    // its card, up to share_end; each process closes what it has. NULL: not on this kind of device.
+    cubc_status (*share)(cubc_device *device, size_t bytes, device_card *card, void **out);
+    void (*share_end)(cubc_device *device, device_card *card);
+    cubc_status (*share_open)(cubc_device *device, const device_card *card, size_t bytes,
+                              void **out);
+    void (*share_close)(cubc_device *device, void *memory, size_t bytes);
     // Waits; polls interrupt_pending(). Reports faults of kernels that ran on the stream.
     cubc_status (*synchronize)(cubc_device *device, void *stream);
     // Work queued on `later` from now on waits for what is queued on `earlier` by now. Between a

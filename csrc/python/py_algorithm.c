@@ -8,6 +8,7 @@
 #include "python/py_docs.h"
 #include "python/py_module.h"
 #include "python/py_numpy.h"
+#include "python/py_ranks.h"
 #include "python/py_transform.h"
 #include "python/py_types.h"
 
@@ -321,6 +322,14 @@ static int fill_int(params_call *c, int f)
     return 0;
 }
 
+static int fill_ranks(params_call *c, int f)
+{
+    cubc_ranks *ranks;
+    if (py_ranks(c->objects[f], &ranks) < 0) return -1;
+    put(c, field_of(c, f)->at, &ranks, sizeof ranks);
+    return 0;
+}
+
 static int fill_real(params_call *c, int f)
 {
     double value = PyFloat_AsDouble(c->objects[f]);
@@ -359,7 +368,7 @@ static int fill(params_call *c)
         [FIELD_INPUT] = fill_array,   [FIELD_LAZY] = fill_array, [FIELD_OUTPUT] = fill_array,
         [FIELD_CHANGED] = fill_array, [FIELD_TEXT] = fill_text,  [FIELD_INT] = fill_int,
         [FIELD_COUNT] = fill_int,     [FIELD_REAL] = fill_real,  [FIELD_TYPE] = fill_type,
-        [FIELD_VALUE] = fill_value};
+        [FIELD_VALUE] = fill_value,   [FIELD_RANKS] = fill_ranks};
     for (int pass = 0; pass < 2; pass++) // values come last: their types are fields
         for (int f = 0; f < c->algorithm->field_count; f++)
             if (c->objects[f] && (field_of(c, f)->kind == FIELD_VALUE) == pass &&

@@ -5,6 +5,7 @@
 #include "python/py_binding.h"
 #include "python/py_call.h"
 #include "python/py_module.h"
+#include "python/py_ranks.h"
 #include "python/py_types.h"
 #include "run/notes.h"
 
@@ -16,7 +17,8 @@ enum { SOURCE, GUESS }; // inputs; then the operator's
 enum { MOST_PARAMETERS = 16 };
 
 typedef struct arguments { // borrowed
-    PyObject *parameters, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy, *shifts;
+    PyObject *parameters, *b, *x0, *out, *extents, *device, *stream, *precise, *sloppy, *shifts,
+        *ranks;
     const operator_row *row;
     PyObject *values[MOST_PARAMETERS]; // of the row's fields; NULL: not given
     double shift[CUBC_MOST_SHIFTS];
@@ -164,11 +166,12 @@ static int prepare(py_call *c, arguments *a, cubc_operator *op, cubc_solve_param
 {
     const py_view *b = &c->in[SOURCE];
     if (!PyArg_ParseTuple(a->extents, "iiii", &op->lx, &op->ly, &op->lz, &op->lt) ||
-        py_dtype(a->precise, &p->precise) < 0 || py_dtype(a->sloppy, &p->sloppy) < 0 ||
-        py_call_view_out(c, 0, a->out) < 0 || take_parameters(a) < 0 || view_inputs(c, a) < 0 ||
-        parts_of(b, &p->type, &p->n) < 0 || py_call_device(c, a->device, a->stream) < 0 ||
-        py_call_stage_inputs(c) < 0 || fill_parameters(c, a, op) < 0 || take_shifts(a, p) < 0 ||
-        prepare_out(c, p) < 0 || (a->x0 && p->shift_count == 0 && stage_out(c) < 0))
+        (a->ranks && py_ranks(a->ranks, &op->ranks) < 0) || py_dtype(a->precise, &p->precise) < 0 ||
+        py_dtype(a->sloppy, &p->sloppy) < 0 || py_call_view_out(c, 0, a->out) < 0 ||
+        take_parameters(a) < 0 || view_inputs(c, a) < 0 || parts_of(b, &p->type, &p->n) < 0 ||
+        py_call_device(c, a->device, a->stream) < 0 || py_call_stage_inputs(c) < 0 ||
+        fill_parameters(c, a, op) < 0 || take_shifts(a, p) < 0 || prepare_out(c, p) < 0 ||
+        (a->x0 && p->shift_count == 0 && stage_out(c) < 0))
         return -1;
     if (c->out[0].view.type != b->type) {
         PyErr_SetString(PyExc_TypeError, "out must have the dtype of b");
@@ -232,7 +235,7 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
     static char *names[] = {"operator", "parameters", "b",      "x0",     "out",
                             "extents",  "device",     "stream", "solver", "tol",
                             "maxiter",  "precise",    "sloppy", "sites",  "normal",
-                            "delta",    "order",      "shifts", NULL};
+                            "delta",    "order",      "shifts", "ranks",  NULL};
     arguments a = {0};
     cubc_operator op = {0};
     cubc_solve_params p = {0};
@@ -240,18 +243,18 @@ static PyObject *lattice_solve(PyObject *self, PyObject *args, PyObject *keyword
     const char *name;
     int order, sites;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!OOOOOOsdKOOipdiO:lattice_solve", names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO!OOOOOOsdKOOipdiOO:lattice_solve", names,
                                      &name, &PyDict_Type, &a.parameters, &a.b, &a.x0, &a.out,
                                      &a.extents, &a.device, &a.stream, &p.solver, &p.tolerance,
                                      &iterations, &a.precise, &a.sloppy, &sites, &p.normal,
-                                     &p.delta, &order, &a.shifts) ||
+                                     &p.delta, &order, &a.shifts, &a.ranks) ||
         py_binding_refuse(PyExc_ValueError, "a solve cannot be bound: the host looks at its "
                                             "residual, and repeats recorded rounds itself; bind "
                                             "the operator, as cubc.bind(operator, x, out=y)") < 0)
         return NULL;
     cubc_status known = operator_row_named(name, &op.kind, &a.row);
     if (known) return py_raise(known);
-    PyObject **optional[] = {&a.x0, &a.out, &a.device, &a.stream, &a.shifts};
+    PyObject **optional[] = {&a.x0, &a.out, &a.device, &a.stream, &a.shifts, &a.ranks};
     for (size_t k = 0; k < COUNT_OF(optional); k++)
         if (*optional[k] == Py_None) *optional[k] = NULL;
     p.iterations = iterations;

@@ -1,6 +1,7 @@
 // The extension module cubc._core: the table of functions.
 #include "python/py_module.h"
 #include "python/py_docs.h"
+#include "python/py_ranks.h"
 #include "python/py_transform.h"
 
 // For the tests of what happens when memory runs out: the n-th allocation from now fails.
@@ -47,6 +48,7 @@ PyMODINIT_FUNC PyInit__core(void)
         py_transform_setup(module) < 0 || py_workload_setup(module) < 0 ||
         py_program_setup(module) < 0 || py_store_setup(module) < 0 ||
         py_lattice_io_setup(module) < 0 || py_lattice_solve_setup(module) < 0 ||
+        py_ranks_setup(module) < 0 ||
         PyModule_AddStringConstant(module, "__version__", cubc_version()) < 0) {
         Py_DECREF(module);
         return NULL;

@@ -150,6 +150,7 @@ typedef enum field_kind {
     FIELD_COUNT,   // uint64_t
     FIELD_REAL,    // double
     FIELD_TYPE,    // cubc_type
+    FIELD_RANKS,   // cubc_ranks *
     FIELD_VALUE    // const void *: in host memory, one value of the type at type_at
 } field_kind;
 
@@ -199,8 +200,10 @@ struct algorithm {
     const char *name;                 // "reduce"
     const char *source;               // "reduce.cu"
     const char *kernels[MAX_KERNELS]; // entry points in launch order
-    // The same of the CPU's own variants, of one thread a block, where they are another kernel
-    // (kernels/cpu). NULL: they are of `source`, as GPUs' variants on the CPU always are.
+    // False for kernels, after the first, that a problem does not have; NULL: it has all.
+    bool (*has_kernel)(const problem *p, int k);
+    // The entry points of the CPU's own variants, of one thread a block, where they are another
+    // kernel (kernels/cpu). NULL: they are of `source`, as GPUs' variants on the CPU always are.
     const char *cpu_source, *cpu_kernels[MAX_KERNELS];
     const char *axes[POLICY_AXES + 1]; // run-time axes that policies go by; none: Elements
     const benchmark *benchmarks;

@@ -12,8 +12,10 @@ static cubc_status find_kernels(instance *i)
 {
     const device_api *api = i->device->api;
     unsigned threads = (unsigned)variant_value(&i->space, &i->variant, "tpb", 1);
-    const char *const *names = algorithm_kernels(i->key.algorithm, i->device->info.arch, threads);
+    const algorithm *a = i->key.algorithm;
+    const char *const *names = algorithm_kernels(a, i->device->info.arch, threads);
     for (int k = 0; k < MAX_KERNELS && names[k]; k++) {
+        if (k > 0 && a->has_kernel && !a->has_kernel(&i->key, k)) continue;
         TRY(api->kernel(i->device, i->module, names[k], threads, &i->kernels[k]));
         if (i->kernels[k].info.blocks_per_sm < 1)
             FAIL(

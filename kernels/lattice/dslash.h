@@ -8,3 +8,27 @@
 
 template <class Term>
 using dslash_args = operator_args<dslash_fields, Term>;
+
+// The kernels of an operator: the one that sends the faces of a lattice that is cut, and its own.
+#if TUNE_CUT
+#include "dslash_faces.h"
+
+template <class Term>
+FUNCTION void send_faces_of(const dslash_args<Term>& a)
+{
+    send_faces(a.d, [&](u32 source) {
+#if TUNE_GUARDED
+        return is_active(a.tail.guard, state_of(source));
+#else
+        (void)source;
+        return true;
+#endif
+    });
+}
+#define DSLASH_KERNELS(name, term)                                                        \
+    KERNEL(name##_faces, dslash_args<term>, dslash_shared) { (void)s, send_faces_of(a); } \
+    KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); }
+#else
+#define DSLASH_KERNELS(name, term) \
+    KERNEL(name, dslash_args<term>, dslash_shared) { dslash(a, s); }
+#endif

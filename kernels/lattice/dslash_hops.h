@@ -29,6 +29,10 @@ struct dslash_fields {
 #if TUNE_PHASES
     f64 phases[8]; // of a direction: real and imaginary part of that of a hop forwards
 #endif
+#if TUNE_CUT
+    rank_table* ranks;
+    u64 edges; // bit 2 * direction + (1: upper): the face is on the boundary of the whole lattice
+#endif
 };
 
 // ---- hops ---------------------------------------------------------------------------------------
@@ -47,16 +51,41 @@ FUNCTION u32 hop_from(const site& s)
     return FORWARD ? site_after<MU>(s) : site_before<MU>(s);
 }
 
-template <bool FORWARD>
-FUNCTION bool is_across(const site& s) // true if the hop crosses the boundary in time
+// True if the hop leaves this rank's lattice.
+template <int MU, bool FORWARD>
+FUNCTION bool leaves(const site& s)
 {
-    return FORWARD ? s.t + 1 == TUNE_LT : s.t == 0;
+    const u32 extents[] = {TUNE_LX, TUNE_LY, TUNE_LZ, TUNE_LT}, at[] = {s.x, s.y, s.z, s.t};
+    return at[MU] == (FORWARD ? extents[MU] - 1 : 0);
+}
+
+// True if the hop crosses the boundary of the whole lattice.
+template <int MU, bool FORWARD>
+FUNCTION bool is_across(const dslash_fields& a, const site& s)
+{
+#if TUNE_CUT
+    if constexpr (is_cut<MU>())
+        return leaves<MU, FORWARD>(s) && (a.edges >> (2 * MU + FORWARD) & 1);
+#endif
+    (void)a;
+    return leaves<MU, FORWARD>(s);
+}
+
+// True if the hop comes from another rank.
+template <int MU, bool FORWARD>
+FUNCTION bool is_sent(const site& s)
+{
+#if TUNE_CUT
+    if constexpr (is_cut<MU>()) return leaves<MU, FORWARD>(s);
+#endif
+    (void)s;
+    return false;
 }
 
 template <int MU, bool FORWARD>
-FUNCTION bool is_unity(const site& s)
+FUNCTION bool is_unity(const dslash_fields& a, const site& s)
 {
-    return TUNE_TEMPORAL && MU == TIME && !is_across<FORWARD>(s);
+    return TUNE_TEMPORAL && MU == TIME && !is_across<MU, FORWARD>(a, s);
 }
 
 // Multiplies a hop across the boundary by its phase.
@@ -65,8 +94,7 @@ FUNCTION void turn_across(const dslash_fields& a, const site& s, half_spinor& h)
 {
 #if TUNE_PHASES
     if constexpr (TUNE_PHASES >> MU & 1) {
-        const u32 extents[] = {TUNE_LX, TUNE_LY, TUNE_LZ, TUNE_LT}, at[] = {s.x, s.y, s.z, s.t};
-        if (at[MU] != (FORWARD ? extents[MU] - 1 : 0)) return;
+        if (!is_across<MU, FORWARD>(a, s)) return;
         const complex_t phase{
             static_cast<real_t>(a.phases[2 * MU]),
             static_cast<real_t>(FORWARD ? a.phases[2 * MU + 1] : -a.phases[2 * MU + 1])};
@@ -81,15 +109,82 @@ FUNCTION void turn_across(const dslash_fields& a, const site& s, half_spinor& h)
 #endif
 }
 
+#if TUNE_CUT
+// ---- faces --------------------------------------------------------------------------------------
+// Returns the number of a source's field of a parity among those of a face, and how many there are.
+FUNCTION u64 face_field(u32 source, u32 parity) { return BOTH ? 2 * source + parity : source; }
+FUNCTION u64 face_fields(const dslash_fields& a) { return BOTH ? 2 * a.sources : a.sources; }
+
+// Loads the projected spinor of a hop from another rank, which is multiplied by its link if that is
+// there.
+template <int MU, bool FORWARD>
+FUNCTION half_spinor load_sent(const dslash_fields& a, const dslash_work& w, u32 k)
+{
+    const face_memory<real_t> face = face_in<real_t, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD,
+                                                         a.ranks->sent, face_fields(a));
+    const u64 field = face_field(w.source + k, other_parity(w.parity));
+    real_t raw[SPINOR / 2];
+    UNROLL
+    for (u32 c = 0; c < SPINOR / 2; c += 16 / sizeof(real_t)) {
+        chunk<real_t> v;
+        v.bytes = *reinterpret_cast<const bytes16*>(
+            face.chunk(field, face_place<MU>(w.at), c * sizeof(real_t) / 16));
+        UNROLL
+        for (u32 j = 0; j < 16 / sizeof(real_t); j++) raw[c + j] = v.item[j];
+    }
+    return half_of(raw);
+}
+template <int MU, bool FORWARD>
+FUNCTION real_t load_sent_norm(const dslash_fields& a, const dslash_work& w, u32 k)
+{
+    const face_memory<real_t> face = face_in<real_t, MU>(*a.ranks, a.ranks->mine, 2 * MU + FORWARD,
+                                                         a.ranks->sent, face_fields(a));
+    return *face.norm(face_field(w.source + k, other_parity(w.parity)), face_place<MU>(w.at));
+}
+#endif
+
 typedef packed_link<RECONSTRUCT> hop_link;
 
 template <int MU, bool FORWARD>
 FUNCTION hop_link link_of_hop(const dslash_fields& a, const dslash_work& w)
 {
-    if (is_unity<MU, FORWARD>(w.at)) return hop_link{};
+    if (is_unity<MU, FORWARD>(a, w.at) || (!FORWARD && is_sent<MU, FORWARD>(w.at)))
+        return hop_link{};
     return load_packed<RECONSTRUCT, TUNE_LINK_LOAD>(
         links_of<RECONSTRUCT>(a.links, FORWARD ? w.parity : other_parity(w.parity), MU),
         FORWARD ? w.at.index : hop_from<MU, FORWARD>(w.at));
+}
+
+// Multiplies a projected spinor by the link of its hop, U or the adjoint of U.
+template <bool FORWARD>
+FUNCTION void multiply_by(const matrix& u, half_spinor& h)
+{
+    UNROLL
+    for (int spin = 0; spin < 2; spin++)
+        h.spin[spin] = FORWARD ? u * h.spin[spin] : adjoint_times(u, h.spin[spin]);
+}
+
+// Loads the projected spinor of a hop, and its norm, from the field that begins at site `start` or
+// from a face.
+template <int MU, bool FORWARD>
+FUNCTION half_spinor load_hop(const dslash_fields& a, const dslash_work& w, u32 k, u64 start,
+                              u32 from)
+{
+#if TUNE_CUT
+    if (is_sent<MU, FORWARD>(w.at)) return load_sent<MU, FORWARD>(a, w, k);
+#endif
+    (void)w, (void)k;
+    return load_projected<MU, FORWARD ? ETA : -ETA, TUNE_LOAD>(a.in + start * SPINOR, from);
+}
+template <int MU, bool FORWARD>
+FUNCTION real_t load_hop_norm(const dslash_fields& a, const dslash_work& w, u32 k, u64 start,
+                              u32 from)
+{
+#if TUNE_CUT
+    if (is_sent<MU, FORWARD>(w.at)) return load_sent_norm<MU, FORWARD>(a, w, k);
+#endif
+    (void)w, (void)k;
+    return load_norm<stored_t>(a.in_norms + start, from);
 }
 
 // Adds a hop of the thread's source k, over the link u, to `sum`.
@@ -97,20 +192,18 @@ template <int MU, bool FORWARD>
 FUNCTION void add_hop(const dslash_fields& a, const dslash_work& w, u32 k, const matrix& u,
                       spinor& sum)
 {
-    constexpr int eta = FORWARD ? ETA : -ETA;
     const u32 from = hop_from<MU, FORWARD>(w.at);
     const u64 start = source_sites(w.source + k, other_parity(w.parity));
-    half_spinor h = load_projected<MU, eta, TUNE_LOAD>(a.in + start * SPINOR, from);
-    real_t scale = hop_factor<MU>(a, is_across<FORWARD>(w.at)) * projected_scale<stored_t>();
-    if (!is_unity<MU, FORWARD>(w.at)) {
-        UNROLL
-        for (int spin = 0; spin < 2; spin++)
-            h.spin[spin] = FORWARD ? u * h.spin[spin] : adjoint_times(u, h.spin[spin]);
+    half_spinor h = load_hop<MU, FORWARD>(a, w, k, start, from);
+    real_t scale = hop_factor<MU>(a, is_across<MU, FORWARD>(a, w.at)) * projected_scale<stored_t>();
+    if (!is_unity<MU, FORWARD>(a, w.at)) {
+        if (FORWARD || !is_sent<MU, FORWARD>(w.at)) multiply_by<FORWARD>(u, h);
         scale *= link_scale<stored_t>();
     }
     turn_across<MU, FORWARD>(a, w.at, h);
-    if constexpr (storage<stored_t>::fixed) scale *= load_norm<stored_t>(a.in_norms + start, from);
-    add_projected<MU, eta>(sum, scale, h);
+    if constexpr (storage<stored_t>::fixed)
+        scale *= load_hop_norm<MU, FORWARD>(a, w, k, start, from);
+    add_projected<MU, FORWARD ? ETA : -ETA>(sum, scale, h);
 }
 
 #if TUNE_KEEP_LINKS
@@ -167,7 +260,7 @@ template <int MU, bool FORWARD>
 FUNCTION void add_hops_over(const dslash_fields& a, const dslash_work& w, spinor (&sum)[SPT])
 {
     matrix u{};
-    if (!is_unity<MU, FORWARD>(w.at)) u = unpacked<stored_t>(link_of_hop<MU, FORWARD>(a, w));
+    if (!is_unity<MU, FORWARD>(a, w.at)) u = unpacked<stored_t>(link_of_hop<MU, FORWARD>(a, w));
     UNROLL
     for (u32 k = 0; k < SPT; k++) {
         if (!has_source(a.sources, w, k)) break;

@@ -42,6 +42,7 @@
 //     TUNE_INNER        fields that follow each other and belong to the same state of a solver: the
 //                       sites of an inner dimension, each of which is a source here; 1: none
 //     TUNE_GUARDED      1: part of a solver, with the macros of tail.h
+//     TUNE_CUT          that of halo.h; 0: the lattice is whole, and periodic
 //
 // An operator defines
 //     Fields            its first argument: members `in`, `in_norms` and `sources`; REALS, those of
@@ -57,6 +58,19 @@
 #define SIMT_MIN_BLOCKS TUNE_MIN_BLOCKS
 #include "lattice.h"
 #include "types.h" // here, as an include under a condition counts for all
+#if TUNE_CUT
+#include "halo.h"
+#else // there are no faces
+enum : u32 {
+    INNER_Y = TUNE_LY,
+    INNER_Z = TUNE_LZ,
+    INNER_T = TUNE_LT,
+    INNER_SITES = SITES,
+    FIRST_Y = 0,
+    FIRST_Z = 0,
+    FIRST_T = 0,
+};
+#endif
 typedef TUNE_T stored_t;
 typedef real_of<stored_t> real_t;
 
@@ -78,21 +92,37 @@ FUNCTION constexpr u32 nearest_divisor(u32 extent, u32 wanted, u32 unit)
     return best;
 }
 
+// Extents of the sites in bricks, those off the faces. Where there are none the order is not asked
+// for, and any numbers will do.
+enum : u32 {
+    BRICKS_Y = INNER_Y ? INNER_Y : 1,
+    BRICKS_Z = INNER_Z ? INNER_Z : 1,
+    BRICKS_T = INNER_T ? INNER_T : 1,
+    INNER_PLACES = BOTH ? 2 * INNER_SITES : INNER_SITES, // of these sites
+};
+
 // A brick is as long along x as makes whole sectors of memory, of two sites.
 constexpr u32 BRICK_X =
     nearest_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2,
                     common_divisor(common_divisor(HALF_X, 1u << TUNE_BRICK_X_LOG2), 2));
-constexpr u32 BRICK_Y = nearest_divisor(TUNE_LY, 1u << TUNE_BRICK_Y_LOG2, 1);
-constexpr u32 BRICK_Z = nearest_divisor(TUNE_LZ, 1u << TUNE_BRICK_Z_LOG2, 1);
-constexpr u32 BRICK_T = nearest_divisor(TUNE_LT, 1u << TUNE_BRICK_T_LOG2, 1);
+constexpr u32 BRICK_Y = nearest_divisor(BRICKS_Y, 1u << TUNE_BRICK_Y_LOG2, 1);
+constexpr u32 BRICK_Z = nearest_divisor(BRICKS_Z, 1u << TUNE_BRICK_Z_LOG2, 1);
+constexpr u32 BRICK_T = nearest_divisor(BRICKS_T, 1u << TUNE_BRICK_T_LOG2, 1);
 constexpr u32 BRICK = BRICK_X * BRICK_Y * BRICK_Z * BRICK_T;
-constexpr u32 ROWS_X = HALF_X / BRICK_X, ROWS_Y = TUNE_LY / BRICK_Y;
-constexpr u32 SWEEP = nearest_divisor(TUNE_LZ / BRICK_Z, 1u << TUNE_SWEEP_Z_LOG2, 1);
+constexpr u32 ROWS_X = HALF_X / BRICK_X, ROWS_Y = BRICKS_Y / BRICK_Y;
+constexpr u32 SWEEP = nearest_divisor(BRICKS_Z / BRICK_Z, 1u << TUNE_SWEEP_Z_LOG2, 1);
 
 // Returns the site at a place of that order. With both parities, a brick of odd sites follows that
-// of even sites.
+// of even sites. Sites on faces come last.
 FUNCTION site site_in_order(u32 place, u32& parity)
 {
+#if TUNE_CUT
+    if (place >= INNER_PLACES) {
+        const u32 outer = place - INNER_PLACES;
+        parity = BOTH ? outer / (SITES - INNER_SITES) : TUNE_PARITY;
+        return outer_site(outer % (SITES - INNER_SITES), parity);
+    }
+#endif
     parity = TUNE_PARITY;
     u32 brick = place / BRICK;
     const u32 in = place % BRICK;
@@ -102,10 +132,11 @@ FUNCTION site site_in_order(u32 place, u32& parity)
     }
     const u32 in_row = in / BRICK_X, in_slab = in_row / BRICK_Y;
     const u32 row = brick / ROWS_X, slab = row / ROWS_Y, sweep = slab / SWEEP;
-    const u32 z = slab % SWEEP + sweep / (TUNE_LT / BRICK_T) * SWEEP;
+    const u32 z = slab % SWEEP + sweep / (BRICKS_T / BRICK_T) * SWEEP;
     return site_at(brick % ROWS_X * BRICK_X + in % BRICK_X,
-                   row % ROWS_Y * BRICK_Y + in_row % BRICK_Y, z * BRICK_Z + in_slab % BRICK_Z,
-                   sweep % (TUNE_LT / BRICK_T) * BRICK_T + in_slab / BRICK_Z, parity);
+                   FIRST_Y + row % ROWS_Y * BRICK_Y + in_row % BRICK_Y,
+                   FIRST_Z + z * BRICK_Z + in_slab % BRICK_Z,
+                   FIRST_T + sweep % (BRICKS_T / BRICK_T) * BRICK_T + in_slab / BRICK_Z, parity);
 }
 
 // ---- a thread's work ----------------------------------------------------------------------------
@@ -129,6 +160,14 @@ FUNCTION bool dslash_work_of(dslash_work& w)
     w.at = site_in_order(place, w.parity);
     return true;
 }
+
+#if TUNE_CUT
+// True if a thread of the block may have a site on a face. All threads of a block agree.
+FUNCTION bool has_outer_site()
+{
+    return (block_id() % DSLASH_BLOCKS + 1) * DSLASH_TILE > INNER_PLACES;
+}
+#endif
 
 FUNCTION bool has_source(u64 sources, const dslash_work& w, u32 k)
 {
@@ -240,7 +279,11 @@ FUNCTION void dslash_by(const operator_args<Fields, Term>& a, dslash_shared& s, 
 #if TUNE_GUARDED
     const guard_args& guard = a.tail.guard;
     if (!any_active(guard, w.source, a.d.sources)) return;
-#else
+#endif
+#if TUNE_CUT
+    if (has_outer_site()) wait_for_faces(*a.d.ranks);
+#endif
+#if !TUNE_GUARDED
     (void)s;
     if (!has_site) return;
 #endif

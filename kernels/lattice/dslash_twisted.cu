@@ -21,4 +21,4 @@ FUNCTION void apply_site_term(const dslash_args<twisted_site_term>& a, u64 start
     add_twisted(out, static_cast<real_t>(a.term.a), static_cast<real_t>(a.term.a5), hops);
 }
 
-KERNEL(dslash_twisted, dslash_args<twisted_site_term>, dslash_shared) { dslash(a, s); }
+DSLASH_KERNELS(dslash_twisted, twisted_site_term)

@@ -19,4 +19,4 @@ FUNCTION void apply_site_term(const dslash_args<wilson_site_term>& a, u64 start,
     for (int j = 0; j < SPINOR; j++) out[j] = TUNE_XPAY ? x[j] + factor * hops[j] : hops[j];
 }
 
-KERNEL(dslash_wilson, dslash_args<wilson_site_term>, dslash_shared) { dslash(a, s); }
+DSLASH_KERNELS(dslash_wilson, wilson_site_term)

@@ -158,6 +158,27 @@ def transform(
 
 # ---- for cubc.lattice ------------------------------------------------------------------------------
 
+def ranks_open(
+    device: Any,
+    rank: int,
+    size: int,
+    allgather: Any,
+    x: int,
+    y: int,
+    z: int,
+    t: int,
+    cut: int,
+    seconds: float,
+    /,
+) -> Any:
+    """Open the ranks of a grid; allgather(bytes) gives the list of the bytes of all."""
+
+def ranks_place(ranks: Any, /) -> tuple[int, int, int, int]:
+    """Return the place of this rank in the grid: x, y, z, t."""
+
+def ranks_check(ranks: Any, /) -> None:
+    """Raise TimeoutError if a rank has waited in vain."""
+
 def lattice_solve(
     operator: str,
     parameters: dict[str, Any],
@@ -177,6 +198,7 @@ def lattice_solve(
     delta: float,
     order: int,
     shifts: Any,
+    ranks: Any,
 ) -> tuple[Any, list[tuple[bool, str, int, int, float, float, float]]]:
     """Solve M x = b: x, and a report of each right-hand side.
 

@@ -35,7 +35,7 @@ def ffi():
         Open library, with functions as ``lib.cubc_reduce(...)``.
     """
     interface = need("cffi").FFI()
-    lattice = ("lattice/copy.h", "lattice/operators.h", "lattice/solve.h", "lattice/gauge.h")
+    lattice = [f"lattice/{part}.h" for part in ("copy", "ranks", "operators", "solve", "gauge")]
     for name in ("core.h", "primitives.h", *lattice, "fields.h"):
         header = Path(get_include(), "cubc", name).read_text()
         interface.cdef(header.split("// cffi: begin", 1)[1].split("// cffi: end", 1)[0])

@@ -28,7 +28,8 @@ LAYERS = {
     "measure": "run",
     "store": "run",
     "lattice/io": "base",
-    "lattice/operators": "run",
+    "lattice/grid": "device",
+    "lattice/operators": "run lattice/grid",
     "lattice/solver": "lattice/operators",
     "python": "primitives measure store lattice/io lattice/solver",
 }

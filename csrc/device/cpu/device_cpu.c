@@ -11,6 +11,7 @@
 #include "device/cpu/cpu_memory.h"
 #include "device/cpu/cpu_module.h"
 #include "device/cpu/cpu_recording.h"
+#include "device/cpu/cpu_share.h"
 #include "device/cpu/hostcc.h"
 #include "device/cpu/simt.h"
 #include "device/device.h"
@@ -299,6 +300,10 @@ const device_api device_cpu_api = {
     .free = cpu_free,
     .copy = cpu_copy,
     .fill = cpu_fill,
+    .share = cpu_share,
+    .share_end = cpu_share_end,
+    .share_open = cpu_share_open,
+    .share_close = cpu_share_close,
     .synchronize = cpu_nothing,
     .order = cpu_order,
     .is_capturing = cpu_is_capturing,

@@ -1,7 +1,8 @@
-// Lattice QCD: a part of cubc.h, in four parts, whose fields and conventions are described here.
+// Lattice QCD: a part of cubc.h, in five parts, whose fields and conventions are described here.
 //
 //   lattice/copy.h        orders of fields, and copies between them
 //   lattice/gauge.h       gauge fields: measured, updated, rotated, smeared
+//   lattice/ranks.h       lattices over several devices
 //   lattice/operators.h   Dirac operators and their site terms
 //   lattice/solve.h       solvers
 //
@@ -23,6 +24,7 @@
 #include "cubc/lattice/copy.h"
 #include "cubc/lattice/gauge.h"
 #include "cubc/lattice/operators.h"
+#include "cubc/lattice/ranks.h"
 #include "cubc/lattice/solve.h"
 
 #endif

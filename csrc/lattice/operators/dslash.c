@@ -1,12 +1,14 @@
 // Links, workload and arguments of Wilson-like operators: see dslash.h.
 #include "lattice/operators/dslash.h"
 
+#include "lattice/grid/ranks.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LINKS, IN, IN_NORMS }; // inputs
-enum { HOP_WORDS = 5 };       // arguments of the hops without the phases
+enum { LINKS, IN, IN_NORMS };           // inputs
+enum { HOP_WORDS = 5, RANK_WORDS = 2 }; // arguments of the hops without the phases; of ranks
 
 // ---- problems -----------------------------------------------------------------------------------
 static const char *operator_name(const algorithm *a)
@@ -84,12 +86,17 @@ cubc_status dslash_plan_on(const problem *p, const instance *i, dslash_grid grid
                            size_t bytes, plan *out)
 {
     const dslash_numbers numbers = dslash_numbers_of(p);
-    uint64_t hops[HOP_WORDS + DSLASH_PHASE_WORDS] = {
+    uint64_t hops[HOP_WORDS + DSLASH_PHASE_WORDS + RANK_WORDS] = {
         (uintptr_t)p->inputs[LINKS].data, (uintptr_t)p->inputs[IN].data,
         (uintptr_t)p->inputs[IN_NORMS].data, dslash_word(numbers.spatial),
         dslash_site_numbers_of(p).sources};
     int count = HOP_WORDS;
     if (dslash_traits_of(p).phases) count += dslash_phase_words(numbers.theta, hops + count);
+    const cubc_ranks *ranks = dslash_site_numbers_of(p).guard.ranks;
+    if (ranks) {
+        hops[count++] = (uintptr_t)ranks_table(ranks);
+        hops[count++] = ranks_edges(ranks);
+    }
     uint64_t words[8] = {dslash_word(numbers.a)};
     if (bytes) memcpy(words + 1, term, bytes);
     return dslash_sites_plan(p, i, grid, (dslash_words){hops, (size_t)count * sizeof *hops},

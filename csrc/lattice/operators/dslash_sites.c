@@ -2,6 +2,7 @@
 #include "lattice/operators/dslash_sites.h"
 
 #include "base/integer.h"
+#include "lattice/grid/ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,11 +56,35 @@ static cubc_status add_fields(int reals, const cubc_dslash_sites *p, uint64_t *s
                                 reals);
 }
 
-static cubc_status add_guard(int reals, const cubc_dslash_sites *p, problem *out)
+static cubc_status add_guard(int reals, const cubc_dslash_sites *p, uint64_t sources, problem *out)
 {
-    TRY(solver_update_texts(out, "the tail of dslash", p->tail));
+    TRY(solver_update_texts(out, "the tail of dslash", p->tail, p->guard,
+                            sources / (uint64_t)inner_of(p)));
     if (!p->z) return CUBC_OK;
     return lattice_field_input(out, "z of dslash", p->z, p->z_norms, p->n, p->type, reals);
+}
+
+// Half spinors of all fields of the largest face, as they are calculated, and their norms.
+static cubc_status add_ranks(const problem *p, const cubc_dslash_sites *sites, uint64_t sources)
+{
+    if (!sites->ranks) return CUBC_OK;
+    if (!p->algorithm->has_kernel)
+        FAIL(CUBC_INVALID_ARGUMENT, "%s: lattices over several ranks are not handled yet",
+             p->algorithm->name);
+    const int *extents = LATTICE_EXTENTS(sites), cut = ranks_cut(sites->ranks);
+    const uint64_t fields = sources * (sites->parity == 2 ? 2 : 1);
+    const size_t bytes = SPINOR_REALS / 2 * (sites->type == CUBC_F64 ? 8 : 4) +
+                         (sites->type == CUBC_I16 ? sizeof(float) : 0);
+    uint64_t most = 0;
+    for (int d = 0; d < 4; d++)
+        if (cut >> d & 1) most = larger(most, lattice_sites(p) / (uint64_t)extents[d]);
+    return ranks_reserve(sites->ranks, most * fields * bytes, sources);
+}
+
+bool dslash_has_kernel(const problem *p, int k)
+{
+    (void)k;
+    return dslash_site_traits_of(p).cut;
 }
 
 cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, problem *out)
@@ -69,17 +94,21 @@ cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, probl
     TRY(add_fields(reals, sites, &numbers.sources, out));
     for (int k = 0; k < links; k++) TRY(dslash_apart(out, &out->inputs[k], "gauge field"));
     TRY(dslash_apart(out, &out->inputs[links + IN], "spinors"));
-    if (sites->guard) TRY(add_guard(reals, sites, out));
+    if (sites->guard) TRY(add_guard(reals, sites, numbers.sources, out));
     TRY(lattice_aligned(out));
+    TRY(add_ranks(out, sites, numbers.sources));
     if (sites->guard) numbers.guard = *sites->guard;
+    numbers.guard.ranks = sites->ranks;
     dslash_site_numbers_set(out, numbers);
-    dslash_site_traits_set(out, (dslash_site_traits){.links = links,
-                                                     .parity = sites->parity,
-                                                     .xpay = sites->x != NULL,
-                                                     .guarded = sites->guard != NULL,
-                                                     .z = sites->guard && sites->z,
-                                                     .several = numbers.sources > 1,
-                                                     .inner = inner_of(sites)});
+    dslash_site_traits_set(out,
+                           (dslash_site_traits){.links = links,
+                                                .parity = sites->parity,
+                                                .xpay = sites->x != NULL,
+                                                .guarded = sites->guard != NULL,
+                                                .z = sites->guard && sites->z,
+                                                .several = numbers.sources > 1,
+                                                .inner = inner_of(sites),
+                                                .cut = sites->ranks ? ranks_cut(sites->ranks) : 0});
     return CUBC_OK;
 }
 
@@ -111,6 +140,7 @@ void dslash_sites_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_XPAY %d\n#define TUNE_GUARDED %d\n", t.xpay, t.guarded);
     text_printf(out, "#define TUNE_Z %d\n#define TUNE_SEVERAL %d\n#define TUNE_INNER %d\n", t.z,
                 t.several, t.inner);
+    text_printf(out, "#define TUNE_CUT %d\n", t.cut);
     if (t.guarded) solver_update_define(p, out);
 }
 
@@ -170,6 +200,21 @@ dslash_grid dslash_sites_grid(const problem *p, const instance *i)
     return (dslash_grid){.blocks = each * ceil_div(sources, together), .parts = each * sources};
 }
 
+// Puts the launch that sends the faces in front of the operator's. It has the same arguments.
+static void send_faces(const problem *p, const instance *i, plan *out)
+{
+    const dslash_site_traits traits = dslash_site_traits_of(p);
+    const lattice_traits lattice = lattice_traits_of(p);
+    uint64_t together = (uint64_t)variant_value(&i->space, &i->variant, "spt", 1), places = 0;
+    for (int d = 0; d < 4; d++)
+        if (traits.cut >> d & 1) places += 2 * dslash_places(p) / (uint64_t)lattice.extents[d];
+    launch *l = &out->launches[out->launch_count++];
+    *l = l[-1];
+    l[-1].kernel = &i->kernels[1];
+    l[-1].shape.grid = (unsigned)(ceil_div(places, i->kernels[1].threads) *
+                                  ceil_div(dslash_site_numbers_of(p).sources, together));
+}
+
 cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,
                               dslash_words hops, dslash_words term, plan *out)
 {
@@ -185,8 +230,11 @@ cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid g
     add_field(l, traits.xpay ? &fields[X] : NULL);
     add_field(l, p->outputs);
     add_words(l, term);
-    if (!traits.guarded) return CUBC_OK;
-    TRY(solver_update_place(p, &numbers.guard, grid.parts, l));
-    add_field(l, traits.z ? &fields[traits.xpay ? Z : X] : NULL);
+    if (traits.guarded) {
+        const uint64_t states = numbers.sources / (uint64_t)traits.inner;
+        TRY(solver_update_place(p, &numbers.guard, grid.parts, states, l));
+        add_field(l, traits.z ? &fields[traits.xpay ? Z : X] : NULL);
+    }
+    if (traits.cut) send_faces(p, i, out);
     return CUBC_OK;
 }

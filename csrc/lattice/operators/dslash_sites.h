@@ -15,11 +15,12 @@ typedef struct dslash_site_traits {
     int parity, xpay, guarded, z;
     int several; // sources
     int inner;   // sources of one state of a solver
+    int cut;     // bit d: faces of direction d come from other ranks
 } dslash_site_traits;
 
 typedef struct dslash_site_numbers {
     uint64_t sources;
-    cubc_guard guard;
+    cubc_guard guard; // its ranks are those of the fields, with a guard or without
 } dslash_site_numbers;
 
 LATTICE_TRAITS(dslash_site_traits);
@@ -33,6 +34,8 @@ cubc_status dslash_sites_begin(const algorithm *a, int reals, const cubc_dslash_
                                problem *out);
 // Takes in the fields and the guard. Fails if the output overlaps `in` or the links.
 cubc_status dslash_sites_fields(int reals, const cubc_dslash_sites *sites, problem *out);
+// True for the kernel of an operator, and for that of its faces if it has any.
+bool dslash_has_kernel(const problem *p, int k);
 // Fails if the output overlaps an input.
 cubc_status dslash_apart(const problem *p, const operand *in, const char *what);
 // *phases gets a bit for each direction whose boundary has a phase exp(i theta).
@@ -52,7 +55,8 @@ typedef struct dslash_grid {
 } dslash_grid;
 uint64_t dslash_places(const problem *p);                           // sites of the output
 dslash_grid dslash_sites_grid(const problem *p, const instance *i); // that of dslash_sites.h
-// The launch: arguments of the hops, fields, arguments of the site term, then those of a solver.
+// The launch, after that of the faces if there are any: arguments of the hops, fields, arguments of
+// the site term, then those of a solver.
 cubc_status dslash_sites_plan(const problem *p, const instance *i, dslash_grid grid,
                               dslash_words hops, dslash_words term, plan *out);
 uint64_t dslash_word(double number);

@@ -86,9 +86,9 @@ cubc_status field_update_problem(const cubc_field_update_params *params, problem
         .algorithm = &field_update_algorithm, .aligned = true, .benchmark = "field_update.cg"};
     TRY(lattice_extents(out, LATTICE_EXTENTS(params)));
     TRY(check_shape(params));
-    TRY(solver_update_texts(out, "field_update", params->update));
     if (!params->guard || !params->guard->states)
         FAIL(CUBC_INVALID_ARGUMENT, "field_update: there is no state");
+    TRY(solver_update_texts(out, "field_update", params->update, params->guard, params->sources));
     field_update_traits_set(out,
                             (field_update_traits){.reals = params->reals, .parts = params->parts});
     field_update_numbers_set(out, (field_update_numbers){params->sources, *params->guard});
@@ -216,7 +216,7 @@ static cubc_status field_update_plan(const problem *p, const instance *i, plan *
             numbers.guard.states = p->inputs[k].data;
     for (int k = 0; k < p->output_count; k++)
         l->args[l->args_count++] = (uintptr_t)p->outputs[k].data;
-    TRY(solver_update_place(p, &numbers.guard, blocks, l));
+    TRY(solver_update_place(p, &numbers.guard, blocks, numbers.sources, l));
     l->args[l->args_count++] = numbers.sources;
     return CUBC_OK;
 }

@@ -1,17 +1,20 @@
 // The solver's part of a kernel: see solver_update.h.
 #include "lattice/operators/solver_update.h"
 
+#include "lattice/grid/ranks.h"
 #include "lattice/operators/solver_state.h"
 
 #include <string.h>
 
-// A problem's texts: the members of a cubc_site_update.
+// A problem's texts: the members of a cubc_site_update, and one that is there if its sums are those
+// of several ranks.
 enum {
     STATEMENTS,
     FINISH,
     SCALARS,
     SUMS = SCALARS + CUBC_MOST_SCALARS,
-    TEXTS = SUMS + CUBC_MOST_SUMS
+    RANKS = SUMS + CUBC_MOST_SUMS,
+    TEXTS
 };
 _Static_assert((int)TEXTS <= (int)MAX_TEXTS, "a problem has room for an update");
 
@@ -27,7 +30,8 @@ static int count_sums(const problem *p)
     return count_texts(p->texts + SUMS, CUBC_MOST_SUMS);
 }
 
-cubc_status solver_update_texts(problem *p, const char *what, const cubc_site_update *update)
+cubc_status solver_update_texts(problem *p, const char *what, const cubc_site_update *update,
+                                const cubc_guard *guard, uint64_t states)
 {
     p->text_count = TEXTS;
     if (!update) return CUBC_OK;
@@ -42,7 +46,9 @@ cubc_status solver_update_texts(problem *p, const char *what, const cubc_site_up
     if ((count_sums(p) == 0) != (update->finish == NULL))
         FAIL(CUBC_INVALID_ARGUMENT, "%s: sums and the function that takes them come together",
              what);
-    return CUBC_OK;
+    if (!count_sums(p) || !guard->ranks) return CUBC_OK;
+    p->texts[RANKS] = "ranks";
+    return ranks_reserve(guard->ranks, 0, states);
 }
 
 static const char *or_empty(const char *text)
@@ -56,6 +62,7 @@ void solver_update_define(const problem *p, text *out)
     int scalar_count = count_texts(scalars, CUBC_MOST_SCALARS), sum_count = count_sums(p);
     text_printf(out, "#define TUNE_SUMS %d\n#define TUNE_STATEMENTS %s\n", sum_count,
                 or_empty(p->texts[STATEMENTS]));
+    text_printf(out, "#define TUNE_RANKS %d\n", p->texts[RANKS] != NULL);
     text_printf(out, "#define TUNE_FINISH %s\n#define TUNE_STATE_BYTES %d\n",
                 or_empty(p->texts[FINISH]), CUBC_STATE_BYTES);
     text_puts(out, "#define TUNE_STATE " SOLVER_STATE_TEXT "\n");
@@ -67,7 +74,7 @@ void solver_update_define(const problem *p, text *out)
 }
 
 cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint64_t blocks,
-                                launch *l)
+                                uint64_t states, launch *l)
 {
     uint64_t needed = blocks * (uint64_t)count_sums(p);
     if (needed > guard->parts_n)
@@ -77,5 +84,8 @@ cubc_status solver_update_place(const problem *p, const cubc_guard *guard, uint6
     l->args[l->args_count++] = (uintptr_t)guard->parts;
     l->args[l->args_count++] = guard->phase;
     l->args[l->args_count++] = guard->step;
+    if (!p->texts[RANKS]) return CUBC_OK;
+    l->args[l->args_count++] = (uintptr_t)ranks_table(guard->ranks);
+    l->args[l->args_count++] = states;
     return CUBC_OK;
 }

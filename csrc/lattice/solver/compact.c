@@ -21,9 +21,11 @@ static uint64_t going_on(const solver *s)
     return count < LEAST ? LEAST : count;
 }
 
+// Ranks whose hosts read the states at different times would not do it at the same round.
 bool compact_pays(const solver *s)
 {
-    return s->method->compacts && s->shape.sources > LEAST && 2 * going_on(s) <= s->shape.sources;
+    return s->method->compacts && !s->guard.ranks && s->shape.sources > LEAST &&
+           2 * going_on(s) <= s->shape.sources;
 }
 
 // ---- fields -------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ cubc_dslash_sites hop_sites(const solver *s, const hop *h, cubc_guard *guard)
                                .lz = extents[2],
                                .lt = extents[3],
                                .parity = h->parity,
+                               .ranks = s->guard.ranks,
                                .inner = s->shape.inner};
     if (sites.type == CUBC_I16) sites.norms_n = sites.n / (uint64_t)s->shape.reals;
     if (h->x) sites.x = h->x->data, sites.x_norms = h->x->norms;

@@ -66,6 +66,13 @@ static cubc_status check_sites(const cubc_solve_params *p)
     return CUBC_OK;
 }
 
+static cubc_status check_ranks(const cubc_solve_params *p, const solver_method *method)
+{
+    if (p->op->ranks && method == &solver_block_cg)
+        FAIL(CUBC_INVALID_ARGUMENT, "block_cg over several ranks is not handled yet: use cg");
+    return CUBC_OK;
+}
+
 static cubc_status check_shifts(const cubc_solve_params *p, const solver_method *method)
 {
     bool several = method == &solver_multishift;
@@ -238,6 +245,7 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     solve_context context = {p, info};
     TRY(find_method(p->solver, &s.method));
     TRY(check_shifts(p, s.method));
+    TRY(check_ranks(p, s.method));
     if (s.method == &solver_multishift) {
         if (p->sloppy != p->precise)
             FAIL(CUBC_INVALID_TYPE, "multishift iterates in the precise type, %s, not in %s",
@@ -253,11 +261,13 @@ cubc_status cubc_solve(cubc_device *device, const cubc_solve_params *params, cub
     if (s.row->check) TRY(s.row->check(p->op));
     s.precise = p->precise;
     s.sloppy = p->sloppy;
+    s.guard.ranks = p->op->ranks;
     TRY(device->api->stream_create(device, &s.stream));
     cubc_status st = device->api->order(device, s.stream, stream);
     if (!st) st = compile_kernels(&s, &context);
     if (!st) st = solve_steps(&s, &context);
     if (!st) st = device->api->synchronize(device, s.stream);
+    if (!st && s.guard.ranks) st = cubc_ranks_check(s.guard.ranks, s.stream);
     if (!st) measure(&s, now_seconds() - start - s.compile_seconds, info);
     if (st) solver_settle(&s);
     solver_free(&s);

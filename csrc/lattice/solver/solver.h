@@ -92,7 +92,8 @@ struct solver {
     const solver_method *method;
     lattice_shape shape;       // of the system that is solved
     cubc_type precise, sloppy; // F64 or F32; any
-    cubc_guard guard;          // without phase and step, which are those of a launch
+    cubc_guard guard;          // without phase and step, which are those of a launch; its ranks are
+                               // those of the lattice
     solver_state *states;      // in host memory
     double *scales;            // factor of b, and of x during the solve; one a source
     double compile_seconds;    // so far

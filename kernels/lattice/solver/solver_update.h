@@ -8,6 +8,7 @@
 //     TUNE_SCALARS(X)   X(name) for each of the state's scalars that the text reads
 //     TUNE_SUMS         number of sums
 //     TUNE_ADD(X)       X(k, expression) for each sum
+//     TUNE_RANKS        1: sums are of the fields of several ranks (ranks.h)
 //     TUNE_FINISH       name of a scalar step that is called with the sums: a function of solver.h,
 //     cg.h, ...
 #pragma once
@@ -16,6 +17,9 @@
 #include "gcr.h"
 #include "grid_sums.h"
 #include "multishift.h"
+#if TUNE_RANKS
+#include "ranks.h"
+#endif
 
 // ---- kernels with a state -----------------------------------------------------------------------
 struct guard_args {
@@ -23,6 +27,10 @@ struct guard_args {
     f64* parts;           // partial sums of all blocks of all sources
     u64 phase;            // phase of the sources to process
     u64 step;             // argument of TUNE_FINISH
+#if TUNE_RANKS
+    rank_table* ranks;
+    u64 count; // of the states
+#endif
 };
 #if TUNE_SUMS
 typedef sums_of<TUNE_SUMS> kernel_sums;
@@ -42,6 +50,23 @@ FUNCTION bool is_active(const guard_args& a, u32 source)
     return s.phase == ITERATE && (s.open_shifts >> a.step & 1);
 }
 
+#if TUNE_RANKS && TUNE_SUMS
+// Sends the sums of a source. The last source of the launch receives those of all of them, and
+// takes their steps.
+FUNCTION void finish_over_ranks(const guard_args& a, u32 source, const f64 (&value)[TUNE_SUMS])
+{
+    u64 active = 0;
+    for (u32 k = 0; k < a.count; k++) active += is_active(a, k);
+    if (!send_sums(*a.ranks, source, active, value)) return;
+    for (u32 k = 0; k < a.count; k++) {
+        if (!is_active(a, k)) continue;
+        f64 all[TUNE_SUMS];
+        receive_sums(*a.ranks, k, all);
+        TUNE_FINISH(a.states[k], all, a.step);
+    }
+}
+#endif
+
 // Finishes the sums of a source. All threads of all its blocks call this last. A block_sync comes
 // before the next call, for another source.
 FUNCTION void end_of_source(const guard_args& a, u32 source, kernel_sums& sums, u32 block,
@@ -50,8 +75,13 @@ FUNCTION void end_of_source(const guard_args& a, u32 source, kernel_sums& sums, 
 #if TUNE_SUMS
     solver_state& state = a.states[source];
     if (sum_of_blocks(sums, block, blocks, a.parts + static_cast<u64>(source) * TUNE_SUMS * blocks,
-                      &state.arrived, s))
+                      &state.arrived, s)) {
+#if TUNE_RANKS
+        finish_over_ranks(a, source, sums.value);
+#else
         TUNE_FINISH(state, sums.value, a.step);
+#endif
+    }
 #else
     (void)a, (void)source, (void)sums, (void)block, (void)blocks, (void)s;
 #endif

@@ -14,6 +14,7 @@ from ._clover import TwistedClover, WilsonClover
 from ._domain_wall import DomainWall, Mobius
 from ._fat_links import fat_links
 from ._gauge import Gauge, read_gauge, write_gauge
+from ._grid import Grid
 from ._io import (
     FileInfo,
     read_colour_vector,
@@ -43,6 +44,7 @@ __all__ = [
     "DomainWall",
     "FileInfo",
     "Gauge",
+    "Grid",
     "Mobius",
     "Rotation",
     "SolveInfo",

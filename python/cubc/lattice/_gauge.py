@@ -12,6 +12,7 @@ from .._calls import named
 from .._core import call
 from . import _observables, _rotations, _updates
 from ._fields import NATIVE, NEAR, PLAIN, as_complex, extent_fields, precision_type
+from ._grid import Grid, refuse
 from ._io import read_links, write_links
 
 
@@ -29,13 +30,19 @@ class Gauge:
         device if they are in host memory.
     project : bool
         True replaces each link by the SU(3) matrix nearest to it; see `Gauge.project`.
+    grid : Grid, optional
+        Ranks over which the lattice is cut: `links` are this rank's part, and so are the fields of
+        operators. `Wilson` and `TwistedMass` are applied and solved over ranks, but for block_cg;
+        what else takes a gauge field raises NotImplementedError.
     stream : optional
         As for `cubc.reduce`. The call returns when the links have been checked.
 
     Attributes
     ----------
     extent : tuple of int
-        Sites of the lattice along X, Y, Z, T.
+        Sites of the lattice, or of this rank's part, along X, Y, Z, T.
+    grid : Grid or None
+        Ranks over which the lattice is cut.
     device : str
         Device that holds the field.
     version : int
@@ -56,8 +63,16 @@ class Gauge:
 
     @named
     def __init__(
-        self, links: Any, *, device: Any = None, project: bool = False, stream: Any = None
+        self,
+        links: Any,
+        *,
+        device: Any = None,
+        project: bool = False,
+        grid: Grid | None = None,
+        stream: Any = None,
     ):
+        if grid is not None and not isinstance(grid, Grid):
+            raise TypeError(f"grid is a {type(grid).__name__}: expected a Grid")
         links = as_complex(links, "links", device, stream)
         if links.ndim != 7 or tuple(links.shape[4:]) != (4, 3, 3):
             raise ValueError(
@@ -78,6 +93,7 @@ class Gauge:
         self._native = call("link_copy", given, stream=stream)[0]
         self._packed: dict[tuple[int, str], Any] = {}
         self.version = 0
+        self.grid = grid
         if project:
             self.project(nearest=True, stream=stream)
         self._check(stream)
@@ -103,10 +119,13 @@ class Gauge:
 
     @classmethod
     @named
-    def from_native(cls, links: Any, extent: tuple[int, int, int, int]) -> Gauge:
+    def from_native(
+        cls, links: Any, extent: tuple[int, int, int, int], *, grid: Grid | None = None
+    ) -> Gauge:
         """Return a field of links in native order, which are neither copied nor checked."""
         made = cls.__new__(cls)
         made.extent, made._native, made._packed, made.version = extent, links, {}, 0
+        made.grid = grid
         return made
 
     @classmethod
@@ -160,6 +179,11 @@ class Gauge:
     @named
     def native(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
         """Return the links in native order, of 18, 12 or 8 reals; they are kept for later calls."""
+        refuse(self, "a kernel of the native links, but of Wilson and TwistedMass,")
+        return self._stored(reconstruct, precision, stream)
+
+    def _stored(self, reconstruct: int = 18, precision: str = "double", stream: Any = None) -> Any:
+        """Return the native links, or this rank's part of them."""
         key = (reconstruct, precision_type(precision))
         if key == (18, "float64"):
             return self._native
@@ -178,7 +202,9 @@ class Gauge:
 
     def copy(self, *, stream: Any = None) -> Gauge:
         """Return another field with the same links."""
-        return Gauge.from_native(_core.transform("u", u=self._native, stream=stream), self.extent)
+        return Gauge.from_native(
+            _core.transform("u", u=self._native, stream=stream), self.extent, grid=self.grid
+        )
 
     def changed(self) -> None:
         """Drop everything computed from the links; call this after writing to the native links."""
@@ -209,6 +235,7 @@ class Gauge:
     @named
     def write(self, path: Any, format: str = "ildg", precision: str | None = None) -> None:
         """Write the field to a file; see `write_links`."""
+        refuse(self, "Gauge.write")
         write_links(path, np.asarray(self.links()), format=format, precision=precision)
 
 
@@ -261,5 +288,7 @@ def write_gauge(
     path: Any, gauge: Any, *, format: str = "ildg", precision: str | None = None
 ) -> None:
     """Write a gauge field, or an array of links, to a file; see `write_links`."""
+    if isinstance(gauge, Gauge):
+        refuse(gauge, "write_gauge")
     links = gauge.links() if isinstance(gauge, Gauge) else gauge
     write_links(path, np.asarray(links), format=format, precision=precision)

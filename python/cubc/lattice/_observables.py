@@ -74,7 +74,7 @@ def unitarity(gauge: Gauge, *, stream: Any = None) -> tuple[float, float]:
 
 def _measured(gauge: Gauge, quantity: int, stream: Any = None) -> Any:
     given = {
-        "links": gauge.native(),
+        "links": gauge._stored() if quantity == UNITARITY else gauge.native(),
         "out": ("float64", (7 if quantity == PLAQUETTES else 2,), None),
         "quantity": quantity,
         **extent_fields(gauge.extent),

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._calls import named
 from .._core import asarray
+from . import _grid
 from ._fields import SPINOR
 from ._solve import SolveInfo, check_operator
 from ._sources import point_source
@@ -101,6 +102,7 @@ def propagator(
     """
     refuse(options, "shifts", "normal")
     check_operator(operator)
+    _grid.refuse(operator.gauge, "propagator")
     extent, site = operator.gauge.extent, operator._site
     sources = sources_of(operator, place, source)
     together = (-1, *sources.shape[-4 - len(site) :])
@@ -179,6 +181,7 @@ class Propagates:
         They are those of `cubc.lattice.pion_correlator`, and of several sources, along axes before
         those of the lattice, one after the other.
         """
+        _grid.refuse(self.gauge, "pion_correlator")
         s, whole = np.asarray(s), _of_propagator(self.gauge.extent, self._site)
         if s.shape[-len(whole) :] != whole:
             axes = ", ".join(map(str, whole))

@@ -232,5 +232,6 @@ def solve(
         delta=0.0 if delta is None else delta,
         order=EVEN_ODD if half else PLAIN,
         shifts=None if shifts is None else [float(s) for s in shifts],
+        ranks=None if gauge.grid is None else gauge.grid._ranks,
     )
     return returned(given, x, out), _summary([SolveInfo(*source) for source in sources])

@@ -11,6 +11,8 @@ from ._gauge import Gauge
 from ._operator import Operator
 from ._propagator import Propagates
 
+OVER_RANKS = ("dslash_wilson", "dslash_twisted")  # kernels that handle a Grid
+
 
 def kappa_of(name: str, kappa: float | None, mass: float | None, anisotropy: float) -> float:
     """Return `kappa`, or 1 / (2 (mass + 1 + 3 / anisotropy)) if `mass` is given."""
@@ -142,7 +144,7 @@ class Wilson(Propagates, Operator):
 
     def _fields(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> dict[str, Any]:
         return {
-            "links": self.gauge.native(self.reconstruct, self.precision, stream),
+            "links": self._links(self.precision, stream),
             "in": x.data,
             "in_norms": x.norms,
             "reconstruct": self.reconstruct,
@@ -153,11 +155,20 @@ class Wilson(Propagates, Operator):
             "anisotropy": self.anisotropy,
             **theta_fields(self.theta),
             **extent_fields(self.gauge.extent),
+            **({} if self.gauge.grid is None else {"ranks": self.gauge.grid._ranks}),
             **outputs(precision_type(self.precision), x.sites),
         }
 
+    def _links(self, precision: str, stream: Any) -> Any:
+        if self._kernel in OVER_RANKS:
+            return self.gauge._stored(self.reconstruct, precision, stream)
+        return self.gauge.native(self.reconstruct, precision, stream)
+
     def _run(self, kernel: str, given: dict[str, Any], x: Spinors, stream: Any) -> Spinors:
         data, norms = call(kernel, given, stream=stream)
+        grid = self.gauge.grid
+        if grid is not None and grid.size > 1:
+            grid.check()
         return Spinors(data, norms, x.extent, x.fields)
 
     def _hop(self, x: Spinors, parity: int, dagger: bool, stream: Any) -> Spinors:
@@ -172,7 +183,7 @@ class Wilson(Propagates, Operator):
     def _system(self, precision: str, stream: Any = None) -> tuple[str, dict[str, Any]]:
         """See `Operator`."""
         return "wilson", {
-            "links": self.gauge.native(self.reconstruct, precision, stream),
+            "links": self._links(precision, stream),
             "reconstruct": self.reconstruct,
             "antiperiodic": self.antiperiodic_t,
             "temporal_gauge": self.temporal_gauge,

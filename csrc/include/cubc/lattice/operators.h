@@ -3,7 +3,7 @@
 #ifndef CUBC_PUBLIC_LATTICE_OPERATORS_H
 #define CUBC_PUBLIC_LATTICE_OPERATORS_H
 
-#include "cubc/core.h"
+#include "cubc/lattice/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,8 +18,9 @@ typedef struct cubc_guard {
     void *states;  // CUBC_STATE_BYTES a right-hand side, in the device's memory
     double *parts; // of sums, in the device's memory
     uint64_t parts_n;
-    uint64_t phase; // of the right-hand sides to process
-    uint64_t step;  // argument of the function that takes the sums
+    uint64_t phase;    // of the right-hand sides to process
+    uint64_t step;     // argument of the function that takes the sums
+    cubc_ranks *ranks; // over which sums are taken, or NULL
 } cubc_guard;
 
 // One pass over fields for a solver: statements on the complex numbers of each site, then real sums
@@ -50,6 +51,9 @@ typedef struct cubc_dslash_sites {
     int lx, ly, lz, lt;
     int parity; // of the output: 0, 1; 2: both
     int inner;  // sources that follow each other and have one state of `guard`; 0: 1
+    // The lattice of the fields is this rank's part of a larger one. All ranks make the same call.
+    // NULL: it is periodic. Wilson and twisted-mass fermions.
+    cubc_ranks *ranks;
     // For solvers; NULL otherwise. The tail computes with the result m, with x and with z at each
     // site (kernels/lattice/solver/tail.h); NULL: out = m. z may be the output.
     const cubc_guard *guard;

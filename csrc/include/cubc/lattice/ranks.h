@@ -1,0 +1,51 @@
+// Lattices over several ranks: a part of lattice.h, which describes the fields.
+//
+// A rank is a process with its device. The whole lattice is cut into equal parts, one a rank, and a
+// rank has the fields of its part. Ranks make the same calls in the same order. The faces of their
+// parts, and the sums of solvers, go from device to device, without their hosts.
+#ifndef CUBC_PUBLIC_LATTICE_RANKS_H
+#define CUBC_PUBLIC_LATTICE_RANKS_H
+
+#include "cubc/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+// cffi: begin
+// The ranks as the caller's library for messages knows them. It is asked when memory is made that
+// ranks share, never during a hop or a solve.
+typedef struct cubc_comm {
+    int rank, size;
+    void *context;
+    // Gathers so many bytes of every rank, in the order of ranks; all ranks call it. Not 0: it
+    // failed.
+    int (*all_gather)(void *context, const void *mine, void *all, size_t bytes);
+} cubc_comm;
+
+typedef struct cubc_ranks cubc_ranks;
+
+typedef struct cubc_ranks_params {
+    const cubc_comm *comm; // which stays the caller's, until the ranks are closed; NULL: one rank
+    int grid[4];           // ranks along x, y, z, t; 1 along x. x changes fastest with the rank
+    int cut;               // bit d: faces of direction d are exchanged though one rank has all of
+                           // it, who is its own neighbour; for tests and measurements
+    double seconds;        // that a rank waits for another before it gives up; 0: 20
+} cubc_ranks_params;
+
+// All ranks open them together.
+cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *params, cubc_ranks **out);
+void cubc_ranks_close(cubc_ranks *ranks); // NULL: does nothing
+// The place of this rank in the grid.
+void cubc_ranks_place(const cubc_ranks *ranks, int place[4]);
+// Fails with CUBC_TIMEOUT if a rank has waited in vain since the ranks were opened: results since
+// then are void. Waits for what is queued on the stream.
+cubc_status cubc_ranks_check(cubc_ranks *ranks, cubc_stream stream);
+// cffi: end
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,305 @@
+// Ranks and the memory that they share: see ranks.h.
+#include "lattice/grid/ranks.h"
+
+#include "base/integer.h"
+#include "base/size.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// The layout of a window, and of the table, as in kernels/grid/ranks.h.
+enum { FACES = 8, SLOTS = 6, MAIL_AT = 256, MAIL_BYTES = 72, ALIGNMENT = 256 };
+enum { MESSAGE_FACE = 1, MESSAGE_SUM = 2 };
+typedef struct rank_table {
+    uint64_t sent, arrived, finished, nanoseconds, rank, ranks, slots_at, slot_bytes, sums, mine;
+    uint64_t neighbour[FACES], windows;
+} rank_table;
+
+// Windows and a table that are used together. Older ones stay for what was queued or bound.
+typedef struct rank_area {
+    struct rank_area *older;
+    size_t face_bytes, window_bytes;
+    uint64_t states;
+    void **windows; // of all ranks, as this process reaches them
+    void *table;    // then the numbers of sums, and the windows once more
+} rank_area;
+
+struct cubc_ranks {
+    cubc_device *device; // counted
+    cubc_comm comm;
+    int grid[4], place[4], cut;
+    double seconds;
+    rank_area *newest;
+};
+
+enum { MOST_RANKS = 1 << 16 };
+static const double DEFAULT_SECONDS = 20, MOST_SECONDS = 1e9;
+
+// ---- the grid -----------------------------------------------------------------------------------
+static int rank_at(const cubc_ranks *r, const int place[4])
+{
+    int rank = 0;
+    for (int d = 3; d >= 0; d--) rank = rank * r->grid[d] + place[d];
+    return rank;
+}
+
+static void place_of(const cubc_ranks *r, int rank, int place[4])
+{
+    for (int d = 0; d < 4; d++) {
+        place[d] = rank % r->grid[d];
+        rank /= r->grid[d];
+    }
+}
+
+// The rank behind a face of another.
+static int neighbour_of(const cubc_ranks *r, int rank, int face)
+{
+    int place[4], d = face / 2;
+    place_of(r, rank, place);
+    place[d] = (place[d] + (face % 2 ? 1 : r->grid[d] - 1)) % r->grid[d];
+    return rank_at(r, place);
+}
+
+int ranks_cut(const cubc_ranks *r)
+{
+    return r->cut;
+}
+
+uint64_t ranks_edges(const cubc_ranks *r)
+{
+    uint64_t edges = 0;
+    for (int d = 0; d < 4; d++) {
+        if (r->place[d] == 0) edges |= UINT64_C(1) << 2 * d;
+        if (r->place[d] == r->grid[d] - 1) edges |= UINT64_C(2) << 2 * d;
+    }
+    return edges;
+}
+
+void cubc_ranks_place(const cubc_ranks *r, int place[4])
+{
+    memcpy(place, r->place, sizeof r->place);
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+static int gather_alone(void *context, const void *mine, void *all, size_t bytes)
+{
+    (void)context;
+    memcpy(all, mine, bytes);
+    return 0;
+}
+
+static cubc_status gather(cubc_ranks *r, const void *mine, void *all, size_t bytes)
+{
+    if (r->comm.all_gather(r->comm.context, mine, all, bytes) == 0) return CUBC_OK;
+    FAIL(CUBC_INTERNAL, "the ranks' all_gather has failed");
+}
+
+// A step that all ranks take, or none: `mine` is how it went here.
+static cubc_status agree(cubc_ranks *r, cubc_status mine)
+{
+    int32_t here = (int32_t)mine, *all = mem_alloc((size_t)r->comm.size, sizeof *all);
+    if (!all) return CUBC_NO_MEMORY;
+    cubc_status st = gather(r, &here, all, sizeof here);
+    int failed = 0;
+    while (!st && failed < r->comm.size && all[failed] == CUBC_OK) failed++;
+    mem_free(all);
+    if (mine || st) return mine ? mine : st;
+    if (failed < r->comm.size)
+        FAIL(CUBC_NO_RESOURCES, "rank %d of %d has no memory that ranks can share", failed,
+             r->comm.size);
+    return CUBC_OK;
+}
+
+static void close_area(cubc_ranks *r, rank_area *a)
+{
+    const device_api *api = r->device->api;
+    for (int k = 0; a->windows && k < r->comm.size; k++)
+        if (r->comm.size == 1)
+            api->free(r->device, a->windows[k], NULL);
+        else if (a->windows[k])
+            api->share_close(r->device, a->windows[k], a->window_bytes);
+    api->free(r->device, a->table, NULL);
+    mem_free(a->windows);
+    mem_free(a);
+}
+
+static cubc_status open_alone(cubc_ranks *r, rank_area *a)
+{
+    const device_api *api = r->device->api;
+    TRY(api->alloc(r->device, a->window_bytes, NULL, &a->windows[0]));
+    return api->fill(r->device, a->windows[0], 0, a->window_bytes, NULL);
+}
+
+static cubc_status open_others(cubc_ranks *r, rank_area *a, const device_card *cards)
+{
+    for (int k = 0; k < r->comm.size; k++)
+        if (k != r->comm.rank)
+            TRY(r->device->api->share_open(r->device, &cards[k], a->window_bytes, &a->windows[k]));
+    return CUBC_OK;
+}
+
+// Every rank shares its window, then opens those of the others, then all know that all have.
+static cubc_status open_together(cubc_ranks *r, rank_area *a)
+{
+    const device_api *api = r->device->api;
+    device_card mine = {{0}}, *cards = mem_alloc((size_t)r->comm.size, sizeof *cards);
+    if (!cards) return agree(r, CUBC_NO_MEMORY);
+    cubc_status st =
+        agree(r, api->share(r->device, a->window_bytes, &mine, &a->windows[r->comm.rank]));
+    if (!st) st = gather(r, &mine, cards, sizeof mine);
+    if (!st) st = agree(r, open_others(r, a, cards));
+    api->share_end(r->device, &mine);
+    mem_free(cards);
+    return st;
+}
+
+static cubc_status make_table(cubc_ranks *r, rank_area *a)
+{
+    const device_api *api = r->device->api;
+    const size_t sums = sizeof(rank_table), windows = sums + a->states * sizeof(uint64_t),
+                 bytes = windows + (size_t)r->comm.size * sizeof(uint64_t);
+    char *image = mem_zalloc(1, bytes);
+    if (!image) return CUBC_NO_MEMORY;
+    cubc_status st = api->alloc(r->device, bytes, NULL, &a->table);
+    const uintptr_t at = (uintptr_t)a->table;
+    rank_table table = {.nanoseconds = (uint64_t)(1e9 * r->seconds),
+                        .rank = (uint64_t)r->comm.rank,
+                        .ranks = (uint64_t)r->comm.size,
+                        .slots_at = a->window_bytes - 2 * SLOTS * a->face_bytes,
+                        .slot_bytes = a->face_bytes,
+                        .sums = at + sums,
+                        .mine = (uintptr_t)a->windows[r->comm.rank],
+                        .windows = at + windows};
+    for (int face = 0; face < FACES; face++)
+        table.neighbour[face] = (uintptr_t)a->windows[neighbour_of(r, r->comm.rank, face)];
+    memcpy(image, &table, sizeof table);
+    for (int k = 0; k < r->comm.size; k++)
+        memcpy(image + windows + (size_t)k * sizeof(uint64_t),
+               &(uint64_t){(uintptr_t)a->windows[k]}, sizeof(uint64_t));
+    if (!st) st = api->copy(r->device, a->table, image, bytes, NULL);
+    if (!st) st = api->synchronize(r->device, NULL);
+    mem_free(image);
+    return st;
+}
+
+static cubc_status open_area(cubc_ranks *r, rank_area *a)
+{
+    const uint64_t mail = 2 * a->states * (uint64_t)r->comm.size * MAIL_BYTES;
+    a->window_bytes = round_up(MAIL_AT + mail, ALIGNMENT) + 2 * SLOTS * a->face_bytes;
+    a->windows = mem_zalloc((size_t)r->comm.size, sizeof *a->windows);
+    if (r->comm.size > 1) TRY(agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
+    if (!a->windows) return CUBC_NO_MEMORY;
+    TRY(r->comm.size == 1 ? open_alone(r, a) : open_together(r, a));
+    cubc_status st = make_table(r, a);
+    return r->comm.size == 1 ? st : agree(r, st); // so that nobody sends before all can receive
+}
+
+cubc_status ranks_reserve(cubc_ranks *r, size_t face_bytes, uint64_t states)
+{
+    const rank_area *newest = r->newest;
+    const size_t had = newest ? newest->face_bytes : 0;
+    const uint64_t had_states = newest ? newest->states : 0;
+    if (newest && face_bytes <= had && states <= had_states) return CUBC_OK;
+    rank_area *a = mem_zalloc(1, sizeof *a);
+    if (!a) return CUBC_NO_MEMORY;
+    a->face_bytes = larger(round_up(face_bytes, ALIGNMENT), had);
+    a->states = larger(larger(states, had_states), 1);
+    cubc_status st = open_area(r, a);
+    if (st) {
+        close_area(r, a);
+        return st;
+    }
+    a->older = r->newest;
+    r->newest = a;
+    return CUBC_OK;
+}
+
+void *ranks_table(const cubc_ranks *r)
+{
+    return r->newest->table;
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+static cubc_status check(const cubc_device *device, const cubc_ranks_params *p)
+{
+    const int size = p->comm ? p->comm->size : 1, rank = p->comm ? p->comm->rank : 0;
+    uint64_t all = 1;
+    for (int d = 0; d < 4; d++) {
+        if (p->grid[d] < 1 || p->grid[d] > MOST_RANKS)
+            FAIL(CUBC_INVALID_ARGUMENT, "a grid with %d ranks along %c", p->grid[d], "xyzt"[d]);
+        if (!size_multiply(&all, (uint64_t)p->grid[d])) all = 0;
+    }
+    if (p->grid[0] != 1 || p->cut & 1)
+        FAIL(CUBC_INVALID_ARGUMENT, "lattices are cut along y, z and t, not along x");
+    if (p->cut < 0 || p->cut > 15)
+        FAIL(CUBC_INVALID_ARGUMENT, "a cut of %d: it has a bit for each direction", p->cut);
+    if (all != (uint64_t)size)
+        FAIL(CUBC_INVALID_ARGUMENT, "a grid of %dx%dx%dx%d is one of %llu ranks, and there are %d",
+             p->grid[0], p->grid[1], p->grid[2], p->grid[3], (unsigned long long)all, size);
+    if (rank < 0 || rank >= size || size > MOST_RANKS)
+        FAIL(CUBC_INVALID_ARGUMENT, "rank %d of %d", rank, size);
+    if (!(p->seconds >= 0) || p->seconds > MOST_SECONDS)
+        FAIL(CUBC_INVALID_ARGUMENT, "ranks that wait for %g s", p->seconds);
+    if (size > 1 && !device->api->share)
+        FAIL(CUBC_NO_RESOURCES, "several ranks are handled on the cpu device, not yet on %s",
+             device->info.name);
+    return CUBC_OK;
+}
+
+cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cubc_ranks **out)
+{
+    if (!device || !p || !out) FAIL(CUBC_INVALID_ARGUMENT, "cubc_ranks_open: NULL argument");
+    *out = NULL;
+    TRY(check(device, p));
+    cubc_ranks *r = mem_zalloc(1, sizeof *r);
+    if (!r) return CUBC_NO_MEMORY;
+    r->comm = p->comm ? *p->comm : (cubc_comm){.size = 1, .all_gather = gather_alone};
+    r->seconds = p->seconds > 0 ? p->seconds : DEFAULT_SECONDS;
+    r->cut = p->cut;
+    memcpy(r->grid, p->grid, sizeof r->grid);
+    for (int d = 0; d < 4; d++)
+        if (p->grid[d] > 1) r->cut |= 1 << d;
+    place_of(r, r->comm.rank, r->place);
+    r->device = device;
+    device_retain(device);
+    *out = r;
+    return CUBC_OK;
+}
+
+void cubc_ranks_close(cubc_ranks *r)
+{
+    if (!r) return;
+    while (r->newest) {
+        rank_area *older = r->newest->older;
+        close_area(r, r->newest);
+        r->newest = older;
+    }
+    device_release(r->device);
+    mem_free(r);
+}
+
+// ---- failures -----------------------------------------------------------------------------------
+static cubc_status report(const cubc_ranks *r, uint64_t reason)
+{
+    const int waited = (int)(reason >> 24 & 0xffffff), from = (int)(reason & 0xffffff);
+    const bool face = reason >> 48 == MESSAGE_FACE;
+    const int late = face ? neighbour_of(r, waited, from % FACES) : from;
+    FAIL(CUBC_TIMEOUT,
+         "rank %d of %d waited %g s for the %s of rank %d, which has ended, hangs or makes other "
+         "calls; results since then are void, and these ranks are of no more use",
+         waited, r->comm.size, r->seconds, face ? "face" : "sums", late);
+}
+
+cubc_status cubc_ranks_check(cubc_ranks *r, cubc_stream stream)
+{
+    const device_api *api = r->device->api;
+    TRY(api->synchronize(r->device, stream));
+    for (const rank_area *a = r->newest; a; a = a->older) {
+        uint64_t reason = 0;
+        TRY(api->copy(r->device, &reason, a->windows[r->comm.rank], sizeof reason, stream));
+        TRY(api->synchronize(r->device, stream));
+        if (reason) return report(r, reason);
+    }
+    return CUBC_OK;
+}

@@ -1,0 +1,18 @@
+// Ranks of a lattice that is cut, and the memory in which they leave each other faces and sums:
+// kernels/grid/ranks.h.
+#ifndef CUBC_LATTICE_RANKS_H
+#define CUBC_LATTICE_RANKS_H
+
+#include "cubc/lattice.h"
+#include "device/device.h"
+
+int ranks_cut(const cubc_ranks *r);        // bit d: faces of direction d are exchanged
+uint64_t ranks_edges(const cubc_ranks *r); // bit 2 d + (1: upper): the face is on the boundary
+// Sees to it that there is room for faces of so many bytes and sums of so many states. All ranks
+// ask for the same; where there is none they make new memory together, and what is queued goes on
+// with the old one.
+cubc_status ranks_reserve(cubc_ranks *r, size_t face_bytes, uint64_t states);
+// The kernels' rank_table, in the device's memory.
+void *ranks_table(const cubc_ranks *r);
+
+#endif

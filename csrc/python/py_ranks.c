@@ -1,0 +1,128 @@
+// Opens ranks, whose all_gather is a Python function: see py_ranks.h.
+#include "python/py_ranks.h"
+
+#include "python/py_device.h"
+
+#include <string.h>
+
+static const char capsule_name[] = "cubc.ranks";
+
+// The communicator's context lives as long as the ranks.
+typedef struct python_ranks {
+    cubc_ranks *ranks;
+    cubc_comm comm;
+    PyObject *all_gather; // of bytes: a list of the bytes of all ranks. NULL: there is one rank
+} python_ranks;
+
+static int take_bytes(PyObject *list, void *all, size_t bytes, int size)
+{
+    if (!list) return -1;
+    if (!PyList_Check(list) || PyList_Size(list) != size) {
+        PyErr_Format(PyExc_TypeError, "allgather has not returned a list of %d items", size);
+        return -1;
+    }
+    for (int k = 0; k < size; k++) {
+        PyObject *item = PyList_GetItem(list, k);
+        if (!PyBytes_Check(item) || (size_t)PyBytes_Size(item) != bytes) {
+            PyErr_Format(PyExc_TypeError,
+                         "rank %d has gathered something else: all ranks make the same calls", k);
+            return -1;
+        }
+        memcpy((char *)all + (size_t)k * bytes, PyBytes_AsString(item), bytes);
+    }
+    return 0;
+}
+
+// May be called where the lock of Python is not held. An exception is reported by itself.
+static int all_gather(void *context, const void *mine, void *all, size_t bytes)
+{
+    python_ranks *r = context;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *given = PyObject_CallFunction(r->all_gather, "y#", mine, (Py_ssize_t)bytes);
+    int failed = take_bytes(given, all, bytes, r->comm.size);
+    Py_XDECREF(given);
+    if (failed) PyErr_WriteUnraisable(r->all_gather);
+    PyGILState_Release(state);
+    return failed;
+}
+
+static void destroy(PyObject *capsule)
+{
+    python_ranks *r = PyCapsule_GetPointer(capsule, capsule_name);
+    if (!r) return;
+    cubc_ranks_close(r->ranks);
+    Py_XDECREF(r->all_gather);
+    mem_free(r);
+}
+
+int py_ranks(PyObject *object, cubc_ranks **out)
+{
+    python_ranks *r = PyCapsule_GetPointer(object, capsule_name);
+    *out = r ? r->ranks : NULL;
+    return r ? 0 : -1;
+}
+
+static PyObject *ranks_open(PyObject *self, PyObject *args)
+{
+    cubc_ranks_params p = {0};
+    PyObject *function, *name;
+    int rank, size;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OiiOiiiiid:ranks_open", &name, &rank, &size, &function, &p.grid[0],
+                          &p.grid[1], &p.grid[2], &p.grid[3], &p.cut, &p.seconds))
+        return NULL;
+    python_ranks *r = mem_zalloc(1, sizeof *r);
+    if (!r) return py_raise(CUBC_NO_MEMORY);
+    r->comm = (cubc_comm){.rank = rank, .size = size, .context = r, .all_gather = all_gather};
+    if (function != Py_None) {
+        r->all_gather = Py_NewRef(function);
+        p.comm = &r->comm;
+    }
+    cubc_device *device;
+    cubc_status st = py_device(name == Py_None ? NULL : name, &device);
+    if (!st) {
+        st = cubc_ranks_open(device, &p, &r->ranks);
+        device_release(device);
+    }
+    PyObject *capsule = st ? NULL : PyCapsule_New(r, capsule_name, destroy);
+    if (capsule) return capsule;
+    cubc_ranks_close(r->ranks);
+    Py_XDECREF(r->all_gather);
+    mem_free(r);
+    return st ? py_raise(st) : NULL;
+}
+
+static PyObject *ranks_place(PyObject *self, PyObject *object)
+{
+    cubc_ranks *ranks;
+    int place[4];
+    (void)self;
+    if (py_ranks(object, &ranks) < 0) return NULL;
+    cubc_ranks_place(ranks, place);
+    return Py_BuildValue("(iiii)", place[0], place[1], place[2], place[3]);
+}
+
+static PyObject *ranks_check(PyObject *self, PyObject *object)
+{
+    cubc_ranks *ranks;
+    cubc_status st;
+    (void)self;
+    if (py_ranks(object, &ranks) < 0) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    st = cubc_ranks_check(ranks, NULL);
+    Py_END_ALLOW_THREADS
+    if (st) return py_raise(st);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"ranks_open", ranks_open, METH_VARARGS,
+     "Open the ranks of a grid: device, rank, size, allgather, grid, cut, seconds."},
+    {"ranks_place", ranks_place, METH_O, "The place of this rank in the grid: x, y, z, t."},
+    {"ranks_check", ranks_check, METH_O, "Raise TimeoutError if a rank has waited in vain."},
+    {NULL, NULL, 0, NULL}};
+
+int py_ranks_setup(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,36 @@
+// The dialect's words between devices and processes: memory that another GPU or another process
+// reads and writes while a kernel runs, and time. What is published with store_release_system is
+// seen, with all that was stored before it, by whoever reads it with load_acquire_system.
+#pragma once
+#include "simt.h"
+
+#if defined(SIMT_CUDA)
+FUNCTION void system_fence() { __threadfence_system(); }
+FUNCTION u64 load_acquire_system(const u64* p)
+{
+    u64 v;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+FUNCTION void store_release_system(u64* p, u64 v)
+{
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+FUNCTION u64 clock_nanoseconds()
+{
+    u64 v;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(v));
+    return v;
+}
+#else
+extern "C" int clock_gettime(int, i64*); // of seconds and nanoseconds
+FUNCTION void system_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+FUNCTION u64 load_acquire_system(const u64* p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+FUNCTION void store_release_system(u64* p, u64 v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+FUNCTION u64 clock_nanoseconds()
+{
+    i64 now[2];
+    clock_gettime(1, now); // the monotonic clock
+    return static_cast<u64>(now[0]) * 1000000000u + static_cast<u64>(now[1]);
+}
+#endif

@@ -1,0 +1,118 @@
+// Messages between ranks: devices, or processes, that each hold a part of the same arrays and run
+// the same kernels. No host takes part, so that launches which talk can be recorded and replayed.
+//
+// A rank has a window, memory that all ranks reach, in which the others leave data and then a flag.
+// A flag is the number of its message, counted from 1 on: the reader knows which number it waits
+// for, nothing is ever cleared, and a late flag is not taken for the next one. Data has two places
+// that messages use in turn. A rank sends message n + 2 only after it has received n + 1 from the
+// same neighbour, who had read n by then, so that nobody asks if a place is free.
+//
+// A rank that waits longer than the table says gives up: its own window and those of all others get
+// the reason, everybody's waits end at once, results are void, and the host reports it.
+#pragma once
+#include "system.h"
+
+enum { RANK_FACES = 8, RANK_SLOTS = 6 }; // two in each of four directions; x is not cut
+
+// One rank's view; csrc/lattice/grid/ranks.c fills it in, in this order.
+struct rank_table {
+    u64 sent;        // exchanges of faces so far
+    u64 arrived;     // blocks of an exchange that have stored theirs; 0 before and after
+    u64 finished;    // states whose sums have been sent in a launch; 0 before and after
+    u64 nanoseconds; // that a wait lasts at most
+    u64 rank, ranks;
+    u64 slots_at, slot_bytes;  // of faces in a window
+    u64* sums;                 // sums taken so far, of each state of a solver
+    u8* mine;                  // the window of this rank
+    u8* neighbour[RANK_FACES]; // the windows of those behind face 2 * direction + (1: upper)
+    u8** windows;              // of all ranks
+};
+
+// A window: the reason of a failure, a flag for each face, mail of sums, then the faces.
+enum : u64 { FAILED_AT = 0, FLAGS_AT = 64, MAIL_AT = 256 };
+enum { MAIL_VALUES = 8 };
+struct rank_mail {
+    u64 number;
+    f64 value[MAIL_VALUES];
+};
+static_assert(sizeof(rank_mail) == 72, "the core allocates as much");
+
+enum rank_message : u64 { MESSAGE_FACE = 1, MESSAGE_SUM = 2 };
+
+FUNCTION u64* failed_in(u8* window) { return reinterpret_cast<u64*>(window + FAILED_AT); }
+FUNCTION u64* face_flag(u8* window, u32 face)
+{
+    return reinterpret_cast<u64*>(window + FLAGS_AT) + face;
+}
+
+// Leaves the reason of a failure in every window that has none: the message that did not come, the
+// rank that waited and what it waited for, a rank or a face.
+SLOW_FUNCTION void give_up(const rank_table& t, rank_message message, u64 from)
+{
+    const u64 reason = message << 48 | t.rank << 24 | from;
+    for (u64 r = 0; r < t.ranks; r++)
+        if (load_acquire_system(failed_in(t.windows[r])) == 0)
+            store_release_system(failed_in(t.windows[r]), reason);
+}
+
+// Waits until a flag of this rank's window reaches a number. Returns false if that failed. Called
+// by one thread.
+FUNCTION bool wait_for_rank(const rank_table& t, const u64* flag, u64 number, rank_message message,
+                            u64 from)
+{
+    if (load_acquire_system(flag) >= number) return true;
+    const u64 start = clock_nanoseconds();
+    while (load_acquire_system(flag) < number) {
+        if (load_acquire_system(failed_in(t.mine))) return false;
+        if (clock_nanoseconds() - start > t.nanoseconds) {
+            give_up(t, message, from);
+            return false;
+        }
+        spin_pause();
+    }
+    return true;
+}
+
+// ---- sums ---------------------------------------------------------------------------------------
+// A sum over all ranks of each state of a solver: a rank first sends its sums of all states, then
+// it waits for those of the others. Ranks that finish their states in different orders do not wait
+// for each other in a circle.
+
+FUNCTION rank_mail* mail_of(const rank_table& t, u8* window, u64 state)
+{
+    return reinterpret_cast<rank_mail*>(window + MAIL_AT) +
+           (2 * state + t.sums[state] % 2) * t.ranks;
+}
+
+// Sends the sums of a state to all ranks. Called by one thread of a rank. Returns true if they are
+// those of the last of so many states; their sums can be received then.
+template <int N>
+FUNCTION bool send_sums(rank_table& t, u64 state, u64 states, const f64 (&value)[N])
+{
+    static_assert(N <= MAIL_VALUES, "there is room in a mail");
+    const u64 number = ++t.sums[state];
+    for (u64 r = 0; r < t.ranks; r++) {
+        rank_mail& to = mail_of(t, t.windows[r], state)[t.rank];
+        for (int k = 0; k < N; k++) to.value[k] = value[k];
+        store_release_system(&to.number, number);
+    }
+    device_fence();
+    if (atomic_add(&t.finished, 1) + 1 < states) return false;
+    device_fence();
+    t.finished = 0;
+    return true;
+}
+
+// Receives the sums of a state, added in the order of ranks, so that all ranks have the same bits.
+template <int N>
+FUNCTION void receive_sums(const rank_table& t, u64 state, f64 (&value)[N])
+{
+    const rank_mail* const mail = mail_of(t, t.mine, state);
+    for (u64 r = 0; r < t.ranks; r++) {
+        const bool here = wait_for_rank(t, &mail[r].number, t.sums[state], MESSAGE_SUM, r);
+        for (int k = 0; k < N; k++) {
+            const f64 part = here ? mail[r].value[k] : f64_of(0x7ff8000000000000u); // none
+            value[k] = r == 0 ? part : value[k] + part;
+        }
+    }
+}

@@ -1,0 +1,147 @@
+"""Lattices over several ranks."""
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._calls import named
+
+DIRECTIONS = "xyzt"
+
+
+class Grid:
+    """Ranks over which a lattice is cut into equal parts: processes, each with its device.
+
+    A rank has the fields of its part. Ranks run the same script, and make the same calls in the
+    same order; the faces of their parts, and the sums of solvers, go from device to device. On the
+    cpu device the ranks are processes of one host.
+
+    Parameters
+    ----------
+    grid : tuple of int
+        Ranks along X, Y, Z, T. There is one along X. Cut T first, then Z, then Y.
+    comm : optional
+        Communicator of mpi4py, as ``MPI.COMM_WORLD``, or another object with `Get_rank`, `Get_size`
+        and `allgather`; by default this process alone. It is asked when memory is made that ranks
+        share, and by `gather`.
+    cut : str
+        Directions whose faces are exchanged though one rank has all of the lattice along them and
+        is its own neighbour: "zt". Results are the same; it is for tests and measurements.
+    device : str, optional
+        Device of this rank; by default the default device.
+    timeout : float
+        Seconds that a rank waits for another. When one has ended or hangs, calls on all others
+        raise TimeoutError.
+
+    Attributes
+    ----------
+    grid : tuple of int
+        Ranks along X, Y, Z, T.
+    rank, size : int
+        Number of this rank, and of all.
+    place : tuple of int
+        Place of this rank in the grid. It changes along X first with the rank.
+
+    Examples
+    --------
+    ::
+
+        from mpi4py import MPI
+
+        grid = lattice.Grid((1, 1, 1, 2), MPI.COMM_WORLD)  # mpiexec -n 2 python script.py
+        D = lattice.Wilson(lattice.Gauge(grid.part(links), grid=grid), kappa=0.12)
+        x, info = D.solve(grid.part(b))
+        whole = grid.gather(x)
+    """
+
+    @named
+    def __init__(
+        self,
+        grid: Sequence[int] = (1, 1, 1, 1),
+        comm: Any = None,
+        *,
+        cut: str = "",
+        device: Any = None,
+        timeout: float = 20.0,
+    ):
+        if not isinstance(grid, Sequence) or len(grid) != 4:
+            raise ValueError(f"grid={grid!r:.80}: expected the ranks along x, y, z, t")
+        if not set(cut) <= set("yzt"):
+            raise ValueError(f"cut={cut!r}: expected some of 'y', 'z' and 't'")
+        if not timeout > 0:
+            raise ValueError(f"timeout={timeout!r}: expected a number of seconds above 0")
+        x, y, z, t = map(index, grid)
+        self.grid: tuple[int, int, int, int] = (x, y, z, t)
+        self.rank: int = comm.Get_rank() if comm is not None else 0
+        self.size: int = comm.Get_size() if comm is not None else 1
+        self._comm = comm
+        bits = sum(1 << DIRECTIONS.index(direction) for direction in set(cut))
+        gather = None if comm is None else comm.allgather
+        self._ranks = _core.ranks_open(
+            device, self.rank, self.size, gather, *self.grid, bits, timeout
+        )
+        self.place: tuple[int, int, int, int] = _core.ranks_place(self._ranks)
+
+    def __repr__(self) -> str:
+        return f"Grid({'x'.join(map(str, self.grid))}, rank {self.rank} of {self.size})"
+
+    @named
+    def part(self, field: Any, axis: int = 0) -> Any:
+        """Return this rank's part of an array of the whole lattice, without copying it.
+
+        Parameters
+        ----------
+        field : array
+            Array with the axes T, Z, Y, X from `axis` on: links, or a source that all ranks have
+            made from the whole lattice's extents. X may be that of one parity.
+        axis : int
+            First axis of the lattice: 1 of several sources.
+        """
+        cuts = []
+        for extent, ranks, at in zip(
+            field.shape[axis : axis + 4], self.grid[::-1], self.place[::-1], strict=True
+        ):
+            if extent % (2 * ranks) and ranks > 1:
+                raise ValueError(
+                    f"a field of shape {tuple(field.shape)} has no equal parts of even extents on "
+                    f"a grid of {'x'.join(map(str, self.grid))}, from axis {axis} on"
+                )
+            cuts.append(slice(at * (extent // ranks), (at + 1) * (extent // ranks)))
+        return field[(slice(None),) * axis + tuple(cuts)]
+
+    @named
+    def gather(self, field: Any, axis: int = 0) -> np.ndarray:
+        """Return the array of the whole lattice whose parts the ranks have; all ranks call it.
+
+        Parameters
+        ----------
+        field, axis
+            This rank's part, with axes as for `part`.
+        """
+        mine = np.asarray(field)
+        parts = [mine] if self._comm is None else self._comm.allgather(mine)
+        shape = list(mine.shape)
+        for d in range(4):
+            shape[axis + d] *= self.grid[3 - d]
+        whole = np.empty(shape, mine.dtype)
+        for rank, part in enumerate(parts):
+            at = []
+            for d, ranks in enumerate(self.grid):
+                extent = mine.shape[axis + 3 - d]
+                at.append(slice(rank % ranks * extent, (rank % ranks + 1) * extent))
+                rank //= ranks
+            whole[(slice(None),) * axis + tuple(at[::-1])] = part
+        return whole
+
+    def check(self) -> None:
+        """Raise TimeoutError if a rank has waited in vain for another."""
+        _core.ranks_check(self._ranks)
+
+
+def refuse(gauge: Any, what: str) -> None:
+    """Raise NotImplementedError for what is not handled over ranks, if the field is on a grid."""
+    if gauge.grid is not None:
+        raise NotImplementedError(f"{what} is not handled on a Grid yet")

@@ -1,0 +1,275 @@
+"""Lattices over ranks: the numbers of a lattice that is not cut, on every grid and every cut."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+import ranks
+from lattice_reference import random_links, random_spinors
+from lattice_system import random_links as near_one
+
+from cubc import _core, lattice
+
+EXTENT = (4, 2, 6, 4)  # X, Y, Z, T of a rank: none is another's, and no site is off faces of y
+CUTS = ["t", "z", "y", "zt", "yt", "yz", "yzt"]
+GRIDS = {  # by the number of ranks: grids, and cuts where ranks are their own neighbours as well
+    2: [((1, 1, 1, 2), ""), ((1, 1, 2, 1), ""), ((1, 2, 1, 1), "")],
+    4: [
+        ((1, 1, 1, 4), ""),
+        ((1, 1, 2, 2), ""),
+        ((1, 2, 1, 2), ""),
+        ((1, 2, 2, 1), ""),
+        ((1, 2, 1, 2), "z"),
+    ],
+}
+KAPPA = 0.12
+BOUNDARY = {"theta": (0.3, 0.2, 0.7, 1.1), "temporal_gauge": True}
+
+
+def fields(extent, sources=1):
+    """Links as in temporal gauge, and spinors."""
+    rng = np.random.default_rng(7)
+    links = random_links(rng, extent)
+    links[:-1, ..., 3, :, :] = np.eye(3)
+    return links, random_spinors(rng, extent, *([sources] if sources > 1 else []))
+
+
+def of(operator, x, form, **options):
+    """The operator, or its hopping term of both parities, of even or of odd sites."""
+    if form == "operator":
+        return operator.dagger(x) if options.get("dagger") else operator(x)
+    if form == "both":
+        return operator.dslash(x, **options)
+    return operator.dslash(np.ascontiguousarray(x[..., ::2, :, :]), form, **options)
+
+
+# ---- a rank that is its own neighbour -----------------------------------------------------------
+@pytest.fixture(scope="module")
+def alone(device):
+    return {cut: lattice.Grid(cut=cut, device=device) for cut in CUTS}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_an_own_neighbour_has_the_same_bits(device, alone, cut):
+    links, psi = fields(EXTENT)
+    whole = lattice.Wilson(lattice.Gauge(links, device=device), KAPPA, **BOUNDARY)
+    gauge = lattice.Gauge(links, grid=alone[cut], device=device)
+    with_faces = lattice.Wilson(gauge, KAPPA, **BOUNDARY)
+    for _ in range(3):  # faces have two places in turn
+        np.testing.assert_array_equal(with_faces(psi), whole(psi))
+        psi = np.roll(psi, 1, 0)
+    alone[cut].check()
+
+
+@pytest.mark.parametrize(
+    ("cut", "sources", "form", "dagger", "options"),
+    [
+        ("zt", 2, "even", True, {"precision": "half", "reconstruct": 8}),
+        ("yt", 3, "both", False, {"precision": "half", "reconstruct": 18, "anisotropy": 2.5}),
+        ("yz", 1, "odd", False, {"precision": "single", "reconstruct": 12}),
+        ("zt", 2, "operator", True, {"reconstruct": 18, "theta": (0.3, 0, 0.7, 1.1)}),
+        ("t", 1, "operator", False, {"temporal_gauge": True, "precision": "single"}),
+        ("yzt", 2, "odd", True, {"mu": 0.3, "antiperiodic_t": False}),
+    ],
+)
+def test_an_own_neighbour_with(device, alone, cut, sources, form, dagger, options):
+    links, psi = fields(EXTENT, sources)
+    made = []
+    for grid in (None, alone[cut]):
+        gauge = lattice.Gauge(links, grid=grid, device=device)
+        kind = lattice.TwistedMass if "mu" in options else lattice.Wilson
+        made.append(of(kind(gauge, KAPPA, **options), psi, form, dagger=dagger))
+    np.testing.assert_array_equal(made[1], made[0])
+
+
+def test_blocks_of_many_threads(alone, policies):
+    """The variants of GPUs: a warp has sites on faces and others, of several sources."""
+    links, psi = fields(EXTENT, 3)
+    gauge, cut = (lattice.Gauge(links, grid=grid, device="cpu") for grid in (None, alone["zt"]))
+    expected = lattice.Wilson(gauge, KAPPA)(psi)
+    label = "tpb_64.mb_1.spt_2.kl_1.bx_1.by_1.bz_1.bt_1.sz_7.ld_0.ll_0.cv_0"
+    place = dict(zip("XYZT", EXTENT, strict=True)) | {"Sources": 3}
+    _core.use_policy("dslash.wilson.r12", {"T{ct}": "F64"}, "cpu", label, place)
+    np.testing.assert_array_equal(lattice.Wilson(cut, KAPPA)(psi), expected)
+
+
+SOLVE = {"tol": 1e-9, "sloppy": "single"}
+
+
+def left_of(b, operator, x):
+    """The residuals of several sources."""
+    rest = (b - operator(x)).reshape(len(b), -1)
+    return np.linalg.norm(rest, axis=1) / np.linalg.norm(b.reshape(len(b), -1), axis=1)
+
+
+def test_an_own_neighbour_solves(device, alone):
+    _, b = fields(EXTENT, 2)
+    links = near_one(EXTENT[::-1])
+    x, info = lattice.Wilson(lattice.Gauge(links, grid=alone["t"], device=device), KAPPA).solve(
+        b, **SOLVE
+    )
+    assert info.converged and info.residual < 1e-9
+    assert (left_of(b, lattice.Wilson(lattice.Gauge(links, device=device), KAPPA), x) < 1e-9).all()
+
+
+# ---- ranks that are processes -------------------------------------------------------------------
+def whole_extent(grid):
+    return tuple(e * n for e, n in zip(EXTENT, grid, strict=True))
+
+
+def operator_on(grid):
+    """The operator of this rank, its part of a spinor, and the grid."""
+    links, psi = fields(whole_extent(grid.grid))
+    gauge = lattice.Gauge(grid.part(links), grid=grid)
+    return lattice.Wilson(gauge, KAPPA, **BOUNDARY), grid.part(psi)
+
+
+def hop_everywhere(comm):
+    """Rank 0 leaves what all have, on every grid; the solution and the reports of all ranks."""
+    found = {}
+    for k, (shape, cut) in enumerate(GRIDS[comm.size]):
+        grid = lattice.Grid(shape, comm, cut=cut, device="cpu")
+        operator, psi = operator_on(grid)
+        for _ in range(3):
+            found[f"hop{k}"] = grid.gather(operator(psi))
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, device="cpu")
+    extent = whole_extent(grid.grid)
+    gauge = lattice.Gauge(grid.part(near_one(extent[::-1])), grid=grid)
+    _, b = fields(extent, 2)
+    x, info = lattice.Wilson(gauge, KAPPA).solve(grid.part(b, 1), **SOLVE)
+    found["x"] = grid.gather(x, 1)
+    found["reports"] = comm.allgather([(s.iterations, s.residual) for s in info.sources])
+    if comm.rank == 0:
+        np.savez(comm.folder / "found.npz", **found)
+
+
+@pytest.mark.parametrize("size", GRIDS)
+def test_ranks_have_the_numbers_of_one(tmp_path, size):
+    ranks.run(size, hop_everywhere, tmp_path)
+    found = np.load(tmp_path / "found.npz")
+    for k, (grid, _) in enumerate(GRIDS[size]):
+        links, psi = fields(whole_extent(grid))
+        whole = lattice.Wilson(lattice.Gauge(links, device="cpu"), KAPPA, **BOUNDARY)
+        np.testing.assert_array_equal(found[f"hop{k}"], whole(psi))
+    reports = found["reports"]
+    assert (reports == reports[0]).all()  # to the last bit
+    assert (reports[..., 1] < 1e-9).all()
+    extent = whole_extent((1, 1, 1, size))
+    whole = lattice.Wilson(lattice.Gauge(near_one(extent[::-1]), device="cpu"), KAPPA)
+    assert (left_of(fields(extent, 2)[1], whole, found["x"]) < 1e-9).all()
+
+
+# ---- ranks that fail ----------------------------------------------------------------------------
+def wait_for_nobody(comm):
+    """Rank 1 dies after a hop; the others say how the third one from then on ended for them."""
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, device="cpu", timeout=3)
+    operator, psi = operator_on(grid)
+    operator(psi)
+    if comm.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    for _ in range(3):  # rank 3, which has other neighbours, does not notice at the first
+        try:
+            said = "went on"
+            operator(psi)
+        except TimeoutError as error:
+            said = str(error)
+    print(said)
+
+
+def test_a_rank_that_dies_ends_the_others(tmp_path):
+    processes = ranks.start(4, wait_for_nobody, tmp_path)
+    said = [process.communicate(timeout=30)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, -signal.SIGKILL, 0, 0]
+    for rank in (0, 2, 3):
+        assert "waited 3 s for the face of rank 1, which has ended, hangs or" in said[rank]
+
+
+def sleep_in_a_solve(comm):
+    """Rank 1 solves nothing, as if it hung."""
+    grid = lattice.Grid((1, 1, 1, comm.size), comm, device="cpu", timeout=2)
+    gauge = lattice.Gauge(grid.part(near_one(whole_extent(grid.grid)[::-1])), grid=grid)
+    operator, b = lattice.Wilson(gauge, KAPPA), fields(EXTENT, 2)[1]
+    operator.solve(b, **SOLVE)  # there is memory to share
+    comm.allgather(None)
+    if comm.rank == 0:
+        with pytest.raises(TimeoutError, match="rank 0 of 2 waited 2 s for the sums of rank 1"):
+            operator.solve(b, **SOLVE)
+    comm.allgather(None)
+
+
+def test_a_rank_that_hangs_ends_a_solve(tmp_path):
+    ranks.run(2, sleep_in_a_solve, tmp_path)
+
+
+# ---- what is refused ----------------------------------------------------------------------------
+def test_what_is_not_handled_says_so(tmp_path):
+    grid = lattice.Grid(cut="t", device="cpu")
+    links, psi = fields(EXTENT)
+    gauge = lattice.Gauge(links, grid=grid)
+    operators = [
+        lattice.WilsonClover(gauge, KAPPA, csw=1.0),
+        lattice.TwistedDoublet(gauge, KAPPA, mu=0.1, epsilon=0.1),
+        lattice.DomainWall(gauge, mass=0.1, M5=1.8, Ls=2),
+        lattice.Staggered(gauge, 0.1),
+    ]
+    fives = [psi, np.stack([psi, psi]), np.stack([psi, psi]), psi[..., 0, :]]
+    refused = [
+        gauge.plaquette,
+        gauge.polyakov,
+        gauge.temporal_gauge,
+        lambda: gauge.update(6.0),
+        lambda: gauge.write(tmp_path / "links"),
+        lambda: lattice.write_gauge(tmp_path / "links", gauge),
+        lambda: lattice.fat_links(gauge, "asqtad"),
+        lattice.Wilson(gauge, KAPPA).propagator,
+        *(lambda o=o, x=x: o(x) for o, x in zip(operators, fives, strict=True)),
+        *(lambda o=o, x=x: o.solve(x) for o, x in zip(operators, fives, strict=True)),
+    ]
+    for call in refused:
+        with pytest.raises(NotImplementedError, match="not handled on a Grid yet"):
+            call()
+    with pytest.raises(ValueError, match="block_cg over several ranks"):
+        lattice.Wilson(gauge, KAPPA).solve(psi, solver="block_cg")
+    assert lattice.Wilson(gauge.copy(), KAPPA).gauge.grid is grid
+    assert gauge.unitarity()[0] < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "says"),
+    [
+        (((2, 1, 1, 1),), {}, "cut along y, z and t, not along x"),
+        (((1, 1, 1, 2),), {}, "1x1x1x2 is one of 2 ranks, and there are 1"),
+        (((1, 1, 0, 1),), {}, "0 ranks along z"),
+        (((1, 1, 1),), {}, "the ranks along x, y, z, t"),
+        ((), {"cut": "x"}, "some of 'y', 'z' and 't'"),
+        ((), {"timeout": 0}, "a number of seconds above 0"),
+    ],
+)
+def test_no_grid(arguments, options, says):
+    with pytest.raises(ValueError, match=says):
+        lattice.Grid(*arguments, device="cpu", **options)
+
+
+class Two:
+    """A communicator of two ranks, seen from the second."""
+
+    def Get_rank(self):
+        return 1
+
+    def Get_size(self):
+        return 2
+
+    def allgather(self, value):
+        return [value, value]
+
+
+def test_parts_are_gathered():
+    grid = lattice.Grid((1, 1, 2, 1), Two(), device="cpu")
+    assert (grid.rank, grid.size, grid.place) == (1, 2, (0, 0, 1, 0))
+    whole = np.arange(3 * 2 * 4 * 2 * 4).reshape(3, 2, 4, 2, 4)
+    np.testing.assert_array_equal(grid.part(whole, 1), whole[:, :, 2:])
+    twice = grid.gather(whole, 1)
+    np.testing.assert_array_equal(twice, np.concatenate([whole, whole], 2))
+    with pytest.raises(ValueError, match="no equal parts of even extents"):
+        grid.part(whole[:, :, :, :, :], 0)
