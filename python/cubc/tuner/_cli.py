@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
+import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +23,7 @@ from ._machine_code import Manifest, changed, manifest, read_manifest, write_man
 from ._profile import profile
 from ._recorded import recorded
 from ._remote_bench import BaseFailed
+from ._report import write as write_report
 from ._search import CONFIRM, DB, search
 from ._space import Space
 from ._stores import expand, store_path
@@ -144,7 +147,27 @@ def _parser() -> Parser:
     )
     look.add_argument("--coverage", action="store_true", help="share of the space measured")
     look.add_argument("--policies", action="store_true", help="rows for policies.def")
+    form = look.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="tables as JSON, a record a row")
+    form.add_argument("--csv", action="store_true", help="the table as CSV")
     look.set_defaults(run=_analyze)
+
+    shown = commands.add_parser(
+        "report", parents=[common], help="one page of HTML with tables and plots of stores"
+    )
+    shown.add_argument("files", nargs="+", help="stores or glob patterns")
+    shown.add_argument(
+        "-o", metavar="FILE", default="report.html", help="the page (default: %(default)s)"
+    )
+    shown.add_argument(
+        "--watch",
+        nargs="?",
+        type=float,
+        const=10.0,
+        metavar="SECONDS",
+        help="read the stores again every 10 s, or so many, until Ctrl-C; the page follows",
+    )
+    shown.set_defaults(run=_report)
 
     both = commands.add_parser(
         "compare", parents=[common], help="verdicts on each workload, after against before"
@@ -280,6 +303,9 @@ def _list(options: argparse.Namespace) -> None:
 def _analyze(options: argparse.Namespace) -> None:
     axes, objective = ax.parse_arguments(options.a), options.objective or "time"
     analysis = analyze(options.files, options.R, axes, objective)
+    if options.json or options.csv:
+        _data(analysis, options)
+        return
     if options.coverage:
         print(analysis.coverage().to_string(index=False, float_format="{:.1%}".format))
     if options.policies:
@@ -289,6 +315,39 @@ def _analyze(options: argparse.Namespace) -> None:
             _warn(no_winner(expand(options.files), analysis.groups))
     if options.top is not None or not (options.coverage or options.policies):
         _show_top(analysis, TOP if options.top is None else options.top)
+
+
+def _data(analysis: Analysis, options: argparse.Namespace) -> None:
+    """Print tables for a program; by default that of all scores."""
+    if options.policies:
+        raise ValueError("--policies is text of its own: leave --json and --csv out")
+    tables = {}
+    if options.coverage:
+        tables["coverage"] = analysis.coverage()
+    if options.top is not None:
+        tables["top"] = analysis.top(options.top)
+    tables = tables or {"measurements": analysis.to_frame()}
+    if options.csv:
+        if len(tables) > 1:
+            raise ValueError("CSV is one table: --top or --coverage")
+        (table,) = tables.values()
+        print(table.to_csv(index=False), end="")
+    else:
+        records = {name: json.loads(t.to_json(orient="records")) for name, t in tables.items()}
+        print(json.dumps(records, indent=1))
+
+
+def _report(options: argparse.Namespace) -> None:
+    axes, again = ax.parse_arguments(options.a), options.watch or 0.0
+    if options.watch is not None and not again >= 1:
+        raise ValueError(f"--watch {again:g}: once a second at most")
+    while True:
+        analysis = analyze(options.files, options.R, axes)
+        count = write_report(analysis, options.o, expand(options.files), again)
+        print(f"{options.o}: {count} bytes", flush=True)
+        if not again:
+            return
+        time.sleep(again)
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ A plot shows one group of comparable measurements. If an analysis holds several,
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,6 +36,16 @@ class Figures:
     """
 
     groups: list[Group]
+
+    def report(self, path: str | os.PathLike) -> int:
+        """Write one page of HTML that needs no server, no network and no other file; its bytes.
+
+        It has the winners by place with their verdicts; and of each search its best variants,
+        progress, parallel coordinates, failures with their messages, machine, driver, compiler and
+        policies.
+        """
+        stores = dict.fromkeys(cell.store for group in self.groups for cell in group.measurements())
+        return int(_load("_report").write(self, os.fspath(path), [*stores]))
 
     def samples(self, variants: Variants = None) -> pd.DataFrame:
         """Raw samples of some variants and of base, a row each.

@@ -1,0 +1,144 @@
+"""A report of stores: one page of HTML that needs no server, no network and no package.
+
+The page (report.html) draws what stands in it as JSON. A store may be a stranger's, so the JSON has
+no character that could end its element, and the page makes text of all of it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cubc import _core
+
+from ._analyze import Analysis, winners
+from ._axes import calls_near, numbers, workload_text
+from ._importance import varied
+from ._progress_curve import measured_order
+from ._records import PARTIAL, Group
+from ._status import LOST, OK
+
+BEST = 10  # variants in a table
+FAILURES = 500  # in a table, at most
+MESSAGE = 2000  # characters of a message
+PLACE = '<script type="application/json" id="data">{}</script>'
+
+
+def page(analysis: Analysis, stores: Sequence[str], again: float = 0.0) -> str:
+    """Text of the page; with `again` it is read anew after so many seconds."""
+    names = ", ".join(os.path.basename(store) for store in stores)
+    found = {
+        "about": f"{names}; cubc {_core.__version__}; {time.strftime('%Y-%m-%d %H:%M')}",
+        "again": again,
+        "winners": [_winner(one) for one in winners(analysis.groups, by_workload=True)],
+        "groups": [_group(group) for group in analysis.groups],
+    }
+    text = json.dumps(_finite(found), separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    template = Path(__file__).with_name("report.html").read_text(encoding="utf-8")
+    return template.replace(PLACE, PLACE.replace("{}", text), 1)
+
+
+def write(analysis: Analysis, path: str, stores: Sequence[str], again: float = 0.0) -> int:
+    """Write the page, whole or not at all, since a browser may read it meanwhile; its bytes."""
+    data = page(analysis, stores, again).encode()
+    part = Path(f"{path}.part")
+    part.write_bytes(data)
+    part.replace(path)
+    return len(data)
+
+
+def _finite(value: Any) -> Any:
+    """The same with None for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _place(rt: dict[str, int]) -> str:
+    parts = []
+    for name, value in numbers(rt).items():
+        power = value >= 1024 and value & (value - 1) == 0
+        parts.append(f"{name}=2^{value.bit_length() - 1}" if power else f"{name}={value}")
+    return ", ".join(parts) or "all"
+
+
+def _winner(one: Any) -> list[Any]:
+    group, verdict = one.group, one.group.verdict(one.label)
+    ends = (verdict.word, verdict.ratio, verdict.low, verdict.high)
+    place = _place(group.workloads[0])
+    return [group.benchmark, group.workload, group.device, place, *ends, one.label]
+
+
+def _group(group: Group) -> dict[str, Any]:
+    values = varied(group)
+    complete = {label: score for score, label in group.ranked()}
+    order = measured_order(group)
+    return {
+        "title": f"{group.benchmark} {group.workload}".strip(),
+        "device": group.device,
+        "about": _about(group),
+        "places": [_place(rt) for rt in group.workloads],
+        "top": [_line(group, label) for label in [*complete][:BEST]],
+        "names": [*values],
+        "values": [list(map(str, found)) for found in values.values()],
+        "variants": [_variant(group, label, complete.get(label), values) for label in order],
+        "failures": _failures(group, order),
+        "policies": _policies(group),
+    }
+
+
+def _about(group: Group) -> list[tuple[str, str]]:
+    units, ecc = group.device_state
+    kernel = "that of this cubc" if group.current else "another version, or one's own"
+    return [
+        ("architecture", group.arch),
+        ("cores" if group.arch == "cpu" else "multiprocessors", str(units)),
+        ("ECC", {1: "on", 0: "off"}.get(ecc, "unknown")),
+        ("driver", group.driver),
+        ("compiler", group.compiler),
+        ("kernel source", kernel),
+    ]
+
+
+def _line(group: Group, label: str) -> list[Any]:
+    verdict, speedups = group.verdict(label), group.speedups(label)
+    ends = [verdict.low, verdict.high, verdict.word] if verdict else [None, None, ""]
+    return [
+        label,
+        group.score(label),
+        *ends,
+        *(speedups.get(rt) for rt in map(workload_text, group.workloads)),
+    ]
+
+
+def _variant(group: Group, label: str, score: float | None, values: dict) -> dict[str, Any]:
+    mine = group.parameters(label)
+    at = [found.index(mine[name]) if name in mine else None for name, found in values.items()]
+    return {"label": label, "score": score, "status": group.status(label), "at": at}
+
+
+def _failures(group: Group, order: Sequence[str]) -> list[tuple[str, str, str]]:
+    found: list[tuple[str, str, str]] = []
+    for label in order:
+        status = group.status(label)
+        if status not in (OK, PARTIAL, LOST) and len(found) < FAILURES:
+            messages = [c.message for c in group.cells[label].values() if c.status == status]
+            found.append((label, status, (messages or [""])[0][:MESSAGE]))
+    return found
+
+
+def _policies(group: Group) -> str:
+    return "\n".join(
+        f'POLICY("{group.arch}", "{group.benchmark}", "{group.workload}", '
+        f'"{calls_near(one.group.workloads[0])}", "{one.label}")'
+        for one in winners([group], by_workload=True)
+    )

@@ -1,0 +1,81 @@
+"""The page of a store: what it holds, and that a stranger's text stays text."""
+
+import json
+import re
+
+import pytest
+import stores
+from stores import confirmed, row, write
+
+from cubc import tuner
+from cubc.tuner import _cli as cli
+from cubc.tuner._report import page
+
+A, B, C = stores.variants()
+HOSTILE = "</script><script>alert(1)</script> & <b>"
+
+
+@pytest.fixture
+def db(tmp_path):
+    rows = [row("base", 16), *confirmed(A, 16, 5e-4), row(B, 16, 2e-3)]
+    rows.append(row(C, 16, status="fault", message=HOSTILE))
+    return write(tmp_path / "s.db", rows, model=HOSTILE)
+
+
+def data(text):
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    return json.loads(found[1])
+
+
+def test_what_a_page_holds(db):
+    text = page(tuner.analyze(db), [str(db)])
+    assert text.count("<script") == 2 and "alert(1)</script>" not in text
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)  # nothing is fetched
+    found = data(text)
+    [[benchmark, types, device, place, word, ratio, *_, label]] = found["winners"]
+    assert (benchmark, types, device, place) == ("reduce.sum", "F32", HOSTILE, "Elements=2^16")
+    assert (word, label) == ("FASTER", A) and ratio == pytest.approx(2)
+    [group] = found["groups"]
+    assert [line[0] for line in group["top"]] == [A, "base", B]
+    assert {one["label"]: one["status"] for one in group["variants"]} == {
+        A: "ok",
+        B: "ok",
+        C: "fault",
+    }
+    assert group["failures"] == [[C, "fault", HOSTILE]]
+    assert group["policies"].startswith(
+        'POLICY("cpu", "reduce.sum", "F32", "Elements=16384:262144"'
+    )
+    for one in group["variants"]:
+        assert len(one["at"]) == len(group["names"]) == len(group["values"])
+
+
+def test_the_command(db, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "r.html"
+    assert cli.main(["report", str(db), "-o", str(out)]) == 0
+    assert str(out.stat().st_size) in capsys.readouterr().out
+    assert data(out.read_text())["again"] == 0
+    times = []
+
+    def sleep(seconds):
+        times.append(seconds)
+        if len(times) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.time, "sleep", sleep)
+    assert cli.main(["report", str(db), "-o", str(out), "--watch", "5"]) == 130
+    assert times == [5, 5]
+    assert data(out.read_text())["again"] == 5
+    assert tuner.analyze(db).report(out) == out.stat().st_size
+
+
+def test_tables_for_programs(db, capsys):
+    assert cli.main(["analyze", "--json", "--top", "2", "--coverage", str(db)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["variant"] for one in found["top"]] == [A, "base"]
+    assert found["coverage"][0]["benchmark"] == "reduce.sum"
+    assert cli.main(["analyze", "--csv", str(db)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("benchmark,") and len(lines) == 13
+    assert cli.main(["analyze", "--csv", "--top", "2", "--coverage", str(db)]) == 2
+    assert "CSV is one table" in capsys.readouterr().err
