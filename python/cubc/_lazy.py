@@ -16,6 +16,7 @@ from ._core import Lazy
 
 # Not the suffix of a number, nor a member. The core's scanner (csrc/run/names.c) sees the same.
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_MOST_LETTERS = 1 << 16
 _OPTIONS = "dtype", "casting", "size", "out", "stream", "device"
 
 
@@ -42,7 +43,7 @@ def lazy(expression, /, *, dtype=None, size=None, **operands) -> Lazy:
     **operands : array_like, number or Lazy
         Operands as for `transform`, with broadcasting. Arrays are kept by reference and read when a
         call reads them, so that later changes of an array count. An operand that is lazy is
-        replaced by its expression; together they have at most 8 operands.
+        replaced by its expression; together they have at most 8 operands and 65536 letters.
 
     Returns
     -------
@@ -99,9 +100,15 @@ def merged(expression: str, operands: Mapping[str, Any]) -> tuple[str, dict[str,
     flat = {name: value for name, value in operands.items() if name not in inner}
     texts = {name: _text(name, value, flat, whole) for name, value in inner.items()}
     shaped = any(np.ndim(value) for value in flat.values())
+    used = _NAME.findall(expression)
+    length = len(expression) + sum(len(texts[name]) for name in used if name in texts)
+    if length > _MOST_LETTERS:
+        raise ValueError(
+            f"lazy operands make an expression of {length} letters, more than the {_MOST_LETTERS} "
+            "that are compiled soon: evaluate one of them before, with its array()"
+        )
     text = _NAME.sub(lambda found: texts.get(found[0], found[0]), expression)
-    used = set(_NAME.findall(expression))
-    if unused := sorted(inner.keys() - used):
+    if unused := sorted(inner.keys() - set(used)):
         raise ValueError(f"the expression '{expression}' does not use the operand '{unused[0]}'")
     return text, flat, None if shaped else math.prod(whole)
 

@@ -322,6 +322,14 @@ def test_too_many_operands_together(device):
         cubc.select(z, z)
 
 
+def test_an_expression_that_doubles():
+    """Its text would outgrow any memory before it were compiled."""
+    x = cubc.lazy("x + 1", x=np.ones(4))
+    with pytest.raises(ValueError, match="letters, more than the 65536"):
+        for _ in range(20):
+            x = cubc.lazy("a + b", a=x, b=x)
+
+
 def test_broadcast_along_too_many_axes():
     a, b = np.zeros((2, 1, 2, 1, 2, 1)), np.zeros((1, 3, 1, 3, 1, 3))
     with pytest.raises(ValueError, match="along too many axes"):
