@@ -41,6 +41,7 @@ from ._core import (
 )
 from ._device import device
 from ._histograms import bincount, histogram, histogram_channels
+from ._indexing import lexsort, nonzero, take, take_along_axis, where
 from ._interface import ffi, get_include, get_library
 from ._kernel import Kernel
 from ._lazy import lazy
@@ -106,11 +107,13 @@ __all__ = [
     "histogram",
     "histogram_channels",
     "lazy",
+    "lexsort",
     "max",
     "merge",
     "merge_sort",
     "min",
     "nontrivial_runs",
+    "nonzero",
     "partition",
     "prod",
     "reduce",
@@ -131,12 +134,15 @@ __all__ = [
     "sort_pairs",
     "sum",
     "synchronize",
+    "take",
+    "take_along_axis",
     "topk",
     "transform",
     "unique",
     "unique_by_key",
     "unique_consecutive",
     "use_policies",
+    "where",
 ]
 
 

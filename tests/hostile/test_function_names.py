@@ -45,6 +45,11 @@ CALLS = {
     "segmented_argsort": lambda x, **o: cubc.segmented_argsort(x, segment_size=3, **o),
     "segmented_sort_pairs": lambda x, **o: cubc.segmented_sort_pairs(x, X, segment_size=3, **o),
     "segmented_topk": lambda x, **o: cubc.segmented_topk(x, 2, segment_size=3, **o),
+    "take": lambda x, **o: cubc.take(x, X, **o),
+    "take_along_axis": lambda x, **o: cubc.take_along_axis(x, X, **o),
+    "where": lambda x, **o: cubc.where(X > 3, x, x, **o),
+    "nonzero": cubc.nonzero,
+    "lexsort": lambda x, **o: cubc.lexsort([x, x], **o),
     "lazy": lambda x, **o: cubc.lazy("2 * x", x=x),
 }
 PAIRS = {"topk", "sort_pairs", "reduce_by_key", "unique_by_key", "run_length_encode"} | {
@@ -52,7 +57,7 @@ PAIRS = {"topk", "sort_pairs", "reduce_by_key", "unique_by_key", "run_length_enc
     "segmented_sort_pairs",
     "segmented_topk",
 }
-NO_OUT = {"lazy", "unique", "partition"}
+NO_OUT = {"lazy", "unique", "partition", "take_along_axis", "where", "nonzero", "lexsort"}
 # No array goes in, or they have tests of their own.
 OTHERS = {
     "asarray",

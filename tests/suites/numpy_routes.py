@@ -33,13 +33,23 @@ KEYWORDS = {
     "flatnonzero": set(),
     "searchsorted": {"side"},
     "repeat": set(),
+    "take": {"axis", "out", "mode"},
+    "take_along_axis": {"axis"},
+    "nonzero": set(),
+    "where": {"x", "y"},
 }
 ALIASES = {"amin": "min", "amax": "max"}
 METHODS = {
     *("sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "sort", "argsort"),
-    *("cumsum", "cumprod", "searchsorted", "repeat"),
+    *("cumsum", "cumprod", "searchsorted", "repeat", "take", "nonzero"),
 }
-ARRAYS = {"searchsorted": 2, "repeat": 2}  # how many leading arguments are arrays; else 1
+ARRAYS = {
+    "searchsorted": 2,
+    "repeat": 2,
+    "take": 2,
+    "take_along_axis": 2,
+    "where": 3,
+}  # how many leading arguments are arrays; else 1
 ORDERED = {"sort", "argsort", "min", "max", "argmin", "argmax", "searchsorted", "unique"}
 PLAIN = (np.ndarray, np.generic, list, tuple, int, float, complex, bool)
 NUMPY = {name: getattr(np, name) for name in KEYWORDS}
@@ -52,10 +62,15 @@ class StaysNumPys(Exception):
     """The call is one that cubc does not take; the message says why."""
 
 
+# Functions that have no signature of their own.
+UNSIGNED = {
+    "bincount": lambda x, /, weights=None, minlength=0: None,
+    "where": lambda condition, x=None, y=None, /: None,
+}
+
+
 def signature(name):
-    if name == "bincount":  # has none of its own
-        return inspect.signature(lambda x, /, weights=None, minlength=0: None)
-    return inspect.signature(NUMPY[name])
+    return inspect.signature(UNSIGNED.get(name) or NUMPY[name])
 
 
 SIGNATURES = {name: signature(name) for name in KEYWORDS}

@@ -182,6 +182,12 @@ LABELS = {
         "ipt_8.tpb_256.ipv_2.ld_1",
         "ipt_2.tpb_1024.ipv_1.ld_0",
     ],
+    "take": [
+        "ipt_1.tpb_64",
+        "ipt_3.tpb_96",
+        "ipt_16.tpb_256",
+        "ipt_2.tpb_1024",
+    ],
     "transpose": [
         "ipt_2.tpb_64.mb_1",
         "ipt_6.tpb_192.mb_2",
@@ -234,6 +240,7 @@ BENCHMARKS = {
     "select": ["select.unique", "select.three_way"],
     "sort": ["sort.keys", "sort.pairs"],
     "spinor_twist": ["spinor_twist.apply"],
+    "take": ["take.items", "take.rows"],
     "topk": ["topk.pairs"],
     "transform": ["transform.mul", "transform.nstream"],
     "transpose": ["transpose.matrix"],
@@ -417,6 +424,11 @@ CALLS = {
         "topk.pairs",
         lambda x: cubc.topk(x, x.size // 3)[0],
         lambda x: np.sort(x)[::-1][: x.size // 3],
+    ),
+    "take": (
+        "take.items",
+        lambda x: cubc.take(x, x >> 54, mode="wrap"),
+        lambda x: np.take(x, x >> 54, mode="wrap"),  # which subtracts until it fits
     ),
     "transform": ("transform.mul", lambda x: cubc.transform("3 * x", x=x), lambda x: 3 * x),
     "transpose": (

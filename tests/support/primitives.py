@@ -112,6 +112,11 @@ PRIMITIVES = {
         lambda x: np.searchsorted(x[:1], x),
         {"out": INDICES},
     ),
+    "take": Primitive(
+        lambda x, **o: cubc.take(x, x, mode="wrap", **o),
+        lambda x: np.take(x, x, mode="wrap"),
+        {"out": LIKE},
+    ),
     "bincount": Primitive(
         lambda x, **o: cubc.bincount(x, minlength=100, **o),
         lambda x: np.bincount(x, minlength=100),

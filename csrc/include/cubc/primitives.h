@@ -239,6 +239,27 @@ typedef struct cubc_repeat_params {
     int item_bytes; // 1, 2, 4, 8, 16
 } cubc_repeat_params;
 
+// Items by their indices, as numpy.take along an axis: the input is [outer][length][columns] items
+// and the output [outer][count][columns]. There is an index along the axis for each of count, or
+// with `along` for each item of the output, as in numpy.take_along_axis. No index reaches beyond
+// the input. An index outside of [0, length) counts from the end if it is negative, and is then
+// brought to the nearest (mode 0); wraps around (mode 1); is brought to the nearest (mode 2). The
+// output lies apart from the inputs.
+typedef struct cubc_take_params {
+    const void *in;      // n items
+    const void *indices; // index_count integers, or a cubc_lazy
+    void *out;           // total items
+    uint64_t n;
+    uint64_t index_count;
+    uint64_t total;
+    uint64_t length;  // of the axis
+    uint64_t columns; // items behind the axis; 1 for the last one
+    cubc_type type;
+    cubc_type index_type;
+    int along;
+    int mode;
+} cubc_take_params;
+
 // Histograms: number of items in each bin, or sum of their weights. An item that is in no bin, as
 // NaN, is not counted. If items are the channels of pixels, one pixel after the other, each of the
 // first `active` channels has a histogram.
@@ -428,6 +449,11 @@ cubc_status cubc_repeat_temp_bytes(cubc_device *device, const cubc_repeat_params
                                    size_t *bytes);
 cubc_status cubc_repeat(cubc_device *device, const cubc_repeat_params *params, void *temp,
                         size_t temp_bytes, cubc_stream stream);
+
+cubc_status cubc_take_temp_bytes(cubc_device *device, const cubc_take_params *params,
+                                 size_t *bytes);
+cubc_status cubc_take(cubc_device *device, const cubc_take_params *params, void *temp,
+                      size_t temp_bytes, cubc_stream stream);
 
 cubc_status cubc_merge_sort_temp_bytes(cubc_device *device, const cubc_merge_sort_params *params,
                                        size_t *bytes);

@@ -1,0 +1,170 @@
+// Descriptor of take: kernels/primitives/take.cu.
+#include "base/integer.h"
+#include "run/problem.h"
+
+#include <string.h>
+
+typedef struct take_traits {
+    int flat;  // an input of one row of single items
+    int along; // an index for each item of the output
+} take_traits;
+
+typedef struct take_numbers {
+    uint64_t length, columns, count, mode;
+} take_numbers;
+
+PROBLEM_TRAITS(take_traits);
+PROBLEM_NUMBERS(take_numbers);
+
+enum { ITEMS = 0, INDICES = 1 }; // places of the inputs
+enum { MODES = 3 };
+
+// The items move unseen: few types have code of their own.
+static cubc_type moved_as(cubc_type type)
+{
+    static const cubc_type by_size[] = {
+        [1] = CUBC_U8, [2] = CUBC_U16, [4] = CUBC_U32, [8] = CUBC_U64};
+    type_kind kind = type_table[type].kind;
+    return kind < KIND_COMPLEX ? by_size[cubc_type_size(type)] : type;
+}
+
+// The numbers of what is taken; fails unless they go together.
+static cubc_status read_shape(const cubc_take_params *params, take_numbers *out)
+{
+    uint64_t rows = params->length * params->columns, outer = rows ? params->n / rows : 0;
+    uint64_t each = params->along ? outer * params->columns : 1;
+    *out = (take_numbers){.length = params->length,
+                          .columns = params->columns,
+                          .count = each ? params->index_count / each : 0,
+                          .mode = (uint64_t)params->mode};
+    if (params->mode < 0 || params->mode >= MODES)
+        FAIL(CUBC_INVALID_ARGUMENT, "the mode of take is %d, expected 0 to 2", params->mode);
+    if (!params->total) return CUBC_OK;
+    if (!rows || params->n % rows)
+        FAIL(CUBC_INVALID_ARGUMENT,
+             "take: %llu items are no multiple of %llu rows of %llu columns, one or more",
+             (unsigned long long)params->n, (unsigned long long)params->length,
+             (unsigned long long)params->columns);
+    if (params->total != out->count * outer * params->columns || params->index_count % each)
+        FAIL(CUBC_INVALID_ARGUMENT, "take: %llu indices do not make %llu items",
+             (unsigned long long)params->index_count, (unsigned long long)params->total);
+    return CUBC_OK;
+}
+
+cubc_status take_problem(const cubc_take_params *params, problem *out)
+{
+    take_numbers numbers;
+    if (!type_valid(params->type))
+        FAIL(CUBC_INVALID_TYPE, "unknown type (%d) of the items of take", (int)params->type);
+    cubc_type type = moved_as(params->type);
+    cubc_type index = problem_input_type(params->indices, params->index_type);
+    if (!type_valid(index) || type_table[index].kind >= KIND_FLOAT)
+        FAIL(CUBC_INVALID_TYPE, "the indices of take are %s, expected integers",
+             type_valid(index) ? type_table[index].name : "of an unknown type");
+    *out = (problem){.algorithm = &take_algorithm,
+                     .n = params->total,
+                     .type = (uint8_t)type,
+                     .acc_type = (uint8_t)index};
+    TRY(read_shape(params, &numbers));
+    TRY(problem_input(out, "the items of take", params->in, params->n, type));
+    TRY(problem_lazy_input(out, "the indices of take", params->indices, params->index_count,
+                           params->index_type));
+    TRY(problem_output(out, "the output of take", params->out, params->total, type));
+    take_numbers_set(out, numbers);
+    const int flat = numbers.columns == 1 && params->n == params->length;
+    take_traits_set(out, (take_traits){flat, params->along && !flat});
+    strcpy(out->benchmark, flat ? "take.items" : "take.rows");
+    TRY(problem_overlap(out, ANY_INPUT));
+    if (out->in_place)
+        FAIL(CUBC_INVALID_ARGUMENT, "take: the output must be apart from the inputs");
+    out->aligned = true; // nothing is read in vectors
+    return CUBC_OK;
+}
+
+// As many items as indices, of rows of eight in the second benchmark.
+static cubc_status take_workload(const benchmark *b, cubc_type type, const uint64_t *at,
+                                 problem *out)
+{
+    cubc_take_params call = *(const cubc_take_params *)b->call;
+    call.type = type;
+    call.n = call.total = at[0] - at[0] % call.columns;
+    call.length = call.index_count = call.n / call.columns;
+    return take_problem(&call, out);
+}
+
+static void take_define(const problem *p, text *out)
+{
+    const take_traits traits = take_traits_of(p);
+    text_printf(out, "#define TUNE_T %s\n#define TUNE_INDEX %s\n", type_table[p->type].dialect,
+                type_table[p->acc_type].dialect);
+    text_printf(out, "#define TUNE_FLAT %d\n#define TUNE_ALONG %d\n#define TUNE_ALIGNED 1\n",
+                traits.flat, traits.along);
+    problem_define_input(p, INDICES, "TUNE_IN", out);
+}
+
+static const char *take_invalid(const problem *p, const char *kind, const space *s,
+                                const variant *v)
+{
+    return problem_invalid(p, kind, s, v, (int)cubc_type_size((cubc_type)p->type));
+}
+
+static cubc_status take_plan(const problem *p, const instance *i, plan *out)
+{
+    const device_kernel *kernel = &i->kernels[0];
+    const take_numbers numbers = take_numbers_of(p);
+    uint64_t tile = (uint64_t)variant_value(&i->space, &i->variant, "ipt", 1) * kernel->threads;
+    uint64_t tiles = ceil_div(p->n, tile);
+    if (tiles > INT32_MAX)
+        FAIL(CUBC_INVALID_ARGUMENT, "take of %llu items needs more than 2^31 blocks",
+             (unsigned long long)p->n);
+    out->launch_count = tiles > 0;
+    out->launches[0] =
+        (launch){.kernel = kernel,
+                 .shape.grid = (unsigned)tiles,
+                 .args_count = 8,
+                 .args = {(uintptr_t)p->inputs[ITEMS].data, (uintptr_t)p->inputs[INDICES].data,
+                          (uintptr_t)p->outputs[0].data, p->n, numbers.length, numbers.columns,
+                          numbers.count, numbers.mode}};
+    return tiles ? problem_place_input(p, INDICES, &out->launches[0], 1) : CUBC_OK;
+}
+
+static const field take_fields[] = {
+    FIELD_ARRAY(cubc_take_params, in, FIELD_INPUT, type, n),
+    FIELD_ARRAY(cubc_take_params, indices, FIELD_LAZY, index_type, index_count),
+    FIELD(cubc_take_params, length, FIELD_COUNT),
+    FIELD(cubc_take_params, columns, FIELD_COUNT),
+    FIELD(cubc_take_params, along, FIELD_INT),
+    FIELD(cubc_take_params, mode, FIELD_INT),
+    FIELD_ARRAY(cubc_take_params, out, FIELD_OUTPUT, type, total),
+};
+
+#define CALL(items)                 \
+    {.in = BENCHMARK_ARRAY(0),      \
+     .indices = BENCHMARK_ARRAY(1), \
+     .out = BENCHMARK_ARRAY(2),     \
+     .index_type = CUBC_I64,        \
+     .columns = items,              \
+     .mode = 1}
+static const cubc_take_params single = CALL(1), rows = CALL(8);
+// Only the size of an item matters.
+static const cubc_type types_by_size[] = {CUBC_U8, CUBC_U16, CUBC_U32, CUBC_U64};
+#define BENCHMARK(benchmark_name, params)   \
+    {.name = benchmark_name,                \
+     .types = types_by_size,                \
+     .type_count = COUNT_OF(types_by_size), \
+     .axes = {AXIS(problem_elements)},      \
+     .call = params}
+static const benchmark take_benchmarks[] = {BENCHMARK("take.items", &single),
+                                            BENCHMARK("take.rows", &rows)};
+
+const algorithm take_algorithm = {.name = "take",
+                                  .source = "take.cu",
+                                  .kernels = {"take_items"},
+                                  .benchmarks = take_benchmarks,
+                                  .benchmark_count = COUNT_OF(take_benchmarks),
+                                  FIELDS(take_fields),
+                                  .workload = take_workload,
+                                  .define = take_define,
+                                  .invalid = take_invalid,
+                                  .plan = take_plan,
+                                  .traffic = problem_array_bytes};
