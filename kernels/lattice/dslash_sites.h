@@ -38,7 +38,6 @@
 //     TUNE_T            type of stored reals: f64, f32, or i16 for fixed point
 //     TUNE_PARITY       parity of the output; 2: both, in fields that have parity 0 first
 //     TUNE_XPAY         1: there is x
-//     TUNE_SEVERAL      1: more than one source
 //     TUNE_INNER        fields that follow each other and belong to the same state of a solver: the
 //                       sites of an inner dimension, each of which is a source here; 1: none
 //     TUNE_GUARDED      1: part of a solver, with the macros of tail.h

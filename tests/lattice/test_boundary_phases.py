@@ -7,7 +7,7 @@ from staggered_reference import hopping
 
 from cubc import lattice
 
-EXTENT = (4, 2, 6, 4)
+EXTENT = (4, 2, 4, 6)
 THETA = (0.4, -1.1, 2.0, 0.7)
 ERROR = {"double": 1e-14, "single": 1e-6, "half": 3e-4}
 RNG = np.random.default_rng(5)

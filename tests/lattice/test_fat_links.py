@@ -14,7 +14,7 @@ from cubc.lattice._fields import NATIVE, PLAIN, extent_fields
 
 pytestmark = pytest.mark.usefixtures("optimised")
 
-EXTENT = (4, 2, 6, 4)
+EXTENT = (4, 2, 4, 6)
 MILC = Path(__file__).resolve().parents[3] / "shared/data/fields"
 ALL = _fat_links.Paths(0.3, 0.7, -0.4, 0.2, 0.9, -0.6)  # of no action
 

@@ -162,6 +162,16 @@ def test_policies_of_several_right_hand_sides():
     assert running(**AT_24, Sources=1) == shipped
 
 
+@pytest.mark.parametrize("benchmark", ["dslash.wilson.r12", "dslash.naive.r12"])
+def test_one_and_several_right_hand_sides_are_compiled_once(benchmark):
+    label = _core.base(benchmark, TYPE, "cpu", SMALL)
+    compiled = [
+        _core.compile(benchmark, TYPE, "cpu", label, 0.0, b"", SMALL | {"Sources": n})
+        for n in (1, 3)
+    ]
+    assert compiled[1] == 0
+
+
 def test_shipped_policies_of_several_right_hand_sides():
     for operator in ("wilson", "clover", "twisted"):
         where = (f"dslash.{operator}.r12", TYPE, "sm_90")

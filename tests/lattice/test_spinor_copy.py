@@ -61,10 +61,10 @@ def test_native_colour_vectors(device, precision):
 def test_sites_of_other_sizes(device):
     with pytest.raises(ValueError, match="8 reals a site: spinors have 24, colour vectors 6"):
         copied("spinor_copy", np.zeros((*terms.SHAPE, 8)), device, (PLAIN, NATIVE), reals=8)
-    with pytest.raises(ValueError, match="192 real numbers: 24 a site of a lattice of 4x2x6x4"):
+    with pytest.raises(ValueError, match="192 real numbers: 24 a site of a lattice of 4x2x4x6"):
         copied("spinor_copy", np.zeros(192), device, (PLAIN, NATIVE))
     vectors = cubc.asarray(np.zeros((*terms.SHAPE, 4), complex), device=device)
-    with pytest.raises(ValueError, match=r"colour vectors of shape .*4, 6, 2, 4, 3\)"):
+    with pytest.raises(ValueError, match=r"colour vectors of shape .*6, 4, 2, 4, 3\)"):
         lattice._fields.pack(vectors, (X, Y, Z, T), "double", site=(3,))
 
 

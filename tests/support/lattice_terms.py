@@ -8,7 +8,7 @@ import cubc
 from cubc import lattice
 from cubc._core import call
 
-X, Y, Z, T = 4, 2, 6, 4  # a lattice of which no two directions look alike but x and t
+X, Y, Z, T = 4, 2, 4, 6  # as in lattice_system: tests of one lattice share kernels
 EXTENTS = {"lx": X, "ly": Y, "lz": Z, "lt": T}
 SITES = X * Y * Z * T
 SHAPE = (T, Z, Y, X)

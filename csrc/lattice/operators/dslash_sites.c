@@ -138,9 +138,8 @@ void dslash_sites_define(const problem *p, text *out)
     text_printf(out, "#define TUNE_T %s\n#define TUNE_PARITY %d\n", type_table[p->type].dialect,
                 t.parity);
     text_printf(out, "#define TUNE_XPAY %d\n#define TUNE_GUARDED %d\n", t.xpay, t.guarded);
-    text_printf(out, "#define TUNE_Z %d\n#define TUNE_SEVERAL %d\n#define TUNE_INNER %d\n", t.z,
-                t.several, t.inner);
-    text_printf(out, "#define TUNE_CUT %d\n", t.cut);
+    text_printf(out, "#define TUNE_Z %d\n#define TUNE_INNER %d\n#define TUNE_CUT %d\n", t.z,
+                t.inner, t.cut);
     if (t.guarded) solver_update_define(p, out);
 }
 
