@@ -68,6 +68,7 @@ from ._segments import (
 )
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
+from ._trace import trace
 
 __all__ = [
     "Array",
@@ -137,6 +138,7 @@ __all__ = [
     "take",
     "take_along_axis",
     "topk",
+    "trace",
     "transform",
     "unique",
     "unique_by_key",
@@ -184,6 +186,12 @@ if _os.environ.get("CUBC_POLICIES"):
     except (OSError, StoreError, ValueError) as error:
         # A program must not die of a stale variable in its environment.
         _warnings.warn(f"CUBC_POLICIES is ignored: {error}", stacklevel=2)
+
+if _os.environ.get("CUBC_TRACE", "0") != "0":
+    try:
+        trace()
+    except ModuleNotFoundError as error:
+        _warnings.warn(f"CUBC_TRACE is ignored: {error}", stacklevel=2)
 
 if _os.environ.get("CUBC_TUNE"):
     try:

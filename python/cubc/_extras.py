@@ -9,6 +9,7 @@ EXTRAS = {
     "cffi": "ffi",
     "cloudpickle": "tune",
     "matplotlib": "plot",
+    "nvtx": "trace",
     "pandas": "tune",
     "scipy": "tune",
     "sklearn": "tune",

@@ -69,7 +69,7 @@ OTHERS = {
     "device_info",
     "devices",
 }
-OTHERS |= {"empty", "ffi", "get_include", "get_library", "synchronize", "use_policies"}
+OTHERS |= {"empty", "ffi", "get_include", "get_library", "synchronize", "trace", "use_policies"}
 
 
 def refused(name, x, **options):

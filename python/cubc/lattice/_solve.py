@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import _core
 from .._calls import named, whole
+from .._trace import phase
 from ._fields import EVEN_ODD, PLAIN, as_complex, device_output, precision_type, returned
 
 ALL_SITES, BY_PARITY, EVEN_SITES = range(3)
@@ -212,26 +213,28 @@ def solve(
     shape = b.shape if shifts is None else (len(shifts), *b.shape)
     to = device_output(out, shape, b.dtype)
     of_b = "single" if str(b.dtype) == "complex64" else "double"
-    kind, parameters = operator._system(precision, stream)
-    x, sources = _core.lattice_solve(
-        operator=kind,
-        parameters=parameters,
-        b=b,
-        x0=x0,
-        out=to,
-        extents=gauge.extent,
-        device=None,
-        stream=stream,
-        solver=solver,
-        tol=max(TOLERANCE[precision], TOLERANCE[of_b]) if tol is None else tol,
-        maxiter=maxiter,
-        precise=precision_type(precision),
-        sloppy=precision_type(sloppy),
-        sites=EVEN_SITES if half else BY_PARITY if by_parity else ALL_SITES,
-        normal=normal,
-        delta=0.0 if delta is None else delta,
-        order=EVEN_ODD if half else PLAIN,
-        shifts=None if shifts is None else [float(s) for s in shifts],
-        ranks=None if gauge.grid is None else gauge.grid._ranks,
-    )
+    with phase("solve: prepare"):
+        kind, parameters = operator._system(precision, stream)
+    with phase("solve: iterate"):
+        x, sources = _core.lattice_solve(
+            operator=kind,
+            parameters=parameters,
+            b=b,
+            x0=x0,
+            out=to,
+            extents=gauge.extent,
+            device=None,
+            stream=stream,
+            solver=solver,
+            tol=max(TOLERANCE[precision], TOLERANCE[of_b]) if tol is None else tol,
+            maxiter=maxiter,
+            precise=precision_type(precision),
+            sloppy=precision_type(sloppy),
+            sites=EVEN_SITES if half else BY_PARITY if by_parity else ALL_SITES,
+            normal=normal,
+            delta=0.0 if delta is None else delta,
+            order=EVEN_ODD if half else PLAIN,
+            shifts=None if shifts is None else [float(s) for s in shifts],
+            ranks=None if gauge.grid is None else gauge.grid._ranks,
+        )
     return returned(given, x, out), _summary([SolveInfo(*source) for source in sources])

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from cubc import _core
+from cubc._trace import phase
 
 from . import _frames as frames
 from . import _limits as limits
@@ -50,6 +51,7 @@ class Bench:
         self, benchmark: str | PickledWorkload, ct: dict, rts: Sequence[dict], device: str
     ):
         make: Any
+        self._name = benchmark if isinstance(benchmark, str) else "variant"
         if isinstance(benchmark, PickledWorkload):
             make = benchmark.load()
         else:
@@ -64,6 +66,12 @@ class Bench:
     def evaluate(self, request: Request, run: Run, beat: float) -> dict[str, Any]:
         """Verify and measure a variant at one run-time workload."""
         workload, base = self._workloads[run.place], self._bases[run.place]
+        with phase(f"{self._name} {request.variant}"):
+            return self._evaluate(workload, base, request, run, beat)
+
+    def _evaluate(
+        self, workload: Any, base: Any, request: Request, run: Run, beat: float
+    ) -> dict[str, Any]:
         if run.round:
             base = workload.variant("base")
         opened = base if request.variant == "base" else workload.variant(request.variant)
