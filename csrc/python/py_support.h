@@ -39,6 +39,7 @@
 #pragma weak PyDict_Type
 #pragma weak PyTuple_Type
 #pragma weak PyUnicode_FSConverter
+#pragma weak PyLong_Type
 #pragma weak PyRange_Type
 #pragma weak PySlice_Type
 
