@@ -45,7 +45,20 @@ from ._indexing import lexsort, nonzero, take, take_along_axis, where
 from ._interface import ffi, get_include, get_library
 from ._kernel import Kernel
 from ._lazy import lazy
-from ._numpy import cumprod, cumsum, diff, unique
+from ._nanfunctions import (
+    nanargmax,
+    nanargmin,
+    nancumprod,
+    nancumsum,
+    nanmax,
+    nanmean,
+    nanmin,
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
+)
+from ._numpy import cumprod, cumsum, diff
 from ._ordered import merge, merge_sort, searchsorted
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
 from ._runs import (
@@ -68,7 +81,9 @@ from ._segments import (
 )
 from ._selections import flatnonzero, partition, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
+from ._statistics import count_nonzero, mean, std, var
 from ._trace import trace
+from ._unique import unique
 
 __all__ = [
     "Array",
@@ -93,6 +108,7 @@ __all__ = [
     "bind",
     "clear_policies",
     "copy_batch",
+    "count_nonzero",
     "cumprod",
     "cumsum",
     "device",
@@ -110,9 +126,21 @@ __all__ = [
     "lazy",
     "lexsort",
     "max",
+    "mean",
     "merge",
     "merge_sort",
     "min",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
     "nontrivial_runs",
     "nonzero",
     "partition",
@@ -133,6 +161,7 @@ __all__ = [
     "select",
     "sort",
     "sort_pairs",
+    "std",
     "sum",
     "synchronize",
     "take",
@@ -144,6 +173,7 @@ __all__ = [
     "unique_by_key",
     "unique_consecutive",
     "use_policies",
+    "var",
     "where",
 ]
 

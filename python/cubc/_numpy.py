@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ._axes import axis_number
-from ._calls import as_array, name_function
-from ._core import Lazy, operator_types, transform
+from ._axes import axis_number, items_of, transposed
+from ._calls import as_array, name_function, named, whole
+from ._core import Array, Lazy, asarray, empty, operator_types, transform
+from ._options import Where
 from ._scans import scan
-from ._selections import unique_consecutive
-from ._sorting import sort
 
 
 def cumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
@@ -41,72 +40,128 @@ def _cumulative(function, op, x, axis, dtype, out, options) -> Any:
         raise
 
 
-def unique(x, /, *, stream=None, device=None) -> Any:
-    """Return the distinct items of an array, sorted.
+@named
+def diff(
+    x, /, n=1, axis=-1, prepend=None, append=None, *, out=None, stream=None, device=None
+) -> Any:
+    """Subtract from each item the one before it along an axis, as numpy.diff does.
 
     Parameters
     ----------
     x : array_like
-        Array of any number of dimensions, taken flat; in a device's memory of one dimension.
-    stream, device
-        As for `sort`.
-
-    Returns
-    -------
-    array
-        Array of one dimension. Every NaN is kept, unlike in NumPy; 0.0 and -0.0 count as one.
-
-    Raises
-    ------
-    TypeError, ValueError, DeviceMemoryError
-        As `sort`.
-
-    Notes
-    -----
-    The call sorts by radix, then selects the first item of each run.
-    """
-    flat = np.ravel(x) if isinstance(x, np.ndarray | list | tuple) else x
-    try:
-        ordered = sort(flat, stream=stream, device=device)
-        return unique_consecutive(ordered, stream=stream, device=device)
-    except Exception as error:
-        name_function(error, "unique")
-        raise
-
-
-def diff(x, /, *, out=None, stream=None, device=None) -> Any:
-    """Subtract from each item the one before it, as numpy.diff does in one dimension.
-
-    Parameters
-    ----------
-    x : array_like
-        Array of one dimension; not of bool.
+        Array of one dimension or more. Of bools it is whether they differ.
+    n : int
+        How often to subtract; 0 returns `x`.
+    axis : int
+        Axis along which to subtract.
+    prepend, append : array_like or number, optional
+        What `x` is lengthened by along the axis before: an array that differs from it there alone,
+        or one number.
     out : array, optional
-        Array for the result, of one item less than `x`. It must not overlap `x`, of which two
-        differences read each item.
+        Array for the result. It must not overlap `x`, of which two differences read each item.
     stream, device
         As for `transform`.
 
     Returns
     -------
     array
-        Array of one item less than `x` and of its type. Unsigned differences wrap.
+        Array of the type of `x`, with `n` items less along the axis. Unsigned differences wrap.
 
     Raises
     ------
     ValueError
-        If `x` has not one dimension, or has no item.
+        For a negative `n`; for an axis that is not there; without dimensions.
     TypeError, DeviceMemoryError
         As `transform`.
+
+    Notes
+    -----
+    In a device's memory an axis but the first takes two transpositions.
     """
-    x = as_array(x)
-    if getattr(x, "ndim", 1) != 1 or x.shape[0] == 0:
-        raise ValueError(f"diff() takes one dimension with an item or more, not {tuple(x.shape)}")
-    if str(x.dtype) in ("bool", "torch.bool"):
-        raise TypeError("diff() of bool has no meaning: compare with cubc.transform('a != b', ...)")
-    options = {"out": out, "stream": stream, "device": device}
-    try:
-        return transform("b - a", a=x[:-1], b=x[1:], **options)
-    except Exception as error:
-        name_function(error, "diff")
-        raise
+    x = x if isinstance(x, Lazy) else as_array(x)
+    if n == 0:
+        return x
+    if whole("diff", "n", n) < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    if not tuple(x.shape):
+        raise ValueError("diff requires input that is at least one dimensional")
+    axis = axis_number(axis, len(x.shape))
+    options = {"stream": stream, "device": device}
+    if isinstance(x, np.ndarray):
+        return _host_diff(x, n, axis, prepend, append, out, options)
+    x = asarray(x)
+    shape = tuple(x.shape)
+    ends = [_lengthened(x, end, axis, stream) for end in (prepend, append)]
+    others = items_of(shape[:axis])
+    if axis:
+        x, *ends = (_axis_first(y, axis, options) for y in (x, *ends))
+    x = _joined(x, ends[0], ends[1], options)
+    length = x.shape[0]
+    if length <= n:
+        return empty((*shape[:axis], 0, *shape[axis + 1 :]), x.dtype, device=x.device)
+    text = "a != b" if x.dtype == bool else "b - a"
+    for k in range(n):
+        to = out if k == n - 1 and not axis else None
+        x = transform(text, a=x[:-1], b=x[1:], out=to, **options)
+    if not axis:
+        return x
+    back = (*shape[:axis], length - n, *shape[axis + 1 :])
+    columns = items_of(back) // others
+    return transposed(x, columns, others, back, out, {"stream": stream, "device": device})
+
+
+def _host_diff(x, n, axis, prepend, append, out, options) -> Any:
+    parts = []
+    for end in (prepend, x, append):
+        if end is None:
+            continue
+        end = np.asanyarray(end)
+        shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+        parts.append(np.broadcast_to(end, shape) if end.ndim == 0 else end)
+    x = np.concatenate(parts, axis) if len(parts) > 1 else x
+    text = "a != b" if x.dtype == bool else "b - a"
+    for k in range(n):
+        before, behind = [slice(None)] * x.ndim, [slice(None)] * x.ndim
+        before[axis], behind[axis] = slice(None, -1), slice(1, None)
+        to = out if k == n - 1 else None
+        x = transform(text, a=x[tuple(before)], b=x[tuple(behind)], out=to, **options)
+    return x
+
+
+def _lengthened(x: Any, end: Any, axis: int, stream: Any) -> Any:
+    """Return what comes before or behind an array on a device as an array there; None for none."""
+    if end is None or isinstance(end, Array):
+        return end
+    end = np.asarray(end)
+    if end.ndim == 0:
+        shape = tuple(x.shape)
+        end = np.broadcast_to(end, (*shape[:axis], 1, *shape[axis + 1 :]))
+    return asarray(np.ascontiguousarray(end), device=x.device, stream=stream)
+
+
+def _axis_first(x: Any, axis: int, options: dict[str, Any]) -> Any:
+    if x is None:
+        return None
+    shape = tuple(x.shape)
+    others, rest = items_of(shape[:axis]), items_of(shape[axis:])
+    turned = (shape[axis], others * items_of(shape[axis + 1 :]))
+    where: Where = {"stream": options["stream"]}
+    return transposed(x, others, rest, turned, None, where)
+
+
+def _joined(x: Any, before: Any, behind: Any, options: dict[str, Any]) -> Any:
+    """Return arrays of a device one after the other, in the type that they have together."""
+    parts = [y for y in (before, x, behind) if y is not None]
+    if len(parts) == 1:
+        return x
+    rest = tuple(x.shape[1:])
+    if any(tuple(y.shape[1:]) != rest for y in parts):
+        raise ValueError("prepend and append differ from the array along the axis alone")
+    length, at = sum(y.shape[0] for y in parts), 0
+    dtype = np.result_type(*(y.dtype for y in parts))
+    whole_of = empty((length, *rest), dtype, device=x.device, stream=options["stream"])
+    for y in parts:
+        if y.shape[0]:
+            transform("y", y=y, out=whole_of[at : at + y.shape[0]], **options)
+        at += y.shape[0]
+    return whole_of

@@ -13,6 +13,7 @@ import cubc
 # The keywords that go on to cubc, by function; others must have their defaults.
 REDUCTION = {"axis", "dtype", "out", "keepdims", "initial", "where"}
 SCAN = {"axis", "dtype", "out"}
+VARIANCE = {"axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"}
 KEYWORDS = {
     "sum": REDUCTION,
     "prod": REDUCTION,
@@ -26,10 +27,25 @@ KEYWORDS = {
     "argsort": {"axis", "kind", "stable"},
     "cumsum": SCAN,
     "cumprod": SCAN,
-    "unique": set(),
+    "unique": {"return_index", "return_inverse", "return_counts", "equal_nan"},
     "histogram": {"bins", "range", "weights"},
     "bincount": {"weights", "minlength"},
-    "diff": set(),
+    "diff": {"n", "axis", "prepend", "append"},
+    "mean": {"axis", "dtype", "out", "keepdims", "where"},
+    "var": VARIANCE,
+    "std": VARIANCE,
+    "count_nonzero": {"axis", "keepdims"},
+    "nansum": REDUCTION,
+    "nanprod": REDUCTION,
+    "nanmin": REDUCTION,
+    "nanmax": REDUCTION,
+    "nanargmin": REDUCTION,
+    "nanargmax": REDUCTION,
+    "nancumsum": SCAN,
+    "nancumprod": SCAN,
+    "nanmean": {"axis", "dtype", "out", "keepdims", "where"},
+    "nanvar": VARIANCE,
+    "nanstd": VARIANCE,
     "flatnonzero": set(),
     "searchsorted": {"side"},
     "repeat": set(),
@@ -41,7 +57,7 @@ KEYWORDS = {
 ALIASES = {"amin": "min", "amax": "max"}
 METHODS = {
     *("sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "sort", "argsort"),
-    *("cumsum", "cumprod", "searchsorted", "repeat", "take", "nonzero"),
+    *("cumsum", "cumprod", "searchsorted", "repeat", "take", "nonzero", "mean", "var", "std"),
 }
 ARRAYS = {
     "searchsorted": 2,
@@ -50,7 +66,8 @@ ARRAYS = {
     "take_along_axis": 2,
     "where": 3,
 }  # how many leading arguments are arrays; else 1
-ORDERED = {"sort", "argsort", "min", "max", "argmin", "argmax", "searchsorted", "unique"}
+ORDERED = {"sort", "argsort", "min", "max", "argmin", "argmax", "searchsorted"}
+ORDERED |= {"nanmin", "nanmax", "nanargmin", "nanargmax"}
 PLAIN = (np.ndarray, np.generic, list, tuple, int, float, complex, bool)
 NUMPY = {name: getattr(np, name) for name in KEYWORDS}
 

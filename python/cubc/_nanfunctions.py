@@ -1,0 +1,188 @@
+"""Reductions and scans that leave NaN out, by NumPy's names.
+
+A NaN is replaced as it is read, by what changes nothing. Arrays that cannot have one are reduced as
+they are.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ._calls import as_array, named
+from ._core import Array, Lazy, reduce
+from ._lazy import lazy
+from ._numpy import cumprod, cumsum
+from ._reductions import argmax, argmin, left_out, prod
+from ._reductions import max as max_of
+from ._reductions import min as min_of
+from ._reductions import sum as sum_of
+from ._statistics import mean, std, var
+
+_NOTHING = {"min": "a < b || b != b ? a : b", "max": "a > b || b != b ? a : b"}
+
+
+def _inexact(x: Any) -> bool:
+    return np.dtype(x.dtype).kind in "fc" or str(x.dtype) == "bfloat16"
+
+
+def _taken(x: Any) -> Any:
+    return x if isinstance(x, Lazy) else as_array(x)
+
+
+def _with(x: Any, number: float) -> Any:
+    """Return an array with a number in place of each NaN; it is lazy."""
+    x = _taken(x)
+    return lazy("x != x ? n : x", x=x, n=number, dtype=x.dtype) if _inexact(x) else x
+
+
+def _there(x: Any) -> Any:
+    """Return what where= takes: True of arrays that have no NaN, else a lazy mask."""
+    return lazy("x == x", x=x, dtype=bool) if _inexact(x) else True
+
+
+def _both(x: Any, where: Any) -> Any:
+    there = _there(x)
+    if where is True or where is None:
+        return there
+    return where if there is True else left_out(there, where, False)
+
+
+@named
+def nansum(
+    x, /, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **options
+) -> Any:
+    """Sum of the items that are not NaN; arguments as of `sum`."""
+    return sum_of(_with(x, 0), axis, dtype, out, keepdims, initial, where, **options)
+
+
+@named
+def nanprod(
+    x, /, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **options
+) -> Any:
+    """Product of the items that are not NaN; arguments as of `prod`."""
+    return prod(_with(x, 1), axis, dtype, out, keepdims, initial, where, **options)
+
+
+@named
+def nancumsum(x, /, axis=None, dtype=None, out=None, **options) -> Any:
+    """Sums up to each item, of those that are not NaN; arguments as of `cumsum`."""
+    return cumsum(_with(x, 0), axis, dtype, out, **options)
+
+
+@named
+def nancumprod(x, /, axis=None, dtype=None, out=None, **options) -> Any:
+    """Products up to each item, of those that are not NaN; arguments as of `cumprod`."""
+    return cumprod(_with(x, 1), axis, dtype, out, **options)
+
+
+@named
+def nanmin(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options) -> Any:
+    """Smallest item that is not NaN; arguments as of `min`.
+
+    Where all items are NaN it is a NaN, with a RuntimeWarning if the result is in host memory.
+    """
+    return _extreme("min", min_of, x, axis, out, keepdims, initial, where, options)
+
+
+@named
+def nanmax(x, /, axis=None, out=None, keepdims=False, initial=None, where=True, **options) -> Any:
+    """Largest item that is not NaN; arguments as of `max`, all else as of `nanmin`."""
+    return _extreme("max", max_of, x, axis, out, keepdims, initial, where, options)
+
+
+def _extreme(op, function, x, axis, out, keepdims, initial, where, options) -> Any:
+    x = _taken(x)
+    if not _inexact(x):
+        return function(x, axis, out, keepdims, initial, where, **options)
+    if where is not True and where is not None:
+        if initial is None:
+            raise ValueError(f"nan{op}() with where= needs initial=, since it has no identity")
+        x = left_out(x, where, initial, options.get("stream"))
+    if initial is not None:
+        options["init"] = initial
+    options.setdefault("commutative", True)
+    found = reduce(x, _NOTHING[op], axis=axis, out=out, keepdims=keepdims, **options)
+    if not isinstance(found, Array) and bool(np.any(found != found)):
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)
+    return found
+
+
+@named
+def nanargmin(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
+    """Index of the smallest item that is not NaN; arguments as of `argmin`.
+
+    Where all items are NaN it is a ValueError for arrays in host memory, and 0 on a device.
+    """
+    return _place(argmin, np.inf, x, axis, out, keepdims, options)
+
+
+@named
+def nanargmax(x, /, axis=None, out=None, *, keepdims=False, **options) -> Any:
+    """Index of the largest item that is not NaN; arguments and NaN alone as of `nanargmin`."""
+    return _place(argmax, -np.inf, x, axis, out, keepdims, options)
+
+
+def _place(function, number, x, axis, out, keepdims, options) -> Any:
+    x = _taken(x)
+    found = function(_with(x, number), axis, out, keepdims=keepdims, **options)
+    # An index that is not 0 is of a smaller item than the number.
+    if isinstance(x, np.ndarray) and _inexact(x) and np.any(found == 0):
+        there = sum_of(_there(x), axis, "int64", device=options.get("device"))
+        if np.any(there == 0):
+            raise ValueError("All-NaN slice encountered")
+    return found
+
+
+@named
+def nanmean(
+    x, /, axis=None, dtype=None, out=None, keepdims=False, *, where=True, stream=None, device=None
+) -> Any:
+    """Mean of the items that are not NaN; arguments as of `mean`."""
+    x = _taken(x)
+    how = {"keepdims": keepdims, "where": _both(x, where), "stream": stream, "device": device}
+    return mean(x, axis, dtype, out, **how)
+
+
+@named
+def nanvar(
+    x,
+    /,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=None,
+    correction=None,
+    stream=None,
+    device=None,
+) -> Any:
+    """Variance of the items that are not NaN; arguments as of `var`."""
+    x = _taken(x)
+    how = {"where": _both(x, where), "mean": mean, "correction": correction}
+    return var(x, axis, dtype, out, ddof, keepdims, **how, stream=stream, device=device)
+
+
+@named
+def nanstd(
+    x,
+    /,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=None,
+    correction=None,
+    stream=None,
+    device=None,
+) -> Any:
+    """Standard deviation of the items that are not NaN; arguments as of `std`."""
+    x = _taken(x)
+    how = {"where": _both(x, where), "mean": mean, "correction": correction}
+    return std(x, axis, dtype, out, ddof, keepdims, **how, stream=stream, device=device)

@@ -1,0 +1,242 @@
+"""Means and variances by NumPy's names.
+
+A mean is a sum divided by its count. A variance takes two passes, as NumPy's: the second sums the
+squares of what is left of each item without the mean, which no cancellation spoils.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ._axes import items_of
+from ._calls import as_array, named
+from ._core import Array, Lazy, operator_types, transform
+from ._lazy import lazy
+from ._reductions import left_out
+from ._reductions import sum as sum_of
+
+_SQUARE = "(x - m) * (x - m)"
+_NORM = "real(x - m) * real(x - m) + imag(x - m) * imag(x - m)"
+
+
+@named
+def count_nonzero(x, /, axis=None, *, keepdims=False, stream=None, device=None) -> Any:
+    """Count the items that are not 0, or along axes; as numpy.count_nonzero, int64.
+
+    Parameters
+    ----------
+    x, axis, keepdims, stream, device
+        As for `sum`. A NaN is not 0.
+
+    Returns
+    -------
+    int64
+        As of `sum`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `sum`.
+    """
+    x = _taken(x)
+    options = {"stream": stream, "device": device}
+    truth = x if x.dtype == bool else lazy("convert<bool>(x)", x=x, dtype=bool)
+    return sum_of(truth, axis, "int64", None, keepdims, **options)
+
+
+@named
+def mean(
+    x, /, axis=None, dtype=None, out=None, keepdims=False, *, where=True, stream=None, device=None
+) -> Any:
+    """Mean of all items, or along axes, as numpy.mean.
+
+    Parameters
+    ----------
+    x : array_like
+        Array of any number of dimensions.
+    axis, keepdims, where
+        As for `sum`.
+    dtype : dtype, optional
+        Type of the arithmetic and of the result; by default float64 for integers and bool, else
+        that of `x`. float16 and bfloat16 are summed in float32.
+    out : array, optional
+        Array for the result.
+    stream, device
+        As for `reduce`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `sum`. Of no items it is a NaN, with a RuntimeWarning.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `sum`.
+    """
+    x = _taken(x)
+    options = {"stream": stream, "device": device}
+    total, wide = _total(x, x, axis, dtype, keepdims, where, options)
+    count = _count(x, axis, keepdims, where, options)
+    if _none(count):
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
+    kind = wide if dtype is not None or np.dtype(x.dtype).kind in "iub" else x.dtype
+    return _quotient("t / n", total, count, dtype or kind, out, options)
+
+
+@named
+def var(
+    x,
+    /,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=None,
+    correction=None,
+    stream=None,
+    device=None,
+) -> Any:
+    """Variance of all items, or along axes, as numpy.var.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, keepdims, where, stream, device
+        As for `mean`. The variance of complex numbers is real.
+    ddof, correction : number
+        What is subtracted from the number of items in the divisor; either name.
+    mean : array, optional
+        Mean along the axes, with a dimension of 1 for each, where it is known already.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `mean`. Where the divisor is 0 or less it is a NaN or an infinity, with a
+        RuntimeWarning.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `mean`; if both `ddof` and `correction` are given.
+    """
+    how = (axis, dtype, out, _freedom(ddof, correction), keepdims, where, mean)
+    return _spread("t / n", x, *how, {"stream": stream, "device": device})
+
+
+@named
+def std(
+    x,
+    /,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=None,
+    correction=None,
+    stream=None,
+    device=None,
+) -> Any:
+    """Standard deviation of all items, or along axes, as numpy.std: the square root of `var`.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, ddof, keepdims, where, mean, correction, stream, device
+        As for `var`.
+
+    Returns
+    -------
+    numpy scalar, array or out
+        As of `var`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `var`.
+    """
+    how = (axis, dtype, out, _freedom(ddof, correction), keepdims, where, mean)
+    return _spread("sqrt(t / n)", x, *how, {"stream": stream, "device": device})
+
+
+def _taken(x: Any) -> Any:
+    return x if isinstance(x, Lazy) else as_array(x)
+
+
+def _freedom(ddof: Any, correction: Any) -> Any:
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction are given: give one of the two")
+    return correction
+
+
+def _total(x, of, axis, dtype, keepdims, where, options) -> tuple[Any, str]:
+    """Return the sum of `of` in the type in which items of `x` are summed, and that type."""
+    asked = "float64" if dtype is None and np.dtype(x.dtype).kind in "iub" else dtype
+    wide = operator_types("sum", of.dtype, dtype=asked)[0]
+    if where is not True and where is not None:
+        of = left_out(of, where, 0, options["stream"])
+    return sum_of(of, axis, wide, None, keepdims, **options), wide
+
+
+def _count(x, axis, keepdims, where, options) -> Any:
+    """Return the number of items that a sum had: an int, or with where= an array."""
+    shape = tuple(x.shape)
+    if where is not True and where is not None:
+        ones = lazy("((void)x, 1)", x=x, dtype="int64")
+        ones = left_out(ones, where, 0, options["stream"])
+        return sum_of(ones, axis, "int64", None, keepdims, **options)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return items_of(shape if axis is None else tuple(shape[k] for k in axes if shape))
+
+
+def _none(count: Any) -> bool:
+    """Tell if a sum had no items, as far as the host knows."""
+    return not isinstance(count, Array) and bool(np.any(np.asarray(count) <= 0))
+
+
+def _quotient(text, total, count, kind, out, options) -> Any:
+    """Return total / count of a type; on the host where the total is."""
+    if isinstance(total, Array):
+        to = {"out": out, "casting": "unsafe"} if out is not None else {"dtype": kind}
+        return transform(text, t=total, n=count, **to, **options)
+    inexact = total.dtype if total.dtype.kind in "fc" else None
+    found = np.true_divide(total, count, dtype=inexact)
+    found = np.sqrt(found) if text.startswith("sqrt") else found
+    if out is None:
+        return found.astype(kind)
+    if tuple(out.shape) != found.shape:
+        raise ValueError(f"out has the shape {tuple(out.shape)}, expected {found.shape}")
+    np.copyto(out, found, casting="unsafe")
+    return out
+
+
+def _spread(text, x, axis, dtype, out, ddof, keepdims, where, mean, options) -> Any:
+    x = _taken(x)
+    count = _count(x, axis, keepdims, where, options)
+    left = (
+        transform("n > d ? n - d : 0", n=count, d=ddof, dtype="float64", **options)
+        if isinstance(count, Array)
+        else count - ddof
+    )
+    if _none(left):
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=4)
+    if mean is None:
+        kept = axis is not None  # else it is one number
+        total, wide = _total(x, x, axis, dtype, kept, where, options)
+        with np.errstate(all="ignore"):
+            all_of = _count(x, axis, kept, where, options)
+            mean = _quotient("t / n", total, all_of, wide, None, options)
+    kind = np.dtype(dtype or ("float64" if np.dtype(x.dtype).kind in "iub" else x.dtype))
+    real = {"complex64": np.dtype("f4"), "complex128": np.dtype("f8")}.get(kind.name, kind)
+    wide = operator_types("sum", real)[0]
+    squares = lazy(_SQUARE if real is kind else _NORM, x=x, m=mean, dtype=wide)
+    total, _ = _total(squares, squares, axis, wide, keepdims, where, options)
+    divisor = left if isinstance(left, Array) else np.maximum(left, 0)
+    return _quotient(text, total, divisor, real, out, options)

@@ -1,0 +1,152 @@
+"""Distinct items, as numpy.unique finds them."""
+
+from typing import Any
+
+import numpy as np
+
+from ._axes import items_of
+from ._calls import as_array, named
+from ._core import Array, asarray, call, empty, transform
+from ._indexing import lexsort, take
+from ._lazy import lazy
+from ._scans import scan
+from ._selections import flatnonzero, unique_consecutive
+from ._sorting import sort, sort_pairs
+
+
+@named
+def unique(
+    x,
+    /,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    *,
+    equal_nan=True,
+    stream=None,
+    device=None,
+) -> Any:
+    """Find the distinct items of an array, sorted; as numpy.unique without an axis.
+
+    Parameters
+    ----------
+    x : array_like
+        Array of any number of dimensions, taken flat.
+    return_index : bool
+        True returns the index of the first of each too.
+    return_inverse : bool
+        True returns the place of each item among the distinct ones too: in the shape of `x` if it
+        is in host memory, else flat.
+    return_counts : bool
+        True returns how often each occurs too.
+    equal_nan : bool
+        False keeps each NaN, as one of its own.
+    stream, device
+        As for `sort`.
+
+    Returns
+    -------
+    array, or a tuple of arrays
+        Distinct items, then what was asked for, int64, in NumPy's order. 0.0 and -0.0 are one item,
+        which is either.
+
+    Raises
+    ------
+    TypeError, ValueError, DeviceMemoryError
+        As `sort`.
+
+    Notes
+    -----
+    The call sorts by radix, complex numbers by their parts, then selects the first item of each
+    run. It waits for their number.
+    """
+    options = {"stream": stream, "device": device}
+    x = as_array(x)
+    inexact = np.dtype(x.dtype).kind in "fc" or str(x.dtype) == "bfloat16"
+    single = inexact and equal_nan
+    if not (return_index or return_inverse or return_counts):
+        found = unique_consecutive(_ordered(x, options), **options)
+        return _one_nan(found, options) if single else found
+    keys, order = _ordered_with_indices(x, options)
+    heads = _heads(keys, single, options)
+    first = flatnonzero(heads, **options)
+    results = [take(keys, first, mode="clip", **options)]
+    if return_index:
+        results.append(take(order, first, mode="clip", **options))
+    if return_inverse:
+        results.append(_inverse(heads, order, x, options))
+    if return_counts:
+        results.append(_counts(first, items_of(tuple(keys.shape)), options))
+    return tuple(results)
+
+
+def _ordered(x: Any, options: dict[str, Any]) -> Any:
+    if np.dtype(x.dtype).kind == "c":
+        return _ordered_with_indices(x, options)[0]
+    return sort(x, axis=None, **options)
+
+
+def _ordered_with_indices(x: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the items in order, and their indices; equal ones keep theirs."""
+    shape = (items_of(tuple(x.shape)),)
+    if np.dtype(x.dtype).kind == "c":
+        flat = transform("z", z=x, **options)
+        flat = flat.reshape(-1) if isinstance(flat, np.ndarray) else flat
+        parts = [transform(part, z=flat, **options) for part in ("imag(z)", "real(z)")]
+        order = lexsort(parts, **options)
+        return take(flat, order, mode="clip", **options), order
+    fields = {
+        "keys_in": x,
+        "keys_out": ("keys_in", shape, None),
+        "values_out": ("int64", shape, None),
+    }
+    return call("sort", fields, **options)[:2]
+
+
+def _heads(keys: Any, single: bool, options: dict[str, Any]) -> Any:
+    """Return where runs of equal items begin, as bools."""
+    heads = _like(keys, items_of(tuple(keys.shape)), bool, options)
+    if heads.shape[0] == 0:
+        return heads
+    transform("true", out=heads[:1], **options)
+    text = "a != b && !(a != a && b != b)" if single else "a != b"
+    transform(text, a=keys[:-1], b=keys[1:], out=heads[1:], **options)
+    return heads
+
+
+def _inverse(heads: Any, order: Any, x: Any, options: dict[str, Any]) -> Any:
+    """Return the number of the run that each item is in: places sorted back by their indices."""
+    runs = scan(heads, dtype="int64", **options)
+    ranks = transform("k - 1", k=runs, out=runs, **options)
+    bits = max(1, int(order.shape[0]).bit_length())
+    inverse = sort_pairs(order, ranks, end_bit=bits, **options)[1]
+    return inverse.reshape(x.shape) if isinstance(inverse, np.ndarray) else inverse
+
+
+def _counts(first: Any, total: int, options: dict[str, Any]) -> Any:
+    """Return the lengths of runs by where they begin."""
+    ends = _like(first, first.shape[0], np.int64, options)
+    if ends.shape[0] == 0:
+        return ends
+    last = ends.shape[0] - 1
+    transform("b - a", a=first[:-1], b=first[1:], out=ends[:last], **options)
+    transform("n - a", a=first[last:], n=total, out=ends[last:], **options)
+    return ends
+
+
+def _like(x: Any, size: int, dtype: Any, options: dict[str, Any]) -> Any:
+    if isinstance(x, np.ndarray):
+        return np.empty(size, dtype)
+    return empty(size, dtype, device=asarray(x).device, stream=options["stream"])
+
+
+def _one_nan(found: Any, options: dict[str, Any]) -> Any:
+    """Leave one NaN of those at the end."""
+    if found.shape[0] < 2:
+        return found
+    tail = found[-2:]
+    tail = tail.numpy() if isinstance(tail, Array) else tail
+    if not np.isnan(tail).all():
+        return found
+    nans = flatnonzero(lazy("x != x", x=found, dtype=bool), **options).shape[0]
+    return found[: found.shape[0] - nans + 1]

@@ -1,0 +1,120 @@
+"""Means, variances, counts, and functions that leave NaN out, against NumPy's."""
+
+import warnings
+
+import inputs
+import numpy as np
+import pytest
+from inputs import on
+
+import cubc
+
+SHAPE = (6, 7, 50)
+NANS = ["sum", "prod", "min", "max", "argmin", "argmax", "cumsum", "cumprod", "mean", "var", "std"]
+
+
+def close(result, expected, dtype=None):
+    result, expected = np.asarray(result), np.asarray(expected)
+    assert result.dtype == (dtype or expected.dtype)
+    assert result.shape == expected.shape
+    digits = {"float16": 2e-3, "float32": 2e-5, "complex64": 2e-5}.get(result.dtype.name, 1e-12)
+    np.testing.assert_allclose(inputs.exact(result), inputs.exact(expected), digits, digits)
+
+
+@pytest.mark.parametrize("type", ["?", "i1", "u8", "f2", "f4", "f8", "c8"])
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+def test_every_type(device, type, name):
+    x = (inputs.random("I8", 2100) % 16).reshape(SHAPE).astype(type)
+    x = x * x.dtype.type(1 - 2j) if type == "c8" else x
+    given, dtype = on(device, x), np.dtype(type) if type in ("f2", "f4") else None
+    for axis in (None, -1):
+        close(getattr(cubc, name)(given, axis), getattr(np, name)(inputs.exact(x), axis), dtype)
+
+
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+def test_options(device, name):
+    x = inputs.random("I8", 2100).reshape(SHAPE).astype(np.int64)
+    given, mask = on(device, x), x % 3 > 0
+    function, numpys = getattr(cubc, name), getattr(np, name)
+    where = on(device, mask)
+    for axis in (None, 1, (0, 2)):
+        close(function(given, axis, keepdims=True), numpys(x, axis, keepdims=True))
+        close(function(given, axis, where=where), numpys(x, axis, where=mask))
+    close(function(given, 1, np.float32), numpys(x, 1, np.float32))
+    out = on(device, np.zeros(numpys(x, 0).shape))
+    assert function(given, 0, None, out) is out
+    close(out, numpys(x, 0))
+    close(function(on(device, x[0, 0, 0])), numpys(x[0, 0, 0]))
+
+
+def test_degrees_of_freedom(device):
+    x = inputs.random("I8", 2100).astype(np.float64)
+    close(cubc.var(on(device, x), ddof=1), np.var(x, ddof=1))
+    close(cubc.std(on(device, x), correction=1.5), np.std(x, ddof=1.5))
+    close(cubc.var(on(device, x), mean=on(device, np.zeros(1))), np.var(x, mean=np.zeros(1)))
+    with pytest.raises(ValueError, match="one of the two"):
+        cubc.var(x, ddof=1, correction=1)
+
+
+def test_a_variance_far_from_zero(device):
+    """The sum of squares less the square of the sum would have no digit of it."""
+    x = 1e9 + inputs.random("F64", 100_003)
+    close(cubc.var(on(device, x)), np.var(x))
+
+
+def test_no_items():
+    for call in (
+        lambda library: library.mean([]),
+        lambda library: library.mean(np.zeros((0, 3)), 0),
+        lambda library: library.var([]),
+        lambda library: library.std(np.ones(2), ddof=2),
+        lambda library: library.nanmean(np.full(3, np.nan)),
+        lambda library: library.nanmax(np.full((2, 3), np.nan), 1),
+    ):
+        texts = []
+        for library in (np, cubc):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                texts.append(
+                    (np.asarray(call(library)).tolist(), str(caught[0].message).rstrip("."))
+                )
+        assert str(texts[0]) == str(texts[1])
+
+
+@pytest.mark.parametrize("type", ["?", "i4", "f2", "f4", "c8"])
+def test_count_nonzero(device, type):
+    x = (inputs.random("I8", 2100) % 3).reshape(SHAPE).astype(type)
+    x[0, 0, 0] = np.nan if type[0] in "fc" else 0
+    for axis in (None, 1, (0, 2)):
+        close(cubc.count_nonzero(on(device, x), axis), np.count_nonzero(x, axis))
+
+
+# ---- NaN -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", NANS)
+@pytest.mark.parametrize("type", ["i8", "f4"])
+def test_what_is_nan_is_left_out(device, type, name):
+    x = (inputs.random("I8", 2100) % 3).reshape(SHAPE).astype(type)
+    if type == "f4":
+        x[inputs.random("I8", 2100).reshape(SHAPE) % 4 == 0] = np.nan
+    name = f"nan{name}"
+    for axis in (None, 1):
+        close(getattr(cubc, name)(on(device, x), axis), getattr(np, name)(x, axis))
+
+
+def test_where_beside_nan(device):
+    x = inputs.random("F32", 2100).reshape(SHAPE)
+    x[x == 2], mask = np.nan, inputs.random("I8", 2100).reshape(SHAPE) > 0
+    given, where = on(device, x), on(device, mask)
+    close(cubc.nanmean(given, (0, 1), where=where), np.nanmean(x, (0, 1), where=mask))
+    found = cubc.nanmax(given, 1, initial=-9, where=where)
+    close(found, np.nanmax(x, 1, initial=-9, where=mask))
+    with pytest.raises(ValueError, match="needs initial="):
+        cubc.nanmin(given, where=where)
+
+
+def test_nan_alone_has_no_place():
+    x = np.array([[np.inf, np.nan], [np.nan, np.nan]])
+    assert cubc.nanargmin(x[:1], 1).tolist() == np.nanargmin(x[:1], 1).tolist()
+    for name in ("nanargmin", "nanargmax"):
+        with pytest.raises(ValueError, match="All-NaN slice encountered"):
+            getattr(cubc, name)(x, 1)

@@ -1,0 +1,93 @@
+"""unique and diff against NumPy's."""
+
+import inputs
+import numpy as np
+import pytest
+from inputs import TYPES, on, same
+
+import cubc
+
+
+@pytest.mark.parametrize("type", ["I8", "U16", "I64", "F32", "F16"])
+def test_unique(device, type):
+    for n in (0, 1, 1000, 50_001):
+        x = np.random.default_rng(n).integers(0, 100, n).astype(TYPES[type])
+        same(cubc.unique(on(device, x)), np.unique(x))
+
+
+@pytest.mark.parametrize("type", ["?", "i8", "f4", "c8"])
+def test_index_inverse_and_counts(device, type):
+    for n in (0, 1, 2, 5001):
+        x = (inputs.random("I8", n) % 9).astype(type)
+        if type in ("f4", "c8"):
+            x = x + 1j * (x > 3) if type == "c8" else x
+            x = x.astype(type)
+            x[x == 2] = np.nan
+        for equal_nan in (True, False):
+            given = on(device, x)
+            same(cubc.unique(given, equal_nan=equal_nan), np.unique(x, equal_nan=equal_nan))
+            if type == "c8" and not equal_nan:  # whose order of NaN NumPy does not keep
+                continue
+            made = cubc.unique(given, True, True, True, equal_nan=equal_nan)
+            expected = np.unique(x, True, True, True, equal_nan=equal_nan)
+            for one, wanted in zip(made, expected, strict=True):
+                same(one, wanted)
+
+
+def test_unique_of_a_matrix_and_of_a_list():
+    x = np.random.default_rng(0).integers(0, 9, (30, 40))
+    same(cubc.unique(x, device="cpu"), np.unique(x))
+    made = cubc.unique(x, return_inverse=True, device="cpu")[1]
+    same(made, np.unique(x, return_inverse=True)[1])
+    assert made.shape == x.shape
+    same(cubc.unique([3, 1, 3], device="cpu"), np.array([1, 3]))
+
+
+# ---- diff ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("type", [*TYPES, "?"])
+def test_diff(device, type):
+    x = inputs.random(type, 10_001) if type != "?" else inputs.random("I8", 10_001) > 0
+    expected = np.diff(x) if type != "BF16" else (x[1:] - x[:-1])
+    same(cubc.diff(on(device, x)), expected)
+    assert cubc.diff(on(device, x[:1])).shape == (0,)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_diff_along_an_axis(device, axis, n):
+    x = inputs.random("I64", 5 * 6 * 7).reshape(5, 6, 7)
+    more = x.take([2, 0], axis)
+    given = on(device, x)
+    same(cubc.diff(given, n, axis), np.diff(x, n, axis))
+    same(cubc.diff(given, n, axis, prepend=3), np.diff(x, n, axis, prepend=3))
+    longer = np.diff(x, n, axis, prepend=-1, append=more)
+    same(cubc.diff(given, n, axis, prepend=-1, append=on(device, more)), longer)
+    if n in (1, 2):
+        out = on(device, np.zeros_like(longer))
+        made = cubc.diff(given, n, axis, -1, on(device, more), out=out)
+        assert made is out
+        same(out, longer)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: cubc.diff(x[0, 0]), ValueError, "at least one dimension"),
+        (lambda x: cubc.diff(x, -1), ValueError, "order must be non-negative but got -1"),
+        (lambda x: cubc.diff(x, 0.5), TypeError, r"diff\(\): n is 0.5: expected an int"),
+        (lambda x: cubc.diff(x, axis=2), ValueError, "axis 2 is out of bounds"),
+        (lambda x: cubc.diff(x, append=x[:2]), ValueError, "dimension"),
+    ],
+)
+def test_wrong_arguments(call, error, words):
+    with pytest.raises(error, match=words):
+        call(np.arange(12).reshape(3, 4))
+
+
+def test_diff_in_place_is_refused(device):
+    """An item is read for two differences: what is written must not be read again."""
+    x = on(device, np.arange(10.0))
+    for out in (x[:-1], x[1:]):
+        with pytest.raises(ValueError, match="input and output overlap: an output lies apart"):
+            cubc.diff(x, out=out)
+    same(x, np.arange(10.0))
