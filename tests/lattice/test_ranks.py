@@ -9,6 +9,7 @@ import ranks
 from lattice_reference import random_links, random_spinors
 from lattice_system import random_links as near_one
 
+import cubc
 from cubc import _core, lattice
 
 EXTENT = (4, 2, 6, 4)  # X, Y, Z, T of a rank: none is another's, and no site is off faces of y
@@ -202,6 +203,51 @@ def test_a_rank_that_hangs_ends_a_solve(tmp_path):
     ranks.run(2, sleep_in_a_solve, tmp_path)
 
 
+class Two:
+    """A communicator of two ranks, seen from the second; `first` makes the first one's items."""
+
+    def __init__(self, first=lambda value: value):
+        self.first = first
+
+    def Get_rank(self):
+        return 1
+
+    def Get_size(self):
+        return 2
+
+    def allgather(self, value):
+        return [self.first(value), value]
+
+
+def without_memory(value):
+    return b"\1\0\0\0" if len(value) == 4 else value  # how a step went is a word
+
+
+def of_no_process(value):
+    return (
+        value if len(value) == 4 else b"\xff" * 3 + b"\x7f" + value[4:]
+    )  # the process comes first
+
+
+@pytest.mark.parametrize(
+    ("first", "error", "says"),
+    [
+        (without_memory, cubc.ResourceError, "rank 0 of 2 has no memory that ranks can share"),
+        (of_no_process, cubc.ResourceError, "memory of process 2147483647 cannot be opened"),
+        (lambda _: b"", OSError, "all_gather has failed"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_memory_that_is_not_shared(first, error, says):
+    operator, psi = operator_on(lattice.Grid((1, 1, 1, 2), Two(first), device="cpu"))
+    left = []
+    for _ in range(3):
+        with pytest.raises(error, match=says):
+            operator(psi)
+        left.append(_core._outstanding())
+    assert left[2] == left[1] or error is OSError  # of which pytest keeps the exception
+
+
 # ---- what is refused ----------------------------------------------------------------------------
 def test_what_is_not_handled_says_so(tmp_path):
     grid = lattice.Grid(cut="t", device="cpu")
@@ -249,19 +295,6 @@ def test_what_is_not_handled_says_so(tmp_path):
 def test_no_grid(arguments, options, says):
     with pytest.raises(ValueError, match=says):
         lattice.Grid(*arguments, device="cpu", **options)
-
-
-class Two:
-    """A communicator of two ranks, seen from the second."""
-
-    def Get_rank(self):
-        return 1
-
-    def Get_size(self):
-        return 2
-
-    def allgather(self, value):
-        return [value, value]
 
 
 def test_parts_are_gathered():

@@ -30,6 +30,7 @@ struct cubc_ranks {
     cubc_comm comm;
     int grid[4], place[4], cut;
     double seconds;
+    int32_t *went; // how a step went on each rank
     rank_area *newest;
 };
 
@@ -92,18 +93,16 @@ static int gather_alone(void *context, const void *mine, void *all, size_t bytes
 static cubc_status gather(cubc_ranks *r, const void *mine, void *all, size_t bytes)
 {
     if (r->comm.all_gather(r->comm.context, mine, all, bytes) == 0) return CUBC_OK;
-    FAIL(CUBC_INTERNAL, "the ranks' all_gather has failed");
+    FAIL(CUBC_IO_ERROR, "the ranks' all_gather has failed");
 }
 
 // A step that all ranks take, or none: `mine` is how it went here.
 static cubc_status agree(cubc_ranks *r, cubc_status mine)
 {
-    int32_t here = (int32_t)mine, *all = mem_alloc((size_t)r->comm.size, sizeof *all);
-    if (!all) return CUBC_NO_MEMORY;
-    cubc_status st = gather(r, &here, all, sizeof here);
+    int32_t here = (int32_t)mine;
+    cubc_status st = gather(r, &here, r->went, sizeof here);
     int failed = 0;
-    while (!st && failed < r->comm.size && all[failed] == CUBC_OK) failed++;
-    mem_free(all);
+    while (!st && failed < r->comm.size && r->went[failed] == CUBC_OK) failed++;
     if (mine || st) return mine ? mine : st;
     if (failed < r->comm.size)
         FAIL(CUBC_NO_RESOURCES, "rank %d of %d has no memory that ranks can share", failed,
@@ -188,11 +187,9 @@ static cubc_status open_area(cubc_ranks *r, rank_area *a)
     const uint64_t mail = 2 * a->states * (uint64_t)r->comm.size * MAIL_BYTES;
     a->window_bytes = round_up(MAIL_AT + mail, ALIGNMENT) + 2 * SLOTS * a->face_bytes;
     a->windows = mem_zalloc((size_t)r->comm.size, sizeof *a->windows);
-    if (r->comm.size > 1) TRY(agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
-    if (!a->windows) return CUBC_NO_MEMORY;
+    TRY(agree(r, a->windows ? CUBC_OK : CUBC_NO_MEMORY));
     TRY(r->comm.size == 1 ? open_alone(r, a) : open_together(r, a));
-    cubc_status st = make_table(r, a);
-    return r->comm.size == 1 ? st : agree(r, st); // so that nobody sends before all can receive
+    return agree(r, make_table(r, a)); // so that nobody sends before all can receive
 }
 
 cubc_status ranks_reserve(cubc_ranks *r, size_t face_bytes, uint64_t states)
@@ -202,7 +199,7 @@ cubc_status ranks_reserve(cubc_ranks *r, size_t face_bytes, uint64_t states)
     const uint64_t had_states = newest ? newest->states : 0;
     if (newest && face_bytes <= had && states <= had_states) return CUBC_OK;
     rank_area *a = mem_zalloc(1, sizeof *a);
-    if (!a) return CUBC_NO_MEMORY;
+    if (!a) return agree(r, CUBC_NO_MEMORY);
     a->face_bytes = larger(round_up(face_bytes, ALIGNMENT), had);
     a->states = larger(larger(states, had_states), 1);
     cubc_status st = open_area(r, a);
@@ -263,6 +260,11 @@ cubc_status cubc_ranks_open(cubc_device *device, const cubc_ranks_params *p, cub
     place_of(r, r->comm.rank, r->place);
     r->device = device;
     device_retain(device);
+    r->went = mem_alloc((size_t)r->comm.size, sizeof *r->went);
+    if (!r->went) {
+        cubc_ranks_close(r);
+        return CUBC_NO_MEMORY;
+    }
     *out = r;
     return CUBC_OK;
 }
@@ -276,6 +278,7 @@ void cubc_ranks_close(cubc_ranks *r)
         r->newest = older;
     }
     device_release(r->device);
+    mem_free(r->went);
     mem_free(r);
 }
 
