@@ -8,6 +8,7 @@
 #   make fuzz      a million damaged inputs of every kind, the same way; by libFuzzer where clang has it
 #   make lint      formatting, lint, types and the stub, and `make analyze`; `make format` mends what it can
 #   make analyze   the C core by gcc's analyzer
+#   make docs      the pages of docs/, by Sphinx, into build/docs/html; warnings are errors
 #   make wheel     a wheel for this machine, checked and tried in fresh environments
 #   make bench     benchmarks/ side by side with NumPy, or with CUB where nvcc is found
 #   make bench-cub every cell beside the newest CUB, into benchmarks/results; `make tables` then
@@ -28,7 +29,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Only the plugins that the tests need: another one of the environment must not change or break them.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_PLUGINS=pytest_timeout $(BIN)/python -m pytest -q -p xdist
 
-.PHONY: build system test test-gpu stubs ctest tsan fuzz fuzz-texts lint analyze format wheel demo bench bench-cub tables clean
+.PHONY: build system test test-gpu stubs ctest tsan fuzz fuzz-texts lint analyze format docs wheel demo bench bench-cub tables clean
 .DEFAULT_GOAL := build
 
 build:
@@ -164,6 +165,16 @@ $(F_FUZZERS): $(F_BUILD)/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(F_OBJECTS)
 	@$(FUZZ_CC) $(F_FLAGS) -Itests/fuzz -fsanitize=fuzzer -o $@ $< $(F_OBJECTS) -lsqlite3 -ldl -lm
 
 -include $(F_OBJECTS:.o=.d)
+
+# ---- pages ---------------------------------------------------------------------------------------
+# Notebooks lie beside the pages while they are built.
+docs: build
+	@$(BIN)/python -c 'import furo, myst_nb, numpydoc' 2>/dev/null \
+	    || $(BIN)/python -m pip install -q --disable-pip-version-check -r docs/requirements.txt
+	@rm -rf build/docs && mkdir -p build/docs/pages
+	@cp -R docs notebooks build/docs/pages && cp -R notebooks build/docs/pages/docs
+	@ln -s $(CURDIR)/csrc $(CURDIR)/CONTRIBUTING.md $(CURDIR)/pyproject.toml build/docs/pages
+	$(BIN)/python -m sphinx -q -W --keep-going -j $(JOBS) -b html build/docs/pages/docs build/docs/html
 
 # ---- wheel --------------------------------------------------------------------------------------
 wheel:

@@ -55,8 +55,9 @@ class Block(NamedTuple):
 
 def blocks_of(path):
     page = path.read_text() if path.exists() else ""
-    for match in re.finditer(r"^```(\w*)\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
-        yield Block(path.name, page.count("\n", 0, match.start()) + 1, match[1], match[2])
+    for match in re.finditer(r"^```([^\n]*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        if not match[1].startswith("{"):  # those are directives of the pages' builder
+            yield Block(path.name, page.count("\n", 0, match.start()) + 1, match[1], match[2])
 
 
 # Those that solve come last: their kernels are those of the lattice's tests.

@@ -26,9 +26,9 @@ def _on_host(x: Any) -> np.ndarray:
 class Mobius(Propagates, Operator):
     """Moebius domain-wall operator of five dimensions.
 
-    M psi_s = D_+ psi_s - D_- (P_- psi_(s+1) + P_+ psi_(s-1)) with D_+ = b5 D_W + 1, D_- = 1 - c5
-    D_W, D_W = 4 - M5 - D / 2, P_+- = (1 +- gamma_5) / 2, and D of `Wilson`. Neighbours across the
-    walls, from s = Ls - 1 to 0 and back, have the factor -mass.
+    ``M psi_s = D_+ psi_s - D_- (P_- psi_(s+1) + P_+ psi_(s-1))`` with ``D_+ = b5 D_W + 1``, ``D_- =
+    1 - c5 D_W``, ``D_W = 4 - M5 - D / 2``, ``P_+- = (1 +- gamma_5) / 2``, and D of `Wilson`.
+    Neighbours across the walls, from s = Ls - 1 to 0 and back, have the factor -mass.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ class Mobius(Propagates, Operator):
     Notes
     -----
     R. C. Brower, H. Neff and K. Orginos, "The Moebius domain wall fermion algorithm" (2012). Fields
-    are spinors ``[s][t][z][y][x][spin][colour]``. The physical field is q = P_- psi_0 + P_+
-    psi_(Ls-1). Its propagator is that of an operator of four dimensions, (1 + m) / 2 + (1 - m) / 2
-    gamma_5 epsilon(H), in which epsilon nears the sign of H = gamma_5 (b5 + c5) D_W / (2 + (b5 -
+    are spinors ``[s][t][z][y][x][spin][colour]``. The physical field is ``q = P_- psi_0 + P_+
+    psi_(Ls-1)``. Its propagator is that of an operator of four dimensions, (1 + m) / 2 + (1 - m) /
+    2 gamma_5 epsilon(H), in which epsilon nears the sign of H = gamma_5 (b5 + c5) D_W / (2 + (b5 -
     c5) D_W) as Ls grows: epsilon(x) = tanh(Ls artanh(x)).
 
     On a site M is a matrix T along s, and D has another behind it, M = T - D B / 2 with T = b5 (4 -
@@ -163,8 +163,8 @@ class Mobius(Propagates, Operator):
     def source(self, eta: Any) -> np.ndarray:
         """Return the source of five dimensions for sources of the physical field.
 
-        It is D_- (P_+ eta) at s = 0 and D_- (P_- eta) at s = Ls - 1: spinors ``(..., T, Z, Y, X, 4,
-        3)`` become ``(..., Ls, T, Z, Y, X, 4, 3)``, in double precision.
+        It is ``D_- (P_+ eta)`` at s = 0 and ``D_- (P_- eta)`` at s = Ls - 1: spinors ``(..., T, Z,
+        Y, X, 4, 3)`` become ``(..., Ls, T, Z, Y, X, 4, 3)``, in double precision.
         """
         eta = _on_host(eta).astype(complex)
         if is_half(eta.shape, self.gauge.extent):
@@ -186,7 +186,7 @@ class Mobius(Propagates, Operator):
         return out
 
     def _between(self, psi: Any, s: int) -> np.ndarray:
-        """P_- psi_s + P_+ psi_(s-1)."""
+        """``P_- psi_s + P_+ psi_(s-1)``."""
         psi = _on_host(psi)
         self._is_half(psi)
         after, before = (psi[..., k, :, :, :, :, :, :] for k in (s, s - 1))
@@ -194,12 +194,12 @@ class Mobius(Propagates, Operator):
 
     @named
     def physical(self, psi: Any) -> np.ndarray:
-        """Return the physical field of a solution, q = P_- psi_0 + P_+ psi_(Ls-1)."""
+        """Return the physical field of a solution, ``q = P_- psi_0 + P_+ psi_(Ls-1)``."""
         return self._between(psi, 0)
 
     @named
     def midpoint(self, psi: Any) -> np.ndarray:
-        """Return the field half-way between the walls, P_- psi_(Ls/2) + P_+ psi_(Ls/2-1)."""
+        """Return the field half-way between the walls, ``P_- psi_(Ls/2) + P_+ psi_(Ls/2-1)``."""
         if self.Ls % 2:
             raise ValueError(f"Ls={self.Ls}: the middle of an even number of sites is asked for")
         return self._between(psi, self.Ls // 2)
@@ -272,7 +272,7 @@ class Mobius(Propagates, Operator):
 class DomainWall(Mobius):
     """Shamir's domain-wall operator: `Mobius` with b5 = 1 and c5 = 0.
 
-    M psi_s = (D_W + 1) psi_s - P_- psi_(s+1) - P_+ psi_(s-1).
+    ``M psi_s = (D_W + 1) psi_s - P_- psi_(s+1) - P_+ psi_(s-1)``.
 
     Parameters
     ----------
