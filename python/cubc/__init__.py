@@ -60,6 +60,7 @@ from ._nanfunctions import (
 )
 from ._numpy import cumprod, cumsum, diff
 from ._ordered import merge, merge_sort, searchsorted
+from ._partitions import argpartition, partition
 from ._reductions import all, any, argmax, argmin, max, min, prod, sum
 from ._runs import (
     nontrivial_runs,
@@ -79,7 +80,7 @@ from ._segments import (
     segmented_sort_pairs,
     segmented_topk,
 )
-from ._selections import flatnonzero, partition, select, unique_consecutive
+from ._selections import flatnonzero, partition_if, select, unique_consecutive
 from ._sorting import argsort, sort, sort_pairs
 from ._statistics import count_nonzero, mean, std, var
 from ._trace import trace
@@ -101,6 +102,7 @@ __all__ = [
     "any",
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
     "asarray",
     "autotune",
@@ -144,6 +146,7 @@ __all__ = [
     "nontrivial_runs",
     "nonzero",
     "partition",
+    "partition_if",
     "prod",
     "reduce",
     "reduce_by_key",

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ._calls import described, primitive, whole
-from ._core import Array, Lazy, asarray, call, reduce
+from ._core import Array, Lazy, asarray, call, reduce, transform
 from ._options import Where, without_workspace
 
 # Type in which weights, or items, are summed where it is not their own.
@@ -33,8 +33,9 @@ def histogram(
     /,
     bins=10,
     range=None,
-    *,
+    density=None,
     weights=None,
+    *,
     dtype=None,
     out=None,
     **where: Unpack[Where],
@@ -52,6 +53,9 @@ def histogram(
     range : (low, high), optional
         Lower end of the first and upper end of the last of bins of one width. By default the
         smallest and the largest item; the call then waits for them.
+    density : bool, optional
+        True divides the result by its sum and by the widths of the bins: it is float64, and its
+        integral is 1.
     weights : array_like, optional
         Weight of each item, of the shape of `x`. The result has sums of weights in place of counts.
     dtype : dtype, optional
@@ -83,6 +87,8 @@ def histogram(
     digits, since blocks add in any order.
     """
     items = _taken(x)
+    if density and (out is not None or dtype is not None):
+        raise ValueError("histogram() of density is a new array of float64: leave out and dtype")
     edges, fields = _bins(items, bins, range, where)
     count = edges.shape[0] - 1
     if weights is not None:
@@ -90,7 +96,19 @@ def histogram(
         fields["weights"] = weights
     fields |= {"in": items, "out": (_sum_type(weights, dtype, out), (count,), out), "bins0": count}
     fields["edges"] = _beside(items, fields.get("edges"))
-    return _run(fields, where), edges
+    hist = _run(fields, where)
+    return _density(hist, edges, where) if density else hist, edges
+
+
+def _density(hist: Any, edges: Any, where: Where) -> Any:
+    """Return counts as a density, on the host where they are."""
+    if isinstance(hist, np.ndarray):
+        return hist / np.diff(edges).astype(float) / hist.sum()
+    edges = asarray(edges, device=hist.device, stream=where.get("stream"))
+    total = reduce(hist, "sum", **without_workspace(where))
+    named = {"n": hist, "a": edges[:-1], "b": edges[1:], "t": total}
+    text = "n / (static_cast<f64>(b) - static_cast<f64>(a)) / t"
+    return transform(text, dtype="float64", stream=where.get("stream"), **named)
 
 
 @primitive(workspace=None)

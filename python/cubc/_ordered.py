@@ -7,9 +7,12 @@ A. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012.
 
 from typing import Any, Unpack
 
+import numpy as np
+
 from ._calls import as_array, beside, dimensions, one_dimension, primitive
 from ._core import call
-from ._options import Where
+from ._indexing import take
+from ._options import Where, without_workspace
 
 
 @primitive(workspace="cubc_merge_sort_temp_bytes, aligned to 256 bytes")
@@ -134,7 +137,9 @@ def merge(a, b, /, less=None, *, values=None, out=None, **where: Unpack[Where]) 
 
 
 @primitive(workspace=None)
-def searchsorted(a, v, /, side="left", *, less=None, out=None, **where: Unpack[Where]) -> Any:
+def searchsorted(
+    a, v, /, side="left", sorter=None, *, less=None, out=None, **where: Unpack[Where]
+) -> Any:
     """Find the indices at which values keep a sorted array in order, as numpy.searchsorted does.
 
     Parameters
@@ -146,6 +151,8 @@ def searchsorted(a, v, /, side="left", *, less=None, out=None, **where: Unpack[W
     side : {"left", "right"}
         "left" finds the first index that keeps the order (lower bound), "right" the last one (upper
         bound).
+    sorter : array_like, optional
+        Indices that sort `a`, as of `argsort`, if it is not sorted itself.
     less : str, optional
         As for `merge_sort`.
     out : array, optional
@@ -161,9 +168,11 @@ def searchsorted(a, v, /, side="left", *, less=None, out=None, **where: Unpack[W
     CompileError
         If the expression does not compile.
     TypeError
-        For items that `asarray` does not take; for an `out` that is not int64.
+        For items that `asarray` does not take; for an `out` that is not int64; for a `sorter` that
+        is no integers.
     ValueError
-        If `a` has not one dimension; for another `side`; as for `reduce`.
+        If `a` has not one dimension; for another `side`; for a `sorter` of another size than `a`;
+        as for `reduce`.
 
     Notes
     -----
@@ -173,6 +182,8 @@ def searchsorted(a, v, /, side="left", *, less=None, out=None, **where: Unpack[W
     one_dimension("searchsorted", a, "for all items call it on a.ravel()")
     if side not in ("left", "right"):
         raise ValueError(f"side is {side!r}: expected 'left' or 'right'")
+    if sorter is not None:
+        a = _sorted_by(as_array(a), sorter, where)
     v = beside(a, v, where.get("stream"))
     fields = {
         "in": a,
@@ -182,6 +193,18 @@ def searchsorted(a, v, /, side="left", *, less=None, out=None, **where: Unpack[W
         "out": ("int64", "values", out),
     }
     return call("searchsorted", fields, **where)[0]
+
+
+def _sorted_by(a: Any, sorter: Any, where: Where) -> Any:
+    sorter = as_array(beside(a, sorter, where.get("stream")))
+    if np.dtype(sorter.dtype).kind not in "iu":
+        raise TypeError("sorter must only contain integers")
+    if tuple(sorter.shape) != tuple(a.shape):
+        raise ValueError("sorter.size must equal the size of the array")
+    outside = isinstance(sorter, np.ndarray) and ((sorter < 0) | (sorter >= sorter.size)).any()
+    if outside:
+        raise ValueError("Sorter index out of range.")
+    return take(a, sorter, mode="clip", **without_workspace(where))
 
 
 def _outputs(function: str, pairs: bool, out: Any) -> tuple[Any, Any]:

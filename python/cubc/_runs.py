@@ -8,8 +8,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ._axes import axis_number, items_of
 from ._calls import as_array, dtype_of, one_dimension, output_pair, primitive
-from ._core import Lazy, asarray, call, operator_types, scan
+from ._core import Lazy, asarray, call, operator_types, scan, transform
+from ._indexing import take
+from ._lazy import lazy
 from ._options import Where, without_workspace
 from ._selections import _first
 
@@ -295,25 +298,27 @@ def nontrivial_runs(x, /, *, out=None, count=None, **where: Unpack[Where]) -> tu
 
 
 @primitive(workspace="cubc_scan_temp_bytes")
-def repeat(x, repeats, /, *, out=None, **where: Unpack[Where]) -> Any:
+def repeat(x, repeats, /, axis=None, *, out=None, **where: Unpack[Where]) -> Any:
     """Repeat each item of an array a number of times, as numpy.repeat does: run-length decoding.
 
     Parameters
     ----------
     x : array_like
-        Array of one dimension.
-    repeats : array_like
-        Integers of 0 or more, one for each item. Their sum is less than 2^60. Neither is checked
-        in a device's memory.
+        Array of any number of dimensions.
+    repeats : int or array_like
+        Integers of 0 or more, one for each item or for all. Their sum is less than 2^60. They are
+        not checked in a device's memory.
+    axis : int, optional
+        Axis along which to repeat; by default `x` is taken flat.
     out : array, optional
-        Array for the result, of the type of `x`. The call then does not wait. Items past the sum of
-        `repeats` are filled with the last item of `x`; repeats that do not fit are left out.
+        Array for the result, of the type of `x`. A call of one dimension then does not wait: items
+        past the sum of `repeats` are filled with the last item of `x`, and repeats that do not fit
+        are left out.
 
     Returns
     -------
     array
-        Array of as many items as the sum of `repeats`, or `out`. A NumPy array if `x` is in host
-        memory, else a cubc.Array.
+        Array of as many items, or `out`. A NumPy array if `x` is in host memory, else a cubc.Array.
 
     Raises
     ------
@@ -321,30 +326,46 @@ def repeat(x, repeats, /, *, out=None, **where: Unpack[Where]) -> Any:
         If `repeats` are no integers, or `out` is of another type than `x`.
     ValueError
         If there is not one number for each item; if a number in host memory is negative, or the sum
-        too large; if an array has not one dimension.
+        too large; for an axis that is not there.
 
     Notes
     -----
     The call scans `repeats` first. Then each block finds the item at the beginning of its part of
     the result, marks where others begin, and scans the marks. Parts have the same size, however
-    long the runs are (load-balancing search, as in S. Baxter's moderngpu, 2013).
+    long the runs are (load-balancing search, as in S. Baxter's moderngpu, 2013). One number for all
+    items, and an axis of several, take items by their indices.
     """
-    one_dimension("repeat", x, "give all items as x.ravel()")
-    one_dimension("repeat", repeats, "give a number for each item, as numpy.full(len(x), n)")
+    x = as_array(x) if not isinstance(x, Lazy) else x
     if "float" in operator_types("sum", _dtype(repeats))[1]:
         raise TypeError("repeat(): the repeats are floats: give integers")
-    if not isinstance(repeats, Lazy) and isinstance(repeats := as_array(repeats), np.ndarray):
-        _check_repeats(repeats)
-    ends = scan(repeats, dtype="int64", **where)
-    if _size(x) != _size(repeats):
+    shape = tuple(x.shape)
+    number = 0 if axis is None else axis_number(axis, len(shape) or 1)
+    length = items_of(shape) if axis is None or not shape else shape[number]
+    to = {"mode": "clip", "out": out, **without_workspace(where)}
+    if not isinstance(repeats, Lazy):
+        repeats = as_array(repeats)
+        if isinstance(repeats, np.ndarray):
+            _check_repeats(repeats.ravel())
+            if repeats.size == 1 and (repeats.ndim == 0 or length != 1):
+                each = int(repeats.ravel()[0])
+                places = lazy("i / r", r=each, size=length * each, dtype="int64")
+                return take(x, places, axis, **to)
+    one_dimension("repeat", repeats, "give a number for each item")
+    if length != _size(repeats):
         raise ValueError(
-            f"repeat(): {_size(repeats)} repeats for {_size(x)} items: one is needed for each"
+            f"repeat(): {_size(repeats)} repeats for {length} items: one is needed for each"
         )
+    if len(shape) != 1:
+        places = lazy("i", size=length, dtype="int64")
+        if not isinstance(repeats, np.ndarray):
+            places = transform("r * 0 + i", r=repeats, dtype="int64", **without_workspace(where))
+        return take(x, repeat(places, repeats, **where), axis, **to)
+    ends = scan(repeats, dtype="int64", **where)
     if out is not None:
         one_dimension("repeat", out, "give out as out.ravel()")
         total = _size(out)
     else:
-        total = int(asarray(ends[-1:], device=where.get("device")).numpy()[0]) if _size(x) else 0
+        total = int(asarray(ends[-1:], device=where.get("device")).numpy()[0]) if length else 0
         if total < 0:
             raise ValueError(f"repeat(): the repeats add up to {total}: none may be negative")
     fields = {"in": x, "ends": ends, "out": ("in", (total,), out)}

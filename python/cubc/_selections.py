@@ -52,10 +52,10 @@ def select(x, condition, /, *, out=None, count=None, **where: Unpack[Where]) -> 
 
 
 @primitive(workspace="cubc_select_temp_bytes")
-def partition(x, condition, second=None, /, **where: Unpack[Where]) -> tuple[Any, ...]:
+def partition_if(x, condition, second=None, /, **where: Unpack[Where]) -> tuple[Any, ...]:
     """Select the items that fulfil a condition, and the others; both in order.
 
-    This is CUB's partition. numpy.partition, about the k-th smallest item, is another function.
+    This is CUB's partition. `partition`, about the k-th smallest item, is NumPy's.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ LENT = {
     "unique": cubc.unique,
     "diff": cubc.diff,
     "select": lambda x: cubc.select(x, x),
-    "partition": lambda x: cubc.partition(x, "x > 2"),
+    "partition": lambda x: cubc.partition_if(x, "x > 2"),
     "flatnonzero": cubc.flatnonzero,
     "unique_consecutive": cubc.unique_consecutive,
     "find_if": lambda x: cubc.find_if(x, "x > 2"),

@@ -134,9 +134,9 @@ CASES = {
         cubc.flatnonzero(d.b),
     ],
     "partition": lambda d: [
-        cubc.partition(d.x, d.b),
-        cubc.partition(d.b, "x"),
-        cubc.partition(d.b, "x == 1", "!x"),
+        cubc.partition_if(d.x, d.b),
+        cubc.partition_if(d.b, "x"),
+        cubc.partition_if(d.b, "x == 1", "!x"),
     ],
     "find_if": lambda d: [cubc.find_if(d.b, "x == 1"), cubc.find_if(d.b, "x > 1")],
     "histogram": lambda d: [

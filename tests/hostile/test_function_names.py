@@ -31,7 +31,7 @@ CALLS = {
     ),
     "transform": lambda x, **o: cubc.transform("2 * x", x=x, **o),
     "select": lambda x, **o: cubc.select(x, "x > 3", **o),
-    "partition": lambda x, **o: cubc.partition(x, "x > 3", **o),
+    "partition_if": lambda x, **o: cubc.partition_if(x, "x > 3", **o),
     "find_if": lambda x, **o: cubc.find_if(x, "x > 3", **o),
     "topk": lambda x, **o: cubc.topk(x, 3, **o),
     "searchsorted": lambda x, **o: cubc.searchsorted(x, X, **o),
@@ -54,6 +54,8 @@ CALLS = {
     "where": lambda x, **o: cubc.where(X > 3, x, x, **o),
     "nonzero": cubc.nonzero,
     "lexsort": lambda x, **o: cubc.lexsort([x, x], **o),
+    "partition": lambda x, **o: cubc.partition(x, 3, **o),
+    "argpartition": lambda x, **o: cubc.argpartition(x, 3, **o),
     "lazy": lambda x, **o: cubc.lazy("2 * x", x=x),
 }
 PAIRS = {"topk", "sort_pairs", "reduce_by_key", "unique_by_key", "run_length_encode"} | {
@@ -64,7 +66,7 @@ PAIRS = {"topk", "sort_pairs", "reduce_by_key", "unique_by_key", "run_length_enc
 NO_OUT = {
     "lazy",
     "unique",
-    "partition",
+    "partition_if",
     "take_along_axis",
     "where",
     "nonzero",
@@ -146,7 +148,7 @@ def test_algorithms_that_functions_share(name, call, words):
         ("bincount", lambda: cubc.bincount(X, minlength=-1, **CPU)),
         ("searchsorted", lambda: cubc.searchsorted(X, X, side="up", **CPU)),
         ("flatnonzero", lambda: cubc.flatnonzero("x > 2", **CPU)),
-        ("partition", lambda: cubc.partition(X, X > 3, "x > 9", **CPU)),
+        ("partition_if", lambda: cubc.partition_if(X, X > 3, "x > 9", **CPU)),
         ("cumsum", lambda: cubc.cumsum(X, axis=3, **CPU)),
         ("asarray", lambda: cubc.asarray([object()], **CPU)),
         ("empty", lambda: cubc.empty(-3, **CPU)),

@@ -53,7 +53,7 @@ def test_selections(device, type):
     same(cubc.flatnonzero(given), np.flatnonzero(x))
     same(cubc.unique_consecutive(given), x[np.concatenate([[True], x[1:] != x[:-1]])])
     for part, expected in zip(
-        cubc.partition(given, "x.real == 1"), (x[x.real == 1], x[x.real != 1]), strict=True
+        cubc.partition_if(given, "x.real == 1"), (x[x.real == 1], x[x.real != 1]), strict=True
     ):
         same(part, expected)
 

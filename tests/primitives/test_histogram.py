@@ -299,3 +299,16 @@ def test_edges_decide(items, bins, limits):
                 cubc.histogram(x, bins, (low, high))[0],
                 np.bincount(expected, minlength=bins).astype(np.int64),
             )
+
+
+def test_density(device):
+    x = inputs.random("I32", 1000)
+    ends = (-(2**31), 2**31)
+    for bins in (10, np.array([-1e9, 0.0, 5.0, 2e9])):
+        made, edges = cubc.histogram(on(device, x), bins, ends, density=True)
+        expected = np.histogram(x, bins, ends, True)
+        np.testing.assert_allclose(np.asarray(made), expected[0], 1e-14)
+        same(edges, expected[1])
+        assert np.asarray(made).dtype == np.float64
+    with pytest.raises(ValueError, match="leave out and dtype"):
+        cubc.histogram(x, density=True, dtype="float32")

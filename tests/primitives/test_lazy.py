@@ -106,7 +106,7 @@ def test_select(device, type, what):
     elif what == "by a mask":
         same(cubc.select(a, mask), x[y > 1])
     elif what == "both parts":
-        selected, rest = cubc.partition(z, mask)
+        selected, rest = cubc.partition_if(z, mask)
         same(selected, total[y > 1])
         same(rest, total[~(y > 1)])
     else:

@@ -60,8 +60,11 @@ def test_out(device):
     [
         (lambda x: cubc.repeat(x, x[:3]), ValueError, "3 repeats for 10 items"),
         (lambda x: cubc.repeat(x, x / 2), TypeError, "the repeats are floats"),
-        (lambda x: cubc.repeat(x, 3), ValueError, r"of one dimension, .*numpy.full\(len\(x\), n"),
-        (lambda x: cubc.repeat(x.reshape(2, 5), 2), ValueError, r"give all items as x.ravel\(\)"),
+        (lambda x: cubc.repeat(x, -1), ValueError, "none may be negative"),
+        (lambda x: cubc.repeat(x, 1.5), TypeError, "the repeats are floats"),
+        (lambda x: cubc.repeat(x, 2, 1), ValueError, "axis 1 is out of bounds"),
+        (lambda x: cubc.repeat(x.reshape(2, 5), x, 0), ValueError, "10 repeats for 2 items"),
+        (lambda x: cubc.repeat(x, x.reshape(2, 5)), ValueError, "a number for each item"),
         (lambda x: cubc.repeat(x, x, out=np.empty(45, "f4")), TypeError, "float32"),
         (lambda x: cubc.repeat(x, x, out=x), ValueError, "cannot write to where its items are"),
         (lambda x: cubc.repeat(x[:0], x[:0], out=x), ValueError, "no items to fill 10 places"),
@@ -78,3 +81,17 @@ def test_wrong_arguments(call, error, words):
 def test_it_decodes_what_was_encoded(items, times):
     x = np.repeat(np.array(items, np.int16), times)
     same(cubc.repeat(*cubc.run_length_encode(x, device="cpu"), device="cpu"), x)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_axes_and_one_number_for_all(device, axis):
+    x = np.arange(60).reshape(3, 4, 5)
+    each = np.arange(x.size if axis is None else x.shape[axis]) % 3
+    given = on(device, x)
+    for repeats in (0, 1, 3, [2]):
+        same(cubc.repeat(given, repeats, axis), np.repeat(x, repeats, axis))
+    same(cubc.repeat(given, on(device, each), axis), np.repeat(x, each, axis))
+    out = on(device, np.zeros_like(np.repeat(x, 2, axis)))
+    assert cubc.repeat(given, 2, axis, out=out) is out
+    same(out, np.repeat(x, 2, axis))
+    same(cubc.repeat(on(device, x[0, 0, 1]), 3), np.repeat(x[0, 0, 1], 3))

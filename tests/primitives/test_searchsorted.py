@@ -148,7 +148,7 @@ def test_unaligned_arrays(device):
         (lambda a: cubc.searchsorted(a, a, out=np.empty(9, "i8")), ValueError, "shape"),
         (lambda a: cubc.searchsorted(a, a, out=np.empty(10, "i4")), TypeError, "int32"),
         (lambda a: cubc.searchsorted(a, a.copy(), out=a), ValueError, "overlap"),
-        (lambda a: cubc.searchsorted(a, a, sorter=a), TypeError, "no argument 'sorter'"),
+        (lambda a: cubc.searchsorted(a, a, sortir=a), TypeError, "no argument 'sortir'"),
     ],
 )
 def test_wrong_arguments(call, error, words):
@@ -161,3 +161,17 @@ def test_wrong_arguments(call, error, words):
 @given(st.lists(st.integers(-99, 99), max_size=5000), st.lists(st.integers(-100, 100)))
 def test_where_numpy_has_them(items, values):
     check("cpu", np.sort(np.array(items, np.int16)), np.array(values, np.int16))
+
+
+def test_sorter(device):
+    x = inputs.random("I32", 1000)
+    order, values = np.argsort(x), x[:50] + 1
+    made = cubc.searchsorted(on(device, x), on(device, values), "left", on(device, order))
+    same(made, np.searchsorted(x, values, "left", order))
+    for sorter, error, words in (
+        (order[:3], ValueError, "sorter.size must equal"),
+        (order * 0.5, TypeError, "sorter must only contain integers"),
+        (order + 1, ValueError, "Sorter index out of range"),
+    ):
+        with pytest.raises(error, match=words):
+            cubc.searchsorted(x, values, sorter=sorter)

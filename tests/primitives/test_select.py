@@ -34,7 +34,7 @@ def test_every_type(device, type):
         same(cubc.unique_consecutive(given), unique(x))
         same(cubc.flatnonzero(given), np.flatnonzero(x))
         for part, expected in zip(
-            cubc.partition(given, on(device, mask)), (x[mask], x[~mask]), strict=True
+            cubc.partition_if(given, on(device, mask)), (x[mask], x[~mask]), strict=True
         ):
             same(part, expected)
 
@@ -45,19 +45,19 @@ def test_three_ways(device, type):
     x = runs(type, 300_001)
     for n in (0, 1, 2, 1000, 300_001, *inputs.sizes("select.three_way", type, device)[-9:]):
         given = x[:n]
-        parts = cubc.partition(on(device, given), "x == 1", "x < 2")
+        parts = cubc.partition_if(on(device, given), "x == 1", "x < 2")
         for part, which in zip(parts, (1, 0, 2), strict=True):
             same(part, given[given == TYPES[type](which)])
 
 
 def test_the_first_of_two_conditions_wins(device):
     x = on(device, np.arange(100_000, dtype=np.int32))
-    small, even, rest = cubc.partition(x, "x < 10", "x % 2 == 0")
+    small, even, rest = cubc.partition_if(x, "x < 10", "x % 2 == 0")
     same(small, np.arange(10, dtype=np.int32))
     same(even, np.arange(10, 100_000, 2, dtype=np.int32))
     same(rest, np.arange(11, 100_000, 2, dtype=np.int32))
     for all_of, one in zip(("first", "second", "rest"), ((1, 0), (0, 1), (0, 0)), strict=True):
-        parts = cubc.partition(x, *map(str, one))
+        parts = cubc.partition_if(x, *map(str, one))
         assert [part.size for part in parts] == [
             100_000 * (all_of == name) for name in ("first", "second", "rest")
         ]
@@ -78,7 +78,7 @@ def test_boundaries_of_the_policy(device, type, name):
         if name == "if":
             same(cubc.select(given, "x > 0"), x[:n][x[:n] > 0])
         elif name == "flagged":
-            selected, rest = cubc.partition(given, some)
+            selected, rest = cubc.partition_if(given, some)
             same(selected, x[:n][mask[:n]])
             same(rest, x[:n][~mask[:n]])
         else:
@@ -89,7 +89,7 @@ def test_boundaries_of_the_policy(device, type, name):
 def test_few_and_all(device, share):
     x, mask = np.arange(300_001, dtype=np.int32), np.random.default_rng(2).random(300_001) < share
     same(cubc.select(on(device, x), on(device, mask)), x[mask])
-    same(cubc.partition(on(device, x), on(device, mask))[1], x[~mask])
+    same(cubc.partition_if(on(device, x), on(device, mask))[1], x[~mask])
 
 
 def test_no_items(device):
@@ -98,7 +98,7 @@ def test_no_items(device):
         cubc.select(empty, "x > 0"),
         cubc.select(empty, on(device, np.empty(0, bool))),
         cubc.unique_consecutive(empty),
-        *cubc.partition(empty, "i > 0"),
+        *cubc.partition_if(empty, "i > 0"),
     ):
         assert result.shape == (0,)
         assert result.dtype == np.float32
@@ -169,10 +169,10 @@ def test_a_made_array_keeps_no_more_than_its_items():
     ("call", "error", "words"),
     [
         (lambda x: cubc.select(x, None), TypeError, "needs condition, which is None"),
-        (lambda x: cubc.partition(x, None), TypeError, "needs condition, which is None"),
-        (lambda x: cubc.partition(x, x > 3, "x"), TypeError, "must both be expressions"),
-        (lambda x: cubc.partition(x, "x", x > 3), TypeError, "must both be expressions"),
-        (lambda x: cubc.partition(x, "x", "y"), cubc.CompileError, "does not compile"),
+        (lambda x: cubc.partition_if(x, None), TypeError, "needs condition, which is None"),
+        (lambda x: cubc.partition_if(x, x > 3, "x"), TypeError, "must both be expressions"),
+        (lambda x: cubc.partition_if(x, "x", x > 3), TypeError, "must both be expressions"),
+        (lambda x: cubc.partition_if(x, "x", "y"), cubc.CompileError, "does not compile"),
         (lambda x: cubc.select(x, x[:3]), ValueError, "mask of select has 3 items and x 10"),
         (lambda x: cubc.select(x, ""), ValueError, "the predicate is empty"),
         (lambda x: cubc.select(x, "y > 0"), cubc.CompileError, "'y > 0' does not compile"),
@@ -204,5 +204,5 @@ def test_overlap():
 def test_partition_is_a_stable_permutation(bits, seed):
     mask = np.array(bits, bool)
     x = np.random.default_rng(seed).permutation(mask.size)
-    selected, rest = cubc.partition(x, mask, device="cpu")
+    selected, rest = cubc.partition_if(x, mask, device="cpu")
     same(np.concatenate([selected, rest]), np.concatenate([x[mask], x[~mask]]))

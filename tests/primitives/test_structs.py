@@ -122,7 +122,9 @@ def test_selections(device):
     heavy = x["m"] > 2
     same(cubc.select(given, "x.m > 2"), x[heavy])
     same(cubc.select(given, on(device, heavy)), x[heavy])
-    for part, expected in zip(cubc.partition(given, "x.m > 2"), (x[heavy], x[~heavy]), strict=True):
+    for part, expected in zip(
+        cubc.partition_if(given, "x.m > 2"), (x[heavy], x[~heavy]), strict=True
+    ):
         same(part, expected)
     runs = np.repeat(x[:1000], 3)
     differs = np.concatenate([[True], runs[1:] != runs[:-1]])

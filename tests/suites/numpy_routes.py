@@ -28,7 +28,7 @@ KEYWORDS = {
     "cumsum": SCAN,
     "cumprod": SCAN,
     "unique": {"return_index", "return_inverse", "return_counts", "equal_nan"},
-    "histogram": {"bins", "range", "weights"},
+    "histogram": {"bins", "range", "weights", "density"},
     "bincount": {"weights", "minlength"},
     "diff": {"n", "axis", "prepend", "append"},
     "mean": {"axis", "dtype", "out", "keepdims", "where"},
@@ -47,8 +47,11 @@ KEYWORDS = {
     "nanvar": VARIANCE,
     "nanstd": VARIANCE,
     "flatnonzero": set(),
-    "searchsorted": {"side"},
-    "repeat": set(),
+    "searchsorted": {"side", "sorter"},
+    "repeat": {"axis"},
+    "partition": {"axis", "kind"},
+    "argpartition": {"axis", "kind"},
+    "lexsort": {"axis"},
     "take": {"axis", "out", "mode"},
     "take_along_axis": {"axis"},
     "nonzero": set(),
@@ -58,6 +61,7 @@ ALIASES = {"amin": "min", "amax": "max"}
 METHODS = {
     *("sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "sort", "argsort"),
     *("cumsum", "cumprod", "searchsorted", "repeat", "take", "nonzero", "mean", "var", "std"),
+    *("argpartition",),
 }
 ARRAYS = {
     "searchsorted": 2,
@@ -67,7 +71,7 @@ ARRAYS = {
     "where": 3,
 }  # how many leading arguments are arrays; else 1
 ORDERED = {"sort", "argsort", "min", "max", "argmin", "argmax", "searchsorted"}
-ORDERED |= {"nanmin", "nanmax", "nanargmin", "nanargmax"}
+ORDERED |= {"partition", "argpartition", "lexsort", "nanmin", "nanmax", "nanargmin", "nanargmax"}
 PLAIN = (np.ndarray, np.generic, list, tuple, int, float, complex, bool)
 NUMPY = {name: getattr(np, name) for name in KEYWORDS}
 
@@ -83,6 +87,7 @@ class StaysNumPys(Exception):
 UNSIGNED = {
     "bincount": lambda x, /, weights=None, minlength=0: None,
     "where": lambda condition, x=None, y=None, /: None,
+    "lexsort": lambda keys, axis=-1: None,
 }
 
 
@@ -141,8 +146,6 @@ def cubc_arguments(name, args, kwargs):
     bound = SIGNATURES[name].bind(*args, **kwargs).arguments
     arrays = [bound.pop(key) for key in list(bound)[: ARRAYS.get(name, 1)]]
     dtypes = [check_array(array) for array in arrays]
-    if name == "repeat" and any(np.ndim(array) != 1 for array in arrays):
-        raise StaysNumPys("repeats of another shape than the items")
     if name in ORDERED and np.result_type(*dtypes).kind == "c":
         raise StaysNumPys("an order of complex numbers")
     options = {}

@@ -88,10 +88,10 @@ PRIMITIVES = {
     "unique_consecutive": Primitive(cubc.unique_consecutive, runs, SELECTED),
     "flatnonzero": Primitive(cubc.flatnonzero, np.flatnonzero, {"out": INDICES, "count": ONE}),
     "partition": Primitive(
-        lambda x, **o: cubc.partition(x, "x > 50", **o), lambda x: (x[x > 50], x[x <= 50])
+        lambda x, **o: cubc.partition_if(x, "x > 50", **o), lambda x: (x[x > 50], x[x <= 50])
     ),
     "partition in three": Primitive(
-        lambda x, **o: cubc.partition(x, "x > 50", "x < 20", **o),
+        lambda x, **o: cubc.partition_if(x, "x > 50", "x < 20", **o),
         lambda x: (x[x > 50], x[x < 20], x[(x >= 20) & (x <= 50)]),
     ),
     "find_if": Primitive(
@@ -174,7 +174,7 @@ FAILING = {
     "no number": lambda x, **o: cubc.scan(["a"], **o),
     "out is too short": lambda x, **o: cubc.select(x, "x % 3 == 1", out=x[1:].copy(), **o),
     "out has another type": lambda x, **o: cubc.sort(x, out=np.empty(x.shape, "f4"), **o),
-    "a mask is too short": lambda x, **o: cubc.partition(x, x[1:], **o),
+    "a mask is too short": lambda x, **o: cubc.partition_if(x, x[1:], **o),
     "out overlaps": lambda x, **o: cubc.sort(x[1:], out=x[:-1], device="cpu"),
 }
 

@@ -1,0 +1,100 @@
+"""numpy.partition and numpy.argpartition, and what had the first name before."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ._axes import axis_number
+from ._calls import as_array, named, whole
+from ._core import Lazy
+from ._selections import partition_if
+from ._sorting import argsort, sort
+
+
+@named
+def partition(x, kth, /, axis=-1, kind="introselect", **options) -> Any:
+    """Put the items that are the kth in order in their places, smaller ones before them.
+
+    Parameters
+    ----------
+    x : array_like
+        Array of one dimension or more.
+    kth : int or sequence of int
+        Places of the sorted array; negative ones count from the end.
+    axis : int or None
+        As for `sort`.
+    kind : str
+        As for numpy.partition. It changes nothing: the items are sorted.
+    **options
+        ``out``, ``stream``, ``workspace`` and ``device`` of `sort`.
+
+    Returns
+    -------
+    array
+        Array as of `sort`, which is a partition at every place.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `sort`; for a `kth` that is no int or not in the array.
+
+    Notes
+    -----
+    A condition or a mask in place of `kth` calls `partition_if`, which had this name, with a
+    DeprecationWarning.
+    """
+    if _is_condition(kth):
+        text = "partition() by a condition is partition_if(): this name has NumPy's meaning"
+        warnings.warn(text, DeprecationWarning, stacklevel=3)
+        second = (axis,) if isinstance(axis, str) else ()
+        return partition_if(x, kth, *second, **options)
+    _check_places(x, kth, axis, kind)
+    return sort(x, axis, **options)
+
+
+@named
+def argpartition(x, kth, /, axis=-1, kind="introselect", **options) -> Any:
+    """Find the indices that partition an array as `partition` does.
+
+    Parameters
+    ----------
+    x, kth, axis, kind
+        As for `partition`.
+    **options
+        As for `argsort`.
+
+    Returns
+    -------
+    array
+        Indices, int64, as of `argsort`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `partition`.
+    """
+    _check_places(x, kth, axis, kind)
+    return argsort(x, axis, **options)
+
+
+def _is_condition(kth: Any) -> bool:
+    if isinstance(kth, str | Lazy):
+        return True
+    return bool(getattr(kth, "ndim", 0)) and str(kth.dtype) in ("bool", "torch.bool")
+
+
+def _check_places(x: Any, kth: Any, axis: Any, kind: Any) -> None:
+    if kind != "introselect":
+        raise ValueError(f"kind is {kind!r}: expected 'introselect'")
+    shape = tuple(as_array(x).shape)
+    length = int(np.prod(shape)) if axis is None else shape[axis_number(axis, len(shape))]
+    places = np.asarray(kth)
+    if places.dtype.kind not in "iu" and places.size:
+        whole("partition", "kth", kth)
+        raise TypeError(f"kth is {kth!r}: expected an int or several")
+    if places.ndim > 1:
+        raise ValueError("kth has more than one dimension")
+    for place in places.ravel().tolist():
+        if not -length <= place < length:
+            raise ValueError(f"kth(={place}) out of bounds ({length})")
